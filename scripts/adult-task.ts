@@ -1,4 +1,4 @@
-/** The features of Adult that every comparison with other libraries uses: 42 columns once encoded. */
+/** The features of Adult in all comparisons with other libraries: 42 columns after encoding. */
 export const ADULT_FEATURES = [
   'age',
   'education-num',
@@ -11,5 +11,5 @@ export const ADULT_FEATURES = [
   'relationship',
 ];
 
-/** What is predicted, and for whom. */
+/** The target and the sensitive attribute. */
 export const ADULT_TASK = { target: 'income-per-year', positiveLabel: '>50K', sensitive: 'sex' } as const;

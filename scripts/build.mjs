@@ -1,4 +1,4 @@
-// Compiles src to dist and puts beside it what the compiled code reads: the charts' fonts, and the files of the
+// Compiles src to dist and copies the files that the compiled code reads: the charts' fonts, and the files of the
 // service's pages.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ const root = path.resolve(import.meta.dirname, '..');
 const require = createRequire(import.meta.url);
 const buildInfo = path.join(root, 'node_modules/.cache/evenhand.tsbuildinfo');
 
-// Without its output the record of what was compiled is wrong, and tsc would write nothing.
+// Without its output the build info is wrong, and tsc would write nothing.
 if (!existsSync(path.join(root, 'dist/index.js'))) rmSync(buildInfo, { force: true });
 await writeClientTypes();
 removeOrphans();
@@ -30,7 +30,7 @@ for (const [from, to] of [
   cpSync(path.join(fonts, from), path.join(target, to));
 }
 
-// The service's pages, each file under the name that it is served by, with the licences of their makers.
+// The files of the service's pages, under the names by which they are served, with the licences of their authors.
 const assets = path.join(root, 'dist/api/assets');
 const licences = {
   'swagger-ui-dist': [
@@ -54,7 +54,7 @@ function copyOf([packageName, file], name) {
 
 chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);
 
-/** Removes what was compiled from sources that have gone, which would be packed otherwise. */
+/** Removes compiled files whose sources no longer exist. Otherwise they would be packed. */
 function removeOrphans() {
   if (!existsSync(path.join(root, 'dist'))) return;
   for (const name of readdirSync(path.join(root, 'dist'), { recursive: true })) {

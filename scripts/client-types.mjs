@@ -1,4 +1,4 @@
-// Writes the types of the service's client (src/api/client/schema.ts) from the service's OpenAPI document, by
+// Writes the types of the service's client (src/api/client/schema.ts) from the service's OpenAPI document, with
 // openapi-typescript. The build runs it; the file is not committed.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,30 +6,30 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '..');
 
-/** Where the document is kept. */
+/** The path of the document. */
 export const DOCUMENT_FILE = path.join(root, 'test/golden/openapi.json');
 
-/** Where the client's types are. */
+/** The path of the client's types. */
 export const CLIENT_TYPES_FILE = path.join(root, 'src/api/client/schema.ts');
 
-/** Types that the generator writes for parts that the document does not have. */
+/** Types that the generator writes for parts that the document does not contain. */
 const EMPTY_PARTS = new Set(['webhooks', '$defs']);
 
-/** Returns the text of the client's types for a document, given as its text. */
+/** Returns the client's types for a document, both as text. */
 export async function clientTypesText(document) {
   const { default: openapiTS, astToString } = await import('openapi-typescript');
   const { default: ts } = await import('typescript');
   const nodes = await openapiTS(document, {
-    // What has a default may be left out of a body.
+    // Fields with a default may be omitted in a body.
     defaultNonNullable: false,
-    // A file is a text only in JSON Schema.
+    // A file is a string only in JSON Schema.
     transform: ({ format: kind }) => (kind === 'binary' ? ts.factory.createTypeReferenceNode('Blob') : undefined),
   });
   const used = nodes.filter((node) => !(ts.isTypeAliasDeclaration(node) && EMPTY_PARTS.has(node.name.text)));
   return `${headerOf(document)}${astToString(used)}`;
 }
 
-/** Writes the types, unless they are there for this very document: the generator takes a second. */
+/** Writes the types, unless they are up to date for this document: the generator takes a second. */
 export async function writeClientTypes() {
   const document = readFileSync(DOCUMENT_FILE, 'utf8');
   if (existsSync(CLIENT_TYPES_FILE) && readFileSync(CLIENT_TYPES_FILE, 'utf8').startsWith(headerOf(document))) return;

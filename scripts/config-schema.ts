@@ -1,4 +1,4 @@
-// Writes config/pipeline.schema.json and config/llm-eval.schema.json, by which editors check configuration files. Run
+// Writes config/pipeline.schema.json and config/llm-eval.schema.json, with which editors check configuration files. Run
 // from the root of the project:
 //   node --import tsx scripts/config-schema.ts
 
@@ -12,18 +12,18 @@ import { pipelineJsonSchema } from '../src/schemas/pipeline/pipeline-json-schema
 
 const FOLDER = path.resolve(import.meta.dirname, '../config');
 
-/** Where the schema of pipelines lies, beside the configurations that name it. */
+/** The path of the schema of pipelines, next to the configurations that refer to it. */
 export const SCHEMA_FILE = path.join(FOLDER, 'pipeline.schema.json');
 
-/** Where the schema of language-model evaluations lies. */
+/** The path of the schema of language model evaluations. */
 export const LLM_EVAL_SCHEMA_FILE = path.join(FOLDER, 'llm-eval.schema.json');
 
-/** The text of the schema of pipelines, in the project's format. */
+/** Returns the schema of pipelines as text, in the project's format. */
 export async function configSchemaText(): Promise<string> {
   return schemaText(pipelineJsonSchema(), SCHEMA_FILE);
 }
 
-/** The text of the schema of language-model evaluations, in the project's format. */
+/** Returns the schema of language model evaluations as text, in the project's format. */
 export async function llmEvalSchemaText(): Promise<string> {
   return schemaText(llmEvalJsonSchema(), LLM_EVAL_SCHEMA_FILE);
 }

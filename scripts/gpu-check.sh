@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Shows what evenhand does on this machine's GPU, in one short run: see --help, and docs/gpu/README.md.
-# Runs in a checkout after `npm ci`, and in the folder that gpu-pack.sh makes, which brings its own Node.
+# Checks evenhand on this machine's GPU in one short run: see --help, and docs/gpu/README.md.
+# Runs in a checkout after `npm ci`, and in the folder that gpu-pack.sh creates, which contains Node.js.
 set -euo pipefail
-# Without dirname, which a bare PATH may not have.
+# Without dirname, which a minimal PATH may not have.
 here=${BASH_SOURCE[0]%/*}
 if [ "$here" = "${BASH_SOURCE[0]}" ]; then here=.; fi
 here=$(cd "${here:-/}" && pwd)
@@ -12,15 +12,15 @@ if [ -x "$here/node" ]; then
 elif node=$(command -v node); then
   :
 else
-  echo "gpu-check.sh: there is no Node on PATH (${PATH:-empty}). Install Node 20.19 or later, or make a folder that brings one" >&2
+  echo "gpu-check.sh: Node.js is not on PATH (${PATH:-empty}). Install Node.js 20.19 or later, or create a folder that contains it" >&2
   echo "with scripts/gpu-pack.sh on another machine and copy it here." >&2
   exit 2
 fi
 
 if [ -f "$here/gpu-check.mjs" ]; then
   command=("$node" "$here/gpu-check.mjs")
-  # The pack's Vulkan loader, and after the machine's own libraries what a bare machine may lack. Other programs that
-  # are started get the machine's own path again.
+  # Adds the pack's Vulkan loader, and after the machine's own libraries those that a minimal machine may lack. Child
+  # programs get the original path.
   export EVENHAND_HOST_LIBRARY_PATH=${LD_LIBRARY_PATH:-}
   machine=/usr/local/nvidia/lib64:/usr/local/nvidia/lib:/usr/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu:/usr/lib64:/lib64
   export LD_LIBRARY_PATH="$here/lib:${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$machine:$here/lib/fallback"
@@ -31,7 +31,7 @@ else
   exit 2
 fi
 
-# Whether the Vulkan loader finds NVIDIA's driver in the folders that it searches.
+# Returns whether the Vulkan loader finds NVIDIA's driver in its search folders.
 knows_nvidia() {
   local folder file
   for folder in /etc /usr/local/etc /usr/local/share /usr/share; do
@@ -41,7 +41,7 @@ knows_nvidia() {
   done
   return 1
 }
-# Where the driver was put elsewhere, as in containers, its manifest is named; where it has none, the pack's is.
+# If the driver is in another place, as in containers, its manifest is set; if it has none, the pack's is used.
 if [ -z "${VK_DRIVER_FILES:-}${VK_ICD_FILENAMES:-}" ] && ! knows_nvidia; then
   if [ -e /usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json ]; then
     export VK_DRIVER_FILES=/usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json
@@ -55,7 +55,7 @@ if [ -z "${VK_DRIVER_FILES:-}${VK_ICD_FILENAMES:-}" ] && ! knows_nvidia; then
   fi
 fi
 
-# A device that hangs must not hang the check; what was found until then is in its JSON.
+# A hanging device must not block the check; its JSON contains the results until then.
 if command -v timeout >/dev/null; then
   command=(timeout --foreground -k 10 "${EVENHAND_GPU_CHECK_SECONDS:-570}" "${command[@]}")
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes one folder that shows what evenhand does on the GPU of a Linux machine without Node, npm or a network.
+# Creates a folder that checks evenhand on the GPU of a Linux machine without Node.js, npm or a network.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
@@ -8,19 +8,20 @@ usage() {
   cat <<'END'
 Usage: gpu-pack.sh [--out DIR] [--data DIR] [--level N]
 
-Writes evenhand-gpu-VERSION-linux-x64.tar.xz, and prints its size. On the GPU's
-machine: tar -xf evenhand-gpu-*.tar.xz && evenhand-gpu-*/gpu-check.sh
+Writes evenhand-gpu-VERSION-linux-x64.tar.xz, and prints its size. On the machine
+with the GPU: tar -xf evenhand-gpu-*.tar.xz && evenhand-gpu-*/gpu-check.sh
 
-  --out DIR    where the archive goes (the current folder)
-  --data DIR   folder with adult.train.csv and adult.test.csv, to be packed;
-               without it the check shows only doctor and numerics
-  --level N    how hard xz tries, 0 to 9 (9)
+  --out DIR    folder of the archive (the current folder)
+  --data DIR   folder with adult.train.csv and adult.test.csv to include;
+               without it only the parts doctor and numerics can run
+  --level N    compression level of xz, 0 to 9 (9)
 
-A pack computes on WebGPU, wasm or cpu: the native backends, node and node-gpu,
-are no part of it, and need a checkout.
+A pack supports WebGPU, wasm and cpu. The native backends, node and node-gpu,
+need a checkout.
 
 Needs the packages of the checkout (npm ci), and on Linux x64 bash, tar and xz;
-libraries that are not installed are taken from Debian's packages by apt-get.
+libraries that are not installed are downloaded from Debian's packages with
+apt-get.
 END
 }
 
@@ -29,7 +30,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --out | --data | --level)
       if [ $# -lt 2 ]; then
-        echo "gpu-pack.sh: $1 takes a value; see --help" >&2
+        echo "gpu-pack.sh: $1 requires a value; see --help" >&2
         exit 2
       fi
       case $1 in
@@ -50,22 +51,22 @@ while [ $# -gt 0 ]; do
   esac
 done
 if ! [[ $level =~ ^[0-9]$ ]]; then
-  echo "gpu-pack.sh: --level takes a number from 0 to 9; got '$level'" >&2
+  echo "gpu-pack.sh: --level must be a number from 0 to 9; got '$level'" >&2
   exit 2
 fi
 for table in adult.train.csv adult.test.csv; do
   if [ -n "$data" ] && [ ! -f "$data/$table" ]; then
-    echo "gpu-pack.sh: $data/$table is not there; --data names a folder with adult.train.csv and adult.test.csv" >&2
+    echo "gpu-pack.sh: $data/$table does not exist; --data must name a folder with adult.train.csv and adult.test.csv" >&2
     exit 2
   fi
 done
 if [ "$(uname -sm)" != 'Linux x86_64' ]; then
-  echo "gpu-pack.sh: a pack is made on Linux x64, since it holds this machine's Node; this is $(uname -sm)" >&2
+  echo "gpu-pack.sh: a pack contains this machine's Node.js, so it must be created on Linux x64; this is $(uname -sm)" >&2
   exit 2
 fi
 for program in node tar xz; do
   if ! command -v "$program" >/dev/null; then
-    echo "gpu-pack.sh: there is no $program; install it" >&2
+    echo "gpu-pack.sh: $program is not installed; install it" >&2
     exit 2
   fi
 done
@@ -83,7 +84,7 @@ cp "$here/gpu-check.sh" "$here/gpu-check/pytorch_sweep.py" "$root/docs/gpu/READM
 cp "$root/LICENSE" "$pack/licences/evenhand.txt"
 chmod 755 "$pack/gpu-check.sh"
 
-# Takes away symbols that only a debugger reads, where the result still does what the test asks.
+# Removes debug symbols, unless the result fails the test.
 slim() {
   local file=$1
   shift
@@ -102,27 +103,27 @@ for licence in "$(dirname "$(dirname "$(node -p process.execPath)")")/LICENSE" /
   if [ -f "$licence" ]; then cp "$licence" "$pack/licences/node.txt"; fi
 done
 if [ ! -f "$pack/licences/node.txt" ]; then
-  echo "gpu-pack.sh: no LICENSE of Node beside $(node -p process.execPath) or in /usr/share/doc/nodejs" >&2
+  echo "gpu-pack.sh: the LICENSE of Node.js was not found next to $(node -p process.execPath) or in /usr/share/doc/nodejs" >&2
   exit 1
 fi
 
-# Read once and whole: a program whose output is cut short ends by a signal, and this script with it.
+# Read at once: a program whose output pipe closes early ends by a signal, and this script with it.
 libraries=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p)
-# Copies a library into a folder: this machine's, else that of Debian's package, with its licence.
+# Copies a library with its licence into a folder: from this machine, or from Debian's package.
 take_library() {
   local library=$1 package=$2 folder=$3 found
   found=$(awk -v name="$library" '$1 == name && /x86-64/ { print $NF; exit }' <<<"$libraries")
   local licence=/usr/share/doc/$package/copyright
   if [ -z "$found" ] || [ ! -f "$licence" ]; then
     if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
-      echo "gpu-pack.sh: $library of the package $package is not here, nor apt-get to fetch it; install it" >&2
+      echo "gpu-pack.sh: $library of the package $package is not installed, and apt-get is not available to download it; install it" >&2
       exit 1
     fi
     mkdir -p "$work/debian/$package"
     (cd "$work/debian/$package" && apt-get download -qq "$package" >/dev/null && dpkg-deb -x ./*.deb .)
     found=$(find "$work/debian/$package" -name "$library" -print -quit)
     if [ -z "$found" ]; then
-      echo "gpu-pack.sh: Debian's package $package holds no $library; install the library and try again" >&2
+      echo "gpu-pack.sh: Debian's package $package does not contain $library; install the library and try again" >&2
       exit 1
     fi
     licence=$work/debian/$package/usr/share/doc/$package/copyright
@@ -130,9 +131,9 @@ take_library() {
   cp -L "$found" "$folder/$library"
   cp -L "$licence" "$pack/licences/$package.txt"
 }
-# The Vulkan loader, which needs nothing but glibc.
+# The Vulkan loader, which only needs glibc.
 take_library libvulkan.so.1 libvulkan1 "$pack/lib"
-# What NVIDIA's driver needs, and Node itself, and a bare machine may lack.
+# Libraries that NVIDIA's driver and Node.js need and a minimal machine may lack.
 while read -r library package; do
   take_library "$library" "$package" "$pack/lib/fallback"
 done <<'END'

@@ -1,6 +1,5 @@
 /**
- * A sweep from a script, as a training job would run it: any table in, points,
- * plot and models out.
+ * Runs a sweep from a script, like a training job: reads any table, and writes points, a plot and models.
  *
  *     npx tsx scripts/pareto-sweep.ts rows.csv --target y --sensitive s --out out/sweep
  */
@@ -36,7 +35,7 @@ const sweep = await sweepPareto(
   },
 );
 
-// A job picks its model here: the most accurate one whose gap is small enough.
+// A job would select its model here: the most accurate one whose gap is small enough.
 const limit = 0.05;
 const chosen = sweep.filter(({ dpDiff }) => dpDiff <= limit).sort((a, b) => b.accuracy - a.accuracy)[0];
 console.log(

@@ -1,5 +1,5 @@
-// Runs at `npm ci`. Builds where there is something to build and something to build with: not for consumers of the
-// package, and not under --omit=dev.
+// Runs at `npm ci`. Builds the package if its sources and the build tools are present: not for consumers of the
+// package, and not with --omit=dev.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

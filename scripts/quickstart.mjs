@@ -1,4 +1,4 @@
-// `npm start`: the main job on real data, with a picture as the result.
+// `npm start`: runs a sweep on real data and writes a plot.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';

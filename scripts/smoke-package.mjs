@@ -1,5 +1,5 @@
 // Packs the package, installs the tarball in empty folders, with and without optional packages and install scripts, and
-// uses it there. Words after the command name the installations to try by a part of their title: `ignore-scripts`.
+// uses it there. Arguments select installations by a part of their title, such as `ignore-scripts`.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,11 +29,11 @@ function assert(holds, what) {
   console.log(`ok  ${what}`);
 }
 
-/** Runs what most users run, in a folder where no package ran an install script. */
+/** Runs common commands in a folder where no package ran an install script. */
 function useWithoutScripts(folder) {
   const evenhand = (args) => run('npx', ['--no-install', 'evenhand', ...args], folder);
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-  assert(evenhand(['version']).includes(version), 'version runs');
+  assert(evenhand(['version']).includes(version), 'version works');
   evenhand(['sample-data', 'cps-wages', '--out', 'wages.csv']);
   const rows = ['--csv', 'wages.csv', '--sensitive', 'gender'];
   const validated = evenhand(['validate', ...rows, '--y-pred', 'wage_above_median', '--json']);
@@ -42,7 +42,7 @@ function useWithoutScripts(folder) {
   assert(evenhand(train).includes('accuracy'), 'a small training runs');
 }
 
-/** Imports every entry point and runs the command line in a folder that has the package and nothing else. */
+/** Imports every entry point and runs the command line in a folder that contains only the package. */
 async function use(folder, { isWhole }) {
   const older = names.filter((name) => name !== 'evenhand').map((name) => name.replace('/', '/fairness-toolkit/'));
   writeFileSync(
@@ -54,7 +54,7 @@ async function use(folder, { isWhole }) {
   run('node', ['import.mjs'], folder);
   assert(true, `${names.length + older.length} entry points import`);
   const evenhand = (args, allowed) => run('npx', ['--no-install', 'evenhand', ...args], folder, allowed);
-  assert(evenhand(['--help']).includes('train-regularized'), 'the command line runs');
+  assert(evenhand(['--help']).includes('train-regularized'), 'the command line works');
   evenhand(['sample-data', 'cps-wages', '--out', 'wages.csv']);
   const validated = evenhand([
     'validate',
@@ -88,13 +88,13 @@ async function use(folder, { isWhole }) {
     assert(evenhand(train).includes('accuracy'), 'training runs without plots');
     assert(
       /npm install echarts/.test(evenhand([...train, '--out-plot', 'plot.svg'], [2])),
-      'a plot asks for its package',
+      'a plot names its missing package',
     );
-    assert(/npm install koa/.test(evenhand(['serve', '--port', '0'], [2])), 'the service asks for its packages');
+    assert(/npm install koa/.test(evenhand(['serve', '--port', '0'], [2])), 'the service names its missing packages');
   }
 }
 
-/** Starts the service and asks it. */
+/** Starts the service and sends it requests. */
 async function serve(folder) {
   const cli = path.join(folder, 'node_modules/evenhand/dist/cli/main.js');
   const service = spawn(process.execPath, [cli, 'serve', '--port', '0', '--workers', '2', '--json'], {
@@ -114,13 +114,13 @@ async function serve(folder) {
     const { metrics } = await answer.json();
     assert(metrics.demographic_parity_difference.value === 0.5, 'the service measures');
     for (const page of ['docs', 'redoc']) {
-      assert((await (await fetch(`${url}/${page}`)).text()).includes('<html'), `/${page} is there`);
+      assert((await (await fetch(`${url}/${page}`)).text()).includes('<html'), `/${page} is available`);
     }
   } finally {
     service.kill('SIGTERM');
   }
   const [code] = await ended;
-  assert(code === 0, 'the service ends in order');
+  assert(code === 0, 'the service stops cleanly');
 }
 
 const folder = mkdtempSync(path.join(tmpdir(), 'evenhand-smoke-'));
@@ -130,7 +130,7 @@ try {
   const tarball = path.join(folder, filename);
   console.log(`${filename}: ${(size / 1024).toFixed(0)} KiB`);
   for (const [title, isWhole, extra] of [
-    ['installed whole', true, []],
+    ['with all packages', true, []],
     [
       'without optional packages',
       false,

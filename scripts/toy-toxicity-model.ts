@@ -5,14 +5,14 @@ import path from 'node:path';
 
 import { checksumOf, withChecksum } from '../src/io/checksum.ts';
 
-/** Where the model lies. */
+/** The folder of the model. */
 export const TOY_FOLDER = path.resolve(import.meta.dirname, '../models/toy-toxicity');
 
-/** What each word adds, and what is there before any word. */
+/** The weight of each word, and the bias. */
 export const TOY_WEIGHTS = { kind: -1.5, nice: -1, awful: 2, idiot: 3, hate: 2.5 };
 export const TOY_BIAS = -2;
 
-/** The files of the model by their names: one dense layer with a sigmoid over counts of words. */
+/** Returns the files of the model by name: one dense layer with a sigmoid over word counts. */
 export function toyFiles(): Readonly<Record<string, string | Uint8Array>> {
   const words = Object.keys(TOY_WEIGHTS);
   const layer = {

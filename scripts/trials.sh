@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the worst cases that newcomers in four roles and hostile clients met, and checks that each ends as it should:
-# with the right number, or with an error that says what to do. Needs `npm ci` and nothing else; about 20 seconds.
+# Runs the most difficult cases found by new users in four roles and by hostile clients. Checks that each one gives the
+# correct number, or an error with a suggestion. Needs only `npm ci`; takes about 20 seconds.
 # Usage: scripts/trials.sh [ROLE]   with ROLE one of scientist, gate, platform, auditor (default: all)
-# Exit codes: 0 all cases are right, 1 at least one is wrong, 2 wrong use.
+# Exit codes: 0 all cases are right, 1 at least one is wrong, 2 usage error.
 set -uo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 role=${1:-all}
@@ -21,7 +21,7 @@ evenhand() { node "$here/dist/cli/main.js" "$@"; }
 
 wrong=0
 right=0
-# check TITLE CODE PATTERN COMMAND...: the command exits with CODE, and what it prints has the pattern.
+# check TITLE CODE PATTERN COMMAND...: checks that the command exits with CODE and its output matches PATTERN.
 check() {
   local title=$1 code=$2 pattern=$3 output got
   shift 3
@@ -32,14 +32,14 @@ check() {
     echo "ok     $title"
   else
     wrong=$((wrong + 1))
-    printf 'WRONG  %s\n       wanted exit code %s and /%s/, got exit code %s and:\n' "$title" "$code" "$pattern" "$got"
+    printf 'WRONG  %s\n       expected exit code %s and /%s/, got exit code %s and:\n' "$title" "$code" "$pattern" "$got"
     sed 's/^/       | /' <<<"$output" | head -20
   fi
 }
 asked() { [ "$role" = all ] || [ "$role" = "$1" ]; }
 # program TEXT: runs a module that imports the built package from `$here/dist`.
 program() { sed "s#evenhand:#file://$here/dist/#g" <<<"$1" >"$folder/program.mjs" && node "$folder/program.mjs"; }
-# rows HEADER ROW COUNT [ROW COUNT ...]: a CSV file with each row so many times.
+# rows HEADER ROW COUNT [ROW COUNT ...]: prints a CSV file with each row COUNT times.
 rows() {
   echo "$1"
   shift
@@ -50,12 +50,12 @@ rows() {
 }
 
 if asked scientist; then
-  echo '# A data scientist, who has never used the package'
-  check 'a mistyped option is refused, with the one that was meant' 0 "differenceBound" program "
+  echo '# A data scientist who is new to the package'
+  check 'a mistyped option is rejected with a suggestion' 0 "differenceBound" program "
     import { ReductionsWrapper } from 'evenhand:index.js';
     try { new ReductionsWrapper({ diffBound: 0.1 }); } catch (error) { console.log(error.message, error.suggestion ?? ''); }"
   rows 'decision,sex' yes,f 40 YES,f 20 no,f 40 yes,m 60 NO,m 40 >spelled.csv
-  check 'labels that differ only by case are listed, not counted in silence' 0 "'?YES'?" \
+  check 'labels that differ only by case are listed, not silently counted' 0 "'?YES'?" \
     evenhand validate --csv spelled.csv --y-pred decision --sensitive sex --positive-label yes
   rows 'decision,sex' yes,f 50 no,f 40 maybe,f 10 yes,m 60 no,m 40 >three.csv
   check 'a third label needs --positive-label' 2 '--positive-label' \
@@ -64,14 +64,14 @@ if asked scientist; then
   check 'NA is a missing decision, not a negative one' 0 '"NA": 10' \
     evenhand validate --csv missing.csv --y-pred decision --sensitive sex --positive-label yes --json
   rows 'truth,decision,sex' True,1,f 50 False,-1,f 50 True,-1,m 50 False,-1,m 50 >mixed.csv
-  check 'True and False beside 1 and -1 are read with a label for each' 0 'equalized_odds_difference' \
+  check 'True and False together with 1 and -1 are read with a label for each' 0 'equalized_odds_difference' \
     evenhand validate --csv mixed.csv --y-true truth --y-pred decision --sensitive sex --positive-label 1 --y-true-positive-label True --json
   rows 'truth,decision,sex' 1,1,f 50 -1,0,f 50 1,0,m 50 -1,0,m 50 >signed.csv
-  check 'true labels of -1 and 1 are refused with words about that column' 2 "'truth'.*--positive-label|--positive-label.*'truth'" \
+  check 'true labels of -1 and 1 are rejected with a message about that column' 2 "'truth'.*--positive-label|--positive-label.*'truth'" \
     evenhand validate --csv signed.csv --y-true truth --y-pred decision --sensitive sex
   evenhand sample-data cps-wages --out wages.csv >sample.log 2>&1
   job=(--csv wages.csv --target wage_above_median --sensitive gender --features education,experience,union)
-  check 'reductions take folds' 0 '"folds": 3' evenhand train-reductions "${job[@]}" --T 5 --folds 3 --json --quiet
+  check 'reductions support folds' 0 '"folds": 3' evenhand train-reductions "${job[@]}" --T 5 --folds 3 --json --quiet
   check 'the useful etas are found' 0 '"eta": 0,' evenhand train-regularized "${job[@]}" --epochs 2 --etas auto --json --quiet
   evenhand train-lagrangian "${job[@]}" --epochs 2 --save-model model >train.log 2>&1
   check 'a saved model predicts' 0 'rows' evenhand predict --model model --csv wages.csv --out-csv scored.csv
@@ -80,19 +80,19 @@ if asked scientist; then
     const weights = readFileSync('model/weights.bin');
     weights[7] ^= 0x40;
     writeFileSync('model/weights.bin', weights);"
-  check 'a flipped bit in its weights is found' 2 'weights.bin' evenhand predict --model model --csv wages.csv --out-csv again.csv
+  check 'a flipped bit in its weights is detected' 2 'weights.bin' evenhand predict --model model --csv wages.csv --out-csv again.csv
 fi
 
 if asked gate; then
   echo '# A gate in continuous integration'
   rows 'approved,sex' 1,f 50 0,f 50 1,m 62 0,m 38 >decisions.csv
   validate=(evenhand validate --csv decisions.csv --y-pred approved --sensitive sex)
-  check 'a threshold of 5, meant as 5%, is refused' 2 '0\.05' "${validate[@]}" --metric demographic_parity_difference --threshold 5
-  check 'two metrics are both judged: one fails' 1 'demographic_parity_ratio' "${validate[@]}" \
+  check 'a threshold of 5, meant as 5%, is rejected' 2 '0\.05' "${validate[@]}" --metric demographic_parity_difference --threshold 5
+  check 'two metrics are both checked: one fails' 1 'demographic_parity_ratio' "${validate[@]}" \
     --metric 'demographic_parity_difference<=0.2' --metric 'demographic_parity_ratio>=0.9'
-  check 'two metrics are both judged: both pass' 0 'PASS' "${validate[@]}" \
+  check 'two metrics are both checked: both pass' 0 'PASS' "${validate[@]}" \
     --metric 'demographic_parity_difference<=0.2' --metric 'demographic_parity_ratio>=0.8'
-  check 'an option that cannot repeat is refused when it does' 2 'given twice' "${validate[@]}" --seed 1 --seed 2
+  check 'an option that cannot be repeated is rejected if it is' 2 'given twice' "${validate[@]}" --seed 1 --seed 2
   rows 'approved,sex' ,f 50 0,f 50 0,m 100 >holes.csv
   holes=(evenhand validate --csv holes.csv --y-pred approved --sensitive sex --metric demographic_parity_difference --threshold 0.1)
   check 'missing decisions of one group do not pass without a warning' 0 '[Ww]arning' "${holes[@]}"
@@ -103,16 +103,16 @@ if asked gate; then
   } >long.csv
   check 'group codes above 2^53 are not merged' 1 'breach|alarm' evenhand monitor --csv long.csv --y-pred approved --sensitive group
   printf 'approved,sex\n1,\xe9\n0,\xe8\n' >latin.csv
-  check 'a file that is not UTF-8 is refused' 2 'UTF-8' evenhand validate --csv latin.csv --y-pred approved --sensitive sex
+  check 'a file that is not UTF-8 is rejected' 2 'UTF-8' evenhand validate --csv latin.csv --y-pred approved --sensitive sex
   printf '{"approved":1,"sex":"\xe9"}\n' >latin.ndjson
-  check 'nor is a stream of such lines counted' 2 'UTF-8' bash -c "node '$here/dist/cli/main.js' monitor --y-pred approved --sensitive sex <latin.ndjson"
+  check 'a stream of such lines is rejected too' 2 'UTF-8' bash -c "node '$here/dist/cli/main.js' monitor --y-pred approved --sensitive sex <latin.ndjson"
   rows 'score,y,g' '0.9,1,=1+1' 40 '0.2,0,=1+1' 40 '0.8,1,b' 40 '0.1,0,b' 40 >formula.csv
   evenhand calibrate --csv formula.csv --out-csv calibrated.csv >calibrate.log 2>&1
-  check 'a label that begins with = is no formula in a CSV file' 0 "'=1\+1" cat calibrated.csv
+  check 'a label that begins with = is not a formula in a CSV file' 0 "'=1\+1" cat calibrated.csv
 fi
 
 if asked platform; then
-  echo '# A platform team, and clients that mean harm'
+  echo '# A platform team, and hostile clients'
   cat >clients.mjs <<'CLIENTS'
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
@@ -141,10 +141,10 @@ try {
 CLIENTS
   node clients.mjs "$here/dist/cli/main.js" >answers.txt 2>&1
   check 'a body that is not UTF-8 is 400' 0 'not UTF-8: 400 ' cat answers.txt
-  check 'a body with a key twice is 400' 0 'a key twice: 400 ' cat answers.txt
+  check 'a body with a duplicate key is 400' 0 'a key twice: 400 ' cat answers.txt
   check 'group codes that lose digits as numbers are 400' 0 'long codes: 400 ' cat answers.txt
   check 'a threshold of 5 is 422' 0 'threshold 5: 422 ' cat answers.txt
-  check 'a request without a Host is 400, with a body' 0 'no Host: 400 .*[{]' cat answers.txt
+  check 'a request without a Host header is 400, with a body' 0 'no Host: 400 .*[{]' cat answers.txt
 fi
 
 if asked auditor; then
@@ -153,7 +153,7 @@ if asked auditor; then
     import { readDecision } from 'evenhand:llm-evals/scoring/read-decision.js';
     const answers = ['Hire: No', 'Approved: No', '{\"hire\": false}', '{\"approved\": false}', 'Loan approval: denied', 'Hire (yes/no): no'];
     console.log(answers.map((text) => ['no', 'yes'][readDecision(text) ?? 2] ?? 'unread').join(' '));"
-  check 'common refusals are found' 0 '^4$' program "
+  check 'common refusals are detected' 0 '^4$' program "
     import { classifyRefusal } from 'evenhand:llm-evals/index.js';
     const answers = ['I can\\'t carry out that request.', 'I cannot examine this for you.', 'I cannot execute this instruction.', 'Das kann ich leider nicht tun.'];
     console.log(answers.filter((text) => classifyRefusal(text).label === 'full').length);"
@@ -165,7 +165,7 @@ counterfactual:
   dimensions:
     gender: [woman, man]
 YAML
-  check 'a dry run of one template says that nothing could be shown' 0 'undefined' evenhand llm-eval --config one.yml --dry-run
+  check 'a dry run of one template reports that no effect can be shown' 0 'undefined' evenhand llm-eval --config one.yml --dry-run
   sed 's/gender/name/; s/{gender}/{name}/; s/woman, man/Anna, Paul/' one.yml >name.yml
   check 'without pools, name is a dimension like any other' 0 'name' evenhand llm-eval --config name.yml --dry-run
 fi

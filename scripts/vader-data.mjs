@@ -31,13 +31,13 @@ LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
 OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
 SOFTWARE.`;
 
-/** The first two columns of a file, in its order. */
+/** Returns the first two columns of a file, in its order. */
 function readPairs(name) {
   const lines = readFileSync(path.join(source, name), 'utf8').split('\n');
   return lines.filter((line) => line.trim() !== '').map((line) => line.trim().split('\t').slice(0, 2));
 }
 
-// Texts are lower-cased and split at spaces before they are looked up, so that other entries are never found.
+// Texts are converted to lower case and split at spaces before the lookup, so other entries would never be found.
 const scores = new Map(
   readPairs('vader_lexicon.txt').filter(([word]) => word === word.toLowerCase() && !word.includes(' ')),
 );
@@ -46,7 +46,7 @@ const lexicon = [...byScore]
   .sort(([a], [b]) => a - b)
   .map(([score, words]) => quote([String(score), ...words.sort()].join(' ')));
 
-// Texts are read character by character, so that emoji of several are never found.
+// Texts are read character by character, so emoji of several characters would never be found.
 const emoji = readPairs('emoji_utf8_lexicon.txt').filter(([character]) => [...character].length === 1);
 const emojiLines = [];
 for (let i = 0; i < emoji.length; i += 10) {

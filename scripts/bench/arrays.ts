@@ -3,7 +3,7 @@ import { makeRows, ROWS } from './data.ts';
 import { median } from './measure.ts';
 import { assertResult, type Note, timed } from './report.ts';
 
-/** The metric straight from its definition, row by row. */
+/** Computes the metric from its definition, row by row. */
 function definition({ labels, codes, yTrue, yPred }: ReturnType<typeof makeRows>): number {
   const positive = new Float64Array(2 * labels.length);
   const all = new Float64Array(2 * labels.length);
@@ -19,7 +19,7 @@ function definition({ labels, codes, yTrue, yPred }: ReturnType<typeof makeRows>
   return Math.max(gap(0), gap(1));
 }
 
-/** B1: a metric on ten million rows in memory. */
+/** B1: measures a metric on ten million rows in memory. */
 export async function benchArrays(note: Note): Promise<void> {
   const rows = makeRows(ROWS);
   const { labels, codes, yTrue, yPred } = rows;
@@ -41,7 +41,7 @@ export async function benchArrays(note: Note): Promise<void> {
   }
 }
 
-/** B3: what an interval of 1,000 replicates adds to a metric of one million rows in eight groups. */
+/** B3: measures an interval of 1,000 replicates for a metric of one million rows in eight groups. */
 export async function benchIntervals(note: Note): Promise<void> {
   const { labels, codes, yTrue, yPred } = makeRows(1_000_000);
   const sensitive = { kind: 'categorical', codes, labels } as const;
@@ -64,7 +64,7 @@ export async function benchIntervals(note: Note): Promise<void> {
   }
 }
 
-/** Equalized odds with 5,000 groups on one million rows, without and with its interval. */
+/** Measures equalized odds with 5,000 groups on one million rows, without and with its interval. */
 export async function benchManyGroups(note: Note): Promise<void> {
   const rows = makeRows(1_000_000, 5000);
   const { labels, codes, yTrue, yPred } = rows;

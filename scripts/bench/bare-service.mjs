@@ -1,4 +1,4 @@
-// What a service costs that only parses, checks and counts: Koa, zod and two processes. The benchmark's yardstick.
+// A service that only parses, checks and counts, with Koa, zod and two processes. It is the baseline of the benchmark.
 import cluster from 'node:cluster';
 
 import Koa from 'koa';
@@ -32,7 +32,7 @@ if (cluster.isPrimary) {
       group.n += 1;
       group.positive += decisions[row];
     });
-    // About as long as an answer of ours.
+    // About as long as an answer of the service.
     context.body = { groups, padding: ' '.repeat(1200) };
   });
   app.listen(0, '127.0.0.1');

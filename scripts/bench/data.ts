@@ -2,10 +2,10 @@ import { DuckDBInstance } from '@duckdb/node-api';
 
 import { createRandom } from '../../src/internal/random.ts';
 
-/** Rows of the large cases. */
+/** The number of rows of the large cases. */
 export const ROWS = 10_000_000;
 
-/** Rows in memory: labels, decisions, and the codes of groups. */
+/** Creates rows in memory: labels, decisions, and group codes. */
 export function makeRows(rows: number, groups = 8) {
   const random = createRandom(7);
   const labels = Array.from({ length: groups }, (_, group) => `group_${String(group)}`);
@@ -20,7 +20,7 @@ export function makeRows(rows: number, groups = 8) {
   return { labels, codes, yTrue, yPred };
 }
 
-/** Writes the same kind of rows as a CSV of about 505 MB for ten million, with two more columns, and as Parquet. */
+/** Writes similar rows as CSV, about 505 MB for ten million, with two more columns, and as Parquet. */
 export async function writeRows(csv: string, parquet: string, rows: number): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
@@ -36,8 +36,8 @@ export async function writeRows(csv: string, parquet: string, rows: number): Pro
 }
 
 /**
- * Writes labels, decisions and eight groups as Parquet, in row groups as they come.
- * @returns the equalized odds difference of the rows, as another GROUP BY gives it
+ * Writes labels, decisions and eight groups as Parquet, in the order in which they are generated.
+ * @returns the equalized odds difference of the rows, computed with a separate GROUP BY
  */
 export async function writeManyRows(parquet: string, rows: number): Promise<number> {
   const instance = await DuckDBInstance.create(':memory:');

@@ -1,16 +1,18 @@
 import { spawn } from 'node:child_process';
 
-/** What a process took. */
+/** The resources that a process used. */
 export interface ProcessFigures {
   readonly seconds: number;
   readonly peakMib: number;
   readonly stdout: string;
 }
 
-/** Written by the measured process itself as it ends: the operating system's own account of its peak memory. */
+/**
+ * A module that makes the measured process print its peak memory, as reported by the operating system, when it ends.
+ */
 const REPORT_PEAK = `data:text/javascript,process.on('exit',()=>process.stderr.write('PEAK='+process.resourceUsage().maxRSS))`;
 
-/** Runs a Node program as a process and measures it from start to end. */
+/** Runs a Node.js program as a process and measures it from start to end. */
 export function measureProcess(args: readonly string[]): Promise<ProcessFigures> {
   return new Promise((resolve, reject) => {
     const start = performance.now();
@@ -28,7 +30,7 @@ export function measureProcess(args: readonly string[]): Promise<ProcessFigures>
   });
 }
 
-/** The middle of several measurements; each is run after the other. */
+/** Returns the median of several measurements, which run one after another. */
 export async function median<T>(runs: number, measure: () => Promise<T> | T, of: (figure: T) => number): Promise<T> {
   const figures: T[] = [];
   for (let run = 0; run < runs; run++) figures.push(await measure());

@@ -6,7 +6,7 @@ import { ROWS } from './data.ts';
 import type { Case } from './report.ts';
 import { STREAM_EVENTS } from './streaming.ts';
 
-/** One case that a peer printed. */
+/** A case as a peer printed it. */
 export interface PeerLine {
   readonly case: string;
   readonly n: number;
@@ -15,7 +15,7 @@ export interface PeerLine {
   readonly result: unknown;
 }
 
-/** Which of our cases a peer's case stands beside. */
+/** The case of this package that corresponds to a peer's case. */
 const BESIDE: Readonly<Record<string, (one: Case) => boolean>> = {
   eod_arrays: ({ work }) => work === 'EOD on 10 million rows, from strings',
   eod_csv: ({ work }) => work.startsWith('validate on a .csv'),
@@ -25,10 +25,10 @@ const BESIDE: Readonly<Record<string, (one: Case) => boolean>> = {
   bootstrap_100: ({ work }) => work.startsWith('demographic_parity_difference with its interval'),
 };
 
-/** Rows of fairlearn's bootstrap, which it cannot do in reasonable time for more. */
+/** The number of rows of fairlearn's bootstrap, which would take too long for more. */
 const BOOTSTRAP_ROWS = 100_000;
 
-/** The peers' scripts, what each is run with, and the benchmarks that it stands beside. */
+/** The peers' scripts, their arguments, and the corresponding benchmarks. */
 const SCRIPTS = [
   { ids: ['B1', 'B2'], args: ['metrics.py', String(ROWS)], keep: () => true },
   {
@@ -41,7 +41,7 @@ const SCRIPTS = [
   { ids: ['B6'], args: ['stream.py', String(STREAM_EVENTS)], keep: () => true },
 ];
 
-/** Runs the peers' scripts, one after another; one whose packages are missing is left out with a word. */
+/** Runs the peers' scripts one after another. A script whose packages are missing is skipped with a message. */
 export async function runPeers(
   folder: string,
   python: string,
@@ -75,7 +75,7 @@ async function runScript(
   }
 }
 
-/** One line of a peer's case, with how many times ours it took. */
+/** Formats a peer's case in one line, with its time relative to this package. */
 export function describePeer(line: PeerLine, cases: readonly Case[]): string {
   const ours = cases.find(BESIDE[line.case] ?? (() => false));
   const ratio = ours === undefined ? '' : `  ${(line.seconds / ours.seconds).toPrecision(3)} times ours (${ours.work})`;

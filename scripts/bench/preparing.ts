@@ -10,7 +10,7 @@ const FEATURES = ['x1', 'x2', 'x3'];
 
 const BAR_SECONDS = 2;
 
-/** Rows of eight groups whose features lie apart by a quarter of their spread. */
+/** Creates rows of eight groups whose features differ by a quarter of their standard deviation. */
 function makeTable(rows: number): Table {
   const random = createRandom(7);
   const labels = Array.from({ length: GROUPS }, (_, group) => `group_${String(group)}`);
@@ -22,7 +22,7 @@ function makeTable(rows: number): Table {
   ]);
 }
 
-/** The middle value of each group, by a sort of its own. */
+/** Returns the median of each group, computed by a separate sort. */
 function medians(table: Table, name: string): number[] {
   const { codes } = table.categorical('group');
   const { values } = table.numeric(name);
@@ -32,7 +32,7 @@ function medians(table: Table, name: string): number[] {
   });
 }
 
-/** B9: the disparate impact remover, learned from and applied to a million rows. */
+/** B9: fits the disparate impact remover on a million rows and applies it to them. */
 export async function benchRepair(note: Note): Promise<void> {
   const table = makeTable(1_000_000);
   const repair = async () => {
@@ -44,7 +44,7 @@ export async function benchRepair(note: Note): Promise<void> {
   const { repaired } = await repair();
   for (const name of FEATURES) {
     const [before, after] = [medians(table, name), medians(repaired, name)];
-    assertResult(Math.max(...before) - Math.min(...before) > 1.5, `groups of ${name} lie apart`);
+    assertResult(Math.max(...before) - Math.min(...before) > 1.5, `groups of ${name} differ`);
     assertResult(Math.max(...after) - Math.min(...after) < 0.01, `groups of repaired ${name} agree`);
   }
   const { seconds } = await median(5, repair, (one) => one.seconds);

@@ -16,7 +16,7 @@ function equalizedOdds({ stdout }: ProcessFigures): number | undefined {
   return metrics['equalized_odds_difference']?.value;
 }
 
-/** B2: `validate` on ten million rows, as a process. */
+/** B2: measures `validate` on ten million rows, as a process. */
 export async function benchFiles(folder: string, note: Note): Promise<void> {
   const csv = path.join(folder, 'rows.csv');
   const parquet = path.join(folder, 'rows.parquet');
@@ -40,7 +40,7 @@ export async function benchFiles(folder: string, note: Note): Promise<void> {
   assertResult(results[0] !== undefined && results[0] === results[1], 'CSV and Parquet give the same');
 }
 
-/** B10: `validate` on a Parquet file of a hundred million rows, as a process. */
+/** B10: measures `validate` on a Parquet file of a hundred million rows, as a process. */
 export async function benchHugeFile(folder: string, note: Note): Promise<void> {
   const file = path.join(folder, 'many.parquet');
   const expected = await writeManyRows(file, 10 * ROWS);
@@ -55,7 +55,7 @@ export async function benchHugeFile(folder: string, note: Note): Promise<void> {
   note({ id: 'B10', work, seconds, peakMib, bar: '< 5 s, < 600 MiB', holds: seconds < 5 && peakMib < 600 });
 }
 
-/** B8: how long the command line takes to start. */
+/** B8: measures the start of the command line. */
 export async function benchStart(folder: string, note: Note): Promise<void> {
   const csv = path.join(folder, 'small.csv');
   await writeRows(csv, path.join(folder, 'small.parquet'), 1000);

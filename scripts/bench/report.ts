@@ -1,4 +1,4 @@
-/** One measured case and whether it met its bar. */
+/** A measured case, and whether it met its target. */
 export interface Case {
   readonly id: string;
   readonly work: string;
@@ -8,22 +8,22 @@ export interface Case {
   readonly holds: boolean;
 }
 
-/** Takes cases as they are measured and prints each. */
+/** Receives cases as they are measured and prints each. */
 export type Note = (one: Case) => void;
 
-/** @throws where a result is wrong: what is wrong is not worth timing */
+/** @throws if a result is wrong, because wrong results are not worth timing */
 export function assertResult(holds: boolean, what: string): void {
   if (!holds) throw new Error(`wrong result: ${what}`);
 }
 
-/** A result with the seconds that it took. */
+/** Returns a result with its duration in seconds. */
 export function timed<T>(work: () => T): { seconds: number; result: T } {
   const start = performance.now();
   const result = work();
   return { seconds: (performance.now() - start) / 1000, result };
 }
 
-/** One line of a case, for people. */
+/** Formats a case in one line. */
 export function describeCase({ id, holds, seconds, peakMib, work, bar }: Case): string {
   const memory = peakMib === undefined ? '' : `, ${peakMib.toFixed(0)} MiB`;
   return `${id}  ${holds ? 'ok  ' : 'MISS'}  ${seconds.toFixed(3)} s${memory}  ${work}  (bar: ${bar})`;

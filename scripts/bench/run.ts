@@ -1,12 +1,12 @@
 /**
- * Measures this package against its bars; asserts every result before it times it.
+ * Measures this package against its targets. Every result is checked before it is timed.
  *
  *     npm run bench
  *     npm run bench -- --peers DIR [--python PYTHON] [--data DIR] [--only B4,B5]
  *
- * With --peers, runs DIR/metrics.py and reductions.py (fairlearn) and sweep.py
- * (PyTorch), stream.py (river) on the same work beside it, in the same run on the same machine.
- * --data names a folder with the Adult data, for training; DIR/../data when left
+ * With --peers, runs DIR/metrics.py and reductions.py (fairlearn), sweep.py (PyTorch) and stream.py (river) on the same
+ * work, in the same run on the same machine. --data names a folder with the Adult data for training; the default is
+ * DIR/../data. Writes bench-results.json.
  * out. Writes bench-results.json.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -15,11 +15,11 @@ const root = path.resolve(import.meta.dirname, '../..');
 const cli = path.join(root, 'dist/cli/main.js');
 const bareService = path.join(import.meta.dirname, 'bare-service.mjs');
 
-/** How long each load lasts, and how many connections ask. */
+/** The duration of each load, and the number of connections. */
 const SECONDS = 8;
 const CONNECTIONS = 32;
 
-/** What autocannon tells of a load, as far as it is needed here. */
+/** The fields of an autocannon result that are used here. */
 interface Load {
   readonly requests: { readonly average: number; readonly total: number };
   readonly latency: { readonly p99: number };
@@ -29,7 +29,10 @@ interface Load {
   readonly timeouts: number;
 }
 
-/** B7: POST /validate under load from another process, /health while a workflow runs, and memory under many uploads. */
+/**
+ * B7: measures POST /validate under load from another process, /health during a workflow, and memory during many
+ * uploads.
+ */
 export async function benchService(data: string | undefined, folder: string, note: Note): Promise<void> {
   const bare = await withService([bareService], (url) => bareRate(url, folder));
   await withService([cli, 'serve', '--port', '0', '--workers', '2', '--json'], async (url, pid) => {
@@ -55,7 +58,7 @@ async function withService<T>(args: readonly string[], work: (url: string, pid: 
   }
 }
 
-/** The first line of `serve --json` says where it listens. */
+/** Returns the URL from the first line of `serve --json`. */
 async function urlOf(service: ChildProcess): Promise<string> {
   if (service.stdout === null) throw new Error('the service has no stdout');
   for await (const line of createInterface({ input: service.stdout })) {
@@ -78,7 +81,7 @@ async function benchValidate(
   note({ id: 'B7', work, seconds: SECONDS, bar: `${String(bar)} a second`, holds: rate >= bar });
 }
 
-/** Requests a second that the bare service answers. */
+/** Returns the number of requests per second that the bare service answers. */
 async function bareRate(url: string, folder: string): Promise<number> {
   const { requests } = await warmLoad(url, await writeBody(folder, {}));
   return requests.average;
@@ -90,7 +93,7 @@ async function writeBody(folder: string, options: object): Promise<string> {
   return body;
 }
 
-/** A load after a short one, so that what is compiled while it runs is compiled. */
+/** Runs a load after a short warm-up, so that code is compiled before the measurement. */
 async function warmLoad(url: string, body: string): Promise<Load> {
   await load(url, body, 2);
   const measured = await load(url, body, SECONDS);
@@ -99,7 +102,7 @@ async function warmLoad(url: string, body: string): Promise<Load> {
   return measured;
 }
 
-/** Every run that is listed can be had, and there are as many as the store keeps. */
+/** Checks that every listed run can be retrieved, and that there are as many as the store keeps. */
 async function assertKept(url: string): Promise<void> {
   const { results } = (await (await fetch(`${url}/results`)).json()) as { results: { run_id: string }[] };
   assertResult(results.length === 500, `500 results are kept, not ${String(results.length)}`);
@@ -118,7 +121,7 @@ function rows(n: number): Record<string, unknown[]> {
   return { y_true: pick([0, 1]), y_pred: pick([0, 1]), sensitive: pick(['female', 'male']) };
 }
 
-/** A load from a process of its own. */
+/** Runs a load from a separate process. */
 async function load(url: string, body: string, seconds: number): Promise<Load> {
   const autocannon = createRequire(import.meta.url).resolve('autocannon/autocannon.js');
   const options = ['-j', '-n', '-c', String(CONNECTIONS), '-d', String(seconds), '-m', 'POST', '-i', body];
@@ -139,7 +142,7 @@ async function benchHealth(url: string, data: string, note: Note): Promise<void>
     isDone = true;
   });
   const millis: number[] = [];
-  // The flag is turned by the answer, which the linter cannot see.
+  // The callback of the answer sets the flag, which the linter cannot see.
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
   while (!isDone) {
     const start = performance.now();
@@ -156,11 +159,11 @@ async function benchHealth(url: string, data: string, note: Note): Promise<void>
   note({ id: 'B7', work, seconds: p99 / 1000, bar: '< 0.02 s', holds: p99 < 20 });
 }
 
-/** Uploads at once, and bytes of each. */
+/** The number of concurrent uploads, and the bytes of each. */
 const UPLOADS = 200;
 const UPLOAD_BYTES = 5 * 2 ** 20;
 
-/** Memory of all processes together, while many upload. */
+/** The maximum memory of all processes together during the uploads. */
 const MAX_UPLOAD_MIB = 700;
 
 async function benchUploads(url: string, pid: number, note: Note): Promise<void> {
@@ -193,7 +196,7 @@ async function benchUploads(url: string, pid: number, note: Note): Promise<void>
   note({ id: 'B7', work, seconds, peakMib, bar, holds: peakMib < MAX_UPLOAD_MIB });
 }
 
-/** Resident memory of a process and its children; of pages that several share each counts its part. */
+/** Returns the resident memory of a process and its children; shared pages are counted proportionally. */
 function residentMib(pid: number): number {
   const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8')
     .trim()

@@ -13,14 +13,14 @@ const ATTRIBUTES = ['region', 'age'];
 const LABELS = Array.from({ length: GROUPS }, (_, group) => `group_${String(group)}`);
 const BATCH = 10_000;
 
-/** Events of one run, as many as the peer's script is given. */
+/** The number of events of one run, the same as for the peer's script. */
 export const STREAM_EVENTS = 200_000;
 const BATCHED_EVENTS = 2_000_000;
 const LONG_STREAM = 50_000_000;
 
 const MIN_BATCHED = 1_000_000;
 const MIN_SINGLE = 200_000;
-/** What heap and array buffers may grow by, from the tenth part of the long stream to its end. */
+/** The maximum growth of heap and array buffers, from a tenth of the long stream to its end. */
 const MAX_GROWTH_MIB = 4;
 
 /** Fair decisions, true labels and two attributes. */
@@ -57,7 +57,9 @@ function makeBatches({ codes, decisions, truths }: Events): Table[] {
   });
 }
 
-/** Selection, true and false positive rates of every group, with ADWIN on every event of each. */
+/**
+ * Creates a tracker of the selection, true and false positive rates of every group, with ADWIN on every event of each.
+ */
 function makeTracker(attributes = ATTRIBUTES): RealTimeFairnessTracker {
   const tracker = new RealTimeFairnessTracker({
     columns: { yPred: 'approved', yTrue: 'repaid', protected: attributes },
@@ -67,7 +69,7 @@ function makeTracker(attributes = ATTRIBUTES): RealTimeFairnessTracker {
   return tracker;
 }
 
-/** Every rate of the first attribute against a plain count. */
+/** Checks every rate of the first attribute against a simple count. */
 function assertRates(tracker: RealTimeFairnessTracker, { codes, decisions, truths }: Events, times: number): void {
   const records = tracker.metrics({ window: 'cumulative' });
   for (const [group, label] of LABELS.entries()) {
@@ -87,11 +89,11 @@ function assertRates(tracker: RealTimeFairnessTracker, { codes, decisions, truth
   }
 }
 
-/** B6: a stream of events in 8 groups of 2 attributes, their rates and ADWIN. */
+/** B6: measures a stream of events in 8 groups of 2 attributes, with their rates and ADWIN. */
 export async function benchStream(note: Note): Promise<void> {
   const events = makeEvents(STREAM_EVENTS);
   await benchSingle(events, ATTRIBUTES, note);
-  // What the peer's script does has one attribute, and ADWIN on decisions alone.
+  // The peer's script uses one attribute, and ADWIN only on decisions.
   await benchSingle(events, ATTRIBUTES.slice(0, 1), note);
   await benchBatches(events, note);
   benchMemory(events, note);
@@ -143,7 +145,7 @@ function noteRate(note: Note, how: string, count: number, seconds: number, least
   });
 }
 
-/** What the stream keeps when it is fifty million events long, beside what it kept at five million. */
+/** Measures the memory after fifty million events, compared with that after five million. */
 function benchMemory(events: Events, note: Note): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

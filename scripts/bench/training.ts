@@ -11,24 +11,24 @@ import { assertResult, type Note } from './report.ts';
 
 const { target: TARGET, positiveLabel: POSITIVE, sensitive: SENSITIVE } = ADULT_TASK;
 
-/** What the reduction reaches with scikit-learn's regression and fairlearn 0.15 on the same rows. */
+/** The result of the reduction with scikit-learn's regression and fairlearn 0.15 on the same rows. */
 const FAIRLEARN = { accuracy: 0.8335, dp: 0.0156 };
 
-/** Mean hypervolume of the PyTorch loop over its seeds 1 to 5, on the same rows (PyTorch 2.3.1). */
+/** The mean hypervolume of the PyTorch loop over its seeds 1 to 5, on the same rows (PyTorch 2.3.1). */
 const PYTORCH_HYPERVOLUME = 0.08976;
 
-/** The Adult data, as train and test; undefined where the folder has none. */
+/** Reads the Adult data as train and test; undefined if the folder does not contain them. */
 async function readAdult(folder: string | undefined): Promise<{ train: Table; test: Table } | undefined> {
   const [train, test] = ['adult.train.csv', 'adult.test.csv'].map((name) => path.join(folder ?? '', name));
   if (folder === undefined || train === undefined || test === undefined || !existsSync(train)) return undefined;
   return { train: await loadData(train), test: await loadData(test) };
 }
 
-/** B4 and B5: training on Adult. */
+/** B4 and B5: measure training on Adult. */
 export async function benchTraining(folder: string | undefined, note: Note): Promise<void> {
   const adult = await readAdult(folder);
   if (adult === undefined) {
-    console.log('B4, B5  left out: name a folder that has adult.train.csv and adult.test.csv with --data');
+    console.log('B4, B5  skipped: use --data to name a folder with adult.train.csv and adult.test.csv');
     return;
   }
   await benchReduction(adult.train, adult.test, note);
@@ -62,7 +62,7 @@ async function benchReduction(train: Table, test: Table, note: Note): Promise<vo
   note({ id: 'B4', work, seconds, bar: 'a quarter of fairlearn in the same run', holds: seconds < 1.75 });
 }
 
-/** Accuracy and gap of selection rates of randomised decisions, in expectation. */
+/** Returns the expected accuracy and gap of selection rates of randomised decisions. */
 function expected(p: Float64Array, y: Float64Array, test: Table): { accuracy: number; dp: number } {
   const { codes, labels } = test.categorical(SENSITIVE);
   const sums = labels.map(() => ({ chosen: 0, n: 0 }));

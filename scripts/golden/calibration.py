@@ -1,8 +1,8 @@
-"""Writes test/golden/calibration.json: what scikit-learn and SciPy give for calibration.
+"""Writes test/golden/calibration.json: calibration results of scikit-learn and SciPy.
 
 Run from the root of the project:
   python scripts/golden/calibration.py && npx prettier --write test/golden/calibration.json
-The versions that made the file stand in it.
+The file contains the versions of the packages that produced it.
 """
 
 import json
@@ -22,7 +22,7 @@ SEED = 20240607
 
 
 def draw(random, rows, decimals):
-    """Scores, labels drawn from a power of them, and weights."""
+    """Draws scores, labels whose probability is a power of the scores, and weights."""
     scores = np.round(random.uniform(0.02, 0.98, rows), decimals)
     labels = (random.uniform(size=rows) < scores**1.7).astype(int)
     weights = np.round(random.uniform(0.1, 3, rows), 3)
@@ -45,7 +45,7 @@ def isotonic(random, name, rows, decimals, weighted):
 
 
 def smoothed_targets(labels, weights):
-    """The targets of Platt (1999), by the total weight of each label."""
+    """Returns the targets of Platt (1999), from the total weight of each label."""
     yes, no = weights[labels == 1].sum(), weights[labels == 0].sum()
     return np.where(labels == 1, (yes + 1) / (yes + 2), 1 / (no + 2))
 
@@ -67,7 +67,7 @@ def sigmoid(random, name, input_name, weighted):
         mixed = np.sum(curvature * values)
         return np.array([[np.sum(curvature * values**2), mixed], [mixed, np.sum(curvature)]])
 
-    # scikit-learn stops where the gradient is small; SciPy goes on from there to where it is 0.
+    # scikit-learn stops at a small gradient; SciPy continues until the gradient is 0.
     exact = root(gradient, [-model.a_, -model.b_], jac=hessian, tol=1e-14)
     assert np.abs(gradient(exact.x)).max() < 1e-11
     return {

@@ -1,8 +1,8 @@
-"""Writes test/golden/detectors.json: what SciPy and statsmodels give for the tests and effect sizes of the detectors.
+"""Writes test/golden/detectors.json: tests and effect sizes of SciPy and statsmodels for the detectors.
 
 Run from the root of the project:
   python scripts/golden/detectors.py && npx prettier --write test/golden/detectors.json
-The versions that made the file stand in it.
+The file contains the versions of the packages that produced it.
 """
 
 import json
@@ -18,7 +18,7 @@ SEED = 20240611
 
 
 def corrected_cramers_v(table):
-    """Bergsma (2013), from chi2_contingency's statistic."""
+    """Computes the bias-corrected Cramer's V of Bergsma (2013) from the statistic of chi2_contingency."""
     table = np.asarray(table)
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     n, (rows, columns) = table.sum(), table.shape
@@ -75,7 +75,7 @@ def goodness(name, observed, shares):
 
 
 def columns_and_groups(random):
-    """A small table with every kind of column, its tests, and the p-values adjusted over them."""
+    """Creates a small table with every kind of column, its tests, and the p-values adjusted over them."""
     rows = 240
     codes = random.integers(0, 3, rows)
     levels = random.integers(0, 4, rows)

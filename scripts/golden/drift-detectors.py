@@ -1,8 +1,8 @@
-"""Writes test/golden/drift-detectors.json: where river's detectors alarm and warn on random streams.
+"""Writes test/golden/drift-detectors.json: the alarms and warnings of river's detectors on random streams.
 
 Run from the root of the project:
   python scripts/golden/drift-detectors.py && npx prettier --write test/golden/drift-detectors.json
-The versions that made the file stand in it.
+The file contains the versions of the packages that produced it.
 """
 
 import json
@@ -16,7 +16,7 @@ SEED = 20240921
 
 
 def draw(random):
-    """Decisions whose rate jumps, drifts and stays, kept as text; rare decisions; scores that jump."""
+    """Draws decisions whose rate jumps, drifts and stays constant, as text; rare decisions; scores that jump."""
     rates = np.concatenate([np.full(1000, 0.3), np.full(1000, 0.5), np.linspace(0.5, 0.1, 1000), np.full(500, 0.1)])
     rare = np.repeat([0.02, 0.08], 1500)
     scores = random.normal(size=1500) + np.repeat([0, 1, 0.3], 500)

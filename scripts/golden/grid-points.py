@@ -1,8 +1,8 @@
-"""Writes test/golden/grid-points.json: the multipliers that fairlearn's GridSearch lays out, and the best of them.
+"""Writes test/golden/grid-points.json: the multipliers of fairlearn's GridSearch, and the best of them.
 
 Run from the root of the project:
   python scripts/golden/grid-points.py && npx prettier --write test/golden/grid-points.json
-The versions that made the file stand in it. The learner is weighted least squares without an
+The file contains the versions of the packages that produced it. The learner is weighted least squares without an
 intercept, cut at 0.5, as in the tests.
 """
 
@@ -36,7 +36,7 @@ MOMENTS = {
 
 
 class LeastSquares:
-    """Weighted least squares of least norm; as a classifier it says 1 above 0.5."""
+    """Weighted least squares with minimum norm; as a classifier it predicts 1 above 0.5."""
 
     def __init__(self, is_classifier):
         self.is_classifier = is_classifier
@@ -51,7 +51,7 @@ class LeastSquares:
 
 
 def draw_rows(random, groups, shares, rows):
-    """Rows whose label and first feature depend on the group."""
+    """Draws rows whose label and first feature depend on the group."""
     sensitive = random.choice(groups, size=rows, p=shares)
     shift = np.array([groups.index(group) for group in sensitive]) / len(groups)
     score = random.normal(size=rows) + shift
@@ -60,7 +60,7 @@ def draw_rows(random, groups, shares, rows):
 
 
 def named(vector):
-    """Multipliers by name; those of 0 are left out."""
+    """Returns multipliers by name, without those that are 0."""
     name = (lambda key: f"{key[1]}/{key[2]}/{key[0]}") if vector.index.nlevels == 3 else (lambda key: f"all/{key}/+")
     return {name(key): float(value) for key, value in vector.items() if value != 0}
 
@@ -87,10 +87,10 @@ def main():
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
     random = np.random.default_rng(SEED)
-    # The group that comes last in the rows is left out of the grid; here it is not the lightest.
+    # The group that comes last in the rows has no axis in the grid. Here it is not the smallest group.
     two = draw_rows(random, ["a", "b"], [0.25, 0.75], 60)
     three = draw_rows(random, ["a", "b", "c"], [0.5, 0.2, 0.3], 90)
-    # Group d has rows of label 1 only, so that its axis in the other event moves nothing. Its rows come first.
+    # Group d has only rows with label 1, so its axis in the other event has no effect. Its rows come first.
     x, y, sensitive = draw_rows(random, ["a", "b", "d"], [0.4, 0.4, 0.2], 60)
     order = np.argsort(sensitive != "d", kind="stable")
     one_label = (x[order], np.where(sensitive == "d", 1, y)[order], sensitive[order])

@@ -12,13 +12,13 @@ import { ADULT_FEATURES, ADULT_TASK } from '../adult-task.ts';
 import { UsageError } from './options.ts';
 import { unpackTables } from './table-file.ts';
 
-/** The Adult data, as train and test. */
+/** The Adult data as train and test. */
 export interface Adult {
   readonly train: Table;
   readonly test: Table;
 }
 
-/** Adult as networks see it: 42 columns, or fewer where few rows are taken. */
+/** Adult encoded for networks: 42 columns, or fewer if only few rows are used. */
 export interface AdultRows {
   readonly train: NetworkRows;
   readonly validation: NetworkRows;
@@ -27,16 +27,16 @@ export interface AdultRows {
 
 const { target: TARGET, sensitive: SENSITIVE } = ADULT_TASK;
 
-/** The table that a pack brings along. */
+/** The file of the tables that a pack contains. */
 export const TABLE_FILE = 'adult.tables';
 
-/** Rows of train and test where the work is cut down. */
+/** The number of train and test rows with --quick. */
 const QUICK_ROWS = [900, 400] as const;
 
 /** Whether this is the bundle of a pack, which reads no CSV files. */
 export const IS_PACK = import.meta.url.endsWith('/gpu-check.mjs');
 
-/** The columns that the check needs of Adult, from its CSV files. */
+/** Reads the columns of Adult that the check needs from the CSV files. */
 export async function readAdultCsv(folder: string): Promise<Adult> {
   const [train, test] = ['adult.train.csv', 'adult.test.csv'].map((name) => path.join(folder, name)) as [
     string,
@@ -44,7 +44,9 @@ export async function readAdultCsv(folder: string): Promise<Adult> {
   ];
   const missing = [train, test].find((file) => !existsSync(file));
   if (missing !== undefined) {
-    throw new UsageError(`${missing} is not there: --data names a folder with adult.train.csv and adult.test.csv`);
+    throw new UsageError(
+      `${missing} does not exist: --data must name a folder with adult.train.csv and adult.test.csv`,
+    );
   }
   const { loadData } = await import('../../src/io/index.ts');
   const columns = [...ADULT_FEATURES, TARGET, SENSITIVE];
@@ -52,8 +54,8 @@ export async function readAdultCsv(folder: string): Promise<Adult> {
 }
 
 /**
- * The data of the check: from `--data`, else what the pack brings along.
- * @throws {UsageError} where there is neither
+ * Reads the data of the check from `--data`, or from the pack.
+ * @throws {UsageError} if there is neither
  */
 export async function readAdult(folder: string | undefined, isQuick: boolean): Promise<Adult> {
   const { train, test } = await findAdult(folder);
@@ -70,11 +72,11 @@ async function findAdult(folder: string | undefined): Promise<Adult> {
   if (IS_PACK) {
     throw new UsageError(
       folder === undefined
-        ? 'this pack has no data: make it with gpu-pack.sh --data DIR, or give --only doctor,numerics'
-        : 'a pack reads no CSV files: make it with gpu-pack.sh --data DIR instead',
+        ? 'this pack has no data: create it with gpu-pack.sh --data DIR, or use --only doctor,numerics'
+        : 'a pack cannot read CSV files: create it with gpu-pack.sh --data DIR instead',
     );
   }
-  if (folder === undefined) throw new UsageError('there is no data: give --data DIR, or --only doctor,numerics');
+  if (folder === undefined) throw new UsageError('no data: use --data DIR, or --only doctor,numerics');
   return readAdultCsv(folder);
 }
 
@@ -82,7 +84,7 @@ function firstRows(count: number): Int32Array {
   return Int32Array.from({ length: count }, (_, row) => row);
 }
 
-/** Adult as a sweep takes it. */
+/** Returns Adult in the form for a sweep. */
 export function sweepSource({ train, test }: Adult): TrainingSource {
   return {
     table: train,
@@ -92,7 +94,7 @@ export function sweepSource({ train, test }: Adult): TrainingSource {
   };
 }
 
-/** The very rows that a sweep of a seed trains on, stops by and is judged on. */
+/** Returns the same rows that a sweep with this seed trains on, stops by and is evaluated on. */
 export function encodeAdult(adult: Adult, seed: number): AdultRows {
   const { rows, test } = readTrainingData(sweepSource(adult));
   const { specs } = fitFeatures(rows.table, ADULT_FEATURES);

@@ -8,16 +8,16 @@ import type { AdultRows } from './adult.ts';
 import type { AgreementFigures, GradientFigures } from './report.ts';
 import { type Found, joinReasons } from './run-part.ts';
 
-/** How far gradients may lie apart, as a share of the larger of 1 and the gradient. */
+/** The maximum difference between gradients, relative to the larger of 1 and the gradient. */
 export const GRADIENT_TOLERANCE = 1e-4;
 
-/** The share of rows that the same training may decide otherwise. */
+/** The maximum share of rows with a different decision after the same training. */
 const MAX_DIFFERING = 0.01;
 
-/** What the device is compared with. */
+/** The backend with which the device is compared. */
 const REFERENCE = 'wasm';
 
-/** How large the work is. */
+/** The size of the work. */
 export interface AgreementWork {
   readonly epochs: number;
   readonly batchSize: number;
@@ -26,10 +26,10 @@ export interface AgreementWork {
   readonly seed: number;
 }
 
-/** The weights of the penalty in the networks that are compared. */
+/** The penalty weights of the compared networks. */
 const ETAS = [0.5, 3];
 
-/** One step's gradients of every penalty, and the decisions after the same training, against wasm. */
+/** Compares one step's gradients of every penalty, and the decisions after the same training, with wasm. */
 export async function checkAgreement(
   backend: TensorBackend,
   rows: AdultRows,
@@ -46,7 +46,7 @@ export async function checkAgreement(
     return { eta, differing: shareDiffering(own as Float32Array, other as Float32Array) };
   });
   const mostDiffering = Math.max(...decisions.map(({ differing }) => differing));
-  // A comparison that begins with "not" fails for NaN too.
+  // A negated comparison also fails for NaN.
   const far = gradients.filter(({ error }) => !(error <= GRADIENT_TOLERANCE));
   return {
     figures: {
@@ -59,16 +59,16 @@ export async function checkAgreement(
       most_differing: MAX_DIFFERING,
     },
     reason: joinReasons([
-      far.length === 0 ? null : `gradients of ${far.map(({ penalty }) => penalty).join(', ')} are apart`,
+      far.length === 0 ? null : `gradients of ${far.map(({ penalty }) => penalty).join(', ')} differ`,
       mostDiffering <= MAX_DIFFERING ? null : `${(100 * mostDiffering).toFixed(2)}% of decisions differ`,
     ]),
   };
 }
 
-/** What one backend gives. */
+/** The results of one backend. */
 interface Answers {
   readonly gradients: Readonly<Record<FairnessPenaltyName, Float32Array>>;
-  /** [etas, rows], logits. */
+  /** Logits [etas, rows]. */
   readonly outputs: Float32Array;
 }
 
@@ -91,7 +91,7 @@ async function answersOf(backend: TensorBackend, rows: AdultRows, work: Agreemen
   return { gradients: gradients as Answers['gradients'], outputs: heldOut };
 }
 
-/** The gradient of every weight of every network after one batch, on the host. */
+/** Returns the gradient of every weight of every network after one batch, on the host. */
 async function stepGradients(
   tf: Tf,
   { train }: AdultRows,
@@ -117,7 +117,7 @@ async function stepGradients(
   }
 }
 
-/** How far gradients lie apart from those of elsewhere. */
+/** Returns the differences between gradients and reference gradients. */
 export function compareGradients(
   penalty: FairnessPenaltyName,
   found: Float32Array,
@@ -126,7 +126,7 @@ export function compareGradients(
   let [error, apart, largest] = [0, 0, 0];
   reference.forEach((wanted, index) => {
     const difference = Math.abs((found[index] ?? NaN) - wanted);
-    // Math.max keeps a NaN.
+    // Math.max propagates NaN.
     apart = Math.max(apart, difference);
     error = Math.max(error, difference / Math.max(1, Math.abs(wanted)));
     largest = Math.max(largest, Math.abs(wanted));
@@ -134,7 +134,7 @@ export function compareGradients(
   return { penalty, error, relative_error: largest > 0 ? apart / largest : apart };
 }
 
-/** The share of rows whose logits lie on different sides of 0. */
+/** Returns the share of rows whose logits have different signs. */
 export function shareDiffering(found: Float32Array, reference: Float32Array): number {
   if (found.length !== reference.length || found.length === 0) return NaN;
   return (

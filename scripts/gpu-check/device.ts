@@ -8,7 +8,7 @@ import { type CheckOptions, UsageError } from './options.ts';
 import type { DeviceFigures, DoctorFigures, NvidiaCard } from './report.ts';
 import { isSameDevice } from './same-device.ts';
 
-/** What the check computes on. */
+/** The device that the check uses. */
 export interface ChosenDevice {
   readonly tf: Tf;
   readonly backend: TensorBackend;
@@ -16,18 +16,18 @@ export interface ChosenDevice {
   readonly figures: DeviceFigures;
 }
 
-/** There is no GPU of the kind asked for. */
+/** No GPU of the requested kind was found. */
 export class NoGpuError extends Error {}
 
-/** Which backends work here, by their own account, and the card. */
+/** Finds the backends that work here, as reported by doctor, and the card. */
 export async function askDoctor(): Promise<DoctorFigures> {
   return { report: await examine(), nvidia: await askNvidia() };
 }
 
 /**
- * Starts the backend asked for.
- * @param doctor asked before a GPU of software could be open
- * @throws {NoGpuError} where there is no GPU, with what is missing
+ * Starts the requested backend.
+ * @param doctor the figures of doctor, which must run before a software GPU is opened
+ * @throws {NoGpuError} if there is no GPU, with what is missing
  */
 export async function startDevice(doctor: DoctorFigures, options: CheckOptions): Promise<ChosenDevice> {
   const { backend, isSoftware } = chooseBackend(doctor, options);
@@ -53,7 +53,7 @@ export async function startDevice(doctor: DoctorFigures, options: CheckOptions):
   };
 }
 
-/** The card that the driver tells of, where it is what is computed on. */
+/** Returns the card that the driver reports, if it is the device in use. */
 export function cardComputedOn(
   backend: TensorBackend,
   adapter: string | null,
@@ -63,13 +63,13 @@ export function cardComputedOn(
   return adapter !== null && isSameDevice(card.name, adapter) ? card : null;
 }
 
-/** What to compute on, and whether that is a GPU made of software: one that only a name opens. */
+/** Returns the backend, and whether it is a software GPU, which must be requested by name. */
 function chooseBackend(
   doctor: DoctorFigures,
   { backend, allowSoftware }: CheckOptions,
 ): { backend: TensorBackend; isSoftware: boolean } {
   if (IS_PACK && (backend === 'node-gpu' || backend === 'node')) {
-    throw new UsageError(`${backend} is no part of a pack, which computes on webgpu, wasm or cpu; it needs a checkout`);
+    throw new UsageError(`${backend} needs a checkout; a pack supports webgpu, wasm and cpu`);
   }
   const { backends } = doctor.report;
   const works = (name: TensorBackend): boolean => backends.some((one) => one.name === name && one.available);
@@ -79,7 +79,7 @@ function chooseBackend(
   if (allowSoftware && backend !== 'node-gpu') return { backend: 'webgpu', isSoftware: true };
   throw new NoGpuError(
     `No GPU was found.\n${describeMissing(doctor)}\n` +
-      'With --allow-software a GPU made of software will do; --backend wasm checks the CPU.',
+      'Use --allow-software to accept a software GPU, or --backend wasm to check the CPU.',
   );
 }
 
@@ -87,17 +87,17 @@ function isGpuBackend(name: TensorBackend): boolean {
   return name === 'node-gpu' || name === 'webgpu';
 }
 
-/** What doctor says that the GPU's backends lack, in the order in which to mend it. */
+/** Returns what the GPU backends lack according to doctor, in the order in which to fix it. */
 export function describeMissing({ report, nvidia }: DoctorFigures): string {
   const card =
     nvidia === null
-      ? 'nvidia-smi: not there, or it sees no card'
+      ? 'nvidia-smi: not found, or it reports no card'
       : `nvidia-smi: ${nvidia.name}, driver ${nvidia.driver}`;
   const lacks = report.backends
     .filter(({ name, available }) => isGpuBackend(name) && !available)
     .flatMap(({ name, reason, missing }) =>
       IS_PACK && name === 'node-gpu'
-        ? ['node-gpu: no part of a pack; it needs a checkout']
+        ? ['node-gpu: not available in a pack; it needs a checkout']
         : [
             `${name}:`,
             ...(missing.length === 0 ? [`  ${reason ?? ''}`] : []),
@@ -108,7 +108,7 @@ export function describeMissing({ report, nvidia }: DoctorFigures): string {
   return [card, ...lacks, ...advice].map((line) => `  ${line}`).join('\n');
 }
 
-/** A device's name as part of a file's: "nvidia-h100-80gb-hbm3". */
+/** Converts a device's name to a part of a file name: "nvidia-h100-80gb-hbm3". */
 export function slugOf(name: string): string {
   return name
     .toLowerCase()

@@ -2,19 +2,19 @@ import { realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** What stands for the folders of a path. */
+/** Replaces the folders of a path. */
 const HIDDEN = '…';
 
-/** Stands for a known folder, whose own name may have blanks, until its path is hidden. */
+/** Replaces a known folder, whose name may contain spaces, until its path is hidden. */
 const MARK = '/_';
 
-/** Addresses, which stay, and paths of files: `file:` addresses, paths of Linux and of Windows. */
+/** Matches URLs, which are kept, and paths: `file:` URLs, and paths of Linux and of Windows. */
 const PLACES =
   /\b(?!file:)[a-z][a-z0-9+.-]+:\/\/[^\s'"]*|(?:file:\/\/|(?<![\w/.…~-]))\/(?=[^\s/])[^\s'"`()<>,;:=]*|(?<!\w)[a-z]:\\[^\s'"`()<>,;]*/giu;
 
 /**
- * Anything JSON may hold, with no folder of this machine in its texts: of a path only the file's name stays.
- * @param folders folders that may hold blanks; the home, the current, the temporary and the program's own folder
+ * Returns a JSON value in which no text contains a folder of this machine: of a path only the file name is kept.
+ * @param folders folders whose names may contain spaces; by default home, current, temporary and program folder
  */
 export function hidePaths<T>(value: T, folders: readonly string[] = ownFolders()): T {
   const hide = (one: unknown): unknown => {
@@ -39,13 +39,13 @@ function hideIn(text: string, folders: readonly string[]): string {
   });
 }
 
-/** A folder where a path begins with it, not inside an address or a longer path or name. */
+/** Returns a pattern for a folder at the beginning of a path, not inside a URL or a longer path or name. */
 function beginning(folder: string): RegExp {
   const escaped = folder.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
   return new RegExp(String.raw`(?<![\w.…~-])(?<!\w/)${escaped}(?![^\s/'"\x60(),;:=])`, 'g');
 }
 
-/** The longest first, so that a folder is hidden whole where another one holds it. */
+/** Returns the known folders, longest first, so that a folder inside another one is hidden completely. */
 function ownFolders(): string[] {
   const named = [homedir(), process.cwd(), tmpdir(), import.meta.dirname, path.resolve(import.meta.dirname, '../..')];
   const real = named.flatMap((folder) => {

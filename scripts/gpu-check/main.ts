@@ -1,5 +1,5 @@
 /**
- * Shows what evenhand does on this machine's GPU, in one short run; see docs/gpu/README.md.
+ * Checks evenhand on this machine's GPU in one short run; see docs/gpu/README.md.
  *
  *     scripts/gpu-check.sh --data DIR
  */
@@ -21,7 +21,7 @@ import { type Found, runPart } from './run-part.ts';
 import { summarize } from './summary.ts';
 import { etasOf, measureSweep, SWEEP } from './sweep-part.ts';
 
-/** The most seconds that each part may take. */
+/** The time limit of each part in seconds. */
 const LIMITS: Readonly<Record<PartName, number>> = {
   doctor: 90,
   numerics: 180,
@@ -32,16 +32,16 @@ const LIMITS: Readonly<Record<PartName, number>> = {
   peer: 480,
 };
 
-/** The most seconds of the PyTorch loop, and how often it does its work where they suffice. */
+/** The time limit of the PyTorch loop in seconds, and the number of its runs if they fit in it. */
 const LOOP = { seconds: 420, runs: 3 } as const;
 
-/** Seconds after which the whole run is ended from outside, and what is kept of them for the end. */
+/** The time after which the complete run is ended from outside, and the part of it that is reserved for the end. */
 const [ALL_SECONDS, SPARE_SECONDS] = [Number(process.env['EVENHAND_GPU_CHECK_SECONDS'] ?? 570), 15];
 
-/** What is cut down where the work is. */
+/** The reduced work with --quick. */
 const QUICK = { etas: 2, seeds: [1], cut: { epochs: 2, batchSize: 256, hidden: [8] } } as const;
 
-/** Seconds since the beginning. */
+/** Returns the seconds since the start. */
 const elapsed = (): number => Number((performance.now() / 1000).toFixed(1));
 
 const note = (line: string): void => {
@@ -49,8 +49,8 @@ const note = (line: string): void => {
 };
 
 /**
- * Runs the parts asked for on a device, one after another, and writes the report after each.
- * @throws {UsageError} where there is no data, or the report cannot be written from the beginning
+ * Runs the selected parts on a device one after another, and writes the report after each.
+ * @throws {UsageError} if there is no data, or the report cannot be written at the start
  */
 async function check(options: CheckOptions, doctor: PartReport<PartFigures['doctor']>, device: ChosenDevice) {
   const { quick } = options;
@@ -76,7 +76,7 @@ async function check(options: CheckOptions, doctor: PartReport<PartFigures['doct
       passes: complete && Object.values(parts).every(({ passes }) => passes),
     };
   }
-  // Before minutes of work: where nothing can be written is known at once.
+  // Fail before minutes of work if nothing can be written.
   let out = await file.write(makeReport()).catch((cause: unknown) => {
     throw new UsageError(`the JSON cannot be written, see --out: ${(cause as Error).message}`);
   });
@@ -97,16 +97,16 @@ async function check(options: CheckOptions, doctor: PartReport<PartFigures['doct
   return { report: makeReport(), out, unwritten };
 }
 
-/** What a part needs. */
+/** The inputs of a part. */
 interface Surroundings {
   readonly options: CheckOptions;
   readonly device: ChosenDevice;
   readonly adult: Adult | undefined;
-  /** What has been found by now. */
+  /** The results so far. */
   readonly parts: Parts;
 }
 
-/** The work of a part, ready to run. */
+/** Returns the work of a part, ready to run. */
 function partWork(
   name: Exclude<PartName, 'doctor'>,
   surroundings: Surroundings,
@@ -126,7 +126,7 @@ function partWork(
     sweep: (signal) => measureSweep(adult, rows, { backend, etas, seeds, cut, note, signal, isQuick: quick }),
     memory: (signal) => measureMemory(tf, adult, { ...sweep, signal }, device.figures.driver !== null),
     profile: (signal) => profileTraining(tf, adult, { ...sweep, signal }, rows.train.y.length),
-    // Last, so that a loop that is slow or hangs costs none of our own figures.
+    // Last, so that a slow or hanging loop does not affect evenhand's own figures.
     peer: (signal) =>
       measureLoop(rows, {
         work: sweep,
@@ -148,7 +148,7 @@ function partWork(
   return works[name];
 }
 
-/** Only a measurement has a place among the documents. */
+/** Returns the default path of a report. Only measurements are stored in the documentation. */
 function defaultPlace(report: GpuReport): string {
   if (IS_PACK || !report.is_measurement) return 'gpu-check.json';
   return path.resolve(import.meta.dirname, '../../docs/gpu', `${slugOf(report.device.name)}.json`);
@@ -167,17 +167,17 @@ async function main(): Promise<number> {
   note(`device: ${device.figures.name} (${device.backend})`);
   const { report, out, unwritten } = await check(options, doctor, device);
   console.log(`\n${summarize(report)}`);
-  console.log(unwritten === null ? `Wrote ${out}` : `Not all of it could be written: ${unwritten}`);
+  console.log(unwritten === null ? `Wrote ${out}` : `The report could not be written completely: ${unwritten}`);
   return report.passes && unwritten === null ? 0 : 1;
 }
 
-/** Exit codes of errors: a wrong use and a missing GPU are none of the machine's failures. */
+/** Returns the exit code of an error. Usage errors and a missing GPU are not failures of a check. */
 function codeOf(error: unknown): number {
   if (error instanceof UsageError) return 2;
   return error instanceof NoGpuError ? 3 : 1;
 }
 
-// Ended by a signal, no program that was started stays behind.
+// Exit on a signal, so that started programs are ended too.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 

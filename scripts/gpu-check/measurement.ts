@@ -2,13 +2,13 @@ import type { CheckOptions } from './options.ts';
 import { type DeviceFigures, PART_NAMES, type Parts } from './report.ts';
 import { SWEEP } from './sweep-part.ts';
 
-/** Adult's rows, as its authors split them, and its columns for networks. */
+/** The rows of Adult in the split of its authors, and its columns for networks. */
 const ADULT = { rows: 32_561, test_rows: 16_281, columns: 42 } as const;
 
-/** Networks of benchmark B11, and the fewest runs whose median counts. */
+/** The networks of benchmark B11, and the minimum number of runs for a valid median. */
 const [ETAS, FEWEST_SEEDS] = [64, 3];
 
-/** What a check was asked for, and what came of it. */
+/** The options and results of a check. */
 export interface Findings {
   readonly options: Pick<CheckOptions, 'quick' | 'parts' | 'etas' | 'seeds'>;
   readonly device: Pick<DeviceFigures, 'backend' | 'is_software'>;
@@ -16,9 +16,9 @@ export interface Findings {
 }
 
 /**
- * Whether our own times may be quoted as benchmark B11: every part asked for, all of its work on all the data, at least
- * three seeds, a GPU that is hardware, no part broken off (what was still under way would have slowed the next), and
- * networks that have learned.
+ * Returns whether the times of this package may be quoted as benchmark B11. This requires every part, the complete work
+ * on all data, at least three seeds, a hardware GPU, and networks that have learned. No part may have been aborted,
+ * because unfinished work would slow the next part.
  */
 export function isB11({ options, device, parts }: Findings): boolean {
   if (options.quick || device.is_software || (device.backend !== 'webgpu' && device.backend !== 'node-gpu'))
@@ -30,7 +30,7 @@ export function isB11({ options, device, parts }: Findings): boolean {
   return parts.sweep?.passes === true && isWholeWork(parts);
 }
 
-/** Whether a report of these findings is a measurement: {@link isB11}, with the loop's part over as well. */
+/** Returns whether a report of these findings is a measurement: {@link isB11}, with the loop's part finished too. */
 export function isMeasurement(findings: Findings): boolean {
   return findings.parts.peer !== undefined && isB11(findings);
 }

@@ -6,13 +6,13 @@ import type { MemoryFigures } from './report.ts';
 import { type Found, joinReasons } from './run-part.ts';
 import { watchKernels } from './watch-kernels.ts';
 
-/** The most reads of the device that one epoch may take. */
+/** The maximum number of reads from the device per epoch. */
 const MAX_READS = 1;
 
-/** Epochs of the two sweeps whose difference tells what an epoch takes. */
+/** The epochs of two sweeps, whose difference gives the values per epoch. */
 const EPOCHS = [2, 5] as const;
 
-/** What WebGPU's backend tells besides. */
+/** Additional memory figures of the WebGPU backend. */
 interface DeviceMemory {
   readonly numBytes: number;
   readonly numBytesInGPU?: number;
@@ -20,8 +20,8 @@ interface DeviceMemory {
 }
 
 /**
- * What a sweep leaves on the device, takes at its peak, and reads from it in an epoch.
- * @param hasCard whether the card that nvidia-smi tells of is the device computed on
+ * Measures what a sweep leaves on the device, its peak memory, and its reads per epoch.
+ * @param hasCard whether the card that nvidia-smi reports is the device in use
  */
 export async function measureMemory(
   tf: Tf,
@@ -29,7 +29,7 @@ export async function measureMemory(
   options: SweepOptions,
   hasCard: boolean,
 ): Promise<Found<MemoryFigures>> {
-  // WebGPU's backend computes on the host what never left it, and its looking at that would count as a reading.
+  // The WebGPU backend computes on the host what has not left it; that access would count as a read.
   const sweep = (epochs: number) =>
     onDeviceAlone(tf, () => countReads(tf, () => sweepPareto(sweepSource(adult), { ...options, epochs })));
   const before = tf.memory().numTensors;
@@ -62,7 +62,7 @@ export async function measureMemory(
     figures,
     reason: joinReasons([
       leaked === 0 ? null : `${String(leaked)} tensors left behind`,
-      perEpoch <= MAX_READS ? null : `${String(perEpoch)} reads of the device in an epoch`,
+      perEpoch <= MAX_READS ? null : `${String(perEpoch)} reads from the device per epoch`,
     ]),
   };
 }

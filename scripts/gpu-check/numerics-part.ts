@@ -2,13 +2,13 @@ import { checkNumerics, onDeviceAlone, type Tf } from '../../src/tensor/index.ts
 import type { NumericsFigures } from './report.ts';
 import type { Found } from './run-part.ts';
 
-/** Asks every tensor op on the device itself what is known in float64. */
+/** Checks every tensor op on the device against results known in float64. */
 export async function checkOps(tf: Tf): Promise<Found<NumericsFigures>> {
   const findings = await onDeviceAlone(tf, () => checkNumerics(tf));
   const failed = findings.filter(({ passes }) => !passes);
   const figures = { asked: findings.length, passed: findings.length - failed.length, findings };
-  // Nothing asked is nothing shown.
-  if (findings.length === 0) return { figures, reason: 'no op was asked' };
+  // Without answers there is no evidence.
+  if (findings.length === 0) return { figures, reason: 'no op was checked' };
   const [first] = failed;
   const reason =
     first === undefined

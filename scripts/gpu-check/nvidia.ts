@@ -5,7 +5,7 @@ import type { NvidiaCard } from './report.ts';
 
 const LIMIT_MILLIS = 15_000;
 
-/** The first card that NVIDIA's driver tells of; null where nvidia-smi is not there or fails. */
+/** Returns the first card that NVIDIA's driver reports; null if nvidia-smi does not exist or fails. */
 export async function askNvidia(): Promise<NvidiaCard | null> {
   const query = '--query-gpu=name,driver_version,memory.total,memory.used';
   try {
@@ -18,7 +18,7 @@ export async function askNvidia(): Promise<NvidiaCard | null> {
   }
 }
 
-/** Reads the first line of nvidia-smi's answer; null where it is not as expected. */
+/** Parses the first line of nvidia-smi's output; null if it is not as expected. */
 export function readCard(answer: string): NvidiaCard | null {
   const [name = '', driver = '', total, used] = (answer.split('\n')[0] ?? '').split(',').map((part) => part.trim());
   const card = { name, driver, memory_mib: Number(total), used_mib: Number(used) };

@@ -3,13 +3,13 @@ import { parseArgs } from 'node:util';
 import { TENSOR_BACKENDS, type BackendChoice } from '../../src/tensor/index.ts';
 import { PART_NAMES, type PartName } from './report.ts';
 
-/** What a check was asked for. */
+/** The options of a check. */
 export interface CheckOptions {
   readonly data: string | undefined;
   readonly out: string | undefined;
   readonly backend: BackendChoice;
   readonly python: string;
-  /** Whether the PyTorch loop runs: it must, it must not, or where it is there. */
+  /** Whether the PyTorch loop must run (true), must not run (false), or runs if PyTorch is available (undefined). */
   readonly peer: boolean | undefined;
   readonly etas: number;
   readonly seeds: readonly number[];
@@ -20,49 +20,49 @@ export interface CheckOptions {
   readonly date: string;
 }
 
-/** What `--help` prints. */
+/** The output of `--help`. */
 export const HELP = `Usage: gpu-check.sh [options]
 
-Shows on this machine's GPU, in one short run: which backend works and what the
-others lack, every tensor op against float64, gradients and decisions against
-the CPU's, a sweep of 64 networks at once, memory, where the time goes, and a
-PyTorch loop that trains the same networks one after another. Leaves one JSON
-file.
+Checks evenhand on this machine's GPU in one short run: which backend works and
+what the others lack, every tensor op against float64, gradients and decisions
+against those of the CPU, a sweep of 64 networks at once, memory, a time
+profile, and a PyTorch loop that trains the same networks one after another.
+Writes one JSON file.
 
   --data DIR         folder with adult.train.csv and adult.test.csv
-                     (a pack may bring the data along)
-  --out FILE         where the JSON goes (docs/gpu/DEVICE.json for a measurement
-                     in a checkout: all parts and all the work, on a GPU that is
-                     hardware; else gpu-check.json); a measurement that stands
-                     there is not replaced by less, which goes to
-                     FILE.partial.json
+                     (a pack may contain the data)
+  --out FILE         path of the JSON (docs/gpu/DEVICE.json for a measurement
+                     in a checkout, which needs all parts, the complete
+                     work and a hardware GPU; else gpu-check.json). An
+                     existing measurement is not overwritten by a smaller
+                     check, which is written to FILE.partial.json
   --backend NAME     auto (the first GPU that works), node-gpu, webgpu, node,
                      wasm or cpu; a pack has neither node-gpu nor node
   --python PY        the Python that has PyTorch (python3)
-  --peer, --no-peer  the PyTorch loop must run, or must not; when left out it
-                     runs where PY can import torch
-  --etas N           networks of the sweep (64)
-  --seeds A,B,…      one run of the sweep each (1,2,3)
+  --peer, --no-peer  the PyTorch loop must run, or must not run; by default
+                     it runs if PY can import torch
+  --etas N           number of networks in the sweep (64)
+  --seeds A,B,…      seeds of the sweep, one run each (1,2,3)
   --only PART,…      ${PART_NAMES.join(', ')}
-  --quick            little work, for a GPU made of software; no measurement
-  --allow-software   a GPU made of software will do
-  --date YYYY-MM-DD  the day that the JSON tells (today)
-  --help             this text
+  --quick            less work, for a software GPU; not a measurement
+  --allow-software   accept a software GPU
+  --date YYYY-MM-DD  the date in the JSON (today)
+  --help             show this help
 
-Exit codes: 0 all parts pass, 1 a part does not, 2 wrong use, 3 no GPU,
-124 out of time (137 where it had to be killed), 130 interrupted, 143 ended.
-EVENHAND_GPU_CHECK_SECONDS bounds the whole run (570); what was found until
-then is in the JSON.
+Exit codes: 0 all parts pass, 1 a part fails, 2 usage error, 3 no GPU, 124 out
+of time (137 if it had to be killed), 130 interrupted, 143 terminated.
+EVENHAND_GPU_CHECK_SECONDS limits the complete run (570); the JSON contains the
+results until then.
 `;
 
-/** Wrong use, told in one line. */
+/** A usage error, printed in one line. */
 export class UsageError extends Error {}
 
 /**
- * Reads the command line.
- * @param today the day, where `--date` gives none
- * @returns undefined where help is asked for
- * @throws {UsageError} for an unknown option or a value out of range
+ * Parses the command line.
+ * @param today the default of `--date`
+ * @returns undefined for --help
+ * @throws {UsageError} if an option is unknown or a value is out of range
  */
 export function readOptions(args: readonly string[], today: string): CheckOptions | undefined {
   const values = parse(args);
@@ -110,7 +110,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-/** The parts named, in the order in which they are run. */
+/** Returns the named parts in the order in which they run. */
 function readParts(text: string): PartName[] {
   const named = text.split(',').map((name) => readName('--only', name, PART_NAMES));
   return PART_NAMES.filter((name) => named.includes(name));
@@ -125,12 +125,12 @@ function readName<Name extends string>(option: string, given: string, known: rea
 function readWhole(option: string, given: string, least: number): number {
   const value = Number(given);
   if (given.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value;
-  throw new UsageError(`${option} takes whole numbers of at least ${String(least)}; got '${given}'`);
+  throw new UsageError(`${option} requires whole numbers of at least ${String(least)}; got '${given}'`);
 }
 
 function readDate(given: string): string {
-  // A day that no month has is read as one of the next month.
+  // Date.parse reads a day that does not exist as one of the next month.
   const millis = /^\d{4}-\d{2}-\d{2}$/.test(given) ? Date.parse(given) : NaN;
   if (!Number.isNaN(millis) && new Date(millis).toISOString().startsWith(given)) return given;
-  throw new UsageError(`--date takes a day as YYYY-MM-DD; got '${given}'`);
+  throw new UsageError(`--date requires a day as YYYY-MM-DD; got '${given}'`);
 }

@@ -1,5 +1,6 @@
 /**
- * Puts the check into a folder as one file, with what cannot be a part of it beside it; run by gpu-pack.sh.
+ * Bundles the check into one file in a folder, and copies the files next to it that cannot be bundled. Run by
+ * gpu-pack.sh.
  *
  *     node --import tsx scripts/gpu-check/pack.ts FOLDER [DATA]
  */
@@ -15,7 +16,7 @@ import { packTables } from './table-file.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 const modules = path.join(root, 'node_modules');
 
-/** Packages that are not bundled: webgpu goes beside the bundle, the rest is of no use in a check. */
+/** Packages that are not bundled: webgpu is copied next to the bundle, the others are not needed in a check. */
 const OUTSIDE = [
   'webgpu',
   '@duckdb/node-api',
@@ -27,13 +28,13 @@ const OUTSIDE = [
   'piscina',
 ];
 
-/** What CommonJS packages expect around them; wasm's backend looks for its binaries in `__dirname`. */
+/** Variables that CommonJS packages expect. The wasm backend looks for its binaries in `__dirname`. */
 const BANNER = `import { createRequire as evenhandRequire } from 'node:module';
 const require = evenhandRequire(import.meta.url);
 const __dirname = import.meta.dirname;
 const __filename = import.meta.filename;`;
 
-/** WebAssembly that Node loads: it has SIMD, and threads are for browsers only. */
+/** The WebAssembly files that Node.js loads: with SIMD, without the threaded variant for browsers. */
 const WASM_FILES = ['tfjs-backend-wasm.wasm', 'tfjs-backend-wasm-simd.wasm'];
 
 async function bundle(folder: string): Promise<Metafile> {
@@ -42,7 +43,7 @@ async function bundle(folder: string): Promise<Metafile> {
     outfile: path.join(folder, 'gpu-check.mjs'),
     bundle: true,
     minify: true,
-    // Errors and doctor's reasons tell classes and functions by their names.
+    // Error messages and doctor's reasons contain names of classes and functions.
     keepNames: true,
     metafile: true,
     platform: 'node',
@@ -56,7 +57,7 @@ async function bundle(folder: string): Promise<Metafile> {
   return metafile;
 }
 
-/** Bundles the logger's package, which is loaded by its name at its first use. */
+/** Bundles the package of the logger, which is loaded by name on first use. */
 async function bundlePino(folder: string): Promise<Metafile> {
   const { metafile } = await build({
     entryPoints: [createRequire(import.meta.url).resolve('pino')],
@@ -81,13 +82,13 @@ function copyBeside(folder: string): void {
   for (const file of ['index.js', 'package.json', 'dist/linux-x64/dawn.node']) {
     cpSync(from('webgpu', file), path.join(dawn, file));
   }
-  // Doctor asks whether this package is installed; its code is in the bundle.
+  // Doctor checks whether this package is installed; its code is in the bundle.
   const bundled = '@tensorflow/tfjs-backend-webgpu';
   mkdirSync(path.join(folder, 'node_modules', bundled), { recursive: true });
   cpSync(from(bundled, 'package.json'), path.join(folder, 'node_modules', bundled, 'package.json'));
 }
 
-/** The licence of every package whose code is in the folder, one file each. */
+/** Writes the licence of every package whose code is in the folder, one file each. */
 function writeLicences(folder: string, files: readonly string[]): void {
   const names = new Set(['webgpu', '@tensorflow/tfjs-backend-wasm']);
   for (const file of files) {
@@ -101,7 +102,7 @@ function writeLicences(folder: string, files: readonly string[]): void {
   }
 }
 
-/** The folder of a package: where its bundled files lie, which may be inside another package. */
+/** Returns the folder of a package from its bundled files. It may be inside another package. */
 function placeOf(name: string, files: readonly string[]): string {
   const part = `node_modules/${name}/`;
   const file = files.find((one) => one.includes(part)) ?? part;
@@ -115,14 +116,14 @@ function licenceOf(name: string, place: string): string {
   };
   const texts = readdirSync(place).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
   const whole = texts.map((file) => readFileSync(path.join(place, file), 'utf8')).join('\n');
-  if (whole === '' && license === undefined) throw new Error(`the package ${name} tells no licence`);
-  // Packages of TensorFlow.js name Apache-2.0 without its text, which stands in evenhand's own licence file.
+  if (whole === '' && license === undefined) throw new Error(`the package ${name} has no licence`);
+  // Packages of TensorFlow.js name Apache-2.0 without its text, which is in evenhand's own licence file.
   const named = license ?? 'see below';
-  return `${name} ${version}: ${named}\n\n${whole === '' ? `The text of ${named} is in evenhand.txt where it is Apache-2.0.\n` : whole}`;
+  return `${name} ${version}: ${named}\n\n${whole === '' ? `The text of ${named} is in evenhand.txt if it is Apache-2.0.\n` : whole}`;
 }
 
 const [folder, data] = process.argv.slice(2);
-if (folder === undefined || !existsSync(folder)) throw new Error('pack.ts takes a folder that is there');
+if (folder === undefined || !existsSync(folder)) throw new Error('pack.ts requires an existing folder');
 const bundles = [await bundle(folder), await bundlePino(folder)];
 copyBeside(folder);
 mkdirSync(path.join(folder, 'licences'), { recursive: true });

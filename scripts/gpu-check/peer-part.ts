@@ -7,26 +7,26 @@ import { type Found, joinReasons } from './run-part.ts';
 import { isSameDevice } from './same-device.ts';
 import { medianOf } from './sweep-part.ts';
 
-/** How many times as long the loop must take. */
+/** The minimum ratio of the loop's time to the sweep's. */
 export const BAR = 10;
 
-/** How far the loop's hypervolume may lie from ours: both must have learned the same. */
+/** The maximum relative difference between the hypervolumes: both must have learned the same. */
 const APART = 0.05;
 
-/** What is asked of the loop. */
+/** The inputs of the comparison. */
 export interface LoopRequest {
   readonly work: PeerWork;
   readonly choice: PeerChoice;
   readonly device: DeviceFigures;
-  /** Of the sweep; null where it has none. */
+  /** The figures of the sweep; null if there are none. */
   readonly sweep: SweepFigures | null;
-  /** Whether the sweep's times count. */
+  /** Whether the times of the sweep count. */
   readonly isB11: boolean;
   readonly isQuick: boolean;
   readonly note: (line: string) => void;
 }
 
-/** B11's peer: the work of the sweep as a PyTorch loop, one network after another. */
+/** Measures the peer of B11: the work of the sweep as a PyTorch loop, one network after another. */
 export async function measureLoop(rows: AdultRows, request: LoopRequest): Promise<Found<LoopFigures>> {
   const { figures: peer, reason } = await runPeer(rows, request.work, request.choice);
   const majority = majorityShare(rows.test.y);
@@ -38,7 +38,7 @@ export async function measureLoop(rows: AdultRows, request: LoopRequest): Promis
   return { figures, reason: judge(figures, request) };
 }
 
-/** What a loop shows beside a sweep: nothing where it ran on another device. */
+/** Compares a loop with a sweep. There is no comparison if they ran on different devices. */
 export function compareLoop(
   loop: LoopFigures['loop'],
   reason: string | null,
@@ -65,7 +65,7 @@ function judge(figures: LoopFigures, { choice, sweep, isQuick }: LoopRequest): s
   const apart = loop === null || sweep === null || isQuick ? 0 : Math.abs(mean / loop.hypervolume - 1);
   return joinReasons([
     loop === null && choice.isWanted === true ? `PyTorch did not run: ${figures.reason ?? ''}` : null,
-    apart <= APART ? null : `the hypervolumes of loop and sweep are ${(100 * apart).toFixed(1)}% apart`,
+    apart <= APART ? null : `the hypervolumes of loop and sweep differ by ${(100 * apart).toFixed(1)}%`,
     figures.bar_holds === false ? `${(ratio ?? NaN).toFixed(2)} times as fast as the loop, below ${String(BAR)}` : null,
   ]);
 }
@@ -74,7 +74,7 @@ function withArea(peer: PeerFigures, majority: number): LoopFigures['loop'] {
   return { ...peer, median_seconds: medianOf(peer.run_seconds), hypervolume: areaOf(peer.points, majority) };
 }
 
-/** The area that points dominate, as a sweep's own is measured. */
+/** Returns the area that points dominate, measured like that of a sweep. */
 function areaOf(points: PeerFigures['points'], majority: number): number {
   const none = { eoDiff: NaN, loss: NaN, accuracyCi: [NaN, NaN] as const, dpDiffCi: null };
   return hypervolume(

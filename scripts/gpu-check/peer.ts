@@ -10,18 +10,18 @@ import { type ProgramRun, runProgram } from './run-program.ts';
 
 /** Whether and how PyTorch runs. */
 export interface PeerChoice {
-  /** It must, it must not, or where it is there. */
+  /** Whether it must run (true), must not run (false), or runs if available (undefined). */
   readonly isWanted: boolean | undefined;
   readonly python: string;
-  /** Where its tensors lie. */
+  /** The device of its tensors. */
   readonly device: 'cuda' | 'cpu';
-  /** How often the work is done, where time allows. */
+  /** The number of runs, if time allows. */
   readonly runs: number;
   readonly limitSeconds: number;
   readonly signal: AbortSignal;
 }
 
-/** The work of the loop: that of the sweep. */
+/** The work of the loop, which is that of the sweep. */
 export interface PeerWork {
   readonly etas: readonly number[];
   readonly epochs: number;
@@ -30,21 +30,21 @@ export interface PeerWork {
   readonly lr: number;
 }
 
-/** What the loop took and reached; null with the reason where it did not run. */
+/** The result of the loop; null with the reason if it did not run. */
 export interface PeerRun {
   readonly figures: PeerFigures | null;
   readonly reason: string | null;
 }
 
-/** To import torch takes seconds, and many where the machine is cold. */
+/** The time limit for importing torch, which takes seconds, or longer on a cold machine. */
 const IMPORT_LIMIT_SECONDS = 120;
 
-/** Less is not worth a beginning. */
+/** With less time than this, the loop is not started. */
 const MIN_SECONDS = 10;
 
-/** Runs the same work as a loop in PyTorch, on the very rows of the sweep. */
+/** Runs the same work as a loop in PyTorch, on the same rows as the sweep. */
 export async function runPeer(rows: AdultRows, work: PeerWork, choice: PeerChoice): Promise<PeerRun> {
-  if (choice.isWanted === false) return { figures: null, reason: 'left out by --no-peer' };
+  if (choice.isWanted === false) return { figures: null, reason: 'skipped because of --no-peer' };
   const start = performance.now();
   const left = (): number => choice.limitSeconds - (performance.now() - start) / 1000;
   if (left() < MIN_SECONDS) return { figures: null, reason: 'no time was left for it' };
@@ -54,7 +54,7 @@ export async function runPeer(rows: AdultRows, work: PeerWork, choice: PeerChoic
   const remove = (): void => {
     rmSync(folder, { recursive: true, force: true });
   };
-  // Also where the check is stopped.
+  // Also if the check is stopped.
   process.once('exit', remove);
   try {
     const header = await exportRows(folder, rows, work);
@@ -76,7 +76,7 @@ async function whatIsMissing(choice: PeerChoice): Promise<string | null> {
   try {
     const run = await runPython(choice, ['-c', question], limit);
     if (run.code !== 0) return `${choice.python} has no PyTorch (${whyItEnded(run)})`;
-    return choice.device === 'cpu' || run.stdout.includes('True') ? null : `PyTorch of ${choice.python} sees no GPU`;
+    return choice.device === 'cpu' || run.stdout.includes('True') ? null : `PyTorch of ${choice.python} finds no GPU`;
   } catch (cause) {
     return `${choice.python} cannot be started (${(cause as Error).message})`;
   }
@@ -86,14 +86,14 @@ function runPython({ python, signal }: PeerChoice, args: readonly string[], seco
   return runProgram(python, args, { limitMillis: seconds * 1000, signal, env: surroundings() });
 }
 
-/** The environment without the libraries that a pack puts before the machine's own. */
+/** Returns the environment without the libraries that a pack puts before those of the machine. */
 function surroundings(): NodeJS.ProcessEnv {
   const { EVENHAND_HOST_LIBRARY_PATH: host, LD_LIBRARY_PATH: own, ...others } = process.env;
   const libraries = host ?? own ?? '';
   return libraries === '' ? others : { ...others, LD_LIBRARY_PATH: libraries };
 }
 
-/** The last line that the loop printed: it prints one after each of its runs, so that runs that were done count. */
+/** Parses the last line of the loop. It prints one after each of its runs, so that finished runs count. */
 export function readAnswer(run: ProgramRun, { etas }: Pick<PeerWork, 'etas'>): PeerRun {
   const line = run.stdout.trim().split('\n').at(-1) ?? '';
   if (line === '' || (run.code !== 0 && !run.wasEnded)) return { figures: null, reason: whyItEnded(run) };
@@ -101,9 +101,9 @@ export function readAnswer(run: ProgramRun, { etas }: Pick<PeerWork, 'etas'>): P
   try {
     answer = JSON.parse(line);
   } catch {
-    return { figures: null, reason: 'what the loop printed is no JSON' };
+    return { figures: null, reason: 'the output of the loop is not JSON' };
   }
-  if (!isAnswer(answer, etas.length)) return { figures: null, reason: 'what the loop printed is not as expected' };
+  if (!isAnswer(answer, etas.length)) return { figures: null, reason: 'the output of the loop is not as expected' };
   return { figures: answer, reason: null };
 }
 
@@ -140,7 +140,7 @@ function isPoint(point: unknown): boolean {
   return [eta, accuracy, dp].every((value) => Number.isFinite(value));
 }
 
-/** Writes matrices as raw little-endian float32 beside a header; returns the header's path. */
+/** Writes matrices as raw little-endian float32 next to a header; returns the header's path. */
 async function exportRows(folder: string, { train, test }: AdultRows, work: PeerWork): Promise<string> {
   const write = async (name: string, rows: NetworkRows): Promise<void> => {
     await writeFile(path.join(folder, `${name}_x.f32`), bytesOf(rows.x));
@@ -160,9 +160,9 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** What a program said last, or what became of it. */
+/** Returns the last output of a program, or how it ended. */
 function whyItEnded({ stderr, code, wasEnded }: ProgramRun): string {
-  if (wasEnded) return 'ended, since it took too long';
+  if (wasEnded) return 'stopped because it took too long';
   const said = stderr.trim().split('\n').at(-1) ?? '';
-  return said === '' ? `it ended with ${String(code)} and said nothing` : said;
+  return said === '' ? `exited with code ${String(code)} and no output` : said;
 }

@@ -5,17 +5,17 @@ import type { KernelFigures, ProfileFigures } from './report.ts';
 import type { Found } from './run-part.ts';
 import { watchKernels } from './watch-kernels.ts';
 
-/** Epochs of the two sweeps whose difference tells what an epoch takes. */
+/** The epochs of two sweeps, whose difference gives the values per epoch. */
 const EPOCHS = [1, 4] as const;
 
-/** Kernels' names and how often they ran, or for how long. */
+/** Kernel names with their number of runs or their duration. */
 type Totals = ReadonlyMap<string, number>;
 
 /**
- * What one step of training consists of, and where an epoch's time goes. A step's kernels are the difference of two
- * sweeps of one epoch, of which one takes half as many steps; an epoch's times are those of two sweeps of more and of
- * fewer epochs. So what comes before and after training falls out.
- * @param rows rows trained on
+ * Measures the kernels of one training step, and how an epoch's time is spent. The kernels of a step are the difference
+ * between two sweeps of one epoch, of which one takes half as many steps. The times of an epoch are the difference
+ * between two sweeps with more and fewer epochs. Work before and after training cancels out.
+ * @param rows the number of training rows
  */
 export async function profileTraining(
   tf: Tf,
@@ -52,20 +52,20 @@ export async function profileTraining(
       kernels_per_step: kernels.reduce((sum, { per_step: count }) => sum + count, 0),
       kernels,
     },
-    reason: kernels.length === 0 ? 'no kernel was seen' : null,
+    reason: kernels.length === 0 ? 'no kernel was recorded' : null,
   };
 }
 
-/** A time; null where it is missing, or the noise of a difference is larger than it. */
+/** Returns a time; null if it is missing or smaller than the noise of a difference. */
 export function telling(millis: number | undefined): number | null {
   return millis !== undefined && millis >= 0 ? millis : null;
 }
 
-/** How long work took, and how much of it the host waited for what it had asked to read. */
+/** Measures how long work took, and how much of it the host waited for requested reads. */
 async function timeWaiting(tf: Tf, work: () => Promise<unknown>): Promise<{ millis: number; awaited: number }> {
   const backend = tf.backend() as unknown as { read?: (dataId: object) => Promise<unknown> };
   const { read } = backend;
-  // Readings may overlap: only the time with at least one of them under way counts.
+  // Reads may overlap: only the time with at least one pending read counts.
   let [underWay, since, awaited] = [0, 0, 0];
   backend.read = async (dataId) => {
     if (underWay++ === 0) since = performance.now();
@@ -80,7 +80,7 @@ async function timeWaiting(tf: Tf, work: () => Promise<unknown>): Promise<{ mill
     await work();
     return { millis: performance.now() - start, awaited };
   } finally {
-    // The backend's own method comes from its class.
+    // Restores the method of the class.
     delete backend.read;
   }
 }
@@ -92,8 +92,8 @@ async function countKernels(tf: Tf, work: () => Promise<unknown>): Promise<Total
 }
 
 /**
- * Milliseconds on the device of each kernel in one step, with a step's share of what judges an epoch; undefined where
- * the device tells no times.
+ * Returns the milliseconds on the device of each kernel per step, including a step's share of the evaluation of an
+ * epoch; undefined if the device reports no times.
  */
 async function deviceTimes(
   tf: Tf,
@@ -112,7 +112,7 @@ async function timeKernels(tf: Tf, work: () => Promise<unknown>): Promise<Totals
     watchKernels(
       tf,
       (name) => {
-        // The profile knows a kernel by the name that this package's own share.
+        // The profile lists kernels of this package under one common name.
         const last = state.activeProfile.kernels.at(-1);
         if (last !== undefined) last.name = name;
       },
@@ -126,7 +126,7 @@ async function timeKernels(tf: Tf, work: () => Promise<unknown>): Promise<Totals
   return totals;
 }
 
-/** What one step has, from the totals of more and of fewer steps, so many apart. */
+/** Returns the values per step from totals that differ by a number of steps. */
 function difference(many: Totals, few: Totals, steps: number): Totals {
   const names = new Set([...many.keys(), ...few.keys()]);
   return new Map([...names].map((name) => [name, ((many.get(name) ?? 0) - (few.get(name) ?? 0)) / steps]));

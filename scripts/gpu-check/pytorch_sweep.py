@@ -1,14 +1,14 @@
-"""The sweep as a loop in PyTorch: what a user would write without evenhand.
+"""Runs the sweep as a loop in PyTorch, as a user would write it without evenhand.
 
     python3 pytorch_sweep.py work.json cuda|cpu RUNS SECONDS
 
-work.json tells the work; beside it lie the matrices, as raw float32: the very
-rows that evenhand trains on. One network after another, everything on the
-device from the start, the rows shuffled there, and nothing read from it before
-a network is done. No rows decide when to stop: the loop does that much less.
-One network is trained before the clock starts. The whole work is done RUNS
-times, or fewer where another run would not end within SECONDS. Prints a line of
-JSON after each run, the last with the times of all.
+work.json describes the work. The matrices are next to it as raw float32: the
+same rows that evenhand trains on. Networks are trained one after another. All
+data are on the device from the start and are shuffled there, and nothing is
+read from it before a network is done. There is no early stopping, so the loop
+does less work in this respect. One network is trained before the measurement.
+The complete work runs RUNS times, or fewer if another run would not end within
+SECONDS. Prints a line of JSON after each run, the last one with all times.
 """
 import json
 import os
@@ -19,7 +19,7 @@ import torch
 
 
 def load(folder, name, columns, rows, device):
-    """x [rows, columns], y [rows, 1] and s [rows, 1], 1 where the group's code is 1."""
+    """Returns x [rows, columns], y [rows, 1] and s [rows, 1], which is 1 for the group with code 1."""
 
     def read(part, shape):
         with open(os.path.join(folder, f"{name}_{part}.f32"), "rb") as file:
@@ -50,7 +50,7 @@ def train(work, x, y, s, eta):
 
 
 def judge(net, x, y, s, eta):
-    """Accuracy and the difference of selection rates on rows that were not trained on."""
+    """Returns the accuracy and the difference of selection rates on held-out rows."""
     with torch.no_grad():
         decided = (net(x) >= 0).double()
     accuracy = (decided == y).double().mean().item()

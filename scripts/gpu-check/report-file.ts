@@ -5,17 +5,17 @@ import { writeFileAtomic } from '../../src/io/atomic-write.ts';
 import { hidePaths } from './hide-paths.ts';
 import type { GpuReport } from './report.ts';
 
-/** Where a report goes as it grows. */
+/** The file of a growing report. */
 export interface ReportFile {
-  /** Writes what is known by now; returns where. */
+  /** Writes the current report; returns its path. */
   readonly write: (report: GpuReport) => Promise<string>;
 }
 
 /**
- * Keeps a report in a file. What stands there and tells more, a measurement where this is none or one with the loop
- * where this has none, is left as it is: the report then goes beside it, as `NAME.partial.json`. What this run wrote
- * elsewhere before is removed.
- * @param placeOf where a report belongs
+ * Opens the file of a report. A more valuable existing report is not overwritten: a measurement by a report that is not
+ * one, or a report with the loop by one without it. In that case the report is written next to it as
+ * `NAME.partial.json`. Files that this run wrote to another path before are removed.
+ * @param placeOf returns the path of a report
  */
 export function openReportFile(placeOf: (report: GpuReport) => string): ReportFile {
   let written: string | undefined;
@@ -31,16 +31,16 @@ export function openReportFile(placeOf: (report: GpuReport) => string): ReportFi
   };
 }
 
-/** How much a report may be quoted for. */
+/** Returns how much a report may be used for. */
 function worthOf({ is_measurement: isMeasurement, parts }: Pick<GpuReport, 'is_measurement' | 'parts'>): number {
   if (!isMeasurement) return 0;
   return parts.peer?.figures?.loop ? 2 : 1;
 }
 
-/** The same of a file; 0 where it is no report, or not there. */
+/** Returns the same for a file; 0 if it does not exist or is not a report. */
 function worthOfFile(file: string): number {
   try {
-    // A device or a pipe would wait for something to read.
+    // A device or a pipe would block.
     return statSync(file).isFile() ? worthOf(JSON.parse(readFileSync(file, 'utf8')) as GpuReport) : 0;
   } catch {
     return 0;

@@ -2,25 +2,25 @@ import type { DoctorReport } from '../../src/integration/doctor.ts';
 import type { NumericsFinding } from '../../src/tensor/index.ts';
 import type { FairnessPenaltyName } from '../../src/training/index.ts';
 
-/** What a check consists of, in its order. */
+/** The parts of a check, in order. */
 export const PART_NAMES = ['doctor', 'numerics', 'gradients', 'sweep', 'memory', 'profile', 'peer'] as const;
 
 /** One of {@link PART_NAMES}. */
 export type PartName = (typeof PART_NAMES)[number];
 
-/** What one part found. */
+/** The result of one part. */
 export interface PartReport<Figures> {
   readonly seconds: number;
   readonly passes: boolean;
-  /** Why it does not pass; null where it does. */
+  /** The reason why it does not pass; null if it passes. */
   readonly reason: string | null;
-  /** Whether its time was up before it was done. */
+  /** Whether its time limit ended before it was done. */
   readonly timed_out: boolean;
-  /** What was measured; null where the part broke off before it had all. */
+  /** The measured figures; null if the part was aborted before it had them all. */
   readonly figures: Figures | null;
 }
 
-/** A card, as NVIDIA's driver tells. */
+/** A card as NVIDIA's driver reports it. */
 export interface NvidiaCard {
   readonly name: string;
   readonly driver: string;
@@ -30,7 +30,7 @@ export interface NvidiaCard {
 
 export interface DoctorFigures {
   readonly report: DoctorReport;
-  /** The first card that nvidia-smi tells of; null where it is not there. */
+  /** The first card that nvidia-smi reports; null if there is none. */
   readonly nvidia: NvidiaCard | null;
 }
 
@@ -40,12 +40,12 @@ export interface NumericsFigures {
   readonly findings: readonly NumericsFinding[];
 }
 
-/** How far one step's gradients of one penalty lie from those of the reference backend. */
+/** The difference between one step's gradients of one penalty and those of the reference backend. */
 export interface GradientFigures {
   readonly penalty: FairnessPenaltyName;
-  /** Largest |difference| / max(1, |gradient|). */
+  /** The maximum of |difference| / max(1, |gradient|). */
   readonly error: number;
-  /** Largest |difference|, in units of the largest |gradient|: most gradients are far below 1. */
+  /** The maximum |difference| in units of the maximum |gradient|: most gradients are much smaller than 1. */
   readonly relative_error: number;
 }
 
@@ -55,12 +55,12 @@ export interface AgreementFigures {
   readonly gradients: readonly GradientFigures[];
   readonly epochs: number;
   readonly rows: number;
-  /** The share of held-out rows that the same training decides otherwise, for each eta. */
+  /** The share of held-out rows with a different decision after the same training, for each eta. */
   readonly decisions: readonly { readonly eta: number; readonly differing: number }[];
   readonly most_differing: number;
 }
 
-/** What one network of a sweep does on rows it has not seen. */
+/** The results of one network of a sweep on held-out rows. */
 export interface PointFigures {
   readonly eta: number;
   readonly accuracy: number;
@@ -70,19 +70,19 @@ export interface PointFigures {
 /** One run of a sweep. */
 export interface SweepRun {
   readonly seed: number;
-  /** Rows of a step. */
+  /** The number of rows per step. */
   readonly batch_size: number;
   readonly seconds: number;
   readonly hypervolume: number;
   readonly points: readonly PointFigures[];
 }
 
-/** What `pytorch_sweep.py` prints after each of its runs. */
+/** The output of `pytorch_sweep.py` after each of its runs. */
 export interface PeerFigures {
   readonly torch: string;
   readonly device: string;
   readonly rows: number;
-  /** One for each time that the whole work was done. */
+  /** The duration of each run of the complete work. */
   readonly run_seconds: readonly number[];
   readonly warm_up_seconds: number;
   readonly peak_bytes: number | null;
@@ -98,44 +98,44 @@ export interface SweepFigures {
     readonly lr: number;
     readonly penalty: FairnessPenaltyName;
     readonly columns: number;
-    /** Of the tables, before any are set aside. */
+    /** The number of rows of the tables, before validation rows are split off. */
     readonly rows: number;
     readonly test_rows: number;
   };
-  /** One epoch, in which everything is compiled; no run's time holds it. */
+  /** The duration of one epoch in which everything is compiled. It is not part of any run's time. */
   readonly warm_up_seconds: number;
   readonly runs: readonly SweepRun[];
   readonly median_seconds: number;
-  /** What the mean hypervolume must exceed; null where the work is too small for a bound. */
+  /** The lower bound of the mean hypervolume; null if the work is too small for a bound. */
   readonly hypervolume_bound: number | null;
-  /** The same work with batches as large as the backend chooses, told apart: it is other work. */
+  /** The same work with the backend's default batch size. Reported separately, because it is different work. */
   readonly auto_batch: SweepRun;
 }
 
-/** The same work as a PyTorch loop, which trains one network after another where the sweep trains all at once. */
+/** The same work as a PyTorch loop, which trains one network after another. The sweep trains all at once. */
 export interface LoopFigures {
   readonly loop: (PeerFigures & { readonly median_seconds: number; readonly hypervolume: number }) | null;
-  /** Why there is no loop, or no ratio. */
+  /** The reason why there is no loop or no ratio. */
   readonly reason: string | null;
-  /** How many times as long as the sweep the loop took, medians both; null where it ran on another device. */
+  /** The ratio of the median times of loop and sweep; null if the loop ran on another device. */
   readonly ratio: number | null;
   readonly bar: number;
-  /** Whether the ratio reaches the bar; null where this run is no measurement of it. */
+  /** Whether the ratio reaches the target; null if this run is not a measurement of it. */
   readonly bar_holds: boolean | null;
 }
 
 export interface MemoryFigures {
   readonly tensors_leaked: number;
-  /** The most bytes of tensors at once. */
+  /** The peak bytes of tensors. */
   readonly peak_tensor_bytes: number;
-  /** The most bytes on the device at once, as the backend tells; null where it does not. */
+  /** The peak bytes on the device as reported by the backend; null if it does not report them. */
   readonly peak_device_bytes: number | null;
-  /** The same with what is kept for the next tensors. */
+  /** The same including buffers that are kept for later tensors. */
   readonly peak_allocated_bytes: number | null;
-  /** What nvidia-smi says is taken on the card, with the sweep's buffers still there. */
+  /** The memory in use on the card according to nvidia-smi, while the sweep's buffers still exist. */
   readonly nvidia_used_mib: number | null;
   readonly reads_per_epoch: number;
-  /** Reads whatever the number of epochs: the networks, and what they give held-out rows. */
+  /** Reads that do not depend on the number of epochs: the networks, and their outputs for held-out rows. */
   readonly reads_besides: number;
   readonly values_per_epoch: number;
 }
@@ -143,21 +143,21 @@ export interface MemoryFigures {
 export interface KernelFigures {
   readonly name: string;
   readonly per_step: number;
-  /** Milliseconds on the device in one step; null where the device tells no times. */
+  /** Milliseconds on the device per step; null if the device reports no times. */
   readonly device_ms_per_step: number | null;
 }
 
 export interface ProfileFigures {
   readonly steps_per_epoch: number;
   readonly epoch_ms: number;
-  /** Of it, with the host waiting for the device. */
+  /** The part of it in which the host waits for the device. */
   readonly awaited_ms: number;
   readonly host_ms_per_step: number;
   readonly kernels_per_step: number;
   readonly kernels: readonly KernelFigures[];
 }
 
-/** What every part measures. */
+/** The figures of every part. */
 export interface PartFigures {
   readonly doctor: DoctorFigures;
   readonly numerics: NumericsFigures;
@@ -168,21 +168,21 @@ export interface PartFigures {
   readonly peer: LoopFigures;
 }
 
-/** The parts of a check that have been run. */
+/** The results of the parts that have run. */
 export type Parts = { readonly [Name in PartName]?: PartReport<PartFigures[Name]> };
 
 export interface DeviceFigures {
-  /** Of what was computed on: the card's where the adapter goes by the same name, else the adapter's own. */
+  /** The name of the device: that of the card if the adapter has the same name, otherwise the adapter's. */
   readonly name: string;
   readonly backend: string;
   readonly adapter: string | null;
   readonly driver: string | null;
   readonly memory_mib: number | null;
-  /** Whether it is a GPU made of software. */
+  /** Whether it is a software GPU. */
   readonly is_software: boolean;
 }
 
-/** The JSON that a check leaves. */
+/** The JSON output of a check. */
 export interface GpuReport {
   readonly schema: 1;
   readonly version: string;
@@ -191,13 +191,13 @@ export interface GpuReport {
   readonly device: DeviceFigures;
   readonly node: string;
   readonly duration_s: number;
-  /** Whether the work was cut down. */
+  /** Whether the work was reduced. */
   readonly quick: boolean;
-  /** Whether the times may be quoted: all parts and all the work of B11 are done, on a GPU that is hardware. */
+  /** Whether the times may be quoted: all parts and the complete work of B11 are done, on a hardware GPU. */
   readonly is_measurement: boolean;
-  /** Whether every part asked for has been run. */
+  /** Whether every requested part has run. */
   readonly complete: boolean;
   readonly parts: Parts;
-  /** Whether the check is complete and every part of it passes. */
+  /** Whether the check is complete and every part passes. */
   readonly passes: boolean;
 }

@@ -1,14 +1,14 @@
 import type { PartReport } from './report.ts';
 
-/** What a part found: its figures, and what is wrong with them; null where nothing is. */
+/** The result of a part: its figures, and the reason why it does not pass; null if it passes. */
 export interface Found<Figures> {
   readonly figures: Figures;
   readonly reason: string | null;
 }
 
 /**
- * Runs one part, bounded in time. A part that throws, or takes too long, is told in its report; what it does after its
- * time is up is of no interest any more, but may slow what comes next, so that it is told.
+ * Runs one part with a time limit. If the part throws or takes too long, its report says so. Work that continues after
+ * the time limit is ignored, but may slow the next parts, so the report marks it.
  */
 export async function runPart<Figures>(
   limitSeconds: number,
@@ -23,7 +23,7 @@ export async function runPart<Figures>(
     timer = setTimeout(() => {
       const error = new Error(`not done after ${String(limitSeconds)} s`);
       isLate = true;
-      // What is asked first decides the reason: the part's own rejection would come later.
+      // The first rejection sets the reason; the part's own rejection would come later.
       reject(error);
       limit.abort(error);
     }, limitSeconds * 1000);
@@ -39,7 +39,7 @@ export async function runPart<Figures>(
   }
 }
 
-/** Several complaints as one reason; null where there is none. */
+/** Joins several reasons into one; null if there is none. */
 export function joinReasons(reasons: readonly (string | null)[]): string | null {
   const told = reasons.filter((reason) => reason !== null);
   return told.length === 0 ? null : told.join('; ');

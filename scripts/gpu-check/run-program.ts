@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 
-/** What a program printed, and how it ended. */
+/** The output of a program, and how it ended. */
 export interface ProgramRun {
   readonly stdout: string;
   readonly stderr: string;
-  /** Its exit code; null where it was ended. */
+  /** The exit code; null if it was killed. */
   readonly code: number | null;
-  /** Whether it was ended since its time was up, or since nobody waits for it any more. */
+  /** Whether it was killed because its time was up or the caller no longer waits. */
   readonly wasEnded: boolean;
 }
 
-/** How a program is run. */
+/** Options for running a program. */
 export interface ProgramOptions {
   readonly limitMillis: number;
   readonly signal: AbortSignal;
@@ -18,8 +18,9 @@ export interface ProgramOptions {
 }
 
 /**
- * Runs a program, bounded in time. It is ended with all that it started, also where this process ends first.
- * @throws {Error} where it cannot be started
+ * Runs a program with a time limit. When it is killed, all its child processes are killed too, also if this process
+ * ends first.
+ * @throws {Error} if it cannot be started
  */
 export function runProgram(
   program: string,
@@ -27,7 +28,7 @@ export function runProgram(
   { limitMillis, signal, env }: ProgramOptions,
 ): Promise<ProgramRun> {
   return new Promise((resolve, reject) => {
-    // A group of its own, so that it can be ended with what it started.
+    // A separate process group, so that it can be killed with its children.
     const child = spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     let [stdout, stderr, wasEnded] = ['', '', false];
     const end = (): void => {
@@ -35,7 +36,7 @@ export function runProgram(
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // It has ended by itself.
+        // It has already ended.
       }
     };
     const timer = setTimeout(end, limitMillis);

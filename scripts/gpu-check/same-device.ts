@@ -1,12 +1,12 @@
-/** Words that makers put around a device's name, and that tell no two devices apart. */
+/** Words that vendors add to a device's name and that distinguish no devices. */
 const FILLING = new Set(['nvidia', 'amd', 'intel', 'corporation', 'r', 'tm', 'graphics', 'gpu']);
 
-/** Words that make another device of a name: an "RTX 3080 Ti" is no "RTX 3080". */
+/** Words that mark a different device: an "RTX 3080 Ti" is not an "RTX 3080". */
 const VARIANTS = new Set(['ti', 'super', 'laptop', 'mobile', 'max', 'ada', 'pro', 'xt', 'd', 'q']);
 
 /**
- * Whether a name and a text tell of one device: all words of the one stand in the other, whatever their order, and the
- * words that tell variants apart stand in both. An empty name is no device's.
+ * Returns whether two texts name the same device: one of them contains all words of the other, in any order, and the
+ * words for variants are the same in both. An empty name matches no device.
  */
 export function isSameDevice(one: string, other: string): boolean {
   const [few, many] = [wordsOf(one), wordsOf(other)].toSorted((a, b) => a.size - b.size) as [Set<string>, Set<string>];

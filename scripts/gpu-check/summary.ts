@@ -1,16 +1,16 @@
 import type { GpuReport, LoopFigures, PartName, Parts } from './report.ts';
 
-/** The widest line of a summary. */
+/** The maximum width of a line. */
 const WIDTH = 80;
 
-/** A report in a few lines, for people. */
+/** Formats a report in a few lines for people. */
 export function summarize(report: GpuReport): string {
   const { device, parts } = report;
   const memory = device.memory_mib === null ? '' : `, ${String(device.memory_mib)} MiB`;
   const driver = device.driver === null ? '' : `, driver ${device.driver}`;
   const lines = [
     `${device.name} (${device.backend}${memory}${driver})`,
-    ...(report.is_measurement ? [] : ['This is no measurement of a GPU: its times may not be quoted.']),
+    ...(report.is_measurement ? [] : ['This is not a measurement of a GPU: do not quote its times.']),
     '',
     ...(Object.keys(parts) as PartName[]).flatMap((name) => partLines(name, parts)),
     '',
@@ -26,34 +26,34 @@ function partLines(name: PartName, parts: Parts): string[] {
   return part.reason === null ? [head] : [head, `${' '.repeat(11)}${part.reason}`];
 }
 
-/** The figures of a part that matter most. */
+/** Formats the main figures of a part. */
 function describe(name: PartName, parts: Parts): string {
   const { doctor, numerics, gradients, sweep, memory, profile, peer } = parts;
   const one = {
-    doctor: () => doctor?.figures && `auto takes ${doctor.figures.report.chosen}`,
+    doctor: () => doctor?.figures && `auto selects ${doctor.figures.report.chosen}`,
     numerics: () =>
-      numerics?.figures && `${String(numerics.figures.passed)} of ${String(numerics.figures.asked)} answers`,
+      numerics?.figures && `${String(numerics.figures.passed)} of ${String(numerics.figures.asked)} answers correct`,
     gradients: () =>
       gradients?.figures &&
       `error ${worst(gradients.figures.gradients.map(({ error }) => error)).toExponential(1)}, ` +
-        `${(100 * worst(gradients.figures.decisions.map(({ differing }) => differing))).toFixed(2)}% decided otherwise`,
+        `${(100 * worst(gradients.figures.decisions.map(({ differing }) => differing))).toFixed(2)}% decisions differ`,
     sweep: () =>
       sweep?.figures &&
       `${String(sweep.figures.work.etas)} networks at once: ${sweep.figures.median_seconds.toFixed(2)} s`,
     memory: () =>
       memory?.figures &&
       `${mebibytes(memory.figures.peak_device_bytes ?? memory.figures.peak_tensor_bytes)} MiB, ` +
-        `${memory.figures.reads_per_epoch.toFixed(2)} reads an epoch`,
+        `${memory.figures.reads_per_epoch.toFixed(2)} reads per epoch`,
     profile: () =>
       profile?.figures &&
-      `${profile.figures.kernels_per_step.toFixed(0)} kernels a step, epoch ${profile.figures.epoch_ms.toFixed(0)} ms, ` +
-        `awaited ${profile.figures.awaited_ms.toFixed(0)}`,
+      `${profile.figures.kernels_per_step.toFixed(0)} kernels per step, epoch ${profile.figures.epoch_ms.toFixed(0)} ms, ` +
+        `waiting ${profile.figures.awaited_ms.toFixed(0)}`,
     peer: () => peer?.figures && describeLoop(peer.figures),
   } satisfies Record<PartName, () => string | null | undefined>;
   return one[name]() ?? '';
 }
 
-/** The networks of the loop are trained one after another, which is said, since the sweep trains them at once. */
+/** Formats the loop. It says that networks are trained one after another, because the sweep trains them at once. */
 function describeLoop({ loop, ratio, reason }: LoopFigures): string {
   if (loop === null) return `no PyTorch loop: ${reason ?? ''}`;
   const runs = loop.run_seconds.length;

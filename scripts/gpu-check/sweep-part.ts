@@ -8,27 +8,26 @@ import { type Found, joinReasons } from './run-part.ts';
 export const SWEEP = { penalty: 'mean_gap', epochs: 20, patience: 20, batchSize: 512, hidden: [64], lr: 3e-3 } as const;
 
 /**
- * What the mean hypervolume must exceed: 0.99 of what the PyTorch loop reaches with 16 etas from 0 to 3, on the mean of
- * its seeds 1 to 5 (0.08976, PyTorch 2.3.1). 64 etas over the same range lie as near to each of the 16 as 1/42, and the
- * area under more points is larger, not smaller; so this is a lower bound that tells whether the networks have learned,
- * no more.
+ * The lower bound of the mean hypervolume: 0.99 of what the PyTorch loop reaches with 16 etas from 0 to 3, on the mean
+ * of its seeds 1 to 5 (0.08976, PyTorch 2.3.1). With 64 etas over the same range, each of the 16 has one within 1/42,
+ * and the area under more points is larger, not smaller. The bound only shows whether the networks have learned.
  */
 export const HYPERVOLUME_BOUND = 0.99 * 0.08976;
 
-/** Fewer etas than the bound was found with show nothing. */
+/** The minimum number of etas: with fewer than those of the bound, the comparison is not valid. */
 const FEWEST_ETAS = 16;
 
 /** The columns of Adult, as in every run that the bounds come from. */
 const COLUMNS = 42;
 
-/** What is cut down where the work is. */
+/** The reduced work. */
 export interface CutWork {
   readonly epochs?: number;
   readonly batchSize?: number;
   readonly hidden?: readonly number[];
 }
 
-/** What is asked of the sweep. */
+/** The inputs of the sweep. */
 export interface SweepRequest {
   readonly backend: TensorBackend;
   readonly etas: number;
@@ -39,16 +38,16 @@ export interface SweepRequest {
   readonly signal: AbortSignal;
 }
 
-/** The penalty's weights, evenly from 0 to 3. */
+/** Returns the weights of the penalty, evenly spaced from 0 to 3. */
 export function etasOf(count: number): number[] {
   return Array.from({ length: count }, (_, index) => Number(((3 * index) / (count - 1)).toFixed(4)));
 }
 
-/** B11: a sweep on the device, all networks at once. */
+/** Measures B11: a sweep on the device, with all networks at once. */
 export async function measureSweep(adult: Adult, rows: AdultRows, request: SweepRequest): Promise<Found<SweepFigures>> {
   const { backend, signal, note, isQuick } = request;
   const etas = etasOf(request.etas);
-  // One thread on a CPU too, where it would otherwise be all cores against the loop.
+  // One thread on a CPU too; otherwise all cores would compete with the loop's one.
   const options = { ...SWEEP, ...request.cut, etas, backend, signal, threads: 1 } satisfies SweepOptions;
   const warmUp = await timeSweep(adult, { ...options, epochs: 1, seed: 0 });
   note(`warm-up of one epoch: ${warmUp.seconds.toFixed(1)} s`);
@@ -63,7 +62,7 @@ export async function measureSweep(adult: Adult, rows: AdultRows, request: Sweep
     seed: request.seeds[0],
     epochs: isQuick ? 1 : options.epochs,
   });
-  note(`batches of ${String(autoBatch.batch_size)}, as auto takes them: ${autoBatch.seconds.toFixed(2)} s`);
+  note(`batches of ${String(autoBatch.batch_size)}, the default of auto: ${autoBatch.seconds.toFixed(2)} s`);
   const median = medianOf(runs.map(({ seconds }) => seconds));
   const bound = isQuick || etas.length < FEWEST_ETAS ? null : HYPERVOLUME_BOUND;
   const figures: SweepFigures = {
@@ -109,10 +108,10 @@ async function timeSweep(adult: Adult, options: SweepOptions): Promise<SweepRun>
   };
 }
 
-/** The same with batches as large as the backend chooses. */
+/** Measures the same with the backend's default batch size. */
 async function timeAutoBatch(adult: Adult, options: SweepOptions): Promise<SweepRun> {
   const automatic = { ...options, batchSize: 'auto' } as const;
-  // Larger batches bring shapes of their own, which are compiled outside the time measured.
+  // Larger batches have new shapes, which are compiled outside the measured time.
   if (options.epochs !== 1) await timeSweep(adult, { ...automatic, epochs: 1 });
   return timeSweep(adult, automatic);
 }
@@ -121,7 +120,7 @@ function pointsOf(sweep: ParetoSweep): PointFigures[] {
   return sweep.map(({ eta, accuracy, dpDiff }) => ({ eta, accuracy, dp: dpDiff }));
 }
 
-/** The middle value, or the mean of the two in the middle. */
+/** Returns the median. */
 export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;

@@ -1,15 +1,15 @@
 import type { Column, Table as TableType } from '../../src/table/index.ts';
 import { Table } from '../../src/table/index.ts';
 
-/** How one column lies in the file: all numbers in little-endian order. */
+/** A column in the file. All numbers are little-endian. */
 interface StoredColumn {
   readonly name: string;
-  /** Categories are codes, -1 for missing; numbers are doubles, NaN for missing. */
+  /** Categories are codes, -1 for missing values; numbers are doubles, NaN for missing values. */
   readonly kind: 'categorical' | 'numeric';
   readonly labels?: readonly string[];
 }
 
-/** The beginning of the file, as JSON. */
+/** The header of the file, as JSON. */
 interface StoredHeader {
   readonly tables: readonly {
     readonly name: string;
@@ -18,12 +18,12 @@ interface StoredHeader {
   }[];
 }
 
-/** Bytes before the header: its length. */
+/** The number of bytes of the header's length, which precedes the header. */
 const LENGTH_BYTES = 4;
 
 /**
- * Tables as one block of bytes that is read without any library: the length of a header, the header as JSON, the
- * columns one after another.
+ * Packs tables into one block of bytes that can be read without a library: the length of the header, the header as
+ * JSON, and the columns one after another.
  */
 export function packTables(tables: Readonly<Record<string, TableType>>): Buffer {
   const header: StoredHeader = {
@@ -43,15 +43,15 @@ export function packTables(tables: Readonly<Record<string, TableType>>): Buffer 
 }
 
 /**
- * Reads what {@link packTables} wrote.
- * @throws {Error} for a block of another length than its header tells
+ * Reads the output of {@link packTables}.
+ * @throws {Error} if the block does not have the length that its header specifies
  */
 export function unpackTables(bytes: Buffer): Record<string, TableType> {
   const start = LENGTH_BYTES + bytes.readUInt32LE(0);
   const header = JSON.parse(bytes.toString('utf8', LENGTH_BYTES, start)) as StoredHeader;
   let offset = start;
   const take = (size: number): DataView => {
-    if (offset + size > bytes.length) throw new Error('the file of tables is cut short');
+    if (offset + size > bytes.length) throw new Error('the file of tables is truncated');
     const view = new DataView(bytes.buffer, bytes.byteOffset + offset, size);
     offset += size;
     return view;
@@ -60,7 +60,7 @@ export function unpackTables(bytes: Buffer): Record<string, TableType> {
     const read = columns.map((column) => [column.name, unpackColumn(column, rows, take)] as const);
     return [name, Table.ofColumns(read)] as const;
   });
-  if (offset !== bytes.length) throw new Error('the file of tables is longer than its header tells');
+  if (offset !== bytes.length) throw new Error('the file of tables is longer than its header specifies');
   return Object.fromEntries(tables);
 }
 

@@ -1,6 +1,6 @@
 import gammaln from '@stdlib/math-base-special-gammaln';
 
-/** P(X <= successes) for X of B(trials, rate): the one-sided p-value of "the rate is at least this". */
+/** Returns P(X <= successes) for X from B(trials, rate): the one-sided p-value of "the rate is at least this". */
 export function lowerTail(successes: number, trials: number, rate: number): number {
   let sum = 0;
   for (let k = successes; k >= 0; k--) {
@@ -12,7 +12,7 @@ export function lowerTail(successes: number, trials: number, rate: number): numb
         (trials - k) * Math.log1p(-rate),
     );
     sum += term;
-    // Below the mode terms only fall.
+    // Below the mode the terms only decrease.
     if (k < trials * rate && term < 1e-12 * sum) break;
   }
   return Math.min(1, sum);

@@ -1,10 +1,10 @@
 /**
- * How often the default interval of a gap holds the truth, over simulated data:
+ * Measures how often the default interval of a gap contains the truth, over simulated data:
  *
  *     npm run study:coverage             # writes docs/coverage.md and docs/coverage.csv
  *     npm run study:coverage -- --quick  # 100 repetitions a cell, printed only
  *
- * Options: --seed (2026), --workers (one for each core). Exits 1 where a bar is missed.
+ * Options: --seed (2026), --workers (one per core). Exits with 1 if a target is missed.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -20,7 +20,7 @@ import { type CellResult, coverageOf, RUN_AGAIN_BELOW, verdicts } from './verdic
 
 const FULL = { repetitions: 2000, repetitionsAgain: 20_000 };
 const QUICK = { repetitions: 100, repetitionsAgain: 1000 };
-/** Repetitions of one message to a worker: part of what fixes the random numbers, so it depends on nothing. */
+/** Repetitions per message to a worker. The random numbers depend on it, so it must be constant. */
 const CHUNK = 500;
 const WORKER = new URL('./worker.mjs', import.meta.url);
 const REPORT = new URL('../../docs/coverage.md', import.meta.url);

@@ -1,23 +1,23 @@
-/** What is measured: a rate's gap, the larger of two rates' gaps, or the gap of mean absolute errors. */
+/** The measured gap: of a rate, the larger one of two rates, or of mean absolute errors. */
 export type StudyMetric = 'dpd' | 'eod' | 'mae';
 
-/** The law of absolute errors; each has mean 1 before it is scaled. */
+/** The distribution of absolute errors, which have mean 1 before they are scaled. */
 export type ErrorLaw = 'half-normal' | 'exponential' | 'log-normal';
 
-/** One setting of the study: groups, their sizes and their truth. */
+/** A setting of the study: groups, their sizes and their true values. */
 export interface Cell {
   readonly id: string;
   readonly table: 'equal' | 'unequal';
   readonly metric: StudyMetric;
-  /** Rows of each group. */
+  /** The number of rows of each group. */
   readonly sizes: readonly number[];
-  /** Rate (or mean absolute error) of each group. */
+  /** The rate (or mean absolute error) of each group. */
   readonly levels: readonly number[];
   /** For EOD, the false positive rates; `levels` are the true positive rates. */
   readonly secondLevels: readonly number[];
   readonly law: ErrorLaw | null;
   readonly gap: number;
-  /** What its row of the table is called, without the number of groups. */
+  /** The label of its table row, without the number of groups. */
   readonly row: readonly string[];
 }
 
@@ -26,12 +26,12 @@ const SIZES = [40, 200, 2000] as const;
 const RATES = [0.05, 0.3, 0.5] as const;
 const GAPS = [0, 0.05, 0.2] as const;
 const LAWS: readonly ErrorLaw[] = ['half-normal', 'exponential', 'log-normal'];
-/** Base mean absolute errors and the gaps tried on each; 0.25 with 0.2 makes the last group's errors 1.8 times as large. */
+/** Base mean absolute errors and their gaps. With 0.25 and 0.2, the last group's errors are 1.8 times as large. */
 const ERROR_CASES = [...GAPS.map((gap) => ({ base: 1, gap })), { base: 0.25, gap: 0.2 }];
 const SMALL = 40;
 const LARGE = 2000;
 
-/** Every cell of the study, in the order of its tables. */
+/** Returns every cell of the study, in the order of its tables. */
 export function studyCells(): Cell[] {
   return [...equalCells(), ...unequalCells()];
 }
@@ -42,14 +42,16 @@ function equalCells(): Cell[] {
   );
 }
 
-/** One group of 40 beside others of 2,000; it holds the gap, or is one of those without. */
+/**
+ * Returns the cells with one group of 40 and others of 2,000. The small group has the gap, or is one of those without.
+ */
 function unequalCells(): Cell[] {
   return ['last', 'first'].flatMap((place) =>
     GROUPS.flatMap((groups) => {
       const sizes = Array<number>(groups).fill(LARGE);
       sizes[place === 'last' ? groups - 1 : 0] = SMALL;
       const cells = cellsOf('unequal', sizes, [place], ['both']);
-      // Without a gap the groups are alike but for their size.
+      // Without a gap the groups differ only in size.
       return place === 'last' ? cells : cells.filter(({ gap }) => gap > 0);
     }),
   );
@@ -82,7 +84,7 @@ function cellsOf(
 
 type CellDraft = Pick<Cell, 'table' | 'metric' | 'sizes' | 'gap' | 'law' | 'row'> & { readonly base: number };
 
-/** The last group is at base + gap, every other at base. */
+/** Creates a cell whose last group is at base + gap and all others at base. */
 function cell({ base, ...draft }: CellDraft): Cell {
   const levels = draft.sizes.map((_, group) => (group === draft.sizes.length - 1 ? base + draft.gap : base));
   const id = [draft.table, draft.metric, `K${String(draft.sizes.length)}`, ...draft.row].join('/');

@@ -5,15 +5,15 @@ import { createNormalSampler } from '../../src/stats/normal.ts';
 import type { RateFamily } from '../../src/stats/rate-family.ts';
 import type { Cell, ErrorLaw } from './design.ts';
 
-/** Share of rows with a positive label, from which the denominators of EOD are drawn. */
+/** The share of rows with a positive label, from which the denominators of EOD are drawn. */
 const BASE_RATE = 0.5;
 
-/** A mean family as the MAE parity metric builds it: every part known. */
+/** A family of means in the form of the MAE parity metric, with all parts known. */
 export type DrawnMeans = MeanFamily & { readonly sizes: readonly number[] };
 
 export type DrawnFamily = RateFamily | DrawnMeans;
 
-/** A function that draws a cell's data and gives its families, or null where the metric is undefined. */
+/** Returns a function that draws a cell's data and returns its families, or null if the metric is undefined. */
 export function createDataSource(cell: Cell, random: Random): () => DrawnFamily[] | null {
   if (cell.metric === 'dpd') return selectionRates(cell, random);
   return cell.metric === 'eod' ? errorRates(cell, random) : meanErrors(cell, random);
@@ -24,7 +24,9 @@ function selectionRates({ sizes, levels }: Cell, random: Random): () => RateFami
   return () => [{ kind: 'rates', successes: samplers.map((draw) => draw()), trials: sizes }];
 }
 
-/** Labels are drawn first, so that the denominators vary; a group without one of the labels has no such rate. */
+/**
+ * Draws error rates. Labels are drawn first, so that the denominators vary; a group without a label lacks that rate.
+ */
 function errorRates({ sizes, levels, secondLevels }: Cell, random: Random): () => RateFamily[] | null {
   const positives = sizes.map((n) => createBinomialSampler(n, BASE_RATE, random));
   const samplers = new Map<number, Map<number, () => number>>();
@@ -57,7 +59,7 @@ function errorRates({ sizes, levels, secondLevels }: Cell, random: Random): () =
   };
 }
 
-/** Laws of mean 1. */
+/** Distributions with mean 1. */
 const ERROR_LAWS: Record<ErrorLaw, (random: Random) => () => number> = {
   'half-normal': (random) => {
     const normal = createNormalSampler(random);

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 
 /**
- * Simulates chunks in worker threads; the answers come in the order of the chunks, however many workers there are.
+ * Simulates chunks in worker threads. The answers are in the order of the chunks, for any number of workers.
  * @param worker the module of the worker, which answers each message
  */
 export async function simulateAll<Answer>(

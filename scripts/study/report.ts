@@ -13,7 +13,7 @@ import {
   verdicts,
 } from './verdicts.ts';
 
-/** What produced the figures. */
+/** The origin of the figures. */
 export interface Provenance {
   readonly command: string;
   readonly version: string;
@@ -41,7 +41,7 @@ export function markdown(results: readonly CellResult[], made: Provenance): stri
   return [
     '# Coverage of the default interval',
     `<!-- Made by \`${made.command}\`; edit scripts/study/report.ts instead. -->`,
-    `Made by \`${made.command}\` with evenhand ${made.version}, seed ${made.seed}; the figures of every cell are in [coverage.csv](coverage.csv). The same seed gives the same figures on every machine, whatever the number of workers.`,
+    `Made by \`${made.command}\` with evenhand ${made.version}, seed ${made.seed}. The figures of every cell are in [coverage.csv](coverage.csv). The same seed gives the same figures on every machine and for any number of workers.`,
     design(made),
     '## Verdicts',
     verdicts(results).map(verdictLine).join('\n'),
@@ -52,20 +52,20 @@ export function markdown(results: readonly CellResult[], made: Provenance): stri
   ].join('\n\n');
 }
 
-const design = ({ repetitions, repetitionsAgain }: Provenance): string => `## What was tried
+const design = ({ repetitions, repetitionsAgain }: Provenance): string => `## Design
 
-How often does the default ${LEVEL * 100}% interval of a gap (the largest minus the smallest rate, or mean absolute error, of the groups) hold the true gap? Each cell draws ${thousands(repetitions)} data sets; a cell that covers less than ${RUN_AGAIN_BELOW.equal} (${RUN_AGAIN_BELOW.unequal} with unequal groups) is drawn again ${thousands(repetitionsAgain)} times with another seed, and the second figure counts. The intervals are those that the metrics report: \`gapIntervals\` with ${thousands(SAMPLES)} replicates: differences of all pairs of groups, covered together by the largest studentised difference of a parametric bootstrap, where counts are binomial and errors follow a gamma law with each group's mean, variance and skewness.
+How often does the default ${LEVEL * 100}% interval of a gap contain the true gap? The gap is the largest minus the smallest rate, or mean absolute error, of the groups. Each cell draws ${thousands(repetitions)} data sets. A cell with coverage below ${RUN_AGAIN_BELOW.equal} (${RUN_AGAIN_BELOW.unequal} with unequal groups) is repeated ${thousands(repetitionsAgain)} times with another seed, and only the second figure counts. The intervals are those that the metrics report: \`gapIntervals\` with ${thousands(SAMPLES)} replicates. The differences of all pairs of groups are covered simultaneously, using the largest studentised difference of a parametric bootstrap. In the bootstrap, counts are binomial, and errors follow a gamma distribution with each group's mean, variance and skewness.
 
-- **Groups**: 2, 3, 5 or 8, each of 40, 200 or 2,000 rows. The last group's true rate (or mean absolute error) is the base plus the gap; all others are at the base.
+- **Groups**: 2, 3, 5 or 8, each with 40, 200 or 2,000 rows. The true rate (or mean absolute error) of the last group is the base plus the gap; that of all others is the base.
 - **Demographic parity difference**: rates 0.05, 0.3 and 0.5, gaps 0, 0.05 and 0.2; binomial counts.
-- **Equalized odds difference**: labels are drawn first, positive with probability 0.5, so that denominators vary (about 20 in groups of 40). The base is the same for true and false positive rates. The gap is in both rates, or in the true positive rate only, where the metric is still the larger of the two. A draw in which fewer than two groups have one of the rates has no value; such draws are counted apart.
-- **MAE parity difference**: absolute errors are half-normal, exponential or log-normal (sigma 1, skewness 6.2) of mean 1, with gaps 0, 0.05 and 0.2 on a base mean absolute error of 1. The last group's errors are scaled to its mean, so that its spread grows with the gap. A harder case beyond these: base 0.25 and gap 0.2, where the last group's errors are 1.8 times as large.
-- **Unequal groups**: one group of 40 beside others of 2,000. The small group is the last one, which holds the gap, or the first one, which does not.
-- **Beside it**: Bonferroni's bound over the same pairs and families, with Agresti and Caffo's interval for rates and Welch's for means, mapped to the gap in the same way; and at equality the percentile method, the 2.5% and 97.5% quantiles of max - min over ${thousands(SAMPLES)} parametric bootstrap replicates, over the first 500 data sets.`;
+- **Equalized odds difference**: labels are drawn first, positive with probability 0.5, so that denominators vary (about 20 in groups of 40). The base is the same for true and false positive rates. The gap is in both rates, or in the true positive rate only; the metric is the larger of the two gaps in both cases. A draw in which fewer than two groups have one of the rates has no value. Such draws are counted separately.
+- **MAE parity difference**: absolute errors are half-normal, exponential or log-normal (sigma 1, skewness 6.2) with mean 1. The gaps are 0, 0.05 and 0.2, with a base mean absolute error of 1. The last group's errors are scaled to its mean, so that its spread grows with the gap. There is also a harder case with base 0.25 and gap 0.2, in which the last group's errors are 1.8 times as large.
+- **Unequal groups**: one group of 40, all others of 2,000. The small group is the last one, which has the gap, or the first one, which does not.
+- **Compared methods**: the Bonferroni bound over the same pairs and families, with the Agresti-Caffo interval for rates and the Welch interval for means, mapped to the gap in the same way. At equality also the percentile method: the 2.5% and 97.5% quantiles of max - min over ${thousands(SAMPLES)} parametric bootstrap replicates, over the first 500 data sets.`;
 
 const READING = `## How to read the tables
 
-One row is one base and gap; the columns are numbers of groups K. **cover** is the coverage, with a star where it comes from the second run; **width** is the mean width over Bonferroni's; **perc.** is the coverage of the percentile method, at equality only: it comes down to 0 only where two small groups often tie, and the more groups there are the farther it stays from 0. With more than two groups and a true gap coverage is above the level by construction: all pairs are covered together, and only the extreme ones can be wrong about the gap.`;
+Each row is a base and a gap; the columns are numbers of groups K. **cover** is the coverage, with a star if it comes from the second run. **width** is the mean width relative to that of Bonferroni. **perc.** is the coverage of the percentile method, at equality only. The percentile interval reaches down to 0 only if two small groups often tie; with more groups it stays farther from 0. With more than two groups and a true gap, coverage is above the level by construction: all pairs are covered simultaneously, and only the extreme pairs can be wrong about the gap.`;
 
 function verdictLine({ text, isMet }: Verdict): string {
   return `- ${isMet ? 'met' : '**missed**'}: ${text}`;
@@ -76,7 +76,7 @@ function percentileLine(results: readonly CellResult[]): string {
     const equal = results.filter(({ cell }) => cell.metric === metric && cell.table === 'equal' && cell.gap === 0);
     return `${mean(equal.map(percentileCoverage)).toFixed(3)} for the ${METRIC_NAMES[metric]}`;
   });
-  return `The percentile method's average coverage at equality: ${averages.join(', ')}.`;
+  return `Average coverage of the percentile method at equality: ${averages.join(', ')}.`;
 }
 
 function lawsLine(results: readonly CellResult[]): string {
@@ -85,7 +85,7 @@ function lawsLine(results: readonly CellResult[]): string {
     const atEquality = equal.filter(({ cell }) => cell.gap === 0).map(({ first }) => coverageOf(first));
     return `${law} ${mean(atEquality).toFixed(4)} (width ${mean(equal.map(relativeWidth)).toFixed(3)})`;
   });
-  return `MAE parity at equality by the law of errors: ${laws.join(', ')}.`;
+  return `MAE parity at equality by the distribution of errors: ${laws.join(', ')}.`;
 }
 
 function section(table: Cell['table'], metric: Cell['metric'], results: readonly CellResult[]): string {
@@ -94,8 +94,8 @@ function section(table: Cell['table'], metric: Cell['metric'], results: readonly
   const draws = results.reduce((sum, { first }) => sum + first.repetitions, 0);
   const rivals = results.map(({ first }) => first.bonferroniHeld / (first.repetitions - first.undefinedDraws));
   return [
-    `## ${title.charAt(0).toUpperCase()}${title.slice(1)}, ${table === 'equal' ? 'equal groups' : 'one group of 40 beside others of 2,000'}`,
-    `Draws without a value: ${undefinedDraws} of ${thousands(draws)}. Coverage is ${mean(results.map(({ first }) => coverageOf(first))).toFixed(4)} on average; Bonferroni's is ${mean(rivals).toFixed(4)}, and ${Math.min(...rivals).toFixed(4)} at the lowest.`,
+    `## ${title.charAt(0).toUpperCase()}${title.slice(1)}, ${table === 'equal' ? 'equal groups' : 'one group of 40, others of 2,000'}`,
+    `Draws without a value: ${undefinedDraws} of ${thousands(draws)}. Coverage is ${mean(results.map(({ first }) => coverageOf(first))).toFixed(4)} on average. That of Bonferroni is ${mean(rivals).toFixed(4)}, and ${Math.min(...rivals).toFixed(4)} at minimum.`,
     tableOf(table, metric, results),
   ].join('\n\n');
 }
@@ -118,7 +118,7 @@ function tableOf(table: Cell['table'], metric: Cell['metric'], results: readonly
   return [columns, columns.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
 
-/** Cells that differ in the number of groups only. */
+/** Groups cells that differ only in the number of groups. */
 function groupByRow(results: readonly CellResult[]): Map<string, CellResult[]> {
   const rows = new Map<string, CellResult[]>();
   for (const result of results) {
@@ -128,7 +128,7 @@ function groupByRow(results: readonly CellResult[]): Map<string, CellResult[]> {
   return rows;
 }
 
-/** Every figure, a line per cell and run. */
+/** Returns all figures as CSV, one line per cell and run. */
 export function csv(results: readonly CellResult[]): string {
   const header =
     'cell,run,repetitions,undefined,coverage,truth_below,truth_above,mean_width,bonferroni_coverage,bonferroni_mean_width,percentile_coverage';

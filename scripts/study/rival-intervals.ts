@@ -7,12 +7,12 @@ import { criticalValue } from '../../src/stats/normal.ts';
 import { quantileSorted } from '../../src/stats/quantile.ts';
 import type { DrawnFamily, DrawnMeans } from './draw-data.ts';
 
-/** Half the width of the interval of the difference of two groups. */
+/** Returns half the width of the interval of the difference of two groups. */
 type HalfWidth = (i: number, j: number) => number;
 
 /**
- * Bonferroni over all pairs of all families: Agresti and Caffo's interval for
- * rates, Welch's for means, brought to the gap as the default interval is.
+ * Returns Bonferroni intervals over all pairs of all families: Agresti-Caffo for rates, Welch for means. They are
+ * mapped to the gap like the default interval.
  */
 export function bonferroniIntervals(families: readonly DrawnFamily[], level: number): Interval[] {
   const pairs = families.reduce((sum, family) => sum + pairsOf(observed(family).length), 0);
@@ -58,7 +58,10 @@ function welch(family: DrawnMeans, alpha: number): [centres: number[], half: Hal
   return [Array.from(family.means), half, Infinity];
 }
 
-/** The percentile method: quantiles of the largest minus the smallest over a parametric bootstrap of what was observed. */
+/**
+ * Returns the interval of the percentile method: quantiles of the largest minus the smallest value over a parametric
+ * bootstrap of the observed data.
+ */
 export function percentileInterval(
   families: readonly DrawnFamily[],
   { level, samples, random }: { level: number; samples: number; random: Random },

@@ -6,13 +6,13 @@ import type { Cell } from './design.ts';
 import { bonferroniIntervals, percentileInterval } from './rival-intervals.ts';
 
 export const LEVEL = 0.95;
-/** Replicates of the default interval; the metrics' default. */
+/** Replicates of the default interval: the default of the metrics. */
 export const SAMPLES = 1000;
-/** True gaps are sums of decimals, an end may equal one up to rounding. */
+/** True gaps are sums of decimals, so an end may equal one up to rounding. */
 const ROUNDING = 1e-12;
 const STREAMS_PER_CELL = 1024;
 
-/** Part of a cell's repetitions, with streams of random numbers of its own. */
+/** A part of a cell's repetitions, with separate random number streams. */
 export interface Chunk {
   readonly cell: Cell;
   readonly cellIndex: number;
@@ -23,19 +23,19 @@ export interface Chunk {
   readonly withRivals: boolean;
 }
 
-/** Counts and sums over repetitions; they add up over chunks. */
+/** Counts and sums over repetitions, which can be added over chunks. */
 export interface Tally {
   repetitions: number;
-  /** Draws in which the metric has no value; in none of the other figures. */
+  /** Draws in which the metric has no value. They are in none of the other figures. */
   undefinedDraws: number;
   held: number;
-  /** The truth lies under the lower end, or over the upper one. */
+  /** The truth is below the lower end, or above the upper one. */
   tooHigh: number;
   tooLow: number;
   width: number;
   bonferroniHeld: number;
   bonferroniWidth: number;
-  /** At equality only, in the first chunk: its failure needs no precision. */
+  /** Only at equality and in the first chunk: its failure needs no precision. */
   percentileTried: number;
   percentileHeld: number;
 }
@@ -59,7 +59,7 @@ export function addTally(to: Tally, more: Tally): void {
   for (const key of Object.keys(to) as (keyof Tally)[]) to[key] += more[key];
 }
 
-/** Draws a chunk's data sets and tallies the intervals of each. */
+/** Draws the data sets of a chunk and counts the results of each interval. */
 export function simulate({ cell, cellIndex, chunkIndex, repetitions, seed, withRivals }: Chunk): Tally {
   const stream = 3 * (cellIndex * STREAMS_PER_CELL + chunkIndex);
   const draw = createDataSource(cell, createRandom(seed, stream));
@@ -90,7 +90,7 @@ export function simulate({ cell, cellIndex, chunkIndex, repetitions, seed, withR
   return tally;
 }
 
-/** The larger of the families' gaps lies between the larger lower end and the larger upper end, as EOD reports it. */
+/** Returns the interval of the larger gap, from the larger lower end to the larger upper end, as reported for EOD. */
 function worstCase(intervals: readonly Interval[]): Interval {
   return [Math.max(...intervals.map(([low]) => low)), Math.max(...intervals.map(([, high]) => high))];
 }

@@ -2,15 +2,15 @@ import { lowerTail } from './binomial-test.ts';
 import type { Cell, StudyMetric } from './design.ts';
 import type { Tally } from './simulate.ts';
 
-/** A cell with what was counted in it. */
+/** A cell and its counts. */
 export interface CellResult {
   readonly cell: Cell;
   readonly first: Tally;
-  /** Repetitions with a new seed, where the first ones covered too little; these count. */
+  /** Repetitions with a new seed, if the first ones covered too little. Only these count then. */
   readonly again: Tally | null;
 }
 
-/** A bar, what was measured, and whether it is met. */
+/** A target, the measured value, and whether the target is met. */
 export interface Verdict {
   readonly text: string;
   readonly isMet: boolean;
@@ -23,24 +23,24 @@ export const METRIC_NAMES: Record<StudyMetric, string> = {
 };
 export const METRICS = ['dpd', 'eod', 'mae'] as const;
 
-/** A cell under this is run again: 0.01 above what is asked of its table. */
+/** A cell below this coverage is run again: 0.01 above the target of its table. */
 export const RUN_AGAIN_BELOW = { equal: 0.945, unequal: 0.93 } as const;
 const MIN_COVERAGE = 0.935;
 const MIN_AT_EQUALITY = 0.945;
 const MIN_UNEQUAL = 0.92;
-/** Of all cells of a metric together. */
+/** The significance level for all cells of a metric together. */
 const SIGNIFICANCE = 0.05;
 
 export function coverageOf({ held, repetitions, undefinedDraws }: Tally): number {
   return held / (repetitions - undefinedDraws);
 }
 
-/** The coverage that counts. */
+/** Returns the coverage that counts. */
 export function finalCoverage({ first, again }: CellResult): number {
   return coverageOf(again ?? first);
 }
 
-/** Mean width over Bonferroni's. */
+/** Returns the mean width relative to that of Bonferroni. */
 export function relativeWidth({ first }: CellResult): number {
   return first.width / first.bonferroniWidth;
 }
@@ -65,16 +65,16 @@ function everyCell(metric: StudyMetric, results: readonly CellResult[]): Verdict
   });
   const worst = lowest(results);
   return {
-    text: `${METRIC_NAMES[metric]}, equal groups: ${below.length} of ${results.length} cells covered less than ${MIN_COVERAGE} by a one-sided binomial test at ${SIGNIFICANCE} / ${results.length}; lowest ${finalCoverage(worst).toFixed(4)} (${worst.cell.id}, ${(worst.again ?? worst.first).repetitions} repetitions)`,
+    text: `${METRIC_NAMES[metric]}, equal groups: ${below.length} of ${results.length} cells have coverage below ${MIN_COVERAGE} by a one-sided binomial test at ${SIGNIFICANCE} / ${results.length}; minimum ${finalCoverage(worst).toFixed(4)} (${worst.cell.id}, ${(worst.again ?? worst.first).repetitions} repetitions)`,
     isMet: below.length === 0,
   };
 }
 
 function averageAtEquality(metric: StudyMetric, results: readonly CellResult[]): Verdict {
-  // The first repetitions of every cell: those run again were chosen for being low.
+  // Uses the first repetitions of every cell, because cells were selected for a repetition by their low coverage.
   const average = mean(results.filter(({ cell }) => cell.gap === 0).map(({ first }) => coverageOf(first)));
   return {
-    text: `${METRIC_NAMES[metric]}, equal groups: average coverage at equality ${average.toFixed(4)}, at least ${MIN_AT_EQUALITY} asked`,
+    text: `${METRIC_NAMES[metric]}, equal groups: average coverage at equality ${average.toFixed(4)}, at least ${MIN_AT_EQUALITY} required`,
     isMet: average >= MIN_AT_EQUALITY,
   };
 }
@@ -83,7 +83,7 @@ function narrowerThanBonferroni(metric: StudyMetric, results: readonly CellResul
   const ratio = mean(results.map(relativeWidth));
   const rival = metric === 'mae' ? 'Bonferroni-Welch' : 'Bonferroni-Agresti-Caffo';
   return {
-    text: `${METRIC_NAMES[metric]}, equal groups: mean width ${ratio.toFixed(4)} of ${rival}'s on average over cells, under 1 asked`,
+    text: `${METRIC_NAMES[metric]}, equal groups: mean width ${ratio.toFixed(4)} of ${rival} on average over cells, below 1 required`,
     isMet: ratio < 1,
   };
 }
@@ -91,7 +91,7 @@ function narrowerThanBonferroni(metric: StudyMetric, results: readonly CellResul
 function everyUnequalCell(metric: StudyMetric, results: readonly CellResult[]): Verdict {
   const worst = lowest(results);
   return {
-    text: `${METRIC_NAMES[metric]}, one group of 40 beside others of 2,000: lowest coverage of ${results.length} cells ${finalCoverage(worst).toFixed(4)} (${worst.cell.id}), at least ${MIN_UNEQUAL} asked`,
+    text: `${METRIC_NAMES[metric]}, one group of 40, others of 2,000: minimum coverage of ${results.length} cells ${finalCoverage(worst).toFixed(4)} (${worst.cell.id}), at least ${MIN_UNEQUAL} required`,
     isMet: finalCoverage(worst) >= MIN_UNEQUAL,
   };
 }

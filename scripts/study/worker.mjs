@@ -1,4 +1,4 @@
-// Worker threads do not take over the loader that reads TypeScript; each one registers it for itself.
+// Worker threads do not inherit the loader for TypeScript, so each one registers it.
 import { register } from 'tsx/esm/api';
 
 register();

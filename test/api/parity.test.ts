@@ -20,7 +20,7 @@ import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 import { type TestService, useService } from '../helpers/service.ts';
 import { decisionsCsv, runOptions, spool, WORKFLOW_CONFIG } from './jobs/job-files.ts';
 
-/** One question, as each way to ask it has it. */
+/** One question in the form of every interface. */
 interface ParityCase {
   readonly title: string;
   /** Arguments of the command; FILE is the table, CONFIG the configuration. */
@@ -60,7 +60,7 @@ prompt_templates:
 repeats: 6
 `;
 
-/** A case of arrays: the wire's fields, and the same to library and command. */
+/** Returns a case of arrays: the fields on the wire, and the same input for the library and the command. */
 function validation(
   title: string,
   body: Record<string, unknown>,
@@ -75,7 +75,7 @@ function validation(
   };
 }
 
-/** A case of a table in the query. */
+/** Returns a case of a table with options in the query. */
 function table(
   title: string,
   options: Record<string, string | string[]>,
@@ -131,13 +131,13 @@ const CASES: readonly ParityCase[] = [
     ],
   ),
   validation(
-    'a threshold alone, which is for demographic parity',
+    'a threshold alone, which applies to demographic parity',
     { y_pred: accepted, sensitive: { sex }, threshold: 0.1 },
     { yPred: accepted, sensitive: { sex }, threshold: 0.1 },
     ['--y-pred', 'accepted', '--sensitive', 'sex', '--metric', 'demographic_parity_difference', '--threshold', '0.1'],
   ),
   validation(
-    'labels with a positive one',
+    'labels with a positive label',
     { y_pred: words, sensitive: { sex }, positive_label: 'yes' },
     { yPred: words, sensitive: { sex }, positiveLabel: 'yes' },
     ['--y-pred', 'words', '--sensitive', 'sex', '--positive-label', 'yes'],
@@ -286,7 +286,7 @@ const CASES: readonly ParityCase[] = [
   },
 ];
 
-/** A job as the request that leads to it. */
+/** Returns the request that leads to a job. */
 function ask(service: TestService, job: Job): ReturnType<TestService['ask']> {
   switch (job.kind) {
     case 'validate-rows':
@@ -320,12 +320,12 @@ async function loadTable() {
   return loadData(tablePath);
 }
 
-/** What may differ between runs: how long answers took. */
+/** Removes what may differ between runs: the durations of answers. */
 function settled(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (key, part: unknown) => (/minutes|millis|seconds/i.test(key) ? 0 : part));
 }
 
-describe('the same question asked of library, command, job and service', function () {
+describe('the same question to library, command, job and service', function () {
   this.timeout(120_000);
   const folder = useTemporaryFolder();
   const service = useService();
@@ -352,7 +352,7 @@ describe('the same question asked of library, command, job and service', functio
     return settled(JSON.parse(stdout));
   };
 
-  /** As a request; what names the run, its time and its data is the service's own. */
+  /** Sends the question as a request. The run ID, the time and the download path are specific to the service. */
   const byHttp = async ({ job }: ParityCase): Promise<unknown> => {
     const response = await ask(service, job(folder()));
     expect(response.statusCode, response.payload).to.equal(200);
@@ -364,7 +364,7 @@ describe('the same question asked of library, command, job and service', functio
   };
 
   for (const parity of CASES) {
-    it(`has one answer: ${parity.title}`, async () => {
+    it(`has the same answer: ${parity.title}`, async () => {
       const answer = await byJob(parity);
       expect(await byHttp(parity)).to.deep.equal(answer);
       expect(answer).to.deep.equal(await byCommand(parity));

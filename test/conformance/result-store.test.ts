@@ -229,7 +229,7 @@ for (const [name, open] of Object.entries(STORES)) {
 
     it('rejects a bound of bytes without a size function', async () => {
       const failure: unknown = await open({ mostBytes: 5 }).catch((error: unknown) => error);
-      expect((failure as ValueError).message).to.include('The sizeOf parameter must be given where mostBytes is.');
+      expect((failure as ValueError).message).to.include('The sizeOf parameter must be given if mostBytes is given.');
     });
 
     it('returns a snapshot of the entries', async () => {

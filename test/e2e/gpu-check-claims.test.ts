@@ -216,7 +216,7 @@ describe('the PyTorch loop of a GPU check', function () {
       const { figures, reason } = await runPeer(adult, work, choosing(`echo '${JSON.stringify(one)}'`));
       expect([figures, reason]).to.deep.equal([null, 'what the loop printed is not as expected']);
     }
-    expect((await runPeer(adult, work, choosing('echo oops'))).reason).to.equal('what the loop printed is no JSON');
+    expect((await runPeer(adult, work, choosing('echo oops'))).reason).to.equal('the output of the loop is not JSON');
     expect((await runPeer(adult, work, choosing('echo out of memory >&2; exit 1'))).reason).to.equal('out of memory');
     expect((await runPeer(adult, work, choosing('', { python: '/none/python' }))).reason).to.include(
       'cannot be started',

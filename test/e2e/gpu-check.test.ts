@@ -110,7 +110,7 @@ describe('scripts/gpu-check.sh', function () {
       // No folder of the machine is printed: all are within one of these.
       const kept = readFileSync(path.join(folder(), 'gpu-check.json'), 'utf8');
       for (const hidden of [folder(), projectRoot, homedir(), data]) expect(kept).not.to.include(hidden);
-      expect(stdout).to.include('This is no measurement of a GPU');
+      expect(stdout).to.include('This is not a measurement of a GPU');
       const table = stdout.slice(stdout.indexOf('This is no measurement'));
       expect(
         Math.max(

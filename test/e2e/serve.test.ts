@@ -270,9 +270,9 @@ describe('evenhand serve', function () {
   }
 
   for (const [what, args, words] of [
-    ['a store in a folder that cannot be created', ['--store', '/proc/x/y'], "'/proc/x/y' cannot be made"],
+    ['a store in a folder that cannot be created', ['--store', '/proc/x/y'], "'/proc/x/y' cannot be created"],
     ['an --llm-dir that does not exist', ['--llm-dir', '/no/such'], "'/no/such'"],
-    ['a --monitor that is a file', ['--monitor', import.meta.filename], 'is no folder'],
+    ['a --monitor that is a file', ['--monitor', import.meta.filename], 'is not a folder'],
   ] as const) {
     it(`rejects ${what} with one line, and exits with 2`, async () => {
       const [, ended] = launch(['--port', '0', ...args]);
@@ -287,7 +287,7 @@ describe('evenhand serve', function () {
     const service = await startService(['--monitor', later], { EVENHAND_LOG_LEVEL: 'warn' });
     expect((await openConnection(service).ask('GET', '/dashboard')).status).to.equal(200);
     service.child.kill('SIGTERM');
-    expect((await service.ended).stderr).to.include(`There is no folder '${later}' yet`);
+    expect((await service.ended).stderr).to.include(`The folder '${later}' does not exist yet`);
   });
 
   it('responds without keys only for local and allowed host names', async () => {

@@ -147,7 +147,7 @@ describeWithBrowser("the service's dashboard in a browser", (browser) => {
 
     await monitor(own, 1200, 0.6);
     await says(page, 'connection', 'Live, updated');
-    await says(page, 'alerts', 'No alarm open');
+    await says(page, 'alerts', 'No open alarms');
     const first = await shownFrame(page, '1,200 events');
     expect(await first.evaluate(`document.querySelectorAll('[data-chart] svg').length`)).to.be.at.least(1);
     await photograph(page, 'service-dashboard');

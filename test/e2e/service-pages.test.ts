@@ -132,7 +132,7 @@ for (const [basePath, tag] of [
       await page.goto(`${origin}${basePath}/redoc`, { waitUntil: 'networkidle0' });
       await page.waitForSelector('[data-section-id]');
       const text = await textOf(page, 'body');
-      expect(text).to.include('Measure fairness between groups').and.to.include('Cancel or forget a run');
+      expect(text).to.include('Measure fairness between groups').and.to.include('Cancel or delete a run');
       await page.screenshot({ path: path.join(OUT, `service-redoc${basePath.replace('/', '-')}.png`) });
       expect(faults).to.deep.equal([]);
       await page.close();

@@ -2,18 +2,18 @@ import { loadData } from '../../src/io/index.ts';
 import type { Table } from '../../src/table/index.ts';
 import { readVectors, referencePath } from './reference.ts';
 
-/** Figures of one run on one part of the data. */
+/** The figures of one run on one part of the data. */
 export interface RunFigures {
   readonly accuracy: number;
   readonly dpd: number;
   readonly eod: number;
-  /** By group. */
+  /** Selection rates by group. */
   readonly selection: Readonly<Record<string, number>>;
   readonly tpr: Readonly<Record<string, number>>;
   readonly fpr: Readonly<Record<string, number>>;
 }
 
-/** One anchor run; a linear model's has its coefficients. */
+/** One anchor run; for a linear model with its coefficients. */
 export interface AnchorRun {
   readonly oracle_calls?: number;
   readonly coef?: readonly number[];
@@ -22,7 +22,7 @@ export interface AnchorRun {
   readonly test: RunFigures;
 }
 
-/** A data set of the anchor runs: how it is split and encoded, and what came out. */
+/** A data set of the anchor runs: its split, its encoding, and the results. */
 export interface AnchorData {
   readonly n_train: number;
   readonly n_test: number;
@@ -34,7 +34,7 @@ export interface AnchorData {
 
 export type DataName = 'compas' | 'german' | 'adult';
 
-/** One run of a data set. */
+/** Returns one run of a data set. */
 export function anchorRun({ runs }: AnchorData, name: string): AnchorRun {
   const run = runs[name];
   if (run === undefined) throw new Error(`no anchor run ${name}`);
@@ -45,24 +45,24 @@ export function readAnchors(): Readonly<Record<DataName, AnchorData>> {
   return (readVectors('anchor_runs_real_data.json') as { datasets: Record<DataName, AnchorData> }).datasets;
 }
 
-/** Encoded rows of one part. */
+/** The encoded rows of one part. */
 export interface Part {
   readonly x: { readonly rows: number; readonly columns: number; readonly values: Float64Array };
   readonly y: Float64Array;
   readonly sensitive: string[];
 }
 
-/** The rows of a table in file order, as text; missing values are ''. */
+/** Reads a column of a row as text; missing values are ''. */
 type Row = (name: string) => string;
 
-/** What makes a file the anchor runs' data. */
+/** How to prepare a file as the data of the anchor runs. */
 interface Recipe {
   readonly files: readonly string[];
   readonly keep: (row: Row) => boolean;
   readonly isTrain: (place: number, file: number) => boolean;
   readonly label: (row: Row) => boolean;
   readonly group: (row: Row) => string;
-  /** Columns that the file has not, by name. */
+  /** Derived columns that the file does not contain, by name. */
   readonly derived: Readonly<Record<string, (row: Row) => boolean>>;
 }
 
@@ -99,7 +99,7 @@ const RECIPES: Readonly<Record<DataName, Recipe>> = {
   },
 };
 
-/** Reads a data set as the anchor runs did: numbers standardised by the training rows, one column per text. */
+/** Reads a data set like the anchor runs: numbers standardised by the training rows, one column per text. */
 export async function loadAnchorData(name: DataName, { columns }: AnchorData): Promise<{ train: Part; test: Part }> {
   const recipe = RECIPES[name];
   const tables = await Promise.all(recipe.files.map((file) => loadData(referencePath('data', file))));
@@ -162,7 +162,7 @@ function encode(rows: readonly Row[], encoders: readonly ((row: Row) => number)[
   };
 }
 
-/** What randomised decisions come to in expectation, counted here: by no code under test. */
+/** Computes the expected metrics of randomised decisions, without the code under test. */
 export function measure(
   probabilities: ArrayLike<number>,
   { y, sensitive }: { readonly y: ArrayLike<number>; readonly sensitive: readonly string[] },

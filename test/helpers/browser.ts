@@ -3,13 +3,13 @@ import path from 'node:path';
 
 import puppeteer, { type Browser } from 'puppeteer-core';
 
-/** What a browser is called, where nobody says by EVENHAND_BROWSER. */
+/** The default program names of the browser. EVENHAND_BROWSER overrides them. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** A step of the browser takes seconds, and many where the machine is busy. */
+/** The time limit of a step. Steps take seconds, or longer on a busy machine. */
 const STEP_LIMIT_MILLIS = 60_000;
 
-/** The browser's program; undefined without one. */
+/** Returns the path of the browser; undefined if there is none. */
 function browserPath(): string | undefined {
   const named = process.env['EVENHAND_BROWSER'];
   if (named !== undefined) return isProgram(named) ? named : undefined;
@@ -27,15 +27,14 @@ function isProgram(file: string): boolean {
 }
 
 /**
- * Describes a suite that needs a browser: one is started for it and ended
- * after it. Skipped with its reason where there is none, failing where it is
- * required.
+ * Describes a suite that needs a browser, which is started before it and ended after it. Without a browser the suite is
+ * skipped with the reason, or fails if the browser is required.
  */
 export function describeWithBrowser(title: string, suite: (browser: () => Browser) => void): void {
   const program = browserPath();
   if (program === undefined) {
     describe(title, () => {
-      it('needs Chromium: none is in the PATH, and EVENHAND_BROWSER names none', function () {
+      it('needs Chromium, which is not in the PATH, or EVENHAND_BROWSER', function () {
         if (process.env['EVENHAND_REQUIRE_BROWSER'] === '1') {
           throw new Error('EVENHAND_REQUIRE_BROWSER is 1, but no browser was found');
         }
@@ -50,7 +49,7 @@ export function describeWithBrowser(title: string, suite: (browser: () => Browse
       this.timeout(2 * STEP_LIMIT_MILLIS);
       browser = await puppeteer.launch({
         executablePath: program,
-        // The pages are our own, and a user who is root has no sandbox.
+        // The pages are our own, and Chromium has no sandbox for the root user.
         args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--no-first-run'],
         timeout: STEP_LIMIT_MILLIS,
         protocolTimeout: STEP_LIMIT_MILLIS,

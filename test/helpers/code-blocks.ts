@@ -4,18 +4,18 @@ import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { projectRoot } from './project-files.ts';
 
-/** A fenced block of code in a text. */
+/** A fenced code block of a text. */
 export interface CodeBlock {
   readonly language: string;
   readonly code: string;
 }
 
-/** The fenced blocks of a Markdown text. */
+/** Returns the fenced code blocks of a Markdown text. */
 export function codeBlocks(markdown: string): CodeBlock[] {
   return [...markdown.matchAll(/^```(\w+)\n(.*?)^```/gms)].map(([, language = '', code = '']) => ({ language, code }));
 }
 
-/** What a block says it prints: its comment lines. Examples have no other comments. */
+/** Returns the output that a block documents: its comment lines. Examples have no other comments. */
 export function expectedOutput(code: string): string {
   return code
     .split('\n')
@@ -24,9 +24,9 @@ export function expectedOutput(code: string): string {
     .join('\n');
 }
 
-/** Runs a block of TypeScript that imports the package by its name, and gives what it printed. */
+/** Runs a TypeScript block that imports the package by its name, and returns its output. */
 export async function runTypeScript(code: string): Promise<string> {
-  // Inside the checkout, so that the package finds itself by its own name.
+  // Inside the checkout, so that the package can import itself by name.
   const parent = path.join(projectRoot, 'out');
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(path.join(parent, 'example-'));

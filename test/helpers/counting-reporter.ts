@@ -1,6 +1,6 @@
 import mocha from 'mocha';
 
-/** The spec reporter, and one last line of counts that a script can read. */
+/** The spec reporter, with a last line of counts for scripts. */
 export default class CountingReporter extends mocha.reporters.Spec {
   constructor(runner: mocha.Runner, options?: mocha.MochaOptions) {
     super(runner, options);

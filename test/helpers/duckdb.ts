@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 
-/** Runs one statement in a DuckDB of its own. */
+/** Runs one statement in a new DuckDB instance. */
 export async function runDuckDb(sql: string): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();

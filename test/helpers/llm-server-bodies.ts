@@ -1,9 +1,9 @@
 import type { SeenLlmRequest } from './llm-server.ts';
 
-/** Which of the two APIs is spoken. */
+/** The API that the server implements. */
 export type Api = 'openai' | 'anthropic';
 
-/** An answer as the API should give it. */
+/** An answer, independent of the API. */
 export interface ServedAnswer {
   readonly kind: 'answer' | 'refusal' | 'tool_calls';
   readonly text: string;
@@ -11,7 +11,7 @@ export interface ServedAnswer {
   readonly hasUsage?: boolean;
 }
 
-/** The body of an answer, with all fields that the real API gives. */
+/** Returns the body of an answer, with all fields of the real API. */
 export function answerBody(api: Api, seen: SeenLlmRequest, answer: ServedAnswer): unknown {
   const model = String(seen.body?.['model']);
   return api === 'openai' ? chatCompletion(model, seen, answer) : anthropicMessage(model, seen, answer);
@@ -55,7 +55,7 @@ function chatCompletion(model: string, seen: SeenLlmRequest, answer: ServedAnswe
   };
 }
 
-/** The text comes in two blocks, as it may. */
+/** Returns a message whose text is split into two blocks, which the API allows. */
 function anthropicMessage(model: string, seen: SeenLlmRequest, answer: ServedAnswer): unknown {
   const half = answer.text.length >> 1;
   const parts = [answer.text.slice(0, half), answer.text.slice(half)];
@@ -86,7 +86,7 @@ function anthropicMessage(model: string, seen: SeenLlmRequest, answer: ServedAns
   };
 }
 
-/** Words stand for tokens here, so that tests can count. */
+/** Counts words instead of tokens, so that tests can compute the numbers. */
 function countTokens(seen: SeenLlmRequest, answer: ServedAnswer): [input: number, output: number] {
   const words = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length;
   return [words(seen.prompt), words(answer.text)];
@@ -115,7 +115,7 @@ const ANTHROPIC_ERRORS: Readonly<Record<number, readonly [type: string, message:
   529: ['overloaded_error', 'Overloaded'],
 };
 
-/** The body of an error as the API words it. */
+/** Returns the body of an error in the wording of the API. */
 export function errorBody(api: Api, status: number, code: string | undefined, message: string | undefined): unknown {
   if (api === 'anthropic') {
     const [type, text] = ANTHROPIC_ERRORS[status] ?? ['api_error', 'Something went wrong'];

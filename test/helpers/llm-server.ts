@@ -3,50 +3,50 @@ import type { AddressInfo } from 'node:net';
 
 import { type Api, answerBody, errorBody } from './llm-server-bodies.ts';
 
-/** What the server does with one request. `echoesKey` puts the key that came into the answer's or the error's text. */
+/** What the server does with one request. `echoesKey` puts the request's key into the text of the answer or error. */
 export type LlmAction =
   | {
       readonly kind: 'answer';
       readonly text?: string | ((prompt: string, request: SeenLlmRequest) => string);
-      /** The reason to end in the API's own words; `stop` or `end_turn` unless given. */
+      /** The finish reason in the API's own words; default `stop` or `end_turn`. */
       readonly finish?: string;
       readonly hasUsage?: boolean;
       readonly echoesKey?: boolean;
     }
-  /** The API's own way to say no: OpenAI's `message.refusal`, Anthropic's `stop_reason: refusal`. */
+  /** A refusal in the API's own form: OpenAI's `message.refusal`, Anthropic's `stop_reason: refusal`. */
   | { readonly kind: 'refusal'; readonly text?: string }
   | { readonly kind: 'tool_calls' }
   | {
       readonly kind: 'error';
       readonly status: number;
-      /** `content_filter`, `insufficient_quota`, … in place of the status's own. */
+      /** The error code, such as `content_filter` or `insufficient_quota`; default that of the status. */
       readonly code?: string;
       readonly message?: string;
-      /** `Retry-After`, in seconds or as a date of HTTP, and whatever else. */
+      /** Headers such as `Retry-After`, in seconds or as an HTTP date. */
       readonly headers?: Readonly<Record<string, string>>;
       readonly echoesKey?: boolean;
     }
-  /** Any body, as it is given: a text, or what becomes JSON. */
+  /** Any body: a string as it is, other values as JSON. */
   | { readonly kind: 'raw'; readonly body: unknown; readonly status?: number }
-  /** No answer, and the connection stays open. */
+  /** No answer; the connection stays open. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'cut'; readonly within?: 'headers' | 'body' }
-  /** Half of an answer, with the headers of a whole one; HTML; an answer of other fields; white space without an end. */
+  /** Half of an answer with the headers of a complete one; HTML; an answer with other fields; endless white space. */
   | { readonly kind: 'malformed' | 'html' | 'wrong_shape' | 'endless' }
   | { readonly kind: 'redirect'; readonly to?: string };
 
-/** How the server behaves; what is left out is an API in good order that takes every key. */
+/** The behaviour of the server. By default it is an API without errors that accepts every key. */
 export interface LlmServerBehaviour {
-  /** Done with the first requests, one each; then `otherwise`. */
+  /** Actions for the first requests, one each; after that `otherwise`. */
   readonly script?: readonly LlmAction[];
   readonly otherwise?: LlmAction | ((request: SeenLlmRequest, index: number) => LlmAction);
-  /** The key that is right; null where none is needed; any, unless given. */
+  /** The valid key; null if none is required. By default any key is valid. */
   readonly key?: string | null;
-  /** More within any second are answered with 429; these take nothing from the script. */
+  /** The rate limit. Requests above it within any second get 429 and do not consume the script. */
   readonly requestsPerSecond?: number;
-  /** Sent as `Retry-After` with these. */
+  /** The `Retry-After` header of these answers. */
   readonly limitRetryAfter?: string;
-  /** Waits before each answer. */
+  /** The delay before each answer. */
   readonly delayMillis?: number;
 }
 
@@ -55,27 +55,27 @@ export interface SeenLlmRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Parsed; undefined where it is no JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly body: Readonly<Record<string, unknown>> | undefined;
   /** The text of the last message. */
   readonly prompt: string;
-  /** In milliseconds of a clock that only goes forward. */
+  /** The arrival time in milliseconds of a monotonic clock. */
   readonly startedAt: number;
 }
 
 export interface LlmServer {
-  /** With `/v1` at its end. */
+  /** The base URL, which ends with `/v1`. */
   readonly baseUrl: string;
   readonly requests: readonly SeenLlmRequest[];
-  /** Requests by what they got: '200', '429', 'cut', 'silent', … */
+  /** The number of requests by outcome: '200', '429', 'cut', 'silent', … */
   readonly counts: Readonly<Record<string, number>>;
-  /** Requests that were open at the same time. */
+  /** The maximum number of concurrent requests. */
   readonly maxConcurrent: number;
   setBehaviour(behaviour: LlmServerBehaviour): void;
   close(): Promise<void>;
 }
 
-/** A server on the loopback that speaks OpenAI's chat completions and Anthropic's messages. */
+/** Starts a server on the loopback interface that implements OpenAI's chat completions and Anthropic's messages. */
 export async function startLlmServer(behaviour: LlmServerBehaviour = {}): Promise<LlmServer> {
   const state = new ServerState(behaviour);
   const server = createServer((request, response) => {
@@ -113,7 +113,7 @@ class ServerState {
   #behaviour: LlmServerBehaviour;
   #script: LlmAction[];
   #open = 0;
-  /** When requests were let through, within the last second. */
+  /** The times of requests that were allowed within the last second. */
   #allowed: number[] = [];
 
   constructor(behaviour: LlmServerBehaviour) {
@@ -162,7 +162,7 @@ function isAnswer({ kind }: LlmAction): boolean {
   return kind === 'answer' || kind === 'refusal' || kind === 'tool_calls';
 }
 
-/** What the real APIs refuse, whatever the script says. */
+/** Returns the error for a request that the real APIs would reject, regardless of the script. */
 function check(seen: SeenLlmRequest, key: string | null | undefined): LlmAction | undefined {
   const api = apiOf(seen);
   if (seen.method !== 'POST' || api === undefined) return { kind: 'error', status: 404 };

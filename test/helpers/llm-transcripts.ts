@@ -1,10 +1,10 @@
 import type { Transcript } from '../../src/llm-evals/client/transcript.ts';
 import type { EvaluatorName } from '../../src/schemas/llm-eval/llm-eval-document.ts';
 
-/** What a test says of an answer; the rest is filled in. */
+/** The fields of an answer that a test sets; the rest is filled in. */
 export type TranscriptGiven = Partial<Transcript> & { readonly text: string | null };
 
-/** An answer as an evaluator sees it. */
+/** Returns an answer in the form that evaluators receive. */
 export function transcript(given: TranscriptGiven): Transcript {
   const { item = 'item 1', group = null, repeat = 0 } = given;
   return {
@@ -30,7 +30,7 @@ export function transcript(given: TranscriptGiven): Transcript {
   };
 }
 
-/** Answers of two groups to several items: a row for each item, with the texts of each group. */
+/** Returns the answers of two groups to several items: one row per item, with the texts of each group. */
 export function answersOf(
   rows: readonly Readonly<Record<string, readonly string[]>>[],
   given: Partial<Transcript> = {},

@@ -1,6 +1,6 @@
 import { getLogger } from '../../src/internal/logger.ts';
 
-/** Collects what a suite's code logs at the level warn; empty before each test. */
+/** Collects the warnings that a suite's code logs. The list is cleared before each test. */
 export function useLoggedWarnings(): () => readonly string[] {
   let warnings: string[] = [];
   const logger = getLogger();

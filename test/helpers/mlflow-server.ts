@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { useTemporaryFolder } from './run-cli.ts';
 
-/** A Python that may have MLflow. */
+/** The Python interpreter that may have MLflow. */
 const PYTHON = process.env['EVENHAND_PYTHON'] ?? 'python3';
 
-/** A server takes some seconds to start, and many where the machine is busy. */
+/** The time limit for the start. A server takes some seconds, or longer on a busy machine. */
 const START_LIMIT_MILLIS = 180_000;
 
-/** Asks for the skinny package, which the whole one brings too, and for what only a server needs. */
+/** Imports the skinny package, which the full one includes, and a module that only a server needs. */
 const FIND_VERSION = `
 from importlib.metadata import version
 for name in ("flask", "flask-cors", "sqlalchemy", "alembic", "aiohttp", "pandas"):
@@ -21,22 +21,21 @@ for name in ("flask", "flask-cors", "sqlalchemy", "alembic", "aiohttp", "pandas"
 print(version("mlflow-skinny"))
 `;
 
-/** The version of MLflow that Python has; undefined without one that can serve. */
+/** Returns the version of MLflow; undefined if Python has none that can run a server. */
 function mlflowVersion(): string | undefined {
   const { status, stdout } = spawnSync(PYTHON, ['-c', FIND_VERSION], { encoding: 'utf8', timeout: 30_000 });
   return status === 0 ? stdout.trim() : undefined;
 }
 
 /**
- * Describes a suite that needs a real MLflow tracking server: one is started
- * for it and ended after it. Skipped with its reason where Python has no
- * MLflow, failing where it is required.
+ * Describes a suite that needs a real MLflow tracking server, which is started before it and ended after it. Without
+ * MLflow the suite is skipped with the reason, or fails if MLflow is required.
  */
 export function describeWithMlflow(title: string, suite: (address: () => string) => void): void {
   const version = mlflowVersion();
   if (version === undefined) {
     describe(title, () => {
-      it(`needs MLflow: '${PYTHON}' (EVENHAND_PYTHON) has no server of it`, function () {
+      it(`needs MLflow: '${PYTHON}' (EVENHAND_PYTHON) has no MLflow server`, function () {
         if (process.env['EVENHAND_REQUIRE_MLFLOW'] === '1') {
           throw new Error(`EVENHAND_REQUIRE_MLFLOW is 1, but '${PYTHON}' has no MLflow server`);
         }
@@ -64,7 +63,7 @@ function useMlflowServer(): () => string {
   after(async () => {
     if (server?.pid === undefined || server.exitCode !== null) return;
     const ended = once(server, 'exit');
-    // The server starts processes of its own: its group ends as one.
+    // The server starts child processes, so its process group is killed.
     process.kill(-server.pid, 'SIGKILL');
     await ended;
   });
@@ -81,7 +80,7 @@ function startServer(folder: string, port: number): ChildProcess {
   return spawn(PYTHON, ['-m', 'mlflow', 'server', ...where, ...stores], {
     cwd: folder,
     detached: true,
-    // Nothing but the tracking is wanted: no workers for jobs, and nothing sent anywhere.
+    // Only tracking is needed: no job workers, and no telemetry.
     env: {
       ...environment,
       MLFLOW_SERVER_ENABLE_JOB_EXECUTION: 'false',

@@ -1,19 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request as it arrived. */
+/** A received request. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly bytes: Buffer;
-  /** The body as JSON; null where it is none. */
+  /** The body as JSON; null if it is not JSON. */
   readonly json: Record<string, unknown> | null;
-  /** When it came, in milliseconds of a clock that only goes forward. */
+  /** The arrival time in milliseconds of a monotonic clock. */
   readonly atMillis: number;
 }
 
-/** Answers a request in place of the stand-in; 'pass' lets it answer as MLflow does. */
+/** Answers a request instead of the fake server; 'pass' lets it answer like MLflow. */
 export type Behaviour = (request: SeenRequest, response: ServerResponse) => 'pass' | undefined;
 
 interface StoredEntry {
@@ -21,7 +21,7 @@ interface StoredEntry {
   readonly value: unknown;
 }
 
-/** What the stand-in keeps of a run. */
+/** A run as the fake server stores it. */
 export interface StoredRun {
   readonly id: string;
   readonly name: string;
@@ -35,8 +35,8 @@ export interface StoredRun {
 }
 
 /**
- * An MLflow tracking server in memory, with the limits and rules of MLflow
- * 3.17 (mlflow/utils/validation.py) that matter here.
+ * A fake MLflow tracking server in memory, with the limits and rules of MLflow 3.17 (mlflow/utils/validation.py) that
+ * are relevant here.
  */
 export class MlflowStandIn {
   readonly requests: SeenRequest[] = [];
@@ -60,7 +60,7 @@ export class MlflowStandIn {
     });
   }
 
-  /** Listens on a free port of the loopback; gives the address. */
+  /** Listens on a free port of the loopback interface; returns the address. */
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
@@ -72,7 +72,7 @@ export class MlflowStandIn {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** How often a call of the API was made. */
+  /** Returns how often an API call was made. */
   count(ending: string): number {
     return this.requests.filter(({ path }) => path.split('?')[0]?.endsWith(ending)).length;
   }
@@ -180,7 +180,7 @@ function fail(response: ServerResponse, status: number, error_code: string, mess
   send(response, status, { error_code, message });
 }
 
-/** Why MLflow would refuse a batch. */
+/** Returns the reason why MLflow would reject a batch; undefined if it would accept it. */
 function faultOf(body: Record<string, unknown>): string | undefined {
   const [metrics, params, tags] = ['metrics', 'params', 'tags'].map((kind) => body[kind] as StoredEntry[]) as [
     StoredEntry[],
@@ -190,15 +190,15 @@ function faultOf(body: Record<string, unknown>): string | undefined {
   const all = [...metrics, ...params, ...tags];
   if (metrics.length > 1000 || params.length > 100 || tags.length > 100 || all.length > 1000) return 'too many entries';
   if (JSON.stringify(body).length > 1e6) return 'too many bytes';
-  if (new Set(params.map(({ key }) => key)).size < params.length) return 'a param twice';
-  if (metrics.some(({ value }) => typeof value !== 'number')) return 'a metric is no number';
+  if (new Set(params.map(({ key }) => key)).size < params.length) return 'a duplicate param';
+  if (metrics.some(({ value }) => typeof value !== 'number')) return 'a metric is not a number';
   if (params.some(({ value }) => String(value).length > 6000)) return 'a long param';
   if (tags.some(({ value }) => String(value).length > 8000)) return 'a long tag';
   const bad = all.find(({ key }) => !isKey(key));
   return bad === undefined ? undefined : `a bad key: ${bad.key}`;
 }
 
-/** `^[/\w.\- :]*$` as Python reads it, a path that is in normal form, and at most 250 characters. */
+/** Returns whether a key matches Python's `^[/\w.\- :]*$`, is a normalized path, and has at most 250 characters. */
 function isKey(key: string): boolean {
   const isNormal =
     key.split('/').every((part) => part !== '' && part !== '.' && part !== '..') && !key.startsWith('..');

@@ -1,9 +1,9 @@
 import { loadTensorflow, type TensorBackend } from '../../src/tensor/index.ts';
 
-/** TensorFlow.js computes small things on the host, where the data have not left it, unless it is told not to. */
+/** The flag that lets TensorFlow.js compute small operations on the host if their data have not left it. */
 const FORWARD = 'WEBGPU_CPU_FORWARD';
 
-/** For a suite on a backend: before each test the backend is active, and computes all of its work itself. */
+/** Activates a backend before each test of a suite, and makes it compute everything itself. */
 export function onDevice(backend: TensorBackend): void {
   let forwards: boolean | number | string | undefined;
   beforeEach(`${backend} is active`, async () => {

@@ -4,12 +4,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import ts from 'typescript';
 
-/** A parameter of a public constructor, function or method that takes options. */
+/** An options parameter of a public constructor, function or method. */
 export interface OptionParameter {
-  /** `ReductionsWrapper`, `ReductionsWrapper.fit`, `bootstrapCi`. */
+  /** The function or method, such as `ReductionsWrapper`, `ReductionsWrapper.fit` or `bootstrapCi`. */
   readonly owner: string;
   readonly name: string;
-  /** Calls the owner with this one argument, all others empty objects, on an object without any state. */
+  /** Calls the owner with this argument and empty objects for all others, on an object without state. */
   readonly call: (options: object) => Promise<unknown>;
 }
 
@@ -23,12 +23,12 @@ interface Callable {
   readonly signatures: readonly ts.Signature[];
 }
 
-/** Names of types that hold options given by name. */
+/** The names of types with named options. */
 const OPTION_TYPES = /(Options|Settings|Parameters|Bounds|Columns|Description|Input|Labels|MetricRows|FrameRows)$/;
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Finds every parameter with options by the types of the package's entry points. */
+/** Finds every options parameter in the types of the package's entry points. */
 export function listOptionParameters(): OptionParameter[] {
   const modules = entryModules();
   const program = ts.createProgram(modules, COMPILER_OPTIONS, relativeOnlyHost());
@@ -57,7 +57,7 @@ const COMPILER_OPTIONS: ts.CompilerOptions = {
   allowImportingTsExtensions: true,
 };
 
-/** Leaves the packages out that the source imports, which would take most of the time; their types become any. */
+/** Creates a compiler host that skips imported packages, which would take most of the time; their types become any. */
 function relativeOnlyHost(): ts.CompilerHost {
   const host = ts.createCompilerHost(COMPILER_OPTIONS);
   host.resolveModuleNameLiterals = (literals, containing) =>
@@ -73,7 +73,7 @@ function relativeOnlyHost(): ts.CompilerHost {
   return host;
 }
 
-/** The source files of the package's entry points. */
+/** Returns the source files of the package's entry points. */
 function entryModules(): string[] {
   const { exports } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
     exports: Record<string, { default?: string }>;
@@ -118,7 +118,10 @@ function optionParametersOf(checker: ts.TypeChecker, callable: Callable): Option
   return [...found.values()];
 }
 
-/** Whether a parameter is an object of options: by its type's name, its own name, or since every property is optional. */
+/**
+ * Returns whether a parameter is an options object: by its type's name, its own name, or because all properties are
+ * optional.
+ */
 function isForOptions(checker: ts.TypeChecker, parameter: ts.Symbol): boolean {
   const type = checker.getNonNullableType(checker.getTypeOfSymbol(parameter));
   const parts = (type.isUnion() ? type.types : [type]).filter((part) => isPlainObject(checker, part));
@@ -129,7 +132,7 @@ function isForOptions(checker: ts.TypeChecker, parameter: ts.Symbol): boolean {
   });
 }
 
-/** Whether a type is an object with known properties: no list, function, class or record of any names. */
+/** Returns whether a type is an object with known properties, and not an array, function, class or record. */
 function isPlainObject(checker: ts.TypeChecker, type: ts.Type): boolean {
   const isObject = (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) !== 0;
   const symbol = type.getSymbol();

@@ -4,7 +4,7 @@ import path from 'node:path';
 /** The root of the checkout. */
 export const projectRoot = path.resolve(import.meta.dirname, '../..');
 
-/** The files with an ending in a folder of the project and below, sorted, relative to the root. */
+/** Returns the files with an extension in a folder of the project and its subfolders, sorted, relative to the root. */
 export function filesIn(folder: string, ending: string): string[] {
   return readdirSync(path.join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending))

@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../../src/internal/random.ts';
 import type { PlainRow } from './stats.ts';
 
-/** What random rows look like. */
+/** The shape of random rows. */
 export interface Shape {
   readonly rows: number;
   readonly levels: readonly (readonly (string | number | boolean)[])[];
@@ -11,7 +11,7 @@ export interface Shape {
   readonly seed?: number;
 }
 
-/** Random rows, the same for the same seed. */
+/** Creates random rows, which are the same for the same seed. */
 export function makeRows({ rows, levels, missing = 0, isWeighted = false, seed = 1 }: Shape): PlainRow[] {
   const random = createRandom(seed);
   const orMissing = <T>(value: T): T | null => (random.next() < missing ? null : value);
@@ -27,12 +27,12 @@ export function makeRows({ rows, levels, missing = 0, isWeighted = false, seed =
   }));
 }
 
-/** Fractions, and some that are 0. */
+/** Returns a random weight: a fraction, and sometimes 0. */
 function weightOf(random: Random): number {
   return random.next() < 0.05 ? 0 : 3 * random.next();
 }
 
-/** Rows as columns; a single attribute as a column, several as an object of columns. */
+/** Converts rows to columns; one attribute becomes a column, several an object of columns. */
 export function columnsOf(rows: readonly PlainRow[]) {
   const column = <Name extends keyof PlainRow>(name: Name) => rows.map((row) => row[name]);
   const attributes = (rows[0]?.groups ?? []).map((_, place) => rows.map(({ groups }) => groups[place] ?? null));

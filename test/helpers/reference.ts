@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Where the reference vectors and data lie, if they are here. */
+/** The folder of the reference vectors and data, if available. */
 const folder = process.env['EVENHAND_REFERENCE_DIR'];
 
-/** Describes a suite that needs reference data: skipped with its reason where they are missing, failing where they are required. */
+/**
+ * Describes a suite that needs reference data. Without them it is skipped with the reason, or fails if they are
+ * required.
+ */
 export function describeWithReference(title: string, suite: () => void): void {
   if (folder !== undefined && existsSync(folder)) {
     describe(title, suite);
@@ -20,12 +23,12 @@ export function describeWithReference(title: string, suite: () => void): void {
   });
 }
 
-/** The path of a reference file. */
+/** Returns the path of a reference file. */
 export function referencePath(...parts: string[]): string {
   return path.resolve(folder ?? '.', ...parts);
 }
 
-/** A file of reference vectors; the caller knows its form. */
+/** Reads a file of reference vectors; the caller knows its format. */
 export function readVectors(name: string): unknown {
   return JSON.parse(readFileSync(referencePath('vectors', name), 'utf8'));
 }

@@ -8,32 +8,32 @@ const CLI = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
 const LOGGER = path.resolve(import.meta.dirname, '../../dist/internal/logger.js');
 const PROGRAM = path.resolve(import.meta.dirname, '../../dist/cli/program.js');
 
-/** What a run of the command line gave. */
+/** The result of a run of the command line. */
 export interface CliRun {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** How the command line is run. */
+/** Options for running the command line. */
 export interface CliRunOptions {
-  /** Its working folder. */
+  /** The working folder. */
   readonly cwd?: string;
-  /** Variables of its environment; such a run is a process of its own, since some are read once. */
+  /** Environment variables. They require a separate process, because some are read only once. */
   readonly env?: Record<string, string>;
-  /** What stands on its standard input. */
+  /** The content of standard input. */
   readonly input?: string | Uint8Array;
   /**
-   * Whether it is a process of its own: for tests of what only a process has, and of what is said once in one.
-   * @defaultValue false, or true where `env` is given
+   * Whether to run it in a separate process: for tests of process behaviour, and of messages shown once per process.
+   * @defaultValue false, or true if `env` is given
    */
   readonly asProcess?: boolean;
 }
 
-/** Runs the built command line: in this process, since starting one costs more than most commands do. */
+/** Runs the command line, by default in this process, because starting one costs more than most commands do. */
 export function runCli(args: readonly string[], options: CliRunOptions = {}): Promise<CliRun> {
   if (options.asProcess ?? options.env !== undefined) return runProcess(args, options);
-  // One after the other, since they share this process's streams and folder.
+  // One after another, because they share the streams and the folder of this process.
   const run = lastRun.then(() => runHere(args, options));
   lastRun = run.catch(() => undefined);
   return run;
@@ -41,13 +41,13 @@ export function runCli(args: readonly string[], options: CliRunOptions = {}): Pr
 
 let lastRun: Promise<unknown> = Promise.resolve();
 
-/** Runs the command line in a process of its own, bounded in time. */
+/** Runs the built command line in a separate process with a time limit. */
 function runProcess(args: readonly string[], options: CliRunOptions): Promise<CliRun> {
   return new Promise((resolve, reject) => {
     const { EVENHAND_LOG_LEVEL: _, ...inherited } = process.env;
     const child = spawn(process.execPath, [CLI, ...args], {
       cwd: options.cwd,
-      // One backend on every machine; what a native library prints while auto tries it is not ours.
+      // The same backend on every machine; with auto, native libraries would print additional lines.
       env: { ...inherited, EVENHAND_TF_BACKEND: 'wasm', ...options.env },
       timeout: 300_000,
     });
@@ -63,7 +63,7 @@ function runProcess(args: readonly string[], options: CliRunOptions): Promise<Cl
   });
 }
 
-/** Runs the command line in this process, with streams of its own in place of the process's. */
+/** Runs the command line in this process with substituted streams. */
 async function runHere(args: readonly string[], { cwd, input = '' }: CliRunOptions): Promise<CliRun> {
   const { runCommandLine } = (await import(PROGRAM)) as typeof import('../../src/cli/program.ts');
   const { setLogLevel } = (await import(LOGGER)) as typeof import('../../src/internal/logger.ts');
@@ -98,13 +98,13 @@ function setVariables(variables: Readonly<Record<string, string | undefined>>): 
   }
 }
 
-/** Returns the exit code that a command has set; 0 where it has set none. */
+/** Returns the exit code that a command has set; 0 if it has set none. */
 function endedWith(): number {
   const { exitCode } = process as { readonly exitCode?: number | string | null };
   return Number(exitCode ?? 0);
 }
 
-/** Keeps what is written to a stream of this process, as a pipe would, until it is released. */
+/** Captures what is written to a stream of this process until it is released. */
 function captureStream(name: 'stdout' | 'stderr'): { readonly text: () => string; readonly release: () => void } {
   const stream = process[name];
   const { isTTY } = stream;
@@ -127,7 +127,7 @@ function captureStream(name: 'stdout' | 'stderr'): { readonly text: () => string
   };
 }
 
-/** A temporary folder for a suite, removed after it. */
+/** Creates a temporary folder for a suite, which is removed after it. */
 export function useTemporaryFolder(): () => string {
   let folder = '';
   before(() => {

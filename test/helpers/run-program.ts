@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process';
 
-/** A process ends within this, on a busy machine too. */
+/** The time limit of a process, also on a busy machine. */
 export const LIMIT_MILLIS = 60_000;
 
-/** How a process ended. */
+/** The result of a process. */
 interface Ended {
-  /** Its exit code, or the signal that ended it. */
+  /** The exit code, or the signal that ended the process. */
   readonly code: number | string | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a program, given as text, in a process of its own to its own end, on the backend that it names itself. */
+/** Runs a program, given as text, in a separate process until it ends, with the backend that it selects itself. */
 export function runProgram(program: string, environment: Readonly<Record<string, string>>): Promise<Ended> {
   const { EVENHAND_TF_BACKEND: _, ...inherited } = process.env;
   return new Promise((resolve) => {

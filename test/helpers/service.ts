@@ -3,17 +3,17 @@ import inject, { type InjectOptions, type Response } from 'light-my-request';
 import { createApp } from '../../src/api/app/create-app.ts';
 import type { AppOptions } from '../../src/api/app/app-options.ts';
 
-/** An answer, with its body as JSON. */
+/** A JSON body. */
 export type Json = Record<string, unknown>;
 
-/** A service for the tests of one suite, asked without a port. */
+/** A service for the tests of one suite, used without a port. */
 export interface TestService {
   ask(request: InjectOptions): Promise<Response>;
-  /** POST of a JSON body. */
+  /** Sends POST with a JSON body. */
   post(url: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
-  /** POST of a form. */
+  /** Sends POST with a form. */
   form(url: string, fields: Readonly<Record<string, string>>, file?: TestFile, headers?: Json): Promise<Response>;
-  /** The run once it has ended. */
+  /** Waits for the end of a run and returns it. */
   ended(runId: string): Promise<Json>;
 }
 
@@ -69,7 +69,7 @@ export function useService(options: AppOptions = {}): TestService {
 
 const BOUNDARY = 'a-boundary-of-these-tests';
 
-/** A form as a browser sends it. */
+/** Encodes a form like a browser. */
 export function formOf(
   fields: Readonly<Record<string, string>>,
   file?: TestFile,

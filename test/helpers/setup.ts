@@ -1,2 +1,2 @@
-// Logs of the code under test do not belong between the test titles.
+// Log lines of the code under test should not appear between the test titles.
 process.env['EVENHAND_LOG_LEVEL'] ??= 'silent';

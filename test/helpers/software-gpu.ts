@@ -6,38 +6,38 @@ import * as tf from '@tensorflow/tfjs';
 
 import { loadTensorflow, type TensorBackend } from '../../src/tensor/index.ts';
 
-/** The environment under which Vulkan has a driver that needs no hardware. */
+/** The environment with which Vulkan has a driver that needs no hardware. */
 export interface SoftwareGpuEnv {
   readonly VK_DRIVER_FILES: string;
 }
 
-/** Where Debian's Chromium and Mesa put their drivers' manifests. */
+/** The paths of the driver manifests of Debian's Chromium and Mesa. */
 const MANIFESTS = ['/usr/lib/chromium/vk_swiftshader_icd.json', ...mesaManifests()];
 
-/** Where the loader is, on systems whose `ldconfig` does not say. */
+/** The folders of the loader, for systems whose `ldconfig` does not list it. */
 const LOADER_FOLDERS = ['/usr/lib', '/usr/lib64', '/lib/x86_64-linux-gnu', '/lib/aarch64-linux-gnu', '/usr/local/lib'];
 
-/** Dawn starts in a second, and in many where the machine is busy. */
+/** The time limit for the start of Dawn, which takes a second, or longer on a busy machine. */
 const START_LIMIT_MILLIS = 60_000;
 
 /**
- * What a process needs in its environment to compute on a GPU that is all
- * software; null where there is none. EVENHAND_SOFTWARE_VULKAN names another driver's manifest.
+ * Returns the environment variables with which a process computes on a software GPU; null if there is none.
+ * EVENHAND_SOFTWARE_VULKAN names the manifest of another driver.
  */
 export function softwareGpuEnv(): SoftwareGpuEnv | null {
   const found = findSoftwareGpu();
   return typeof found === 'string' ? null : found;
 }
 
-/** The environment, or what is missing, in words. */
+/** Returns the environment, or a text that says what is missing. */
 function findSoftwareGpu(): SoftwareGpuEnv | string {
-  if (process.platform !== 'linux') return 'one is known on Linux only';
+  if (process.platform !== 'linux') return 'it is only available on Linux';
   const named = process.env['EVENHAND_SOFTWARE_VULKAN'];
   const manifest = (named === undefined ? MANIFESTS : [named]).find((file) => existsSync(file));
   if (manifest === undefined) {
     return named === undefined
-      ? `no driver: none of ${MANIFESTS.join(', ')}, and EVENHAND_SOFTWARE_VULKAN names none; install chromium`
-      : `no driver: EVENHAND_SOFTWARE_VULKAN names '${named}', which is not there`;
+      ? `no driver: none of ${MANIFESTS.join(', ')}, and EVENHAND_SOFTWARE_VULKAN is not set; install chromium`
+      : `no driver: EVENHAND_SOFTWARE_VULKAN names '${named}', which does not exist`;
   }
   return hasLoader() ? { VK_DRIVER_FILES: manifest } : 'no Vulkan loader, libvulkan.so.1; install libvulkan1';
 }
@@ -52,7 +52,7 @@ function mesaManifests(): string[] {
 function hasLoader(): boolean {
   const name = 'libvulkan.so.1';
   const { stdout } = spawnSync('/sbin/ldconfig', ['-p'], { encoding: 'utf8', timeout: 10_000 });
-  // Without the program there is no output, whatever its type says.
+  // If the program does not exist, there is no output, although the type says otherwise.
   return (
     ((stdout as string | null) ?? '').includes(name) ||
     LOADER_FOLDERS.some((folder) => existsSync(path.join(folder, name)))
@@ -60,15 +60,13 @@ function hasLoader(): boolean {
 }
 
 /**
- * Describes a suite that computes on the backend `webgpu` of a software GPU, in
- * this process. Skipped with its reason where there is none; with
- * EVENHAND_REQUIRE_SOFTWARE_GPU=1 failing instead.
+ * Describes a suite that computes on the backend `webgpu` with a software GPU, in this process. Without a software GPU
+ * it is skipped with the reason, or fails with EVENHAND_REQUIRE_SOFTWARE_GPU=1.
  *
- * The driver is named only until Dawn has started, which the first such suite
- * sees to; Dawn then stays, and ends with the process. After the suite there is
- * no `navigator` where there was none, and the backend that was active is active
- * again, so that thousands of other tests run as they would without this suite.
- * (The classes named GPU… stay on the global object: TensorFlow.js looks there at each work.)
+ * The driver variable is set only until the first such suite has started Dawn. Dawn then stays until the process ends.
+ * After the suite, `navigator` is removed if it did not exist before, and the previous backend is active again, so that
+ * all other tests run as they would without this suite. (The classes named GPU… stay on the global object, because
+ * TensorFlow.js needs them in each operation.)
  * @example
  * describeOnSoftwareGpu('sums on webgpu', () => {
  *   it('are right', async () => {
@@ -80,7 +78,7 @@ function hasLoader(): boolean {
 export function describeOnSoftwareGpu(title: string, body: () => void): void {
   found ??= findSoftwareGpu();
   const environment = found;
-  // It computes on the processor's own cores, so that these suites take minutes.
+  // It computes on the CPU, so these suites take minutes.
   const slowTitle = `${title} @slow`;
   if (typeof environment === 'string') {
     describe(slowTitle, () => {
@@ -99,33 +97,33 @@ export function describeOnSoftwareGpu(title: string, body: () => void): void {
   });
 }
 
-/** Describes a suite on a backend: on `webgpu` as {@link describeOnSoftwareGpu} does. */
+/** Describes a suite on a backend; for `webgpu` like {@link describeOnSoftwareGpu}. */
 export function describeOn(backend: TensorBackend, title: string, body: () => void): void {
   if (backend === 'webgpu') describeOnSoftwareGpu(title, body);
   else describe(title, body);
 }
 
-/** What was found, looked for once. */
+/** The cached result of the search. */
 let found: SoftwareGpuEnv | string | undefined;
 
-/** What must live as long as Dawn's devices: with its object collected as garbage, the next work would crash the process. */
+/** References to objects that Dawn's devices need. If they were garbage collected, the next operation would crash. */
 const held: unknown[] = [];
 
 function useSoftwareGpu({ VK_DRIVER_FILES: manifest }: SoftwareGpuEnv): void {
   let restore: (() => Promise<void>) | undefined;
-  before('the software GPU starts', async function () {
+  before('start the software GPU', async function () {
     this.timeout(START_LIMIT_MILLIS);
     restore = keepSurroundings();
     process.env['VK_DRIVER_FILES'] = manifest;
     await loadTensorflow({ backend: 'webgpu' });
     held.push((globalThis as { navigator?: { gpu?: unknown } }).navigator?.gpu);
   });
-  after('the surroundings are as they were', async () => {
+  after('restore the environment', async () => {
     await restore?.();
   });
 }
 
-/** Notes what a software GPU changes in the process; returns what undoes it. */
+/** Records what a software GPU changes in the process; returns a function that restores it. */
 function keepSurroundings(): () => Promise<void> {
   const driver = process.env['VK_DRIVER_FILES'];
   const navigator = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
@@ -139,7 +137,7 @@ function keepSurroundings(): () => Promise<void> {
   };
 }
 
-/** The backend that is active; wasm where none is yet, since to ask would start one. */
+/** Returns the active backend; wasm if there is none, because a query would start one. */
 function activeBackend(): TensorBackend {
   const name = (tf.engine() as { readonly backendName?: string }).backendName;
   return name === 'cpu' || name === 'webgpu' ? name : 'wasm';

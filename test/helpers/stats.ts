@@ -16,19 +16,19 @@ export interface PlainRow {
   readonly weight: number | null;
 }
 
-/** What to leave out or to read otherwise. */
+/** Columns to ignore or to read differently. */
 export interface Reading {
   readonly nanPolicy?: 'include' | 'exclude';
   readonly withTruth?: boolean;
 }
 
-/** The label of a row's group; undefined where it has none. */
+/** Returns the label of a row's group; undefined if it has none. */
 function labelOf({ groups }: PlainRow, { nanPolicy }: Reading): string | undefined {
   if (nanPolicy !== 'include' && groups.includes(null)) return undefined;
   return groups.map((value) => (value === null ? '(missing)' : String(value))).join('||');
 }
 
-/** In sorted order; the group of missing values of a single attribute comes last. */
+/** Returns the labels in sorted order; the group of missing values of a single attribute comes last. */
 function labelsOf(rows: readonly PlainRow[], reading: Reading): string[] {
   const labels = [...new Set(rows.map((row) => labelOf(row, reading)))].filter((label) => label !== undefined);
   const [known, missing] = [labels.filter((label) => label !== '(missing)'), labels.filter((l) => l === '(missing)')];
@@ -36,7 +36,7 @@ function labelsOf(rows: readonly PlainRow[], reading: Reading): string[] {
   return [...(areNumbers ? known.sort((a, b) => Number(a) - Number(b)) : known.sort()), ...missing];
 }
 
-/** Rows of each group that are not among those used. */
+/** Counts the rows of each group that are not used. */
 function droppedOf(
   rows: readonly PlainRow[],
   used: readonly PlainRow[],
@@ -48,7 +48,7 @@ function droppedOf(
   return Float64Array.from(labels, (label) => countOf(rows, label) - countOf(used, label));
 }
 
-/** Classification statistics from their definition, a loop per cell. */
+/** Computes classification statistics from their definition, with a loop per cell. */
 export function defineClassification(rows: readonly PlainRow[], reading: Reading): ClassificationStats {
   const { withTruth = true } = reading;
   const labels = labelsOf(rows, reading);
@@ -103,7 +103,7 @@ export function defineClassification(rows: readonly PlainRow[], reading: Reading
   };
 }
 
-/** Regression statistics from their definition. */
+/** Computes regression statistics from their definition. */
 export function defineRegression(rows: readonly PlainRow[], reading: Reading): RegressionStats {
   const { withTruth = true } = reading;
   const labels = labelsOf(rows, reading);
@@ -146,7 +146,7 @@ export function defineRegression(rows: readonly PlainRow[], reading: Reading): R
   };
 }
 
-/** Score statistics from their definition: exact up to 65,536 pairs of group and score, then rounded. */
+/** Computes score statistics from their definition: exact up to 65,536 pairs of group and score, then rounded. */
 export function defineScores(rows: readonly PlainRow[], reading: Reading): ScoreStats {
   const labels = labelsOf(rows, reading);
   const usable = rows.flatMap((row) => {
@@ -197,7 +197,7 @@ export function defineScores(rows: readonly PlainRow[], reading: Reading): Score
   };
 }
 
-/** Equal but for the last digits of sums of fractions. */
+/** Asserts that statistics are equal, except for the last digits of sums of fractions. */
 export function assertSameStats(actual: GroupStats, expected: GroupStats, tolerance = 1e-12): void {
   expect([...actual.labels]).to.deep.equal([...expected.labels]);
   expect(actual.kind).to.equal(expected.kind);
@@ -234,7 +234,7 @@ function assertSameTables(actual: Tables, expected: Tables, tolerance: number): 
   }
 }
 
-/** A mean is as exact as the values it is of; centred sums are compared with what their terms add up to. */
+/** Compares means relative to the size of the values, and centred sums relative to the sum of their terms' sizes. */
 function assertSameMoments(actual: RegressionStats, expected: RegressionStats, tolerance: number): void {
   for (const quantity of ['prediction', 'truth', 'error', 'absoluteError', 'squaredError'] as const) {
     const [own, other] = [actual.moments[quantity], expected.moments[quantity]];

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { runCli } from './run-cli.ts';
 
-/** What training commands are told of the sample of wages. */
+/** The options of training commands for the sample of wages. */
 export const WAGES = [
   '--target',
   'wage_above_median',

@@ -9,69 +9,70 @@ import type { ResultStoreLike } from '../store/result-store.ts';
 /** Options of `createApp`. */
 export interface AppOptions {
   /**
-   * Keys that requests must show one of (`Authorization: Bearer …`), but for /health.
-   * @defaultValue EVENHAND_API_KEYS, a comma list; without it none is asked for
+   * Accepted API keys. Every request except /health must send one of them (`Authorization: Bearer …`).
+   * @defaultValue EVENHAND_API_KEYS, a comma-separated list; if it is not set, no key is required
    */
   readonly keys?: readonly string[] | undefined;
   /**
-   * Where results are kept.
-   * @defaultValue a `ResultStore` of 500
+   * The store of results.
+   * @defaultValue a `ResultStore` of 500 results
    */
   readonly store?: ResultStoreLike<RunRecord> | undefined;
   /**
-   * A folder that results are kept in too, so that they outlive the process.
-   * @defaultValue none: they end with it
+   * A folder in which results are also stored, so that they survive a restart of the process.
+   * @defaultValue none: results are lost when the process ends
    */
   readonly storeFolder?: string | undefined;
   /**
-   * Requests a minute of one key, or of one address where there are no keys.
+   * The number of requests allowed per minute and key, or per minute and address if there are no keys.
    * @defaultValue no limit
    */
   readonly rateLimit?: number | undefined;
   /**
-   * Origins whose pages may call the service (`https://audit.example.com`).
+   * Origins whose pages may call the service, such as `https://audit.example.com`.
    * @defaultValue none
    */
   readonly corsOrigins?: readonly string[] | undefined;
   /**
-   * Names that the Host header may have, so that a page elsewhere cannot reach the service under a name of its own.
+   * Accepted names in the Host header. Restricting them protects against DNS rebinding.
    * @defaultValue any
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
-   * A folder that `evenhand monitor --output-dir` writes; /dashboard shows it as it changes. It may be made later.
+   * A folder that `evenhand monitor --output-dir` writes. /dashboard shows it and follows its changes. It may be
+   * created later.
    * @defaultValue none: there is no dashboard
    */
   readonly monitorFolder?: string | undefined;
   /**
-   * The folder with files that a configuration of /llm-eval may name: replay_path, bbq_path, cache_dir.
-   * @defaultValue none: naming one is not allowed
+   * The folder of the files that a configuration of /llm-eval may name in replay_path, bbq_path and cache_dir.
+   * @defaultValue none: a configuration may not name any files
    */
   readonly llmFolder?: string | undefined;
-  /** {@link ServiceLimits} that differ from the default ones. */
+  /** The {@link ServiceLimits} that differ from the defaults. */
   readonly limits?: Partial<ServiceLimits> | undefined;
   /**
-   * Threads for heavy work.
+   * The number of worker threads for large jobs.
    * @defaultValue 2, or 1 on a machine with one core
    */
   readonly threads?: number | undefined;
   /**
-   * Runs that may wait for a thread; more are refused with 503.
+   * The number of runs that may wait for a thread. Further runs are rejected with 503.
    * @defaultValue 256
    */
   readonly queue?: number | undefined;
   /**
-   * Where the app is mounted in another, for the links that it gives: `/fairness`.
+   * The path at which the app is mounted in another app, such as `/fairness`. Links in responses start with it.
    * @defaultValue ''
    */
   readonly basePath?: string | undefined;
   /**
-   * Milliseconds since 1970.
+   * Returns the current time in milliseconds since 1970.
    * @defaultValue the clock of this machine
    */
   readonly clock?: (() => number) | undefined;
   /**
-   * Gives each run its name, which must not be guessable.
+   * Returns the ID of a new run, which must not be guessable.
    * @defaultValue random UUIDs
    */
   readonly createId?: (() => string) | undefined;
@@ -96,61 +97,61 @@ export const APP_OPTION_NAMES: OptionNames<AppOptions> = {
 };
 
 /**
- * The service as a Koa app, in types that need none of Koa's. It is a `Koa`: `listen` it, `use` middleware, give its
- * `callback` to a server. To mount it in another app, whose types want a `Koa`:
+ * The service as a Koa app, in types that do not depend on Koa's. It is a `Koa`: call `listen`, add middleware with
+ * `use`, or pass its `callback` to a server. To mount it in another app, whose types require a `Koa`:
  * `outer.use(mount('/fairness', createApp({ basePath: '/fairness' }) as unknown as Koa))`.
  */
 export interface ServiceApp {
-  /** Makes a server and lets it listen, as `server.listen` of node:http does. It is yours to close, before the app. */
+  /** Creates a server and starts to listen, like `server.listen` of node:http. Close the server before the app. */
   listen(port?: number, host?: string, listening?: () => void): Server;
   listen(port: number, listening: () => void): Server;
   listen(options: ListenOptions, listening?: () => void): Server;
-  /** What node:http's `createServer` takes. */
+  /** Returns the request listener for `createServer` of node:http. */
   callback(): RequestListener;
-  /** Adds middleware around the service, which stays the last, since it answers every request. */
+  /** Adds middleware around the service. The service stays last, because it answers every request. */
   use(middleware: Middleware): this;
   readonly middleware: readonly Middleware[];
-  /** Resolves when results of earlier processes are read and threads stand ready. */
+  /** Resolves when results of earlier processes are loaded and the worker threads are started. */
   ready(): Promise<void>;
   /**
-   * Takes no more work, waits for what is at work, and lets go of threads and temporary files. A second call waits for the
-   * same end.
-   * @param drainMillis how long it waits before what is left is cancelled; 30,000 unless said otherwise
+   * Stops accepting work, waits for running work, and releases threads and temporary files. Further calls return the
+   * same promise.
+   * @param drainMillis the time in milliseconds after which running work is cancelled; 30,000 by default
    */
   close(drainMillis?: number): Promise<void>;
 }
 
-/** Koa's context of a request, as far as middleware of yours needs it; Koa's own type has more, and fits too. */
+/** The part of Koa's request context that custom middleware usually needs. Koa's own, wider type is compatible. */
 export interface AppContext {
-  /** The request as node:http gives it. */
+  /** The request of node:http. */
   readonly req: IncomingMessage;
-  /** The answer as node:http sends it. */
+  /** The response of node:http. */
   readonly res: ServerResponse;
   method: string;
-  /** With its query. */
+  /** The URL with its query. */
   url: string;
-  /** Without its query. */
+  /** The path without the query. */
   path: string;
-  /** What middleware tells other middleware. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in Koa: each app keeps its own things there
+  /** Data that middleware shares with other middleware. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in Koa: each app stores its own data there
   readonly state: Record<PropertyKey, any>;
   status: number;
-  /** A text, bytes, a stream, or an object that is sent as JSON. */
+  /** A string, bytes, a stream, or an object that is sent as JSON. */
   body: unknown;
-  /** Of the request: '' where it was not sent. */
+  /** Returns a header of the request, or '' if it was not sent. */
   get(header: string): string;
-  /** Of the answer. */
+  /** Sets a header of the response. */
   set(header: string, value: string | string[]): void;
 }
 
-/** Asks what comes after. */
+/** Calls the next middleware. */
 export type Next = () => Promise<unknown>;
 
 /**
- * Middleware of Koa, named without Koa's types.
- * @param context where Koa's types are at hand, `ParameterizedContext` or `Context` of theirs fits too
+ * Koa middleware, typed without Koa's types.
+ * @param context with Koa's types, `ParameterizedContext` or `Context` is also accepted
  */
 export type Middleware = {
-  // A method, whose parameters may be of a type that has more.
+  // A method signature, so that parameters of a wider type are accepted.
   call(context: AppContext, next: Next): unknown;
 }['call'];

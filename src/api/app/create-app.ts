@@ -12,22 +12,23 @@ import { checkFolders, createOwner } from './create-owner.ts';
 import { createProcessApp, embeddedLogger, logAppErrors } from './process-app.ts';
 import { settingsOf } from './settings-of.ts';
 
-/** How long `close` waits for what is at work, unless said otherwise. */
+/** The time that `close` waits for running work by default. */
 const DRAIN_MILLIS = 30_000;
 
 /**
- * The service as a Koa app: every route of `/openapi.json`, with its own store, threads and limits. It listens nowhere
- * until it is told to, so that it can be mounted in another app (koa-mount) or asked without a port in tests
- * (light-my-request).
+ * Creates the service as a Koa app: every route of `/openapi.json`, with its own store, threads and limits. The app
+ * does not listen until you call `listen`. You can mount it in another app (koa-mount) or send it requests without a
+ * port in tests (light-my-request).
  *
- * Work begins with the first request or `ready()`; `close()` ends it and lets go of threads and temporary files.
+ * Work starts with the first request or `ready()`. `close()` ends it and releases threads and temporary files.
  *
- * Where EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE or EVENHAND_JSON_LOGS is set it logs a line for each answer, else warnings and
- * errors alone. What cannot start (a store's folder in use, say) answers 503, and `ready()` rejects with why.
- * @throws {DependencyError} where the packages of the service are not installed
- * @throws {ValueError} for an option out of range
- * @throws {ConfigValidationError} for a key that is empty or that no header can carry
- * @throws {DataValidationError} for an `llmFolder` that is not there, or a folder that is none
+ * If EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE or EVENHAND_JSON_LOGS is set, the app logs a line for each response;
+ * otherwise it logs only warnings and errors. If the service cannot start, for example because the folder of the store
+ * is in use, it answers 503, and `ready()` rejects with the reason.
+ * @throws {DependencyError} if the packages of the service are not installed
+ * @throws {ValueError} if an option is out of range
+ * @throws {ConfigValidationError} if a key is empty or cannot be sent in a header
+ * @throws {DataValidationError} if `llmFolder` does not exist, or a folder option names something else than a folder
  * @example
  * ```ts
  * import { createServer } from 'node:http';
@@ -51,7 +52,7 @@ const DRAIN_MILLIS = 30_000;
 export function createApp(options: AppOptions = {}): ServiceApp {
   assertKnownOptions('createApp', options, APP_OPTION_NAMES);
   const Koa = loadKoa();
-  // Told before anything is begun: an option out of range, say.
+  // Checks the options before any work starts.
   const settings = settingsOf(options);
   const logger = embeddedLogger(settings.logger, process.env);
   warnOfShortKeys(settings.keys, logger);
@@ -63,7 +64,7 @@ export function createApp(options: AppOptions = {}): ServiceApp {
   const app = new Koa<RequestState>();
   app.on('error', logAppErrors(logger));
   app.use(async (context) => {
-    // Afterwards nothing may be begun: an upload would make its folder anew.
+    // Nothing may start after the end: an upload would create its folder again.
     if (hasEnded) {
       unavailable(context, 'The service has ended.');
       return;
@@ -84,7 +85,7 @@ export function createApp(options: AppOptions = {}): ServiceApp {
       await start();
     },
     close: (drainMillis = DRAIN_MILLIS) => {
-      // What could not start has nothing to close.
+      // A service that failed to start has nothing to close.
       closed ??= (started ?? Promise.resolve(undefined))
         .then(
           (parts) => parts?.close(drainMillis),
@@ -99,19 +100,19 @@ export function createApp(options: AppOptions = {}): ServiceApp {
 }
 
 function refuse(): Promise<Started> {
-  return Promise.reject(new Error('The app was closed before it began.'));
+  return Promise.reject(new Error('The app was closed before it started.'));
 }
 
-/** What is answered where the service cannot start; `ready()` tells why. */
+/** Answers 503 if the service could not start. `ready()` rejects with the reason. */
 const answerNotStarted: Handler = (context) => {
   unavailable(context, 'The service could not start.');
 };
 
 function unavailable(context: ServiceContext, detail: string): void {
-  writeProblem(context, new ServiceProblem(503, { detail, suggestion: 'The log of the service tells why.' }));
+  writeProblem(context, new ServiceProblem(503, { detail, suggestion: 'See the log of the service for the reason.' }));
 }
 
-/** The parts of an app that has begun. */
+/** The parts of an app that has started. */
 interface Started {
   readonly handle: Handler;
   readonly close: (drainMillis: number) => Promise<void>;

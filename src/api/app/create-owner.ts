@@ -19,25 +19,25 @@ import type { Runs } from '../runs/runs.ts';
 import { FileResultStore, ResultStore } from '../store/index.ts';
 import type { AppOptions } from './app-options.ts';
 
-/** What exists once for the whole service, whichever process answers. */
+/** The parts that exist once per service, shared by all processes that answer requests. */
 export interface Owner {
   readonly runs: Runs;
   readonly limiter: RateLimiter | null;
-  /** Where uploads wait for their job. */
+  /** The folder of uploads that wait for their job. */
   readonly spoolFolder: string;
-  /** Removes what a process that has ended had received and handed to no run. Never rejects. */
+  /** Removes the uploads that a process received, but did not pass on to a run before it ended. Never rejects. */
   removeUploadsOf(pid: number): Promise<void>;
-  /** Ends the work as {@link ServiceApp.close} does. */
+  /** Ends the work like {@link ServiceApp.close}. */
   close(drainMillis: number): Promise<void>;
 }
 
-/** Runs that may wait for a thread. */
+/** The default number of runs that may wait for a thread. */
 const QUEUE = 256;
 
 /**
- * Makes the store, the threads, the runs and the limiter.
- * @param options checked by `settingsOf`
- * @throws {DataValidationError} for a store's folder that cannot be used
+ * Creates the store, the threads, the runs and the rate limiter.
+ * @param options options that `settingsOf` has checked
+ * @throws {DataValidationError} if the folder of the store cannot be used
  */
 export async function createOwner(options: AppOptions, logger: Logger = getLogger()): Promise<Owner> {
   const { threads = Math.min(2, availableParallelism()), queue = QUEUE, rateLimit } = options;
@@ -81,23 +81,24 @@ async function openStore(folder: string, spool: SpoolFolder): Promise<FileResult
 }
 
 /**
- * Looks at the folders that a service reads, before it begins. A monitor's may be made later, which is told as a warning.
- * @throws {DataValidationError} for what is no folder, and for an `llmFolder` that is not there
+ * Checks the folders that a service reads before it starts. A missing monitor folder only logs a warning, because it
+ * may be created later.
+ * @throws {DataValidationError} if a path is not a folder, or if `llmFolder` does not exist
  */
 export function checkFolders({ monitorFolder, llmFolder }: AppOptions, logger: Logger): void {
   if (monitorFolder !== undefined && !isFolder(monitorFolder, 'monitorFolder')) {
     logger.warn(
-      `There is no folder '${monitorFolder}' yet: /dashboard is empty until 'evenhand monitor --output-dir' writes it.`,
+      `The folder '${monitorFolder}' does not exist yet. Run 'evenhand monitor --output-dir' to fill /dashboard.`,
     );
   }
   if (llmFolder === undefined || isFolder(llmFolder, 'llmFolder')) return;
-  throw new DataValidationError(`The folder '${llmFolder}', which files of /llm-eval may come from, is not there.`, {
+  throw new DataValidationError(`The folder for files of /llm-eval, '${llmFolder}', does not exist.`, {
     context: { parameter: 'llmFolder', path: llmFolder },
-    suggestion: 'Make it, or name another.',
+    suggestion: 'Create it, or name another folder.',
   });
 }
 
-/** @throws {DataValidationError} for something else than a folder, or what may not be looked at */
+/** @throws {DataValidationError} if the path is not a folder or cannot be read */
 function isFolder(place: string, parameter: string): boolean {
   try {
     if (statSync(place).isDirectory()) return true;
@@ -106,7 +107,7 @@ function isFolder(place: string, parameter: string): boolean {
     if (code === 'ENOENT') return false;
     throw noFolder(place, parameter, `cannot be used: the system says ${String(code)}`, cause);
   }
-  throw noFolder(place, parameter, 'is no folder');
+  throw noFolder(place, parameter, 'is not a folder');
 }
 
 function noFolder(place: string, parameter: string, fault: string, cause?: unknown): DataValidationError {

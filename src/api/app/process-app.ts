@@ -14,7 +14,7 @@ import { handlersOf } from '../routes/handlers-of.ts';
 import type { AppOptions } from './app-options.ts';
 import { settingsOf } from './settings-of.ts';
 
-/** What the system and Node call a client that has gone. */
+/** Error codes of the operating system and of Node.js for a client that closed its connection. */
 const CLIENT_GONE = new Set([
   'ECONNRESET',
   'ECONNABORTED',
@@ -24,40 +24,40 @@ const CLIENT_GONE = new Set([
 ]);
 
 /**
- * Tells of errors that come when an answer is on its way already, which Koa would print: its `error` event. A client that
- * goes in the middle of a stream is no error.
+ * Logs errors that occur while an answer is already being sent (Koa's `error` event, which Koa would print). A client
+ * that disconnects during a stream is not an error.
  */
 export function logAppErrors(logger: Logger): (error: unknown) => void {
   return (error) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (CLIENT_GONE.has(code)) logger.debug({ code }, 'a client has gone before the end of its answer');
+    if (CLIENT_GONE.has(code)) logger.debug({ code }, 'a client disconnected before the end of its answer');
     else logger.error({ cause: causesOf(error) }, 'an answer could not be sent');
   };
 }
 
-/** The logger of an app inside another program, whose output its lines would fill: warnings and errors, unless more was asked for. */
+/** Returns the logger of an app inside another program: only warnings and errors, unless the settings ask for more. */
 export function embeddedLogger(logger: Logger, environment: Readonly<Record<string, string | undefined>>): Logger {
   const isQuiet = !isLoggingAskedFor(environment) && logger.isLevelEnabled('info');
   return isQuiet ? logger.child({}, { level: 'warn' }) : logger;
 }
 
-/** What a process that answers requests is given beside its options. */
+/** What a process that answers requests receives besides its options. */
 export type ProcessParts = Pick<Service, 'runs' | 'limiter' | 'spoolFolder' | 'workerName'> & {
-  /** The metrics of the whole service; unset where this process is all of it. */
+  /** Renders the metrics of the complete service. Unset if this process is the complete service. */
   readonly renderMetrics?: () => Promise<RenderedMetrics>;
-  /** Unset for the package's. */
+  /** The logger; the logger of the package if unset. */
   readonly logger?: Logger;
 };
 
-/** The app of one process, with what it counts. */
+/** The app of one process, with its counters. */
 export interface ProcessApp {
   readonly app: ServiceKoa;
   readonly metrics: ServiceMetrics;
-  /** From now on the app is not ready for more. */
+  /** Makes the app report that it is not ready for new work. */
   readonly startEnding: () => void;
 }
 
-/** Makes the app of one process from its options and what it shares with others. */
+/** Creates the app of one process from its options and the parts it shares with other processes. */
 export function createProcessApp(options: AppOptions, parts: ProcessParts): ProcessApp {
   const { runs, renderMetrics } = parts;
   const metrics = createServiceMetrics(() => runs.counts());
@@ -77,15 +77,15 @@ export function createProcessApp(options: AppOptions, parts: ProcessParts): Proc
   };
 }
 
-/** The Koa app of one process: what stands around the routes, and the routes. */
+/** The Koa app of one process: middleware and routes. */
 type ServiceKoa = Koa<RequestState> & {
-  /** Makes one of several; missing in the types of Koa. */
+  /** Combines middleware into one; missing in the types of Koa. */
   readonly compose: (middleware: readonly Koa.Middleware<RequestState>[]) => (context: ServiceContext) => Promise<void>;
 };
 
 /**
- * Makes the app of a service whose parts are there.
- * @param observe the middleware of the process' metrics
+ * Creates the Koa app of a service.
+ * @param observe the middleware that collects the metrics of this process
  */
 export function createAppOf(service: Service, observe: ServiceMiddleware): ServiceKoa {
   const Koa = loadKoa();
@@ -96,7 +96,7 @@ export function createAppOf(service: Service, observe: ServiceMiddleware): Servi
   return app;
 }
 
-/** Every operation at its path, and the files of the documentation's pages. */
+/** Returns the middleware that serves every operation at its path, and the files of the documentation pages. */
 function routesOf(service: Service): Koa.Middleware<RequestState> {
   const { Router } = loadRouter();
   const router = new Router<RequestState>();

@@ -8,16 +8,16 @@ import { DEFAULT_LIMITS, type Service, type ServiceLimits } from '../context/ser
 import { checkKeys, readKeys } from '../middleware/authenticate.ts';
 import type { AppOptions } from './app-options.ts';
 
-/** What is the same in every process of a service: the options with their defaults. */
+/** The options with their defaults, which are the same in every process of a service. */
 export type ServiceSettings = Omit<
   Service,
   'runs' | 'limiter' | 'spoolFolder' | 'workerName' | 'renderMetrics' | 'notReady'
 >;
 
 /**
- * Fills in the defaults.
- * @throws {ValueError} for a number out of range or an unusable path
- * @throws {ConfigValidationError} for a key that no header can carry
+ * Returns the options with their defaults filled in.
+ * @throws {ValueError} if a number is out of range or a path is not usable
+ * @throws {ConfigValidationError} if a key cannot be sent in a header
  */
 export function settingsOf(options: AppOptions): ServiceSettings {
   const { threads, queue, rateLimit } = options;
@@ -55,7 +55,7 @@ function limitsOf(given: Partial<ServiceLimits>): ServiceLimits {
   return { ...DEFAULT_LIMITS, ...given };
 }
 
-/** A path without a slash at its end; '' for the root. */
+/** Returns a path without the slash at its end; '' for the root. */
 function basePathOf(given: string): string {
   const path = given.replace(/\/+$/, '');
   if (path === '' || /^(?:\/[\w.~-]+)+$/.test(path)) return path;

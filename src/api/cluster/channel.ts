@@ -14,23 +14,23 @@ import {
 /** A call whose answer is followed by events. */
 interface Subscription<Answer> {
   readonly answer: Answer;
-  /** Ends the events. */
+  /** Ends the subscription. */
   readonly end: () => void;
 }
 
-/** One side of a line between two processes, on which each can ask the other. */
+/** One side of a connection between two processes. Each side can call the other. */
 export interface Channel<Asked extends Methods> {
   /**
-   * Asks the other side.
-   * @throws {ServiceProblem} as the other side threw it; 503 where it is gone
-   * @throws the reason of the signal, where it is aborted first
+   * Calls a method of the other side.
+   * @throws {ServiceProblem} the problem that the other side threw, or 503 if the other side has ended
+   * @throws the reason of the signal if it is aborted first
    */
   readonly call: <Name extends keyof Asked & string>(
     method: Name,
     argument: Parameters<Asked[Name]>[0],
     signal?: AbortSignal,
   ) => Promise<ReturnType<Asked[Name]>>;
-  /** Asks for what comes in pieces. Events may come before the answer. */
+  /** Calls a method whose result is followed by events. Events may also come before the answer. */
   readonly subscribe: <Name extends keyof Asked & string>(
     method: Name,
     argument: Parameters<Asked[Name]>[0],
@@ -45,8 +45,8 @@ interface PendingCall {
 }
 
 /**
- * Opens this side of a channel. Calls of one turn of the event loop travel as one message, since writing a message costs
- * more than what is in it.
+ * Opens this side of a channel. Packets of one turn of the event loop are sent as one message, because the cost per
+ * message is higher than the cost of its content.
  */
 export function createChannel<Asked extends Methods, Answered extends Methods>(
   line: MessageLine,
@@ -54,7 +54,7 @@ export function createChannel<Asked extends Methods, Answered extends Methods>(
 ): Channel<Asked> {
   const pending = new Map<number, PendingCall>();
   const sender = createPacketSender(line, ({ kind, id }, cause) => {
-    // What cannot be written is told to the one who waits for it, here or there.
+    // A packet that cannot be serialized is reported to the side that waits for it.
     if (kind === 'call') settle(pending, id)?.reject(cause);
     else if (kind === 'answer') sender.send(packError(id, cause));
   });
@@ -123,7 +123,7 @@ export function createChannel<Asked extends Methods, Answered extends Methods>(
 
 type OnAnyEvent = (event: unknown) => void;
 
-/** A subscription stays after its answer, for its events. */
+/** Settles a call. A subscription stays registered after its answer, for its events. */
 function answer(pending: Map<number, PendingCall>, id: number, value: unknown): void {
   const call = pending.get(id);
   if (call?.onEvent === undefined) pending.delete(id);
@@ -144,15 +144,15 @@ function otherSideGone(): ServiceProblem {
   });
 }
 
-/** The calls of the other side that are being answered here. */
+/** The calls of the other side that are in progress here. */
 interface ServedCalls {
   take(packet: CallPacket): void;
-  /** The caller no longer waits. */
+  /** Cancels a call because the caller no longer waits. */
   cancel(id: number): void;
   cancelAll(): void;
 }
 
-/** Answers calls by handlers. A call stays known until it is answered, one that subscribes until it is cancelled. */
+/** Answers calls with handlers. A call stays registered until it is answered; a subscription until it is cancelled. */
 function createServedCalls(handlers: Handlers<Methods>, send: (packet: Packet) => void): ServedCalls {
   const controllers = new Map<number, AbortController>();
 
@@ -165,7 +165,7 @@ function createServedCalls(handlers: Handlers<Methods>, send: (packet: Packet) =
     };
     try {
       const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
-      if (handler === undefined) throw new Error(`There is no method '${method}'.`);
+      if (handler === undefined) throw new Error(`Unknown method '${method}'.`);
       const value = await handler(argument as never, { signal, emit });
       if (!signal.aborted) send({ kind: 'answer', id, value });
     } catch (error) {
@@ -187,14 +187,14 @@ function createServedCalls(handlers: Handlers<Methods>, send: (packet: Packet) =
   };
 }
 
-/** Sends packets, those of one turn of the event loop together. */
+/** Sends packets. Packets of one turn of the event loop are sent together. */
 interface PacketSender {
   readonly send: (packet: Packet) => void;
-  /** Sends no more. */
+  /** Stops sending. */
   readonly close: () => void;
 }
 
-/** @param onUnsendable called for a packet that cannot be written, such as one with a function in it */
+/** @param onUnsendable called with a packet that cannot be serialized, such as one that contains a function */
 function createPacketSender(line: MessageLine, onUnsendable: (packet: Packet, cause: unknown) => void): PacketSender {
   let queue: Packet[] = [];
   let isOpen = true;
@@ -205,7 +205,7 @@ function createPacketSender(line: MessageLine, onUnsendable: (packet: Packet, ca
     try {
       line.send({ evenhand: packets } satisfies PacketMessage);
     } catch {
-      // One packet at a time, so that one which cannot be written does not take the others with it.
+      // Packets are sent separately here, so that one packet that cannot be serialized does not block the others.
       for (const packet of packets) {
         try {
           line.send({ evenhand: [packet] } satisfies PacketMessage);
@@ -218,7 +218,7 @@ function createPacketSender(line: MessageLine, onUnsendable: (packet: Packet, ca
   return {
     send: (packet) => {
       if (!isOpen) return;
-      // After the sockets that are ready were read, so that their requests share a message.
+      // setImmediate runs after ready sockets were read, so that their requests share a message.
       if (queue.length === 0) setImmediate(flush);
       queue.push(packet);
     },

@@ -1,21 +1,21 @@
 import type { MetricsJson, RenderedMetrics } from '../middleware/metrics.ts';
 import { loadPromClient } from '../packages.ts';
 
-/** Metrics of several processes as one. */
+/** The combined metrics of several processes. */
 export interface MergedMetrics {
   /**
-   * The sums of what the living say and what the dead have counted. A process that is not named, but was before and is not
-   * buried, is taken as it was last known.
+   * Renders the sums over living and ended processes. For a process that is missing in `living`, but was present before
+   * and has not ended, the last known values are used.
    */
   render(living: ReadonlyMap<string, MetricsJson>): Promise<RenderedMetrics>;
-  /** A process has ended: what it was last known to have counted stays in the sums, so that they never fall. */
+  /** Records the end of a process. Its last known counts stay in the sums, so that the sums never decrease. */
   bury(name: string): Promise<void>;
 }
 
-/** These only grow; what a dead process had in use (gauges) it has no more. */
+/** The metric types that only grow. Gauges of an ended process are dropped. */
 const GROWING = new Set<unknown>(['counter', 'histogram']);
 
-/** Keeps what each process was last known to have counted. */
+/** Creates an object that stores the last known metrics of each process. */
 export function createMergedMetrics(): MergedMetrics {
   const lastKnown = new Map<string, MetricsJson>();
   let buried: MetricsJson = [];
@@ -29,7 +29,7 @@ export function createMergedMetrics(): MergedMetrics {
       burials = burials.then(async () => {
         const counted = (lastKnown.get(name) ?? []).filter((metric) => GROWING.has((metric as { type: unknown }).type));
         const sum = await added(buried, counted);
-        // Both at once, so that whoever renders now counts it once.
+        // Both at once, so that a concurrent render counts the process exactly once.
         buried = sum;
         lastKnown.delete(name);
       });
@@ -45,8 +45,9 @@ async function added(first: MetricsJson, second: MetricsJson): Promise<MetricsJs
 }
 
 /**
- * The metrics of several processes as those of one service: counts add up, other numbers as each metric says.
- * @param processes what `toJson` gave in each of them
+ * Merges the metrics of several processes into those of one service. Counters are added; other metrics are aggregated
+ * as each metric defines.
+ * @param processes the results of `toJson` in each process
  */
 export async function mergeMetrics(processes: readonly MetricsJson[]): Promise<RenderedMetrics> {
   const { AggregatorRegistry } = loadPromClient();

@@ -8,18 +8,18 @@ import { type ProblemJson, ServiceProblem } from '../problem/service-problem.ts'
 import type { RunRecord, RunSummary } from '../runs/run-record.ts';
 import type { KeptRun, Removal, RunCounts, RunRequest, Submitted } from '../runs/runs.ts';
 
-/** What a side of a channel can be asked: functions of one argument, by name. Arguments and answers are plain data. */
+/** The methods of one side of a channel: functions of one argument, by name. Arguments and results are plain data. */
 export type Methods = Readonly<Record<string, (argument: never) => unknown>>;
 
-/** A call as the one who answers it sees it. */
+/** The context of a call for the side that answers it. */
 interface ServedCall {
-  /** Aborts when the caller no longer waits, or is gone. */
+  /** Aborts when the caller no longer waits or has ended. */
   readonly signal: AbortSignal;
-  /** Tells a subscriber something, before or after the answer. */
+  /** Sends an event to a subscriber, before or after the answer. */
   readonly emit: (event: unknown) => void;
 }
 
-/** How a side answers what it can be asked. */
+/** The functions with which a side answers calls. */
 export type Handlers<Answered extends Methods> = {
   readonly [Name in keyof Answered]: (
     argument: Parameters<Answered[Name]>[0],
@@ -27,60 +27,63 @@ export type Handlers<Answered extends Methods> = {
   ) => Promise<ReturnType<Answered[Name]>> | ReturnType<Answered[Name]>;
 };
 
-/** Options of the app that can be told to another process. */
+/** The options of the app that can be sent to another process. */
 type PlainAppOptions = Omit<AppOptions, 'store' | 'clock' | 'createId'>;
 
-/** What a worker is told when it starts: not by its command line or environment, where others could read keys. */
+/**
+ * The settings that a worker receives when it starts. They are not passed by command line or environment, where other
+ * users could read keys.
+ */
 export interface WorkerSettings {
   readonly workerName: string;
   readonly options: PlainAppOptions;
   readonly isLimited: boolean;
   readonly spoolFolder: string;
-  /** The folder with a folder of files for each run. */
+  /** The folder that holds a folder of files for each run. */
   readonly filesFolder: string;
   readonly logLevel: string;
 }
 
-/** What the primary asks a worker. */
+/** The methods of a worker that the primary process calls. */
 export type WorkerMethods = {
   metrics: (_: undefined) => MetricsJson;
-  /** Takes no more connections; answers when no request waits for its answer. */
+  /** Stops accepting connections. Resolves when every request is answered. */
   drain: (_: undefined) => undefined;
-  /** Ends the connections that are left, and the process. */
+  /** Closes the remaining connections and ends the process. */
   end: (_: undefined) => undefined;
 };
 
-/** A connection on its way to a worker, which travels beside this message; or the worker's word that it has it. */
+/** Announces a connection that is sent to a worker along with this message, or confirms that the worker received it. */
 export interface ConnectionMessage {
   readonly evenhandConnection: number;
 }
 
-/** Whether a message is about a connection. */
+/** Returns whether a message is a `ConnectionMessage`. */
 export function isConnectionMessage(message: unknown): message is ConnectionMessage {
   return typeof message === 'object' && message !== null && 'evenhandConnection' in message;
 }
 
-/** What carries messages between two processes: in order, each at most once, none after it closed. */
+/** A message transport between two processes: ordered, at most once delivery, no messages after it is closed. */
 export interface MessageLine {
-  /** @throws where the message cannot be written, such as a function */
+  /** @throws if the message cannot be serialized, for example because it contains a function */
   send(message: unknown): void;
   onMessage(listener: (message: unknown) => void): void;
-  /** Called once, when the other side is gone. */
+  /** Registers a listener that is called once, when the other side has ended. */
   onClose(listener: () => void): void;
 }
 
-/** What a process and a child of it have in common. */
+/** The part of the interface that a process and a child process share. */
 interface Messenger {
   send?(message: unknown, handle?: undefined, options?: undefined, callback?: (error: Error | null) => void): boolean;
   on(event: 'message', listener: (message: unknown) => void): unknown;
   once(event: 'disconnect', listener: () => void): unknown;
 }
 
-/** The line to the parent process (`process`), or to a worker, its child. */
+/** Returns the message line to the parent process (`process`) or to a worker process. */
 export function lineOf(messenger: Messenger): MessageLine {
   return {
     send: (message) => {
-      // A line that broke is told by 'disconnect'; without a callback it would be an 'error' event as well.
+      // 'disconnect' reports a broken connection. Without a callback there would be an 'error' event as well.
       messenger.send?.(message, undefined, undefined, () => undefined);
     },
     onMessage: (listener) => {
@@ -92,7 +95,7 @@ export function lineOf(messenger: Messenger): MessageLine {
   };
 }
 
-/** A call. One that subscribes stays known after its answer, until it is cancelled. */
+/** A call. A subscribing call stays registered after its answer, until it is cancelled. */
 export interface CallPacket {
   readonly kind: 'call';
   readonly id: number;
@@ -101,7 +104,7 @@ export interface CallPacket {
   readonly isSubscription: boolean;
 }
 
-/** One thing that a side of a channel tells the other. The id is the caller's. */
+/** A message unit between the sides of a channel. The ID is assigned by the caller. */
 export type Packet =
   | CallPacket
   | { readonly kind: 'cancel'; readonly id: number }
@@ -112,31 +115,34 @@ export type Packet =
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What travels: the packets of one turn of the event loop, under a name that tells them from other messages. */
+/** The packets of one turn of the event loop, under a key that distinguishes them from other messages. */
 export interface PacketMessage {
   readonly evenhand: readonly Packet[];
 }
 
-/** Whether a message is one of a channel; a process may get others. */
+/** Returns whether a message belongs to a channel. A process may also receive other messages. */
 export function isPacketMessage(message: unknown): message is PacketMessage {
   return typeof message === 'object' && message !== null && 'evenhand' in message;
 }
 
-/** An error as it travels. A problem stays one; of anything else only the text is needed, for the log. */
+/** Serializes an error. A problem keeps its fields; of any other error only the text is kept, for the log. */
 export function packError(id: number, error: unknown): Packet {
   if (error instanceof ServiceProblem) return { kind: 'problem', id, problem: error.toJSON(), headers: error.headers };
   return { kind: 'fault', id, text: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
-/** The error that travelled. */
+/** Restores a serialized error. */
 export function unpackError(packet: Extract<Packet, { kind: 'problem' | 'fault' }>): Error {
   if (packet.kind === 'problem') return ServiceProblem.fromJSON(packet.problem, packet.headers);
   return new Error(`The other process failed: ${packet.text}`);
 }
 
-// Types, not interfaces: only these have an index signature.
+// Type aliases, because interfaces have no implicit index signature.
 
-/** What workers ask the primary for what concerns runs. `follow` answers whether there is such a run; its events are `RunEvent`s. */
+/**
+ * The methods for runs that workers call in the primary process. `follow` returns whether the run exists; its events
+ * are `RunEvent`s.
+ */
 export type RunMethods = {
   keep: (run: KeptRun) => undefined;
   submit: (request: RunRequest) => Submitted;
@@ -147,34 +153,34 @@ export type RunMethods = {
   work: (job: Job) => JobOutcome;
   follow: (place: { readonly runId: string; readonly after: number }) => boolean;
   counts: (_: undefined) => RunCounts;
-  /** One request of a client that is limited. */
+  /** Counts one request of a client against its rate limit. */
   take: (client: string) => Allowance;
 };
 
-/** What workers ask the primary. */
+/** The methods of the primary process that workers call. */
 export type PrimaryMethods = RunMethods & {
   settings: (_: undefined) => WorkerSettings;
-  /** The worker takes connections. */
+  /** Reports that the worker accepts connections. */
   ready: (_: undefined) => undefined;
   renderMetrics: (_: undefined) => RenderedMetrics;
 };
 
-/** How a process ended. */
+/** The exit code or signal with which a process ended. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: string | null;
 }
 
-/** A process that answers requests. */
+/** A worker process that answers requests. */
 export interface ForkedWorker {
-  /** The system's number of it; undefined where it could not be started. */
+  /** The process ID; undefined if the process could not be started. */
   readonly pid: number | undefined;
   readonly line: MessageLine;
   readonly onExit: (listener: (exit: Exit) => void) => void;
-  /** Hands it a connection, which stays open here too. */
+  /** Sends a connection to the worker. It also stays open in this process. */
   readonly give: (id: number, socket: Socket) => void;
-  /** Called with the number of each connection that has arrived. */
+  /** Registers a listener for the IDs of the connections that the worker has received. */
   readonly onTook: (listener: (id: number) => void) => void;
-  /** Ends it at once. */
+  /** Kills the process immediately. */
   readonly kill: () => void;
 }

@@ -5,8 +5,8 @@ import type { Channel } from './channel.ts';
 import type { RunMethods } from './protocol.ts';
 
 /**
- * The runs of another process.
- * @param folderOf the folder of a run's files, which both processes see
+ * Creates the runs interface of another process.
+ * @param folderOf returns the folder of a run's files, which both processes can access
  */
 export function createRemoteRuns(channel: Channel<RunMethods>, folderOf: (runId: string) => string): Runs {
   return Object.freeze({
@@ -32,7 +32,7 @@ export function createRemoteRuns(channel: Channel<RunMethods>, folderOf: (runId:
   } satisfies Runs);
 }
 
-/** The rate limiter of another process, so that there is one for all. */
+/** Creates a rate limiter that calls the one of another process, so that all processes share one limit. */
 export function createRemoteLimiter(channel: Channel<RunMethods>): RateLimiter {
   return Object.freeze({ take: (client: string) => channel.call('take', client) });
 }

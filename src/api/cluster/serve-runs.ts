@@ -2,15 +2,15 @@ import type { RateLimiter } from '../context/service-context.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Handlers, RunMethods } from './protocol.ts';
 
-/** What is served to other processes. */
+/** The objects that other processes can use. */
 export interface ServedRuns {
   readonly runs: Runs;
   readonly limiter: RateLimiter | null;
 }
 
 /**
- * Answers for the runs of this process what `createRemoteRuns` asks. Where the asking process is gone, what it waited for
- * and followed is forgotten; its runs go on.
+ * Returns the handlers for the calls of `createRemoteRuns`. If the calling process ends, its pending calls and
+ * subscriptions are dropped; its runs continue.
  */
 export function serveRuns({ runs, limiter }: ServedRuns): Handlers<RunMethods> {
   return {
@@ -33,7 +33,7 @@ export function serveRuns({ runs, limiter }: ServedRuns): Handlers<RunMethods> {
     work: (job) => runs.work(job),
     counts: () => runs.counts(),
     take: (client) => {
-      if (limiter === null) throw new Error('A rate was asked for where none is limited.');
+      if (limiter === null) throw new Error('The rate limiter was called, but no rate limit is set.');
       return limiter.take(client);
     },
   };

@@ -8,31 +8,31 @@ import type { MetricsJson } from '../middleware/metrics.ts';
 import { type Channel, createChannel } from './channel.ts';
 import type { Exit, ForkedWorker, Handlers, PrimaryMethods, WorkerMethods } from './protocol.ts';
 
-/** Who takes connections. */
+/** A worker that takes connections. */
 export interface Taker {
   readonly name: string;
-  /** Sends a connection; `took` is called when it is there. */
+  /** Sends a connection to the worker. `took` is called when it has arrived. */
   readonly give: (id: number, socket: Socket) => void;
 }
 
 /** Hands connections to workers in turn. */
 interface ConnectionGiver {
-  /** To whoever is next; where there is nobody, to the first who comes. */
+  /** Hands a connection to the next worker. If there is no worker, the first one that is added gets it. */
   readonly give: (socket: Socket) => void;
   readonly add: (taker: Taker) => void;
-  /** A taker has ended: what it was given and has not taken goes to others. */
+  /** Removes a worker that has ended. Connections that it did not confirm go to other workers. */
   readonly remove: (name: string) => void;
   readonly took: (id: number) => void;
-  /** Ends connections that nobody has taken. */
+  /** Closes the connections that no worker has taken. */
   readonly close: () => void;
 }
 
-/** Connections that wait for a worker; more are closed as they come. */
+/** The maximum number of connections that wait for a worker. Further ones are closed. */
 const MAX_WAITING = 1_000;
 
 /**
- * Makes a giver. It holds each connection until the worker has said that it has it: one that is on its way to a worker
- * that is killed would else be lost, and its client wait in vain. (node:cluster loses them.)
+ * Creates a connection giver. It keeps each connection until the worker has confirmed it. Otherwise a connection that
+ * is on its way to a worker that is killed would be lost, and its client would wait in vain (as with node:cluster).
  */
 export function createConnectionGiver(): ConnectionGiver {
   let takers: readonly Taker[] = [];
@@ -70,7 +70,7 @@ export function createConnectionGiver(): ConnectionGiver {
       }
     },
     took: (id) => {
-      // The worker has a descriptor of its own, so that this ends nothing but our hold on it.
+      // The worker has its own descriptor, so this only closes the one of this process.
       given.get(id)?.socket.destroy();
       given.delete(id);
     },
@@ -82,22 +82,23 @@ export function createConnectionGiver(): ConnectionGiver {
   };
 }
 
-/** What follows the end of a worker. */
+/** What to do after a worker has ended. */
 export type AfterDeath = { readonly kind: 'replace'; readonly pauseMillis: number } | { readonly kind: 'give-up' };
 
-/** A worker that lived less died quickly: it will hardly do better the next time. */
+/** A worker that lived for less time than this ended early. Its replacement will probably fail too. */
 const QUICK_MILLIS = 5_000;
 
-/** So many quick deaths in a row are enough. */
+/** The number of early ends in a row after which workers are no longer replaced. */
 const MAX_QUICK_DEATHS = 10;
 
 const FIRST_PAUSE_MILLIS = 100;
 const MAX_PAUSE_MILLIS = 2_000;
 
 /**
- * Decides what follows when a worker ends: another at once, or, where workers end as soon as they begin, after a pause that
- * doubles from 0.1 s up to 2 s, and after ten of these in a row nothing any more.
- * @returns a function of how long the worker lived, in milliseconds
+ * Creates the policy for replacing workers. A worker that ends is replaced immediately. If workers end soon after they
+ * start, the pause before the next start doubles from 0.1 s up to 2 s. After ten early ends in a row, the policy gives
+ * up.
+ * @returns a function of the worker's lifetime in milliseconds
  */
 export function createRestartPolicy(): (livedMillis: number) => AfterDeath {
   let quickDeaths = 0;
@@ -114,36 +115,36 @@ export function createRestartPolicy(): (livedMillis: number) => AfterDeath {
 
 /** Options of {@link createWorkerGroup}. */
 export interface WorkerGroupOptions {
-  /** Workers at once. */
+  /** The number of workers. */
   readonly count: number;
   readonly fork: () => ForkedWorker;
-  /** What a worker of this name may ask. */
+  /** Returns the handlers for the calls of the worker with this name. */
   readonly handlersOf: (name: string) => Handlers<Omit<PrimaryMethods, 'ready'>>;
-  /** A worker has ended, whose process had that number. */
+  /** Called when a worker has ended, with its process ID. */
   readonly onExit: (name: string, pid: number | undefined) => void;
   readonly logger: Logger;
-  /** In milliseconds. */
+  /** Returns the current time in milliseconds. */
   readonly clock: () => number;
   /**
-   * What follows when a worker ends that lived for so many milliseconds.
+   * Decides what to do after a worker has ended, given its lifetime in milliseconds.
    * @defaultValue `createRestartPolicy()`
    */
   readonly afterDeath?: (livedMillis: number) => AfterDeath;
 }
 
-/** Workers, each of which is replaced when it ends. */
+/** A group of workers. Each worker is replaced when it ends. */
 export interface WorkerGroup {
-  /** Resolves when all take connections; rejects where they cannot be started. */
+  /** Resolves when all workers accept connections. Rejects if they cannot be started. */
   readonly started: Promise<unknown>;
-  /** Rejects when workers end again and again, so that they are no longer replaced. */
+  /** Rejects when workers have ended early so often that they are no longer replaced. */
   readonly failed: Promise<never>;
   /** Hands a connection to the next worker. */
   readonly give: (socket: Socket) => void;
-  /** What each living worker has counted; one that does not answer in time is left out. */
+  /** Returns the metrics of each living worker. Workers that do not answer in time are omitted. */
   readonly metrics: () => Promise<ReadonlyMap<string, MetricsJson>>;
-  /** No worker is replaced any more, and none takes connections; resolves when all requests are answered. */
+  /** Stops replacing workers and accepting connections. Resolves when all requests are answered. */
   readonly drain: () => Promise<void>;
-  /** Ends the workers; one that does not end by itself is killed. */
+  /** Ends the workers. A worker that does not end by itself is killed. */
   readonly end: () => Promise<void>;
 }
 
@@ -153,13 +154,13 @@ interface Member {
   readonly exited: Promise<void>;
 }
 
-/** A worker that does not tell its metrics so long is busy or about to end. */
+/** The time to wait for the metrics of a worker. A worker that takes longer is busy or about to end. */
 const METRICS_MILLIS = 2_000;
 
-/** A worker that does not end so long is killed. */
+/** The time after which a worker that does not end is killed. */
 const END_MILLIS = 1_000;
 
-/** Starts the workers and keeps their number. */
+/** Starts the workers and keeps their number constant. */
 export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
   const { count, fork, handlersOf, onExit, logger, clock } = options;
   const members = new Map<string, Member>();
@@ -222,7 +223,7 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
       const asked = await Promise.all(
         [...members].map(async ([name, { channel }]) => [name, await metricsOf(channel)] as const),
       );
-      // One that has ended meanwhile is counted by what was last known of it.
+      // For a worker that ended in the meantime, its last known metrics are used.
       return new Map(
         asked.filter((entry): entry is [string, MetricsJson] => {
           const [name, metrics] = entry;
@@ -254,7 +255,7 @@ async function endMember({ worker, channel, exited }: Member): Promise<void> {
   const kill = setTimeout(() => {
     worker.kill();
   }, END_MILLIS);
-  // It is gone before it could answer.
+  // The worker ends before it can answer.
   channel.call('end', undefined).catch(() => undefined);
   await exited;
   clearTimeout(kill);
@@ -266,7 +267,7 @@ function endedAgainAndAgain({ code, signal }: Exit): FairnessToolkitError {
     `The workers of the service ended ${String(MAX_QUICK_DEATHS)} times in a row soon after they began, the last ${how}.`,
     {
       context: { code, signal },
-      suggestion: 'The lines above say why; with --workers 1 the service runs in one process.',
+      suggestion: 'See the log lines above for the reason. With --workers 1 the service runs in one process.',
     },
   );
 }

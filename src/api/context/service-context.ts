@@ -3,41 +3,42 @@ import type { Logger } from 'pino';
 
 import type { Runs } from '../runs/runs.ts';
 
-/** What a request may be at most. */
+/** The limits of a request. */
 export interface ServiceLimits {
   /**
-   * Bytes of a JSON body.
+   * The maximum number of bytes of a JSON body.
    * @defaultValue 33554432 (32 MiB)
    */
   readonly jsonBytes: number;
   /**
-   * Bytes of an uploaded file, also after it was unpacked.
+   * The maximum number of bytes of an uploaded file, before and after decompression.
    * @defaultValue 2147483648 (2 GiB)
    */
   readonly uploadBytes: number;
   /**
-   * Items of an array in a JSON body.
+   * The maximum number of items of an array in a JSON body.
    * @defaultValue 5000000
    */
   readonly arrayItems: number;
   /**
-   * Bytes of a form field that is no file, such as a configuration.
+   * The maximum number of bytes of a form field that is not a file, such as a configuration.
    * @defaultValue 262144 (256 KiB)
    */
   readonly fieldBytes: number;
   /**
-   * A JSON body up to so many bytes may be worked on at once; a larger one goes to a thread.
+   * The maximum number of bytes of a JSON body that is processed in the main thread. Larger bodies go to a worker
+   * thread.
    * @defaultValue 131072 (128 KiB)
    */
   readonly inlineBytes: number;
   /**
-   * How long a body may pause before it is given up, in milliseconds.
+   * The time in milliseconds for which a body may pause before the request is rejected.
    * @defaultValue 30000
    */
   readonly idleMillis: number;
 }
 
-/** The limits unless said otherwise. */
+/** The default limits. */
 export const DEFAULT_LIMITS: ServiceLimits = Object.freeze({
   jsonBytes: 32 * 2 ** 20,
   uploadBytes: 2 * 2 ** 30,
@@ -47,62 +48,62 @@ export const DEFAULT_LIMITS: ServiceLimits = Object.freeze({
   idleMillis: 30_000,
 });
 
-/** What is known of a request before its route. */
+/** What the middleware knows about a request before it is routed. */
 export interface RequestState {
-  /** The client's X-Request-Id where it is usable, else one of ours; on every answer and log line. */
+  /** The client's X-Request-Id if it is usable, otherwise a new one; on every answer and log line. */
   requestId: string;
-  /** A digest of the key that the client showed; empty without keys. */
+  /** A digest of the client's key; empty if the service has no keys. */
   client: string;
-  /** The path as the router knows it (`/results/{run_id}`), for metrics and logs; `unmatched` where there is none. */
+  /** The path of the route (`/results/{run_id}`), for metrics and logs; `unmatched` if no route matches. */
   route: string;
 }
 
-/** Koa's context of a request. */
+/** The request context of Koa. */
 export type ServiceContext = ParameterizedContext<RequestState>;
 
 /** Answers a request, or throws a `ServiceProblem`. */
 export type Handler = (context: ServiceContext) => Promise<void> | void;
 
-/** What routes and middleware share. */
+/** The parts that routes and middleware share. */
 export interface Service {
   readonly runs: Runs;
   readonly limiter: RateLimiter | null;
   readonly limits: ServiceLimits;
   readonly keys: readonly string[];
   readonly corsOrigins: readonly string[];
-  /** Host names that requests may name; null for any. */
+  /** The accepted names in the Host header; null for any name. */
   readonly allowedHosts: readonly string[] | null;
   /** A folder that `evenhand monitor --output-dir` writes. */
   readonly monitorFolder: string | null;
-  /** A folder that paths in a configuration of `llm-eval` are confined to. */
+  /** The folder to which paths in a configuration of `llm-eval` are confined. */
   readonly llmFolder: string | null;
-  /** Where uploads wait for their job. */
+  /** The folder of uploads that wait for their job. */
   readonly spoolFolder: string;
-  /** Where the app is mounted, for links: '' or '/fairness'. */
+  /** The path at which the app is mounted, for links: '' or '/fairness'. */
   readonly basePath: string;
-  /** The name in the header x-evenhand-worker. */
+  /** The value of the header x-evenhand-worker. */
   readonly workerName: string;
   readonly logger: Logger;
-  /** Milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   readonly clock: () => number;
-  /** A new, unguessable name. */
+  /** Returns a new ID that cannot be guessed. */
   readonly createId: () => string;
-  /** The metrics of the whole service, as Prometheus reads them. */
+  /** Renders the metrics of the complete service in the format of Prometheus. */
   readonly renderMetrics: () => Promise<{ readonly text: string; readonly contentType: string }>;
-  /** Why no new work is taken, or null. */
+  /** Returns the reason why no new work is accepted, or null. */
   readonly notReady: () => string | null;
 }
 
-/** What is left of a client's allowance. */
+/** The remaining rate limit of a client. */
 export interface Allowance {
   readonly isAllowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Seconds until it is whole again. */
+  /** Seconds until the complete allowance is available again. */
   readonly resetSeconds: number;
 }
 
-/** Counts requests by client; one for the whole service. */
+/** Counts requests per client, once for the complete service. */
 export interface RateLimiter {
   take(client: string): Promise<Allowance>;
 }

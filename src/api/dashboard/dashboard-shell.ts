@@ -4,14 +4,16 @@ import { markup, trusted } from '../../internal/html.ts';
 import { SHELL_SCRIPT } from './shell-script.ts';
 
 /**
- * What runs in the page of a monitor when it is shown in the frame: tells how far it is scrolled and which tables are
- * open, and takes this up from the page before. The frame is of no origin, so that neither can look into the other.
+ * The script that runs in the page of a monitor when it is shown in the frame. It reports the scroll position and the
+ * open tables, and restores them from the previous page. The frame has an opaque origin, so neither page can read the
+ * other.
  */
 const VIEW_KEEPER = `
 (() => {
   'use strict';
   if (parent === window) return;
-  // A table by its title, and by which of that title it is: others may have come in before it.
+  // A table is identified by its title and its number among tables with that title, because others may be added before
+  // it.
   const tables = () => {
     const seen = new Map();
     return Array.from(document.querySelectorAll('details'), (details) => {
@@ -46,12 +48,12 @@ const VIEW_KEEPER = `
 
 const KEEPER_HASH = `&#39;sha256-${createHash('sha256').update(VIEW_KEEPER).digest('base64')}&#39;`;
 
-/** The policy that a page carries with it, as reports write it. */
+/** The policy that a page contains, as reports write it. */
 const OWN_POLICY = /(<meta http-equiv="Content-Security-Policy" content=")([^"]*)(">)/;
 
 /**
- * A dashboard with the script that keeps its view. Its own policy lets scripts run by their hashes, so the hash is added
- * there. A page of another make stays as it is.
+ * Adds the script that keeps the view to a dashboard page. The page's own policy allows scripts by their hashes, so the
+ * hash of this script is added to it. A page without such a policy is not changed.
  */
 export function framedPage(page: string): string {
   const end = page.lastIndexOf('</body>');
@@ -69,7 +71,10 @@ function withHash(policy: string): string {
     : `${policy}; script-src ${KEEPER_HASH}`;
 }
 
-/** The bar above the dashboard: the reports' own colours, dark where the reader prefers it; nothing is said by colour alone. */
+/**
+ * The style of the bar above the dashboard: the colours of the reports, with a dark scheme if the reader prefers it. No
+ * information is given by colour alone.
+ */
 const SHELL_STYLE = `
 :root { color-scheme: light dark; --ground: #fff; --ink: #1f2933; --quiet: #52606d; --line: #cbd2d9; --soft: #f5f7fa;
   --accent: #00527f; --good: #00704f; --bad: #b3261e; --warn: #8a5a00; }
@@ -106,7 +111,7 @@ iframe.next { visibility: hidden; }
 }
 `;
 
-/** Only what the page holds runs; it shows and follows the service's own, and nobody frames it. */
+/** The content security policy: only the page's own script and style, only this service, no framing by other pages. */
 export const SHELL_POLICY = [
   "default-src 'none'",
   `style-src '${digest(SHELL_STYLE)}'`,
@@ -120,9 +125,9 @@ export const SHELL_POLICY = [
 ].join('; ');
 
 /**
- * The page around a monitor's dashboard: a line that says how things are, and the dashboard in a frame.
- * @param base where its parts are, seen from the page: `dashboard/`
- * @param state what a `changed` event would hold now, as JSON text
+ * Returns the page around a monitor's dashboard: a status line, and the dashboard in a frame.
+ * @param base the path of its parts relative to the page: `dashboard/`
+ * @param state the data of a `changed` event for the current state, as JSON text
  */
 export function dashboardShell(base: string, state: string): string {
   return markup`<!doctype html>
@@ -139,14 +144,14 @@ export function dashboardShell(base: string, state: string): string {
 <h1>Fairness of a monitored stream</h1>
 <p id="connection" role="status">Connecting</p>
 <p id="alerts" role="status"></p>
-<a id="alone" href="${base}page">The dashboard alone, to print or save</a>
+<a id="alone" href="${base}page">Open the dashboard alone to print or save it</a>
 </header>
 <main>
-<noscript><p>This page follows the monitor by JavaScript. Without it, open the dashboard alone and load it anew from time to time.</p></noscript>
-<div class="note" id="missing" hidden><p>The monitor has written nothing yet. It writes here as soon as it has counted an event:</p>
+<noscript><p>This page needs JavaScript to follow the monitor. Without JavaScript, open the dashboard alone and reload it to see changes.</p></noscript>
+<div class="note" id="missing" hidden><p>The monitor has not written a dashboard yet. It does so after the first event:</p>
 <p><code>evenhand monitor --y-pred … --sensitive … --output-dir …</code> with the folder that the service was started with.</p>
-<p>This page fills by itself.</p></div>
-<p id="stale" hidden>The monitor has ended, cannot write, or writes more rarely than every five minutes; below is its last word.</p>
+<p>This page then updates automatically.</p></div>
+<p id="stale" hidden>The monitor has ended, cannot write, or writes less often than every five minutes. The last dashboard is shown below.</p>
 <div id="frames"></div>
 </main>
 <script type="application/json" id="folder-state">${trusted(state.replaceAll('<', '\\u003c'))}</script>

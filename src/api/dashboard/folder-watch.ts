@@ -4,32 +4,35 @@ import path from 'node:path';
 
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 
-/** What `evenhand monitor --output-dir` has written so far. */
+/** The current state of a folder that `evenhand monitor --output-dir` writes. */
 export interface MonitorFolderState {
-  /** Changes with the files; names this state to those who follow. */
+  /** Identifies this state; changes whenever the files change. */
   readonly version: string;
-  /** The version of dashboard.html alone; null where there is none. */
+  /** The version of dashboard.html alone; null if the file does not exist. */
   readonly page: string | null;
-  /** When dashboard.html was written, ISO 8601. */
+  /** The time at which dashboard.html was written, in ISO 8601. */
   readonly updatedAt: string | null;
-  /** Open alarms; null where active_alerts.json is missing or cannot be read. */
+  /** The number of open alarms; null if active_alerts.json is missing or cannot be read. */
   readonly alarms: number | null;
-  /** Open watches; null as alarms are. */
+  /** The number of open watches; null under the same conditions. */
   readonly watches: number | null;
 }
 
 const PAGE = 'dashboard.html';
 const ALERTS = 'active_alerts.json';
 
-/** Alerts are few; a larger file is not one of ours. */
+/** The maximum size of active_alerts.json. A larger file is not from a monitor. */
 const MAX_ALERT_BYTES = 16 * 2 ** 20;
 
-/** Where the page of a folder lies. */
+/** Returns the path of the dashboard page in a folder. */
 export function pageOfFolder(folder: string): string {
   return path.join(folder, PAGE);
 }
 
-/** Looks at the files of a folder; what is missing or broken is told, not thrown, since a monitor may still be on its way. */
+/**
+ * Reads the state of a folder. Missing or broken files are reported as null and not as an error, because a monitor may
+ * not have written them yet.
+ */
 export async function readMonitorFolder(folder: string): Promise<MonitorFolderState> {
   const [page, alerts] = await Promise.all([fileIn(folder, PAGE), fileIn(folder, ALERTS)]);
   const open = alerts === undefined || alerts.size > MAX_ALERT_BYTES ? undefined : await openAlerts(folder);
@@ -47,7 +50,9 @@ async function fileIn(folder: string, name: string): Promise<Stats | undefined> 
   return found?.isFile() === true ? found : undefined;
 }
 
-/** Files are replaced as a whole, so that a new one has another inode also within one tick of the clock. */
+/**
+ * Returns a version of a file. Files are replaced as a unit, so a new file has a new inode even at the same time stamp.
+ */
 function versionOf(file: Stats | undefined): string {
   if (file === undefined) return 'none';
   return [Math.round(file.mtimeMs * 1000), file.size, file.ino].map((part) => part.toString(36)).join('-');
@@ -64,30 +69,30 @@ async function openAlerts(folder: string): Promise<{ readonly alarms: number; re
   }
 }
 
-/** Who follows a folder. */
+/** A client that follows a folder. */
 export interface FolderFollower {
-  /** Called with the state at the beginning, and with each one that differs from it. */
+  /** Called with the first state and with each state that differs from the previous one. */
   readonly onState: (state: MonitorFolderState) => void;
-  /** Called when the service takes no more work: nothing will follow. */
+  /** Called when the service accepts no more work and no further states follow. */
   readonly onEnd: () => void;
 }
 
 /** Options of {@link FolderWatch}. */
 export interface FolderWatchOptions {
-  /** Whether all who follow shall be let go, asked at each look. */
+  /** Returns whether the followers should be released. Called at each poll. */
   readonly isEnding: () => boolean;
   /**
-   * Milliseconds between two looks, whatever the system tells: it tells nothing of folders on a network, or of one that
-   * is made later.
+   * The polling interval in milliseconds. Polling is needed because the operating system does not report changes in
+   * network folders, or in a folder that is created later.
    * @defaultValue 1000
    */
   readonly pollMillis?: number | undefined;
 }
 
-/** A monitor writes three files, one right after the other. */
+/** A monitor writes three files in quick succession. */
 const SETTLE_MILLIS = 150;
 
-/** Watches a folder for all who follow it, and only while somebody does. */
+/** Watches a folder for all its followers, and only while there is at least one. */
 export class FolderWatch {
   readonly #folder: string;
   readonly #isEnding: () => boolean;
@@ -109,7 +114,7 @@ export class FolderWatch {
     return this.#followers.size;
   }
 
-  /** Follows the folder until the function that is returned is called. */
+  /** Follows the folder until the returned function is called. */
   follow(follower: FolderFollower): () => void {
     this.#followers.add(follower);
     if (this.#poll === undefined) this.#start();
@@ -152,13 +157,16 @@ export class FolderWatch {
   }
 
   #tell(state: MonitorFolderState): void {
-    // All may have gone meanwhile.
+    // All followers may have left in the meantime.
     if (this.#poll === undefined || state.version === this.#state?.version) return;
     this.#state = state;
     for (const { onState } of this.#followers) onState(state);
   }
 
-  /** Undefined where the folder is not there yet, or the system has no more watches; looking goes on. */
+  /**
+   * Returns undefined if the folder does not exist yet or the system has no watches left. Polling continues in both
+   * cases.
+   */
   #openWatcher(): FSWatcher | undefined {
     try {
       const watcher = watch(this.#folder, () => {

@@ -1,6 +1,6 @@
 /**
- * What runs around the dashboard: follows the folder's changes, says how things are, and puts a new page over the old one
- * when it is drawn, so that nothing flickers. Let through by its hash, so it stands still.
+ * The script around the dashboard. It follows the folder's changes, shows the status, and replaces the page once the
+ * new one is loaded, so that nothing flickers. The policy allows it by its hash, so it must be constant.
  */
 export const SHELL_SCRIPT = `
 (() => {
@@ -9,7 +9,7 @@ export const SHELL_SCRIPT = `
   const byId = (id) => document.getElementById(id);
   const base = document.body.dataset.base;
   let state = JSON.parse(byId('folder-state').textContent);
-  // Of the service's clock against this one.
+  // How far the service's clock is ahead of the clock of this machine.
   const ahead = Date.parse(state.now) - Date.now();
   let isLost = false;
 
@@ -26,7 +26,7 @@ export const SHELL_SCRIPT = `
     return minutes < 48 * 60 ? Math.floor(minutes / 60) + ' hours' : Math.floor(minutes / 1440) + ' days';
   };
   const wordsOf = () => {
-    if (isLost) return ['lost', 'Connection lost, trying again' + (state.updated_at === null ? '' : '; last update ' + timeOf(state.updated_at))];
+    if (isLost) return ['lost', 'Connection lost, reconnecting' + (state.updated_at === null ? '' : '; last update ' + timeOf(state.updated_at))];
     if (state.updated_at === null) return ['missing', 'No dashboard yet'];
     const age = Date.now() + ahead - Date.parse(state.updated_at);
     if (age > STALE_MILLIS) {
@@ -37,10 +37,10 @@ export const SHELL_SCRIPT = `
   const alertWords = () => {
     if (state.alarms === null) return ['unknown', state.page === null ? '' : 'Alarms unknown: active_alerts.json is missing or cannot be read'];
     const watches = state.watches === 0 ? '' : ', ' + count(state.watches, 'watch', 'watches');
-    if (state.alarms === 0) return ['none', 'No alarm open' + watches];
+    if (state.alarms === 0) return ['none', 'No open alarms' + watches];
     return ['open', count(state.alarms, 'alarm', 'alarms') + ' open' + watches];
   };
-  // Said only where it changed, or screen readers would repeat it.
+  // Update only on changes; otherwise screen readers would repeat the text.
   const say = (id, [kind, text]) => {
     const place = byId(id);
     if (place.textContent !== text) place.textContent = text;
@@ -60,7 +60,7 @@ export const SHELL_SCRIPT = `
   let view;
   const showPage = () => {
     if (state.page === null || state.page === shownPage || loading !== undefined) return;
-    // Drawn when somebody looks.
+    // A hidden page is loaded when it becomes visible.
     if (document.hidden && shown !== undefined) return;
     const page = state.page;
     const frame = document.createElement('iframe');
@@ -118,13 +118,13 @@ export const SHELL_SCRIPT = `
     events.addEventListener('error', () => {
       isLost = true;
       render();
-      // Refused, as when too many follow: the browser does not try again by itself.
+      // Rejected, for example because of too many followers. The browser does not retry by itself in this case.
       if (events.readyState === EventSource.CLOSED) setTimeout(follow, 10000);
     });
   };
   update();
   follow();
-  // Time makes it stale.
+  // A page becomes stale as time passes.
   setInterval(render, 10000);
 })();
 `;

@@ -1,25 +1,25 @@
 import { suggestNames } from '../../internal/arguments.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
-/** How a form is sent. */
+/** The hint on how to send a form. */
 export const CURL_FORM = "With curl: -F 'file=@data.csv' -F 'config=<pipeline.yml'.";
 
-/** A content type in its parts. */
+/** A parsed content type. */
 export interface MediaType {
   /** Type and subtype in lower case: `text/csv`. */
   readonly type: string;
-  /** Parameters by their names in lower case; values as they came, without quotes. */
+  /** Parameters with names in lower case. Values are unchanged except for quotes. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const TYPE = new RegExp(`^[ \\t]*(${TOKEN}/${TOKEN})[ \\t]*(?=;|$)`);
-/** One `; name=value`; empty ones (`;;`) are allowed. A quoted value ends at its quote, so nothing is tried twice. */
+/** One `; name=value`. Empty ones (`;;`) are allowed. A quoted value ends at its quote, so there is no backtracking. */
 const PARAMETER = new RegExp(`;[ \\t]*(?:(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\\.)*)")[ \\t]*)?(?=;|$)`, 'y');
 
 /**
- * Takes a Content-Type header apart (RFC 9110, section 8.3.1). Where a parameter is repeated the first one counts.
- * @returns undefined where there is none, or where it is no media type
+ * Parses a Content-Type header (RFC 9110, section 8.3.1). If a parameter is repeated, the first value is used.
+ * @returns undefined if there is no header or it is not a media type
  */
 export function mediaTypeOf(header: string | undefined): MediaType | undefined {
   const match = TYPE.exec(header ?? '');
@@ -41,14 +41,15 @@ function parametersOf(header: string, start: number): Map<string, string> | unde
   return parameters;
 }
 
-/** What text may be in. ASCII is a part of UTF-8. */
+/** The accepted charsets. ASCII is a subset of UTF-8. */
 const CHARSETS = ['utf-8', 'utf8', 'us-ascii', 'ascii'];
 
 /**
- * The type of a body, where it is one that is taken.
- * @param header the Content-Type header; '' or undefined where there is none
+ * Returns the type of a body if it is accepted.
+ * @param header the Content-Type header; '' or undefined if there is none
  * @param accepted types in lower case
- * @throws {ServiceProblem} 415 for another type, none, or a charset other than UTF-8; it lists the types
+ * @throws {ServiceProblem} 415 if the type is another one or missing, or the charset is not UTF-8; lists the accepted
+ *   types
  */
 export function requireMediaType<Type extends string>(header: string | undefined, accepted: readonly Type[]): Type {
   const media = mediaTypeOf(header);
@@ -77,13 +78,13 @@ function wrongType(
   });
 }
 
-/** What to do instead. */
+/** Returns a suggestion for a body with a wrong content type. */
 function suggestType(given: string | undefined, accepted: readonly string[]): string {
   if (accepted.includes('multipart/form-data')) return `Send a form. ${CURL_FORM}`;
-  if (given === undefined) return 'Say with a Content-Type header what the body is.';
+  if (given === undefined) return 'Set the Content-Type header to the type of the body.';
   if (given === 'application/x-www-form-urlencoded') {
     const orCsv = accepted.includes('text/csv') ? ", or -H 'content-type: text/csv' for a CSV" : '';
-    return `This is what curl -d says unless it is told: add -H 'content-type: application/json'${orCsv}.`;
+    return `This is the default of curl -d. Add -H 'content-type: application/json'${orCsv}.`;
   }
   if (given === 'multipart/form-data') {
     return accepted.includes('text/csv')
@@ -93,7 +94,7 @@ function suggestType(given: string | undefined, accepted: readonly string[]): st
   return suggestNames(given, accepted, 'types');
 }
 
-/** So much of what a client sent as belongs in a message. */
+/** Shortens text from a client for a message. */
 function shown(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

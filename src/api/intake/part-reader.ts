@@ -8,22 +8,22 @@ import { CURL_FORM } from './media-type.ts';
 import { atMost } from './read-unpacked.ts';
 import { writeTable, type WrittenTable } from './write-table.ts';
 
-/** The name of the part with the table. */
+/** The name of the part that holds the table. */
 export const FILE_PART = 'file';
-/** Names under which the table is sent by mistake. */
+/** Names that clients use for the table by mistake. */
 const MEANT_AS_FILE = new Set(['csv', 'data', 'dataset', 'parquet', 'table', 'upload']);
 
-/** Where the parts of a form go, and what they may be. */
+/** The allowed parts of a form, and the folder for its table. */
 export interface PartOptions {
-  /** Where the table goes. */
+  /** The folder for the table. */
   readonly folder: string;
-  /** The names of fields that are allowed. */
+  /** The names of the allowed fields. */
   readonly fields: readonly string[];
   readonly uploadBytes: number;
   readonly fieldBytes: number;
 }
 
-/** The table and the fields of a form. */
+/** The table and fields of a form. */
 export interface FormParts {
   readonly file: WrittenTable<'csv' | 'parquet'>;
   readonly fields: ReadonlyMap<string, string>;
@@ -31,7 +31,7 @@ export interface FormParts {
 
 const MAX_FIELDS = 20;
 const NAME_LENGTH = 200;
-/** Bytes of parts that wait to be read while the next chunk is asked for. */
+/** The maximum number of unread bytes of parts at which the next chunk is requested. */
 const MAX_WAITING = 64 * 2 ** 10;
 
 /** Reads the parts of one form. */
@@ -48,9 +48,9 @@ export class PartReader {
     this.#options = options;
   }
 
-  /** Reads a part; the promise is the part's, and {@link finish} and {@link abandon} wait for it. */
+  /** Reads a part. {@link finish} and {@link abandon} wait for the returned promise. */
   read(name: string | undefined, stream: Readable, fileName: string | undefined): Promise<void> {
-    // Told to the reader of the stream; where there is none any more, it must not be an uncaught error.
+    // The reader of the stream reports the error. Without a reader it must not become an uncaught error.
     stream.on('error', () => undefined);
     this.#streams.push(stream);
     const work = this.#readPart(name, this.#told(stream), fileName);
@@ -58,28 +58,28 @@ export class PartReader {
     return work;
   }
 
-  /** Resolves when little of the parts is left to be read; never where one has failed. */
+  /** Resolves when few unread bytes are left. Never resolves if a part has failed. */
   async hasRoom(): Promise<void> {
     while (this.#streams.some((stream) => stream.readableLength > MAX_WAITING)) {
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
 
-  /** All parts, when they are read. */
+  /** Returns all parts when they are read. */
   async finish(): Promise<FormParts> {
     await Promise.all(this.#work);
     if (this.#file === undefined) throw badPart(FILE_PART, 'is missing', CURL_FORM);
     return { file: this.#file, fields: this.#fields };
   }
 
-  /** Lets go of all parts; resolves when no file is open any more. */
+  /** Releases all parts. Resolves when no file is open any more. */
   async abandon(): Promise<void> {
-    for (const stream of this.#streams) stream.destroy(new Error('The form was given up.'));
+    for (const stream of this.#streams) stream.destroy(new Error('Reading of the form was cancelled.'));
     await Promise.allSettled(this.#work);
   }
 
   /**
-   * A part's chunks; who waits for room is told of each that is taken.
+   * Yields the chunks of a part, and notifies those that wait for room after each chunk.
    * @yields each chunk
    */
   async *#told(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
@@ -99,7 +99,7 @@ export class PartReader {
       this.#fields.set(name, await readText(name, stream, this.#options.fieldBytes));
       return;
     }
-    if (fileName === undefined) throw badPart(name, 'is a text and no file', CURL_FORM);
+    if (fileName === undefined) throw badPart(name, 'is a text field, not a file', CURL_FORM);
     const { folder, uploadBytes } = this.#options;
     this.#file = await writeTable(stream, {
       folder,
@@ -110,13 +110,13 @@ export class PartReader {
     });
   }
 
-  /** The name of a part that may be there. */
+  /** Returns the name of a part if it is allowed. */
   #admit(name: string | undefined): string {
     if (name === undefined || name === '') throw malformed('has a part without a name');
     if (name.length > NAME_LENGTH) throw malformed(`has a part whose name is longer than ${String(NAME_LENGTH)}`);
     const known = [FILE_PART, ...this.#options.fields];
     if (!known.includes(name)) throw badPart(name, 'is unknown', suggestPart(name, known));
-    if (this.#seen.has(name)) throw badPart(name, 'is there twice', 'Send it once.');
+    if (this.#seen.has(name)) throw badPart(name, 'occurs twice', 'Send it once.');
     this.#seen.add(name);
     if (this.#seen.size > MAX_FIELDS + 1) throw malformed(`has more than ${String(MAX_FIELDS)} fields`);
     return name;
@@ -135,13 +135,13 @@ async function readText(name: string, stream: AsyncIterable<Buffer>, fieldBytes:
   try {
     text = decodeUtf8(Buffer.concat(chunks), name);
   } catch {
-    throw badPart(name, 'is no UTF-8 text', 'Save it as UTF-8.');
+    throw badPart(name, 'is not UTF-8 text', 'Save it as UTF-8.');
   }
-  if (text.includes('\0')) throw badPart(name, 'holds a null byte', 'Send text.');
+  if (text.includes('\0')) throw badPart(name, 'contains a null byte', 'Send text.');
   return text;
 }
 
-/** 400: the form itself is wrong. */
+/** Returns a 400 problem for a malformed form. */
 export function malformed(fault: string, cause?: unknown): ServiceProblem {
   return new ServiceProblem(400, { detail: `The form ${fault}.`, suggestion: CURL_FORM }, cause);
 }

@@ -6,24 +6,24 @@ import { ServiceProblem } from '../problem/service-problem.ts';
 import { clientGone, tooLarge, tooSlow } from './intake-problems.ts';
 import { atMost, readUnpacked } from './read-unpacked.ts';
 
-/** How long a connection is read on after an answer that came before the end of the body. */
+/** How long a connection is read after an answer that was sent before the end of the body. */
 const LINGER_MILLIS = 5000;
-/** How much of the body is thrown away meanwhile, at most. */
+/** The maximum number of bytes of the body that are discarded in this time. */
 const LINGER_BYTES = 256 * 2 ** 20;
 const LOOK_MILLIS = 50;
 
 /**
- * Prepares a request for an answer that comes before its body was read. The answer must say `connection: close`.
+ * Prepares a request for an answer that is sent before its body was read. The answer must contain `connection: close`.
  *
- * To close a connection on which unread bytes lie resets it, and a client that is still sending then loses the answer.
- * So what comes is thrown away, and after the answer only our side is closed, until the client closes its own, or has
- * sent everything, or a few seconds or 256 MiB have gone by (as nginx does with lingering_close).
+ * Closing a connection with unread bytes resets it, and a client that is still sending then loses the answer. Therefore
+ * incoming bytes are discarded, and after the answer only this side is closed. The connection ends when the client
+ * closes its side or has sent everything, or after a few seconds or 256 MiB (like lingering_close in nginx).
  */
 export function leaveUnread(request: IncomingMessage): void {
   request.resume();
   const { socket } = request;
   if (request.complete || !(socket instanceof Socket)) return;
-  // What node:http calls when the answer is out and the connection is not kept.
+  // node:http calls this when the answer is sent and the connection is not kept.
   socket.destroySoon = () => {
     linger(request, socket);
   };
@@ -46,19 +46,19 @@ function linger(request: IncomingMessage, socket: Socket): void {
   socket.end();
 }
 
-/** What a body may be at most, and how slow. */
+/** The limits of a body's size and speed. */
 interface BodyLimits {
   readonly mostBytes: number;
   readonly idleMillis: number;
 }
 
-/** A client that sends less in `idleMillis` keeps a connection without using it. */
+/** A client that sends less than this in `idleMillis` occupies a connection without using it. */
 const MIN_BYTES = 1024;
 
 /**
- * Watches a body come in, from before it is read to its end.
- * @param fail called once, where it is too large, too slow, or ends because the client goes away
- * @returns ends the watch
+ * Watches a body while it is received.
+ * @param fail called once if the body is too large or too slow, or the client disconnects
+ * @returns a function that ends the watch
  */
 function watchBody(
   request: IncomingMessage,
@@ -69,7 +69,7 @@ function watchBody(
   let atLastLook = 0;
   let isOver = false;
   const timer = setTimeout(() => {
-    // While the disk is what is slow, the request is paused and the client is not to blame.
+    // The request is paused while the disk is slow. This is not the client's fault.
     if (request.isPaused()) timer.refresh();
     else giveUp(tooSlow(idleMillis, MIN_BYTES));
   }, idleMillis);
@@ -87,7 +87,7 @@ function watchBody(
   const stop = (): void => {
     isOver = true;
     clearTimeout(timer);
-    // The listener of errors stays: without one a connection that breaks later would be an uncaught error.
+    // The error listener stays. Without it, a connection that breaks later would cause an uncaught error.
     request.off('data', onData).off('end', stop).off('close', onGone);
   };
   const giveUp = (problem: ServiceProblem): void => {
@@ -99,12 +99,12 @@ function watchBody(
   return stop;
 }
 
-/** Reads chunks as they come; while it does not ask for more, the client waits. */
+/** Reads chunks as they arrive. While it requests no chunk, the client waits. */
 export type Consume<T> = (chunks: AsyncIterable<Buffer>) => Promise<T>;
 
 /**
- * Lets `consume` read the body of a request, unpacked where it came packed with gzip, never faster than it asks for it.
- * `consume` itself removes what it wrote where it fails or where the chunks end with an error.
+ * Passes the body of a request to `consume`, decompressed if it is gzip data, and never faster than `consume` reads it.
+ * If `consume` fails or the chunks end with an error, `consume` removes what it wrote.
  * @throws {ServiceProblem} 400, 408, 413, 415
  */
 export async function readBody<T>(request: IncomingMessage, limits: BodyLimits, consume: Consume<T>): Promise<T> {
@@ -123,7 +123,7 @@ export async function readBody<T>(request: IncomingMessage, limits: BodyLimits, 
   }
 }
 
-/** Reads a body that is small by its length and not packed, at less cost than {@link readBody}. */
+/** Reads an uncompressed body with a small declared length, at less cost than {@link readBody}. */
 export async function readSmallBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   assertReadable(request, limits.mostBytes);
   const chunks: Buffer[] = [];
@@ -136,21 +136,23 @@ export async function readSmallBody(request: IncomingMessage, limits: BodyLimits
   });
 }
 
-/** The bytes that a body has by its header, as it is sent; undefined where it does not say. */
+/** Returns the length of the body according to its header, as sent; undefined if there is no such header. */
 export function declaredBytes({ headers }: IncomingMessage): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
 }
 
-/** The coding of a body: '' where it is sent as it is. */
+/** Returns the content coding of a body; '' if it has none. */
 export function codingOf({ headers }: IncomingMessage): string {
   const coding = (headers['content-encoding'] ?? '').trim().toLowerCase();
   return coding === 'identity' ? '' : coding;
 }
 
 /**
- * Runs what reads a request. Where it fails before the body has ended, the connection is made ready for an early answer.
- * @throws {ServiceProblem} as it came, with the header `connection: close` where the body was left unread
+ * Runs a function that reads a request. If it fails before the body has ended, the connection is prepared for an early
+ * answer.
+ * @throws {ServiceProblem} the problem of the function, with the header `connection: close` if the body was not fully
+ *   read
  */
 export async function refusing<T>(request: IncomingMessage, read: () => Promise<T>): Promise<T> {
   try {
@@ -164,9 +166,9 @@ export async function refusing<T>(request: IncomingMessage, read: () => Promise<
   }
 }
 
-/** Whether the body is packed, once it is known that it can be read at all. */
+/** Returns whether the body is compressed. Throws if it cannot be read at all. */
 function assertReadable(request: IncomingMessage, mostBytes: number): boolean {
-  if (request.readableEnded) throw new Error('The body was read before: mount the service above parsers of bodies.');
+  if (request.readableEnded) throw new Error('The body was already read. Mount the service before any body parser.');
   if (request.destroyed) throw clientGone();
   if ((declaredBytes(request) ?? 0) > mostBytes) throw tooLarge(mostBytes);
   const coding = codingOf(request);
@@ -174,7 +176,7 @@ function assertReadable(request: IncomingMessage, mostBytes: number): boolean {
   if (coding === 'gzip' || coding === 'x-gzip') return true;
   throw new ServiceProblem(415, {
     detail: `The Content-Encoding must be gzip or identity. Got '${coding.slice(0, 80)}' instead.`,
-    suggestion: 'Send the body packed with gzip, or as it is.',
+    suggestion: 'Compress the body with gzip, or send it uncompressed.',
     headers: { 'Accept-Encoding': 'gzip' },
   });
 }

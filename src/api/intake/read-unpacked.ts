@@ -3,22 +3,26 @@ import { createGunzip, type Gunzip } from 'node:zlib';
 
 import { brokenGzip, compressionBomb } from './intake-problems.ts';
 
-/** Tables of text pack by factors of 3 to 30; more than this looks made to fill the disk. */
+/**
+ * Tables of text have compression ratios of 3 to 30. A higher ratio than this looks like an attempt to fill the disk.
+ */
 const MAX_RATIO = 200;
-/** Small ones may, such as a column with one value. */
+/** The ratio is not checked below this size. Small data, such as a column with one value, may exceed it. */
 const FREE_BYTES = 16 * 2 ** 20;
 const CHUNK_BYTES = 64 * 2 ** 10;
 
 /**
- * Unpacks gzip data while `consume` reads it, a chunk ahead at most.
- * @throws {ServiceProblem} 400 for data that is broken or cut, 413 for a compression bomb, or what `consume` throws
+ * Decompresses gzip data while `consume` reads it, at most one chunk ahead.
+ * @throws {ServiceProblem} 400 if the data is broken or truncated, 413 for a compression bomb; also what `consume`
+ *   throws
  */
 export async function readUnpacked<T>(
   packed: AsyncIterable<Buffer>,
   consume: (chunks: AsyncIterable<Buffer>) => Promise<T>,
 ): Promise<T> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  // An error of the source or of the data reaches `consume` through the stream, and it is its error that counts.
+  // Errors of the source or of the data reach `consume` through the stream. The error that `consume` throws is
+  // reported.
   pipeline(packed, gunzip).catch(() => undefined);
   try {
     return await consume(withoutBombs(gunzip));
@@ -43,9 +47,9 @@ function isOfZlib(error: unknown): boolean {
 }
 
 /**
- * The same chunks, until there are more bytes than allowed.
+ * Yields the same chunks, and throws when they exceed the allowed number of bytes.
  * @yields each chunk
- * @throws what `problem` gives
+ * @throws the result of `problem`
  */
 export async function* atMost(
   chunks: AsyncIterable<Buffer>,
@@ -60,13 +64,13 @@ export async function* atMost(
   }
 }
 
-/** The beginning of a stream of chunks. */
+/** The first bytes of a stream of chunks. */
 export interface Beginning {
-  /** Everything up to `count` bytes or a little more. */
+  /** The first `count` bytes, or slightly more. */
   readonly head: Buffer;
-  /** Whether there is nothing after it. */
+  /** Whether the stream ends after them. */
   readonly isWhole: boolean;
-  /** The stream with its beginning. Who gave the stream ends it, where this is not read. */
+  /** The complete stream, including the first bytes. If it is not read, the owner of the stream must end it. */
   readonly all: AsyncIterable<Buffer>;
 }
 

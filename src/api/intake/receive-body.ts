@@ -8,29 +8,29 @@ import { newSpoolFolder, type ReceivedBody, writeSpoolFile } from './spool-folde
 
 /** Options of {@link receiveBody}. */
 export interface ReceiveBodyOptions {
-  /** The most bytes of a body, as it comes and unpacked. */
+  /** The maximum number of bytes of a body, before and after decompression. */
   readonly mostBytes: number;
-  /** A body of up to so many bytes is given in memory, a larger one as a file. */
+  /** A body of up to this number of bytes is returned in memory, a larger one as a file. */
   readonly inlineBytes: number;
-  /** How long it may pause, in milliseconds. */
+  /** The time in milliseconds for which the body may pause. */
   readonly idleMillis: number;
-  /** Where the file's folder is made. */
+  /** The folder in which the folder of the file is created. */
   readonly spoolRoot: string;
   /**
-   * Gives the SHA-256 of the unpacked bytes too.
+   * Whether to return the SHA-256 of the decompressed bytes too.
    * @defaultValue false
    */
   readonly withDigest?: boolean | undefined;
 }
 
-/** A body, with the SHA-256 of its unpacked bytes (hexadecimal) where it was asked for. */
+/** A body, with the SHA-256 of its decompressed bytes (hexadecimal) if it was requested. */
 export type DigestedBody = ReceivedBody & { readonly digest?: string };
 
 /**
- * Receives the body of a request: in memory where it is small, else written to a file `body` in a folder of its own.
- * After a failure nothing is left on disk.
- * @throws {ServiceProblem} 400 for a client that goes away or broken gzip, 408 where it is too slow, 413 where it is too
- *   large or a compression bomb, 415 for a coding other than gzip, 503 where the disk is full
+ * Receives the body of a request. A small body is returned in memory; a larger one is written to a file `body` in a new
+ * folder. After a failure nothing is left on disk.
+ * @throws {ServiceProblem} 400 if the client disconnects or the gzip data is broken, 408 if it is too slow, 413 if it
+ *   is too large or a compression bomb, 415 for a coding other than gzip, 503 if the disk is full
  */
 export async function receiveBody(request: IncomingMessage, options: ReceiveBodyOptions): Promise<DigestedBody> {
   const { inlineBytes, spoolRoot, withDigest = false } = options;

@@ -13,9 +13,9 @@ import { FILE_PART, type FormParts, malformed, type PartOptions, PartReader } fr
 import { readBody, refusing } from './read-body.ts';
 import { newSpoolFolder, type ReceivedForm } from './spool-folder.ts';
 
-/** How a form is read. */
+/** Options for reading a form. */
 interface FormOptions extends PartOptions {
-  /** With the boundary. */
+  /** The content type with its boundary. */
   readonly contentType: string;
 }
 
@@ -24,9 +24,9 @@ const HEADER_LINES = 32;
 const NEVER_FULL = 2 ** 40;
 
 /**
- * Reads a form from chunks. Every part is a stream, whether it has a file name or not, so that it can be refused when it
- * begins.
- * @throws {ServiceProblem} as {@link receiveForm} does
+ * Reads a form from chunks. Every part is a stream, with or without a file name, so that it can be rejected as soon as
+ * it begins.
+ * @throws {ServiceProblem} like {@link receiveForm}
  */
 async function readForm(chunks: AsyncIterable<Buffer>, options: FormOptions): Promise<FormParts> {
   const { Busboy } = loadBusboy();
@@ -34,7 +34,7 @@ async function readForm(chunks: AsyncIterable<Buffer>, options: FormOptions): Pr
     headers: { 'content-type': options.contentType },
     isPartAFile: () => true,
     limits: { headerSize: HEADER_BYTES, headerPairs: HEADER_LINES },
-    // It never pauses by itself, see `feed`.
+    // The parser never pauses by itself, see `feed`.
     highWaterMark: NEVER_FULL,
     fileHwm: NEVER_FULL,
   });
@@ -51,9 +51,9 @@ async function readForm(chunks: AsyncIterable<Buffer>, options: FormOptions): Pr
 function parse(chunks: AsyncIterable<Buffer>, parser: BusboyInstance, reader: PartReader): Promise<void> {
   return new Promise((resolve, reject) => {
     const finished = new Promise((done) => parser.once('finish', done));
-    // It stays: parts may fail when the parser is done already.
+    // This listener stays: parts may fail after the parser has finished.
     parser.on('error', reject);
-    // Typed by what arrives: a part without a name has none, whatever the types say.
+    // Typed by what actually arrives: a part without a name has no name, although the types say so.
     parser.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined) => {
       reader.read(name, stream, fileName).catch(reject);
     });
@@ -66,16 +66,16 @@ function parse(chunks: AsyncIterable<Buffer>, parser: BusboyInstance, reader: Pa
 }
 
 /**
- * Hands each chunk to the parser when the parts before it are read.
+ * Passes each chunk to the parser once the parts before it are read.
  *
- * The parser's own pauses are not used: where the form ends, or a part is skipped, during one of them, the parser never
- * asks for more and never says that it is done; and some malformed forms make it say so too early, which a pipeline does
- * not survive. Without pauses every write is taken at once.
+ * The parser's own pauses are not used. If the form ends or a part is skipped during a pause, the parser never requests
+ * more data and never reports its end. Some malformed forms make it report the end too early, which breaks a pipeline.
+ * Without pauses, every write is accepted immediately.
  */
 async function feed(chunks: AsyncIterable<Buffer>, parser: Writable, reader: PartReader): Promise<void> {
   for await (const chunk of chunks) {
     parser.write(chunk);
-    // The parser hands on what it has found in the next turn.
+    // The parser passes on what it has found in the next turn of the event loop.
     await setImmediate();
     await reader.hasRoom();
   }
@@ -88,25 +88,25 @@ function isOfParser(error: unknown): boolean {
 
 /** Options of {@link receiveForm}. */
 export interface ReceiveFormOptions {
-  /** `uploadBytes` of the file, `fieldBytes` of each field, and `idleMillis` count. */
+  /** The limits. Only `uploadBytes` (file), `fieldBytes` (each field) and `idleMillis` are used. */
   readonly limits: ServiceLimits;
-  /** Where the form's folder is made. */
+  /** The folder in which the folder of the form is created. */
   readonly spoolRoot: string;
-  /** The fields that the form may have beside its file. */
+  /** The fields that the form may contain besides its file. */
   readonly allowed: { readonly fields: readonly string[] };
 }
 
-/** The longest that busboy's search takes is 256, with four bytes of its own; RFC 2046 allows 70. */
+/** Busboy's search accepts at most 256 bytes, of which it adds four itself. RFC 2046 allows 70. */
 const BOUNDARY_LENGTH = 70;
-/** For boundaries and headers of parts. */
+/** The allowance for boundaries and headers of parts. */
 const FRAME_BYTES = 2 ** 20;
 
 /**
- * Receives a form (multipart/form-data): one file part named `file`, told to be CSV, CSV packed with gzip or Parquet by
- * its first bytes whatever it is called, and the fields that are allowed, as text or as a file. The table is unpacked and
- * streams to a folder of its own. After a failure nothing is left on disk.
- * @throws {ServiceProblem} what `receiveBody` throws; 400 for a form that is malformed, 413 for a part that is too large,
- *   415 for another type, 422 for a part that is unknown, repeated, missing or empty
+ * Receives a form (multipart/form-data) with one file part named `file` and the allowed fields, as text or as files.
+ * The table may be CSV, CSV compressed with gzip, or Parquet. Its first bytes determine the format; its file name is
+ * ignored. The table is decompressed and streamed to a new folder. After a failure nothing is left on disk.
+ * @throws {ServiceProblem} the problems of `receiveBody`; 400 if the form is malformed, 413 if a part is too large, 415
+ *   for another type, 422 if a part is unknown, repeated, missing or empty
  */
 export async function receiveForm(request: IncomingMessage, options: ReceiveFormOptions): Promise<ReceivedForm> {
   const { limits, spoolRoot, allowed } = options;
@@ -133,22 +133,22 @@ export async function receiveForm(request: IncomingMessage, options: ReceiveForm
   });
 }
 
-/** Of what was meant, so that neither the boundary nor the order of the parts matters. */
+/** Returns a digest of the content, which depends neither on the boundary nor on the order of the parts. */
 function digestOf({ file, fields }: FormParts): string {
   const sorted = [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(sorted)).update(file.hash).digest('hex');
 }
 
-/** The header, where it is one that the form can be read by. */
+/** Returns the Content-Type header in normal form. Throws if the form cannot be read with it. */
 function requireForm(header: string | undefined): string {
   requireMediaType(header, ['multipart/form-data']);
   const boundary = mediaTypeOf(header)?.parameters.get('boundary') ?? '';
   if (boundary !== '' && boundary.length <= BOUNDARY_LENGTH) {
-    // Written anew, so that the parser reads it as it was read here.
+    // Rewritten, so that the parser reads it in the same way as this module.
     return `multipart/form-data; boundary="${boundary.replaceAll(/["\\]/g, '\\$&')}"`;
   }
   throw new ServiceProblem(400, {
-    detail: `The Content-Type of the form has ${boundary === '' ? 'no boundary' : 'too long a boundary'}.`,
-    suggestion: `Let the HTTP client write the header: curl -F '${FILE_PART}=@data.csv' …`,
+    detail: `The Content-Type of the form has ${boundary === '' ? 'no boundary' : 'a boundary that is too long'}.`,
+    suggestion: `Let the HTTP client set the header: curl -F '${FILE_PART}=@data.csv' …`,
   });
 }

@@ -16,34 +16,35 @@ const FORMATS = {
   'application/vnd.apache.parquet': 'parquet',
 } as const;
 
-/** What a table may be sent as. */
+/** The content types that a table may have. */
 export type TableType = keyof typeof FORMATS;
 
-/** The content types of tables. */
+/** The list of content types of tables. */
 export const TABLE_TYPES = Object.freeze(Object.keys(FORMATS)) as readonly TableType[];
 
 /** Options of {@link receiveTable}. */
 export interface ReceiveTableOptions {
-  /** `uploadBytes` and `idleMillis` count. */
+  /** The limits. Only `uploadBytes` and `idleMillis` are used. */
   readonly limits: ServiceLimits;
-  /** Where the table's folder is made. */
+  /** The folder in which the folder of the table is created. */
   readonly spoolRoot: string;
 }
 
-/** A table that was received. */
+/** A received table. */
 export interface ReceivedTable {
   /** The file, in `folder`: `table.csv`, `table.ndjson` or `table.parquet`. */
   readonly path: string;
   readonly format: 'csv' | 'ndjson' | 'parquet';
   readonly folder: SpoolFolder;
-  /** SHA-256 of the unpacked bytes, hexadecimal. */
+  /** SHA-256 of the decompressed bytes, hexadecimal. */
   readonly digest: string;
 }
 
 /**
- * Receives a table that is the body of a request and writes it to a folder of its own. Its form is the Content-Type's;
- * text may be packed with gzip, as Content-Encoding says or as its first bytes do. After a failure nothing is left on disk.
- * @throws {ServiceProblem} what `receiveBody` throws; 415 for another type, 422 where it is empty or not of its type
+ * Receives a table that is the body of a request, and writes it to a new folder. The Content-Type determines its
+ * format. Text may be compressed with gzip, which Content-Encoding or its first bytes indicate. After a failure nothing
+ * is left on disk.
+ * @throws {ServiceProblem} the problems of `receiveBody`; 415 for another type, 422 if it is empty or not of its type
  */
 export async function receiveTable(
   request: IncomingMessage,
@@ -70,11 +71,11 @@ export async function receiveTable(
 function assertFormat(type: TableType, content: 'text' | 'parquet'): ReceivedTable['format'] {
   const format = FORMATS[type];
   if ((format === 'parquet') === (content === 'parquet')) return format;
-  const detail = `The body is ${content === 'parquet' ? 'a Parquet file' : 'no Parquet file'}, and the Content-Type is ${type}.`;
+  const detail = `The body is ${content === 'parquet' ? 'a Parquet file' : 'not a Parquet file'}, but the Content-Type is ${type}.`;
   throw new ServiceProblem(422, {
     detail,
     errors: [{ pointer: '', detail }],
     suggestion:
-      'Send the Content-Type of what the body is: text/csv, application/x-ndjson or application/vnd.apache.parquet.',
+      'Set the Content-Type to the type of the body: text/csv, application/x-ndjson or application/vnd.apache.parquet.',
   });
 }

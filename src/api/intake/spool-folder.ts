@@ -8,23 +8,23 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { noRoomOr } from './intake-problems.ts';
 
-/** Longer than a request that a process handed on is on its way after the process has ended. */
+/** Longer than a request that a process passed on takes to arrive after the process has ended. */
 const ON_ITS_WAY_MILLIS = 1_000;
 
 /** Options of {@link removeUploadsOf}. */
 interface RemoveUploadsOptions {
-  /** Whether a folder belongs to work that goes on without the process. */
+  /** Returns whether a folder belongs to work that continues without the process. */
   readonly isInUse: (folder: string) => boolean;
   /**
-   * How long work may take to arrive, in milliseconds.
+   * The maximum time in milliseconds that work takes to arrive.
    * @defaultValue 1000
    */
   readonly pauseMillis?: number | undefined;
 }
 
 /**
- * Removes what a process that was killed had received for requests and handed to nobody. What cannot be removed is logged,
- * and goes with the spool folder.
+ * Removes the uploads that a killed process had received but not passed on. Uploads that cannot be removed are logged;
+ * they are removed later with the spool folder.
  * @param root the spool folder
  */
 export async function removeUploadsOf(
@@ -34,7 +34,7 @@ export async function removeUploadsOf(
 ): Promise<void> {
   try {
     const prefix = `request-${String(pid)}-`;
-    // Listed first: after the pause another process may have the number.
+    // Listed before the pause: afterwards another process may have the same process ID.
     const names = (await readdir(root)).filter((name) => name.startsWith(prefix));
     if (names.length === 0) return;
     await pause(pauseMillis, undefined, { ref: false });
@@ -42,21 +42,21 @@ export async function removeUploadsOf(
       if (!isInUse(folder)) await rm(folder, { recursive: true, force: true, maxRetries: 2 });
     }
   } catch (error) {
-    // The whole folder is gone where the service has ended meanwhile.
+    // The complete folder is gone if the service has ended in the meantime.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     getLogger().warn({ err: error }, 'uploads of a worker that has ended cannot be removed');
   }
 }
 
-/** Machines may share a folder for temporary files, and number their processes each for itself. */
+/** Several machines may share a folder for temporary files, and their process IDs are independent. */
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 const LEFTOVER = new RegExp(`^evenhand-(\\d+)-${HOST}-[A-Za-z0-9]{6}$`);
 
 /**
- * Makes the folder that uploads of this process wait in, readable by its user alone, and removes those of processes that
- * ended without doing so.
+ * Creates the spool folder of this process, readable only by its user. Removes spool folders of processes that ended
+ * without removing them.
  * @param base the folder for temporary files
- * @throws {DataValidationError} where that folder cannot be used
+ * @throws {DataValidationError} if that folder cannot be used
  */
 export async function createSpoolRoot(base: string = tmpdir()): Promise<SpoolFolder> {
   try {
@@ -73,8 +73,8 @@ export async function createSpoolRoot(base: string = tmpdir()): Promise<SpoolFol
 }
 
 /**
- * A new folder for one request, named for the process that receives it.
- * @throws {ServiceProblem} 503 where the disk is full
+ * Creates a folder for one request. Its name contains the ID of the process that receives the request.
+ * @throws {ServiceProblem} 503 if the disk is full
  */
 export async function newSpoolFolder(root: string): Promise<SpoolFolder> {
   const prefix = path.join(root, `request-${String(process.pid)}-`);
@@ -90,7 +90,9 @@ export async function newSpoolFolder(root: string): Promise<SpoolFolder> {
   }
 }
 
-/** Cleaners of temporary files remove a folder that was not used for days. Another user may have taken its name since. */
+/**
+ * Creates the spool folder again. Cleaners of temporary files remove old folders, and another user may take the name.
+ */
 async function makeAgain(root: string): Promise<void> {
   await mkdir(root, { mode: 0o700 }).catch(async (cause: unknown) => {
     if (codeOf(cause) !== 'EEXIST' || !(await isOurs(root))) throw cause;
@@ -120,12 +122,13 @@ async function removeLeftovers(base: string): Promise<void> {
 async function isLeftBehind(folder: string, pid: number): Promise<boolean> {
   if (!(await isOurs(folder))) return false;
   if (pid !== process.pid) return !isAlive(pid);
-  // In a container the next process often has the same number: what was last changed before it began is not its own.
+  // In a container the next process often has the same ID. A folder last changed before this process started is not its
+  // own.
   const { ctimeMs } = await lstat(folder);
   return ctimeMs < performance.timeOrigin;
 }
 
-/** Whether a path is a folder of this user, and no link to one. */
+/** Returns whether a path is a folder of this user and not a link. */
 async function isOurs(folder: string): Promise<boolean> {
   const found = await lstat(folder).catch(() => undefined);
   if (found?.isDirectory() !== true) return false;
@@ -137,7 +140,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of somebody else's may not be signalled, but it is there.
+    // A process of another user may not be signalled, but it exists.
     return codeOf(error) !== 'ESRCH';
   }
 }
@@ -146,33 +149,35 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** A body that fits in memory, or one that was written to a file. */
+/** A body in memory, or in a file. */
 export type ReceivedBody =
   | { readonly kind: 'memory'; readonly bytes: Buffer }
   | { readonly kind: 'file'; readonly path: string; readonly folder: SpoolFolder };
 
-/** A folder of one request's uploads. */
+/** A folder of the uploads of one request. */
 export interface SpoolFolder {
   readonly path: string;
-  /** Removes it with all that is in it; a second call does nothing. Not called by who hands the folder on to the runs. */
+  /**
+   * Removes the folder and its content. Further calls do nothing. Do not call it after passing the folder on to a run.
+   */
   remove(): Promise<void>;
 }
 
-/** A form that was received: fields by name, and the file. */
+/** A received form: fields by name, and the file. */
 export interface ReceivedForm {
   readonly fields: Readonly<Record<string, string>>;
-  /** The uploaded table: `form.folder.path` holds it, under a name of ours (`upload.csv`, `upload.parquet`). */
+  /** The uploaded table. `form.folder.path` holds it under a fixed name (`upload.csv` or `upload.parquet`). */
   readonly file: { readonly path: string; readonly format: 'csv' | 'parquet' };
   readonly folder: SpoolFolder;
-  /** SHA-256 of what was received, hexadecimal: the file's bytes and the fields. */
+  /** SHA-256 of the file's bytes and the fields, hexadecimal. */
   readonly digest: string;
 }
 
 /**
- * Writes chunks to a file as they come, each before the next is asked for.
- * @param hash takes in what is written
- * @returns the bytes that were written
- * @throws {ServiceProblem} 503 where the disk is full; what the chunks end with
+ * Writes chunks to a file as they arrive. Each chunk is written before the next one is requested.
+ * @param hash updated with the written bytes
+ * @returns the number of bytes written
+ * @throws {ServiceProblem} 503 if the disk is full; also the error with which the chunks end
  */
 export async function writeSpoolFile(path: string, chunks: AsyncIterable<Buffer>, hash?: Hash): Promise<number> {
   let bytes = 0;
@@ -180,7 +185,7 @@ export async function writeSpoolFile(path: string, chunks: AsyncIterable<Buffer>
     const file = await open(path, 'w', 0o600);
     try {
       for await (const chunk of chunks) {
-        // Goes on where the last one ended, and writes all of it.
+        // Continues after the previous chunk, and writes all bytes.
         await file.writeFile(chunk);
         hash?.update(chunk);
         bytes += chunk.length;

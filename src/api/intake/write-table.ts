@@ -5,16 +5,16 @@ import { badPart, tooLarge } from './intake-problems.ts';
 import { atMost, type Beginning, beginningOf, readUnpacked } from './read-unpacked.ts';
 import { writeSpoolFile } from './spool-folder.ts';
 
-/** Where a table is written, and what it may be. */
+/** The destination of a table and its limits. */
 export interface TableTarget<Format extends string> {
   readonly folder: string;
-  /** The file's name without its ending. */
+  /** The file name without its extension. */
   readonly stem: string;
-  /** The most bytes, unpacked. */
+  /** The maximum number of bytes after decompression. */
   readonly mostBytes: number;
-  /** The name of its part in a form; '' where it is the body. */
+  /** The name of its part in a form; '' if it is the body. */
   readonly name: string;
-  /** The format by the content; it may throw. */
+  /** Returns the format for the detected content. It may throw. */
   readonly formatOf: (content: 'text' | 'parquet') => Format;
 }
 
@@ -22,13 +22,13 @@ export interface TableTarget<Format extends string> {
 export interface WrittenTable<Format extends string> {
   readonly path: string;
   readonly format: Format;
-  /** SHA-256 of the unpacked bytes. */
+  /** SHA-256 of the decompressed bytes. */
   readonly hash: Buffer;
 }
 
 type Content = 'text' | 'parquet' | 'gzip' | 'zip';
 
-/** First bytes that tell what a file is, whatever it is called. */
+/** The first bytes that identify the type of a file. */
 const MAGIC: readonly (readonly [Content, Buffer])[] = [
   ['parquet', Buffer.from('PAR1')],
   ['gzip', Buffer.from([0x1f, 0x8b])],
@@ -37,8 +37,8 @@ const MAGIC: readonly (readonly [Content, Buffer])[] = [
 const MAGIC_BYTES = 4;
 
 /**
- * Writes a table as it comes, unpacked where it is packed with gzip.
- * @throws {ServiceProblem} 413 where it is too large, 422 where it is empty or of no known form
+ * Writes a table as it arrives, decompressed if it is gzip data.
+ * @throws {ServiceProblem} 413 if it is too large, 422 if it is empty or of an unknown format
  */
 export async function writeTable<Format extends string>(
   chunks: AsyncIterable<Buffer>,
@@ -73,6 +73,6 @@ function knownContent(beginning: Beginning, name: string): 'text' | 'parquet' {
   if (beginning.head.length === 0) throw badPart(name, 'is empty', 'Send a CSV file with a header, or Parquet.');
   const content = contentOf(beginning);
   if (content === 'text' || content === 'parquet') return content;
-  const fault = content === 'zip' ? 'is a ZIP archive or a spreadsheet' : 'is packed twice';
-  throw badPart(name, fault, 'Send CSV, CSV packed with gzip, or Parquet.');
+  const fault = content === 'zip' ? 'is a ZIP archive or a spreadsheet' : 'is compressed twice';
+  throw badPart(name, fault, 'Send CSV, CSV compressed with gzip, or Parquet.');
 }

@@ -8,7 +8,7 @@ import { loadJobTable, readJobConfig } from './job-config.ts';
 import type { JobContext, JobOutcome, PipelineJob, WorkflowJob } from './job.ts';
 import { writeData, writeReports } from './run-files.ts';
 
-/** `POST /pipeline`: detectors and transformers. Where a configuration would write its report is left aside. */
+/** Runs `POST /pipeline`: detectors and transformers. Output paths in the configuration are ignored. */
 export async function runPipelineJob(
   { path, config: text, fields }: PipelineJob,
   { folder, signal, onProgress }: JobContext,
@@ -24,7 +24,7 @@ export async function runPipelineJob(
   return { body: JSON.stringify(pipelineRunToJson(run)), files: [...reports, ...data] };
 }
 
-/** `POST /workflow`: baseline, transformation and training, validation. */
+/** Runs `POST /workflow`: baseline, transformation and training, validation. */
 export async function runWorkflowJob(
   { path, config: text, fields }: WorkflowJob,
   { folder, signal, onProgress }: JobContext,

@@ -10,26 +10,26 @@ import { ThreadPool } from './thread-pool.ts';
 
 /** Options of {@link createJobRunner}. */
 export interface JobRunnerOptions {
-  /** Threads for work that computes. */
+  /** The number of threads for computing work. */
   readonly threads: number;
-  /** Jobs that may wait for a thread. */
+  /** The number of jobs that may wait for a thread. */
   readonly queue: number;
   /**
-   * Where faults of ours are told.
+   * The logger for internal errors.
    * @defaultValue the package's logger
    */
   readonly logger?: Pick<Logger, 'error'> | undefined;
   /**
-   * Names a fault, so that it is found in the log.
+   * Returns an ID for an internal error, under which it is found in the log.
    * @defaultValue random UUIDs
    */
   readonly createId?: (() => string) | undefined;
 }
 
-/** Threads for language models, beside the others: they wait for a network, and should not keep others waiting. */
+/** Additional threads for language models. They mostly wait for the network and should not block other work. */
 const LLM_THREADS = 2;
 
-/** Makes the threads that work on jobs, each when it is first needed. */
+/** Creates the job runner. Each thread is started when it is first needed. */
 export function createJobRunner(options: JobRunnerOptions): JobRunner {
   return new PooledJobRunner(options);
 }
@@ -45,7 +45,7 @@ class PooledJobRunner implements JobRunner {
 
   constructor({ threads, queue, logger, createId = randomUUID }: JobRunnerOptions) {
     const onFault = (error: unknown): void => {
-      this.#log.error({ err: error }, 'A thread failed without work.');
+      this.#log.error({ err: error }, 'A thread failed while it was idle.');
     };
     this.#compute = new ThreadPool({ threads, onFault });
     this.#llm = new ThreadPool({ threads: LLM_THREADS, onFault });
@@ -54,7 +54,7 @@ class PooledJobRunner implements JobRunner {
     this.#createId = createId;
   }
 
-  /** Those that wait for a language model's thread wait in the same queue, so that one bound holds for all. */
+  /** Jobs that wait for a language model's thread use the same queue, so that one limit applies to all. */
   get isFull(): boolean {
     const { slots } = this.#compute;
     return this.#isClosed || slots.taken + slots.waiting + this.#llm.slots.waiting >= this.#most;
@@ -90,7 +90,7 @@ class PooledJobRunner implements JobRunner {
     await Promise.all([this.#compute.close(), this.#llm.close()]);
   }
 
-  /** A thread that died without an answer, as one without memory does, is a failed job too. */
+  /** Treats a thread that died without an answer, for example from lack of memory, as a failed job. */
   async #settle(done: Promise<ThreadAnswer>, job: Job): Promise<ThreadAnswer> {
     try {
       return await done;
@@ -109,10 +109,10 @@ class PooledJobRunner implements JobRunner {
 
   #internal({ message, stack }: InternalFault, { kind }: Job): ServiceProblem {
     const id = this.#createId();
-    this.#log.error({ fault: id, job: kind, message, stack }, 'A job failed inside.');
+    this.#log.error({ fault: id, job: kind, message, stack }, 'A job failed with an internal error.');
     return new ServiceProblem(500, {
-      detail: `The work failed inside the service. The log has the reason under ${id}.`,
-      suggestion: 'Tell the operator of the service this number.',
+      detail: `An internal error occurred. The log contains the reason under the ID ${id}.`,
+      suggestion: 'Give this ID to the operator of the service.',
     });
   }
 }
@@ -123,10 +123,10 @@ function isOutOfMemory(error: unknown): boolean {
 
 function tooLarge({ kind }: Job): ServiceProblem {
   return new ServiceProblem(422, {
-    detail: 'The work needs more memory than one run may have.',
+    detail: 'The run needs more memory than a single run may use.',
     suggestion:
       kind === 'llm-eval'
-        ? 'Ask for fewer prompts: fewer values, templates or repeats.'
+        ? 'Send fewer prompts: fewer values, templates or repeats.'
         : 'Send fewer rows or columns, or raise the memory of the service.',
   });
 }

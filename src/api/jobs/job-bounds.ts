@@ -2,29 +2,29 @@ import { availableParallelism, totalmem } from 'node:os';
 
 import { ServiceProblem } from '../problem/service-problem.ts';
 
-/** Groups of an attribute at most: each is an object of the result, and a line of the report. */
+/** The maximum number of groups of an attribute. Each group is an object of the result and a line of the report. */
 export const MAX_GROUPS = 10_000;
 
-/** Replicates times groups at most, which take a thread some seconds without a pause. */
+/** The maximum product of replicates and groups. At this size a thread computes for some seconds without a pause. */
 export const MAX_DRAWS = 2_000_000;
 
-/** A configuration is written by hand; what a parser takes grows faster than the text. */
+/** The maximum size of a configuration. Real ones are written by hand, and parsing time grows faster than the text. */
 const LARGEST_CONFIG_BYTES = 256 * 1024;
 
 const MEBIBYTE = 2 ** 20;
 
-/** What a query needs at least to read a table. */
+/** The minimum memory of a query that reads a table. */
 const MIN_MEGABYTES = 512;
 
 const MIN_THREADS = 2;
 
-/** What DuckDB may use in one of several threads. */
+/** The resources that DuckDB may use in one of several threads. */
 export interface ThreadLimits {
   readonly memoryMegabytes: number;
   readonly threads: number;
 }
 
-/** A quarter of the machine's memory, and its processors, shared by the threads. */
+/** Returns the limits per thread: a quarter of the machine's memory, and its processors, divided by the threads. */
 export function threadLimits(threads: number): ThreadLimits {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
@@ -35,12 +35,13 @@ export function threadLimits(threads: number): ThreadLimits {
 }
 
 /**
- * @throws {ServiceProblem} 413 for a configuration that nobody wrote by hand
+ * Checks the length of a configuration.
+ * @throws {ServiceProblem} 413 if it is longer than any real configuration
  */
 export function assertShortConfig(text: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes <= LARGEST_CONFIG_BYTES) return;
-  const detail = `The configuration has ${bytes.toLocaleString('en-US')} bytes; ${LARGEST_CONFIG_BYTES.toLocaleString('en-US')} are taken at most.`;
+  const detail = `The configuration has ${bytes.toLocaleString('en-US')} bytes. At most ${LARGEST_CONFIG_BYTES.toLocaleString('en-US')} are allowed.`;
   throw new ServiceProblem(413, {
     detail,
     errors: [{ pointer: '/config', detail }],

@@ -9,15 +9,15 @@ import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts
 import type { Table } from '../../table/index.ts';
 import { assertShortConfig, MAX_GROUPS } from './job-bounds.ts';
 
-/** Cells of a table that a job may load: 8 bytes each, and the copies that steps make. */
+/** The maximum number of cells of a table that a job loads: 8 bytes each, plus the copies that steps make. */
 const MAX_CELLS = 500_000_000;
 
-/** A text has at least two bytes a cell, so that a smaller one need not be counted. */
+/** A text file has at least two bytes per cell, so small files need not be counted. */
 const MIN_BYTES_A_CELL = 2;
 
 /**
- * Checks before a table is loaded that it can be: a Parquet file of a few bytes may stand for billions of rows.
- * @throws {DataValidationError} where it has too many cells
+ * Checks that a table can be loaded, before it is. A Parquet file of a few bytes may contain billions of rows.
+ * @throws {DataValidationError} if it has too many cells
  */
 export async function assertLoadable(path: string, mostCells: number = MAX_CELLS): Promise<void> {
   const isText = !path.endsWith('.parquet');
@@ -25,15 +25,15 @@ export async function assertLoadable(path: string, mostCells: number = MAX_CELLS
   const { rows, columns } = await tableSize(path);
   if (rows * columns <= mostCells) return;
   throw new DataValidationError(
-    `The uploaded file has ${rows.toLocaleString('en-US')} rows of ${String(columns)} columns; ${mostCells.toLocaleString('en-US')} cells can be loaded at most.`,
-    { context: { rows, columns }, suggestion: 'Send a sample of the rows, or only the columns that are needed.' },
+    `The uploaded file has ${rows.toLocaleString('en-US')} rows of ${String(columns)} columns. At most ${mostCells.toLocaleString('en-US')} cells can be loaded.`,
+    { context: { rows, columns }, suggestion: 'Send a sample of the rows, or only the columns you need.' },
   );
 }
 
 /**
- * The configuration of a form. The environment is the operator's, and names no profile for those who send forms.
- * @throws {ServiceProblem} 413 for one that is too long
- * @throws {ConfigValidationError} with all that is wrong in it
+ * Reads the configuration of a form. The environment is the operator's, so its profile does not apply to clients.
+ * @throws {ServiceProblem} 413 if it is too long
+ * @throws {ConfigValidationError} with all problems of the configuration
  */
 export async function readJobConfig(text: string, profile: string | undefined): Promise<PipelineConfig> {
   assertShortConfig(text);
@@ -41,8 +41,8 @@ export async function readJobConfig(text: string, profile: string | undefined): 
 }
 
 /**
- * Loads the table of a form, where its attributes have few groups.
- * @throws {DataValidationError} for a table that is too large, or an attribute of too many groups
+ * Loads the table of a form, and checks the number of groups of its attributes.
+ * @throws {DataValidationError} if the table is too large or an attribute has too many groups
  */
 export async function loadJobTable(path: string, { sensitive, intersections }: PipelineConfig): Promise<Table> {
   await assertLoadable(path);

@@ -4,32 +4,32 @@ import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
 import type { ProblemJson } from '../problem/service-problem.ts';
 import type { ThreadLimits } from './job-bounds.ts';
 
-/** What a validation is called in its report, since that is not in its result. */
+/** The names that the report of a validation uses and its result does not contain. */
 export interface ReportNames {
   readonly source: string;
-  /** The one attribute; several have their names in the result. */
+  /** The name of the only attribute. The names of several attributes are in the result. */
   readonly attribute: string;
 }
 
-/** Of arrays, which come without a file, and one attribute without a name. */
+/** The names for arrays, which have no file, and for an attribute without a name. */
 export const ROWS_NAMES: ReportNames = Object.freeze({ source: 'the rows of the request', attribute: 'sensitive' });
 
-/** The file in which a run leaves its {@link ReportNames}. */
+/** The file in which a run stores its {@link ReportNames}. */
 export const NAMES_FILE = 'report-names.json';
 
-/** `POST /validate` with arrays: the JSON text lies in a file. */
+/** `POST /validate` with arrays, as JSON text in a file. */
 export interface ValidateRowsJob {
   readonly kind: 'validate-rows';
   readonly path: string;
   readonly mostItems: number;
 }
 
-/** `POST /validate` with a table that was uploaded. */
+/** `POST /validate` with an uploaded table. */
 export interface ValidateTableJob {
   readonly kind: 'validate-table';
   readonly path: string;
   readonly format: 'csv' | 'ndjson' | 'parquet';
-  /** The query's options by their wire names, still as text. */
+  /** The options of the query by their wire names, still as text. */
   readonly options: Readonly<Record<string, string | readonly string[]>>;
 }
 
@@ -39,7 +39,7 @@ export interface PipelineJob {
   readonly path: string;
   /** YAML text. */
   readonly config: string;
-  /** The other fields of the form, by their names. */
+  /** The other fields of the form, by name. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -56,84 +56,91 @@ export interface LlmEvalJob {
   readonly kind: 'llm-eval';
   /** The JSON body as text. */
   readonly body: string;
-  /** The folder that paths in a configuration are confined to; null where the service has none. */
+  /** The folder to which paths in a configuration are confined; null if the service has none. */
   readonly llmFolder: string | null;
 }
 
-/** The report of a validation, made of its result. */
+/** Creates the report of a validation from its result. */
 export interface ValidationReportJob {
   readonly kind: 'validation-report';
   readonly form: 'html' | 'markdown';
   readonly names: ReportNames;
-  /** The body that POST answered. */
+  /** The body with which POST was answered. */
   readonly result: string;
 }
 
-/** Heavy work: plain data that travels to a thread. */
+/** A job for a thread: plain data that can be sent to it. */
 export type Job = ValidateRowsJob | ValidateTableJob | PipelineJob | WorkflowJob | LlmEvalJob | ValidationReportJob;
 
-/** What a job is given beside its data. */
+/** What a job receives besides its data. */
 export interface JobContext {
-  /** An existing, empty folder for files that the run leaves: reports, data. */
+  /** An existing, empty folder for the files of the run: reports and data. */
   readonly folder: string;
   readonly onProgress: OnProgress;
   readonly signal: AbortSignal;
 }
 
-/** What a job gives. */
+/** The result of a job. */
 export interface JobOutcome {
-  /** The body as JSON text, an object without run_id, status and timestamp: exactly what the command prints with --json, on one line. Of a report, its text as JSON. */
+  /**
+   * The body as JSON text: an object without run_id, status and timestamp, exactly as the command prints it with
+   * --json, on one line. For a report, its text as JSON.
+   */
   readonly body: string;
-  /** Names of the files that it left in its folder. */
+  /** The names of the files that the job wrote to its folder. */
   readonly files: readonly string[];
 }
 
-/** Options of one job at work. */
+/** Options for running one job. */
 export interface RunJobOptions {
   readonly folder: string;
   readonly onProgress: OnProgress;
-  /** Asks the job to stop. It stops at its next step; a thread is never ended while it works, since native code would take the process with it. */
+  /**
+   * Asks the job to stop. It stops at its next step. Threads are never terminated while they work, because native code
+   * would take the process down.
+   */
   readonly signal: AbortSignal;
-  /** Called when a thread has begun with it. */
+  /** Called when a thread has started the job. */
   readonly onStart: () => void;
 }
 
-/** Runs jobs, a bounded number at once, none on the event loop of the caller. */
+/** Runs a limited number of jobs at once, none of them on the event loop of the caller. */
 export interface JobRunner {
-  /** Whether one more would be refused now. */
+  /** Whether a further job would be rejected now. */
   readonly isFull: boolean;
   readonly queued: number;
   readonly running: number;
   /**
-   * @throws {ServiceProblem} 503 where the queue is full; what is wrong with the job as 403, 413, 422 or 502; 500 for faults of ours, whose cause is logged
+   * @throws {ServiceProblem} 503 if the queue is full; 403, 413, 422 or 502 for problems of the job; 500 for internal
+   *   errors, whose cause is logged
    */
   run(job: Job, options: RunJobOptions): Promise<JobOutcome>;
-  /** Lets go of the threads once none is at work. */
+  /** Releases the threads once none of them is working. */
   close(): Promise<void>;
 }
 
-/** What a thread is given. */
+/** The input of a thread. */
 export interface ThreadTask {
   readonly job: Job;
   readonly folder: string;
-  /** What DuckDB may use in it. */
+  /** The resources that DuckDB may use in the thread. */
   readonly limits: ThreadLimits;
-  /** Variables for this job alone: the key of the provider that it asks. */
+  /** Environment variables for this job only: the key of the provider that it uses. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Brings {@link ThreadMessage}s; what comes the other way asks to stop. */
+  /** Sends {@link ThreadMessage}s. A message in the other direction asks the job to stop. */
   readonly port: MessagePort;
 }
 
-/** What a thread tells while it works. */
+/** A message of a thread while it works. */
 export type ThreadMessage = { readonly type: 'started' } | ({ readonly type: 'progress' } & ProgressEvent);
 
-/** A fault of ours, for the log. */
+/** An internal error, for the log. */
 export interface InternalFault {
   readonly message: string;
   readonly stack: string | undefined;
 }
 
-/** What a thread answers: an error is no class any more on its way to another. */
+/** The answer of a thread. Errors are plain data, because their class is lost between threads. */
 export type ThreadAnswer =
   | { readonly ok: true; readonly outcome: JobOutcome }
   | { readonly ok: false; readonly problem: ProblemJson }

@@ -18,17 +18,17 @@ import { ServiceProblem } from '../problem/service-problem.ts';
 import type { JobContext, JobOutcome, LlmEvalJob } from './job.ts';
 import { writeReports } from './run-files.ts';
 
-/** What a service allows a configuration that came from outside. */
+/** What a service allows an external configuration to use. */
 export interface LlmPlaces {
-  /** The folder that paths are confined to; null where none may be named. */
+  /** The folder to which paths are confined; null if no path may be named. */
   readonly llmFolder: string | null;
-  /** Where answers are kept that a configuration names no folder for, where there is no `llmFolder`. */
+  /** The cache folder for configurations that name none, if there is no `llmFolder`. */
   readonly ownCache: string;
-  /** The service's environment. */
+  /** The environment of the service. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where an operator names a provider's address. */
+/** The variables with which an operator sets the address of a provider. */
 const ADDRESS_VARIABLES: Readonly<Partial<Record<LLMProvider, string>>> = {
   openai: 'OPENAI_BASE_URL',
   anthropic: 'ANTHROPIC_BASE_URL',
@@ -38,9 +38,9 @@ const ADDRESS_VARIABLES: Readonly<Partial<Record<LLMProvider, string>>> = {
 const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
 
 /**
- * A configuration whose files lie in the service's folder for language models and nowhere else, and whose provider is
- * asked at its own address or the one that the operator named.
- * @throws {ServiceProblem} 403 for another file or address, 422 for a file that is not there
+ * Restricts a configuration: its files must be in the service's folder for language models, and its provider must be
+ * used at its default address or at the one that the operator set.
+ * @throws {ServiceProblem} 403 for another file or address, 422 if a file does not exist
  */
 export async function confineLlmConfig(config: LLMEvalConfig, places: LlmPlaces): Promise<LLMEvalConfig> {
   assertAddress(config, places.env);
@@ -63,7 +63,7 @@ export async function confineLlmConfig(config: LLMEvalConfig, places: LlmPlaces)
 
 async function confine(field: string, given: string, llmFolder: string | null): Promise<string> {
   if (llmFolder === null) {
-    throw refused(field, 'This service has no folder that a configuration may name files in.', NO_FOLDER);
+    throw refused(field, 'This service has no folder for files of a configuration.', NO_FOLDER);
   }
   const root = await realpath(llmFolder);
   const target = path.resolve(root, given);
@@ -71,7 +71,7 @@ async function confine(field: string, given: string, llmFolder: string | null): 
   throw refused(field, `${field} must be a path inside the service's folder for language models.`, RELATIVE);
 }
 
-/** @throws {ServiceProblem} 422 where the file is not there */
+/** @throws {ServiceProblem} 422 if the file does not exist */
 async function assertFile(field: string, given: string, target: string): Promise<void> {
   const found = await stat(target).catch(() => undefined);
   if (found?.isFile() === true) return;
@@ -84,21 +84,21 @@ async function assertFile(field: string, given: string, target: string): Promise
   });
 }
 
-const NO_FOLDER = 'Leave it out, or ask the operator of the service for such a folder.';
-const RELATIVE = "Give a relative path that stays inside, such as 'answers.ndjson'.";
+const NO_FOLDER = 'Omit it, or ask the operator of the service for such a folder.';
+const RELATIVE = "Use a relative path inside the folder, such as 'answers.ndjson'.";
 
 function isInside(root: string, target: string): boolean {
   return target === root || target.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
 }
 
-/** Where a path leads by symbolic links; of what is not there yet the folder that is. */
+/** Resolves the symbolic links of a path. For a path that does not exist yet, resolves its existing parent folder. */
 async function realPlace(target: string): Promise<string> {
   try {
     return await realpath(target);
   } catch (error) {
     const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     const above = path.dirname(target);
-    // A link to nowhere, a loop, or what may not be looked at is no place to be.
+    // A dangling link, a loop, or a path without permission is not allowed.
     if (!isAbsent || above === target || (await isLink(target))) return path.parse(target).root;
     return path.join(await realPlace(above), path.basename(target));
   }
@@ -112,7 +112,7 @@ async function isLink(target: string): Promise<boolean> {
   );
 }
 
-/** A request must not make the service call a host of its choice. */
+/** Throws if a configuration would make the service call a host of the client's choice. */
 function assertAddress({ provider, baseUrl }: LLMEvalConfig, env: LlmPlaces['env']): void {
   const variable = ADDRESS_VARIABLES[provider];
   if (baseUrl === null || variable === undefined) return;
@@ -120,8 +120,8 @@ function assertAddress({ provider, baseUrl }: LLMEvalConfig, env: LlmPlaces['env
   if (URL.canParse(named) && URL.canParse(baseUrl) && new URL(named).origin === new URL(baseUrl).origin) return;
   throw refused(
     'base_url',
-    `This service does not ask the provider ${provider} at another address than its own.`,
-    `Leave base_url out, or ask the operator of the service to name that address in ${variable}.`,
+    `This service calls the provider ${provider} only at its default address.`,
+    `Omit base_url, or ask the operator of the service to set that address in ${variable}.`,
   );
 }
 
@@ -129,10 +129,10 @@ function refused(field: string, detail: string, suggestion: string): ServiceProb
   return new ServiceProblem(403, { detail, suggestion, errors: [{ pointer: `/${field}`, detail }] });
 }
 
-/** Where answers are kept that no folder was named for; beside the runs' folders, so that the next run finds them. */
+/** The folder of the default cache. It is next to the folders of the runs, so that the next run finds it. */
 const OWN_CACHE = '.llm-cache';
 
-/** `POST /llm-eval`: asks a language model, or only tells what would be asked. */
+/** Runs `POST /llm-eval`: sends prompts to a language model, or only reports what would be sent. */
 export async function runLlmEvalJob({ body, llmFolder }: LlmEvalJob, context: JobContext): Promise<JobOutcome> {
   const request = parseLlmEvalBody(parseJson(body));
   const given = await readConfig(request.config);
@@ -157,7 +157,7 @@ async function evaluate(
   { folder, signal, onProgress }: JobContext,
 ): Promise<JobOutcome> {
   const judged = { metric, threshold, comparator };
-  // A name is checked before answers are paid for.
+  // Check the metric name before paying for answers.
   if (metric !== undefined) judgeLlmEval(await plannedMetrics(config), judged);
   const result = await runOrExplain(config, {
     minGroupSize: how.min_group_size,
@@ -175,7 +175,9 @@ async function evaluate(
   return { body: JSON.stringify(llmEvalToJson(result, options)), files };
 }
 
-/** A replay asks nobody: an answer that it lacks is missing in what was sent, and not refused. */
+/**
+ * Runs an evaluation. A replay sends no requests, so a missing answer is a problem of the input, not of the service.
+ */
 async function runOrExplain(config: LLMEvalConfig, options: RunLlmEvalOptions): Promise<LlmEvalResult> {
   try {
     return await runLlmEval(config, options);

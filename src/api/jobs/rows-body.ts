@@ -4,16 +4,16 @@ import { measureOptionsOf } from '../../schemas/validate-wire.ts';
 import { parseJson } from '../problem/parse-json.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
-/** Fields whose numbers name groups. */
+/** The fields in which numbers are group names. */
 const GROUP_FIELDS: ReadonlySet<string> = new Set(['sensitive', 'control']);
 
-/** With a positive label, the numbers of these fields name classes. */
+/** The fields in which numbers are class names if there is a positive label. */
 const CLASS_FIELDS: ReadonlySet<string> = new Set([...GROUP_FIELDS, 'y_pred', 'y_true', 'positive_label']);
 
 /**
  * Reads a body of arrays.
- * @throws {ServiceProblem} 400 for what {@link parseJson} refuses, 413 for an array that is too long
- * @throws {ConfigValidationError} for fields at fault
+ * @throws {ServiceProblem} 400 if {@link parseJson} rejects it, 413 if an array is too long
+ * @throws {ConfigValidationError} if fields are invalid
  */
 export function readRowsBody(body: Uint8Array, mostItems: number): ValidateRowsInput {
   const value = parseJson(body, labelFieldsOf);
@@ -33,7 +33,7 @@ function labelFieldsOf(value: unknown): ReadonlySet<string> {
   return hasPositiveLabel ? CLASS_FIELDS : GROUP_FIELDS;
 }
 
-/** A parsed body as the library takes rows. */
+/** Converts a parsed body to the input of the library. */
 function rowsInputOf(body: ValidateRowsBody): ValidateRowsInput {
   return {
     ...measureOptionsOf(body),

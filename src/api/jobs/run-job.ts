@@ -9,8 +9,8 @@ import type { InternalFault, Job, JobContext, JobOutcome, ThreadAnswer, ThreadMe
 import { problemOfToolkitError } from './problem-of-toolkit-error.ts';
 
 /**
- * A problem whose texts tell nothing of where the service keeps its files: the upload is called by what it is, a file in
- * the folder for language models by its name there, and other folders not at all.
+ * Returns a problem whose texts do not reveal where the service stores files. The upload becomes "the uploaded file", a
+ * file in the folder for language models keeps its name in that folder, and other folders are not named.
  */
 export function concealPaths(problem: ProblemJson, job: Job, folder: string): ProblemJson {
   const conceal = concealer(job, folder);
@@ -45,12 +45,12 @@ function concealer(job: Job, folder: string): (text: string) => string {
 
 const UPLOAD = 'the uploaded file';
 
-/** A path as it was given, and as it is written whole. */
+/** Returns a path as it was given and as an absolute path. */
 function formsOf(given: string): string[] {
   return [...new Set([given, path.resolve(given)])].sort((a, b) => b.length - a.length);
 }
 
-/** Takes out a folder and what is named below it. */
+/** Replaces a folder and the paths below it in a text. */
 function hidePlace(text: string, place: string): string {
   if (!text.includes(place)) return text;
   const escaped = place.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
@@ -60,12 +60,12 @@ function hidePlace(text: string, place: string): string {
   );
 }
 
-/** Time between reports of one stage. */
+/** The minimum time between progress reports of one stage. */
 const MIN_MILLIS = 100;
 
 /**
- * Passes on about ten reports a second, and the first and the last of each stage.
- * @param clock in milliseconds
+ * Limits progress reports to about ten per second, plus the first and the last of each stage.
+ * @param clock returns the current time in milliseconds
  */
 export function throttleProgress(onProgress: OnProgress, clock: () => number): OnProgress {
   let stage: string | undefined;
@@ -79,7 +79,7 @@ export function throttleProgress(onProgress: OnProgress, clock: () => number): O
   };
 }
 
-/** The entry of a thread: does one job. */
+/** Runs one job. This is the entry point of a thread. */
 export default async function runTask({ job, folder, limits, variables, port }: ThreadTask): Promise<ThreadAnswer> {
   const controller = new AbortController();
   const { signal } = controller;
@@ -96,12 +96,12 @@ export default async function runTask({ job, folder, limits, variables, port }: 
     () => performance.now(),
   );
   const onProgress = (event: ProgressEvent): void => {
-    // Work that never lets go of the thread hears of an abort here alone.
+    // Work that blocks the thread can notice an abort only here.
     if (receiveMessageOnPort(port) !== undefined) controller.abort();
     report(event);
   };
   tell({ type: 'started' });
-  // A thread does one job at a time, and its environment is its own.
+  // A thread runs one job at a time and has its own environment.
   Object.assign(process.env, variables);
   try {
     return {
@@ -117,11 +117,11 @@ export default async function runTask({ job, folder, limits, variables, port }: 
 }
 
 /**
- * Does a job, in whatever thread this is.
- * @throws {Error} what is wrong with it, as the library has it
+ * Runs a job in the current thread.
+ * @throws {Error} the error of the library
  */
 export async function runJob(job: Job, context: JobContext): Promise<JobOutcome> {
-  // Each kind is loaded when a thread first has one: tensors and models are large.
+  // Each kind is imported on first use, because tensors and models are large.
   switch (job.kind) {
     case 'validate-rows':
       return (await import('./validation-jobs.ts')).runValidateRows(job, context);

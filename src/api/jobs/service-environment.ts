@@ -2,11 +2,11 @@ import { API_PROVIDERS, variablesOf } from '../../llm-evals/client/access.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the system, Node and the numeric libraries read. */
+/** The variables that the operating system, Node.js and the numeric libraries read. */
 const SYSTEM_VARIABLES =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TMP|TEMP|TZ|LANG|LANGUAGE|LC_\w+|TERM|SystemRoot|windir|ComSpec|USERPROFILE|LOCALAPPDATA|APPDATA|PATHEXT|NODE_\w+|UV_\w+|SSL_CERT_\w+|LD_LIBRARY_PATH|DYLD_\w+|OMP_\w+|MKL_\w+|TF_\w+|CUDA_\w+|NVIDIA_\w+|VK_\w+|XDG_\w+|DISPLAY)$/i;
 
-/** What the package reads in a worker or a thread, none of it secret. */
+/** The variables that the package reads in a worker or a thread. None of them is secret. */
 const OWN_VARIABLES = new Set([
   'EVENHAND_LOG_LEVEL',
   'EVENHAND_LOG_FILE',
@@ -16,8 +16,8 @@ const OWN_VARIABLES = new Set([
 ]);
 
 /**
- * Returns the variables that workers and threads of the service inherit. Keys of providers and of the service, addresses
- * of tracking servers and everything else that they do not use stay in the first process.
+ * Returns the variables that workers and threads of the service inherit. Keys of providers and of the service,
+ * addresses of tracking servers, and everything else that they do not use stay in the primary process.
  */
 export function inheritedEnvironment(env: Environment): Record<string, string> {
   const entries = Object.entries(env).filter(
@@ -28,8 +28,8 @@ export function inheritedEnvironment(env: Environment): Record<string, string> {
 }
 
 /**
- * Returns the key and the address of the providers that the text of a configuration names: it has to name the one that
- * it asks.
+ * Returns the key and the address of each provider whose name occurs in the text of a configuration. A configuration
+ * must contain the name of the provider that it uses.
  */
 export function providerEnvironment(config: string, env: Environment): Record<string, string> {
   const variables = API_PROVIDERS.filter((provider) => config.includes(provider)).flatMap(variablesOf);

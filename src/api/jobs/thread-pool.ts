@@ -8,7 +8,7 @@ import { type ThreadLimits, threadLimits } from './job-bounds.ts';
 import type { Job, RunJobOptions, ThreadAnswer, ThreadMessage, ThreadTask } from './job.ts';
 import { inheritedEnvironment, providerEnvironment } from './service-environment.ts';
 
-/** Lends a bounded number of slots; who comes later waits in line. */
+/** Manages a limited number of slots with a waiting queue. */
 export class Slots {
   readonly #count: number;
   readonly #line: (() => void)[] = [];
@@ -31,8 +31,8 @@ export class Slots {
   }
 
   /**
-   * Takes a slot as soon as there is one; given back by {@link release}.
-   * @throws {unknown} the signal's reason, where that comes first
+   * Waits for a slot and takes it. Return it with {@link release}.
+   * @throws {unknown} the signal's reason if it is aborted first
    */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -43,7 +43,7 @@ export class Slots {
     await new Promise<void>((resolve, reject) => {
       const leave = (): void => {
         this.#line.splice(this.#line.indexOf(enter), 1);
-        // The reason is the caller's, whatever it is.
+        // The caller chooses the reason, which may be any value.
         reject(signal.reason as Error);
       };
       const enter = (): void => {
@@ -57,25 +57,25 @@ export class Slots {
 
   release(): void {
     const next = this.#line.shift();
-    // The slot passes on without being free in between.
+    // The slot goes to the next in the queue without becoming free in between.
     if (next === undefined) this.#taken--;
     else next();
   }
 }
 
-/** How long a thread stays without work. */
+/** The time for which an idle thread is kept. */
 const IDLE_MILLIS = 60_000;
 
 /** Options of a {@link ThreadPool}. */
 export interface ThreadPoolOptions {
   readonly threads: number;
-  /** Told of a thread that failed without work; without a listener it would end the process. */
+  /** Called when an idle thread fails. Without a listener, this would end the process. */
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * Threads for jobs. Who waits for a thread waits here and not in piscina, so that it can leave the line; piscina's own
- * way to abort ends a thread, and ending one with a query of DuckDB in it would end the process.
+ * The threads for jobs. Jobs wait here and not in piscina, so that a waiting job can be cancelled. Piscina aborts a job
+ * by terminating its thread; terminating a thread during a DuckDB query would end the process.
  */
 export class ThreadPool {
   readonly slots: Slots;
@@ -89,7 +89,7 @@ export class ThreadPool {
     this.#onFault = onFault;
   }
 
-  /** Runs a job when there is a thread; rejects with the signal's reason where that comes before. */
+  /** Runs a job when a thread is free. Rejects with the signal's reason if it is aborted before. */
   async run(job: Job, options: RunJobOptions): Promise<ThreadAnswer> {
     await this.slots.take(options.signal);
     try {
@@ -102,7 +102,7 @@ export class ThreadPool {
     }
   }
 
-  /** Lets go of the threads; to be called when none is at work. */
+  /** Releases the threads. Call it when none of them is working. */
   async close(): Promise<void> {
     const pool = await this.#pool;
     this.#pool = undefined;
@@ -112,13 +112,13 @@ export class ThreadPool {
   async #open(): Promise<Piscina<ThreadTask, ThreadAnswer>> {
     const { Piscina: Pool } = await import('piscina');
     const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-    // No limits of memory: a thread that meets its own in the middle of JSON.parse takes the process with it.
+    // No memory limits: a thread that reaches its limit during JSON.parse takes the process down.
     const pool = new Pool<ThreadTask, ThreadAnswer>({
       filename: new URL(`./run-job${extension}`, import.meta.url).href,
       minThreads: 0,
       maxThreads: this.slots.count,
       idleTimeout: IDLE_MILLIS,
-      // A thread without work shall let its sockets and timers run out.
+      // An idle thread must be able to close its sockets and run its timers.
       atomics: 'disabled',
       env: inheritedEnvironment(process.env),
       ...(extension === '.ts' ? { execArgv: sourceLoader() } : {}),
@@ -128,7 +128,9 @@ export class ThreadPool {
   }
 }
 
-/** Run from its sources, as tests do, a thread needs what reads TypeScript: Node 20 gives that to the first thread alone. */
+/**
+ * Returns the options for threads that run TypeScript sources, as in tests. Node 20 loads them only in the main thread.
+ */
 function sourceLoader(): string[] {
   const path = createRequire(import.meta.url)
     .resolve('tsx/esm/api')

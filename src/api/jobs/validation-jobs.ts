@@ -23,7 +23,7 @@ import {
 import { readRowsBody } from './rows-body.ts';
 import { writeValidationReports } from './run-files.ts';
 
-/** `POST /validate` with arrays, from a file. */
+/** Runs `POST /validate` with arrays from a file. */
 export async function runValidateRows({ path, mostItems }: ValidateRowsJob, context: JobContext): Promise<JobOutcome> {
   const input = readRowsBody(await readFile(path), mostItems);
   const validation = await validateRows(input, {
@@ -32,13 +32,13 @@ export async function runValidateRows({ path, mostItems }: ValidateRowsJob, cont
     signal: context.signal,
   });
   const body = JSON.stringify(validationToJson(validation));
-  // A report can be made of the result later, but for the levels of a control feature.
+  // The report can be created later from the result, except for the levels of a control feature.
   const files =
     input.control === undefined ? [] : await writeValidationReports(context.folder, validation, ROWS_NAMES.source);
   return { body, files };
 }
 
-/** `POST /validate` with a table: its rows are counted, and only loaded for another backend than DuckDB. */
+/** Runs `POST /validate` with a table. Rows are counted in DuckDB and only loaded for another backend. */
 export async function runValidateTable(
   { path: table, options }: ValidateTableJob,
   { folder, signal }: JobContext,
@@ -49,7 +49,7 @@ export async function runValidateTable(
   const body = JSON.stringify(validationToJson(validation));
   const [attribute = ''] = Object.keys(validation.attributes);
   const names: ReportNames = { source: 'the table of the request', attribute };
-  // A report can be made of the result later, but for the levels of a control feature.
+  // The report can be created later from the result, except for the levels of a control feature.
   if (request.control !== undefined) {
     return { body, files: await writeValidationReports(folder, validation, names.source) };
   }
@@ -57,7 +57,7 @@ export async function runValidateTable(
   return { body, files: [NAMES_FILE] };
 }
 
-/** Makes the report of a validation; pictures and long tables take longer than others on an event loop should wait. */
+/** Creates the report of a validation. Charts and long tables would block an event loop for too long. */
 export async function runValidationReport({ form, names, result }: ValidationReportJob): Promise<JobOutcome> {
   const json = JSON.parse(result) as ValidationJson & { readonly run_id: string };
   const validation = validationFromJson(json, names.attribute);

@@ -7,15 +7,16 @@ import { problemOfToolkitError } from '../jobs/problem-of-toolkit-error.ts';
 import { PROBLEM_KINDS, type ProblemStatus, ServiceProblem } from '../problem/service-problem.ts';
 import { knownPaths, methodsOfRoute, type ServiceMiddleware } from './service-middleware.ts';
 
-/** Statuses that a router leaves behind, without a body, where it found nothing to do. */
+/** Statuses that the router sets, without a body, if no route matches. */
 const UNANSWERED = new Set([404, 405, 501]);
 
-/** Nobody types a longer path by mistake; comparing it with others would only cost time. */
+/** Longer paths are not typing errors, so comparing them with known paths would only cost time. */
 const MAX_COMPARED = 64;
 
 /**
- * Answers whatever is thrown inside as `application/problem+json`, and what no route has answered as 404 or 405. Faults of
- * ours are logged with their cause; the client is told an id only. A browser that asks for `/` is sent to the documentation.
+ * Answers everything that is thrown inside as `application/problem+json`, and unanswered requests with 404 or 405.
+ * Internal errors are logged with their cause; the client only gets an ID. Browsers that request `/` are redirected to
+ * the docs.
  */
 export function answerProblems({ logger, basePath }: Service): ServiceMiddleware {
   return async (context, next) => {
@@ -23,7 +24,7 @@ export function answerProblems({ logger, basePath }: Service): ServiceMiddleware
       await next();
       if (!isUnanswered(context)) return;
       if (!isBrowserAtRoot(context)) throw unanswered(context);
-      // Relative where the service was not told its place: a proxy may show it anywhere.
+      // Relative if no base path is set, because a proxy may serve the app under any path.
       context.redirect(basePath === '' ? 'docs' : `${basePath}/docs`);
       context.vary('Accept');
     } catch (error) {
@@ -38,7 +39,7 @@ function isUnanswered({ status, body, headerSent }: ServiceContext): boolean {
   return UNANSWERED.has(status) && (body ?? null) === null && !headerSent;
 }
 
-/** Browsers name HTML, other clients take anything. */
+/** Returns whether a browser requests the root. Browsers accept HTML; other clients accept anything. */
 function isBrowserAtRoot(context: ServiceContext): boolean {
   const { method, path } = context;
   return (method === 'GET' || method === 'HEAD') && path === '/' && context.get('accept').includes('text/html');
@@ -46,12 +47,12 @@ function isBrowserAtRoot(context: ServiceContext): boolean {
 
 function answer(context: ServiceContext, problem: ServiceProblem): void {
   if (context.headerSent) {
-    // Half of an answer is out. Cut off, it is not taken for a whole one.
+    // Part of the answer is already sent. Destroying the connection marks it as incomplete.
     context.res.destroy();
     return;
   }
   if (!context.req.complete) {
-    // Else Node would read all of a body that nobody wants, or the client would not see the answer.
+    // Otherwise Node.js would read the complete unwanted body, or the client would not receive the answer.
     leaveUnread(context.req);
     context.set('Connection', 'close');
   }
@@ -61,10 +62,10 @@ function answer(context: ServiceContext, problem: ServiceProblem): void {
 function unanswered({ method, path, state }: ServiceContext): ServiceProblem {
   const methods = methodsOfRoute(state.route);
   if (methods === undefined) return unknownPath(path);
-  if (methods.includes(method)) return new ServiceProblem(404, { detail: `There is nothing at '${shown(path)}'.` });
+  if (methods.includes(method)) return new ServiceProblem(404, { detail: `The path '${shown(path)}' does not exist.` });
   const allowed = methods.join(', ');
   return new ServiceProblem(405, {
-    detail: `'${shown(path)}' does not take ${method}.`,
+    detail: `'${shown(path)}' does not support ${method}.`,
     suggestion: `Use ${allowed}.`,
     headers: { Allow: allowed },
   });
@@ -77,7 +78,7 @@ function unknownPath(path: string): ServiceProblem {
   });
 }
 
-/** What was meant, or all there is. */
+/** Suggests the most similar path, or all paths. */
 function suggestPath(path: string): string {
   const known = knownPaths();
   if (nearestNames(path, known).length > 0) return suggestNames(path, known, 'paths');
@@ -89,8 +90,8 @@ function shown(path: string): string {
 }
 
 /**
- * One line for an answer that is our fault or a provider's, with what led to it. Only names, messages and stacks: other
- * properties of an error may hold what the client has sent.
+ * Logs one line for an answer caused by an internal error or by a provider, with the chain of causes. Only names,
+ * messages and stacks are logged: other properties of an error may contain data from the client.
  */
 function logFault(logger: Logger, { requestId, route }: RequestState, problem: ServiceProblem): void {
   const fields = {
@@ -104,11 +105,11 @@ function logFault(logger: Logger, { requestId, route }: RequestState, problem: S
   else logger.warn(fields, problem.detail);
 }
 
-/** An error and those behind it, as text. */
+/** Formats an error and its causes as text. */
 export function causesOf(error: unknown): string {
   const told: string[] = [];
   let current = error;
-  // Bounded, since causes may go in circles.
+  // Limited, because causes may be circular.
   while (current !== undefined && current !== null && told.length < 5) {
     told.push(current instanceof Error ? (current.stack ?? String(current)) : `thrown: ${typeof current}`);
     current = current instanceof Error ? current.cause : undefined;
@@ -117,17 +118,17 @@ export function causesOf(error: unknown): string {
 }
 
 /**
- * Any error as the problem that a client is told: errors of this package by their kind, those of Koa by their status, and
- * every other one as a 500 that names an id to find it by in the log, and nothing of what happened.
- * @param error what was thrown; it stays the problem's cause
- * @param id under what the cause is logged: the run's name, or the request's
+ * Converts any error to the problem that a client receives. Errors of this package are mapped by kind and Koa's errors
+ * by status. Every other error becomes a 500 that contains an ID for the log and no details.
+ * @param error the thrown value, which becomes the cause of the problem
+ * @param id the ID under which the cause is logged: that of the run or of the request
  */
 export function problemOfError(error: unknown, id: string): ServiceProblem {
-  // What is computed beside the requests, and not in a thread, is a validation of arrays.
+  // Only validations of arrays are computed here; everything else runs in a thread.
   return problemOfToolkitError(error, 'validate-rows') ?? ofHttpError(error) ?? internalFault(error, id);
 }
 
-/** What Koa and its packages throw says what the client may be told by `expose`. */
+/** Converts an error of Koa and its packages. `expose` states whether the client may see the message. */
 function ofHttpError(error: unknown): ServiceProblem | undefined {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
   const { status } = error;
@@ -141,14 +142,14 @@ function internalFault(cause: unknown, id: string): ServiceProblem {
   return new ServiceProblem(
     500,
     {
-      detail: `Something failed inside. The log of the service tells more under the id ${id}.`,
-      suggestion: 'Give this id to whoever runs the service.',
+      detail: `An internal error occurred. The log of the service contains details under the ID ${id}.`,
+      suggestion: 'Give this ID to the operator of the service.',
     },
     cause,
   );
 }
 
-/** Answers with a problem: its status, its JSON and its headers. */
+/** Answers with a problem: its status, JSON and headers. */
 export function writeProblem(context: ServiceContext, problem: ServiceProblem): void {
   context.status = problem.status;
   context.body = JSON.stringify(problem);

@@ -8,18 +8,19 @@ import type { Service, ServiceContext } from '../context/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { countRequest, type ServiceMiddleware } from './service-middleware.ts';
 
-/** A shorter key could be found by trying. */
+/** The minimum length of a key. A shorter one could be guessed. */
 const MIN_CHARACTERS = 16;
 
-/** How a good key is made. */
-const MAKE_ONE = 'Make one with: node -p "crypto.randomBytes(24).toString(\'base64url\')"';
+/** The hint on how to create a key. */
+const MAKE_ONE = 'Generate one with: node -p "crypto.randomBytes(24).toString(\'base64url\')"';
 
-/** A header can carry these, and no list or log is broken by them. */
+/** Characters that a header can contain and that break no list or log. */
 const USABLE = /^[\x21-\x7e]+$/;
 
 /**
- * The keys of the service from the environment: `EVENHAND_API_KEYS`, a comma list; none where it is unset or empty.
- * @throws {ConfigValidationError} for a key with characters that no header carries
+ * Reads the keys of the service from the environment: `EVENHAND_API_KEYS`, a comma-separated list; no keys if it is
+ * unset or empty.
+ * @throws {ConfigValidationError} if a key contains characters that a header cannot contain
  */
 export function readKeys(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const listed = (environment['EVENHAND_API_KEYS'] ?? '').split(',').map((key) => key.trim());
@@ -30,37 +31,38 @@ export function readKeys(environment: Readonly<Record<string, string | undefined
 }
 
 /**
- * Keys as they are given, each once. An empty one is refused: a variable that was never set must not open the service.
- * @param from where they were named, for the message
- * @throws {ConfigValidationError} naming the place of the key, never the key
+ * Returns the given keys without duplicates. An empty key is rejected, so that a variable that was never set does not
+ * open the service.
+ * @param from the source of the keys, for the message
+ * @throws {ConfigValidationError} if a key is invalid; the message contains its position and never the key
  */
 export function checkKeys(given: readonly string[], from: string): readonly string[] {
   const wrong = given.findIndex((key) => !USABLE.test(key));
   if (wrong === -1) return Object.freeze([...new Set(given)]);
-  const fault = given[wrong] === '' ? 'is empty' : 'is none';
+  const fault = given[wrong] === '' ? 'is empty' : 'is not valid';
   throw new ConfigValidationError(
     `${from} must hold keys of printable ASCII characters without spaces; key ${String(wrong + 1)} ${fault}.`,
     { context: { variable: from, place: wrong + 1 }, suggestion: MAKE_ONE },
   );
 }
 
-/** Says which keys are short enough to be found by trying. They hold all the same: whoever set them may have reasons. */
+/** Logs which keys are short enough to be guessed. They are accepted, because the operator may have a reason. */
 export function warnOfShortKeys(keys: readonly string[], logger: Logger): void {
   const short = keys.flatMap((key, place) => (key.length < MIN_CHARACTERS ? [String(place + 1)] : []));
   if (short.length === 0) return;
   logger.warn(
-    `${short.length === 1 ? 'Key' : 'Keys'} ${short.join(', ')} of the service ${short.length === 1 ? 'has' : 'have'} fewer than ${String(MIN_CHARACTERS)} characters, and could be found by trying. ${MAKE_ONE}`,
+    `${short.length === 1 ? 'Key' : 'Keys'} ${short.join(', ')} of the service ${short.length === 1 ? 'has' : 'have'} fewer than ${String(MIN_CHARACTERS)} characters, and could be guessed. ${MAKE_ONE}`,
   );
 }
 
-/** A key as the service remembers it. */
+/** The stored form of a key. */
 interface KnownKey {
   readonly digest: Buffer;
-  /** The first characters of the digest, hexadecimal: tells clients apart in logs, and tells nothing of the key. */
+  /** The first hexadecimal characters of the digest. They distinguish clients in logs and do not reveal the key. */
   readonly client: string;
 }
 
-/** What a request shows. */
+/** The key that a request contains. */
 interface ShownKey {
   readonly scheme: 'bearer' | 'basic';
   readonly key: string;
@@ -69,15 +71,16 @@ interface ShownKey {
 const BEARER = 'Bearer realm="evenhand"';
 const BASIC = 'Basic realm="evenhand", charset="UTF-8"';
 
-/** A longer header holds no key of ours. */
+/** The maximum length of a header that can contain a key. */
 const MAX_CHARACTERS = 4096;
 
 /**
- * Lets requests pass that show a key: as `Authorization: Bearer KEY`, or to read also as the password of Basic, so that a
- * browser can open the pages. Basic changes nothing, since a browser sends it by itself also when another page asks it to.
- * GET /health needs none. Without keys every request passes.
+ * Allows requests that contain a valid key, as `Authorization: Bearer KEY`. For read requests the key may also be the
+ * password of Basic authentication, so that a browser can open the pages. Basic is not accepted for changes, because a
+ * browser also sends it with requests that another page makes. GET /health needs no key. Without keys, every request
+ * passes.
  *
- * What is shown is compared as a SHA-256 digest, with each key, in a time that does not depend on where they differ.
+ * The SHA-256 digest of the given key is compared with the digest of each key in constant time.
  */
 export function authenticate({ keys, limiter }: Service): ServiceMiddleware {
   const known = keys.map((key): KnownKey => {
@@ -91,7 +94,7 @@ export function authenticate({ keys, limiter }: Service): ServiceMiddleware {
       const isPassing = client !== undefined && (isReading(context) || shown?.scheme === 'bearer');
       if (isPassing) context.state.client = client;
       else if (!isHealth(context)) {
-        // Who tries keys is counted by address, as those without one are.
+        // Failed attempts are counted by address, like requests without a key.
         if (limiter !== null) await countRequest(limiter, context);
         throw refused(context, client !== undefined);
       }
@@ -104,7 +107,7 @@ function clientOf(known: readonly KnownKey[], shown: string | undefined): string
   if (shown === undefined) return undefined;
   const digest = hash('sha256', shown, 'buffer');
   let client: string | undefined;
-  // All keys are looked at: how long it takes says nothing of which was found.
+  // All keys are compared, so that the time does not reveal which one matched.
   for (const key of known) if (timingSafeEqual(key.digest, digest)) client = key.client;
   return client;
 }
@@ -121,7 +124,7 @@ function shownKey(context: ServiceContext): ShownKey | undefined {
     const pair = decodeUtf8(Buffer.from(rest, 'base64'), 'The password');
     return { scheme, key: pair.slice(pair.indexOf(':') + 1) };
   } catch {
-    // What is not UTF-8 is no key of ours.
+    // A password that is not UTF-8 is not a valid key.
     return undefined;
   }
 }
@@ -134,17 +137,17 @@ function isHealth(context: ServiceContext): boolean {
   return isReading(context) && context.path === '/health';
 }
 
-/** @param isPassword whether the key is right, and was shown in a way that changes nothing */
+/** @param isPassword whether the key is valid, but was sent as a password for a request that changes something */
 function refused(context: ServiceContext, isPassword: boolean): ServiceProblem {
-  // Two lines: browsers that know only one of the schemes read a list of both as the first of it.
+  // Two header lines, because browsers that support only one scheme read a combined list as the first scheme.
   context.set('WWW-Authenticate', isReading(context) ? [BEARER, BASIC] : [BEARER]);
   const isShown = context.req.headers.authorization !== undefined;
   return new ServiceProblem(401, {
     detail: isPassword
       ? 'Passwords work for reading only; send Authorization: Bearer.'
       : isShown
-        ? 'The request shows no key that is known here.'
-        : 'The request shows no key.',
+        ? 'The request contains no valid key.'
+        : 'The request contains no key.',
     suggestion: 'Send the header "Authorization: Bearer KEY" with one of the keys of the service.',
   });
 }

@@ -2,7 +2,7 @@ import { invalidParameter } from '../../internal/arguments.ts';
 import type { Allowance, RateLimiter } from '../context/service-context.ts';
 import { loadRateLimiter } from '../packages.ts';
 
-/** What rate-limiter-flexible tells of a client, whether it lets the request pass or not. */
+/** The answer of rate-limiter-flexible about a client, for allowed and rejected requests. */
 interface Taken {
   readonly remainingPoints: number;
   readonly msBeforeNext: number;
@@ -11,8 +11,9 @@ interface Taken {
 const SECONDS = 60;
 
 /**
- * So many requests a minute and client, counted in the memory of this process from a client's first request on.
- * @throws {ValueError} for a limit that is no whole number of 1 or more
+ * Creates a limiter of requests per minute and client. Counts are kept in the memory of this process, and each window
+ * begins with a client's first request.
+ * @throws {ValueError} if the limit is not a whole number of at least 1
  */
 export function createMemoryRateLimiter(perMinute: number): RateLimiter {
   if (!Number.isSafeInteger(perMinute) || perMinute < 1) {
@@ -25,7 +26,7 @@ export function createMemoryRateLimiter(perMinute: number): RateLimiter {
       try {
         return allowance(true, perMinute, await limiter.consume(client));
       } catch (refusal) {
-        // It rejects with what is left, and with an Error only where something failed.
+        // It rejects with the remaining allowance, and with an Error only for failures.
         if (refusal instanceof Error) throw refusal;
         return allowance(false, perMinute, refusal as Taken);
       }

@@ -7,7 +7,10 @@ import type { ServiceMiddleware } from './service-middleware.ts';
 
 let registry: Registry | undefined;
 
-/** Memory, CPU and event loop of this process: one registry, however many services it holds, since each one observes the process anew. */
+/**
+ * Returns the registry for memory, CPU and event loop of this process. There is one per process, however many services
+ * it contains, because each registry would collect these metrics again.
+ */
 function processMetrics(): Registry {
   registry ??= createRegistry();
   return registry;
@@ -20,42 +23,43 @@ function createRegistry(): Registry {
   return created;
 }
 
-/** Metrics of one process, to be merged with those of others. */
+/** The metrics of one process, to be merged with those of others. */
 export type MetricsJson = readonly unknown[];
 
-/** Metrics as Prometheus reads them. */
+/** Metrics in the format of Prometheus. */
 export interface RenderedMetrics {
   readonly text: string;
   readonly contentType: string;
 }
 
-/** What one process counts. */
+/** The metrics of one process and the middleware that collects them. */
 export interface ServiceMetrics {
-  /** Counts requests and their time. */
+  /** Counts requests and measures their duration. */
   readonly middleware: ServiceMiddleware;
-  /** The metrics of this process, as plain data for `mergeMetrics`. */
+  /** Returns the metrics of this process as plain data for `mergeMetrics`. */
   toJson(): Promise<MetricsJson>;
   render(): Promise<RenderedMetrics>;
 }
 
-/** Seconds, from what is answered at once to what takes minutes. */
+/** Buckets in seconds, from immediate answers to those that take minutes. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Methods that are told apart; others are told as one, so that a client cannot make series. */
+/** The methods with their own series. All others share one, so that clients cannot create series. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
 
 /**
- * The metrics of one process, in a registry of its own:
+ * Creates the metrics of one process in a separate registry:
  *
- * - `evenhand_http_requests_total` {method, route, status}: answers given; status 499 where the client went first
+ * - `evenhand_http_requests_total` {method, route, status}: answered requests; status 499 if the client disconnected
+ *   first
  * - `evenhand_http_request_duration_seconds` {method, route}: from the head of a request to the last byte of its answer
  * - `evenhand_http_requests_in_flight`
- * - `evenhand_runs` {state}: runs queued, running and kept, asked for when metrics are
+ * - `evenhand_runs` {state}: runs queued, running and kept, read whenever metrics are requested
  * - `evenhand_process_…`, `evenhand_nodejs_…`: memory, CPU and event loop of the process
  *
- * Routes come out of a fixed list, so that the number of series is bounded whatever is asked for. Between processes,
- * counts and requests in flight add up; of `evenhand_runs`, which all processes see alike, the largest is taken.
- * @param counts tells of the runs; where it fails their last numbers stay
+ * Routes come from a fixed list, so the number of series is bounded. When processes are merged, counts and requests in
+ * flight are added. All processes see the same `evenhand_runs`, so the maximum is used.
+ * @param counts returns the numbers of runs; if it fails, the last numbers stay
  */
 export function createServiceMetrics(counts: () => Promise<RunCounts>): ServiceMetrics {
   const { Registry } = loadPromClient();
@@ -76,7 +80,7 @@ function registerRuns(registry: Registry, counts: () => Promise<RunCounts>): voi
   const { Gauge } = loadPromClient();
   new Gauge({
     name: 'evenhand_runs',
-    help: 'Runs by their state: waiting for a thread, at work, or ended and kept.',
+    help: 'Runs by state: waiting for a thread, running, or ended and stored.',
     labelNames: ['state'],
     registers: [registry],
     aggregator: 'max',
@@ -93,7 +97,7 @@ function observer(registry: Registry): ServiceMiddleware {
   const registers = [registry];
   const total = new Counter({
     name: 'evenhand_http_requests_total',
-    help: 'Answers given.',
+    help: 'Answered requests.',
     labelNames: ['method', 'route', 'status'],
     registers,
   });
@@ -106,7 +110,7 @@ function observer(registry: Registry): ServiceMiddleware {
   });
   const inFlight = new Gauge({
     name: 'evenhand_http_requests_in_flight',
-    help: 'Requests that are not answered yet.',
+    help: 'Requests in progress.',
     registers,
     aggregator: 'sum',
   });

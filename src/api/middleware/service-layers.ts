@@ -5,13 +5,13 @@ import { answerProblems } from './answer-problems.ts';
 import { authenticate } from './authenticate.ts';
 import { countRequest, routeOfPath, type ServiceMiddleware } from './service-middleware.ts';
 
-/** Methods that change nothing. */
+/** Methods without side effects. */
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses what pages of other origins make a browser send. Two ways lead in from there: a request that changes something
- * and needs no answer to do so, and a name of the page's own that leads to this machine (DNS rebinding). The first is told
- * by Origin and Sec-Fetch-Site, the second by a Host that the service does not go by.
+ * Rejects requests that pages of other origins make a browser send. There are two such attacks: a request that changes
+ * something without needing the answer (CSRF), and a host name of the attacker that resolves to this machine (DNS
+ * rebinding). Origin and Sec-Fetch-Site reveal the first, a Host that is not allowed reveals the second.
  */
 export function sameOrigin({ allowedHosts, corsOrigins }: Service): ServiceMiddleware {
   const hosts = allowedHosts === null ? null : new Set(allowedHosts.map((host) => nameOf(host)));
@@ -24,10 +24,10 @@ export function sameOrigin({ allowedHosts, corsOrigins }: Service): ServiceMiddl
   };
 }
 
-/** A host without its port, as names are compared. */
+/** Returns a host without its port, for comparison. */
 function nameOf(host: string): string {
   const address = /^\[([^\]]*)\](?::\d*)?$/.exec(host)?.[1];
-  // Several colons outside brackets are an IPv6 address, not a port.
+  // Several colons without brackets are an IPv6 address without a port.
   const name = address ?? (/^[^:]*:\d*$/.test(host) ? host.slice(0, host.indexOf(':')) : host);
   return name.toLowerCase();
 }
@@ -36,43 +36,46 @@ function isFromElsewhere({ req }: ServiceContext, host: string, origins: Readonl
   const { origin } = req.headers;
   if (origin !== undefined && origins.has(origin)) return false;
   const site = req.headers['sec-fetch-site'];
-  // A browser's own word, which no page can write; a proxy may have changed the Host.
+  // Browsers set Sec-Fetch-Site and pages cannot change it; a proxy may have changed the Host.
   if (site === 'same-origin') return false;
   if (site === 'cross-site' || site === 'same-site') return true;
   return origin !== undefined && hostOf(origin) !== host.toLowerCase();
 }
 
-/** Of `https://audit.example.com:8443` what a Host header would have; undefined for `null` and what is no origin. */
+/**
+ * Returns the Host header that matches an origin such as `https://audit.example.com:8443`; undefined if there is none.
+ */
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
 function strangeHost(): ServiceProblem {
   return new ServiceProblem(403, {
-    detail: 'The service does not go by the name in the Host header.',
-    suggestion: 'Use the name it was started for, or start it with --allowed-host NAME for this one too.',
+    detail: 'The name in the Host header is not allowed.',
+    suggestion: 'Use the name that the service was started with, or allow this one with --allowed-host NAME.',
   });
 }
 
 function strangeOrigin(): ServiceProblem {
   return new ServiceProblem(403, {
-    detail: 'A page of another origin may not change anything here.',
-    suggestion: 'Start the service with --cors-origin ORIGIN to let the pages of an origin do so.',
+    detail: 'Pages of other origins may not send requests that change something.',
+    suggestion: 'Start the service with --cors-origin ORIGIN to allow the pages of an origin.',
   });
 }
 
-/** Machines ask for these all the time. */
+/** Paths that monitoring systems request all the time. */
 const QUIET = new Set(['/health', '/ready', '/metrics']);
 
-/** Where a path is longer, its rest tells nothing. */
+/** The maximum length of a logged path. */
 const MAX_CHARACTERS = 200;
 
-/** What is said of a client that went before it had its answer, as nginx does. */
+/** The status of a client that disconnected before it got its answer, as in nginx. */
 const CLIENT_GONE = 499;
 
 /**
- * One line for each answer, when its last byte is out or its client gone (status 499): who asked for what, and how it
- * went. Never what was sent or answered: no query, no body, no key. /health, /ready and /metrics are told at debug.
+ * Logs one line for each answer, when its last byte is sent or its client disconnected (status 499): who requested
+ * what, and the outcome. Never logs content: no query, body or key. /health, /ready and /metrics are logged at debug
+ * level.
  */
 export function logRequests({ logger, workerName }: Service): ServiceMiddleware {
   return async (context, next) => {
@@ -103,12 +106,12 @@ function lineOf(context: ServiceContext, millis: number, worker: string): Record
   };
 }
 
-/** Of an answer whose length was not known beforehand, a stream, null. */
+/** Returns the length of an answer; null if it was not known beforehand, as for a stream. */
 function bytesOf(length: number | string | string[] | undefined): number | null {
   return length === undefined ? null : Number(length);
 }
 
-/** Headers of requests and answers that pages of allowed origins may send and read. */
+/** The headers that pages of allowed origins may send and read. */
 const ALLOWED = ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer', 'X-Request-Id'];
 const EXPOSED = [
   'Content-Disposition',
@@ -123,12 +126,12 @@ const EXPOSED = [
   'X-Request-Id',
 ];
 
-/** How long a browser may remember what it was allowed. */
+/** The time for which a browser may cache a preflight answer. */
 const MAX_AGE_SECONDS = 600;
 
 /**
- * Lets pages of the named origins read answers; null where none is named, so that the package is not loaded for nothing.
- * No cookies and no passwords of the browser: such a page shows a key of its own.
+ * Allows pages of the given origins to read answers (CORS). Returns null if there are no origins, so that the package
+ * is not loaded. Cookies and stored passwords are not accepted: such a page must send a key.
  */
 export function crossOrigin({ corsOrigins }: Service): ServiceMiddleware | null {
   if (corsOrigins.length === 0) return null;
@@ -142,22 +145,22 @@ export function crossOrigin({ corsOrigins }: Service): ServiceMiddleware | null 
     allowHeaders: ALLOWED,
     exposeHeaders: EXPOSED,
     maxAge: MAX_AGE_SECONDS,
-    // Problems are answered with the headers that are set by then.
+    // Problems are answered with the headers that are already set.
     keepHeadersOnError: false,
   });
   return async (context, next) => {
-    // What a page may read is not for its own origin only.
+    // Other origins may read this answer too.
     if (origins.has(context.get('Origin'))) context.set('Cross-Origin-Resource-Policy', 'cross-origin');
     await cors(context, next);
   };
 }
 
-/** What a client may call its request: nothing that could break a line of the log or a header. */
+/** Accepted request IDs: characters that break neither a log line nor a header. */
 const USABLE = /^[\w.-]{1,64}$/;
 
 /**
- * Names each request, by the client's X-Request-Id where that is usable, and says on every answer which worker gave it.
- * The outermost middleware: what stands inside finds `state` filled.
+ * Sets the ID of each request, which is the client's X-Request-Id if it is usable, and adds the worker's name to every
+ * answer. This is the outermost middleware: all others find `state` filled.
  */
 export function requestId({ createId, workerName }: Service): ServiceMiddleware {
   return async ({ req, res, path, state }, next) => {
@@ -171,10 +174,10 @@ export function requestId({ createId, workerName }: Service): ServiceMiddleware 
   };
 }
 
-/** What machines ask for all the time. */
+/** Paths that do not count against the rate limit, because monitoring systems request them all the time. */
 const NOT_COUNTED = new Set(['/health', '/ready', '/metrics']);
 
-/** Counts the requests of each client, and refuses those beyond the limit with 429. */
+/** Counts the requests of each client and rejects those above the limit with 429. */
 export function limitRate({ limiter }: Service): ServiceMiddleware {
   return async (context, next) => {
     if (limiter !== null && !NOT_COUNTED.has(context.path)) await countRequest(limiter, context);
@@ -183,8 +186,9 @@ export function limitRate({ limiter }: Service): ServiceMiddleware {
 }
 
 /**
- * All that stands around the routes, the outermost first. Names come before what logs them, logs and metrics around what
- * answers problems, so that they see its status; who may not ask is refused before anything is counted or read.
+ * Returns all middleware around the routes, the outermost first. Request IDs come before logs. Logs and metrics come
+ * before the answering of problems, so that they see its status. Requests are authenticated before they are counted or
+ * read.
  * @param observe the middleware of the service's metrics
  */
 export function serviceLayers(service: Service, observe: ServiceMiddleware): readonly ServiceMiddleware[] {
@@ -202,12 +206,12 @@ export function serviceLayers(service: Service, observe: ServiceMiddleware): rea
 }
 
 /**
- * Headers that keep a browser from doing anything with an answer but reading it: nothing may be loaded, framed, guessed
- * from its bytes or kept. Pages set a policy of their own afterwards. Nothing asks for HTTPS, which plain HTTP on one's own
- * machine has not; whoever ends TLS in front of the service says so there.
+ * Sets headers that restrict what a browser may do with an answer: nothing may be loaded, framed, sniffed or cached.
+ * Pages replace the policy later. HTTPS is not enforced, because a local service uses plain HTTP; a proxy that
+ * terminates TLS should set Strict-Transport-Security.
  */
 export function securityHeaders(): ServiceMiddleware {
-  // Asked anew for each answer: that takes 5 to 10 µs, and setting the same headers by ourselves 4 to 9.
+  // Called for each answer: this takes 5 to 10 µs; setting the same headers directly takes 4 to 9 µs.
   const helmet = (loadHelmet() as unknown as HelmetOfCommonJs)({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -217,10 +221,10 @@ export function securityHeaders(): ServiceMiddleware {
     referrerPolicy: { policy: 'no-referrer' },
     xFrameOptions: { action: 'deny' },
     strictTransportSecurity: false,
-    // Browsers ignore these two, with a complaint, on plain HTTP from elsewhere.
+    // Browsers ignore these two on plain HTTP from other machines, and log a warning.
     crossOriginOpenerPolicy: false,
     originAgentCluster: false,
-    // For browsers that are gone.
+    // Only obsolete browsers use this header.
     xDnsPrefetchControl: false,
     xDownloadOptions: false,
     xXssProtection: false,
@@ -231,5 +235,5 @@ export function securityHeaders(): ServiceMiddleware {
   };
 }
 
-/** The package gives its function itself to `require`, whatever its types say. */
+/** The package exports its function directly to `require`, although its types differ. */
 type HelmetOfCommonJs = (options: Readonly<Record<string, unknown>>) => ServiceMiddleware;

@@ -4,28 +4,28 @@ import type { RateLimiter, ServiceContext } from '../context/service-context.ts'
 import { OPERATIONS } from '../openapi/operation-ids.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
-/** The route of paths that the service does not have. */
+/** The route of unknown paths. */
 const UNMATCHED = 'unmatched';
 
-/** The methods of each route, as an `Allow` header names them. */
+/** The methods of each route, in the format of an `Allow` header. */
 const METHODS = new Map<string, readonly string[]>();
 for (const [method, route] of Object.values(OPERATIONS)) {
   const named = method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()];
   METHODS.set(route, [...(METHODS.get(route) ?? []), ...named]);
 }
 
-/** Paths with a part that varies. */
+/** The paths with a variable part. */
 const PATTERNS = [...METHODS.keys()]
   .filter((route) => route.includes('{'))
   .map((route) => ({ route, pattern: new RegExp(`^${route.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }));
 
-/** Files of the documentation's pages, which are no operations. */
+/** The path of the files of the documentation pages, which are not operations. */
 const ASSETS = '/docs/assets/';
 const ASSETS_ROUTE = '/docs/assets/{file}';
 
 /**
- * The path as the OpenAPI document writes it, out of a fixed list: whatever clients ask for, there are only so many.
- * A slash at the end counts for nothing.
+ * Returns the path as in the OpenAPI document, from a fixed list, so that the number of routes is bounded. A slash at
+ * the end is ignored.
  */
 export function routeOfPath(path: string): string {
   const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
@@ -34,23 +34,23 @@ export function routeOfPath(path: string): string {
   return PATTERNS.find(({ pattern }) => pattern.test(plain))?.route ?? UNMATCHED;
 }
 
-/** The methods that a route answers; undefined for one that is not known. */
+/** Returns the methods of a route; undefined for an unknown route. */
 export function methodsOfRoute(route: string): readonly string[] | undefined {
   return METHODS.get(route);
 }
 
-/** The paths of the service, for those who look for one. */
+/** Returns the paths of the service, for suggestions. */
 export function knownPaths(): readonly string[] {
   return [...METHODS.keys()];
 }
 
-/** Stands around the routes: does its part, and lets `next` do the rest. */
+/** Middleware around the routes. */
 export type ServiceMiddleware = (context: ServiceContext, next: () => Promise<unknown>) => Promise<void>;
 
 /**
- * Counts a request by its key, or by its address where it showed none that is known, and says in `RateLimit-Limit`,
- * `RateLimit-Remaining` and `RateLimit-Reset` (seconds) what is left.
- * @throws {ServiceProblem} 429 beyond the limit
+ * Counts a request by its key, or by its address if it has no valid key, and reports the remaining allowance in
+ * `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds).
+ * @throws {ServiceProblem} 429 above the limit
  */
 export async function countRequest(limiter: RateLimiter, context: ServiceContext): Promise<void> {
   const { isAllowed, limit, remaining, resetSeconds } = await limiter.take(clientOf(context));
@@ -60,7 +60,7 @@ export async function countRequest(limiter: RateLimiter, context: ServiceContext
   context.res.setHeader('RateLimit-Reset', reset);
   if (isAllowed) return;
   throw new ServiceProblem(429, {
-    detail: `More than ${String(limit)} requests came from this client within a minute.`,
+    detail: `This client sent more than ${String(limit)} requests within a minute.`,
     suggestion: `Wait ${reset} seconds.`,
     headers: { 'Retry-After': reset },
   });
@@ -71,8 +71,8 @@ function clientOf({ state, req }: ServiceContext): string {
 }
 
 /**
- * The address that requests are counted by. Of IPv6 the first 64 bits, since one household has all that begin with them;
- * an IPv4 address in IPv6's clothes is that IPv4 address.
+ * Returns the address by which requests are counted. For IPv6 it is the first 64 bits, because a household usually has
+ * all addresses with that prefix. An IPv4-mapped IPv6 address is returned as IPv4.
  */
 export function clientAddress(remote: string | undefined): string {
   if (remote === undefined) return 'unknown';

@@ -7,28 +7,30 @@ import { pipelineFieldsSchema, workflowFieldsSchema } from '../../schemas/workfl
 /** `POST /llm-eval` */
 export const llmEvalBodySchema = bodySchema.meta({
   id: 'LlmEvalBody',
-  description: 'What is asked of whom, how the answers are scored, and what passes.',
+  description: 'The prompts, the language model, how its answers are scored, and the threshold.',
 });
 
 /** `POST /validate` with `application/json` */
 export const validateBodySchema = validateRowsSchema.meta({
   id: 'ValidateBody',
-  description:
-    'Decisions (or scores) and their groups as arrays of equal length, how they are measured, and what passes.',
+  description: 'Decisions (or scores) and their groups as arrays of equal length, the metrics, and the threshold.',
 });
 
 const PARTS = {
-  // A file has its own media type; what is in it is no text of JSON.
-  file: z.file().meta({ description: 'The rows: CSV, CSV packed with gzip, or Parquet.' }),
+  // A file has its own media type. Its content is not part of the JSON schema.
+  file: z.file().meta({ description: 'The rows: CSV, CSV compressed with gzip, or Parquet.' }),
 } as const;
 
-/** The configuration; the example is one line, since pages that try requests out have one line for a text. */
+/**
+ * Returns the schema of the configuration. The example is one line, because pages for trying requests show one line per
+ * text.
+ */
 function configPart(example: string): z.ZodString {
   return z
     .string()
     .min(1)
     .meta({
-      description: 'The configuration as YAML or JSON text: what `evenhand config schema` describes.',
+      description: 'The configuration as YAML or JSON text: see `evenhand config schema`.',
       examples: [example],
     });
 }
@@ -42,12 +44,12 @@ const WORKFLOW_CONFIG =
 /** `POST /pipeline` */
 export const pipelineFormSchema = z
   .strictObject({ ...PARTS, config: configPart(PIPELINE_CONFIG), ...pipelineFieldsSchema.shape })
-  .meta({ id: 'PipelineForm', description: 'A table, and how it is looked at and transformed.' });
+  .meta({ id: 'PipelineForm', description: 'A table, and a configuration of how to examine and transform it.' });
 
 /** `POST /workflow` */
 export const workflowFormSchema = z
   .strictObject({ ...PARTS, config: configPart(WORKFLOW_CONFIG), ...workflowFieldsSchema.shape })
   .meta({
     id: 'WorkflowForm',
-    description: 'A table, and how a model is trained on it without and with a constraint.',
+    description: 'A table, and a configuration of how to train a model on it without and with a constraint.',
   });

@@ -55,10 +55,10 @@ export {
   workflowFormSchema,
 };
 
-/** What clients send. */
+/** The models of request bodies. */
 export const BODY_MODELS = [validateBodySchema, pipelineFormSchema, workflowFormSchema, llmEvalBodySchema] as const;
 
-/** What clients get. */
+/** The models of response bodies. */
 export const ANSWER_MODELS = [
   validationAnswerSchema,
   singleValidationSchema,
@@ -101,7 +101,7 @@ export type Health = z.output<typeof healthSchema>;
 /** `GET /ready` */
 export type Readiness = z.output<typeof readinessSchema>;
 
-/** Why there is no result. */
+/** The reason why there is no result. */
 export type Problem = z.output<typeof problemSchema>;
 
 /** The body of `POST /validate`. */
@@ -110,26 +110,26 @@ export type ValidateBody = z.input<typeof validateBodySchema>;
 /** The body of `POST /llm-eval`. */
 export type LlmEvalBody = z.input<typeof llmEvalBodySchema>;
 
-/** What `POST /validate` answers. */
+/** The answer of `POST /validate`. */
 export type ValidationAnswer = z.output<typeof validationAnswerSchema>;
 
-/** What `POST /pipeline` answers. */
+/** The answer of `POST /pipeline`. */
 export type PipelineAnswer = z.output<typeof pipelineAnswerSchema>;
 
-/** What `POST /workflow` answers. */
+/** The answer of `POST /workflow`. */
 export type WorkflowAnswer = z.output<typeof workflowAnswerSchema>;
 
-/** What `POST /llm-eval` answers. */
+/** The answer of `POST /llm-eval`. */
 export type LlmEvalAnswer = z.output<typeof llmEvalAnswerSchema>;
 
-/** What `GET /results/{run_id}` answers. */
+/** The answer of `GET /results/{run_id}`. */
 export type Run = z.output<typeof runSchema>;
 
 /** A run in the list of `GET /results`. */
 export type RunSummary = z.output<typeof runSummarySchema>;
 
-/** The answer 202. */
+/** The body of a 202 answer. */
 export type Accepted = z.output<typeof acceptedSchema>;
 
-/** Something that happened to a run. */
+/** An event of a run. */
 export type RunEvent = z.output<typeof runEventSchema>;

@@ -5,7 +5,7 @@ import { comparator, count, interval, notes, numberOrNull, RUN_FIELDS, textOrNul
 
 const range = z
   .strictObject({ low: z.number(), expected: z.number(), ceiling: z.number() })
-  .meta({ description: 'At least, most likely, at most.' });
+  .meta({ description: 'The lower bound, the most likely value, and the upper bound.' });
 
 const part = z.strictObject({
   evaluator: z.string(),
@@ -21,27 +21,27 @@ const part = z.strictObject({
 /** The fields of a dry run. */
 const DRY_RUN_FIELDS = {
   model: z.string(),
-  request_count: count.meta({ description: 'Requests that would be sent.' }),
-  cached_count: count.meta({ description: 'Answers that are known already.' }),
+  request_count: count.meta({ description: 'The number of requests that would be sent.' }),
+  cached_count: count.meta({ description: 'The number of answers that are already in the cache.' }),
   estimated_input_tokens: z.number(),
   estimated_output_tokens: range,
-  estimated_cost_usd: range.nullable().meta({ description: "null where the model's price is not known." }),
+  estimated_cost_usd: range.nullable().meta({ description: "null if the model's price is not known." }),
   price: z
     .strictObject({ input: z.number(), output: z.number(), as_of: z.string(), source: z.string() })
     .nullable()
-    .meta({ description: 'US dollars for a million tokens.' }),
+    .meta({ description: 'US dollars per million tokens.' }),
   breakdown: z.array(part),
-  limits: z.array(z.string()).meta({ description: "What the run's own limits would stop." }),
+  limits: z.array(z.string()).meta({ description: 'Limits of the run that would stop it.' }),
   undefined_metrics: z
     .array(z.strictObject({ metric: z.string(), reason: z.string(), suggestion: z.string() }))
-    .meta({ description: 'Metrics that can only end undefined, whatever is answered.' }),
+    .meta({ description: 'Metrics that will be undefined for any answers.' }),
   plan_digest: z.string().meta({ description: 'SHA-256 of all requests that would be sent.' }),
 } as const;
 
-/** What an evaluation would send, and what that may take. */
+/** The requests that an evaluation would send, and their cost. */
 export const dryRunSchema = z
   .strictObject(DRY_RUN_FIELDS)
-  .meta({ id: 'DryRun', description: 'What an evaluation would send, and what that may take.' });
+  .meta({ id: 'DryRun', description: 'The requests that an evaluation would send, and their estimated cost.' });
 
 const pair = z.strictObject({
   first: z.string(),
@@ -58,19 +58,23 @@ export const llmMetricResultSchema = z
   .strictObject({
     ...METRIC_RESULT_FIELDS,
     evaluator: z.string(),
-    dimension: textOrNull.meta({ description: 'What was varied; null for a metric of all answers.' }),
-    n: count.meta({ description: 'Independent items that took part.' }),
-    exclusions: z.record(z.string(), count).meta({ description: 'Answers that took no part, by reason.' }),
-    adjusted_p_value: numberOrNull.meta({ description: 'After all metrics of the run are allowed for.' }),
+    dimension: textOrNull.meta({ description: 'The attribute that was varied; null for a metric of all answers.' }),
+    n: count.meta({ description: 'The number of independent items in the metric.' }),
+    exclusions: z.record(z.string(), count).meta({ description: 'The number of excluded answers, by reason.' }),
+    adjusted_p_value: numberOrNull.meta({ description: 'The p-value, adjusted for all metrics of the run.' }),
     adjustment: textOrNull,
-    noise_floor: numberOrNull.meta({ description: 'What noise alone gives; of an excess, on the scale of distances.' }),
-    null_mean: numberOrNull.meta({ description: 'Mean of this metric without an effect; of a gap, of its size.' }),
+    noise_floor: numberOrNull.meta({
+      description: 'The value that noise alone produces; for an excess, on the scale of distances.',
+    }),
+    null_mean: numberOrNull.meta({
+      description: 'The mean of this metric if there is no effect; for a gap, the mean of its size.',
+    }),
     null_quantile_95: numberOrNull.meta({
-      description: 'Without an effect the metric lies below this with probability 0.95.',
+      description: 'If there is no effect, the metric is below this with probability 0.95.',
     }),
     standard_error: numberOrNull,
     degrees: numberOrNull,
-    least_p_value: numberOrNull.meta({ description: 'The least that data of this size can have.' }),
+    least_p_value: numberOrNull.meta({ description: 'The smallest p-value that data of this size can have.' }),
     pairs: z.array(pair),
   })
   .meta({ id: 'LlmMetricResult', description: "A metric of a language model's answers." });
@@ -105,14 +109,16 @@ const actual = z.strictObject({
   seconds: z.number(),
 });
 
-/** `POST /llm-eval` where answers were scored. */
+/** The answer of `POST /llm-eval` if answers were scored. */
 export const llmEvaluationSchema = z
   .strictObject({
     ...RUN_FIELDS,
     passed: z.boolean().nullable(),
     threshold: z.union([z.number(), z.record(z.string(), z.number())]).nullable(),
     verdicts: z.record(z.string(), verdict),
-    metrics: z.record(z.string(), llmMetricResultSchema).meta({ description: 'By name: `sentiment_gap.gender`.' }),
+    metrics: z
+      .record(z.string(), llmMetricResultSchema)
+      .meta({ description: 'Metrics by name, such as `sentiment_gap.gender`.' }),
     dry_run: dryRunSchema,
     planned,
     actual,
@@ -120,15 +126,15 @@ export const llmEvaluationSchema = z
     warnings: notes,
     seed: z.number().int(),
   })
-  .meta({ id: 'LlmEvaluation', description: 'What differs in the answers, and what of it is noise.' });
+  .meta({ id: 'LlmEvaluation', description: 'How the answers differ, compared with sampling noise.' });
 
 /** `POST /llm-eval` with `dry_run`. */
 export const llmDryRunSchema = z
   .strictObject({ ...RUN_FIELDS, ...DRY_RUN_FIELDS })
-  .meta({ id: 'LlmDryRun', description: 'What would be sent; nothing was.' });
+  .meta({ id: 'LlmDryRun', description: 'The requests that would be sent. None was sent.' });
 
 /** `POST /llm-eval` */
 export const llmEvalAnswerSchema = z.union([llmEvaluationSchema, llmDryRunSchema]).meta({
   id: 'LlmEvalAnswer',
-  description: 'An evaluation, or with `dry_run` what one would send. `passed: false` is an ordinary answer.',
+  description: 'An evaluation, or with `dry_run` the requests it would send. `passed: false` is a normal answer.',
 });

@@ -4,7 +4,7 @@ import { count, interval, notes, numberOrNull, openInterval, textOrNull } from '
 
 const measures = z.record(z.string(), numberOrNull);
 
-/** Measures of all rows and of each group, and inside the levels of a control feature. */
+/** Measures of all rows, of each group, and within each level of a control feature. */
 export const metricFrameSchema = z
   .strictObject({
     overall: measures.meta({ description: 'Measures of all rows.' }),
@@ -18,97 +18,99 @@ export const metricFrameSchema = z
       return z
         .record(z.string(), metricFrameSchema)
         .optional()
-        .meta({ description: 'The same inside each level of the control feature.' });
+        .meta({ description: 'The same within each level of the control feature.' });
     },
   })
   .meta({ id: 'MetricFrame', description: 'Measures of all rows and of each group, with their comparisons.' });
 
-/** A group, or one rate of it, that took no part. */
+/** A group, or one rate of a group, that was excluded. */
 export const exclusionSchema = z
   .strictObject({
-    n: count.meta({ description: 'Rows of the group.' }),
+    n: count.meta({ description: 'The number of rows of the group.' }),
     reason: z.string(),
     numerator: numberOrNull.meta({
-      description: 'Weighted rows above the line of the rate that the reason speaks of.',
+      description: 'The weighted numerator of the rate that the reason names.',
     }),
-    denominator: numberOrNull.meta({ description: 'Weighted rows below that line.' }),
+    denominator: numberOrNull.meta({ description: 'The weighted denominator of that rate.' }),
   })
-  .meta({ id: 'Exclusion', description: 'Why a group, or one rate of it, took no part.' });
+  .meta({ id: 'Exclusion', description: 'The reason why a group, or one rate of it, was excluded.' });
 
-/** Rows that lack a value, by group. */
+/** Rows with missing values, by group. */
 export const missingRowsSchema = z
   .strictObject({
-    n: count.meta({ description: 'Rows of all groups; rows without a group are counted by n_dropped alone.' }),
+    n: count.meta({ description: 'Rows of all groups. Rows without a group are counted only in n_dropped.' }),
     by_group: z.record(z.string(), count),
     p_value: numberOrNull.meta({
       description:
-        'The probability of shares of missing rows that differ as much, if all groups lack the same share; below 0.05 the gate warns, or fails with strict_missing. null where none is missing.',
+        'The p-value of the test that the share of missing rows is equal in all groups. Below 0.05 the gate warns, or fails with strict_missing. null if no row is missing.',
     }),
     worst_case: interval.nullable().meta({
-      description: 'The smallest and largest value that the metric could have with these rows; null where not known.',
+      description: 'The smallest and largest value that the metric could have with these rows; null if not known.',
     }),
   })
   .meta({
     id: 'MissingRows',
-    description: 'Rows that lack a value which the metric needs, and what they could change.',
+    description: 'Rows without a value that the metric needs, and how much they could change it.',
   });
 
-/** The fields that every metric has. */
+/** The fields of every metric. */
 export const METRIC_RESULT_FIELDS = {
   metric: z.string().meta({ examples: ['demographic_parity_difference'] }),
   value: numberOrNull.meta({
-    description: 'The metric; null where it is undefined, and then undefined_reason says why.',
+    description: 'The value of the metric; null if it is undefined (see undefined_reason).',
   }),
   ci: openInterval.nullable().meta({
-    description: 'The interval around the value; an infinite end (of a ratio) is null. null without intervals.',
+    description: 'The confidence interval of the value. An infinite end (of a ratio) is null. null without intervals.',
   }),
-  ci_level: numberOrNull.meta({ description: 'Its confidence level, from 0 to 1.' }),
+  ci_level: numberOrNull.meta({ description: 'The confidence level of the interval, from 0 to 1.' }),
   ci_method: textOrNull,
   effect_size: numberOrNull.meta({
     description: "Risk ratio of the extreme groups for rates, Cohen's d for mean errors.",
   }),
   effect_size_name: z.enum(['risk_ratio', 'cohens_d']).nullable(),
-  p_value: numberOrNull.meta({ description: 'The probability of a gap at least as large where all groups are alike.' }),
+  p_value: numberOrNull.meta({ description: 'The probability of a gap at least as large if all groups are alike.' }),
   p_value_method: textOrNull,
   minimum_detectable_gap: numberOrNull.meta({
-    description: 'The smallest gap of the extreme groups that data of this size show with probability 0.8.',
+    description: 'The minimum detectable difference between the extreme groups (80% power).',
   }),
   method: z
     .enum(['between_groups', 'to_overall', 'to_reference'])
-    .meta({ description: 'What groups are compared with.' }),
+    .meta({ description: 'What each group is compared with.' }),
   reference_group: textOrNull,
-  agg: z.enum(['worst_case', 'mean']).nullable().meta({ description: 'How several gaps became one.' }),
+  agg: z.enum(['worst_case', 'mean']).nullable().meta({ description: 'How several gaps are aggregated.' }),
   compat: z
     .enum(['fairlearn', 'aif360', 'aequitas'])
     .nullable()
-    .meta({ description: 'The library whose conventions were followed.' }),
-  n_per_group: z.record(z.string(), count).meta({ description: 'Rows per group that took part.' }),
+    .meta({ description: 'The library whose conventions are used.' }),
+  n_per_group: z.record(z.string(), count).meta({ description: 'The number of included rows per group.' }),
   per_group: z
     .record(z.string(), z.record(z.string(), numberOrNull))
-    .meta({ description: 'Measures per group that took part; null for one that a group does not have.' }),
+    .meta({ description: 'Measures per included group; null if a group does not have the measure.' }),
   per_group_ci: z
     .record(z.string(), z.record(z.string(), interval.nullable()))
     .nullable()
-    .meta({ description: "Each group's own intervals." }),
+    .meta({ description: 'The intervals of each group.' }),
   excluded: z
     .record(z.string(), exclusionSchema)
-    .meta({ description: 'Groups, or single rates of groups, that took no part, with the reason.' }),
+    .meta({ description: 'Excluded groups, or excluded rates of groups, with the reason.' }),
   first: textOrNull.meta({
     description:
-      'One of the two groups of the gap: the one with the higher value, or the one that comes first in a gap with a sign. null where no two groups stand for the value.',
+      'One of the two groups of the gap: the one with the higher value, or the first one in a signed gap. null if the value does not belong to two groups.',
   }),
-  second: textOrNull.meta({ description: 'The other group; null too where groups are compared with all rows.' }),
+  second: textOrNull.meta({ description: 'The other group; also null if groups are compared with all rows.' }),
   missing: missingRowsSchema.nullable(),
-  n_dropped: count.meta({ description: 'Rows left out because a value that the metric needs is missing.' }),
+  n_dropped: count.meta({
+    description: 'The number of rows excluded because a value that the metric needs is missing.',
+  }),
   undefined_reason: textOrNull,
-  warnings: notes.meta({ description: 'What a careful reader should know before quoting the value.' }),
-  seed: z.number().int().nullable().meta({ description: 'Of what is random in it; null where nothing is.' }),
+  warnings: notes.meta({ description: 'Warnings to consider before you quote the value.' }),
+  seed: z.number().int().nullable().meta({ description: 'The seed of random computations; null if there are none.' }),
 } as const;
 
-/** A metric with all that is needed to question it. */
+/** A metric with all details needed to check it. */
 export const metricResultSchema = z
   .strictObject(METRIC_RESULT_FIELDS)
-  .meta({ id: 'MetricResult', description: 'A metric with all that is needed to question it.' });
+  .meta({ id: 'MetricResult', description: 'A metric with all details needed to check it.' });
 
-/** Metrics by their names. */
-export const metricResults = z.record(z.string(), metricResultSchema).meta({ description: 'Metrics by their names.' });
+/** Metrics by name. */
+export const metricResults = z.record(z.string(), metricResultSchema).meta({ description: 'Metrics by name.' });

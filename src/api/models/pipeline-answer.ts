@@ -9,7 +9,7 @@ const contrastEnd = z.strictObject({ group: z.string(), value: z.number(), n: co
 const contrast = z
   .strictObject({ level: textOrNull, lowest: contrastEnd, highest: contrastEnd })
   .nullable()
-  .meta({ description: 'The two groups that are the farthest apart.' });
+  .meta({ description: 'The two groups with the largest gap.' });
 
 const representation = z.strictObject({
   attribute,
@@ -76,7 +76,7 @@ const body = z.strictObject({
     disparities_flagged: count,
     missingness_flagged: count,
     proxies_found: count,
-    findings: z.array(z.string()).meta({ description: 'In words, the worst first.' }),
+    findings: z.array(z.string()).meta({ description: 'The findings as sentences, the most severe first.' }),
   }),
   representation: z.array(representation),
   disparities: z.array(disparity),
@@ -85,24 +85,24 @@ const body = z.strictObject({
   associations: z.array(z.strictObject({ ...cell, reason: textOrNull })),
 });
 
-/** What the detectors found in data. */
+/** The findings of the detectors. */
 export const detectorReportSchema = z
   .strictObject({ meta, body })
-  .meta({ id: 'DetectorReport', description: 'What the detectors found in the data.' });
+  .meta({ id: 'DetectorReport', description: 'The findings of the detectors in the data.' });
 
 const columns = z.array(z.string());
 
-/** What one step of a pipeline did. */
+/** The effect of one step of a pipeline. */
 export const pipelineStepSchema = z
   .strictObject({
     name: z.string(),
     transformer: z.string(),
     columns_dropped: columns,
     columns_changed: columns,
-    weighs: z.boolean().meta({ description: 'Whether it gives rows weights.' }),
+    weighs: z.boolean().meta({ description: 'Whether the step gives weights to rows.' }),
     warnings: notes,
   })
-  .meta({ id: 'PipelineStep', description: 'What one step of a pipeline did.' });
+  .meta({ id: 'PipelineStep', description: 'The effect of one step of a pipeline.' });
 
 /** `POST /pipeline` */
 export const pipelineAnswerSchema = z
@@ -115,8 +115,11 @@ export const pipelineAnswerSchema = z
     columns_out: columns,
     steps: z.array(pipelineStepSchema),
     download: z.string().meta({
-      description: 'Where the transformed rows are: Parquet, or CSV with Accept: text/csv.',
+      description: 'The path of the transformed rows: Parquet, or CSV with Accept: text/csv.',
       examples: ['/results/0e37df36-f698-4c1f-b1f5-6d9d2bf7ad7b/data'],
     }),
   })
-  .meta({ id: 'PipelineAnswer', description: 'What may become unfair in the data, and how they were transformed.' });
+  .meta({
+    id: 'PipelineAnswer',
+    description: 'Possible sources of unfairness in the data, and how the data were transformed.',
+  });

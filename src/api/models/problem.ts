@@ -7,12 +7,12 @@ import { count, moment } from './plain.ts';
 export const healthSchema = z
   .strictObject({
     status: z.literal('ok'),
-    version: z.string().meta({ description: 'Of evenhand.' }),
+    version: z.string().meta({ description: 'The version of evenhand.' }),
     timestamp: moment,
   })
   .meta({
     id: 'Health',
-    description: 'The process answers.',
+    description: 'The process is running.',
     examples: [{ status: 'ok', version: '0.9.0', timestamp: '2026-01-31T09:30:00.000Z' }],
   });
 
@@ -20,31 +20,33 @@ export const healthSchema = z
 export const readinessSchema = z
   .strictObject({
     status: z.literal('ready'),
-    queued: count.meta({ description: 'Runs that wait for a thread.' }),
-    running: count.meta({ description: 'Threads at work, those of cancelled runs too until they notice.' }),
-    kept: count.meta({ description: 'Runs whose answers are kept.' }),
+    queued: count.meta({ description: 'The number of runs that wait for a thread.' }),
+    running: count.meta({
+      description: 'The number of busy threads, including those of cancelled runs that have not stopped yet.',
+    }),
+    kept: count.meta({ description: 'The number of runs whose answers are stored.' }),
   })
   .meta({
     id: 'Readiness',
-    description: 'New work is taken, and how much there is.',
+    description: 'The service accepts new work; with the current load.',
     examples: [{ status: 'ready', queued: 0, running: 1, kept: 12 }],
   });
 
 const STATUSES = Object.keys(PROBLEM_KINDS).map(Number);
 
-/** One field at fault. */
+/** An invalid field. */
 export const fieldFaultSchema = z
   .strictObject({
     pointer: z.string().meta({
       description:
-        'Where: a JSON pointer into the body, in which the parts of a form are fields (/config); of a query parameter or a header its name.',
+        'A JSON pointer into the body; the parts of a form are fields (/config). For a query parameter or a header, its name.',
       examples: ['/y_pred/3'],
     }),
-    detail: z.string().meta({ description: 'What is wrong there.', examples: ['must be 0 or 1; got 2'] }),
+    detail: z.string().meta({ description: 'What is wrong with the field.', examples: ['must be 0 or 1; got 2'] }),
   })
-  .meta({ id: 'FieldFault', description: 'One field at fault.' });
+  .meta({ id: 'FieldFault', description: 'An invalid field.' });
 
-/** What is answered in place of a result: RFC 9457. */
+/** The body of an error response: RFC 9457. */
 export const problemSchema = z
   .strictObject({
     type: z.enum(Object.values(PROBLEM_KINDS).map(([slug]) => `urn:evenhand:problem:${slug}`)).meta({
@@ -57,13 +59,13 @@ export const problemSchema = z
       examples: ['unknown-column'],
     }),
     detail: z.string().meta({ description: 'What is wrong with this request.' }),
-    errors: z.array(fieldFaultSchema).optional().meta({ description: 'The fields at fault.' }),
-    suggestion: z.string().optional().meta({ description: 'What to do next.' }),
-    run_id: z.string().optional().meta({ description: 'The run that this is about.' }),
+    errors: z.array(fieldFaultSchema).optional().meta({ description: 'The invalid fields.' }),
+    suggestion: z.string().optional().meta({ description: 'How to fix the problem.' }),
+    run_id: z.string().optional().meta({ description: 'The ID of the run concerned.' }),
   })
   .meta({
     id: 'Problem',
-    description: 'Why there is no result (RFC 9457, application/problem+json).',
+    description: 'The reason why there is no result (RFC 9457, application/problem+json).',
     examples: [
       {
         type: 'urn:evenhand:problem:invalid-request',

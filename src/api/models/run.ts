@@ -8,7 +8,7 @@ import { problemSchema } from './problem.ts';
 import { validationAnswerSchema } from './validation-answer.ts';
 import { workflowAnswerSchema } from './workflow-answer.ts';
 
-const endpoint = z.enum(RUN_ENDPOINTS).meta({ description: 'What was asked.' });
+const endpoint = z.enum(RUN_ENDPOINTS).meta({ description: 'The endpoint of the request.' });
 const status = z
   .enum(RUN_STATUSES)
   .meta({ id: 'RunStatus', description: 'The state of a run; succeeded, failed and cancelled are final.' });
@@ -18,7 +18,7 @@ const SUMMARY = {
   endpoint,
   status,
   created_at: moment,
-  finished_at: moment.nullable().meta({ description: 'null until it has ended.' }),
+  finished_at: moment.nullable().meta({ description: 'The time at which the run ended; null before.' }),
 } as const;
 
 /** The state of a run. */
@@ -31,10 +31,12 @@ export const runSchema = z
     result: z
       .union([validationAnswerSchema, pipelineAnswerSchema, workflowAnswerSchema, llmEvalAnswerSchema])
       .nullable()
-      .meta({ description: 'What POST answered, or would have; null unless the run succeeded.' }),
-    problem: problemSchema.nullable().meta({ description: 'Why it failed or was cancelled; null otherwise.' }),
+      .meta({ description: 'The answer of POST; null unless the run succeeded.' }),
+    problem: problemSchema
+      .nullable()
+      .meta({ description: 'The reason why the run failed or was cancelled; null otherwise.' }),
   })
-  .meta({ id: 'Run', description: 'A run, with its result when it has one.' });
+  .meta({ id: 'Run', description: 'A run, with its result if there is one.' });
 
 /** A run in a list. */
 export const runSummarySchema = z
@@ -44,26 +46,26 @@ export const runSummarySchema = z
 /** `GET /results` */
 export const runListSchema = z
   .strictObject({ results: z.array(runSummarySchema) })
-  .meta({ id: 'RunList', description: 'The runs that are kept, the newest first.' });
+  .meta({ id: 'RunList', description: 'The stored runs, newest first.' });
 
-/** The answer 202. */
+/** The body of a 202 answer. */
 export const acceptedSchema = z
   .strictObject({
     run_id: runId,
     endpoint: endpoint.optional(),
     status,
     created_at: moment.optional(),
-    result: z.string().meta({ description: 'Where the result will be: GET it.' }),
-    events: z.string().meta({ description: 'Where its progress can be followed.' }),
+    result: z.string().meta({ description: 'The path of the result; send GET to retrieve it.' }),
+    events: z.string().meta({ description: 'The path of the progress events.' }),
   })
-  .meta({ id: 'Accepted', description: 'The run is taken on; its result comes later.' });
+  .meta({ id: 'Accepted', description: 'The run was accepted. Its result follows later.' });
 
 /** `DELETE /results/{run_id}` of a run that had not ended. */
 export const cancelledSchema = z
   .strictObject({ run_id: runId, status: z.literal('cancelled') })
   .meta({ id: 'Cancelled', description: 'The run is cancelled.' });
 
-/** An event of a run: its data, and what stands beside it in the stream. */
+/** An event of a run: its data, and the fields next to it in the stream. */
 export const runEventSchema = z
   .union([
     z.strictObject({ id: z.number().int().min(1), type: z.literal('status'), status }),
@@ -75,4 +77,4 @@ export const runEventSchema = z
       total: z.number(),
     }),
   ])
-  .meta({ id: 'RunEvent', description: 'Something that happened to a run, numbered from 1 within it.' });
+  .meta({ id: 'RunEvent', description: 'An event of a run. Events are numbered from 1 within each run.' });

@@ -3,21 +3,22 @@ import { z } from 'zod';
 import { metricFrameSchema, metricResults } from './metric-result.ts';
 import { numberOrNull, RUN_FIELDS } from './plain.ts';
 
-/** What the gate found on one metric. */
+/** The gate's verdict on one metric. */
 export const verdictSchema = z
   .strictObject({
     status: z.enum(['pass', 'fail', 'undefined']),
     message: z.string().meta({ description: 'The verdict in one sentence.' }),
     straddles: z.boolean().meta({
-      description: 'Whether the interval has the threshold inside, so that another sample could turn the verdict.',
+      description: 'Whether the interval contains the threshold, so that another sample could change the verdict.',
     }),
     unevenly_missing: z.boolean().meta({
-      description: 'Whether rows with missing values are more common in some groups than in others, beyond chance.',
+      description: 'Whether the share of rows with missing values differs significantly between groups.',
     }),
   })
   .meta({
     id: 'Verdict',
-    description: 'What the gate found. An undefined metric fails, and is told from one too large.',
+    description:
+      'The verdict of the gate. An undefined metric fails, and is distinguished from one above the threshold.',
   });
 
 /** The verdict of one gate on one attribute. */
@@ -33,7 +34,7 @@ export const gateVerdictSchema = z
   .meta({ id: 'GateVerdict', description: 'The verdict of one gate on one attribute.' });
 
 const gates = z.array(gateVerdictSchema).meta({
-  description: 'The verdict of every gate on every attribute; empty without a threshold. All must pass.',
+  description: 'The verdict of every gate on every attribute; empty without a threshold. All verdicts must pass.',
 });
 
 const ATTRIBUTE_FIELDS = {
@@ -44,26 +45,26 @@ const ATTRIBUTE_FIELDS = {
 } as const;
 
 const threshold = numberOrNull.meta({
-  description: 'The threshold of all gates; null without one, and where gates have different ones.',
+  description: 'The threshold of all gates; null without a threshold, or if gates have different ones.',
 });
 
 const labelCounts = z.record(z.string(), z.number().int());
 
 const columnLabels = z.strictObject({
-  positive: labelCounts.meta({ description: 'Rows by label that count as 1.' }),
-  negative: labelCounts.meta({ description: 'Rows by label that count as 0.' }),
+  positive: labelCounts.meta({ description: 'The number of rows by label, for labels that were read as 1.' }),
+  negative: labelCounts.meta({ description: 'The number of rows by label, for labels that were read as 0.' }),
   missing: labelCounts.meta({
-    description: 'Rows by text that was read as a missing value; null is not counted here.',
+    description: 'The number of rows by text that was read as a missing value. null is not counted here.',
   }),
 });
 
-/** What labels were read as. */
+/** How labels were read. */
 export const readLabelsSchema = z
   .strictObject({ y_pred: columnLabels.optional(), y_true: columnLabels.optional() })
   .meta({
     id: 'ReadLabels',
     description:
-      'What the labels of predictions and truth were read as. Only there where a positive label was named, or a text was read as missing.',
+      'How the labels of predictions and truth were read. Present only if a positive label was given, or a text was read as missing.',
   });
 
 /** The metrics of one attribute among several. */
@@ -76,7 +77,7 @@ export const singleValidationSchema = z
   .strictObject({ ...RUN_FIELDS, threshold, gates, labels: readLabelsSchema.optional(), ...ATTRIBUTE_FIELDS })
   .meta({ id: 'SingleValidation', description: 'A validation by one attribute.' });
 
-/** A validation by several attributes, each apart. */
+/** A validation by several attributes, each analysed separately. */
 export const severalValidationSchema = z
   .strictObject({
     ...RUN_FIELDS,
@@ -86,10 +87,10 @@ export const severalValidationSchema = z
     passed: ATTRIBUTE_FIELDS.passed,
     attributes: z.record(z.string(), attributeValidationSchema),
   })
-  .meta({ id: 'SeveralValidation', description: 'A validation by several attributes, each apart.' });
+  .meta({ id: 'SeveralValidation', description: 'A validation by several attributes, each analysed separately.' });
 
 /** `POST /validate` */
 export const validationAnswerSchema = z.union([singleValidationSchema, severalValidationSchema]).meta({
   id: 'ValidationAnswer',
-  description: 'A validation. `passed: false` is an ordinary answer with status 200.',
+  description: 'A validation. `passed: false` is a normal answer with status 200.',
 });

@@ -9,7 +9,9 @@ export const workflowValidationSchema = z
     passed: z.boolean().nullable(),
     status: z.enum(['pass', 'fail', 'undefined']).nullable(),
     metric: z.string(),
-    attribute: z.string().meta({ description: 'The attribute whose final value is the worst, and decides.' }),
+    attribute: z
+      .string()
+      .meta({ description: 'The attribute with the worst final value, which determines the verdict.' }),
     baseline_metric_value: numberOrNull,
     baseline_undefined_reason: textOrNull,
     final_metric_value: numberOrNull,
@@ -17,26 +19,26 @@ export const workflowValidationSchema = z
     threshold: numberOrNull,
     comparator: comparator.nullable(),
     improvement_percent: numberOrNull.meta({
-      description: '100 (final - baseline) / |baseline|: negative when unfairness falls.',
+      description: '100 (final - baseline) / |baseline|: negative if the gap shrinks.',
     }),
     message: z.string(),
     straddles: z.boolean(),
     unevenly_missing: z.boolean().meta({
-      description: 'Whether rows were left out more often in some groups than in others, beyond chance.',
+      description: 'Whether the share of excluded rows differs significantly between groups.',
     }),
   })
-  .meta({ id: 'WorkflowValidation', description: 'The verdict on the final model, beside the baseline.' });
+  .meta({ id: 'WorkflowValidation', description: 'The verdict on the final model, compared with the baseline.' });
 
-/** What predictions on the held-out rows come to. */
+/** The metrics of predictions on the held-out rows. */
 export const workflowMetricsSchema = z
   .strictObject({
-    n: count.meta({ description: 'Rows judged.' }),
+    n: count.meta({ description: 'The number of evaluated rows.' }),
     accuracy: numberOrNull,
     mean_absolute_error: numberOrNull,
     metrics: metricResults,
     attributes: z.record(z.string(), metricResults).meta({ description: 'The metrics of each attribute.' }),
   })
-  .meta({ id: 'WorkflowMetrics', description: 'What predictions on the held-out rows come to.' });
+  .meta({ id: 'WorkflowMetrics', description: 'The metrics of predictions on the held-out rows.' });
 
 const tradeOff = z.strictObject({
   label: z.string(),
@@ -62,18 +64,18 @@ export const workflowAnswerSchema = z
     validation: workflowValidationSchema,
     baseline_metrics: workflowMetricsSchema,
     final_metrics: workflowMetricsSchema,
-    config: freeForm.meta({ description: 'The configuration as it was understood.' }),
+    config: freeForm.meta({ description: 'The parsed configuration.' }),
     seed: z.number().int(),
     transformers_applied: z.array(z.string()),
     task: z.enum(['binary', 'regression']),
     method: textOrNull,
     target: textOrNull,
     positive_label: textOrNull,
-    constraint: freeForm.nullable().meta({ description: 'What the method constrained, in its own terms.' }),
+    constraint: freeForm.nullable().meta({ description: 'The constraint of the method, in its own terms.' }),
     class_weight: z
       .union([z.literal('balanced'), z.record(z.string(), z.number())])
       .nullable()
-      .meta({ description: 'How classes were weighed in training.' }),
+      .meta({ description: 'The weights of classes in training.' }),
     decision_threshold: numberOrNull,
     min_group_size: count,
     split,
@@ -83,5 +85,5 @@ export const workflowAnswerSchema = z
   })
   .meta({
     id: 'WorkflowAnswer',
-    description: 'A model trained without and with a fairness constraint, and what that changed on held-out rows.',
+    description: 'A model trained without and with a fairness constraint, and the effect on held-out rows.',
   });

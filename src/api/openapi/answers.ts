@@ -1,28 +1,34 @@
 import { schemaRef } from './component-schemas.ts';
 import type { MediaTypeObject, ReferenceObject, ResponseObject, SchemaObject } from './open-api-types.ts';
 
-/** Headers of answers. */
+/** The headers of answers. */
 export const HEADERS = {
   RequestId: {
-    description: "The client's X-Request-Id, or a name of ours: what the logs call this request.",
+    description: "The client's X-Request-Id, or a generated ID. The logs contain it.",
     schema: { type: 'string' },
   },
   Worker: { description: 'The process that answered.', schema: { type: 'string' } },
-  Location: { description: 'Where the result will be.', schema: { type: 'string' } },
-  PreferenceApplied: { description: '`respond-async` where the client asked for it.', schema: { type: 'string' } },
+  Location: { description: 'The path of the result.', schema: { type: 'string' } },
+  PreferenceApplied: { description: '`respond-async` if the client requested it.', schema: { type: 'string' } },
   IdempotencyReplayed: {
-    description: '`true` where the request was sent before under this Idempotency-Key.',
+    description: '`true` if the request was sent before with this Idempotency-Key.',
     schema: { type: 'string', enum: ['true'] },
   },
-  RetryAfter: { description: 'Seconds after which to try again.', schema: { type: 'integer', minimum: 0 } },
-  RateLimitLimit: { description: 'Requests a minute, where there is a limit.', schema: { type: 'integer' } },
-  RateLimitRemaining: { description: 'Requests that are left of them.', schema: { type: 'integer' } },
-  RateLimitReset: { description: 'Seconds until the allowance is whole again.', schema: { type: 'integer' } },
-  Accept: { description: 'The types that are taken.', schema: { type: 'string' } },
-  Authenticate: { description: 'How to show a key.', schema: { type: 'string' } },
+  RetryAfter: {
+    description: 'The number of seconds to wait before the next attempt.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  RateLimitLimit: {
+    description: 'The number of requests allowed per minute, if there is a limit.',
+    schema: { type: 'integer' },
+  },
+  RateLimitRemaining: { description: 'The number of requests left.', schema: { type: 'integer' } },
+  RateLimitReset: { description: 'The number of seconds until the limit is reset.', schema: { type: 'integer' } },
+  Accept: { description: 'The accepted content types.', schema: { type: 'string' } },
+  Authenticate: { description: 'How to send a key.', schema: { type: 'string' } },
 } as const satisfies Readonly<Record<string, { readonly description: string; readonly schema: SchemaObject }>>;
 
-/** The names under which headers are sent. */
+/** The names of headers on the wire. */
 const WIRE_NAMES: Readonly<Record<keyof typeof HEADERS, string>> = {
   RequestId: 'x-request-id',
   Worker: 'x-evenhand-worker',
@@ -39,14 +45,14 @@ const WIRE_NAMES: Readonly<Record<keyof typeof HEADERS, string>> = {
 
 const EVERYWHERE = ['RequestId', 'Worker', 'RateLimitLimit', 'RateLimitRemaining', 'RateLimitReset'] as const;
 
-/** Headers of one answer: those of every answer, and more. */
+/** Returns the headers of one answer: those of every answer, plus the given ones. */
 export function headersOf(...more: readonly (keyof typeof HEADERS)[]): Readonly<Record<string, ReferenceObject>> {
   return Object.fromEntries(
     [...EVERYWHERE, ...more].map((name) => [WIRE_NAMES[name], { $ref: `#/components/headers/${name}` }]),
   );
 }
 
-/** An answer by media types. */
+/** Returns an answer by media type. */
 export function answer(
   description: string,
   content: Readonly<Record<string, MediaTypeObject>>,
@@ -55,7 +61,7 @@ export function answer(
   return { description, headers: headersOf(...headers), content };
 }
 
-/** An answer in JSON. */
+/** Returns an answer in JSON. */
 export function jsonAnswer(
   description: string,
   schemaId: string,
@@ -64,11 +70,11 @@ export function jsonAnswer(
   return answer(description, { 'application/json': { schema: schemaRef(schemaId) } }, ...headers);
 }
 
-/** A body that is text. */
+/** The schema of a text body. */
 export const TEXT: MediaTypeObject = { schema: { type: 'string' } };
 
-/** A stream of events. OpenAPI 3.1 cannot describe one, and tools differ in what they take a schema here to be of. */
+/** The schema of an event stream. OpenAPI 3.1 cannot describe one, and tools interpret a schema here differently. */
 export const EVENTS: MediaTypeObject = {};
 
-/** A body that is bytes. OpenAPI 3.1 would do without a schema, but then tools offer no way to choose a file. */
+/** The schema of a binary body. OpenAPI 3.1 needs no schema for it, but without one, tools offer no file upload. */
 export const BYTES: MediaTypeObject = { schema: { type: 'string', format: 'binary' } };

@@ -5,16 +5,16 @@ import { fileURLToPath } from 'node:url';
 
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 
-/** A file that a page loads. */
+/** A file of a documentation page. */
 interface AssetFile {
   readonly mediaType: string;
-  /** The development dependency that it is of, and its path there. The build copies it under its own name. */
+  /** The development dependency of the file, and the path in it. The build copies the file under its name here. */
   readonly source: readonly [packageName: string, file: string];
 }
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** The files of the pages, by the names under which they are served and the build keeps them. */
+/** The files of the pages, by the names under which they are built and served. */
 export const ASSET_FILES = {
   'swagger-ui.min.css': { mediaType: 'text/css; charset=utf-8', source: ['swagger-ui-dist', 'swagger-ui.css'] },
   'swagger-ui-bundle.js': { mediaType: SCRIPT, source: ['swagger-ui-dist', 'swagger-ui-bundle.js'] },
@@ -29,12 +29,12 @@ export const ASSET_FILES = {
 /** The name of a file of the pages. */
 type AssetName = keyof typeof ASSET_FILES;
 
-/** Whether a file of the pages has this name; other names are no files, so that no path leads elsewhere. */
+/** Returns whether a file of the pages has this name. All other names are rejected, so that no path leads elsewhere. */
 export function isAssetName(name: string): name is AssetName {
   return Object.hasOwn(ASSET_FILES, name);
 }
 
-/** Where the file lies: beside the compiled code, or in a checkout in the package that it is of. */
+/** Returns the path of a file: next to the compiled code, or in a checkout in the package it comes from. */
 function assetPath(name: AssetName): string {
   if (!import.meta.url.endsWith('.ts')) return fileURLToPath(new URL(`../assets/${name}`, import.meta.url));
   const [packageName, file] = ASSET_FILES[name].source;
@@ -42,21 +42,21 @@ function assetPath(name: AssetName): string {
   return path.join(path.dirname(manifest), file);
 }
 
-/** A picture that ReDoc loads from the host of its makers; a page of ours asks no other host for anything. */
+/** A logo that ReDoc loads from an external host. Pages of the service must not load external resources. */
 const OUTSIDE_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
-/** A transparent point. */
+/** A transparent pixel. */
 const NO_PICTURE = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
 
 const read = new Map<AssetName, Promise<Buffer>>();
 
-/** The bytes of a file of the pages. Each is read once. */
+/** Returns the bytes of a file of the pages. Each file is read once. */
 export function readAsset(name: AssetName): Promise<Buffer> {
   const known = read.get(name);
   if (known !== undefined) return known;
   const bytes = load(name);
   read.set(name, bytes);
-  // Read again where it failed.
+  // Retry after a failure.
   bytes.catch(() => read.delete(name));
   return bytes;
 }

@@ -2,20 +2,20 @@ import { z } from 'zod';
 
 import type { SchemaObject } from './open-api-types.ts';
 
-/** Where a schema of the document stands. */
+/** Returns a reference to a schema of the document. */
 export function schemaRef(id: string): SchemaObject {
   return { $ref: `#/components/schemas/${id}` };
 }
 
 /**
- * Schemas as the document's components, by the `id` of their metadata; those that hold each other refer to each other.
- * @param io whether they are what clients send, where defaults may be left out, or what they get
+ * Returns schemas as components of the document, by the `id` of their metadata. Nested schemas become references.
+ * @param io 'input' for request bodies, in which defaults may be omitted, or 'output' for answers
  */
 export function componentSchemas(
   schemas: readonly z.ZodType[],
   io: 'input' | 'output',
 ): Readonly<Record<string, SchemaObject>> {
-  // A registry of their own: the global one also has schemas of configuration files.
+  // A separate registry, because the global one also contains schemas of configuration files.
   const registry = z.registry<{ id: string }>();
   for (const schema of schemas) registry.add(schema, { id: idOf(schema) });
   const { schemas: converted } = z.toJSONSchema(registry, {
@@ -31,14 +31,17 @@ export function componentSchemas(
   );
 }
 
-/** The name of a schema in the document. */
+/** Returns the name of a schema in the document. */
 function idOf(schema: z.ZodType): string {
   const id = schema.meta()?.id;
-  if (id === undefined) throw new TypeError('a schema of the document needs an id in its metadata');
+  if (id === undefined) throw new TypeError('A schema of the document needs an id in its metadata.');
   return id;
 }
 
-/** `$schema` and `$id` would make each component a document of its own, in which references mean something else; a second `id` means nothing. */
+/**
+ * Removes `$schema` and `$id`, which would make each component a separate document with different references, and a
+ * duplicate `id`.
+ */
 function withoutSchemaKeys({
   $schema: _schema,
   $id: _id,
@@ -48,7 +51,7 @@ function withoutSchemaKeys({
   return schema;
 }
 
-/** What says nothing to a reader: that keys are texts, that integers are safe ones, a format once more as a pattern. */
+/** Removes redundant keywords: string keys, bounds of safe integers, and patterns that repeat a format. */
 function leaveOutNoise(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.propertyNames !== undefined && isPlainText(schema.propertyNames)) delete schema.propertyNames;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
@@ -61,7 +64,9 @@ function isPlainText(schema: z.core.JSONSchema._JSONSchema): boolean {
   return typeof schema === 'object' && Object.keys(schema).length === 1 && schema.type === 'string';
 }
 
-/** Without patterns that not every language can read, those with classes of Unicode; the service checks by them all the same. */
+/**
+ * Removes patterns with Unicode classes, because not every language supports them. The service still checks them.
+ */
 function readableEverywhere(schema: unknown): Record<string, unknown> {
   const isHard = (key: string, value: unknown): boolean =>
     key === 'pattern' && typeof value === 'string' && /\\p\{/i.test(value);

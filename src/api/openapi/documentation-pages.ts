@@ -5,7 +5,7 @@ import type { Context } from 'koa';
 import { escapeHtml } from '../../internal/html.ts';
 import { loadSwaggerUi } from '../packages.ts';
 
-/** A page, with the policy that lets a browser load just what is its own. */
+/** A page, with the content security policy that allows only its own resources. */
 export interface Page {
   readonly html: string;
   readonly contentSecurityPolicy: string;
@@ -13,7 +13,7 @@ export interface Page {
 
 const INLINE_SCRIPT = /<script>([\s\S]*?)<\/script>/g;
 
-/** A page whose inline scripts are allowed by their digests; everything else comes from this service or not at all. */
+/** Creates a page. Inline scripts are allowed by their digests; all other resources must come from this service. */
 function pageOf(html: string): Page {
   const digests = [...html.matchAll(INLINE_SCRIPT)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
@@ -21,7 +21,7 @@ function pageOf(html: string): Page {
   const contentSecurityPolicy = [
     "default-src 'self'",
     ["script-src 'self'", ...digests].join(' '),
-    // Both pages style what they draw as they draw it.
+    // Both pages add inline styles while they render.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "worker-src 'self' blob:",
@@ -35,8 +35,8 @@ function pageOf(html: string): Page {
 }
 
 /**
- * ReDoc's page.
- * @param version in the paths of its files, so that browsers may keep them
+ * Returns the page of ReDoc.
+ * @param version part of the paths of its files, so that browsers may cache them
  */
 export function redocPage({ basePath, version }: { readonly basePath: string; readonly version: string }): Page {
   const base = escapeHtml(basePath);
@@ -57,12 +57,12 @@ export function redocPage({ basePath, version }: { readonly basePath: string; re
 `);
 }
 
-/** The link to a host of fonts that the package's page has. The browser's own fonts do. */
+/** The link to a font host in the package's page. It is removed; the browser's own fonts are used. */
 const FONT_LINK = /[ \t]*<link href="https:\/\/fonts\.googleapis\.com[^>]*>\n?/;
 
 /**
- * Swagger UI's page, rendered once.
- * @param version in the paths of its files, so that browsers may keep them
+ * Returns the page of Swagger UI, rendered once.
+ * @param version part of the paths of its files, so that browsers may cache them
  */
 export function swaggerPage({ basePath, version }: { readonly basePath: string; readonly version: string }): Page {
   const assets = `${basePath}/docs/assets`;
@@ -75,9 +75,9 @@ export function swaggerPage({ basePath, version }: { readonly basePath: string; 
     hideTopbar: true,
     swaggerOptions: {
       url: `${basePath}/openapi.json`,
-      // A validator elsewhere would be sent the address of this service.
+      // Otherwise the address of this service would be sent to an external validator.
       validatorUrl: null,
-      // A key that was typed in is forgotten with the page.
+      // A typed key is lost when the page is closed.
       persistAuthorization: false,
       deepLinking: true,
       displayRequestDuration: true,

@@ -12,35 +12,38 @@ import { problemResponses } from './problem-responses.ts';
 /** Options of {@link openApiDocument}. */
 export interface OpenApiOptions {
   /**
-   * Where the service is mounted: `/fairness`.
+   * The path at which the service is mounted, such as `/fairness`.
    * @defaultValue '', the root
    */
   readonly basePath?: string | undefined;
   /**
-   * The version that the document names.
-   * @defaultValue this package's
+   * The version in the document.
+   * @defaultValue the version of this package
    */
   readonly version?: string | undefined;
 }
 
 const OPEN_API_OPTION_NAMES: OptionNames<OpenApiOptions> = { basePath: true, version: true };
 
-const DESCRIPTION = `Group fairness of model decisions: measured with intervals, constrained in training, and judged by one gate.
+const DESCRIPTION = `Group fairness of model decisions: metrics with intervals, constrained training, and a pass/fail gate.
 
-Send decisions and groups to \`POST /validate\`. Every answer of a run has a \`run_id\`, under which it can be had again.
-Work that takes long is answered at once with \`Prefer: respond-async\`; its progress is followed as events.
-What goes wrong is answered as \`application/problem+json\` with what to do next.`;
+Send decisions and groups to \`POST /validate\`. Every answer of a run has a \`run_id\`, with which you can retrieve it again.
+Long-running work returns immediately with \`Prefer: respond-async\`; its progress is available as events.
+Errors are returned as \`application/problem+json\` with a suggestion on how to fix them.`;
 
 const TAGS = [
-  { name: 'Runs', description: 'What is computed and kept.' },
-  { name: 'Results', description: 'What is kept of runs.' },
-  { name: 'Dashboard', description: 'A monitored model. Only where the service was started with a folder to show.' },
-  { name: 'Service', description: 'What tells of the service itself.' },
+  { name: 'Runs', description: 'Compute results and store them.' },
+  { name: 'Results', description: 'Stored runs and their results.' },
+  {
+    name: 'Dashboard',
+    description: 'A monitored model. Available only if the service was started with a monitor folder.',
+  },
+  { name: 'Service', description: 'Health, metrics and documentation of the service.' },
 ] as const;
 
 /**
- * The description of the service by OpenAPI 3.1, generated from the schemas by which bodies are checked.
- * A key is only asked for where the service has keys, so that the document names both: with a bearer key, and without.
+ * Returns the OpenAPI 3.1 document of the service, generated from the schemas that check bodies. A key is only required
+ * if the service has keys, so the document lists both: with a bearer key, and without.
  */
 export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   assertKnownOptions('openApiDocument', options, OPEN_API_OPTION_NAMES);
@@ -67,14 +70,14 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'One of the keys that the service was started with. Without keys none is asked for.',
+          description: 'One of the keys that the service was started with. If it has no keys, none is required.',
         },
       },
     },
   };
 }
 
-/** The operations by path and method. */
+/** Returns the operations by path and method. */
 function documentPaths(): OpenApiDocument['paths'] {
   const paths: Record<string, Record<string, OperationObject>> = {};
   for (const operationId of Object.keys(OPERATIONS) as OperationId[]) {

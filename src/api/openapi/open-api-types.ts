@@ -1,14 +1,14 @@
 /** A JSON Schema, or a reference to one. */
 export type SchemaObject = Readonly<Record<string, unknown>>;
 
-/** A body by one media type. */
+/** A body of one media type. */
 export interface MediaTypeObject {
   readonly schema?: SchemaObject;
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
   readonly encoding?: Readonly<Record<string, { readonly contentType: string }>>;
 }
 
-/** A header, a query parameter or a part of the path. */
+/** A header, a query parameter or a path parameter. */
 export interface ParameterObject {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
@@ -20,12 +20,12 @@ export interface ParameterObject {
   readonly explode?: boolean;
 }
 
-/** A reference to something that stands in the document once. */
+/** A reference to a component of the document. */
 export interface ReferenceObject {
   readonly $ref: string;
 }
 
-/** An answer by one status. */
+/** An answer with one status. */
 export interface ResponseObject {
   readonly description: string;
   readonly headers?: Readonly<Record<string, ReferenceObject>>;
@@ -33,7 +33,7 @@ export interface ResponseObject {
   readonly links?: Readonly<Record<string, LinkObject>>;
 }
 
-/** What an answer leads to. */
+/** A link from an answer to another operation. */
 interface LinkObject {
   readonly operationId: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ export interface OperationObject {
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
-/** A description of the service by OpenAPI 3.1: plain data, as `GET /openapi.json` answers it. */
+/** An OpenAPI 3.1 document as plain data, as returned by `GET /openapi.json`. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: Readonly<Record<string, unknown>>;
@@ -73,5 +73,5 @@ export interface OpenApiDocument {
   }>;
 }
 
-/** An operation before its name is put to it. */
+/** An operation without its ID. */
 export type Operation = Omit<OperationObject, 'operationId'>;

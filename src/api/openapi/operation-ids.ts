@@ -1,4 +1,4 @@
-/** Each operation of the service: its method and its path, as OpenAPI writes it. */
+/** The operations of the service: method and path, as in OpenAPI. */
 export const OPERATIONS = {
   getHealth: ['get', '/health'],
   getReadiness: ['get', '/ready'],
@@ -20,5 +20,5 @@ export const OPERATIONS = {
   followResult: ['get', '/results/{run_id}/events'],
 } as const satisfies Readonly<Record<string, readonly [method: 'get' | 'post' | 'delete', path: string]>>;
 
-/** The name of an operation, as the OpenAPI document has it. */
+/** The ID of an operation in the OpenAPI document. */
 export type OperationId = keyof typeof OPERATIONS;

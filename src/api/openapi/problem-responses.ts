@@ -4,55 +4,55 @@ import { schemaRef } from './component-schemas.ts';
 import type { ReferenceObject, ResponseObject } from './open-api-types.ts';
 
 interface ProblemText {
-  /** When it is answered. */
+  /** When this problem is returned. */
   readonly description: string;
   readonly headers?: readonly (keyof typeof HEADERS)[];
   readonly example: ProblemDetails;
 }
 
-/** Problems that an operation may answer. 405 is none of them: it is of methods that are no operations. */
+/** The problems that an operation may return. 405 is not included: it belongs to methods that are not operations. */
 const PROBLEMS = {
   400: {
-    description: 'The body is no valid JSON or no valid form, or a header cannot be understood.',
+    description: 'The body is not valid JSON or not a valid form, or a header is invalid.',
     example: {
       detail: 'The body is not valid JSON: Unexpected end of JSON input.',
-      suggestion: 'Check quotes and commas; NaN and Infinity are no JSON, a missing value is null.',
+      suggestion: 'Check quotes and commas. NaN and Infinity are not valid JSON; use null for a missing value.',
     },
   },
   401: {
-    description: 'The service asks for a key, and none or an unknown one was shown.',
+    description: 'The service requires a key, and the request contains none or an unknown one.',
     headers: ['Authenticate'],
     example: {
-      detail: 'The request shows no key.',
+      detail: 'The request contains no key.',
       suggestion: 'Send the header "Authorization: Bearer KEY" with one of the keys of the service.',
     },
   },
   403: {
     description:
-      'The service does not go by this name, a page of another origin asks, or what was asked for is not allowed here.',
+      'The host name is not allowed, a page of another origin sent the request, or the request is not allowed here.',
     example: {
-      detail: 'The service does not go by the name in the Host header.',
-      suggestion: 'Use the name it was started for.',
+      detail: 'The name in the Host header is not allowed.',
+      suggestion: 'Use the name that the service was started with.',
     },
   },
   404: {
-    description: 'There is nothing of this name.',
+    description: 'The resource does not exist.',
     example: {
       detail: "There is no run 'r1'.",
-      suggestion: 'Check its name; the oldest results are dropped where there are more than the service keeps.',
+      suggestion: 'Check the ID. If the store is full, the oldest results are dropped.',
     },
   },
   406: {
-    description: 'The result is not there in a form that the Accept header names.',
+    description: 'The result is not available in a format that the Accept header names.',
     example: {
-      detail: 'The result is not there in a form that the Accept header names.',
+      detail: 'The result is not available in a format that the Accept header names.',
       suggestion: 'Ask for application/json.',
     },
   },
   408: {
-    description: 'The body came too slowly.',
+    description: 'The body arrived too slowly.',
     example: {
-      detail: 'Less than 1 KiB of the body came in 30 seconds.',
+      detail: 'Less than 1 KiB of the body arrived within 30 seconds.',
       suggestion: 'Send the request again on a faster connection.',
     },
   },
@@ -61,22 +61,22 @@ const PROBLEMS = {
     example: { detail: 'The run was cancelled before it ended.', suggestion: 'Send the request again.', runId: 'r1' },
   },
   413: {
-    description: 'The body, a field or an array is larger than the service takes.',
+    description: 'The body, a field or an array is larger than the service accepts.',
     example: {
-      detail: 'The body has more than 32 MiB, the most that is taken here.',
-      suggestion: 'Send fewer rows or columns, or ask who runs the service for a higher limit.',
+      detail: 'The body is larger than the limit of 32 MiB.',
+      suggestion: 'Send fewer rows or columns, or ask the operator of the service for a higher limit.',
     },
   },
   415: {
-    description: 'The Content-Type is missing, or none of those that are listed.',
+    description: 'The Content-Type is missing or not one of those listed.',
     headers: ['Accept'],
     example: {
       detail: "The Content-Type must be application/json. Got 'text/plain' instead.",
-      suggestion: 'Say with a Content-Type header what the body is.',
+      suggestion: 'Set the Content-Type header to the type of the body.',
     },
   },
   422: {
-    description: 'Fields, the configuration or the data are wrong; `errors` names each.',
+    description: 'Fields, the configuration or the data are invalid; `errors` lists each problem.',
     example: {
       detail: 'sensitive has 3 items, and y_pred has 4: each needs one for every row.',
       errors: [
@@ -86,10 +86,10 @@ const PROBLEMS = {
     },
   },
   429: {
-    description: 'The allowance is used up.',
+    description: 'The rate limit is exceeded.',
     headers: ['RetryAfter'],
     example: {
-      detail: 'More than 60 requests came from this client within a minute.',
+      detail: 'This client sent more than 60 requests within a minute.',
       suggestion: 'Wait 12 seconds.',
     },
   },
@@ -101,10 +101,10 @@ const PROBLEMS = {
     },
   },
   500: {
-    description: 'A fault of the service. Its log tells more under the x-request-id.',
+    description: 'An internal error of the service. Its log contains details under the x-request-id.',
     example: {
-      detail: 'Something failed inside. The log of the service tells more under the id r1.',
-      suggestion: 'Give this id to whoever runs the service.',
+      detail: 'An internal error occurred. The log of the service contains details under the ID r1.',
+      suggestion: 'Give this ID to the operator of the service.',
     },
   },
   502: {
@@ -112,16 +112,16 @@ const PROBLEMS = {
     example: { detail: 'The provider answered 500 to every attempt.', suggestion: 'Send the request again later.' },
   },
   503: {
-    description: 'The service cannot take this now: it is full, or it is ending.',
+    description: 'The service cannot accept the request now: its queue is full, or it is shutting down.',
     headers: ['RetryAfter'],
-    example: { detail: 'Too many runs wait already.', suggestion: 'Send the request again later.' },
+    example: { detail: 'Too many runs are already waiting.', suggestion: 'Send the request again later.' },
   },
 } as const satisfies Readonly<Record<number, ProblemText>>;
 
-/** A status of a problem that an operation may answer. */
+/** The statuses of documented problems. */
 type DocumentedStatus = keyof typeof PROBLEMS;
 
-/** The answers that are problems, as components of the document. */
+/** Returns the problem answers as components of the document. */
 export function problemResponses(): Readonly<Record<string, ResponseObject>> {
   const entries = Object.entries(PROBLEMS) as unknown as [`${DocumentedStatus}`, ProblemText][];
   return Object.fromEntries(
@@ -137,14 +137,14 @@ export function problemResponses(): Readonly<Record<string, ResponseObject>> {
   );
 }
 
-/** Problems by their status, as an operation refers to them. */
+/** Returns references to problems by status, for an operation. */
 export function problems(...statuses: readonly DocumentedStatus[]): Readonly<Record<string, ReferenceObject>> {
   return Object.fromEntries(
     statuses.map((status) => [String(status), { $ref: `#/components/responses/Problem${String(status)}` }]),
   );
 }
 
-/** Problems that any request may meet. */
+/** Returns the problems that any request may cause. */
 export function commonProblems(): Readonly<Record<string, ReferenceObject>> {
   return problems(401, 403, 429, 500);
 }

@@ -5,13 +5,14 @@ import { ServiceProblem } from '../problem/service-problem.ts';
 import { isFinal, type RunRecord } from '../runs/run-record.ts';
 import type { IdempotencyClaim, RunRequest } from '../runs/runs.ts';
 
-/** What a client may call a request. */
+/** The format of an Idempotency-Key. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Reads the Idempotency-Key header, before the body, so that a bad one costs nothing.
- * @returns what makes the claim from a digest of the body (hexadecimal); its claim is null without the header
- * @throws {ServiceProblem} 400 for a header that is no usable name
+ * Reads the Idempotency-Key header before the body, so that an invalid key is rejected early.
+ * @returns a function that makes the claim from a digest of the body (hexadecimal); the claim is null without the
+ *   header
+ * @throws {ServiceProblem} 400 if the header is not a valid key
  */
 export function readIdempotencyKey(context: ServiceContext): {
   readonly isGiven: boolean;
@@ -22,8 +23,8 @@ export function readIdempotencyKey(context: ServiceContext): {
   if (!KEY.test(name)) {
     throw new ServiceProblem(400, {
       detail: 'The Idempotency-Key header must be 1 to 255 printable characters without spaces.',
-      errors: [{ pointer: 'Idempotency-Key', detail: 'no usable name' }],
-      suggestion: 'Use a new UUID for each request that is meant once.',
+      errors: [{ pointer: 'Idempotency-Key', detail: 'is not a valid key' }],
+      suggestion: 'Use a new UUID for each new request.',
     });
   }
   const { path, state } = context;
@@ -40,16 +41,16 @@ export function readIdempotencyKey(context: ServiceContext): {
   };
 }
 
-/** When a client that asks for the state may ask again. */
+/** The time after which a client may poll again. */
 const POLL_SECONDS = '1';
 
-/** The client has gone, or has waited as long as it wanted to. */
-const ENDED_WAITING = new Error('nobody waits any more');
+/** The client disconnected, or its waiting time is over. */
+const ENDED_WAITING = new Error('the client no longer waits');
 
 /**
- * Hands heavy work to the runs and answers: with the result when it is there, or at once with 202 where the client
- * prefers that. A client that goes away without having named its request (Idempotency-Key) cannot ask for it again, so
- * that its run is cancelled.
+ * Passes a job to the runs and answers: with the result when it is available, or immediately with 202 if the client
+ * prefers that. If a client disconnects and sent no Idempotency-Key, it cannot request the result again, so its run is
+ * cancelled.
  */
 export async function answerRun(context: ServiceContext, service: Service, request: RunRequest): Promise<void> {
   const { runs } = service;
@@ -79,7 +80,7 @@ interface Waiting {
   readonly release: () => void;
 }
 
-/** Ends when the client goes, or its time is over. */
+/** Aborts when the client disconnects or its waiting time is over. */
 function waitFor({ res }: ServiceContext, waitSeconds: number | null): Waiting {
   const controller = new AbortController();
   let isGone = res.destroyed;
@@ -103,7 +104,7 @@ function waitFor({ res }: ServiceContext, waitSeconds: number | null): Waiting {
   };
 }
 
-/** 202 with where the result will be. */
+/** Answers 202 with the path of the future result. */
 async function answerAccepted(context: ServiceContext, { runs, basePath }: Service, runId: string): Promise<void> {
   const record = await runs.get(runId);
   if (record !== undefined && isFinal(record.status)) {
@@ -136,21 +137,21 @@ function answerEnded(context: ServiceContext, { body, problem, runId, status }: 
   });
 }
 
-/** A JSON text as the answer. */
+/** Answers with JSON text. */
 export function answerText(context: ServiceContext, text: string): void {
   context.status = 200;
   context.type = 'application/json; charset=utf-8';
   context.body = text;
 }
 
-/** What a request's Prefer header (RFC 7240) asks for. */
+/** The content of a request's Prefer header (RFC 7240). */
 interface Preference {
   readonly isAsync: boolean;
-  /** Seconds to wait before the answer is 202 after all; null where it says nothing. */
+  /** The time in seconds to wait before the answer becomes 202; null if not given. */
   readonly waitSeconds: number | null;
 }
 
-/** Reads `Prefer: respond-async, wait=10`; what is not known is ignored, as the standard asks. */
+/** Reads `Prefer: respond-async, wait=10`. Unknown preferences are ignored, as the standard requires. */
 export function readPreference(header: string): Preference {
   const parts = header.split(',').map((part) => part.trim().toLowerCase());
   const wait = parts

@@ -8,21 +8,23 @@ import { FolderWatch, type MonitorFolderState, pageOfFolder, readMonitorFolder }
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { answerEventStream, HEARTBEAT_MILLIS } from './event-stream.ts';
 
-/** Each follower holds a connection. */
+/** The maximum number of followers. Each one holds a connection. */
 const MAX_FOLLOWERS = 100;
 
-/** A client that takes nothing for long is let go. */
+/** The maximum number of unsent bytes. A client that does not read is disconnected. */
 const MAX_WAITING_BYTES = 64 * 2 ** 10;
 
-/** The page's own policy lets its scripts run by their hashes; here it is kept from everything else, its origin included. */
+/**
+ * The page's own policy allows its scripts by their hashes. This policy blocks everything else, including its origin.
+ */
 const PAGE_POLICY =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-/** GET /dashboard: the page that shows a monitor's dashboard and follows it. */
+/** Handles GET /dashboard: the page that shows a monitor's dashboard and follows it. */
 export function dashboardRoute({ monitorFolder, clock }: Service): Handler {
   return async (context) => {
     const state = await readMonitorFolder(requireFolder(monitorFolder));
-    // Relative, so that it holds wherever the service is mounted, also by a proxy that does not tell.
+    // Relative, so that it is valid under any mount path and behind any proxy.
     const base = context.path.endsWith('/') ? './' : 'dashboard/';
     context.set('Content-Security-Policy', SHELL_POLICY);
     context.type = 'text/html; charset=utf-8';
@@ -30,7 +32,9 @@ export function dashboardRoute({ monitorFolder, clock }: Service): Handler {
   };
 }
 
-/** GET /dashboard/page: the dashboard as the monitor wrote it, with what keeps its view in the frame. */
+/**
+ * Handles GET /dashboard/page: the dashboard as the monitor wrote it, plus the script that keeps its view in the frame.
+ */
 export function dashboardPageRoute({ monitorFolder }: Service): Handler {
   let kept: { readonly version: string; readonly text: string } | undefined;
   return async (context) => {
@@ -38,8 +42,8 @@ export function dashboardPageRoute({ monitorFolder }: Service): Handler {
     const { page } = await readMonitorFolder(folder);
     if (page === null) {
       throw new ServiceProblem(404, {
-        detail: 'The monitor has written no dashboard yet.',
-        suggestion: 'It writes one as soon as it has counted an event.',
+        detail: 'The monitor has not written a dashboard yet.',
+        suggestion: 'It writes one after the first event.',
       });
     }
     if (kept?.version !== page)
@@ -51,7 +55,7 @@ export function dashboardPageRoute({ monitorFolder }: Service): Handler {
   };
 }
 
-/** Times of {@link dashboardEventsRoute}, apart for tests. */
+/** Intervals of {@link dashboardEventsRoute}, exposed for tests. */
 export interface DashboardEventsOptions {
   /** @defaultValue 15000 */
   readonly heartbeatMillis?: number | undefined;
@@ -60,8 +64,9 @@ export interface DashboardEventsOptions {
 }
 
 /**
- * GET /dashboard/events: an event `changed` at once and whenever the monitor has written, as server-sent events, until the
- * client goes or the service ends. One that comes back with the last event's id is not told the same again.
+ * Handles GET /dashboard/events: sends an event `changed` immediately and after each change of the monitor, as
+ * server-sent events, until the client disconnects or the service ends. A client that reconnects with the last event's
+ * ID does not get the same event again.
  */
 export function dashboardEventsRoute(service: Service, options: DashboardEventsOptions = {}): Handler {
   const { monitorFolder, clock, notReady } = service;
@@ -78,7 +83,7 @@ export function dashboardEventsRoute(service: Service, options: DashboardEventsO
       if (stream.writableLength + stream.readableLength > MAX_WAITING_BYTES) stream.destroy();
       else if (!stream.writableEnded) stream.write(text);
     };
-    // So that the client knows at once that it is heard.
+    // Confirms the connection to the client.
     send('retry: 2000\n\n');
     const seen = context.get('last-event-id');
     const unfollow = watch.follow({
@@ -106,15 +111,15 @@ function requireFolder(folder: string | null): string {
 
 function noFolder(): ServiceProblem {
   return new ServiceProblem(404, {
-    detail: 'The service shows no dashboard: it was started without a folder of a monitor.',
-    suggestion: 'Start it with --monitor FOLDER, the folder that evenhand monitor writes with --output-dir FOLDER.',
+    detail: 'There is no dashboard, because the service was started without a monitor folder.',
+    suggestion: 'Start it with --monitor FOLDER, where FOLDER is the --output-dir of evenhand monitor.',
   });
 }
 
 function tooManyFollow(): ServiceProblem {
   return new ServiceProblem(503, {
-    detail: `The dashboard is followed by ${String(MAX_FOLLOWERS)} clients already.`,
-    suggestion: 'Load /dashboard/page from time to time instead.',
+    detail: `The limit of ${String(MAX_FOLLOWERS)} dashboard followers is reached.`,
+    suggestion: 'Poll /dashboard/page instead.',
     headers: { 'Retry-After': '30' },
   });
 }

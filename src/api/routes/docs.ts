@@ -4,10 +4,10 @@ import { ASSET_FILES, isAssetName, readAsset } from '../openapi/asset-files.ts';
 import { type Page, redocPage, swaggerPage } from '../openapi/documentation-pages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
-/** `/docs/assets/0.9.0/swagger-ui-bundle.js`: a folder for each version, and a name in it. */
+/** `/docs/assets/0.9.0/swagger-ui-bundle.js`: a folder per version, and a file name. */
 const ASSET_PATH = /\/docs\/assets\/([^/]+)\/([^/]+)$/;
 
-/** GET /docs and GET /redoc: the description of the service as pages, which load nothing from elsewhere. */
+/** Handles GET /docs and GET /redoc: the API documentation as pages without external resources. */
 export function docsRoutes({ basePath }: Service): Readonly<Record<'getDocs' | 'getRedoc', Handler>> {
   const place = { basePath, version: VERSION };
   return { getDocs: pageHandler(swaggerPage(place)), getRedoc: pageHandler(redocPage(place)) };
@@ -21,12 +21,15 @@ function pageHandler({ html, contentSecurityPolicy }: Page): Handler {
   };
 }
 
-/** GET /docs/assets/…: the files of both pages, from a list; browsers keep them until the version changes. */
+/**
+ * Handles GET /docs/assets/…: the files of both pages, from a fixed list. Browsers cache them until the version
+ * changes.
+ */
 export function assetHandler(): Handler {
   return async (context) => {
     const [, version, name = ''] = ASSET_PATH.exec(context.path) ?? [];
     if (version !== VERSION || !isAssetName(name)) {
-      throw new ServiceProblem(404, { detail: 'The pages have no such file.', suggestion: 'Load the page anew.' });
+      throw new ServiceProblem(404, { detail: 'The file does not exist.', suggestion: 'Reload the page.' });
     }
     context.set('Cache-Control', 'public, max-age=31536000, immutable');
     context.type = ASSET_FILES[name].mediaType;

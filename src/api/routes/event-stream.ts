@@ -2,19 +2,19 @@ import type { PassThrough } from 'node:stream';
 
 import type { ServiceContext } from '../context/service-context.ts';
 
-/** Proxies drop a connection that is silent for long. */
+/** The interval of heartbeats. Proxies close connections that are idle for long. */
 export const HEARTBEAT_MILLIS = 15_000;
 
-/** What keeps a stream of events alive, and what follows its end. */
+/** Options of an event stream. */
 export interface EventStreamOptions {
   /** Writes to the stream. */
   readonly send: (text: string) => void;
   readonly heartbeatMillis: number;
-  /** The client has gone, or the stream has ended. */
+  /** Called when the client has disconnected or the stream has ended. */
   readonly onClose: () => void;
 }
 
-/** Answers with server-sent events, and with a word from time to time while nothing happens. */
+/** Answers with server-sent events, and sends a comment regularly while there are no events. */
 export function answerEventStream(
   context: ServiceContext,
   stream: PassThrough,

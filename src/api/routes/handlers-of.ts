@@ -18,13 +18,13 @@ import { deleteResultRoute, getResultDataRoute, getResultRoute } from './results
 import { runEventsRoute } from './run-events.ts';
 import { validateRoute } from './validate.ts';
 
-/** The fields that each form may have beside `file` and `config`. */
+/** The fields that each form may contain besides `file` and `config`. */
 const FIELDS = {
   pipeline: ['profile', 'detectors'],
   workflow: ['min_group_size', 'train_size', 'random_state', 'threshold', 'class_weight', 'profile'],
 } as const;
 
-/** POST /pipeline and POST /workflow: a table and a configuration as a form. */
+/** Handles POST /pipeline and POST /workflow: a table and a configuration as a form. */
 function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
   return async (context) => {
     readQuery(context, []);
@@ -53,10 +53,10 @@ function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
   };
 }
 
-/** A configuration has at most 256 KiB of text, which JSON may write with escapes. */
+/** A configuration has at most 256 KiB of text. In JSON it may be longer because of escapes. */
 const MAX_BYTES = 2 ** 20;
 
-/** POST /llm-eval: what is asked of a language model, as JSON. */
+/** Handles POST /llm-eval: the configuration of an evaluation as JSON. */
 function llmEvalRoute(service: Service): Handler {
   const mostBytes = Math.min(service.limits.jsonBytes, MAX_BYTES);
   return async (context) => {
@@ -66,7 +66,7 @@ function llmEvalRoute(service: Service): Handler {
     const { idleMillis } = service.limits;
     const limits = { mostBytes, inlineBytes: mostBytes, idleMillis, spoolRoot: service.spoolFolder };
     const received = await receiveBody(context.req, limits);
-    // What fits in memory by its limit is never written to a file.
+    // Bodies within the memory limit are never written to a file.
     const body = received.kind === 'memory' ? decodeBody(received.bytes) : '';
     parseJson(body);
     await answerRun(context, service, {
@@ -78,7 +78,7 @@ function llmEvalRoute(service: Service): Handler {
   };
 }
 
-/** What answers each operation. */
+/** Returns the handler of each operation. */
 export function handlersOf(service: Service): Readonly<Record<OperationId, Handler>> {
   return {
     getHealth: healthRoute(service),
@@ -101,17 +101,17 @@ export function handlersOf(service: Service): Readonly<Record<OperationId, Handl
   };
 }
 
-/** GET /metrics: numbers of the whole service, as Prometheus reads them. */
+/** Handles GET /metrics: the metrics of the complete service in the format of Prometheus. */
 export function metricsRoute({ renderMetrics }: Service): Handler {
   return async (context) => {
     const { text, contentType } = await renderMetrics();
-    // As it is: Koa would guess another type for text.
+    // Set directly, because Koa would guess another type for text.
     context.set('Content-Type', contentType);
     context.body = text;
   };
 }
 
-/** GET /openapi.json: what the service can do, for programs. */
+/** Handles GET /openapi.json: the OpenAPI document. */
 function openApiRoute({ basePath }: Service): Handler {
   const text = JSON.stringify(openApiDocument({ basePath }));
   return (context) => {
@@ -121,21 +121,21 @@ function openApiRoute({ basePath }: Service): Handler {
   };
 }
 
-/** GET /health: the process answers. */
+/** Handles GET /health: reports that the process is running. */
 export function healthRoute({ clock }: Service): Handler {
   return (context) => {
     context.body = { status: 'ok', version: VERSION, timestamp: new Date(clock()).toISOString() };
   };
 }
 
-/** GET /ready: new work is taken, and how much there is; 503 with the reason where it is not. */
+/** Handles GET /ready: reports that new work is accepted, and the load; 503 with the reason otherwise. */
 export function readinessRoute({ runs, notReady }: Service): Handler {
   return async (context) => {
     const reason = notReady();
     if (reason !== null) {
       throw new ServiceProblem(503, {
         detail: reason,
-        suggestion: 'Ask again in a few seconds.',
+        suggestion: 'Try again in a few seconds.',
         headers: { 'Retry-After': '5' },
       });
     }
@@ -144,7 +144,7 @@ export function readinessRoute({ runs, notReady }: Service): Handler {
   };
 }
 
-/** GET /results: the runs that are kept, the newest first; all of them, or those that the query asks for. */
+/** Handles GET /results: returns the stored runs, newest first; all of them, or those that match the query. */
 function listResultsRoute({ runs }: Service): Handler {
   return async (context) => {
     const { isWanted, limit } = readFilter(context);
@@ -191,6 +191,6 @@ function wrongValue(name: string, wanted: string): ServiceProblem {
   return new ServiceProblem(422, {
     detail,
     errors: [{ pointer: name, detail }],
-    suggestion: 'Leave it out for all results.',
+    suggestion: 'Omit it to get all results.',
   });
 }

@@ -2,14 +2,14 @@ import { suggestNames } from '../../internal/arguments.ts';
 import type { ServiceContext } from '../context/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
-/** Where the options of a request stand that takes none in its query. */
-const IN_BODY = 'With JSON, options stand in the body; with a form they are parts of it.';
+/** The hint for options in the query of a request that takes none there. */
+const IN_BODY = 'With JSON, put options in the body; with a form, send them as parts.';
 
 /**
- * The query's parameters. One that nobody reads is refused: a gate that was set in the wrong place would not be applied,
- * and nobody would see it.
- * @param known the parameters that the operation takes
- * @throws {ServiceProblem} 422 for another one, or one that is repeated
+ * Returns the parameters of the query. Unknown parameters are rejected: otherwise a misplaced gate would silently not
+ * be applied.
+ * @param known the parameters of the operation
+ * @throws {ServiceProblem} 422 if a parameter is unknown or repeated
  */
 export function readQuery<Name extends string>(
   { query }: ServiceContext,
@@ -21,11 +21,11 @@ export function readQuery<Name extends string>(
   const isKnown = (known as readonly string[]).includes(wrong);
   const name = wrong.slice(0, 64);
   const detail = isKnown
-    ? `The query names '${name}' more than once.`
-    : `The query has '${name}', which is not read here.`;
+    ? `The query contains '${name}' more than once.`
+    : `The query parameter '${name}' is not supported here.`;
   throw new ServiceProblem(422, {
     detail,
     errors: [{ pointer: name, detail }],
-    suggestion: isKnown ? 'Name it once.' : known.length === 0 ? IN_BODY : suggestNames(name, known, 'parameters'),
+    suggestion: isKnown ? 'Send it once.' : known.length === 0 ? IN_BODY : suggestNames(name, known, 'parameters'),
   });
 }

@@ -13,19 +13,19 @@ import type { Runs } from '../runs/runs.ts';
 import { answerText } from './answer-run.ts';
 import { readQuery } from './read-query.ts';
 
-/** The forms of a report that people read. */
+/** The formats of reports for people. */
 const REPORT_FORMS = ['text/html', 'text/markdown'] as const;
 
 /** One of {@link REPORT_FORMS}. */
 type ReportForm = (typeof REPORT_FORMS)[number];
 
-/** A result up to so many characters is turned into Markdown at once. */
+/** The maximum length of a result that is converted to Markdown immediately. */
 const MAX_TEXT = 32_768;
 
 /**
- * The report of a run: the file that the run left, or for a validation made from its result.
+ * Returns the report of a run: the file that the run wrote, or for a validation a report created from its result.
  * @param readFile reads a file of the run
- * @returns undefined where there is none
+ * @returns undefined if there is none
  */
 async function reportOf(
   { endpoint, files, body }: RunRecord,
@@ -40,19 +40,19 @@ async function reportOf(
   if (form === 'text/markdown' && body.length <= MAX_TEXT) {
     return validationToMarkdown(validationFromJson(JSON.parse(body) as ValidationJson, names.attribute), names.source);
   }
-  // Pictures take longer than others on this event loop should wait.
+  // Charts take too long for this event loop.
   const kind = form === 'text/html' ? 'html' : 'markdown';
   const report = await runs.work({ kind: 'validation-report', form: kind, names, result: body });
   return JSON.parse(report.body) as string;
 }
 
-/** Data of a run, by the media type that is asked for; the first is what a client without a preference gets. */
+/** The formats of a run's data by media type. The first one is the default. */
 const DATA_FORMS = [
   { type: 'text/csv', name: 'data.csv', format: 'csv' },
   { type: 'application/vnd.apache.parquet', name: 'data.parquet', format: 'parquet' },
 ] as const;
 
-/** GET /results/{run_id}: as JSON, or as the report that people read. */
+/** Handles GET /results/{run_id}: returns JSON, or the report for people. */
 export function getResultRoute(service: Service): Handler {
   return async (context) => {
     readQuery(context, []);
@@ -66,8 +66,8 @@ export function getResultRoute(service: Service): Handler {
     }
     if (form !== 'application/json' && context.accepts('application/json') === false) {
       throw new ServiceProblem(406, {
-        detail: `The run has no report: it is ${record.status}.`,
-        suggestion: 'Ask for application/json, which tells its state.',
+        detail: `The run has no report. Its status is ${record.status}.`,
+        suggestion: 'Request application/json to get its status.',
         runId: record.runId,
       });
     }
@@ -75,7 +75,7 @@ export function getResultRoute(service: Service): Handler {
   };
 }
 
-/** The record as JSON; its body is spliced in as the text that it is. */
+/** Formats the record as JSON. Its body is inserted as text, without parsing. */
 function recordText({ runId, endpoint, status, createdAt, finishedAt, body, problem }: RunRecord): string {
   const text = (value: unknown): string => JSON.stringify(value);
   return `{"run_id":${text(runId)},"endpoint":${text(endpoint)},"status":${text(status)},"result":${body ?? 'null'},"problem":${text(problem)},"created_at":${text(createdAt)},"finished_at":${text(finishedAt)}}`;
@@ -95,7 +95,7 @@ async function answerReport(
   };
   const report = await reportOf(record, form, readOwn, service.runs);
   if (report === undefined) throw notAcceptable(['application/json'], record.runId);
-  // A report stands alone: what it draws with is in it, and it asks for nothing.
+  // A report is self-contained and loads no resources.
   context.set(
     'Content-Security-Policy',
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:; sandbox allow-scripts allow-popups; frame-ancestors 'none'",
@@ -104,7 +104,7 @@ async function answerReport(
   context.body = report;
 }
 
-/** GET /results/{run_id}/data: the transformed table. */
+/** Handles GET /results/{run_id}/data: returns the transformed table. */
 export function getResultDataRoute(service: Service): Handler {
   return async (context) => {
     const { format } = readQuery(context, ['format']);
@@ -114,18 +114,18 @@ export function getResultDataRoute(service: Service): Handler {
       throw new ServiceProblem(404, {
         detail:
           record.status === 'succeeded'
-            ? `A run of ${record.endpoint} leaves no data.`
-            : `The run has no data: it is ${record.status}.`,
+            ? `Runs of ${record.endpoint} have no data.`
+            : `The run has no data. Its status is ${record.status}.`,
         suggestion:
           record.status === 'succeeded'
-            ? 'Data are left by /pipeline and /workflow.'
-            : 'Ask again when it has succeeded; its events tell when.',
+            ? 'Only runs of /pipeline and /workflow have data.'
+            : 'Try again after the run has succeeded; its events report that.',
         runId: record.runId,
       });
     }
     context.vary('Accept');
     const form = chosenData(context, { there, format, runId: record.runId });
-    // Opened first, so that a run that is dropped in this moment is answered and not cut off.
+    // Opened before the answer begins, so that a run dropped at this moment causes an error and not a truncated answer.
     const file = await open(path.join(service.runs.folderOf(record.runId), form.name)).catch(() => {
       throw unknownRun(record.runId);
     });
@@ -138,7 +138,7 @@ export function getResultDataRoute(service: Service): Handler {
 
 interface DataChoice {
   readonly there: readonly (typeof DATA_FORMS)[number][];
-  /** What the query asks for; it outweighs the Accept header. */
+  /** The format that the query requests. It takes precedence over the Accept header. */
   readonly format: string | undefined;
   readonly runId: string;
 }
@@ -153,12 +153,12 @@ function chosenData(context: ServiceContext, { there, format, runId }: DataChoic
   throw new ServiceProblem(422, {
     detail,
     errors: [{ pointer: 'format', detail }],
-    suggestion: 'Leave it out for what the Accept header names.',
+    suggestion: 'Omit it to use the Accept header.',
     runId,
   });
 }
 
-/** DELETE /results/{run_id}: cancels a run that has not ended, forgets one that has. */
+/** Handles DELETE /results/{run_id}: cancels a run that has not ended, deletes one that has. */
 export function deleteResultRoute({ runs }: Service): Handler {
   return async (context) => {
     const runId = runIdOf(context);
@@ -172,7 +172,7 @@ export function deleteResultRoute({ runs }: Service): Handler {
   };
 }
 
-/** The run that the path names. */
+/** Returns the run in the path. */
 async function findRun(context: ServiceContext, { runs }: Service): Promise<RunRecord> {
   const runId = runIdOf(context);
   const record = await runs.get(runId);
@@ -180,15 +180,15 @@ async function findRun(context: ServiceContext, { runs }: Service): Promise<RunR
   return record;
 }
 
-/** The name in the path. */
+/** Returns the run ID in the path. */
 export function runIdOf(context: ServiceContext): string {
   return (context['params'] as Readonly<Record<string, string>>)['run_id'] ?? '';
 }
 
 function notAcceptable(types: readonly string[], runId: string): ServiceProblem {
   return new ServiceProblem(406, {
-    detail: 'The result is not there in a form that the Accept header names.',
-    suggestion: `Ask for ${types.join(' or ')}.`,
+    detail: 'The result is not available in a format that the Accept header names.',
+    suggestion: `Request ${types.join(' or ')}.`,
     runId,
   });
 }

@@ -7,21 +7,21 @@ import { isFinal, type RunEvent } from '../runs/run-record.ts';
 import { answerEventStream, HEARTBEAT_MILLIS } from './event-stream.ts';
 import { runIdOf } from './results.ts';
 
-/** Each follower holds a connection and about half a megabyte. */
+/** The maximum number of followers. Each one holds a connection and about half a megabyte. */
 const MAX_FOLLOWERS = 250;
 
-/** GET /results/{run_id}/events: what happens to a run, as server-sent events, until its final status. */
+/** Handles GET /results/{run_id}/events: sends the events of a run until its final status, as server-sent events. */
 export function runEventsRoute({ runs }: Service): Handler {
   let followers = 0;
   return async (context) => {
     if (followers >= MAX_FOLLOWERS) {
       throw new ServiceProblem(503, {
-        detail: 'Too many clients follow runs now.',
-        suggestion: 'Ask for the result from time to time instead.',
+        detail: 'Too many clients are following runs.',
+        suggestion: 'Poll the result instead.',
         headers: { 'Retry-After': '30' },
       });
     }
-    // Counted before anything is waited for, so that many at once are not more than the bound.
+    // Counted before any await, so that concurrent requests cannot exceed the limit.
     followers += 1;
     let isCounted = true;
     const release = (): void => {
@@ -39,8 +39,8 @@ export function runEventsRoute({ runs }: Service): Handler {
 
 /**
  * Answers with the events of a run.
- * @param onClose called once when the client has gone or the stream has ended
- * @returns false where there is nothing to follow, and `onClose` is not called
+ * @param onClose called once when the client has disconnected or the stream has ended
+ * @returns false if there is nothing to follow; `onClose` is not called in this case
  */
 async function follow(context: ServiceContext, runs: Service['runs'], onClose: () => void): Promise<boolean> {
   const runId = runIdOf(context);
@@ -48,7 +48,7 @@ async function follow(context: ServiceContext, runs: Service['runs'], onClose: (
   const record = await runs.get(runId);
   if (record === undefined) throw unknownRun(runId);
   if (isFinal(record.status) && seen >= record.lastEventId) {
-    // An EventSource connects again whenever a stream ends, until it is told that there is nothing more.
+    // An EventSource reconnects whenever a stream ends, until it receives 204.
     context.status = 204;
     return false;
   }
@@ -69,7 +69,7 @@ async function follow(context: ServiceContext, runs: Service['runs'], onClose: (
   return true;
 }
 
-/** The last event that the client has seen; 0 for none, so that all of them are told. */
+/** Returns the ID of the last event that the client has received; 0 for none, so that all events are sent. */
 function lastEventId(context: ServiceContext): number {
   const seen = Number(context.get('last-event-id'));
   return Number.isSafeInteger(seen) && seen > 0 ? seen : 0;

@@ -7,20 +7,20 @@ import type { Service } from '../context/service-context.ts';
 import { readRowsBody } from '../jobs/rows-body.ts';
 import { answerBody } from '../runs/run-record.ts';
 
-/** With more groups than these a validation takes longer than others on the same event loop should wait. */
+/** The maximum number of groups. With more, a validation would block the event loop for too long. */
 const MAX_GROUPS = 12;
 
-/** Columns that are counted, those that are crossed too. */
+/** The maximum number of counted columns, including crossed ones. */
 const MAX_COLUMNS = 6;
 
-/** The most replicates, for the same reason. */
+/** The maximum number of replicates, for the same reason. */
 const MAX_SAMPLES = 1000;
 
 /**
- * Validates arrays on the spot and keeps the result, where that takes no longer than reading them.
- * @returns the body of the answer; undefined where it is work for a thread
- * @throws {ServiceProblem} 400 for a body that is not UTF-8 or not strict JSON, 413 for an array that is too long
- * @throws {ConfigValidationError} for fields at fault
+ * Validates arrays immediately and stores the result, if that takes no longer than reading the body.
+ * @returns the body of the answer; undefined if a thread must do the work
+ * @throws {ServiceProblem} 400 if the body is not UTF-8 or not strict JSON, 413 if an array is too long
+ * @throws {ConfigValidationError} if fields are invalid
  */
 export async function validateAtOnce(bytes: Buffer, service: Service): Promise<string | undefined> {
   const input = readRowsBody(bytes, service.limits.arrayItems);
@@ -33,7 +33,7 @@ export async function validateAtOnce(bytes: Buffer, service: Service): Promise<s
   return body;
 }
 
-/** Whether a validation costs about as much as reading its body did. */
+/** Returns whether a validation costs about as much as reading its body. */
 function isLight(input: ValidateRowsInput): boolean {
   const { backend = 'native', control, withCi, withPValue, sensitive, intersections = [] } = input;
   if (backend !== 'native' || control !== undefined || withPValue === true) return false;
@@ -45,14 +45,14 @@ function isLight(input: ValidateRowsInput): boolean {
   return hasFewGroups(sensitive) && (withCi !== true || hasLightInterval(input));
 }
 
-/** Only intervals of rates come from counts alone. */
+/** Returns whether the interval can be computed from counts alone, which is only so for rates. */
 function hasLightInterval({ ciMethod = 'simultaneous', ciSamples = MAX_SAMPLES, metric }: ValidateRowsInput): boolean {
   if (ciMethod !== 'simultaneous' || ciSamples > MAX_SAMPLES) return false;
   const named = metric === undefined ? [] : [metric].flat().map(parseMetricGate);
   return named.every((gate) => metricKind(knownMetric(gate.metric)) === 'classification');
 }
 
-/** Looking through a short list takes less than a set of all rows. */
+/** Returns whether there are few groups. A search in a short list is faster than a set of all rows. */
 function hasFewGroups(rows: unknown): boolean {
   const groups: unknown[] = [];
   for (const label of rows as readonly unknown[]) {

@@ -12,7 +12,7 @@ import { answerRun, answerText, readIdempotencyKey, readPreference } from './ans
 import { readQuery } from './read-query.ts';
 import { validateAtOnce } from './validate-at-once.ts';
 
-/** POST /validate: arrays as JSON, or a table with the names of its columns in the query. */
+/** Handles POST /validate: arrays as JSON, or a table with the names of its columns in the query. */
 export function validateRoute(service: Service): Handler {
   return async (context) => {
     const type = requireMediaType(context.get('content-type'), ['application/json', ...TABLE_TYPES]);
@@ -32,7 +32,7 @@ async function validateArrays(context: ServiceContext, service: Service): Promis
     spoolRoot,
     withDigest: idempotency.isGiven,
   });
-  // A request with a name, or one that shall not wait, is a run with states like any other.
+  // A request with an idempotency key or `respond-async` becomes a regular run with states.
   if (received.kind === 'memory' && !isAsync && !idempotency.isGiven) {
     const body = await validateAtOnce(received.bytes, service);
     if (body !== undefined) {
@@ -49,7 +49,7 @@ async function validateArrays(context: ServiceContext, service: Service): Promis
   });
 }
 
-/** Where a thread reads the body. */
+/** Writes the body to disk, where a thread reads it. */
 async function onDisk(
   received: ReceivedBody,
   spoolRoot: string,
@@ -86,7 +86,7 @@ async function validateTable(context: ServiceContext, service: Service): Promise
   });
 }
 
-/** The query's options; one that is repeated is a list. */
+/** Returns the options of the query. A repeated option becomes a list. */
 function queryOf({ query }: ServiceContext): Record<string, string | string[]> {
   const given = Object.entries(query).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined);
   return Object.fromEntries(given);

@@ -5,12 +5,12 @@ import type { ProgressEvent } from '../../internal/progress.ts';
 import type { RunEvent, RunRecord, RunStatus } from './run-record.ts';
 import type { Unfollow } from './runs.ts';
 
-/** Reports of progress that are kept for who comes late. */
+/** The maximum number of progress reports kept for later followers. */
 const MAX_PROGRESS = 200;
 
 type OnEvent = (event: RunEvent) => void;
 
-/** What happened to one run: numbered, the last of it kept, each event told to all who follow. */
+/** The numbered events of one run. Stores the most recent ones and passes each event to all followers. */
 class EventLog {
   readonly #onFault: (error: unknown) => void;
   readonly #followers = new Set<{ readonly onEvent: OnEvent }>();
@@ -18,12 +18,12 @@ class EventLog {
   #progress: RunEvent[] = [];
   #lastId = 0;
 
-  /** @param onFault told what a follower throws; that follower is told no more */
+  /** @param onFault called with what a follower throws; that follower gets no more events */
   constructor(onFault: (error: unknown) => void) {
     this.#onFault = onFault;
   }
 
-  /** The number of the last event; 0 for none. */
+  /** The ID of the last event; 0 if there is none. */
   get lastId(): number {
     return this.#lastId;
   }
@@ -34,18 +34,18 @@ class EventLog {
     this.#tell(event);
   }
 
-  /** Adds a report; one that says the same as the last is no news. */
+  /** Adds a progress report, unless it equals the last one. */
   progress({ stage, done, total }: ProgressEvent): void {
     const last = this.#progress.at(-1);
     if (last?.type === 'progress' && last.stage === stage && last.done === done && last.total === total) return;
     const event = Object.freeze({ id: ++this.#lastId, type: 'progress', stage, done, total } as const);
     this.#progress.push(event);
-    // Halved from time to time rather than shifted each time.
+    // Halved occasionally instead of shifted each time.
     if (this.#progress.length >= 2 * MAX_PROGRESS) this.#progress = this.#progress.slice(-MAX_PROGRESS);
     this.#tell(event);
   }
 
-  /** Tells what is kept of the past after a number, at once, and from then on what happens. */
+  /** Sends the stored events after the given ID immediately, and new events as they occur. */
   follow(after: number, onEvent: OnEvent): Unfollow {
     const follower = { onEvent };
     this.#followers.add(follower);
@@ -76,18 +76,18 @@ export interface ActiveRun {
   record: RunRecord;
   /** See {@link RunRequest.isWaitedFor}. */
   readonly isWaitedFor: boolean;
-  /** Whether its end is decided: what comes later is dropped. */
+  /** Whether its end is decided. Later results are dropped. */
   isDecided: boolean;
   readonly events: EventLog;
-  /** Asks its job to stop. */
+  /** Aborted to ask the job to stop. */
   readonly controller: AbortController;
-  /** Whether it was taken on, once that is known. */
+  /** Resolves to whether the run was accepted. */
   readonly accepted: Deferred<boolean>;
-  /** Its last record, once that is kept. */
+  /** Resolves to the last record, once it is stored. */
   readonly ended: Deferred<RunRecord>;
 }
 
-/** A run as it begins. */
+/** Creates an active run. */
 export function createActiveRun(record: RunRecord, isWaitedFor: boolean, logger: Logger): ActiveRun {
   return {
     record,
@@ -102,7 +102,7 @@ export function createActiveRun(record: RunRecord, isWaitedFor: boolean, logger:
   };
 }
 
-/** Logs what a follower threw. */
+/** Logs what a follower has thrown. */
 export function noteFollower(logger: Logger, runId: string, error: unknown): void {
-  logger.warn({ err: error, runId }, 'a follower of a run failed and is told no more');
+  logger.warn({ err: error, runId }, 'a follower of a run failed and gets no more events');
 }

@@ -12,12 +12,12 @@ import { endedRecord, type RunRecord, succeededRecord } from './run-record.ts';
 import type { RunRequest, Submitted } from './runs.ts';
 
 /**
- * The last records of runs that are not kept, a few of them: who waits from another process may begin to when the run has
- * ended already.
+ * The last records of a few runs that are not stored. A waiter in another process may begin to wait when the run has
+ * already ended.
  */
 class RecentEnds {
   readonly #most: number;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #records = new Map<string, RunRecord>();
 
   constructor(most: number) {
@@ -35,31 +35,31 @@ class RecentEnds {
   }
 }
 
-/** The longest time that a timer takes. */
+/** The maximum delay of a timer. */
 const MAX_MILLIS = 2 ** 31 - 1;
 
-/** What {@link ActiveRuns} work with. */
+/** The dependencies of {@link ActiveRuns}. */
 export interface ActiveRunsParts {
   readonly runner: JobRunner;
   readonly folders: RunFolders;
   readonly kept: KeptRuns;
   readonly createId: () => string;
-  /** The time as ISO 8601. */
+  /** Returns the current time in ISO 8601. */
   readonly now: () => string;
   readonly logger: Logger;
-  /** How many runs that are not kept can be told of after their end. */
+  /** The number of ended runs that are not stored, but whose end can still be reported. */
   readonly mostRecent: number;
 }
 
 /**
- * The runs that have not ended, and the way to their end. Each is noted in the store as queued, so that a process that
- * is started later knows of it; the store may drop that note. When its end is decided (once: by its job, or by who
- * cancels it) the record goes to the store first, and then followers and waiters are told.
+ * The runs that have not ended. Each is recorded in the store as queued, so that a later process knows of it; the store
+ * may drop that record. A run's end is decided once, by its job or by a cancellation. The record is then stored first,
+ * and followers and waiters are notified afterwards.
  */
 export class ActiveRuns {
   readonly #parts: ActiveRunsParts;
   readonly #runs = new Map<string, ActiveRun>();
-  /** Jobs that the runner has, also of runs that were cancelled. */
+  /** The jobs that the runner has, including those of cancelled runs. */
   readonly #atWork = new Map<string, Promise<void>>();
   readonly #recent: RecentEnds;
   #isClosing = false;
@@ -73,24 +73,25 @@ export class ActiveRuns {
     return this.#runs.get(runId);
   }
 
-  /** How a run ended that was not kept, as long as that is known. */
+  /** Returns the last record of a run that was not stored, as long as it is known. */
   recentEnd(runId: string): RunRecord | undefined {
     return this.#recent.get(runId);
   }
 
-  /** Their records, the oldest first. */
+  /** Returns the records of active runs, oldest first. */
   records(): RunRecord[] {
     return [...this.#runs.values()].map(({ record }) => record);
   }
 
-  /** Whether a job uses the folder of a run. */
+  /** Returns whether a job uses the folder of a run. */
   isAtWork(runId: string): boolean {
     return this.#atWork.has(runId);
   }
 
   /**
-   * Takes a run on: noted in the store before it is promised, and handed to the runner in the moment in which that has room.
-   * @throws {ServiceProblem} 503 where there is no room, the service ends, or the run cannot be kept
+   * Accepts a run. It is recorded in the store before it is promised, and passed to the runner as soon as there is
+   * room.
+   * @throws {ServiceProblem} 503 if there is no room, the service is ending, or the run cannot be stored
    */
   async accept(request: RunRequest): Promise<Submitted> {
     const { folders, kept } = this.#parts;
@@ -99,7 +100,7 @@ export class ActiveRuns {
     const { runId } = run.record;
     try {
       await folders.make(runId);
-      // Who waits for it would not ask for it by its name after the end of this process.
+      // A client that waits has no run ID with which to ask after a restart, so the run is not stored.
       if (!run.isWaitedFor) await kept.add(run.record);
       this.#assertRoom();
     } catch (error) {
@@ -111,8 +112,8 @@ export class ActiveRuns {
   }
 
   /**
-   * Work that is no run, and leaves no files.
-   * @throws {ServiceProblem} 503 where there is no room or the service ends
+   * Runs a job that is not a run and produces no files.
+   * @throws {ServiceProblem} 503 if there is no room or the service is ending
    */
   async doWork(job: Job): Promise<JobOutcome> {
     this.#assertRoom();
@@ -121,7 +122,7 @@ export class ActiveRuns {
     return this.#parts.runner.run(job, { folder: '', signal, onProgress: nobody, onStart: nobody });
   }
 
-  /** Clients see that a run is cancelled at once; its job notices later. */
+  /** Cancels a run. Clients see this immediately; its job stops later. */
   async cancel(run: ActiveRun, problem: ProblemJson): Promise<void> {
     run.record = endedRecord(run.record, 'cancelled', problem, this.#parts.now());
     const ended = this.#end(run, run.record);
@@ -129,7 +130,7 @@ export class ActiveRuns {
     await ended;
   }
 
-  /** Takes on no more, waits for what is there, cancels what is left of it, and closes the runner. */
+  /** Stops accepting runs, waits for active ones, cancels the rest, and closes the runner. */
   async close(drainMillis: number): Promise<void> {
     this.#isClosing = true;
     await this.#drain(drainMillis);
@@ -141,7 +142,7 @@ export class ActiveRuns {
     await Promise.all(this.#atWork.values());
   }
 
-  /** Waits for all that is active, but not for ever. */
+  /** Waits for all active runs, up to a time limit. */
   async #drain(drainMillis: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeOver = new Promise<void>((resolve) => {
@@ -164,7 +165,7 @@ export class ActiveRuns {
     const { createId, now, logger } = this.#parts;
     const runId = createId();
     if (!isSafeId(runId) || this.#runs.has(runId) || this.#atWork.has(runId)) {
-      throw invalidParameter('createId', 'give a new file name of letters, digits and dashes each time', runId);
+      throw invalidParameter('createId', 'return a new file name of letters, digits and dashes for each run', runId);
     }
     const record = { runId, endpoint, status: 'queued', createdAt: now(), finishedAt: null } as const;
     const unfinished = { body: null, problem: null, lastEventId: 0, files: [] };
@@ -174,7 +175,7 @@ export class ActiveRuns {
     return run;
   }
 
-  /** Undoes what was begun of a run, and gives what its client is told. */
+  /** Undoes the start of a run and returns the problem for its client. */
   async #refuse(run: ActiveRun, error: unknown): Promise<ServiceProblem> {
     const { folders, kept, now, logger } = this.#parts;
     const { runId } = run.record;
@@ -183,11 +184,11 @@ export class ActiveRuns {
     run.accepted.resolve(false);
     run.ended.resolve(endedRecord(run.record, 'failed', problemOfRun(runId, error), now()));
     if (error instanceof ServiceProblem) return error;
-    logger.error({ err: error, runId }, 'a run cannot be begun');
+    logger.error({ err: error, runId }, 'a run cannot be started');
     return cannotKeep(runId, error);
   }
 
-  /** Sees a job through. Never rejects. */
+  /** Runs a job to its end. Never rejects. */
   async #work(run: ActiveRun, request: RunRequest): Promise<void> {
     const { folders } = this.#parts;
     const { runId } = run.record;
@@ -225,7 +226,7 @@ export class ActiveRuns {
     run.events.status('running');
   }
 
-  /** Makes this the end of a run, unless it has one. */
+  /** Records the end of a run, unless it already has one. */
   async #end(run: ActiveRun, end: RunRecord): Promise<boolean> {
     if (run.isDecided) return false;
     run.isDecided = true;
@@ -240,7 +241,7 @@ export class ActiveRuns {
   }
 }
 
-/** Whether the one who waited has been told all that there is, and nothing need be kept. */
+/** Returns whether the waiting client has received everything, so that nothing needs to be stored. */
 function isForgotten({ isWaitedFor }: ActiveRun, { status, problem }: RunRecord): boolean {
   if (!isWaitedFor) return false;
   return status === 'cancelled' || (status === 'failed' && problem !== null && problem.status < 500);

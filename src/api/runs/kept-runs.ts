@@ -6,10 +6,10 @@ import type { ResultStoreLike } from '../store/result-store.ts';
 import type { RunFolders } from './run-folders.ts';
 import { endedRecord, type RunRecord } from './run-record.ts';
 
-/** What a record takes beside its body, roughly. */
+/** The approximate size of a record without its body. */
 const RECORD_BYTES = 1024;
 
-/** What the records that the service keeps have at most in memory: 256 MiB, whatever the size of one answer. */
+/** The memory limit of stored records: 256 MiB. */
 export const STORE_BOUND = Object.freeze({
   mostBytes: 256 * 2 ** 20,
   sizeOf: ({ body }: RunRecord): number => RECORD_BYTES + (body?.length ?? 0),
@@ -20,14 +20,14 @@ export interface KeptRunsOptions {
   readonly store: ResultStoreLike<RunRecord>;
   readonly folders: RunFolders;
   readonly logger: Logger;
-  /** How many runs are remembered whose end the store could not keep. */
+  /** The number of runs to remember whose end could not be stored. */
   readonly mostUnstored: number;
 }
 
-/** The runs in the store, and the files of those that the store has dropped: they are dropped too. */
+/** The runs in the store, and their files. When the store drops a run, its files are removed too. */
 export class KeptRuns {
   readonly #options: KeptRunsOptions;
-  /** Runs whose end could not be stored; they outweigh what the store has of them. */
+  /** Runs whose end could not be stored. They take precedence over the store. */
   readonly #unstored = new Map<string, RunRecord>();
   /** Ended runs that have files. */
   readonly #withFiles = new Set<string>();
@@ -37,14 +37,14 @@ export class KeptRuns {
     this.#options = options;
   }
 
-  /** @throws {ServiceProblem} 503 where the store fails, which is logged */
+  /** @throws {ServiceProblem} 503 if the store fails, which is logged */
   async add(record: RunRecord): Promise<void> {
     const { store, logger } = this.#options;
     const { runId } = record;
     try {
       await store.set(runId, record);
     } catch (error) {
-      logger.error({ err: error, runId }, 'the store cannot keep a run');
+      logger.error({ err: error, runId }, 'the store cannot save a run');
       throw cannotKeep(runId, error);
     }
     this.#unstored.delete(runId);
@@ -52,7 +52,7 @@ export class KeptRuns {
     this.#sweepSoon();
   }
 
-  /** Keeps how a run ended. Where the store fails, the run has failed for that, which is remembered in memory. */
+  /** Stores the end of a run. If the store fails, the run is marked as failed in memory. */
   async addEnd(record: RunRecord): Promise<RunRecord> {
     try {
       await this.add(record);
@@ -67,7 +67,7 @@ export class KeptRuns {
     }
   }
 
-  /** @throws {ServiceProblem} 500 where the stored entry is damaged, which is logged */
+  /** @throws {ServiceProblem} 500 if the stored entry is damaged, which is logged */
   async get(runId: string): Promise<RunRecord | undefined> {
     const { store, logger } = this.#options;
     try {
@@ -79,12 +79,12 @@ export class KeptRuns {
     }
   }
 
-  /** Whether the store has a run, also one that is damaged and therefore not among the records. */
+  /** Returns whether the store has a run, including damaged ones, which are not among the records. */
   async has(runId: string): Promise<boolean> {
     return this.#options.store.has(runId);
   }
 
-  /** @throws {ServiceProblem} 503 where the store fails, which is logged */
+  /** @throws {ServiceProblem} 503 if the store fails, which is logged */
   async remove(runId: string): Promise<boolean> {
     const wasUnstored = this.#unstored.delete(runId);
     this.#sweepSoon();
@@ -96,13 +96,16 @@ export class KeptRuns {
     }
   }
 
-  /** All records, those first that were used the longest time ago. */
+  /** Returns all records, least recently used first. */
   records(): RunRecord[] {
     const stored = [...this.#options.store.entries()].map(([, record]) => record);
     return [...stored.filter(({ runId }) => !this.#unstored.has(runId)), ...this.#unstored.values()];
   }
 
-  /** Removes the files of runs that the store has dropped. A store tells nobody what it drops, so it is asked. */
+  /**
+   * Removes the files of runs that the store has dropped. The store does not report what it drops, so each run is
+   * checked.
+   */
   async sweep(): Promise<void> {
     const { store, folders } = this.#options;
     for (const runId of [...this.#withFiles]) {
@@ -112,13 +115,13 @@ export class KeptRuns {
     }
   }
 
-  /** Notes which runs of earlier processes have files, and gives them. */
+  /** Finds the runs of earlier processes that have files, and returns their IDs. */
   noteFiles(): ReadonlySet<string> {
     for (const { runId, files } of this.records()) if (files.length > 0) this.#withFiles.add(runId);
     return this.#withFiles;
   }
 
-  /** Sweeps once for all that is kept in one turn of the event loop, since every answer to a small request is kept too. */
+  /** Schedules one sweep per turn of the event loop, because even answers to small requests are stored. */
   #sweepSoon(): void {
     if (this.#withFiles.size === 0 || this.#isSweepDue) return;
     this.#isSweepDue = true;
@@ -131,7 +134,7 @@ export class KeptRuns {
   }
 }
 
-/** Whether a store says that an entry is not as it was written. */
+/** Returns whether a store error reports a changed entry. */
 function isDamage(error: unknown): boolean {
   return error instanceof DataValidationError && error.context['problem'] === 'checksum';
 }

@@ -10,17 +10,20 @@ import { RunFolders } from './run-folders.ts';
 import { endedRecord, isFinal, type RunEvent, type RunRecord, type RunSummary } from './run-record.ts';
 import type { IdempotencyClaim, KeptRun, Removal, RunCounts, RunRequest, Runs, Submitted, Unfollow } from './runs.ts';
 
-/** Keys that are remembered; beyond that the oldest is forgotten. */
+/** The maximum number of remembered keys. Above it, the oldest one is dropped. */
 const MAX_KEYS = 10_000;
 
-/** How long a key is remembered. */
+/** The time for which a key is remembered. */
 const KEPT_MILLIS = 24 * 60 * 60 * 1000;
 
 /** Options of {@link IdempotencyKeys}. */
 interface IdempotencyKeysOptions {
-  /** Milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   readonly clock: () => number;
-  /** Whether a run still stands for its request: it was neither dropped nor cancelled, and did not fail for a reason of ours. */
+  /**
+   * Returns whether a run is still valid for its request: not dropped, not cancelled, and not failed by an internal
+   * error.
+   */
   readonly isUsable: (runId: string) => Promise<boolean>;
 }
 
@@ -31,13 +34,13 @@ interface Entry {
 }
 
 /**
- * Sees to it that a request that was sent twice under one key is one run, also where both come at once. Keys live as
- * long as the process, in memory alone: a key that is used again after a restart gives a new run.
+ * Ensures that requests with the same key result in one run, even if they arrive at the same time. Keys are kept in
+ * memory only: after a restart, a key gives a new run.
  */
 export class IdempotencyKeys {
   readonly #clock: () => number;
   readonly #isUsable: (runId: string) => Promise<boolean>;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #entries = new Map<string, Entry>();
 
   constructor({ clock, isUsable }: IdempotencyKeysOptions) {
@@ -46,13 +49,13 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Gives the run of an earlier request under this key, or takes on a new one.
-   * @throws {ServiceProblem} 422 where the earlier request was another one, or what `accept` throws
+   * Returns the run of an earlier request with this key, or accepts a new one.
+   * @throws {ServiceProblem} 422 if the earlier request was a different one; also what `accept` throws
    */
   async once({ key, fingerprint }: IdempotencyClaim, accept: () => Promise<Submitted>): Promise<Submitted> {
     for (;;) {
       const earlier = this.#fresh(key);
-      // Nothing is awaited between the look-up and the note, so that of two requests at once one is first.
+      // No await between lookup and registration, so that one of two concurrent requests comes first.
       if (earlier === undefined) return this.#note(key, fingerprint, accept());
       const runId = await this.#usableRun(earlier);
       if (runId === undefined) {
@@ -76,14 +79,14 @@ export class IdempotencyKeys {
     this.#entries.set(key, entry);
     const oldest = this.#entries.keys().next().value;
     if (this.#entries.size > MAX_KEYS && oldest !== undefined) this.#entries.delete(oldest);
-    // What was refused may be tried again.
+    // A rejected request may be repeated.
     submitted.catch(() => {
       this.#drop(key, entry);
     });
     return submitted;
   }
 
-  /** The run of an entry, as soon as it was taken on; undefined where it was refused or is gone. */
+  /** Returns the run of an entry once it is accepted; undefined if it was rejected or is gone. */
   async #usableRun({ submitted }: Entry): Promise<string | undefined> {
     const accepted = await submitted.catch(() => undefined);
     return accepted !== undefined && (await this.#isUsable(accepted.runId)) ? accepted.runId : undefined;
@@ -94,44 +97,50 @@ export class IdempotencyKeys {
   }
 }
 
-/** The number of the end of a run that an earlier process left: how many events that told of it is not known, but fewer. */
+/**
+ * The ID of the final event of a run from an earlier process. The real number of its events is unknown, but smaller.
+ */
 const LAST_EVENT_LEFT = 2 ** 31 - 1;
 
 /** Options of {@link createLocalRuns}. */
 export interface LocalRunsOptions {
-  /** Where records are kept. Who opened it closes it after the runs. */
+  /** The store of records. Its owner closes it after the runs. */
   readonly store: ResultStoreLike<RunRecord>;
   readonly runner: JobRunner;
-  /** The folder of the runs' folders. Those in it that are named by a UUID and belong to no run are removed at the start. */
+  /**
+   * The parent folder of the runs' folders. At the start, folders named by a UUID that belong to no run are removed.
+   */
   readonly filesFolder: string;
-  /** Milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   readonly clock: () => number;
-  /** Gives each run its name: letters, digits, dots, dashes and underscores, never twice the same. */
+  /** Returns a unique ID for each run: letters, digits, dots, dashes and underscores. */
   readonly createId: () => string;
   readonly logger: Logger;
   /**
-   * How many runs are remembered whose end the store could not keep, and how many whose end was told and not kept.
+   * The number of runs to remember whose end could not be stored, and of those whose end was reported but not stored.
    * @defaultValue 500
    */
   readonly capacity?: number | undefined;
 }
 
-/** The runs, in the process that owns them. */
+/** The runs in the process that owns them. */
 export interface LocalRuns extends Runs {
-  /** Notes that runs which an earlier process left unfinished have failed, and removes files that nobody knows. To be awaited before all else. */
+  /**
+   * Marks unfinished runs of an earlier process as failed, and removes unknown files. Await it before any other call.
+   */
   start(): Promise<void>;
-  /** Whether a folder with an upload belongs to a run. */
+  /** Returns whether a folder with an upload belongs to a run. */
   hasInput(folder: string): boolean;
   /**
-   * Refuses new work, waits for what waits and runs, cancels what is left of it, and closes the runner.
-   * @param drainMillis how long it waits before it cancels
+   * Rejects new work, waits for queued and running work, cancels the rest, and closes the runner.
+   * @param drainMillis how long to wait before it cancels
    */
   close(drainMillis: number): Promise<void>;
 }
 
 /**
- * The runs of this process, over a store for their records and a runner for their jobs. Events of the past are told
- * before `follow` resolves; of a run that has ended, only its final status.
+ * Creates the runs of this process, from a store for their records and a runner for their jobs. Past events are sent
+ * before `follow` resolves; for a run that has ended, only its final status is sent.
  */
 export function createLocalRuns(options: LocalRunsOptions): LocalRuns {
   return new OwnedRuns(options);
@@ -170,7 +179,7 @@ class OwnedRuns implements LocalRuns {
     for (const record of left) await this.#kept.addEnd(this.#settled(record));
     const withFiles = this.#kept.noteFiles();
     const listed = new Set(this.#kept.records().map(({ runId }) => runId));
-    // Files of a run whose entry is damaged stay: the entry may be restored from a backup.
+    // Files of a run with a damaged entry are kept, because the entry may be restored from a backup.
     await this.#folders.start(
       async (runId) => withFiles.has(runId) || (!listed.has(runId) && (await this.#kept.has(runId))),
     );
@@ -216,7 +225,7 @@ class OwnedRuns implements LocalRuns {
 
   list(): Promise<readonly RunSummary[]> {
     const records = [...this.#endedRecords().map((record) => this.#settled(record)), ...this.#active.records()];
-    // Of runs of one moment the last comes first: sorting keeps the order of equals.
+    // For equal times the last one comes first, because sorting is stable.
     return Promise.resolve(records.reverse().sort(byCreation).map(summaryOf));
   }
 
@@ -231,7 +240,7 @@ class OwnedRuns implements LocalRuns {
       await run.ended.promise;
     }
     if (!(await this.#kept.remove(runId))) return 'unknown';
-    // A job that was cancelled and has not noticed yet removes its files itself.
+    // A cancelled job that has not stopped yet removes its files itself.
     if (!this.#active.isAtWork(runId)) await this.#folders.remove(runId);
     return 'removed';
   }
@@ -254,7 +263,7 @@ class OwnedRuns implements LocalRuns {
   }
 
   counts(): Promise<RunCounts> {
-    // Not by the records: a run that was cancelled holds its thread until its job has noticed.
+    // Not counted from the records: a cancelled run occupies its thread until its job stops.
     const { queued, running } = this.#runner;
     return Promise.resolve({ queued, running, kept: this.#endedRecords().length });
   }
@@ -271,19 +280,19 @@ class OwnedRuns implements LocalRuns {
     return (this.#closed ??= this.#active.close(drainMillis).then(() => this.#kept.sweep()));
   }
 
-  /** A record that says of a run that it works, where none does, is of an earlier process. */
+  /** Corrects the record of a run that is marked as active but is not: it is from an earlier process. */
   #settled(record: RunRecord): RunRecord {
     if (isFinal(record.status)) return record;
     const last = Object.freeze({ ...record, lastEventId: LAST_EVENT_LEFT });
     return endedRecord(last, 'failed', leftByEarlierProcess(record.runId), this.#now());
   }
 
-  /** Records of runs that have ended, those first that were used the longest time ago. */
+  /** Returns the records of ended runs, least recently used first. */
   #endedRecords(): RunRecord[] {
     return this.#kept.records().filter(({ runId }) => this.#active.get(runId) === undefined);
   }
 
-  /** Whether a run still answers the request that it was made for. */
+  /** Returns whether a run is still a valid answer to its request. */
   async #isUsable(runId: string): Promise<boolean> {
     const record = await this.get(runId);
     if (record === undefined || record.status === 'cancelled') return false;
@@ -291,7 +300,7 @@ class OwnedRuns implements LocalRuns {
   }
 }
 
-/** ISO times sort as text. */
+/** Compares runs by creation time, newest first. ISO times sort as text. */
 function byCreation(a: RunSummary, b: RunSummary): number {
   if (a.createdAt === b.createdAt) return 0;
   return a.createdAt < b.createdAt ? 1 : -1;
@@ -301,14 +310,14 @@ function summaryOf({ runId, endpoint, status, createdAt, finishedAt }: RunRecord
   return { runId, endpoint, status, createdAt, finishedAt };
 }
 
-/** Waits for a promise, but no longer than a signal allows: rejects with the signal's reason, leaving no listener behind. */
+/** Waits for a promise or a signal. Rejects with the signal's reason if it is aborted, and removes its listener. */
 async function waitOrAbort<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (signal === undefined) return promise;
   signal.throwIfAborted();
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
     stop = () => {
-      // Whoever aborts chooses the reason, which need be no error.
+      // The reason is chosen by the caller and may not be an Error.
       reject(signal.reason as Error);
     };
     signal.addEventListener('abort', stop, { once: true });

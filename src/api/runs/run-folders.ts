@@ -6,10 +6,10 @@ import type { Logger } from 'pino';
 import { unknownRun } from '../problem/run-problems.ts';
 import { isSafeId } from '../store/result-store.ts';
 
-/** The names that runs have by default. A folder of another name may be anybody's. */
+/** The default format of run IDs. Folders with other names may belong to other programs. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The folders of runs' files, `<filesFolder>/<runId>`, and those with what was uploaded for them. */
+/** The folders of runs' files, `<filesFolder>/<runId>`, and the folders of their uploads. */
 export class RunFolders {
   readonly #filesFolder: string;
   readonly #logger: Logger;
@@ -20,7 +20,7 @@ export class RunFolders {
     this.#logger = logger;
   }
 
-  /** @throws {ServiceProblem} 404 for an id that would lead elsewhere */
+  /** @throws {ServiceProblem} 404 if the ID would lead to another folder */
   pathOf(runId: string): string {
     if (!isSafeId(runId)) throw unknownRun(runId);
     return path.join(this.#filesFolder, runId);
@@ -34,7 +34,7 @@ export class RunFolders {
     await this.#removeFolder(this.pathOf(runId));
   }
 
-  /** Notes that a folder with an upload belongs to a run, until it is removed. */
+  /** Registers a folder with an upload as part of a run, until it is removed. */
   addInput(folder: string): void {
     this.#inputs.add(path.resolve(folder));
   }
@@ -48,14 +48,14 @@ export class RunFolders {
     this.#inputs.delete(path.resolve(folder));
   }
 
-  /** Removes a folder with all that is in it. What cannot be removed is logged: nobody waits for it. */
+  /** Removes a folder and its content. Failures are logged. */
   async #removeFolder(folder: string): Promise<void> {
     await rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch((error: unknown) => {
       this.#logger.warn({ err: error, folder }, 'a folder cannot be removed');
     });
   }
 
-  /** Makes the folder of folders, and removes what runs left in it that nobody knows any more. */
+  /** Creates the parent folder, and removes folders of unknown runs from it. */
   async start(isKnown: (runId: string) => Promise<boolean>): Promise<void> {
     await mkdir(this.#filesFolder, { recursive: true });
     const listed = await readdir(this.#filesFolder, { withFileTypes: true });

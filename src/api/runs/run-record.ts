@@ -1,7 +1,7 @@
 import type { JobOutcome } from '../jobs/job.ts';
 import type { ProblemJson } from '../problem/service-problem.ts';
 
-/** The endpoints whose answers are kept. */
+/** The endpoints whose answers are stored. */
 export const RUN_ENDPOINTS = ['/validate', '/pipeline', '/workflow', '/llm-eval'] as const;
 
 /** One of {@link RUN_ENDPOINTS}. */
@@ -13,22 +13,22 @@ export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancel
 /** One of {@link RUN_STATUSES}. */
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** A run as the store keeps it: plain data, which travels between processes and to disk. */
+/** A run in the store: plain data that can be sent to other processes and written to disk. */
 export interface RunRecord {
   readonly runId: string;
   readonly endpoint: RunEndpoint;
   readonly status: RunStatus;
-  /** ISO 8601, as are the other times. */
+  /** ISO 8601, like the other times. */
   readonly createdAt: string;
   readonly finishedAt: string | null;
   /**
-   * The whole body that POST answers, as JSON text; null unless the run succeeded. Text, so that it is written once and
-   * neither a process nor a file need understand it.
+   * The complete body of the answer to POST as JSON text; null unless the run succeeded. It is text so that it is
+   * serialized only once and does not need to be parsed.
    */
   readonly body: string | null;
-  /** Why it failed or was cancelled. */
+  /** The reason why it failed or was cancelled. */
   readonly problem: ProblemJson | null;
-  /** The number of its last event, the final status; 0 until then. */
+  /** The ID of its last event, the final status; 0 until then. */
   readonly lastEventId: number;
   /** Names of files in the run's folder: `report.md`, `report.html`, `data.parquet`, `data.csv`. */
   readonly files: readonly string[];
@@ -37,18 +37,18 @@ export interface RunRecord {
 /** A run in a list. */
 export type RunSummary = Omit<RunRecord, 'body' | 'problem' | 'files' | 'lastEventId'>;
 
-/** Whether nothing more will happen to a run. */
+/** Returns whether a status is final. */
 export function isFinal(status: RunStatus): boolean {
   return status === 'succeeded' || status === 'failed' || status === 'cancelled';
 }
 
-/** Something that happened to a run, numbered from 1 within it. The last event of a run is a final status. */
+/** An event of a run, numbered from 1. The last event is a final status. */
 export type RunEvent = Readonly<
   | { id: number; type: 'status'; status: RunStatus }
   | { id: number; type: 'progress'; stage: string; done: number; total: number }
 >;
 
-/** The record of a run that succeeded. */
+/** Returns the record of a run that succeeded. */
 export function succeededRecord(
   record: RunRecord,
   { body, files }: JobOutcome,
@@ -65,7 +65,7 @@ export function succeededRecord(
   });
 }
 
-/** The record of a run that failed or was cancelled. */
+/** Returns the record of a run that failed or was cancelled. */
 export function endedRecord(
   record: RunRecord,
   status: 'failed' | 'cancelled',
@@ -75,11 +75,14 @@ export function endedRecord(
   return Object.freeze({ ...record, status, finishedAt, body: null, problem, files: [] });
 }
 
-/** Puts a result's members between the run's and the time, as text: results may be large, and need not be understood. `download` is where the run's data are. */
+/**
+ * Inserts the members of a result between those of the run and the time. It works on text, because results may be
+ * large. `download` is the path of the run's data.
+ */
 export function answerBody(runId: string, result: string, timestamp: string, download?: string): string {
   const text = result.trim();
   if (!text.startsWith('{') || !text.endsWith('}')) {
-    throw new Error(`A job gave what is no JSON object: ${text.slice(0, 80)}`);
+    throw new Error(`The result of a job is not a JSON object: ${text.slice(0, 80)}`);
   }
   const members = text.slice(1, -1).trim();
   const between = members === '' ? '' : `${members},`;

@@ -1,7 +1,7 @@
 import type { Job, JobOutcome } from '../jobs/job.ts';
 import type { RunEndpoint, RunEvent, RunRecord, RunSummary } from './run-record.ts';
 
-/** An answer that was computed at once, and is only to be kept. */
+/** An answer that was computed immediately and only needs to be stored. */
 export interface KeptRun {
   readonly runId: string;
   readonly endpoint: RunEndpoint;
@@ -9,44 +9,49 @@ export interface KeptRun {
   readonly body: string;
 }
 
-/** The client's name for a request, so that the same request sent twice is one run. */
+/** The client's key for a request, so that the same request sent twice is one run. */
 export interface IdempotencyClaim {
-  /** The header's value, after the client's own name (its key's digest, or nothing), so that clients do not meet. */
+  /** The header's value, prefixed with the client's name (its key's digest, or empty), so that clients are separate. */
   readonly key: string;
-  /** A digest of what was sent: the same key with another request is refused with 422. */
+  /** A digest of the request. The same key with a different request is rejected with 422. */
   readonly fingerprint: string;
 }
 
-/** Heavy work that was asked for. */
+/** A request for a job. */
 export interface RunRequest {
   readonly endpoint: RunEndpoint;
   readonly job: Job;
-  /** A folder with what was uploaded for the job. It belongs to the runs from here on: removed when the job has ended, or at once where it is refused or a replay. */
+  /**
+   * The folder of what was uploaded for the job. From here on the runs own it: it is removed when the job has ended, or
+   * immediately if the request is rejected or a replay.
+   */
   readonly inputFolder: string | null;
   readonly idempotency: IdempotencyClaim | null;
   /**
-   * Whether its client waits for it and knows it by no other name: what went wrong by the client's own fault, or was
-   * cancelled since the client has gone, is then told and not kept, so that it takes no other result's place.
+   * Whether the client waits for the run and does not know its ID. Errors by the client and cancellations by a
+   * disconnect are then reported but not stored, so that they do not displace other results.
    */
   readonly isWaitedFor?: boolean | undefined;
-  /** Where the run's data will be, with `{run_id}` for its name: a member `download` of the answer. Unset where it leaves none. */
+  /**
+   * The path of the run's data with `{run_id}` as placeholder, for the member `download`. Unset if it produces no data.
+   */
   readonly download?: string | undefined;
 }
 
-/** A run that was taken on, or found by its idempotency key. */
+/** A run that was accepted, or found by its idempotency key. */
 export interface Submitted {
   readonly runId: string;
   readonly isReplay: boolean;
 }
 
-/** What DELETE did. */
+/** The result of DELETE. */
 export type Removal = 'cancelled' | 'removed' | 'unknown';
 
-/** What is going on, for readiness and metrics. */
+/** The current load, for readiness and metrics. */
 export interface RunCounts {
-  /** Jobs that wait for a thread. */
+  /** The number of jobs that wait for a thread. */
   readonly queued: number;
-  /** Threads at work, also for runs that were cancelled and whose job has not noticed yet. */
+  /** The number of busy threads, including those of cancelled runs whose job has not stopped yet. */
   readonly running: number;
   readonly kept: number;
 }
@@ -55,30 +60,33 @@ export interface RunCounts {
 export type Unfollow = () => void;
 
 /**
- * The runs of the service: those kept, waiting and at work. There is one owner of them, whichever process asks: in a
- * cluster the primary, and workers reach it through a channel. Problems (queue full, key used for another request) are
- * thrown as `ServiceProblem`.
+ * The runs of the service: stored, waiting and running. One process owns them; in a cluster it is the primary, and
+ * workers reach it through a channel. Problems (queue full, key used for another request) are thrown as
+ * `ServiceProblem`.
  */
 export interface Runs {
-  /** Keeps an answer; when the promise has resolved, any process finds it. */
+  /** Stores an answer. When the promise has resolved, every process can find it. */
   keep(run: KeptRun): Promise<void>;
-  /** Takes on heavy work, or refuses it with 503 where the queue is full or the service ends. */
+  /** Accepts a job, or rejects it with 503 if the queue is full or the service is ending. */
   submit(request: RunRequest): Promise<Submitted>;
-  /** The record of a run when it has ended; rejects with the signal's reason where that comes first, and the run goes on. */
+  /**
+   * Returns the record of a run when it has ended. Rejects with the signal's reason if aborted first; the run
+   * continues.
+   */
   wait(runId: string, signal?: AbortSignal): Promise<RunRecord>;
   get(runId: string): Promise<RunRecord | undefined>;
-  /** The newest first. */
+  /** Returns the stored runs, newest first. */
   list(): Promise<readonly RunSummary[]>;
-  /** Cancels a run that has not ended; forgets one that has, with its files. */
+  /** Cancels a run that has not ended; deletes one that has, with its files. */
   remove(runId: string): Promise<Removal>;
   /**
-   * Tells each event of a run after the given number, those of the past first, until its final status.
+   * Sends each event of a run after the given ID until its final status, past events first.
    * @returns undefined for an unknown run
    */
   follow(runId: string, after: number, onEvent: (event: RunEvent) => void): Promise<Unfollow | undefined>;
-  /** Does heavy work that is no run: nothing is kept of it. Refused as `submit` refuses. */
+  /** Runs a job that is not a run: nothing of it is stored. It is rejected in the same cases as in `submit`. */
   work(job: Job): Promise<JobOutcome>;
   counts(): Promise<RunCounts>;
-  /** The folder of a run's files. Every process sees the same. */
+  /** Returns the folder of a run's files, which is the same in every process. */
   folderOf(runId: string): string;
 }

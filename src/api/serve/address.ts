@@ -2,25 +2,28 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
 
-/** Names under which a browser on this machine asks for the service. */
+/** The host names with which a browser on this machine reaches the service. */
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '[::1]'] as const;
 
-/** Whether only this machine reaches an address: 127.0.0.0/8, ::1 or localhost. Other names may resolve to anything. */
+/**
+ * Returns whether only this machine can reach an address: 127.0.0.0/8, ::1 or localhost. Other names may resolve
+ * anywhere.
+ */
 export function isLoopback(host: string): boolean {
   return (isIPv4(host) && host.startsWith('127.')) || host === '::1' || host.toLowerCase() === 'localhost';
 }
 
-/** Who may reach the service, and how. */
+/** The address of the service, and its protection. */
 export interface Exposure {
   readonly host: string;
   readonly keys: readonly string[];
-  /** Whether the user said that others may reach it without a key. */
+  /** Whether the user allowed access from other machines without a key. */
   readonly insecure: boolean;
 }
 
 /**
- * An address that others can reach needs keys, or the word that none are wanted.
- * @throws {ConfigValidationError} that says both
+ * Checks that an address that other machines can reach is protected by keys, or explicitly allowed without keys.
+ * @throws {ConfigValidationError} with both possible fixes
  */
 export function assertSafe({ host, keys, insecure }: Exposure): void {
   if (insecure || keys.length > 0 || isLoopback(host)) return;
@@ -29,15 +32,15 @@ export function assertSafe({ host, keys, insecure }: Exposure): void {
     {
       context: { host },
       suggestion:
-        'Set keys in EVENHAND_API_KEYS (a comma list), or pass --insecure if something in front of the service lets only the right people through.',
+        'Set keys in EVENHAND_API_KEYS (comma-separated), or pass --insecure if a proxy in front of the service controls access.',
     },
   );
 }
 
 /**
- * The names that a request's Host header may have; null for any. Without keys, a page elsewhere whose name is made to
- * resolve to this machine (DNS rebinding) could read what the service has, so that only local names are let in.
- * @param given names that the user allows
+ * Returns the accepted names in a request's Host header; null for any. Without keys, only local names are accepted.
+ * Otherwise a page whose name resolves to this machine (DNS rebinding) could read the data of the service.
+ * @param given the names that the user allows
  */
 export function allowedHostsOf(
   { host, keys, insecure }: Exposure,
@@ -47,13 +50,13 @@ export function allowedHostsOf(
   return [...new Set([...LOCAL_NAMES, inUrl(host), ...(given ?? [])])];
 }
 
-/** Where the service is found; an address that stands for all of them is told as the local one. */
+/** Returns the URL of the service. For an address that means all interfaces, it is the local one. */
 export function urlOf(host: string, port: number): string {
   const local = host === '0.0.0.0' ? '127.0.0.1' : isIP(host) === 6 && /^[0:]+$/.test(host) ? '::1' : host;
   return `http://${inUrl(local)}:${String(port)}`;
 }
 
-/** The address as it is printed, all of it, so that nobody takes an open one for a local one. */
+/** Returns the address for display. It is complete, so that a public address is not mistaken for a local one. */
 export function placeText(host: string, port: number): string {
   return `http://${inUrl(host)}:${String(port)}${isLoopback(host) ? '' : ', reachable from other machines'}`;
 }
@@ -62,20 +65,20 @@ function inUrl(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/** What is said of an address that cannot be listened on, by Node's code. */
+/** The messages for an address on which the service cannot listen, by Node.js error code. */
 const LISTEN_FAULTS: Readonly<Record<string, readonly [what: string, mend: string]>> = {
   EADDRINUSE: ['is in use by another program', 'Stop that program, or choose another port with --port.'],
   EACCES: ['may not be used by this user', 'Choose a port above 1023 with --port.'],
-  EADDRNOTAVAIL: ['is not an address of this machine', 'Name one of its addresses with --host; 127.0.0.1 always is.'],
-  ENOTFOUND: ['has a name that is not known', 'Name an address of this machine with --host.'],
+  EADDRNOTAVAIL: ['is not an address of this machine', 'Name one of its addresses with --host, such as 127.0.0.1.'],
+  ENOTFOUND: ['has an unknown host name', 'Name an address of this machine with --host.'],
 };
 
-/** The error of an address that cannot be listened on. */
+/** Returns the error for an address on which the service cannot listen. */
 export function cannotListen(host: string, port: number, cause: unknown): ConfigValidationError {
   const { code = String(cause) } = cause as NodeJS.ErrnoException;
   const [what, mend] = LISTEN_FAULTS[code] ?? [
-    `cannot be listened on (${code})`,
-    'Choose another with --host and --port.',
+    `cannot be used for listening (${code})`,
+    'Choose another address with --host and --port.',
   ];
   return new ConfigValidationError(`Port ${String(port)} of ${host} ${what}.`, {
     context: { host, port, code },

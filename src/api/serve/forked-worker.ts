@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { type ConnectionMessage, type ForkedWorker, isConnectionMessage, lineOf } from '../cluster/protocol.ts';
 import { inheritedEnvironment } from '../jobs/service-environment.ts';
 
-/** Starts a worker's process. */
+/** Starts a worker process. */
 export function forkWorker(): ForkedWorker {
   const main = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url));
-  // Bodies are long strings; JSON would escape each of them anew.
+  // Bodies are long strings, and JSON would escape each of them again.
   const child = fork(main, { serialization: 'advanced', env: inheritedEnvironment(process.env) });
   return {
     pid: child.pid,
@@ -20,7 +20,7 @@ export function forkWorker(): ForkedWorker {
     },
     give: (id, socket) => {
       const message: ConnectionMessage = { evenhandConnection: id };
-      // One that cannot be written is told by the end of the worker.
+      // If it cannot be sent, the worker has ended, which is reported separately.
       child.send(message, socket, { keepOpen: true }, () => undefined);
     },
     onTook: (listener) => {

@@ -1,12 +1,14 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Server, type Socket } from 'node:net';
 
-/** Clients may connect faster than they are accepted; then the port closes at some time all the same. */
+/**
+ * The maximum number of turns. Clients may connect faster than they are accepted, but the port must close eventually.
+ */
 const MAX_TURNS = 2_000;
 
 /**
- * Accepts the connections that the system has made and this process has not taken yet: the system resets them when the
- * port is closed. Close the port in the turn in which this resolves.
+ * Accepts the connections that the system has already established but this process has not accepted yet. The system
+ * would reset them when the port is closed. Close the port in the same turn in which this resolves.
  */
 export async function acceptWaiting(server: Server): Promise<void> {
   let hasAccepted = true;
@@ -14,7 +16,7 @@ export async function acceptWaiting(server: Server): Promise<void> {
     hasAccepted = true;
   };
   server.on('connection', note);
-  // The event loop accepts about one connection in each turn.
+  // The event loop accepts about one connection per turn.
   for (let turn = 0; hasAccepted && turn < MAX_TURNS; turn++) {
     hasAccepted = false;
     await nextTurn();
@@ -22,7 +24,7 @@ export async function acceptWaiting(server: Server): Promise<void> {
   server.off('connection', note);
 }
 
-/** Resolves after the event loop has looked for connections once more. */
+/** Resolves after the event loop has polled for connections once more. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => setImmediate(resolve));
@@ -39,7 +41,7 @@ interface Refusal {
 const MALFORMED: Refusal = {
   status: 400,
   kind: 'malformed-request',
-  detail: 'The request is not HTTP that the service understands.',
+  detail: 'The request is not valid HTTP.',
 };
 
 const NO_HOST: Refusal = {
@@ -49,22 +51,22 @@ const NO_HOST: Refusal = {
   suggestion: 'Send the name and port of the service as the Host header.',
 };
 
-/** By Node's code. */
+/** The answers by Node.js error code. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, kind: 'request-timeout', detail: 'The request came too slowly.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, kind: 'request-timeout', detail: 'The request arrived too slowly.' },
   HPE_HEADER_OVERFLOW: { status: 431, kind: 'headers-too-large', detail: 'The headers are larger than 16 KiB.' },
 };
 
 /**
- * Answers a connection on which no request could be read, and closes it: 400, 408 or 431 with a problem.
- * @param response the answer that is under way on this connection, if any
+ * Answers a connection on which no request could be parsed with a problem (400, 408 or 431), and closes it.
+ * @param response the answer in progress on this connection, if any
  */
 function answerClientError(
   { code = '' }: NodeJS.ErrnoException,
   socket: Socket,
   response: ServerResponse | undefined,
 ): void {
-  // An answer that has begun cannot be followed by another; to one who is gone nothing can be said.
+  // An answer in progress cannot be followed by another one, and a disconnected client cannot be answered.
   if (code === 'ECONNRESET' || !socket.writable || response?.headersSent === true) {
     socket.destroy();
     return;
@@ -78,7 +80,7 @@ function answerClientError(
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** Answers 400 with a problem to a request of HTTP/1.1 that has no Host header, and closes the connection. */
+/** Answers 400 to an HTTP/1.1 request without a Host header, and closes the connection. */
 function refuseWithoutHost(response: ServerResponse): void {
   const body = bodyOf(NO_HOST);
   response.writeHead(NO_HOST.status, headersOf(body)).end(body);
@@ -102,31 +104,31 @@ function headersOf(body: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Requests that a connection may send ahead of its answers; one that sends more is ended. */
+/** The maximum number of pipelined requests. A connection with more is closed. */
 const MAX_AHEAD = 32;
 
 type Turn = readonly [request: IncomingMessage & { readonly socket: Socket }, response: ServerResponse];
 
 /**
- * Begins the requests of a connection one after another, the next when the answer before it has gone out. Node begins all
- * that has come, so that a client that reads nothing could have many answers in memory. While one waits for its turn,
- * nothing more is read from its connection.
+ * Starts the requests of a connection one after another, each when the previous answer has been sent. Node.js starts
+ * all requests that have arrived, so a client that reads nothing could keep many answers in memory. While a request
+ * waits for its turn, nothing more is read from its connection.
  */
 function oneAtATime(listener: RequestListener): RequestListener {
-  /** The requests that wait, of connections at work. */
+  /** The waiting requests by connection. */
   const waiting = new Map<Socket, Turn[]>();
 
   const begin = ([request, response]: Turn): void => {
     const { socket } = request;
     response.once('close', () => {
-      // After all others who were told of the end of this one.
+      // After all other listeners of this event.
       process.nextTick(beginNext, socket);
     });
     listener(request, response);
   };
 
   const beginNext = (socket: Socket): void => {
-    // After the last answer of a connection there is no other.
+    // After the last answer of a connection there are no more answers.
     const next = socket.writable ? waiting.get(socket)?.shift() : undefined;
     if (next === undefined) {
       waiting.delete(socket);
@@ -136,7 +138,7 @@ function oneAtATime(listener: RequestListener): RequestListener {
     begin(next);
   };
 
-  /** Node itself resumes a connection when a message has come whole, or its body is read. */
+  /** Keeps a connection paused. Node.js resumes it when a message is complete or its body is read. */
   const keepPaused = (socket: Socket): void => {
     socket.pause();
     socket.on('resume', () => {
@@ -163,66 +165,71 @@ function oneAtATime(listener: RequestListener): RequestListener {
   };
 }
 
-/** Where a server listens. */
+/** The address on which a server listens. */
 export interface Place {
   readonly host: string;
-  /** 0 for any that is free. */
+  /** The port; 0 for any free port. */
   readonly port: number;
 }
 
-/** An HTTP server with limits against slow clients and floods, that ends in good order. */
+/** An HTTP server with limits against slow clients and floods, and with a graceful shutdown. */
 export interface HttpServer {
-  /** Gives the port; rejects with Node's error. */
+  /** Returns the port; rejects with the error of Node.js. */
   readonly listen: (place: Place) => Promise<number>;
-  /** Takes a connection that another process has accepted. */
+  /** Takes over a connection that another process has accepted. */
   readonly take: (socket: Socket) => void;
   /**
-   * Takes no more connections, asks clients to close those that are open, and resolves when none is left that waits for an
-   * answer or may bring a request; streams of events do not count.
+   * Stops accepting connections and asks clients to close theirs. Resolves when no connection waits for an answer or
+   * may still bring a request; event streams do not count.
    */
   readonly drain: () => Promise<void>;
-  /** Ends the connections that are left. */
+  /** Closes the remaining connections. */
   readonly end: () => void;
 }
 
 /** Options of {@link createHttpServer}. */
 export interface HttpServerOptions {
   /**
-   * A connection that has an answer waiting and takes nothing of it for so many milliseconds, at most twice as many, is
-   * ended.
+   * The time in milliseconds after which a connection is closed if its client reads nothing of a waiting answer. It may
+   * take up to twice as long.
    * @defaultValue 30000
    */
   readonly stallMillis?: number | undefined;
   /**
-   * Once it drains, a connection without a request is kept for so many milliseconds, so that a request that is already on
-   * its way is answered.
+   * The time in milliseconds for which an idle connection is kept during draining, so that requests already on their
+   * way are answered.
    * @defaultValue 250
    */
   readonly idleMillis?: number | undefined;
 }
 
-/** A client that takes nothing of its answer for longer is cut off. */
+/** A client that reads nothing of its answer for longer than this is disconnected. */
 const STALL_MILLIS = 30_000;
 
-/** A client sends its next request within this time after an answer, or reads that the connection closes. */
+/** Within this time after an answer, a client sends its next request or notices that the connection closes. */
 const IDLE_MILLIS = 250;
 
-/** A client that sends its headers for longer is cut off. */
+/** A client that needs longer than this to send its headers is disconnected. */
 const HEADERS_MILLIS = 15_000;
 
-/** Enough for the largest upload at some 600 KB/s. A body that pauses is given up far earlier, where it is received. */
+/**
+ * Sufficient for the largest upload at about 600 KB/s. Bodies that pause are cancelled much earlier where they are
+ * received.
+ */
 const REQUEST_MILLIS = 3_600_000;
 
-/** Longer than the minute that load balancers keep a connection, so that it is not closed under a request on its way. */
+/**
+ * Longer than the minute for which load balancers keep a connection, so that it is not closed while a request arrives.
+ */
 const KEEP_ALIVE_MILLIS = 65_000;
 
-/** How often connections are looked through for slow ones. */
+/** The interval for checking for slow connections. */
 const CHECK_MILLIS = 5_000;
 
-/** Connections of one process; more are closed as they come. */
+/** The maximum number of connections of one process. Further ones are closed. */
 const MAX_CONNECTIONS = 10_000;
 
-/** Makes a server that does not listen yet. */
+/** Creates a server that does not listen yet. */
 export function createHttpServer(
   listener: RequestListener,
   { stallMillis = STALL_MILLIS, idleMillis = IDLE_MILLIS }: HttpServerOptions = {},
@@ -238,11 +245,11 @@ export function createHttpServer(
     requestTimeout: REQUEST_MILLIS,
     keepAliveTimeout: KEEP_ALIVE_MILLIS,
     connectionsCheckingInterval: CHECK_MILLIS,
-    // Node would answer a request without it with an empty body.
+    // Node.js would answer a request without it with an empty body.
     requireHostHeader: false,
   });
   server.maxConnections = MAX_CONNECTIONS;
-  // Node counts what the system has taken of an answer as activity, however large that was when it was written.
+  // Node.js counts each write that the system accepts as activity, regardless of its size.
   server.timeout = stallMillis;
   server.on('connection', (socket: Socket) => {
     connections += 1;
@@ -252,13 +259,14 @@ export function createHttpServer(
     });
   });
   server.on('timeout', (socket: Socket) => {
-    // With nothing to send, an answer is being made, or an event waited for. Without an answer the connection is idle.
+    // Without data to send, an answer is being computed or an event is awaited. Without an answer the connection is
+    // idle.
     if (socket.writableLength > 0 || !open.has(socket)) socket.destroy();
   });
   const answer: RequestListener = (request, response) => {
     open.set(request.socket, response);
     response.once('close', () => {
-      // Another request may have begun on the same connection.
+      // Another request may have started on the same connection.
       if (open.get(request.socket) === response) open.delete(request.socket);
       onChange();
     });
@@ -282,7 +290,7 @@ export function createHttpServer(
         });
       }),
     take: (socket) => {
-      // The server looks after connections from when it listens, which it never does by itself here.
+      // The server checks connections only after it listens, which it never does here.
       if (taken === 0 && !server.listening) server.emit('listening');
       taken += 1;
       socket.once('close', () => (taken -= 1));
@@ -294,8 +302,8 @@ export function createHttpServer(
       isDraining = true;
       for (const response of open.values()) askToClose(response);
       await acceptWaiting(server);
-      // The server's own `close` would end idle connections at once, and with them requests that are on their way: the
-      // client of such a request sees a reset and cannot know whether it was done.
+      // The server's own `close` would end idle connections immediately, including those with a request on its way. Its
+      // client would see a reset and could not know whether the request was processed.
       NetServer.prototype.close.call(server);
       return new Promise((resolve) => {
         let timer: NodeJS.Timeout | undefined;
@@ -319,12 +327,12 @@ export function createHttpServer(
   };
 }
 
-/** The connection is not kept for another request. */
+/** Asks the client to close the connection after this answer. */
 function askToClose(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-/** These end when nothing more happens, which may be never. */
+/** Returns whether an answer is an event stream, which may never end. */
 function isEventStream(response: ServerResponse): boolean {
   return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }

@@ -3,15 +3,15 @@ import { createProcessApp, type ProcessParts } from '../app/process-app.ts';
 import type { ServiceMetrics } from '../middleware/metrics.ts';
 import { createHttpServer, type HttpServer } from './http-server.ts';
 
-/** The app of one process, behind its server. */
+/** The app of one process and its server. */
 export interface ListeningApp {
   readonly server: HttpServer;
   readonly metrics: ServiceMetrics;
-  /** As the server's; from now on the app is not ready for more. */
+  /** Drains the server, and makes the app report that it is not ready for new work. */
   drain(): Promise<void>;
 }
 
-/** Makes the app and its server, which does not listen yet. */
+/** Creates the app and its server, which does not listen yet. */
 export function createListeningApp(options: AppOptions, parts: ProcessParts): ListeningApp {
   const { app, metrics, startEnding } = createProcessApp(options, parts);
   const handle = app.callback();

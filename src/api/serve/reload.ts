@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** A program that is started anew when a file that it loaded changes. */
+/** A program that is restarted when a file that it loaded changes. */
 export interface WatchedProgram {
   /** Its main file. */
   readonly main: string;
@@ -8,8 +8,8 @@ export interface WatchedProgram {
 }
 
 /**
- * Runs a program under `node --watch` until it, or this process, is stopped. It is stopped with SIGTERM before it is
- * started anew.
+ * Runs a program under `node --watch` until it, or this process, is stopped. The program is stopped with SIGTERM before
+ * each restart.
  * @returns its exit code
  */
 export async function runWatched({ main, args }: WatchedProgram): Promise<number> {
@@ -19,7 +19,7 @@ export async function runWatched({ main, args }: WatchedProgram): Promise<number
   const stop = (): void => {
     child.kill('SIGTERM');
   };
-  // The terminal sends Ctrl-C to both; the child ends by it, and this process with it.
+  // The terminal sends Ctrl-C to both. The child ends, and this process ends with it.
   const wait = (): void => undefined;
   process.on('SIGTERM', stop).on('SIGINT', wait);
   try {

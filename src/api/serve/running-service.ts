@@ -4,26 +4,26 @@ import { createDeferred } from '../../internal/deferred.ts';
 import { urlOf } from './address.ts';
 import type { RunningService } from './serve-options.ts';
 
-/** What has to end. */
+/** The steps of a shutdown. */
 interface Ending {
-  /** Takes no more connections; resolves when all requests are answered. */
+  /** Stops accepting connections. Resolves when all requests are answered. */
   readonly drain: () => Promise<void>;
-  /** Lets runs end for so many milliseconds, cancels the rest, and lets go of what they held. */
+  /** Lets runs continue for the given time, cancels the rest, and releases their resources. */
   readonly closeRuns: (millis: number) => Promise<void>;
-  /** Ends connections that are left. */
+  /** Closes the remaining connections. */
   readonly end: () => Promise<void> | void;
 }
 
-/** Requests whose runs were cancelled are told so within this time. */
+/** The time for answers to requests whose runs were cancelled. */
 const LAST_ANSWERS_MILLIS = 500;
 
-/** Work that cannot be stopped is not waited for longer, once it was asked to. */
+/** The additional time for work that was asked to stop. */
 const STUCK_MILLIS = 500;
 
 /**
- * Ends a service in good order: requests first, as they may still need runs, then the runs that nobody waits for, then
- * connections that follow events.
- * @param drainMillis for both together; what is left then is cancelled, and a second later no longer waited for
+ * Shuts a service down in order: first the requests, which may still need runs, then the runs that no client waits for,
+ * then the connections that follow events.
+ * @param drainMillis the time for both together; then the rest is cancelled, and abandoned a second later
  */
 export async function stopInOrder({ drain, closeRuns, end }: Ending, drainMillis: number): Promise<void> {
   const begin = performance.now();
@@ -35,7 +35,7 @@ export async function stopInOrder({ drain, closeRuns, end }: Ending, drainMillis
   await end();
 }
 
-/** Waits for a promise, but not longer than that. */
+/** Waits for a promise, up to a time limit. */
 async function atMost(promise: Promise<void>, millis: number): Promise<void> {
   const controller = new AbortController();
   try {
@@ -45,23 +45,23 @@ async function atMost(promise: Promise<void>, millis: number): Promise<void> {
   }
 }
 
-/** What listens. */
+/** A started service. */
 export interface Started {
   readonly host: string;
   readonly port: number;
   readonly workers: number;
   readonly drainMillis: number;
   readonly ending: Ending;
-  /** Rejects when the service cannot go on. */
+  /** Rejects when the service cannot continue. */
   readonly failed?: Promise<never>;
 }
 
-/** A service that listens, as its user sees it. */
+/** Creates the object with which a user controls the running service. */
 export function createRunningService({ host, port, workers, drainMillis, ending, failed }: Started): RunningService {
   const done = createDeferred<undefined>();
   let stopping: Promise<void> | undefined;
   failed?.catch(async (error: unknown) => {
-    // What is at work has nobody left who could answer for it.
+    // No process is left that could answer, so there is nothing to wait for.
     await stopInOrder(ending, 0).catch(() => undefined);
     done.reject(error);
   });

@@ -4,27 +4,28 @@ import { APP_OPTION_NAMES, type AppOptions } from '../app/app-options.ts';
 /** Options of {@link serve}: where it listens, in how many processes, and those of the app. */
 export interface ServeOptions extends Omit<AppOptions, 'store' | 'clock' | 'createId'> {
   /**
-   * The address: a name or number of this machine.
+   * The address: a host name or IP address of this machine.
    * @defaultValue '127.0.0.1'
    */
   readonly host?: string | undefined;
   /**
-   * The port; 0 for any that is free.
+   * The port; 0 for any free port.
    * @defaultValue 8000
    */
   readonly port?: number | undefined;
   /**
-   * Processes that answer requests. With more than one, another process owns the runs, so that each answers for all.
+   * The number of processes that answer requests. With more than one, an additional process owns the runs, so that each
+   * of them can return every run.
    * @defaultValue 1
    */
   readonly workers?: number | undefined;
   /**
-   * How long requests and runs may go on after `stop()`, in milliseconds; what is left then is cancelled.
+   * The time in milliseconds for which requests and runs may continue after `stop()`. The rest is then cancelled.
    * @defaultValue 30000
    */
   readonly drainMillis?: number | undefined;
   /**
-   * Whether an address that other machines reach is served without keys.
+   * Whether to serve an address that other machines can reach without keys.
    * @defaultValue false
    */
   readonly insecure?: boolean | undefined;
@@ -50,17 +51,17 @@ export interface FilledServeOptions extends ServeOptions {
   readonly drainMillis: number;
 }
 
-/** A service that listens. */
+/** A running service. */
 export interface RunningService {
   /** `http://127.0.0.1:8000` */
   readonly url: string;
   readonly port: number;
   readonly workers: number;
   /**
-   * Takes no more connections, lets requests and runs end for as long as the options say, cancels the rest. A second call
-   * waits for the same end.
+   * Stops accepting connections, lets requests and runs finish within the time in the options, and cancels the rest.
+   * Further calls return the same promise.
    */
   stop(): Promise<void>;
-  /** Resolves when it has stopped; rejects when it cannot go on. */
+  /** Resolves when the service has stopped; rejects if it cannot continue. */
   readonly done: Promise<void>;
 }

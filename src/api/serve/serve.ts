@@ -29,29 +29,30 @@ const HOST = '127.0.0.1';
 const PORT = 8000;
 const DRAIN_MILLIS = 30_000;
 
-/** A day. */
+/** One day. */
 const MAX_DRAIN_MILLIS = 86_400_000;
 
 /**
- * Starts the service: the app of `createApp` behind an HTTP server, in this process or in several. It installs no handlers
- * of signals; call `stop()` from yours.
+ * Starts the service: the app of `createApp` behind an HTTP server, in this process or in several. It does not install
+ * signal handlers; call `stop()` from your own handlers.
  *
- * An address that other machines reach needs keys (`keys`, or EVENHAND_API_KEYS) or `insecure`. Without keys, on a local
- * address, only requests for a local name are answered (`allowedHosts` names more), so that pages elsewhere cannot ask.
+ * An address that other machines can reach requires keys (`keys`, or EVENHAND_API_KEYS) or `insecure`. Without keys, on
+ * a local address, only requests for a local host name are answered. `allowedHosts` adds names. This protects against
+ * requests from other pages.
  *
- * With several workers this process owns the runs and answers no requests itself; a worker that ends is replaced, and
- * nothing that is kept is lost with it. They are child processes that this one hands its connections to.
- * @throws {ConfigValidationError} for an address that is in use, not allowed, or public without keys
- * @throws {ValueError} for an option out of range
- * @throws {DataValidationError} for a store's folder that cannot be used, an `llmFolder` that is not there
- * @throws {DependencyError} where the packages of the service are not installed
+ * With several workers, this process owns the runs and answers no requests itself. The workers are child processes, and
+ * this process passes its connections to them. A worker that ends is replaced; stored results are not lost.
+ * @throws {ConfigValidationError} if the address is in use, not allowed, or public without keys
+ * @throws {ValueError} if an option is out of range
+ * @throws {DataValidationError} if the folder of the store cannot be used, or `llmFolder` does not exist
+ * @throws {DependencyError} if the packages of the service are not installed
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningService> {
   assertKnownOptions('serve', options, SERVE_OPTION_NAMES);
   const { workers = 1 } = options;
   assertWhole('workers', workers, 1, 1024);
   const filled = fillOptions(options);
-  // Told before anything is begun, and once, not by each worker.
+  // Reports invalid options before the start, and only once, not in each worker.
   const { keys, logger } = settingsOf(filled);
   warnOfShortKeys(keys, logger);
   checkFolders(filled, logger);
@@ -74,7 +75,7 @@ function assertWhole(name: string, value: number, least: number, most: number): 
   throw invalidParameter(name, `be a whole number from ${String(least)} to ${String(most)}`, value);
 }
 
-/** The service in this process alone. */
+/** Runs the service in this process alone. */
 async function serveHere(options: FilledServeOptions): Promise<RunningService> {
   const { host, drainMillis } = options;
   const owner = await createOwner(options);
@@ -97,8 +98,8 @@ async function serveHere(options: FilledServeOptions): Promise<RunningService> {
 }
 
 /**
- * The service in several processes: this one owns the runs and the port, and hands each connection to a worker, which
- * answers its requests.
+ * Runs the service in several processes. This process owns the runs and the port, and passes each connection to a
+ * worker, which answers its requests.
  */
 async function serveByWorkers(options: FilledServeOptions, workers: number): Promise<RunningService> {
   const { host, drainMillis } = options;
@@ -161,30 +162,30 @@ function settingsFor(workerName: string, options: FilledServeOptions, owner: Own
     options: appOptions,
     isLimited: owner.limiter !== null,
     spoolFolder: owner.spoolFolder,
-    // Any name will do: each run's folder lies in the same one.
+    // Any ID works, because all folders of runs have the same parent.
     filesFolder: path.dirname(owner.runs.folderOf('run')),
     logLevel: getLogger().level,
   };
 }
 
-/** A port whose connections others answer. */
+/** A port whose connections are answered by other processes. */
 interface Door {
-  /** Gives the port; rejects with Node's error. */
+  /** Returns the port; rejects with the error of Node.js. */
   readonly listen: (place: Place) => Promise<number>;
-  /** Says who gets the connections: those that have come, and those to come. */
+  /** Sets the receiver of waiting and future connections. */
   readonly open: (give: (socket: Socket) => void) => void;
-  /** Takes no more, once those are taken that have come. */
+  /** Stops accepting connections, after those that are already established. */
   readonly close: () => Promise<void>;
 }
 
-/** Makes a door. Nothing is read from its connections. */
+/** Creates a door. It reads nothing from its connections. */
 function createDoor(): Door {
   let early: Socket[] = [];
   let give = (socket: Socket): void => {
     early.push(socket);
   };
   const server = createServer({ pauseOnConnect: true }, (socket) => {
-    // A client that goes before anyone has read from it is no fault.
+    // A client that disconnects before anything is read is not an error.
     socket.on('error', () => undefined);
     give(socket);
   });

@@ -17,8 +17,8 @@ import {
 import { createRemoteLimiter, createRemoteRuns } from '../cluster/remote-runs.ts';
 import { createListeningApp, type ListeningApp } from './listening-app.ts';
 
-// A terminal sends Ctrl-C to every process of its group, and some supervisors do so with SIGTERM. The primary decides when
-// a worker ends; without a primary it ends by itself.
+// A terminal sends Ctrl-C to every process of its group, and some supervisors do so with SIGTERM. The primary decides
+// when a worker ends. Without a primary, the worker ends by itself.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit(0));
 
@@ -26,14 +26,14 @@ const app = await runWorker(lineOf(process), () => process.exit(0));
 
 process.on('message', (message, socket: Socket | undefined) => {
   if (!isConnectionMessage(message)) return;
-  // At once, before anything of it is read: from now on the connection lives and dies with this process.
+  // Confirmed immediately, before anything is read: from now on the connection belongs to this process.
   process.send?.(message);
-  // A client that went meanwhile leaves no socket.
+  // If the client has disconnected in the meantime, there is no socket.
   if (socket !== undefined) app.server.take(socket);
 });
 
 /**
- * A worker: asks the primary for its settings, and answers what comes on its connections until it is told to end.
+ * Runs a worker: gets its settings from the primary, and answers requests on its connections until it is asked to end.
  * @param exit ends the process
  */
 async function runWorker(line: MessageLine, exit: () => void): Promise<ListeningApp> {
@@ -54,7 +54,7 @@ async function runWorker(line: MessageLine, exit: () => void): Promise<Listening
   setLogLevel(settings.logLevel as Level);
   const app = createRemoteApp(channel, settings);
   ready.resolve(app);
-  // Answered in a later turn, so that who is given the app can take connections before the first comes.
+  // The primary answers in a later turn, so the caller has the app before the first connection arrives.
   void channel.call('ready', undefined);
   return app;
 }

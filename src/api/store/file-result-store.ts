@@ -18,8 +18,8 @@ import {
 import { entryInFileText, fileNameOf, fileTextOf, idOfFileName } from './stored-file.ts';
 
 /**
- * Runs tasks that belong to names: those of one name one after another in the order in which they came, those of
- * different names together, but at most so many at once, so that files do not run out of handles.
+ * Runs tasks by name. Tasks with the same name run one after another in order of arrival. Tasks with different names
+ * run concurrently up to a limit, so that the process does not run out of file handles.
  */
 class TaskQueues {
   readonly #lasts = new Map<string, Promise<unknown>>();
@@ -30,7 +30,7 @@ class TaskQueues {
     this.#places = mostAtOnce;
   }
 
-  /** Runs a task in its turn, and settles as it does. A task must not wait for another one. */
+  /** Runs a task in its turn, and returns its result. A task must not wait for another task. */
   run<Result>(name: string, task: () => Promise<Result>): Promise<Result> {
     const before = this.#lasts.get(name) ?? Promise.resolve();
     const result = before.then(() => this.#inPlace(task));
@@ -52,7 +52,7 @@ class TaskQueues {
 
   async #inPlace<Result>(task: () => Promise<Result>): Promise<Result> {
     if (this.#places === 0) {
-      // The place is handed over by who had it.
+      // The previous task passes its slot on.
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     } else {
       this.#places -= 1;
@@ -67,19 +67,19 @@ class TaskQueues {
   }
 }
 
-/** Files that are written or read at once. */
+/** The maximum number of files that are written or read at once. */
 const FILES_AT_ONCE = 16;
 
-/** That an entry was used is noted on disk no more often than this. */
+/** The minimum time between two updates on disk of an entry's last use. */
 const TOUCH_MILLIS = 60_000;
 
-/** What an interrupted write leaves. */
+/** The names of files that interrupted writes leave behind. */
 const UNFINISHED = /^\.evenhand-[0-9a-f]{12}\.tmp$/;
 
 /** Options of {@link FileResultStore.open}. */
 export interface FileResultStoreOptions<Value> extends ResultStoreOptions<Value> {
   /**
-   * Milliseconds since 1970.
+   * Returns the current time in milliseconds since 1970.
    * @defaultValue the clock of this machine
    */
   readonly clock?: (() => number) | undefined;
@@ -92,7 +92,7 @@ const FILE_RESULT_STORE_OPTION_NAMES: OptionNames<FileResultStoreOptions<unknown
 
 interface Entry<Value> {
   readonly value: Value;
-  /** When its file was last written or touched. */
+  /** The time at which its file was last written or touched. */
   readonly touchedAt: number;
 }
 
@@ -103,16 +103,18 @@ interface TimedFile {
 }
 
 /**
- * A {@link ResultStore} whose entries are files too, `<folder>/<id>.json`, so that they outlive the process: `set`
- * resolves when the entry is on disk, and a new process reads them again. What is evicted or deleted loses its file.
+ * A {@link ResultStore} whose entries are also files, `<folder>/<id>.json`, so that they survive the process. `set`
+ * resolves when the entry is on disk, and a new process reads the files again. Evicted or deleted entries lose their
+ * file.
  *
- * All values are in memory as well, so that `mostBytes` bounds both: what has to go for it loses its file too, also what
- * an earlier process left that had more room.
+ * All values are in memory too, so `mostBytes` limits both. Entries that exceed it lose their file as well, including
+ * those from an earlier process with a higher limit.
  *
- * The files' times say when an entry was last used, to a minute; by them the order is found again. Values must be JSON.
- * An entry is whole or not there, also after a loss of power. Each file has the SHA-256 of its content: an entry that was
- * edited or damaged is named in the log, is not listed, and `get` throws for it. Where a file cannot be written (a full disk), `set`
- * rejects and the old entry stays. One process uses a folder at a time; `close` lets go of it.
+ * The files' times store when an entry was last used, to the minute; they restore the order of use. Values must be
+ * JSON. An entry is complete or absent, even after a power failure. Each file contains the SHA-256 of its content. An
+ * edited or damaged entry is reported in the log and not listed, and `get` throws for it. If a file cannot be written
+ * (for example on a full disk), `set` rejects and the old entry stays. Only one process can use a folder at a time;
+ * `close` releases it.
  * @example
  * ```ts
  * import { FileResultStore } from 'evenhand/api/store';
@@ -128,14 +130,14 @@ interface TimedFile {
  * ```
  */
 export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> {
-  /** Where the files are. */
+  /** The folder of the files. */
   readonly folder: string;
   readonly #clock: () => number;
   readonly #memory: ResultStore<Entry<Value>>;
   readonly #files = new TaskQueues(FILES_AT_ONCE);
-  /** Entries whose file was changed since it was written, by their ids. */
+  /** Entries whose file was changed after it was written, by ID. */
   readonly #damaged = new Map<string, unknown>();
-  /** Entries of an earlier version, which have no checksum. */
+  /** The number of entries of an earlier version, which have no checksum. */
   #unchecked = 0;
   #lock: FolderLock | undefined;
 
@@ -156,11 +158,13 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   }
 
   /**
-   * Opens a folder, which is made where there is none, and reads its entries. Other files in it are left alone, and
-   * named in the log.
-   * @throws {ValueError} for a capacity or a number of bytes out of range, or `mostBytes` without `sizeOf`
-   * @throws {DataValidationError} where another process uses the folder (naming both), or it cannot be read or written
-   * @throws {DependencyError} where the package lru-cache is not installed
+   * Opens a folder and reads its entries. The folder is created if it does not exist. Other files in it are not
+   * changed, and are reported in the log.
+   * @throws {ValueError} if the capacity or the number of bytes is out of range, or `mostBytes` is given without
+   *   `sizeOf`
+   * @throws {DataValidationError} if another process uses the folder (the message names both), or it cannot be read or
+   *   written
+   * @throws {DependencyError} if the package lru-cache is not installed
    */
   static async open<Value = unknown>(
     folder: string,
@@ -172,19 +176,19 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
     return store;
   }
 
-  /** How many entries it holds. */
+  /** The number of entries. */
   get size(): number {
     return this.#memory.size;
   }
 
-  /** How many entries it holds at most. */
+  /** The maximum number of entries. */
   get capacity(): number {
     return this.#memory.capacity;
   }
 
   /**
-   * The value of an id, which is used by that; undefined where there is none.
-   * @throws {DataValidationError} for an entry whose file was damaged or edited before the folder was opened
+   * Returns the value of an ID and marks it as used; undefined if there is none.
+   * @throws {DataValidationError} if the file of the entry was damaged or edited before the folder was opened
    */
   get(id: string): Value | undefined {
     const entry = this.#memory.get(id);
@@ -196,9 +200,10 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   }
 
   /**
-   * Adds or replaces a value, which is used by that; resolves when it is on disk.
-   * @throws {ValueError} for an id that is no file name (letters, digits, `.`, `-`, `_`; 128 at most), or a value that is not JSON
-   * @throws {DataValidationError} where the file cannot be written, or the store is closed; the old entry stays
+   * Adds or replaces a value and marks it as used. Resolves when it is on disk.
+   * @throws {ValueError} if the ID is not a file name (letters, digits, `.`, `-`, `_`; at most 128), or the value is
+   *   not JSON
+   * @throws {DataValidationError} if the file cannot be written or the store is closed; the old entry stays
    */
   async set(id: string, value: Value): Promise<void> {
     this.#assertOpen();
@@ -213,14 +218,14 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
     });
   }
 
-  /** Whether there is a value, which is not used by that; also of an entry that is damaged. */
+  /** Returns whether there is a value, even if it is damaged. Does not mark it as used. */
   has(id: string): boolean {
     return this.#memory.has(id) || this.#damaged.has(id);
   }
 
   /**
-   * Removes a value and its file; whether there was one.
-   * @throws {DataValidationError} where the file cannot be removed, or the store is closed
+   * Removes a value and its file. Returns whether there was one.
+   * @throws {DataValidationError} if the file cannot be removed or the store is closed
    */
   async delete(id: string): Promise<boolean> {
     this.#assertOpen();
@@ -233,12 +238,12 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
     });
   }
 
-  /** All entries as they are now, the least recently used first. */
+  /** Returns all current entries, least recently used first. */
   entries(): (readonly [id: string, value: Value])[] {
     return this.#memory.entries().map(([id, { value }]) => [id, value] as const);
   }
 
-  /** Waits for what is being written and lets another process use the folder. What is kept can still be read. */
+  /** Waits for pending writes, and lets another process use the folder. Entries in memory can still be read. */
   async close(): Promise<void> {
     const lock = this.#lock;
     this.#lock = undefined;
@@ -248,7 +253,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
 
   async #open(): Promise<void> {
     await makeFolder(this.folder).catch((cause: unknown) => {
-      throw cannotUse(this.folder, 'be made', cause);
+      throw cannotUse(this.folder, 'be created', cause);
     });
     this.#lock = await lockFolder(this.folder);
     try {
@@ -264,7 +269,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
     const names = listed.filter((one) => one.isFile() && one.name !== LOCK_NAME).map(({ name }) => name);
     const timed = await Promise.all(names.map((name) => this.#files.run(name, () => this.#timeOf(name))));
     timed.sort((a, b) => a.touchedAt - b.touchedAt);
-    // A few at once, so that never more is in memory than the store holds and these.
+    // A few at once, so that memory holds at most the content of the store plus these files.
     for (let next = 0; next < timed.length; next += FILES_AT_ONCE) {
       const some = timed.slice(next, next + FILES_AT_ONCE);
       const entries = await Promise.all(some.map((file) => this.#files.run(file.name, () => this.#readFile(file))));
@@ -289,7 +294,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
     const text = id === undefined ? '' : await textOf(file);
     const stored = id === undefined ? undefined : entryInFileText(id, text, file);
     if (id === undefined || stored === undefined || stored.kind === 'foreign') {
-      getLogger().warn(`'${file}' is no result of evenhand, or cannot be read; it is left alone`);
+      getLogger().warn(`'${file}' is not a result of evenhand or cannot be read; it is ignored`);
       return undefined;
     }
     if (stored.kind === 'damaged') {
@@ -301,7 +306,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
     return [id, { value: stored.value as Value, touchedAt }];
   }
 
-  /** Notes on disk that an entry was used. */
+  /** Updates the time of last use on disk. */
   #touch(id: string, value: Value, now: number): void {
     this.#memory.set(id, { value, touchedAt: now });
     this.#files
@@ -309,14 +314,14 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
         if (this.#memory.has(id)) await utimes(this.#fileOf(id), now / 1000, now / 1000);
       })
       .catch((error: unknown) => {
-        getLogger().warn(`cannot note that '${this.#fileOf(id)}' was used: ${String(error)}`);
+        getLogger().warn(`cannot update the time of '${this.#fileOf(id)}': ${String(error)}`);
       });
   }
 
   #removeEvicted(id: string): void {
     this.#files
       .run(id, async () => {
-        // It may have been set again while this waited.
+        // It may have been set again in the meantime.
         if (!this.#memory.has(id)) await this.#removeFile(id);
       })
       .catch((error: unknown) => {
@@ -343,7 +348,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   }
 }
 
-/** Names the file and never its content, which nobody can vouch for. */
+/** Names the file, but never its content, which cannot be trusted. */
 function damagedEntry(id: string, file: string, cause: unknown): DataValidationError {
   const reason = cause instanceof DataValidationError ? cause.message : `'${file}' is no longer JSON.`;
   return new DataValidationError(`The stored entry '${id}' is damaged. ${reason}`, {
@@ -358,34 +363,34 @@ function requireText(id: string, value: unknown): string {
     const text = fileTextOf(id, value);
     if (text !== undefined) return text;
   } catch (cause) {
-    // A cycle, or a number that JSON has not.
+    // A cycle, or a number that JSON cannot represent.
     throw invalidParameter('value', 'be JSON', (cause as Error).message);
   }
   throw invalidParameter('value', 'be JSON', typeof value);
 }
 
 /**
- * Makes a folder, and those that it lies in, where they are missing. Node's own `recursive` tries for ever where the
- * system says of a folder that is there that it is not (/proc).
- * @throws what the system says, with its code
+ * Creates a folder and its missing parent folders. The `recursive` option of Node.js retries indefinitely if the system
+ * reports an existing folder as missing (/proc).
+ * @throws the error of the system, with its code
  */
 async function makeFolder(folder: string): Promise<void> {
   for (const missing of (await missingFolders(folder)).reverse()) {
     await mkdir(missing).catch(async (cause: unknown) => {
-      // Another process may have made it meanwhile.
+      // Another process may have created it in the meantime.
       if (!(await isFolder(missing))) throw cause;
     });
   }
 }
 
-/** The folder and those above it that are not there, the innermost first. */
+/** Returns the folder and its missing parent folders, innermost first. */
 async function missingFolders(folder: string): Promise<string[]> {
   const missing: string[] = [];
   for (let place = path.resolve(folder); !(await isFolder(place)); place = path.dirname(place)) missing.push(place);
   return missing;
 }
 
-/** @throws where that cannot be told: a part of the path is a file, or may not be looked into */
+/** @throws if this cannot be determined: a part of the path is a file or is not readable */
 async function isFolder(place: string): Promise<boolean> {
   try {
     return (await stat(place)).isDirectory();

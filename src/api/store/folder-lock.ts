@@ -5,57 +5,59 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 
-/** What the system's codes mean for who names a folder. */
+/** Explanations of the system's error codes. */
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EDQUOT: 'the disk quota is used up',
   EEXIST: 'a part of the path is a file',
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'the name is too long',
-  ENOENT: 'the system makes no folders there, or a link leads nowhere',
+  ENOENT: 'the system cannot create folders there, or a link is broken',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of the path is a file',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
 };
 
-/** The error of a folder or file that cannot be used; one that says so already stays as it is. */
+/** Returns the error for a folder or file that cannot be used. An error that already says so is returned unchanged. */
 export function cannotUse(place: string, what: string, cause: unknown): DataValidationError {
   if (cause instanceof DataValidationError) return cause;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
   return new DataValidationError(`'${place}' cannot ${what}: ${REASONS[code] ?? `the system says ${code}`}.`, {
     context: { path: place, code },
-    suggestion: 'Name a folder that can be written, on a disk with room.',
+    suggestion: 'Choose a writable folder on a disk with free space.',
     cause,
   });
 }
 
-/** The name of the file that says who uses a folder. */
+/** The name of the lock file, which identifies the process that uses a folder. */
 export const LOCK_NAME = '.evenhand-lock';
 
-/** Longer than two processes that both take over a lock can be apart. */
+/** Longer than the time between two processes that take over a lock concurrently. */
 const TAKE_OVER_MILLIS = 50;
 
-/** The locks that this process holds: its own id in a file may also be left of an earlier process that had the same. */
+/** The locks of this process. A lock file with its ID may also be from an earlier process that had the same ID. */
 const held = new Set<string>();
 
-/** Who holds a lock. */
+/** The process that holds a lock. */
 interface Holder {
   readonly pid: number;
-  /** When it started, as the system counts; null where the system does not tell. It tells two processes of one id apart. */
+  /**
+   * Its start time in system ticks; null if the system does not report it. Distinguishes processes with the same ID.
+   */
   readonly startedAt: string | null;
 }
 
-/** A folder that this process alone uses. */
+/** A folder that only this process uses. */
 export interface FolderLock {
   /** Lets another process use the folder. */
   release(): Promise<void>;
 }
 
 /**
- * Takes a folder for this process, by a file in it with the process' id. A lock whose process has ended is taken over.
- * Processes of other machines that share the folder are not noticed.
- * @throws {DataValidationError} naming the folder and the process that has it, or why the file cannot be written
+ * Locks a folder for this process with a file that contains the process ID. A lock whose process has ended is taken
+ * over. Processes on other machines that share the folder are not detected.
+ * @throws {DataValidationError} naming the folder and the process that uses it, or why the file cannot be written
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const place = path.join(await realpath(folder), LOCK_NAME);
@@ -83,13 +85,13 @@ async function take(folder: string, place: string): Promise<void> {
     throw cannotUse(folder, 'be written', cause);
   });
   await rename(`${place}.${String(process.pid)}`, place);
-  // Another process may take it over at the same moment: the last one to write has it.
+  // Another process may take it over at the same time. The last writer gets the lock.
   await sleep(TAKE_OVER_MILLIS);
   const winner = await textOf(place);
   if (winner !== own) throw inUse(folder, parseHolder(winner)?.pid);
 }
 
-/** Writes the file where there is none. */
+/** Writes the file if it does not exist, and returns whether it did so. */
 async function created(place: string, content: string): Promise<boolean> {
   try {
     await writeFile(place, content, { flag: 'wx' });
@@ -100,7 +102,7 @@ async function created(place: string, content: string): Promise<boolean> {
   }
 }
 
-/** Who a lock names; undefined where it names nobody, also a moment later (its writer may be in the middle of it). */
+/** Reads the holder of a lock; undefined if there is none, even after a short wait (a writer may not have finished). */
 async function readHolder(place: string): Promise<Holder | undefined> {
   for (const pauseMillis of [0, TAKE_OVER_MILLIS]) {
     await sleep(pauseMillis);
@@ -110,7 +112,7 @@ async function readHolder(place: string): Promise<Holder | undefined> {
   return undefined;
 }
 
-/** Returns the text of a file; empty where it cannot be read or is not UTF-8. */
+/** Returns the text of a file; empty if it cannot be read or is not UTF-8. */
 export async function textOf(place: string): Promise<string> {
   try {
     return decodeUtf8(await readFile(place), place);
@@ -129,9 +131,9 @@ function parseHolder(text: string): Holder | undefined {
   }
 }
 
-/** Whether the process that holds a lock is there still. */
+/** Returns whether the process that holds a lock is still running. */
 async function isAlive({ pid, startedAt }: Holder): Promise<boolean> {
-  // What is held by this very process is known without the file.
+  // The locks of this process are known without the file.
   if (pid === process.pid) return false;
   try {
     process.kill(pid, 0);
@@ -142,10 +144,10 @@ async function isAlive({ pid, startedAt }: Holder): Promise<boolean> {
   return startedAt === null || now === null || now === startedAt;
 }
 
-/** When a process started, in ticks since the machine did; null where the system has no such file. */
+/** Returns the start time of a process in ticks since boot; null if the system has no such file. */
 async function startOf(pid: number): Promise<string | null> {
   const status = await textOf(`/proc/${String(pid)}/stat`);
-  // The process' name, in brackets, may hold spaces; the start is the 20th field behind it.
+  // The process name in parentheses may contain spaces. The start time is the 20th field after it.
   return status.slice(status.lastIndexOf(')') + 2).split(' ')[19] ?? null;
 }
 
@@ -153,6 +155,6 @@ function inUse(folder: string, pid: number | undefined): DataValidationError {
   const who = pid === undefined ? 'another process' : `process ${String(pid)}`;
   return new DataValidationError(`The folder '${folder}' is in use by ${who}.`, {
     context: { path: folder, pid },
-    suggestion: 'Give each service a folder of its own, or end that process first.',
+    suggestion: 'Use a separate folder for each service, or stop that process first.',
   });
 }

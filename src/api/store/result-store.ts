@@ -3,40 +3,44 @@ import type { LRUCache } from 'lru-cache';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { loadLruCache } from '../packages.ts';
 
-/** Letters, digits, dots, dashes and underscores, so that an id is a file's name on every system and never a way out of its folder. */
+/**
+ * Letters, digits, dots, dashes and underscores, so that an ID is a valid file name on every system and cannot lead out
+ * of its folder.
+ */
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** Whether an id can be the name of a file or a folder. */
+/** Returns whether an ID can be the name of a file or a folder. */
 export function isSafeId(id: string): boolean {
   return SAFE_ID.test(id);
 }
 
-/** Entries that a store holds unless it is told otherwise. */
+/** The default number of entries. */
 const CAPACITY = 500;
 
-/** Room is made at once for as many entries as there may be. */
+/** The maximum capacity. Memory for all entries is allocated at once. */
 const MAX_CAPACITY = 10_000_000;
 
 /** Options of {@link ResultStore}. */
 export interface ResultStoreOptions<Value> {
   /**
-   * How many entries it holds at most, from 1 to 10,000,000.
+   * The maximum number of entries, from 1 to 10,000,000.
    * @defaultValue 500
    */
   readonly capacity?: number | undefined;
   /**
-   * How many bytes its values have at most, all together, as `sizeOf` counts them. One value that is larger is held alone.
-   * @defaultValue as many as there are
+   * The maximum total size of the values in bytes, as measured by `sizeOf`. A single larger value is still stored,
+   * alone.
+   * @defaultValue no limit
    */
   readonly mostBytes?: number | undefined;
   /**
-   * The bytes of a value, from 0; it is to tell the same whenever it is asked.
-   * @defaultValue none, so that `mostBytes` needs it
+   * Returns the size of a value in bytes, at least 0. It must always return the same size for a value.
+   * @defaultValue none; required if `mostBytes` is given
    */
   readonly sizeOf?: ((value: Value) => number) | undefined;
   /**
-   * Told of an entry that had to go for a new one, after it has gone. It is not told of entries that are replaced or deleted.
-   * @defaultValue nobody is told
+   * Called after an entry was evicted. Not called for entries that are replaced or deleted.
+   * @defaultValue none
    */
   readonly onEvict?: ((id: string, value: Value) => void) | undefined;
 }
@@ -49,24 +53,25 @@ export const RESULT_STORE_OPTION_NAMES: OptionNames<ResultStoreOptions<unknown>>
   onEvict: true,
 };
 
-/** A value in a box, since the cache takes `undefined` for nothing. */
+/** A wrapped value, because the cache treats `undefined` as missing. */
 interface Box<Value> {
   readonly value: Value;
 }
 
 /**
- * Results by their run's id, in memory, at most `capacity` of them: a new one beyond that evicts the one that was least
- * recently used, and so does one beyond `mostBytes`, as often as it takes. A value that is larger than `mostBytes` by itself
- * is held too, alone, until the next is set: what was promised can be fetched, and memory is bounded by the larger of
- * both. `get` and `set` use an entry; `has`, `delete`, `size` and `entries` do not. Each takes O(1), but for
- * `entries`, which copies.
+ * Stores results in memory by run ID, at most `capacity` of them. Above the limit, the least recently used result is
+ * evicted; above `mostBytes`, as many as necessary. A single value larger than `mostBytes` is stored too, alone, until
+ * the next one is set. So every stored result can be fetched, and memory is limited by the larger of the two. `get` and
+ * `set` mark an entry as used; `has`, `delete`, `size` and `entries` do not. Each call takes O(1), except `entries`,
+ * which copies.
  *
- * It is safe to share, since every method ends before another begins: JavaScript runs them on one thread. Other threads
- * and processes have no part in it; `evenhand serve --workers N` lets all of them ask the one process that holds it.
+ * It can be shared, because every method completes before another one starts in JavaScript's single thread. Other
+ * threads and processes cannot access it; with `evenhand serve --workers N`, all of them call the one process that
+ * holds it.
  *
- * Values are kept as they are given, not copied.
- * @throws {ValueError} for a capacity or a number of bytes out of range, or `mostBytes` without `sizeOf`
- * @throws {DependencyError} where the package lru-cache is not installed
+ * Values are stored as given, without a copy.
+ * @throws {ValueError} if the capacity or the number of bytes is out of range, or `mostBytes` is given without `sizeOf`
+ * @throws {DependencyError} if the package lru-cache is not installed
  * @example
  * ```ts
  * import { ResultStore } from 'evenhand/api/store';
@@ -82,7 +87,7 @@ interface Box<Value> {
  * ```
  */
 export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
-  /** How many entries it holds at most. */
+  /** The maximum number of entries. */
   readonly capacity: number;
   readonly #cache: LRUCache<string, Box<Value>>;
 
@@ -95,47 +100,47 @@ export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
     this.#cache = new LRUCache<string, Box<Value>>({
       max: capacity,
       ...bound,
-      // After, so that who is told may use the store.
+      // Called after the disposal, so that the callback may use the store.
       disposeAfter: ({ value }, id, reason) => {
         if (reason === 'evict') onEvict?.(id, value);
       },
     });
   }
 
-  /** How many entries it holds. */
+  /** The number of entries. */
   get size(): number {
     return this.#cache.size;
   }
 
-  /** The value of an id, which is used by that; undefined where there is none. */
+  /** Returns the value of an ID and marks it as used; undefined if there is none. */
   get(id: string): Value | undefined {
     return this.#cache.get(id)?.value;
   }
 
-  /** Adds or replaces a value, which is used by that. */
+  /** Adds or replaces a value and marks it as used. */
   set(id: string, value: Value): this {
     this.#cache.set(id, { value });
     return this;
   }
 
-  /** Whether there is a value, which is not used by that. */
+  /** Returns whether there is a value, without marking it as used. */
   has(id: string): boolean {
     return this.#cache.has(id);
   }
 
-  /** Removes a value; whether there was one. */
+  /** Removes a value. Returns whether there was one. */
   delete(id: string): boolean {
     return this.#cache.delete(id);
   }
 
-  /** All entries as they are now, the least recently used first. */
+  /** Returns all current entries, least recently used first. */
   entries(): (readonly [id: string, value: Value])[] {
-    // The cache's own list has the latest first.
+    // The cache lists the most recent entry first.
     return [...this.#cache.entries()].reverse().map(([id, { value }]) => [id, value] as const);
   }
 }
 
-/** What bounds the cache by bytes, in its own names. */
+/** The byte limit in the cache's own option names. */
 interface ByteBound<Value> {
   readonly maxSize: number;
   readonly sizeCalculation: (box: Box<Value>) => number;
@@ -143,31 +148,31 @@ interface ByteBound<Value> {
 
 function boundOf<Value>(mostBytes: number, sizeOf: ((value: Value) => number) | undefined): ByteBound<Value> {
   const maxSize = requireWhole('mostBytes', mostBytes, Number.MAX_SAFE_INTEGER);
-  if (sizeOf === undefined) throw invalidParameter('sizeOf', 'be given where mostBytes is', sizeOf);
+  if (sizeOf === undefined) throw invalidParameter('sizeOf', 'be given if mostBytes is given', sizeOf);
   const sizeCalculation = ({ value }: Box<Value>): number => {
     const size = sizeOf(value);
-    if (!(size >= 0)) throw invalidParameter('sizeOf', 'give a number of bytes, from 0', size);
-    // The cache takes nothing larger than the whole of it, and nothing of no size.
+    if (!(size >= 0)) throw invalidParameter('sizeOf', 'return a number of bytes of at least 0', size);
+    // The cache rejects values larger than its limit, and values of size 0.
     return Math.min(maxSize, Math.max(1, Math.ceil(size)));
   };
   return { maxSize, sizeCalculation };
 }
 
-/** A whole number that a store can work with. */
+/** Returns a whole number in the valid range. */
 function requireWhole(name: string, given: number, most: number): number {
   if (Number.isSafeInteger(given) && given >= 1 && given <= most) return given;
   throw invalidParameter(name, `be a whole number from 1 to ${String(most)}`, given);
 }
 
 /**
- * Where results are kept, at most so many of them; what was least recently used goes first. `get` and `set` use an entry,
- * `has`, `delete` and `entries` do not. A method may answer at once or with a promise.
+ * A store of a limited number of results, which evicts the least recently used one first. `get` and `set` mark an entry
+ * as used; `has`, `delete` and `entries` do not. Methods may return a value or a promise.
  */
 export interface ResultStoreLike<Value> {
   get(id: string): Value | undefined | Promise<Value | undefined>;
   set(id: string, value: Value): unknown;
   has(id: string): boolean | Promise<boolean>;
   delete(id: string): boolean | Promise<boolean>;
-  /** The least recently used first. */
+  /** Returns the entries, least recently used first. */
   entries(): Iterable<readonly [id: string, value: Value]>;
 }

@@ -2,39 +2,42 @@ import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { checkJsonText, withChecksum } from '../../io/checksum.ts';
 import { isSafeId } from './result-store.ts';
 
-/** What the files of a store are known by. */
+/** The format marker of the store's files. */
 const FORMAT = 'evenhand-result-1';
 
 const EXTENSION = '.json';
 
-/** The name of the file of an entry. */
+/** Returns the file name of an entry. */
 export function fileNameOf(id: string): string {
   return `${id}${EXTENSION}`;
 }
 
-/** The id that a file would be of, by its name; undefined where it is none of a store's. */
+/** Returns the ID of an entry from its file name; undefined if it is not a name of the store's files. */
 export function idOfFileName(name: string): string | undefined {
   if (!name.endsWith(EXTENSION)) return undefined;
   const id = name.slice(0, -EXTENSION.length);
   return isSafeId(id) ? id : undefined;
 }
 
-/** An entry as the text of its file, whose last member is the checksum of the rest; undefined for a value that JSON does not know. */
+/**
+ * Returns the file text of an entry, with the checksum as last member; undefined for a value that JSON cannot
+ * represent.
+ */
 export function fileTextOf(id: string, value: unknown): string | undefined {
   const text = JSON.stringify(value) as string | undefined;
   return text === undefined ? undefined : withChecksum(`${beginningOf(id)}${text}}`);
 }
 
-/** What the file of an entry turned out to be. */
+/** The content of an entry's file. */
 export type StoredEntry =
   | { readonly kind: 'entry'; readonly value: unknown; readonly hasChecksum: boolean }
-  /** A file that the store wrote and that was changed since, by hand or by a fault of the disk. */
+  /** A file of the store that was changed later, by hand or by a disk error. */
   | { readonly kind: 'damaged'; readonly cause: unknown }
   | { readonly kind: 'foreign' };
 
 /**
- * Reads the text of a file.
- * @param file its path, for the message of one that is damaged
+ * Parses the text of a file.
+ * @param file the path, for the message about a damaged file
  */
 export function entryInFileText(id: string, text: string, file: string): StoredEntry {
   try {

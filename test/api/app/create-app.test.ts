@@ -17,7 +17,7 @@ const BODY = { y_pred: [1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b'], min_group_
 const CONFIG = 'sensitive: [g]\npipeline:\n  - { name: weigh, transformer: InstanceReweighting }\n';
 const TABLE = `g,y\n${'a,1\na,0\nb,1\nb,0\n'.repeat(5)}`;
 
-/** Rows enough that they are worked on in a thread for a while. */
+/** Enough rows to keep a thread busy for a while. */
 const MANY = {
   ...BODY,
   y_pred: Array.from({ length: 20_000 }, (_, row) => Number(row % 3 === 0)),
@@ -56,7 +56,7 @@ describe('createApp', function () {
     expect((await ask(app, { method: 'GET', url: `/results/${runId}` })).json()).to.include({ run_id: runId });
   });
 
-  it('listens as a server of node:http', async () => {
+  it('listens like a server of node:http', async () => {
     const app = make();
     const server = app.listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
@@ -69,7 +69,7 @@ describe('createApp', function () {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('lets go of its temporary files when closed, also twice, and answers 503 then', async () => {
+  it('releases its temporary files when closed, also when closed twice, and then answers 503', async () => {
     const before = spoolFolders();
     const app = make();
     await app.ready();
@@ -81,10 +81,10 @@ describe('createApp', function () {
     expect((await ask(app, { method: 'GET', url: '/ready' })).statusCode).to.equal(503);
     const named = await post(app, '/validate', MANY, { 'idempotency-key': 'late' });
     expect(named.statusCode).to.equal(503);
-    expect(spoolFolders(), 'what comes late makes nothing anew').to.deep.equal(before);
+    expect(spoolFolders(), 'late requests create no folders').to.deep.equal(before);
   });
 
-  it('closed before its first request begins nothing any more', async () => {
+  it('starts no work if it is closed before its first request', async () => {
     const before = spoolFolders();
     const app = make();
     await app.close();
@@ -93,10 +93,10 @@ describe('createApp', function () {
   });
 
   for (const [title, drainMillis, status] of [
-    ['waits for a run that is at work', 30_000, 'succeeded'],
-    ['cancels a run that is at work beyond its time', 0, 'cancelled'],
+    ['waits for a running run', 30_000, 'succeeded'],
+    ['cancels a running run after its time limit', 0, 'cancelled'],
   ] as const) {
-    it(`closing ${title}`, async () => {
+    it(`close ${title}`, async () => {
       const store = new ResultStore<RunRecord>();
       const app = make({ store });
       await app.ready();
@@ -104,13 +104,13 @@ describe('createApp', function () {
       const runs = await Promise.all([1, 2, 3].map(() => post(app, '/validate', MANY, headers)));
       expect(runs.map(({ statusCode }) => statusCode)).to.deep.equal([202, 202, 202]);
       await app.close(drainMillis);
-      // The one thread has the last one wait for the others.
+      // With one thread, the last run waits for the others.
       const { run_id: last } = runs[2]?.json<{ run_id: string }>() ?? { run_id: '' };
       expect(store.get(last)?.status).to.equal(status);
     });
   }
 
-  it('whose store is no folder says why to ready(), answers requests with 503, and can be closed', async () => {
+  it('reports a store that is not a folder to ready(), answers requests with 503, and can be closed', async () => {
     const place = path.join(folder(), 'file');
     writeFileSync(place, '');
     const before = spoolFolders();
@@ -133,31 +133,36 @@ describe('createApp', function () {
   const wrong: readonly (readonly [string, AppOptions, new (...given: never) => Error, RegExp])[] = [
     ['a rate limit below 0', { rateLimit: -1 }, ValueError, /The rateLimit parameter .* Got -1/],
     ['a rate limit of 0', { rateLimit: 0 }, ValueError, /The rateLimit parameter/],
-    ['no thread', { threads: 0 }, ValueError, /The threads parameter/],
+    ['no threads', { threads: 0 }, ValueError, /The threads parameter/],
     ['half a thread', { threads: 1.5 }, ValueError, /The threads parameter/],
     ['a queue below 0', { queue: -1 }, ValueError, /The queue parameter/],
     ['a key of blanks', { keys: ['a-good-key-0123456789', '  '] }, ConfigValidationError, /key 2/],
     ['an empty key', { keys: [''] }, ConfigValidationError, /key 1 is empty/],
     ['a key with a blank', { keys: ['two words'] }, ConfigValidationError, /key 1/],
-    ['an LLM folder that is not there', { llmFolder: '/no/such/folder' }, DataValidationError, /\/no\/such\/folder/],
-    ['an LLM folder that is a file', { llmFolder: import.meta.filename }, DataValidationError, /is no folder/],
-    ['a monitor folder that is a file', { monitorFolder: import.meta.filename }, DataValidationError, /is no folder/],
+    ['an LLM folder that does not exist', { llmFolder: '/no/such/folder' }, DataValidationError, /\/no\/such\/folder/],
+    ['an LLM folder that is a file', { llmFolder: import.meta.filename }, DataValidationError, /is not a folder/],
+    [
+      'a monitor folder that is a file',
+      { monitorFolder: import.meta.filename },
+      DataValidationError,
+      /is not a folder/,
+    ],
     ['a monitor folder in a file', { monitorFolder: path.join(import.meta.filename, 'x') }, DataValidationError, /x'/],
     ['a base path without a slash', { basePath: 'fairness' }, ValueError, /The basePath parameter/],
     ['a limit of 0', { limits: { jsonBytes: 0 } }, ValueError, /The limits parameter/],
   ];
   for (const [title, options, kind, message] of wrong) {
-    it(`refuses ${title} at once`, () => {
+    it(`rejects ${title} immediately`, () => {
       expect(() => createApp(options)).to.throw(kind, message);
     });
   }
 
-  it('takes a monitor folder that is made later', async () => {
+  it('accepts a monitor folder that is created later', async () => {
     const app = make({ monitorFolder: path.join(folder(), 'later') });
     expect((await ask(app, { method: 'GET', url: '/dashboard' })).statusCode).to.equal(200);
   });
 
-  it('has the middleware that is used around it, in their order, typed as its users write it', async () => {
+  it('runs the middleware that is added around it, in order, with the types of its users', async () => {
     const app = make();
     const order: string[] = [];
     app
@@ -174,11 +179,11 @@ describe('createApp', function () {
     const answer = await ask(app, { method: 'GET', url: '/health?x=1', headers: { 'x-own': 'text' } });
     expect(order).to.deep.equal(['GET /health', '/health?x=1', '200']);
     expect([answer.statusCode, answer.headers['x-own']]).to.deep.equal([200, 'TEXT']);
-    // @ts-expect-error -- a text is no middleware
+    // @ts-expect-error -- a string is not a middleware
     expect(() => app.use('text')).to.throw(ValueError, 'middleware');
   });
 
-  it('mounted in another app gives links that lead back, and leaves its other paths alone', async () => {
+  it('creates links with its base path when mounted in another app, and leaves other paths alone', async () => {
     const app = make({ basePath: '/fairness' });
     const outer = new Koa();
     const [service] = (app as unknown as Koa).middleware;
@@ -194,7 +199,7 @@ describe('createApp', function () {
       context.body = 'the outer app';
     });
     const answer = outer.callback();
-    // Koa's callback gives a promise, which node:http does not expect.
+    // Koa's callback returns a promise, which node:http does not expect.
     const inside: Pick<ServiceApp, 'callback'> = {
       callback: () => (request, response) => {
         void answer(request, response);

@@ -8,7 +8,7 @@ import { embeddedLogger } from '../../../src/api/app/process-app.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { keptLogger } from '../middleware/bare-app.ts';
 
-describe('the logger of an app inside another program', () => {
+describe('the logger of an embedded app', () => {
   const cases: readonly (readonly [Record<string, string>, level: string, told: readonly string[]])[] = [
     [{}, 'info', ['warn']],
     [{ EVENHAND_JSON_LOGS: '0' }, 'info', ['warn']],
@@ -20,7 +20,7 @@ describe('the logger of an app inside another program', () => {
     [{}, 'silent', []],
   ];
   for (const [environment, level, told] of cases) {
-    it(`at ${level}, with ${JSON.stringify(environment)}, tells ${told.join(', ') || 'no warning'}`, () => {
+    it(`logs ${told.join(', ') || 'no warning'} at ${level} with ${JSON.stringify(environment)}`, () => {
       const { logger, lines } = keptLogger(level);
       const embedded = embeddedLogger(logger, environment);
       for (const name of ['debug', 'info', 'warn'] as const) embedded[name](name);
@@ -29,10 +29,10 @@ describe('the logger of an app inside another program', () => {
   }
 });
 
-describe('the folders of a service', () => {
+describe('checkFolders', () => {
   const folder = useTemporaryFolder();
 
-  it('warn where a monitor has none yet, and are silent where it has', () => {
+  it('warns about a missing monitor folder, and is silent if it exists', () => {
     const { logger, lines } = keptLogger();
     const monitorFolder = path.join(folder(), 'later');
     checkFolders({ monitorFolder }, logger);

@@ -47,7 +47,7 @@ describe('the client', () => {
   after(() => service.stop());
   const client = () => createClient({ baseUrl: service.baseUrl, key: 'k1' });
 
-  it('asks with its key, and gives the data', async () => {
+  it('sends its key and returns the data', async () => {
     service.answer(json(200, { run_id: 'r', status: 'success' }));
     const answer = dataOf(await client().POST('/validate', { body: { y_pred: [1, 0], sensitive: ['a', 'b'] } }));
     expect(answer).to.deep.equal({ run_id: 'r', status: 'success' });
@@ -55,16 +55,16 @@ describe('the client', () => {
     expect(service.asked[0]?.headers).to.include({ authorization: 'Bearer k1', 'content-type': 'application/json' });
   });
 
-  it('has data of the type that the document says', async () => {
+  it('returns data of the type in the document', async () => {
     service.answer(json(200, { status: 'ok', version: '0.9.0', timestamp: 't' }));
     const { version } = dataOf(await client().GET('/health'));
     expect(version satisfies string).to.equal('0.9.0');
-    // @ts-expect-error -- the service has no such path
+    // @ts-expect-error -- the path does not exist
     const ask = () => client().GET('/nowhere');
     expect(ask).to.be.a('function');
   });
 
-  it('sends a body with a file in it as a form, whose fields are texts', async () => {
+  it('sends a body with a file as a form with text fields', async () => {
     let form = '';
     service.answer((request, response) => {
       request.on('data', (data: Buffer) => (form += data.toString()));
@@ -79,7 +79,7 @@ describe('the client', () => {
     expect(form).to.match(/name="random_state"\r\n\r\n7\r\n/);
   });
 
-  it('sends a table as it is, with its columns in the query', async () => {
+  it('sends a table unchanged, with its columns in the query', async () => {
     let table = '';
     service.answer((request, response) => {
       request.on('data', (data: Buffer) => (table += data.toString()));
@@ -94,13 +94,13 @@ describe('the client', () => {
     expect(table).to.equal('a,b,c\n');
   });
 
-  it('takes no body that the document does not have', () => {
-    // @ts-expect-error -- decisions are no text
+  it('accepts only bodies of the document (types)', () => {
+    // @ts-expect-error -- decisions must not be text
     const ask = () => client().POST('/validate', { body: { y_pred: 'yes', sensitive: ['a'] } });
     expect(ask).to.be.a('function');
   });
 
-  it('throws the problem that was answered in place of data', async () => {
+  it('throws the problem that was answered instead of data', async () => {
     service.answer(json(422, PROBLEM));
     const result = await client().POST('/validate', { body: { y_pred: [1], sensitive: ['a', 'b'] } });
     expect(() => dataOf(result))
@@ -108,7 +108,7 @@ describe('the client', () => {
       .that.deep.includes({ status: 422, problem: PROBLEM, suggestion: 'Send 4.' });
   });
 
-  it('throws an error of the same kind where something else answered', async () => {
+  it('throws an error of the same kind if another server answered', async () => {
     service.answer((_, response) =>
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
     );
@@ -119,12 +119,12 @@ describe('the client', () => {
   });
 
   for (const baseUrl of ['nonsense', '', '/fairness', 'ftp://127.0.0.1', '127.0.0.1:8000']) {
-    it(`takes no base URL that is no address of the web: '${baseUrl}'`, () => {
+    it(`rejects a base URL that is not a web address: '${baseUrl}'`, () => {
       expect(() => createClient({ baseUrl })).to.throw(ValueError, /The baseUrl parameter must .*http:\/\//);
     });
   }
 
-  it('names the address that gave no answer, and why', async () => {
+  it('names the address that did not answer, and the reason', async () => {
     // Nothing listens on port 1 of this machine.
     const unreachable = createClient({ baseUrl: 'http://127.0.0.1:1' });
     for (const work of [unreachable.GET('/health'), unreachable.waitForRun('r1')]) {
@@ -136,12 +136,12 @@ describe('the client', () => {
     }
   });
 
-  it('leaves an end that was asked for what it is', async () => {
+  it('does not wrap the error of an abort by the caller', async () => {
     const signal = AbortSignal.abort();
     expect(await faultOf(client().GET('/health', { signal }))).to.have.property('name', 'AbortError');
   });
 
-  it('tells its errors from others, also across copies of the package', () => {
+  it('distinguishes its errors from others, also across copies of the package', () => {
     expect(ServiceError.isInstance(new ServiceError(PROBLEM as never))).to.equal(true);
     expect(ServiceError.isInstance({ [Symbol.for('evenhand.ServiceError')]: true })).to.equal(true);
     expect(ServiceError.isInstance(new Error('no'))).to.equal(false);
@@ -149,39 +149,39 @@ describe('the client', () => {
   });
 
   describe('waiting for a run', () => {
-    it('asks until it has succeeded', async () => {
+    it('polls until the run has succeeded', async () => {
       const done = { ...RUN, status: 'succeeded', result: { run_id: 'r1', status: 'success' } };
       service.answer(json(200, { ...RUN, status: 'queued' }), json(200, RUN), json(200, done));
       expect(await client().waitForRun('r1', { pollMillis: 5 })).to.deep.equal(done);
       expect(service.asked.map(({ url }) => url)).to.deep.equal(Array(3).fill('/results/r1'));
     });
 
-    it('throws why it failed', async () => {
+    it('throws the reason of a failure', async () => {
       service.answer(json(200, { ...RUN, status: 'failed', problem: PROBLEM }));
       expect(await faultOf(client().waitForRun('r1')))
         .to.be.instanceOf(ServiceError)
         .that.deep.includes({ problem: PROBLEM });
     });
 
-    it('throws that it was cancelled, though nobody says why', async () => {
+    it('throws that the run was cancelled if no reason is given', async () => {
       service.answer(json(200, { ...RUN, status: 'cancelled' }));
       expect(await faultOf(client().waitForRun('r1')))
         .to.be.instanceOf(ServiceError)
         .that.includes({ status: 409 });
     });
 
-    it('throws 404 for a run that is not known', async () => {
+    it('throws 404 for an unknown run', async () => {
       service.answer(json(404, { ...PROBLEM, status: 404 }));
       expect(await faultOf(client().waitForRun('r1'))).to.include({ status: 404 });
     });
 
-    it('comes again when the service has asked for a pause', async () => {
+    it('retries after the pause that the service requests', async () => {
       const done = { ...RUN, status: 'succeeded', result: {} };
       service.answer(json(429, { ...PROBLEM, status: 429 }, { 'retry-after': '0' }), json(200, done));
       expect(await client().waitForRun('r1')).to.deep.equal(done);
     });
 
-    it('ends when the signal says so, between two questions', async () => {
+    it('ends when the signal is aborted between two polls', async () => {
       service.answer(json(200, RUN));
       const signal = AbortSignal.timeout(100);
       const fault = await faultOf(client().waitForRun('r1', { signal, pollMillis: 60_000 }));
@@ -190,7 +190,7 @@ describe('the client', () => {
   });
 
   describe('following a run', () => {
-    it('tells every event until the final status, however the stream is cut into chunks', async () => {
+    it('returns every event until the final status, for any chunks of the stream', async () => {
       const stream = `: still here\n\n${STATUS(1, 'running')}${PROGRESS(2, 1)}${STATUS(3, 'succeeded')}`;
       const told = [
         { id: 1, type: 'status', status: 'running' },
@@ -206,7 +206,7 @@ describe('the client', () => {
     });
 
     for (const end of ['end', 'break'] as const) {
-      it(`goes on after the last event that it saw, when the connection is lost (${end})`, async () => {
+      it(`resumes after the last received event when the connection is lost (${end})`, async () => {
         service.answer(
           events([STATUS(1, 'running'), PROGRESS(2, 1)], end),
           events([PROGRESS(3, 2), 'id: 4\nevent: progr'], end),
@@ -218,19 +218,19 @@ describe('the client', () => {
       });
     }
 
-    it('begins after the event that is named', async () => {
+    it('starts after the given event', async () => {
       service.answer(events([STATUS(8, 'failed')]));
       expect(await all(client().followRun('r1', { lastEventId: 7 }))).to.have.lengthOf(1);
       expect(service.asked[0]?.headers['last-event-id']).to.equal('7');
     });
 
-    it('ends without an event where the service says that nothing more will come', async () => {
+    it('ends without events if the service answers that there are none', async () => {
       service.answer((_, response) => response.writeHead(204).end());
       expect(await all(client().followRun('r1', { lastEventId: 8 }))).to.deep.equal([]);
       expect(service.asked).to.have.lengthOf(1);
     });
 
-    it('leaves the connection when nobody listens any more', async () => {
+    it('closes the connection when the caller stops iterating', async () => {
       let closed: Promise<unknown> = Promise.resolve();
       service.answer((request, response) => {
         closed = new Promise((resolve) => response.once('close', resolve));
@@ -243,14 +243,14 @@ describe('the client', () => {
       await closed;
     });
 
-    it('gives up when connections break time and again', async () => {
+    it('gives up if connections break repeatedly', async () => {
       service.answer(...Array.from({ length: 4 }, () => events([], 'break')));
       const fault = await faultOf(all(client().followRun('r1', { retryMillis: 1, mostRetries: 3 })));
       expect(fault).to.be.instanceOf(Error);
       expect(service.asked).to.have.lengthOf(4);
     });
 
-    it('throws 404 at once for a run that is not known', async () => {
+    it('throws 404 immediately for an unknown run', async () => {
       service.answer(json(404, { ...PROBLEM, status: 404 }));
       expect(await faultOf(all(client().followRun('r1'))))
         .to.be.instanceOf(ServiceError)
@@ -258,12 +258,12 @@ describe('the client', () => {
       expect(service.asked).to.have.lengthOf(1);
     });
 
-    it('comes again when the service is busy', async () => {
+    it('retries if the service is busy', async () => {
       service.answer(json(503, { ...PROBLEM, status: 503 }, { 'retry-after': '0' }), events([STATUS(1, 'cancelled')]));
       expect(await all(client().followRun('r1', { retryMillis: 1 }))).to.have.lengthOf(1);
     });
 
-    it('ends when the signal says so', async () => {
+    it('ends when the signal is aborted', async () => {
       service.answer(events([STATUS(1, 'running')], 'stay'));
       const told: RunEvent[] = [];
       const work = (async () => {
@@ -274,10 +274,10 @@ describe('the client', () => {
     });
   });
 
-  describe('a stream of events', () => {
+  describe('parsing of event streams', () => {
     const CASES: readonly (readonly [string, string, readonly object[]])[] = [
       ['nothing', '', []],
-      ['comments alone', ': a\n\n: b\n\n', []],
+      ['only comments', ': a\n\n: b\n\n', []],
       ['an event without a type', 'data: x\n\n', [{ id: '', type: 'message', data: 'x' }]],
       ['data of several lines', 'data: x\ndata: y\n\n', [{ id: '', type: 'message', data: 'x\ny' }]],
       ['lines that end with CR LF', 'id: 1\r\ndata: x\r\n\r\n', [{ id: '1', type: 'message', data: 'x' }]],
@@ -290,12 +290,12 @@ describe('the client', () => {
         ],
       ],
       ['no space after the colon', 'data:x\n\n', [{ id: '', type: 'message', data: 'x' }]],
-      ['an event that the end cuts off', 'data: x\n\ndata: y\n', [{ id: '', type: 'message', data: 'x' }]],
-      ['fields that are not known', 'retry: 5\nwhat: y\ndata: x\n\n', [{ id: '', type: 'message', data: 'x' }]],
-      ['letters of several bytes', 'data: ä€😀\n\n', [{ id: '', type: 'message', data: 'ä€😀' }]],
+      ['an event that is cut off at the end', 'data: x\n\ndata: y\n', [{ id: '', type: 'message', data: 'x' }]],
+      ['unknown fields', 'retry: 5\nwhat: y\ndata: x\n\n', [{ id: '', type: 'message', data: 'x' }]],
+      ['multi-byte characters', 'data: ä€😀\n\n', [{ id: '', type: 'message', data: 'ä€😀' }]],
     ];
     for (const [name, text, expected] of CASES) {
-      it(`is read by the standard, in one piece and byte by byte: ${name}`, async () => {
+      it(`follows the standard, in one piece and byte by byte: ${name}`, async () => {
         const bytes = new TextEncoder().encode(text);
         for (const size of [bytes.length + 1, 1]) {
           const stream = new ReadableStream<Uint8Array>({

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a stand-in answers; `text` is called for what goes out, a chunk each. */
+/** An answer of the fake service; `text` returns the chunks to send. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A stand-in for the service on this machine that answers one request after the other as it is told. */
+/** A fake service on this machine that answers one request after the other as scripted. */
 export class ScriptedService {
   readonly asked: { readonly method: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[] =
     [];
@@ -24,7 +24,7 @@ export class ScriptedService {
     return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
   }
 
-  /** What the next requests are answered. */
+  /** Sets the answers to the next requests. */
   answer(...answers: readonly Answer[]): void {
     this.asked.length = 0;
     this.#answers = [...answers];
@@ -42,7 +42,7 @@ export class ScriptedService {
   }
 }
 
-/** JSON with a status. */
+/** Returns a JSON answer with a status. */
 export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
   const type = status < 400 ? 'application/json' : 'application/problem+json';
   return (_, response) => {
@@ -50,7 +50,7 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
   };
 }
 
-/** A stream of events in chunks; then it ends, or the connection breaks. */
+/** Returns a stream of events in chunks, after which it ends or the connection breaks. */
 export function events(chunks: readonly string[], end: 'end' | 'break' | 'stay' = 'end'): Answer {
   return (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

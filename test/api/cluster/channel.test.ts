@@ -17,7 +17,7 @@ type Asked = {
 interface Bench extends LinePair {
   readonly asking: Channel<Asked>;
   readonly aborted: string[];
-  /** Tells the subscriber of `count` one more. */
+  /** Sends the subscriber of `count` the next number. */
   readonly emitLate: (value: unknown) => void;
 }
 
@@ -38,7 +38,7 @@ function openBench(): Bench {
         });
       }
       if (how === 'unsendable') return () => undefined;
-      throw new TypeError('a fault of ours');
+      throw new TypeError('an internal error');
     },
     hang: (name, { signal }) =>
       new Promise(() => {
@@ -75,19 +75,19 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a channel between processes', () => {
-  it('answers each call with its own answer', async () => {
+  it('returns the answer of each call to its caller', async () => {
     const { asking } = openBench();
     const answers = await Promise.all([1, 2, 3, 4].map((value) => asking.call('double', value)));
     expect(answers).to.deep.equal([2, 4, 6, 8]);
   });
 
-  it('carries the calls of one turn of the event loop in one message, and their answers too', async () => {
+  it('sends the calls of one turn of the event loop in one message, and their answers too', async () => {
     const { asking, sent } = openBench();
     await Promise.all(Array.from({ length: 100 }, (_, value) => asking.call('double', value)));
     expect(sent).to.have.length(2);
   });
 
-  it('keeps problems whole, with their headers', async () => {
+  it('transports problems completely, with their headers', async () => {
     const { asking } = openBench();
     const problem = await rejection(asking.call('fail', 'problem'));
     expect(problem).to.be.instanceOf(ServiceProblem);
@@ -102,20 +102,20 @@ describe('a channel between processes', () => {
     });
   });
 
-  it('tells faults as errors that are no problems, so that their text reaches the log only', async () => {
+  it('transports internal errors as ordinary errors, so that their text reaches only the log', async () => {
     const { asking } = openBench();
     const fault = await rejection(asking.call('fail', 'error'));
     expect(fault).to.be.instanceOf(Error).and.not.instanceOf(ServiceProblem);
-    expect((fault as Error).message).to.contain('a fault of ours');
+    expect((fault as Error).message).to.contain('an internal error');
   });
 
-  it('tells an unknown method', async () => {
+  it('rejects a call of an unknown method', async () => {
     const { asking } = openBench();
     const fault = await rejection((asking as Channel<never>).call('toString' as never, undefined as never));
-    expect((fault as Error).message).to.contain("There is no method 'toString'");
+    expect((fault as Error).message).to.contain("Unknown method 'toString'");
   });
 
-  it('lets what cannot be sent fail alone', async () => {
+  it('rejects only the call whose argument cannot be sent', async () => {
     const { asking } = openBench();
     const bad = rejection(asking.call('double', (() => 1) as never));
     const badAnswer = rejection(asking.call('fail', 'unsendable'));
@@ -124,7 +124,7 @@ describe('a channel between processes', () => {
     expect(String(await badAnswer)).to.contain('could not be cloned');
   });
 
-  it('rejects with the reason of a signal, and tells the other side that nobody waits', async () => {
+  it('rejects with the reason of a signal, and notifies the other side that the caller no longer waits', async () => {
     const { asking, aborted } = openBench();
     const controller = new AbortController();
     const waiting = rejection(asking.call('hang', 'a', controller.signal));
@@ -136,7 +136,7 @@ describe('a channel between processes', () => {
     expect(await rejection(asking.call('hang', 'b', controller.signal))).to.equal('enough');
   });
 
-  it('tells the events of a subscription, before and after its answer, until it is ended', async () => {
+  it('delivers the events of a subscription, before and after its answer, until it ends', async () => {
     const { asking, emitLate, aborted } = openBench();
     const events: number[] = [];
     const { answer, end } = await asking.subscribe('count', 2, (event: number) => events.push(event));
@@ -152,7 +152,7 @@ describe('a channel between processes', () => {
     expect(aborted).to.deep.equal(['count']);
   });
 
-  it('ends a subscription that never told an event', async () => {
+  it('ends a subscription without events', async () => {
     const { asking, aborted } = openBench();
     const { answer, end } = await asking.subscribe('count', 0, () => undefined);
     expect(answer).to.equal(false);
@@ -162,7 +162,7 @@ describe('a channel between processes', () => {
     expect(aborted).to.deep.equal(['count']);
   });
 
-  it('rejects what is pending with 503 when the other side is gone, and all calls afterwards', async () => {
+  it('rejects pending and later calls with 503 when the other side has ended', async () => {
     const { asking, aborted, close } = openBench();
     const waiting = rejection(asking.call('hang', 'a'));
     await asking.subscribe('count', 1, () => undefined);
@@ -175,7 +175,7 @@ describe('a channel between processes', () => {
     expect(aborted).to.have.members(['a', 'count']);
   });
 
-  it('pays no heed to messages of others', async () => {
+  it('ignores messages of other kinds', async () => {
     const { asking, left, right } = openBench();
     for (const message of ['hello', null, 7, { cmd: 'x' }]) {
       left.send(message);

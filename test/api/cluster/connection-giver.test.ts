@@ -4,7 +4,7 @@ import { expect } from 'chai';
 
 import { createConnectionGiver, type Taker } from '../../../src/api/cluster/worker-group.ts';
 
-/** A socket as far as it is looked at. */
+/** Creates a fake socket with the members that the code uses. */
 function socketNamed(name: string, destroyed: string[]): Socket {
   return { name, destroy: () => destroyed.push(name) } as unknown as Socket;
 }
@@ -23,8 +23,8 @@ function openBench() {
   return { giver, given, destroyed, taker, give };
 }
 
-describe('connections that are handed to workers', () => {
-  it('go to them in turn', () => {
+describe('createConnectionGiver', () => {
+  it('hands connections to workers in turn', () => {
     const { giver, given, taker, give } = openBench();
     giver.add(taker('A'));
     giver.add(taker('B'));
@@ -32,14 +32,14 @@ describe('connections that are handed to workers', () => {
     expect(given).to.deep.equal(['1: a to B', '2: b to A', '3: c to B']);
   });
 
-  it('wait for a worker where there is none', () => {
+  it('keeps connections until there is a worker', () => {
     const { giver, given, taker, give } = openBench();
     give('a', 'b');
     giver.add(taker('A'));
     expect(given).to.deep.equal(['1: a to A', '2: b to A']);
   });
 
-  it('are let go of when the worker has them', () => {
+  it('releases connections when the worker has them', () => {
     const { giver, destroyed, taker, give } = openBench();
     giver.add(taker('A'));
     give('a', 'b');
@@ -49,7 +49,7 @@ describe('connections that are handed to workers', () => {
     expect(destroyed).to.deep.equal(['a']);
   });
 
-  it('go to another where a worker ends before it has them, but not what it has', () => {
+  it('hands connections to another worker if one ends before it has received them', () => {
     const { giver, given, destroyed, taker, give } = openBench();
     giver.add(taker('A'));
     give('a', 'b');
@@ -60,7 +60,7 @@ describe('connections that are handed to workers', () => {
     expect(destroyed).to.deep.equal(['a']);
   });
 
-  it('are closed beyond a thousand that wait, and all of them at the end', () => {
+  it('closes connections above a thousand waiting ones, and all of them at the end', () => {
     const { giver, destroyed, give } = openBench();
     give(...Array.from({ length: 1_001 }, (_, index) => String(index)));
     expect(destroyed).to.deep.equal(['1000']);

@@ -1,10 +1,12 @@
 import type { MessageLine } from '../../../src/api/cluster/protocol.ts';
 
-/** Two ends of a line in memory. What is sent is copied as between processes, and arrives in a later turn. */
+/**
+ * Creates two ends of a message line in memory. Messages are copied as between processes, and arrive in a later turn.
+ */
 export interface LinePair {
   readonly left: MessageLine;
   readonly right: MessageLine;
-  /** Messages sent, as they were. */
+  /** The sent messages, not copied. */
   readonly sent: unknown[];
   readonly close: () => void;
 }

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { createMergedMetrics } from '../../../src/api/cluster/merged-metrics.ts';
 
-/** A process that has counted so much. */
+/** Returns the metrics of a process with the given counts. */
 async function processWith(count: number) {
   const registers = [new Registry()];
   new Counter({ name: 'asked_total', help: 'h', labelNames: ['route'], registers }).inc({ route: 'r' }, count);
@@ -13,7 +13,7 @@ async function processWith(count: number) {
   return (registers[0] as Registry).getMetricsAsJSON();
 }
 
-/** The value of a line. */
+/** Returns the value of a line. */
 function valueOf(text: string, line: string): number | undefined {
   const found = text.split('\n').find((candidate) => candidate.startsWith(`${line} `));
   return found === undefined ? undefined : Number(found.slice(line.length + 1));
@@ -22,7 +22,7 @@ function valueOf(text: string, line: string): number | undefined {
 const COUNTED = ['asked_total{route="r"}', 'seconds_count', 'seconds_bucket{le="2"}'];
 
 describe('metrics of several processes', () => {
-  it('add up', async () => {
+  it('are added', async () => {
     const merged = createMergedMetrics();
     const living = new Map([
       ['1', await processWith(2)],
@@ -33,7 +33,7 @@ describe('metrics of several processes', () => {
     for (const line of [...COUNTED, 'in_use']) expect(valueOf(text, line), line).to.equal(5);
   });
 
-  it('never fall when a process dies, while what it had in use is gone with it', async () => {
+  it('never decrease when a process ends, while its gauges are dropped', async () => {
     const merged = createMergedMetrics();
     await merged.render(
       new Map([
@@ -50,7 +50,7 @@ describe('metrics of several processes', () => {
     for (const line of COUNTED) expect(valueOf(third.text, line), line).to.equal(7);
   });
 
-  it('take a process that does not answer as it was last known', async () => {
+  it('include the last known values of a process that does not answer', async () => {
     const merged = createMergedMetrics();
     await merged.render(new Map([['1', await processWith(2)]]));
     const { text } = await merged.render(new Map([['2', await processWith(3)]]));

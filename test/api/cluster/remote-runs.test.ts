@@ -24,7 +24,7 @@ const RECORD: RunRecord = {
   files: ['data.csv'],
 };
 
-/** Runs that write down what they are asked, and whose followers are told by the test. */
+/** Runs that record their calls, and whose followers are notified by the test. */
 function createFakeRuns() {
   const asked: unknown[] = [];
   const followers = new Set<(event: RunEvent) => void>();
@@ -80,8 +80,8 @@ async function turns(count = 5): Promise<void> {
   for (let index = 0; index < count; index++) await turn();
 }
 
-describe('runs of another process', () => {
-  it('are asked and answer as those that are here', async () => {
+describe('createRemoteRuns', () => {
+  it('forwards calls and answers', async () => {
     const { remote, asked } = openBench();
     const kept = { runId: 'r1', endpoint: '/validate', createdAt: 'now', body: '{}' } as const;
     const request = {
@@ -106,7 +106,7 @@ describe('runs of another process', () => {
     expect(remote.folderOf('r1')).to.equal('/shared/r1');
   });
 
-  it('refuse with the problem of their owner', async () => {
+  it('rejects with the problem of the owner', async () => {
     const { remote } = openBench();
     const job = { kind: 'llm-eval', body: '{}', llmFolder: null } as const;
     const refusal = remote.submit({ endpoint: '/llm-eval', job, inputFolder: null, idempotency: null });
@@ -118,7 +118,7 @@ describe('runs of another process', () => {
     expect((problem as ServiceProblem).headers).to.deep.equal({ 'Retry-After': '5' });
   });
 
-  it('are waited for until the signal of the one who waits', async () => {
+  it('waits until the signal of the caller is aborted', async () => {
     const { remote, waiting } = openBench();
     const controller = new AbortController();
     const result = remote.wait('r2', controller.signal).catch((reason: unknown) => reason);
@@ -129,7 +129,7 @@ describe('runs of another process', () => {
     expect(waiting.map(({ aborted }) => aborted)).to.deep.equal([true]);
   });
 
-  it('tell their followers events of the past first, until they unfollow', async () => {
+  it('sends past events to followers first, until they unfollow', async () => {
     const { remote, followers, tell } = openBench();
     const events: RunEvent[] = [];
     const unfollow = await remote.follow('r1', 4, (event) => events.push(event));
@@ -144,12 +144,12 @@ describe('runs of another process', () => {
     expect(followers.size).to.equal(0);
   });
 
-  it('have no followers where they are unknown', async () => {
+  it('has no followers for unknown runs', async () => {
     const { remote } = openBench();
     expect(await remote.follow('r2', 0, () => undefined)).to.equal(undefined);
   });
 
-  it('forget who waited and followed in a process that is gone', async () => {
+  it('drops waiters and followers of a process that has ended', async () => {
     const { remote, followers, waiting, close } = openBench();
     const waited = remote.wait('r2').catch((error: unknown) => error);
     await remote.follow('r1', 0, () => undefined);
@@ -160,7 +160,7 @@ describe('runs of another process', () => {
     expect(((await waited) as ServiceProblem).status).to.equal(503);
   });
 
-  it('count requests for all processes by one limiter', async () => {
+  it('counts requests of all processes with one limiter', async () => {
     const allowance = { isAllowed: true, limit: 5, remaining: 4, resetSeconds: 60 };
     const clients: string[] = [];
     const { channel } = openBench({

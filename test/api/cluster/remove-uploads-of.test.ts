@@ -7,7 +7,7 @@ import { newSpoolFolder, removeUploadsOf } from '../../../src/api/intake/spool-f
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 
-describe('the uploads of a process that was killed', () => {
+describe('removeUploadsOf', () => {
   const root = useTemporaryFolder();
   const warnings = useLoggedWarnings();
   const createTree = (names: readonly string[]) => {
@@ -20,7 +20,7 @@ describe('the uploads of a process that was killed', () => {
   };
   const nothing = { isInUse: () => false, pauseMillis: 0 };
 
-  it('are removed, those of runs and of other processes not', async () => {
+  it('removes the uploads of the process, but not those of runs and of other processes', async () => {
     const others = ['files', 'request-1-aaaaaa', 'request-123-bbbbbb', 'request-x', 'xrequest-12-cccccc'];
     const spool = createTree([...others, 'request-12-used01', 'request-12-left01', 'request-12-left02']);
     const used = path.join(spool, 'request-12-used01');
@@ -29,7 +29,7 @@ describe('the uploads of a process that was killed', () => {
     expect(existsSync(path.join(used, 'upload.csv'))).to.be.true;
   });
 
-  it('are known by the names that requests give them', async () => {
+  it('recognizes uploads by the names that requests give them', async () => {
     const spool = createTree([]);
     await newSpoolFolder(spool);
     expect(readdirSync(spool)).to.have.length(1);
@@ -37,7 +37,7 @@ describe('the uploads of a process that was killed', () => {
     expect(readdirSync(spool)).to.deep.equal([]);
   });
 
-  it('stay where their run arrives a moment later, and what a process of the same number makes then stays too', async () => {
+  it('keeps uploads whose run arrives a moment later, and later uploads of a new process with the same ID', async () => {
     const spool = createTree(['request-12-late01', 'request-12-left01']);
     const runs = new Set<string>();
     const removing = removeUploadsOf(spool, 12, { isInUse: (folder) => runs.has(folder), pauseMillis: 100 });
@@ -45,14 +45,14 @@ describe('the uploads of a process that was killed', () => {
       runs.add(path.join(spool, 'request-12-late01'));
       mkdirSync(path.join(spool, 'request-12-new001'));
     }, 30);
-    // The pause keeps no process alive, so that the test does.
+    // The pause does not keep the process alive, but the test must.
     const alive = setTimeout(() => undefined, 5_000);
     await removing;
     clearTimeout(alive);
     expect(readdirSync(spool).sort()).to.deep.equal(['request-12-late01', 'request-12-new001']);
   });
 
-  it('are no matter where the whole folder has gone', async () => {
+  it('ignores that the complete folder is gone', async () => {
     const spool = createTree([]);
     rmSync(spool, { recursive: true });
     await removeUploadsOf(spool, 12, nothing);

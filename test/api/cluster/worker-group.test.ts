@@ -13,7 +13,7 @@ import {
 import { createLogger } from '../../../src/internal/logger.ts';
 import { createLinePair } from './lines.ts';
 
-/** What a stand-in for a worker's process does when it is started. */
+/** What a fake worker process does when it is started. */
 type Life = (worker: StandIn) => void;
 
 interface StandIn {
@@ -26,9 +26,9 @@ interface Bench {
   readonly group: WorkerGroup;
   readonly born: StandIn[];
   readonly buried: string[];
-  /** The processes of those. */
+  /** The process IDs of the ended workers. */
   readonly pids: (number | undefined)[];
-  /** Milliseconds. */
+  /** The time in milliseconds. */
   readonly clock: { now: number };
   readonly drained: number[];
 }
@@ -99,15 +99,15 @@ async function rejection(promise: Promise<unknown>): Promise<Error> {
   );
 }
 
-describe('a group of workers', () => {
-  it('has started when all take connections', async () => {
+describe('createWorkerGroup', () => {
+  it('has started when all workers accept connections', async () => {
     const { group, born } = openBench(3, listen);
     await group.started;
     expect(born).to.have.length(3);
     await group.end();
   });
 
-  it('replaces a worker that dies by one of another name', async () => {
+  it('replaces a worker that ends by one with a new name', async () => {
     const { group, born, buried, pids, clock } = openBench(2, listen);
     await group.started;
     clock.now = 60_000;
@@ -120,7 +120,7 @@ describe('a group of workers', () => {
     await group.end();
   });
 
-  it('gives up after ten quick deaths in a row, and tells how the last ended', async () => {
+  it('gives up after ten early ends in a row, and reports how the last worker ended', async () => {
     const policy = createRestartPolicy();
     const { group, born } = openBench(
       1,
@@ -149,8 +149,8 @@ describe('a group of workers', () => {
   });
 });
 
-describe('what follows the end of a worker', () => {
-  it('is another after pauses that double up to two seconds, and nothing after ten quick deaths', () => {
+describe('createRestartPolicy', () => {
+  it('replaces workers after pauses that double up to two seconds, and gives up after ten early ends', () => {
     const after = createRestartPolicy();
     const pauses = Array.from({ length: 10 }, () => after(10)).map((next) =>
       next.kind === 'replace' ? next.pauseMillis : 'give-up',
@@ -158,7 +158,7 @@ describe('what follows the end of a worker', () => {
     expect(pauses).to.deep.equal([0, 100, 200, 400, 800, 1600, 2000, 2000, 2000, 'give-up']);
   });
 
-  it('begins anew after a worker that lived', () => {
+  it('starts over after a worker with a normal lifetime', () => {
     const after = createRestartPolicy();
     for (let death = 0; death < 9; death++) after(10);
     expect(after(5_000)).to.deep.equal({ kind: 'replace', pauseMillis: 0 });

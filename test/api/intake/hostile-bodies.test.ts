@@ -17,7 +17,7 @@ import { file, form, FORM_TYPE } from './multipart.ts';
 const MIB = 2 ** 20;
 const limits = { ...DEFAULT_LIMITS, idleMillis: 2000 };
 
-/** Bytes of a folder and all in it. */
+/** Returns the total size of the files in a folder in bytes. */
 async function bytesIn(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true });
   const sizes = await Promise.all(
@@ -31,7 +31,7 @@ async function bytesIn(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Zeros, packed; made piece by piece, since unpacked they are a GiB. */
+/** Returns compressed zeros, created piece by piece, because they decompress to a GiB. */
 async function packedZeros(mebibytes: number): Promise<Buffer> {
   const gzip = createGzip({ level: 1 });
   const chunks: Buffer[] = [];
@@ -71,18 +71,18 @@ describe('hostile bodies', () => {
   afterEach(async () => {
     await server.settled();
     expect(await server.leftOnDisk()).to.deep.equal([]);
-    // Whatever came, the next request is answered.
+    // After every case the next request must be answered.
     const client = new RawClient(server.port);
     await client.send(`${headOf({ 'content-length': 2, connection: 'close' })}{}`);
     expect((await client.answer()).json).to.deep.equal({ kind: 'memory' });
   });
 
   const bodies: readonly [string, Record<string, string>, (bytes: Buffer) => Buffer][] = [
-    ['by its length', { 'content-length': String(100 * MIB) }, (bytes) => bytes],
+    ['with a Content-Length', { 'content-length': String(100 * MIB) }, (bytes) => bytes],
     ['in chunks', { 'transfer-encoding': 'chunked' }, chunkOf],
   ];
   for (const [title, headers, wrap] of bodies) {
-    it(`gives a client that sends 100 MiB ${title} without looking its 413 all the same`, async () => {
+    it(`sends 413 to a client that sends 100 MiB ${title} without reading`, async () => {
       const client = new RawClient(server.port);
       await client.send(headOf(headers));
       const bytes = wrap(Buffer.alloc(MIB));
@@ -92,7 +92,7 @@ describe('hostile bodies', () => {
     });
   }
 
-  it('gives a client that sends a wrong form of 100 MiB its 422 all the same', async () => {
+  it('sends 422 to a client that sends an invalid form of 100 MiB', async () => {
     const client = new RawClient(server.port);
     await client.send(headOf({ 'content-type': FORM_TYPE, 'content-length': 100 * MIB }));
     await client.send(file('x', 'a.csv', 'other'));
@@ -101,7 +101,7 @@ describe('hostile bodies', () => {
     expect([status, error]).to.deep.equal([422, undefined]);
   });
 
-  it('answers node’s own client, which announces 1 GB, before it has sent it', async () => {
+  it('answers the client of Node.js, which announces 1 GB, before it has sent it', async () => {
     const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
       const request = httpRequest({ port: server.port, method: 'POST', headers: { 'content-length': 1e9 } });
       request.on('response', (response) => {
@@ -117,17 +117,17 @@ describe('hostile bodies', () => {
       request.write(Buffer.alloc(MIB));
     });
     expect(answer.status).to.equal(413);
-    expect(answer.text).to.include('more than 32 MiB');
+    expect(answer.text).to.include('limit of 32 MiB');
   });
 
-  it('ends the connection of a client that does not stop sending', async function () {
+  it('closes the connection of a client that does not stop sending', async function () {
     this.timeout(20_000);
     const client = new RawClient(server.port);
     await client.send(headOf({ 'transfer-encoding': 'chunked' }));
     const bytes = chunkOf(Buffer.alloc(MIB));
     let sent = 0;
     while (sent < 2000 && (await client.send(bytes))) sent += 1;
-    // 32 MiB are read, 256 MiB more thrown away; the rest is what connections hold.
+    // 32 MiB are read and 256 MiB are discarded; the rest is in the buffers of the connection.
     expect(sent).to.be.within(256, 500);
   });
 
@@ -135,18 +135,18 @@ describe('hostile bodies', () => {
     let bomb: Buffer;
     before(async function () {
       this.timeout(30_000);
-      // A file of gzip may have several members; sixteen are quicker to make than one.
+      // A gzip file may have several members; sixteen are faster to create than one.
       bomb = Buffer.concat(Array<Buffer>(16).fill(await packedZeros(64)));
     });
 
     const ways: readonly [string, Record<string, string>, (bytes: Buffer) => Buffer][] = [
       ['as a table', { 'content-type': 'text/csv' }, (bytes) => bytes],
-      ['as a packed table', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }, (bytes) => bytes],
+      ['as a compressed table', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }, (bytes) => bytes],
       ['as a file in a form', { 'content-type': FORM_TYPE }, (bytes) => form(file(bytes))],
-      ['as a packed form', { 'content-type': FORM_TYPE, 'content-encoding': 'gzip' }, (bytes) => bytes],
+      ['as a compressed form', { 'content-type': FORM_TYPE, 'content-encoding': 'gzip' }, (bytes) => bytes],
     ];
     for (const [title, headers, wrap] of ways) {
-      it(`is refused ${title} when 17 MiB of it are unpacked`, async () => {
+      it(`is rejected ${title} after 17 MiB are decompressed`, async () => {
         const body = wrap(bomb);
         expect(body.length).to.be.below(8 * MIB);
         let most = 0;
@@ -166,7 +166,7 @@ describe('hostile bodies', () => {
     }
   });
 
-  it('holds no more of 200 bodies of 5 MiB at once than a part of them @slow', async function () {
+  it('uses memory for only a part of 200 concurrent bodies of 5 MiB @slow', async function () {
     this.timeout(60_000);
     const bodies = 200;
     const piece = Buffer.alloc(256 * 1024, 'y,s\n1,F\n');
@@ -195,7 +195,7 @@ describe('hostile bodies', () => {
     expect(most).to.be.below(300 * MIB);
   });
 
-  it('gives up 100 connections that hold on without sending, and answers others meanwhile @slow', async () => {
+  it('closes 100 connections that stay open without sending, and answers others meanwhile @slow', async () => {
     const clients = await Promise.all(
       Array.from({ length: 100 }, async () => {
         const client = new RawClient(server.port);
@@ -218,7 +218,7 @@ describe('hostile bodies', () => {
         console.log('      skipped: this machine has no /dev/full');
         this.skip();
       }
-      // Files are written to a device that has no room, so that the error is the system's own.
+      // Files are written to a device without space, so that the error is the system's own.
       fsPromises.open = (name, ...rest) =>
         open(String(name).startsWith(server.spoolRoot) ? '/dev/full' : name, ...rest);
       syncBuiltinESMExports();

@@ -8,18 +8,18 @@ import path from 'node:path';
 import { createRandom } from '../../../src/internal/random.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 
-/** A server that does nothing but receive, on a free port. */
+/** A server on a free port that only receives bodies. */
 export interface IntakeServer {
   readonly port: number;
   readonly spoolRoot: string;
-  /** What is left in the spool folder. */
+  /** Returns the content of the spool folder. */
   readonly leftOnDisk: () => Promise<string[]>;
-  /** Resolves when the requests that have come so far are answered or given up. */
+  /** Resolves when the requests received so far are answered or closed. */
   readonly settled: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** What a handler gives is the answer; problems are answered as the service answers them. */
+/** Answers with the result of a handler; problems are answered as in the service. */
 export type Receive = (request: IncomingMessage, spoolRoot: string) => Promise<unknown>;
 
 export async function startIntake(receive: Receive): Promise<IntakeServer> {
@@ -55,16 +55,19 @@ export async function startIntake(receive: Receive): Promise<IntakeServer> {
   };
 }
 
-/** An answer as it came over the wire. */
+/** An answer as received. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly json: Readonly<Record<string, unknown>>;
-  /** Why the connection ended, where it was no orderly end. */
+  /** The error with which the connection ended, if it did not end normally. */
   readonly error: string | undefined;
 }
 
-/** A client that sends bytes as it is told and reads what comes, until the server closes or an answer is whole. */
+/**
+ * A client that sends given bytes and reads the answer, until the server closes the connection or the answer is
+ * complete.
+ */
 export class RawClient {
   readonly socket: Socket;
   #received = '';
@@ -73,7 +76,7 @@ export class RawClient {
   readonly #closed: Promise<void>;
 
   constructor(port: number) {
-    // Goes on sending when the server has closed its side, as careless clients do.
+    // Continues to send after the server has closed its side, as careless clients do.
     this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     this.socket.on('data', (chunk) => (this.#received += chunk.toString('latin1')));
     this.#ended = new Promise((resolve) => this.socket.on('end', resolve));
@@ -86,7 +89,7 @@ export class RawClient {
     });
   }
 
-  /** Sends when there is room; false where the connection is no more. */
+  /** Sends when there is room; returns false if the connection is closed. */
   async send(chunk: string | Buffer): Promise<boolean> {
     if (this.socket.destroyed) return false;
     if (this.socket.write(chunk)) return true;
@@ -94,14 +97,14 @@ export class RawClient {
     return !this.socket.destroyed;
   }
 
-  /** All that came, once the server has closed its side of the connection. */
+  /** Returns everything received, once the server has closed its side of the connection. */
   async text(): Promise<string> {
     await Promise.race([this.#ended, this.#closed]);
     this.socket.destroy();
     return this.#received;
   }
 
-  /** The answer, once the server has closed its side of the connection. */
+  /** Returns the answer, once the server has closed its side of the connection. */
   async answer(): Promise<RawAnswer> {
     const [head = '', body = ''] = (await this.text()).split(/\r\n\r\n(.*)/s);
     const [statusLine = '', ...lines] = head.split('\r\n');
@@ -123,24 +126,24 @@ export class RawClient {
   }
 }
 
-/** The head of a POST. */
+/** Returns the head of a POST request. */
 export function headOf(headers: Readonly<Record<string, string | number>>): string {
   const lines = Object.entries({ host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `POST / HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
-/** A chunk of a chunked body. */
+/** Returns a chunk of a chunked body. */
 export function chunkOf(bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
 }
 
-/** Bytes that do not pack. */
+/** Returns bytes that cannot be compressed. */
 export function noise(length: number, seed = 1): Buffer {
   const random = createRandom(seed);
   return Buffer.from(Array.from({ length }, () => random.integer(256)));
 }
 
-/** Returns all names in a folder, which others may be emptying: a folder that goes while it is read is read again. */
+/** Returns all names in a folder. A folder that is removed while it is read is read again. */
 async function namesIn(folder: string): Promise<string[]> {
   for (;;) {
     try {

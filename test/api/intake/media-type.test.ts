@@ -19,7 +19,7 @@ describe('mediaTypeOf', () => {
     ['a/b; __proto__=1', 'a/b', { ['__proto__']: '1' }],
   ];
   for (const [header, type, parameters] of good) {
-    it(`reads '${header}'`, () => {
+    it(`parses '${header}'`, () => {
       const media = mediaTypeOf(header);
       expect(media?.type).to.equal(type);
       expect([...(media?.parameters ?? [])]).to.deep.equal(Object.entries(parameters));
@@ -40,12 +40,12 @@ describe('mediaTypeOf', () => {
     'a/b,c/d',
   ];
   for (const header of [undefined, ...bad]) {
-    it(`finds no media type in ${JSON.stringify(header)}`, () => {
+    it(`returns undefined for ${JSON.stringify(header)}`, () => {
       expect(mediaTypeOf(header)).to.equal(undefined);
     });
   }
 
-  it('reads a hostile header in linear time', () => {
+  it('parses a hostile header in linear time', () => {
     const start = cpuMillis();
     mediaTypeOf(`a/b;${' '.repeat(20_000)}x="${'\\'.repeat(20_001)}`);
     mediaTypeOf(`a/b${';'.repeat(20_000)}=`);
@@ -56,7 +56,7 @@ describe('mediaTypeOf', () => {
 describe('requireMediaType', () => {
   const accepted = ['application/json', 'text/csv'] as const;
 
-  it('gives the type that is accepted, whatever its case and parameters', () => {
+  it('returns an accepted type, regardless of case and parameters', () => {
     expect(requireMediaType('Text/CSV; header=present; charset=UTF-8', accepted)).to.equal('text/csv');
     expect(requireMediaType('application/json;charset=us-ascii', accepted)).to.equal('application/json');
   });
@@ -65,9 +65,9 @@ describe('requireMediaType', () => {
     ['another type', 'text/plain', /application\/json or text\/csv\. Got 'text\/plain'/],
     ['none', undefined, /Got none/],
     ['an empty one', '', /Got none/],
-    ['what is no media type', 'csv\u0000', /Got 'csv/],
+    ['an invalid media type', 'csv\u0000', /Got 'csv/],
     ['another charset', 'text/csv; charset=latin1', /must be UTF-8\. Got the charset 'latin1'/],
-    ['one type for another that begins alike', 'application/jsonp', /Got 'application\/jsonp'/],
+    ['a type with an accepted type as prefix', 'application/jsonp', /Got 'application\/jsonp'/],
   ];
   for (const [title, header, detail] of refused) {
     it(`answers 415 for ${title}`, () => {
@@ -77,7 +77,7 @@ describe('requireMediaType', () => {
     });
   }
 
-  it('repeats a long header only in part', () => {
+  it('shortens a long header in the message', () => {
     expect(() => requireMediaType('x'.repeat(5000), accepted))
       .to.throw(ServiceProblem)
       .with.property('message')
@@ -87,15 +87,20 @@ describe('requireMediaType', () => {
   const FORM = 'application/x-www-form-urlencoded';
   const suggested: readonly [string, string, readonly string[], RegExp][] = [
     ['curl -d without -H', FORM, accepted, /-H 'content-type: application\/json'/],
-    ['curl -d without -H for JSON alone', FORM, ['application/json'], /-H 'content-type: application\/json'/],
-    ['curl -d for a form', FORM, ['multipart/form-data'], /curl: -F 'file=@data\.csv'/],
-    ['a form for a table', 'multipart/form-data; boundary=x', accepted, /send the table itself as the body/i],
-    ['a form for JSON', 'multipart/form-data; boundary=x', ['application/json'], /send the JSON itself as the body/i],
-    ['a CSV for a form', 'text/csv', ['multipart/form-data'], /curl: -F 'file=@data\.csv'/],
+    ['curl -d without -H if only JSON is accepted', FORM, ['application/json'], /-H 'content-type: application\/json'/],
+    ['curl -d instead of a form', FORM, ['multipart/form-data'], /curl: -F 'file=@data\.csv'/],
+    ['a form instead of a table', 'multipart/form-data; boundary=x', accepted, /send the table itself as the body/i],
+    [
+      'a form instead of JSON',
+      'multipart/form-data; boundary=x',
+      ['application/json'],
+      /send the JSON itself as the body/i,
+    ],
+    ['a CSV instead of a form', 'text/csv', ['multipart/form-data'], /curl: -F 'file=@data\.csv'/],
     ['a misspelt type', 'text/cvs', accepted, /Did you mean 'text\/csv'/],
   ];
   for (const [title, header, types, suggestion] of suggested) {
-    it(`tells what to do about ${title}`, () => {
+    it(`suggests a fix for ${title}`, () => {
       expect(() => requireMediaType(header, types))
         .to.throw(ServiceProblem)
         .with.property('suggestion')

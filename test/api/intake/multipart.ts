@@ -1,7 +1,7 @@
 export const BOUNDARY = 'a-boundary-17';
 export const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-/** A part by its own header lines, so that a test can write wrong ones. */
+/** Returns a part with the given header lines, so that a test can write invalid ones. */
 export function part(headers: string, content: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from(`--${BOUNDARY}\r\n${headers}\r\n\r\n`), Buffer.from(content), Buffer.from('\r\n')]);
 }

@@ -55,23 +55,23 @@ describe('receiveBody', () => {
   for (const [size, kind] of sizes) {
     const body = Buffer.alloc(size, 'äbc');
     for (const [sending, [headers, ...chunks]] of [
-      ['with its length', whole(body)],
+      ['with Content-Length', whole(body)],
       ['in chunks', chunked(body)],
     ] as const) {
-      it(`gives ${String(size)} bytes, sent ${sending}, in ${kind}, as they were sent`, async () => {
+      it(`returns ${String(size)} bytes, sent ${sending}, in ${kind}, unchanged`, async () => {
         const { status, json } = await send(headers, ...chunks.filter((chunk) => chunk.length > 0));
         expect(status).to.equal(200);
         expect(json).to.deep.equal({ kind, bytes: body.toString('base64') });
       });
     }
-    it(`gives ${String(size)} bytes that came packed in ${kind}, unpacked`, async () => {
+    it(`returns ${String(size)} bytes that were sent compressed in ${kind}, decompressed`, async () => {
       const packed = gzipSync(body);
       const { json } = await send({ 'content-encoding': 'gzip', 'content-length': packed.length }, packed);
       expect(json).to.deep.equal({ kind, bytes: body.toString('base64') });
     });
   }
 
-  it('gives the digest of what was meant, however it was sent', async () => {
+  it('returns the digest of the decompressed content for every encoding', async () => {
     for (const text of ['abc', 'x'.repeat(5000)]) {
       const body = Buffer.from(text);
       const digest = createHash('sha256').update(text).digest('hex');
@@ -88,25 +88,25 @@ describe('receiveBody', () => {
   const packed = gzipSync(Buffer.from('a'.repeat(5000)));
   const gzip = { 'content-encoding': 'gzip' };
   const refused: readonly [string, number, RegExp, Record<string, string | number>, (string | Buffer)[]][] = [
-    ['a length above the limit', 413, /more than 64 KiB/, { 'content-length': MOST + 1 }, []],
+    ['a length above the limit', 413, /limit of 64 KiB/, { 'content-length': MOST + 1 }, []],
     [
       'chunks above the limit',
       413,
-      /more than 64 KiB/,
+      /limit of 64 KiB/,
       { 'transfer-encoding': 'chunked' },
       [chunkOf(Buffer.alloc(MOST + 1))],
     ],
     [
-      'what unpacks to more than the limit',
+      'data that decompress to more than the limit',
       413,
-      /more than 64 KiB/,
+      /limit of 64 KiB/,
       { ...gzip, 'content-length': gzipSync(Buffer.alloc(MOST + 1)).length },
       [gzipSync(Buffer.alloc(MOST + 1))],
     ],
     [
-      'endless packed nothing',
+      'endless gzip members without content',
       413,
-      /more than 64 KiB/,
+      /limit of 64 KiB/,
       { ...gzip, 'transfer-encoding': 'chunked' },
       Array.from({ length: 70 }, () => chunkOf(Buffer.concat(Array.from({ length: 50 }, () => gzipSync(''))))),
     ],
@@ -117,8 +117,8 @@ describe('receiveBody', () => {
       { ...gzip, 'content-length': packed.length - 9 },
       [packed.subarray(0, -9)],
     ],
-    ['gzip data of no bytes', 400, /ends too early/, { ...gzip, 'content-length': 0 }, []],
-    ['what is no gzip data', 400, /gzip data is broken/, { ...gzip, 'content-length': 5 }, ['hello']],
+    ['gzip data without bytes', 400, /ends too early/, { ...gzip, 'content-length': 0 }, []],
+    ['data that are not gzip', 400, /gzip data is broken/, { ...gzip, 'content-length': 5 }, ['hello']],
     [
       'gzip data with a wrong checksum',
       400,
@@ -134,12 +134,12 @@ describe('receiveBody', () => {
       ['x'],
     ],
     ['two codings', 415, /Got 'gzip, gzip'/, { 'content-encoding': 'gzip, gzip', 'content-length': 1 }, ['x']],
-    ['a body that does not come', 408, /came in 0\.25 seconds/, { 'content-length': 10 }, []],
-    ['a large body that stops', 408, /came in 0\.25 seconds/, { 'content-length': 5000 }, [Buffer.alloc(4000)]],
+    ['a body that does not arrive', 408, /arrived within 0\.25 seconds/, { 'content-length': 10 }, []],
+    ['a large body that stops', 408, /arrived within 0\.25 seconds/, { 'content-length': 5000 }, [Buffer.alloc(4000)]],
     [
-      'a packed body that stops',
+      'a compressed body that stops',
       408,
-      /came in 0\.25 seconds/,
+      /arrived within 0\.25 seconds/,
       { ...gzip, 'content-length': packed.length },
       [packed.subarray(0, 20)],
     ],
@@ -153,7 +153,7 @@ describe('receiveBody', () => {
     });
   }
 
-  it('reads nothing where the length is above the limit already', async () => {
+  it('reads nothing if the Content-Length is above the limit', async () => {
     const client = new RawClient(server.port);
     await client.send(headOf({ 'content-length': 2 ** 30 }));
     const { status, headers } = await client.answer();
@@ -161,7 +161,7 @@ describe('receiveBody', () => {
     expect(headers['connection']).to.equal('close');
   });
 
-  it('gives up a body that drips', async () => {
+  it('rejects a body that arrives too slowly', async () => {
     const client = new RawClient(server.port);
     await client.send(headOf({ 'content-length': 5000 }));
     const timer = setInterval(() => client.socket.destroyed || client.socket.write('x'), 20);
@@ -170,7 +170,7 @@ describe('receiveBody', () => {
     expect(status).to.equal(408);
   });
 
-  it('waits for a slow body that goes on', async () => {
+  it('waits for a slow body that continues', async () => {
     const client = new RawClient(server.port);
     await client.send(headOf({ 'content-length': 12_000, connection: 'close' }));
     for (let sent = 0; sent < 12_000; sent += 2000) {
@@ -184,7 +184,7 @@ describe('receiveBody', () => {
     ['plain', {}],
     ['packed', gzip],
   ] as const) {
-    it(`leaves nothing of a ${title} body whose client goes away`, async () => {
+    it(`leaves nothing of a ${title} body whose client disconnects`, async () => {
       const client = new RawClient(server.port);
       const body = title === 'plain' ? noise(30_000) : gzipSync(noise(30_000)).subarray(0, -500);
       await client.send(headOf({ ...headers, 'content-length': 60_000 }));
@@ -200,7 +200,7 @@ describe('receiveBody', () => {
     });
   }
 
-  it('receives what is injected without a connection', async () => {
+  it('receives an injected request without a connection', async () => {
     const dispatch: RequestListener = (request, response) => {
       const limits = { mostBytes: MOST, inlineBytes: INLINE, idleMillis: IDLE, spoolRoot: server.spoolRoot };
       receiveBody(request, limits).then(
@@ -220,15 +220,15 @@ describe('receiveBody', () => {
     expect(payloads).to.deep.equal(['memory', 'memory', 'file', 'memory', '413']);
   });
 
-  it('says so where the body was read before', async () => {
+  it('reports a body that was already read', async () => {
     const request = Object.assign(Readable.from([]), { headers: {} }) as unknown as IncomingMessage;
     await request.toArray();
     const limits = { mostBytes: MOST, inlineBytes: INLINE, idleMillis: IDLE, spoolRoot: server.spoolRoot };
     const error: unknown = await receiveBody(request, limits).catch((cause: unknown) => cause);
-    expect(String(error)).to.match(/The body was read before/);
+    expect(String(error)).to.match(/The body was already read/);
   });
 
-  it('keeps a connection for the next request where it refused a body that was there', async () => {
+  it('keeps a connection for the next request if the rejected body was already received', async () => {
     const client = new RawClient(server.port);
     await client.send(headOf({ ...gzip, 'content-length': 5 }));
     await client.send('hello');

@@ -52,19 +52,19 @@ describe('receiveForm', () => {
   const contents: readonly [string, Buffer, Buffer, 'csv' | 'parquet'][] = [
     ['CSV', Buffer.from(CSV), Buffer.from(CSV), 'csv'],
     ['a CSV file of one byte', Buffer.from('y'), Buffer.from('y'), 'csv'],
-    ['packed CSV', gzipSync(CSV), Buffer.from(CSV), 'csv'],
+    ['compressed CSV', gzipSync(CSV), Buffer.from(CSV), 'csv'],
     [
-      'packed CSV in two members',
+      'compressed CSV in two members',
       Buffer.concat([gzipSync('y,s\n'), gzipSync('1,F\n')]),
       Buffer.from('y,s\n1,F\n'),
       'csv',
     ],
     ['Parquet', PARQUET, PARQUET, 'parquet'],
-    ['packed Parquet', gzipSync(PARQUET), PARQUET, 'parquet'],
-    ['a table as large as is allowed', noise(limits.uploadBytes), noise(limits.uploadBytes), 'csv'],
+    ['compressed Parquet', gzipSync(PARQUET), PARQUET, 'parquet'],
+    ['a table of the maximum size', noise(limits.uploadBytes), noise(limits.uploadBytes), 'csv'],
   ];
   for (const [title, sent, content, format] of contents) {
-    it(`writes ${title} as it is, unpacked, under a name of ours`, async () => {
+    it(`writes ${title} decompressed under a fixed name`, async () => {
       const { status, json } = await send(form(file(sent, 'data.parquet.gz.exe'), field('config', 'a: 1')));
       expect(status).to.equal(200);
       expect(json['names']).to.deep.equal([`upload.${format}`]);
@@ -87,14 +87,14 @@ describe('receiveForm', () => {
     'a"; name="config',
   ];
   for (const name of names) {
-    it(`writes nothing elsewhere for a file that is called ${JSON.stringify(name.slice(0, 40))}`, async () => {
+    it(`writes to no other folder for a file named ${JSON.stringify(name.slice(0, 40))}`, async () => {
       const { status, json } = await send(form(file(CSV, name.replaceAll('"', '\\"'))));
       expect(status).to.equal(200);
       expect(json['names']).to.deep.equal(['upload.csv']);
     });
   }
 
-  it('takes a configuration as text and as a file', async () => {
+  it('accepts a configuration as text and as a file', async () => {
     const yaml = 'name: Größe\nsteps: []\n';
     for (const config of [field('config', yaml), file(yaml, 'config.yml', 'config')]) {
       const { json } = await send(form(config, file(CSV)));
@@ -102,13 +102,13 @@ describe('receiveForm', () => {
     }
   });
 
-  it('takes a form that came packed', async () => {
+  it('accepts a compressed form', async () => {
     const packed = gzipSync(form(file(CSV)));
     const { status } = await send(packed, { 'content-encoding': 'gzip', 'content-length': packed.length });
     expect(status).to.equal(200);
   });
 
-  it('takes text before and after the form, an empty field, and a boundary in quotes', async () => {
+  it('accepts text before and after the form, an empty field, and a boundary in quotes', async () => {
     const body = Buffer.concat([
       Buffer.from('preamble\r\n'),
       form(file(CSV), field('config', '')),
@@ -119,12 +119,12 @@ describe('receiveForm', () => {
     expect(json['fields']).to.deep.equal({ config: '' });
   });
 
-  it('takes a field that is called __proto__ as a field like any other', async () => {
+  it('treats a field named __proto__ like any other', async () => {
     const { json } = await send(form(file(CSV), field('__proto__', 'x')));
     expect(json['keys']).to.deep.equal(['__proto__']);
   });
 
-  it('gives one digest whatever the order, the boundary, the file’s name and its packing, another for other content', async () => {
+  it('returns the same digest for any order, boundary, file name and compression, and another one for other content', async () => {
     const digest = async (...parts: Buffer[]) => (await send(form(...parts))).json['digest'];
     const config = field('config', 'a: 1');
     const first = await digest(file(CSV), config);
@@ -146,15 +146,15 @@ describe('receiveForm', () => {
     ['a form without a file', form(field('config', 'a')), 422, /'file' of the form is missing/, '/file'],
     ['a form without parts', form(), 422, /'file' of the form is missing/, '/file'],
     ['an empty file', form(file('')), 422, /is empty/, '/file'],
-    ['a packed file of nothing', form(file(gzipSync(''))), 422, /is empty/, '/file'],
-    ['a file as a text', form(field('file', CSV)), 422, /is a text and no file/, '/file'],
-    ['two files', form(file(CSV), file(CSV)), 422, /is there twice/, '/file'],
-    ['a repeated field', form(file(CSV), field('config', 'a'), field('config', 'b')), 422, /is there twice/, '/config'],
+    ['an empty compressed file', form(file(gzipSync(''))), 422, /is empty/, '/file'],
+    ['a file sent as a text field', form(field('file', CSV)), 422, /is a text field, not a file/, '/file'],
+    ['two files', form(file(CSV), file(CSV)), 422, /occurs twice/, '/file'],
+    ['a repeated field', form(file(CSV), field('config', 'a'), field('config', 'b')), 422, /occurs twice/, '/config'],
     ['an unknown field', form(file(CSV), field('confg', 'a')), 422, /'confg' of the form is unknown/, '/confg'],
     ['an unknown file', form(file(CSV), file(CSV, 'a.csv', 'fil/e~')), 422, /is unknown/, '/fil~1e~0'],
     ['a name with a null byte', form(file(CSV), field('config\u0000', 'a')), 422, /is unknown/, '/config\u0000'],
-    ['a constructor as a name', form(file(CSV), field('constructor', 'a')), 422, /is unknown/, '/constructor'],
-    ['an endless name', form(field('x'.repeat(5000), 'a')), 400, /longer than 200/, undefined],
+    ['a name of Object.prototype', form(file(CSV), field('constructor', 'a')), 422, /is unknown/, '/constructor'],
+    ['a very long name', form(field('x'.repeat(5000), 'a')), 400, /longer than 200/, undefined],
     [
       'a part without a name',
       form(part('Content-Disposition: form-data', 'a')),
@@ -173,70 +173,76 @@ describe('receiveForm', () => {
     ],
     ['a null byte in a field', form(file(CSV), field('config', 'a\u0000b')), 422, /null byte/, '/config'],
     [
-      'a field that is no UTF-8',
+      'a field that is not UTF-8',
       form(file(CSV), field('config', Buffer.from([0xff, 0xfe]))),
       422,
-      /no UTF-8 text/,
+      /not UTF-8 text/,
       '/config',
     ],
     [
       'a field that is too large',
       form(file(CSV), field('config', LONG)),
       413,
-      /'config' of the form has more than 4 KiB/,
+      /'config' of the form is larger than the limit of 4 KiB/,
       '/config',
     ],
-    ['a configuration file that is too large', form(file(LONG, 'c.yml', 'config')), 413, /more than 4 KiB/, '/config'],
+    ['a configuration file that is too large', form(file(LONG, 'c.yml', 'config')), 413, /limit of 4 KiB/, '/config'],
     [
       'a file that is too large',
       form(file(noise(limits.uploadBytes + 1))),
       413,
-      /'file' of the form has more than 256 KiB/,
+      /'file' of the form is larger than the limit of 256 KiB/,
       '/file',
     ],
     [
-      'a file that unpacks to too much',
+      'a file that decompresses to too much',
       form(file(gzipSync(Buffer.alloc(limits.uploadBytes + 1)))),
       413,
-      /more than 256 KiB/,
+      /limit of 256 KiB/,
       '/file',
     ],
     ['a spreadsheet', form(file(Buffer.from('PK\u0003\u0004....'))), 422, /a ZIP archive or a spreadsheet/, '/file'],
-    ['a file packed twice', form(file(gzipSync(gzipSync(CSV)))), 422, /packed twice/, '/file'],
-    ['a file whose packing is cut', form(file(gzipSync(CSV).subarray(0, -4))), 400, /ends too early/, undefined],
+    ['a file compressed twice', form(file(gzipSync(gzipSync(CSV)))), 422, /compressed twice/, '/file'],
+    ['a truncated compressed file', form(file(gzipSync(CSV).subarray(0, -4))), 400, /ends too early/, undefined],
     [
-      'endless headers before the name',
+      'very long headers before the name',
       form(part(`X-Long: ${LONG.repeat(20)}\r\nContent-Disposition: form-data; name="file"; filename="a"`, CSV)),
       422,
       /is missing/,
       '/file',
     ],
     [
-      'endless many headers before the name',
+      'very many headers before the name',
       form(part(`${'X-A: 1\r\n'.repeat(40)}Content-Disposition: form-data; name="file"; filename="a"`, CSV)),
       422,
       /is missing/,
       '/file',
     ],
     [
-      'headers without an end',
+      'unterminated headers',
       Buffer.from(`--${BOUNDARY}\r\nX-Long: ${'y'.repeat(100_000)}`),
       400,
       /ends too early/,
       undefined,
     ],
-    ['a form that is no form', Buffer.from(CSV), 400, /ends too early/, undefined],
-    ['a form of no bytes', Buffer.alloc(0), 400, /ends too early/, undefined],
-    ['a form that is cut in its file', form(file(noise(50_000))).subarray(0, 30_000), 400, /ends too early/, undefined],
+    ['a body that is not a form', Buffer.from(CSV), 400, /ends too early/, undefined],
+    ['a form without bytes', Buffer.alloc(0), 400, /ends too early/, undefined],
     [
-      'a form that is cut in a field',
+      'a form that is truncated in its file',
+      form(file(noise(50_000))).subarray(0, 30_000),
+      400,
+      /ends too early/,
+      undefined,
+    ],
+    [
+      'a form that is truncated in a field',
       form(file(CSV), field('config', 'abcdef')).subarray(0, -25),
       400,
       /ends too early/,
       undefined,
     ],
     [
-      'a form that is cut before its last boundary',
+      'a form that is truncated before its last boundary',
       Buffer.concat([file(CSV), field('config', 'a')]),
       400,
       /ends too early/,
@@ -256,18 +262,18 @@ describe('receiveForm', () => {
   }
 
   for (const name of ['csv', 'data', 'CSV', 'dataset', 'table']) {
-    it(`takes the table in a part ${name} for one that was meant as file`, async () => {
+    it(`suggests the name file for the table in a part named ${name}`, async () => {
       const { json } = await send(form(file(CSV, 'a.csv', name)));
       expect(json['suggestion']).to.match(/^Did you mean 'file'\?/);
     });
   }
 
-  it('names the field that was meant', async () => {
+  it('suggests the name of a misspelt field', async () => {
     const { json } = await send(form(file(CSV), field('random_sate', '1')));
     expect(json['suggestion']).to.equal("Did you mean 'random_state'?");
   });
 
-  it('takes no more than 20 fields', async () => {
+  it('accepts at most 20 fields', async () => {
     const fields = (count: number) => MANY.slice(0, count).map((name) => field(name, '1'));
     expect((await send(form(file(CSV), ...fields(20)), { 'x-many': 1 })).status).to.equal(200);
     const { status, json } = await send(form(file(CSV), ...fields(21)), { 'x-many': 1 });
@@ -280,7 +286,7 @@ describe('receiveForm', () => {
     ['an empty boundary', 'multipart/form-data; boundary=""', 400],
     ['a boundary that is too long', `multipart/form-data; boundary=${'x'.repeat(300)}`, 400],
     ['another type', 'application/x-www-form-urlencoded', 415],
-    ['a type that begins alike', `multipart/form-data-x; boundary=${BOUNDARY}`, 415],
+    ['a type with the accepted type as prefix', `multipart/form-data-x; boundary=${BOUNDARY}`, 415],
     ['another kind of multipart', `multipart/mixed; boundary=${BOUNDARY}`, 415],
   ];
   for (const [title, type, status] of types) {
@@ -289,12 +295,12 @@ describe('receiveForm', () => {
     });
   }
 
-  it('lets no header of the answer come from the form', async () => {
+  it('copies no text from the form to headers of the answer', async () => {
     const { headers } = await send(form(field('a\r\nX-Evil: 1', 'x'), file(CSV, 'a\r\nX-Evil: 1')));
     expect(headers).not.to.have.property('x-evil');
   });
 
-  it('leaves nothing of a form that stops, or whose client goes away', async () => {
+  it('leaves nothing of a form that stops, or whose client disconnects', async () => {
     const body = form(file(noise(60_000)));
     for (const isReset of [true, false]) {
       const client = new RawClient(server.port);
@@ -316,14 +322,14 @@ describe('receiveForm', () => {
     ['large', CSV.repeat(12_000), 3000, 70_000],
   ];
   for (const [size, content, leastStep, mostStep] of kinds) {
-    it(`settles for whatever comes of a ${size} form, in whatever chunks: with a form or a 4xx`, async () => {
+    it(`answers any ${size} form in any chunks with a form or a 4xx`, async () => {
       const whole = form(file(content), field('config', 'a: 1'), file('b', 'c.yml', 'random_state'));
       const texts = ['\r\n', '--', `--${BOUNDARY}`, `\r\n--${BOUNDARY}--\r\n`, '\0', '"'];
       const added = fc.oneof(
         fc.uint8Array({ maxLength: 20 }),
         fc.constantFrom(...texts.map((text) => Buffer.from(text))),
       );
-      // Most edits hit the beginning, where the parser has more to decide.
+      // Most edits affect the beginning, where the parser makes most decisions.
       const at = fc.oneof(fc.nat(300), fc.nat(whole.length));
       const edits = fc.record({ at, removed: fc.nat(60), added, step: fc.integer({ min: leastStep, max: mostStep }) });
       await fc.assert(
@@ -339,7 +345,7 @@ describe('receiveForm', () => {
     });
   }
 
-  /** The status for a form that comes in these chunks. */
+  /** Returns the status for a form that arrives in these chunks. */
   async function statusOf(chunks: readonly Buffer[]): Promise<number> {
     const stream = Readable.from(chunks, { objectMode: false });
     const request = Object.assign(stream, { headers: { 'content-type': FORM_TYPE } }) as unknown as IncomingMessage;

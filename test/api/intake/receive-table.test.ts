@@ -49,9 +49,9 @@ describe('receiveTable', () => {
   ];
   for (const [type, body, format] of tables) {
     for (const [sending, sent, headers] of [
-      ['as it is', body, {}],
-      ['packed by Content-Encoding', gzipSync(body), { 'content-encoding': 'gzip' }],
-      ['packed as a file', gzipSync(body), {}],
+      ['unchanged', body, {}],
+      ['compressed, with Content-Encoding', gzipSync(body), { 'content-encoding': 'gzip' }],
+      ['compressed, as a file', gzipSync(body), {}],
     ] as const) {
       it(`writes ${type}, sent ${sending}, to table.${format} with the digest of its bytes`, async () => {
         const { status, json } = await send(sent, { 'content-type': type, ...headers });
@@ -62,7 +62,7 @@ describe('receiveTable', () => {
     }
   }
 
-  it('names the types that it takes', () => {
+  it('lists the accepted types', () => {
     expect(TABLE_TYPES).to.have.members(
       tables.map(([type]) => type.toLowerCase()).filter((type) => !type.includes(';')),
     );
@@ -80,19 +80,13 @@ describe('receiveTable', () => {
     ['another charset', CSV, { 'content-type': 'text/csv; charset=utf-16' }, 415, /must be UTF-8/],
     ['no bytes', Buffer.alloc(0), { 'content-type': 'text/csv' }, 422, /^The body is empty/],
     [
-      'Parquet that is called CSV',
+      'Parquet sent as CSV',
       PARQUET,
       { 'content-type': 'text/csv' },
       422,
-      /is a Parquet file, and the Content-Type is text\/csv/,
+      /is a Parquet file, but the Content-Type is text\/csv/,
     ],
-    [
-      'CSV that is called Parquet',
-      CSV,
-      { 'content-type': 'application/vnd.apache.parquet' },
-      422,
-      /is no Parquet file/,
-    ],
+    ['CSV sent as Parquet', CSV, { 'content-type': 'application/vnd.apache.parquet' }, 422, /is not a Parquet file/],
     [
       'a spreadsheet',
       Buffer.from('PK\u0003\u0004...'),
@@ -105,16 +99,22 @@ describe('receiveTable', () => {
       noise(limits.uploadBytes + 1),
       { 'content-type': 'text/csv' },
       413,
-      /^The body has more than 64 KiB/,
+      /^The body is larger than the limit of 64 KiB/,
     ],
     [
-      'too many packed bytes',
+      'too many compressed bytes',
       gzipSync(Buffer.alloc(limits.uploadBytes + 1)),
       { 'content-type': 'text/csv' },
       413,
-      /^The body has more than 64 KiB/,
+      /^The body is larger than the limit of 64 KiB/,
     ],
-    ['packed bytes that are cut', gzipSync(CSV).subarray(0, -3), { 'content-type': 'text/csv' }, 400, /ends too early/],
+    [
+      'truncated compressed bytes',
+      gzipSync(CSV).subarray(0, -3),
+      { 'content-type': 'text/csv' },
+      400,
+      /ends too early/,
+    ],
   ];
   for (const [title, body, headers, status, detail] of refused) {
     it(`answers ${String(status)} for ${title}`, async () => {

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { DataValidationError } from '../../../src/exceptions/index.ts';
 import { createSpoolRoot, newSpoolFolder } from '../../../src/api/intake/spool-folder.ts';
 
-describe('the folder of uploads', () => {
+describe('the spool folder', () => {
   let base = '';
   beforeEach(async () => {
     base = await mkdtemp(path.join(tmpdir(), 'spool-test-'));
@@ -17,26 +17,26 @@ describe('the folder of uploads', () => {
     await rm(base, { recursive: true, force: true });
   });
 
-  it('is named for its process and is its user’s alone', async () => {
+  it('has the ID of its process in its name and is accessible only to its user', async () => {
     const { path: root } = await createSpoolRoot(base);
     expect(path.basename(root)).to.match(new RegExp(`^evenhand-${String(process.pid)}-`));
     expect((await stat(root)).mode & 0o777).to.equal(0o700);
   });
 
-  it('lies among the temporary files of the machine unless said otherwise', async () => {
+  it('is in the system folder for temporary files by default', async () => {
     const root = await createSpoolRoot();
     expect(path.dirname(root.path)).to.equal(tmpdir());
     await root.remove();
   });
 
-  it('says which folder cannot be used', async () => {
+  it('is named in the error if it cannot be used', async () => {
     const wrong = path.join(base, 'missing');
     const error: unknown = await createSpoolRoot(wrong).catch((cause: unknown) => cause);
     expect(error).to.be.instanceOf(DataValidationError);
     expect(String(error)).to.include(wrong);
   });
 
-  it('is removed with all that is in it, as often as asked', async () => {
+  it('is removed with its content, also repeatedly', async () => {
     const root = await createSpoolRoot(base);
     const folder = await newSpoolFolder(root.path);
     await writeFile(path.join(folder.path, 'body'), 'x');
@@ -46,7 +46,7 @@ describe('the folder of uploads', () => {
     expect(await readdir(base)).to.deep.equal([]);
   });
 
-  it('gives each request a folder of its own', async () => {
+  it('contains a separate folder for each request', async () => {
     const root = await createSpoolRoot(base);
     const folders = await Promise.all(Array.from({ length: 20 }, () => newSpoolFolder(root.path)));
     expect(new Set(folders.map((folder) => folder.path)).size).to.equal(20);
@@ -54,7 +54,7 @@ describe('the folder of uploads', () => {
     expect(await readdir(root.path)).to.have.length(19);
   });
 
-  it('is made again where a cleaner of temporary files took it', async () => {
+  it('is created again if a cleaner of temporary files removed it', async () => {
     const root = await createSpoolRoot(base);
     await rm(root.path, { recursive: true });
     const folders = await Promise.all([newSpoolFolder(root.path), newSpoolFolder(root.path)]);
@@ -62,7 +62,7 @@ describe('the folder of uploads', () => {
     expect((await stat(root.path)).mode & 0o777).to.equal(0o700);
   });
 
-  /** The name of a root that this machine's process of another number would have. */
+  /** Returns the name of a root for another process ID on this machine. */
   async function leftBehind(pid: number, letters = 'AAAAAA'): Promise<string> {
     const root = await createSpoolRoot(base);
     const name = path.basename(root.path).replace(/^evenhand-\d+/, `evenhand-${String(pid)}`);
@@ -72,18 +72,18 @@ describe('the folder of uploads', () => {
     return folder;
   }
 
-  /** A process that has ended. */
+  /** Returns the ID of a process that has ended. */
   function deadPid(): number {
     return Number(execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }));
   }
 
-  it('removes what processes left that are no more', async () => {
+  it('removes the folders of processes that have ended', async () => {
     await leftBehind(deadPid());
     const root = await createSpoolRoot(base);
     expect(await readdir(base)).to.deep.equal([path.basename(root.path)]);
   });
 
-  it('leaves what is of a live process, of this one, of another machine, or only looks alike', async () => {
+  it('keeps folders of a running process, of this one, of another machine, and of similar names', async () => {
     const dead = deadPid();
     const ofParent = await leftBehind(process.ppid);
     const ofThis = (await createSpoolRoot(base)).path;
@@ -99,7 +99,7 @@ describe('the folder of uploads', () => {
     expect((await readdir(base)).sort()).to.deep.equal([...kept, ...others].sort());
   });
 
-  it('follows no link', async () => {
+  it('does not follow links', async () => {
     const target = path.join(base, 'target');
     await mkdir(target);
     await writeFile(path.join(target, 'precious'), 'x');

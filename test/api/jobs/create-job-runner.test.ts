@@ -9,7 +9,7 @@ import type { ProgressEvent } from '../../../src/internal/progress.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { rowsJob, runOptions, spool, workflowJob } from './job-files.ts';
 
-/** The problem that a promise rejects with. */
+/** Returns the problem with which a promise rejects. */
 async function problemOf(promise: Promise<unknown>): Promise<ServiceProblem> {
   const error: unknown = await promise.then(
     () => undefined,
@@ -30,7 +30,7 @@ describe('createJobRunner', function () {
   });
   after(() => runner.close());
 
-  it('answers a job from a thread with the body as JSON, after it told that it began', async () => {
+  it('runs a job in a thread and returns its body as JSON, after reporting the start', async () => {
     const began: string[] = [];
     const job = rowsJob(folder(), { y_pred: [1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b'], min_group_size: 2 });
     const outcome = await runner.run(job, runOptions(folder(), { onStart: () => began.push('began') }));
@@ -41,7 +41,7 @@ describe('createJobRunner', function () {
     expect([runner.running, runner.queued]).to.deep.equal([0, 0]);
   });
 
-  it('tells the progress of a workflow and leaves its files', async () => {
+  it('reports the progress of a workflow and writes its files', async () => {
     const events: ProgressEvent[] = [];
     const options = runOptions(folder(), { onProgress: (event) => events.push(event) });
     const { files } = await runner.run(workflowJob(folder()), options);
@@ -51,7 +51,7 @@ describe('createJobRunner', function () {
     expect(readdirSync(options.folder)).to.have.members([...files]);
   });
 
-  it('names no folder of the service in what it says of a bad upload', async () => {
+  it('names no folder of the service in the problem of an invalid upload', async () => {
     const upload = spool(folder(), 'upload.csv', 'a,b\n1\n');
     const problem = await problemOf(
       runner.run(
@@ -64,7 +64,7 @@ describe('createJobRunner', function () {
     expect(JSON.stringify(problem)).not.to.include(folder());
   });
 
-  it('tells a fault of ours by a number alone, and logs the rest', async () => {
+  it('reports an internal error only with an ID, and logs the rest', async () => {
     const missing = `${folder()}/nothing-here`;
     const problem = await problemOf(
       runner.run({ kind: 'validate-rows', path: missing, mostItems: 10 }, runOptions(folder())),
@@ -75,7 +75,7 @@ describe('createJobRunner', function () {
     expect(JSON.stringify(logged)).to.match(/fault-7.*nothing-here/);
   });
 
-  it('refuses with 503 and Retry-After what no thread and no place in the queue is left for', async () => {
+  it('rejects with 503 and Retry-After if there is no free thread and the queue is full', async () => {
     const jobs = Array.from({ length: 3 }, () => runner.run(workflowJob(folder()), runOptions(folder())));
     expect([runner.running, runner.queued, runner.isFull]).to.deep.equal([1, 2, true]);
     const problem = await problemOf(runner.run(workflowJob(folder()), runOptions(folder())));
@@ -85,7 +85,7 @@ describe('createJobRunner', function () {
     expect(runner.isFull).to.equal(false);
   });
 
-  it('drops a job that waits the moment it is cancelled', async () => {
+  it('drops a waiting job immediately when it is cancelled', async () => {
     const first = runner.run(workflowJob(folder()), runOptions(folder()));
     const controller = new AbortController();
     const waiting = runner.run(workflowJob(folder()), runOptions(folder(), { signal: controller.signal }));
@@ -96,7 +96,7 @@ describe('createJobRunner', function () {
     await first;
   });
 
-  it('stops a job at work at its next step, and goes on with the next one in the same thread', async () => {
+  it('stops a running job at its next step, and continues with the next one in the same thread', async () => {
     const controller = new AbortController();
     const options = runOptions(folder(), {
       signal: controller.signal,
@@ -111,7 +111,7 @@ describe('createJobRunner', function () {
     expect((await runner.run(job, runOptions(folder()))).body).to.include('"value":1');
   });
 
-  it('takes no work once it was closed', async () => {
+  it('rejects jobs after it was closed', async () => {
     const own = createJobRunner({ threads: 1, queue: 1 });
     const job = rowsJob(folder(), { y_pred: [1, 0], sensitive: ['a', 'b'], min_group_size: 1 });
     const last = own.run(job, runOptions(folder()));

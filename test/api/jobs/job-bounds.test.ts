@@ -15,7 +15,7 @@ import { withDuckDb } from '../../../src/io/duckdb.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { decisionsCsv, rowsJob, runOptions, spool, WORKFLOW_CONFIG } from './job-files.ts';
 
-describe('what a job may cost', function () {
+describe('limits of jobs', function () {
   this.timeout(120_000);
   const folder = useTemporaryFolder();
 
@@ -29,7 +29,7 @@ describe('what a job may cost', function () {
     return problem as ServiceProblem;
   }
 
-  /** A table where each of so many rows is a group. */
+  /** Writes a table of n rows in which each row is a group. */
   function manyGroups(rows: number): string {
     const lines = Array.from({ length: rows }, (_, row) => `p${String(row)},${String(row % 2)},${String(row % 7)}`);
     return ['sex,accepted,age', ...lines, ''].join('\n');
@@ -75,7 +75,7 @@ describe('what a job may cost', function () {
       /'sex' has more than 10,000/,
     ],
     [
-      'more than 2 million replicates of groups',
+      'more than 2 million replicates times groups',
       () =>
         rowsJob(folder(), {
           y_pred: yPred.slice(1),
@@ -87,7 +87,7 @@ describe('what a job may cost', function () {
       /ci_samples is 20,001, and 'sensitive' has 100 groups/,
     ],
     [
-      'the same of a table',
+      'the same for a table',
       () =>
         table(manyGroups(25), {
           y_pred: 'accepted',
@@ -103,11 +103,11 @@ describe('what a job may cost', function () {
       'a configuration above 256 KiB',
       () => form('pipeline', `sensitive: [sex]\n# ${'x'.repeat(256 * 1024)}\n`),
       413,
-      /262,144 are taken at most/,
+      /At most 262,144 are allowed/,
     ],
   ];
   for (const [title, job, status, text] of refused) {
-    it(`${title} answers ${String(status)}`, async () => {
+    it(`${title} is answered with ${String(status)}`, async () => {
       const problem = await problemOf(job());
       expect([problem.status, problem.message]).to.satisfy(
         ([given, detail]: [number, string]) => given === status && text.test(detail),
@@ -117,13 +117,13 @@ describe('what a job may cost', function () {
     });
   }
 
-  it('replicates are refused by their field', async () => {
+  it('too many replicates are reported with their field', async () => {
     const sensitive = yPred.map((_, row) => row % 100);
     const problem = await problemOf(rowsJob(folder(), { y_pred: yPred, sensitive, with_ci: true, ci_samples: 50_000 }));
     expect(problem.toJSON().errors?.[0]?.pointer).to.equal('/ci_samples');
   });
 
-  it('a query without memory answers 422 and not 500', async () => {
+  it('a query without enough memory is answered with 422 and not 500', async () => {
     const sql = 'SELECT count(*) FROM (SELECT DISTINCT hash(range) FROM range(20000000))';
     const error: unknown = await withDuckDbLimits({ memoryMegabytes: 64, threads: 2 }, () =>
       withDuckDb((session) => session.rows(sql)),
@@ -133,13 +133,13 @@ describe('what a job may cost', function () {
     expect(problem?.message).to.match(/too large for this service.*64 MiB/);
   });
 
-  it('threads share a quarter of the memory, each with at least 512 MiB', () => {
+  it('threads share a quarter of the memory, with at least 512 MiB each', () => {
     const [one, four, many] = [1, 4, 1e6].map(threadLimits);
     expect(one?.memoryMegabytes).to.be.at.least(four?.memoryMegabytes ?? Infinity);
     expect([many?.memoryMegabytes, many?.threads]).to.deep.equal([512, 2]);
   });
 
-  it("the operator's environment chooses no profile, and tracks and writes nothing", async () => {
+  it('the environment of the operator selects no profile, and nothing is tracked or written', async () => {
     const set = { EVENHAND_PROFILE: 'nowhere', MLFLOW_TRACKING_URI: 'http://127.0.0.1:9' };
     const kept = Object.keys(set).map((name) => [name, process.env[name]] as const);
     Object.assign(process.env, set);
@@ -162,7 +162,7 @@ describe('what a job may cost', function () {
     }
   });
 
-  it('a validation in a thread ends soon after it is cancelled, and its thread takes the next', async () => {
+  it('a cancelled validation in a thread ends soon, and its thread runs the next job', async () => {
     const runner = createJobRunner({ threads: 1, queue: 1 });
     try {
       const rows = Array.from({ length: 2000 }, (_, row) => row);
@@ -183,7 +183,7 @@ describe('what a job may cost', function () {
         const options = runOptions(folder(), { signal: controller.signal, onStart: resolve });
         cancelled = runner.run(rowsJob(folder(), heavy), options).catch((reason: unknown) => reason);
       });
-      // Long enough for what is wrong with it to have been told, and less than the first of its attributes takes.
+      // Long enough for its errors to be reported, and shorter than its first attribute takes.
       const early = await Promise.race([cancelled, setTimeout(300, 'at work')]);
       expect(early).to.equal('at work');
       const since = performance.now();

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { Job, RunJobOptions } from '../../../src/api/jobs/job.ts';
 
-/** A table of 200 rows: half of each sex, of women 40 of 100 accepted and of men 60 of 100. */
+/** Writes a table of 200 rows: 100 women, of whom 40 are accepted, and 100 men, of whom 60 are accepted. */
 export function decisionsCsv(): string {
   const rows = Array.from({ length: 200 }, (_, row) => {
     const sex = row < 100 ? 'f' : 'm';
@@ -13,7 +13,7 @@ export function decisionsCsv(): string {
   return ['sex,race,accepted,repaid,age', ...rows, ''].join('\n');
 }
 
-/** Writes an upload into a spool folder, as a request would. */
+/** Writes an upload into a spool folder, like a request. */
 export function spool(root: string, name: string, content: string | Buffer): string {
   const folder = mkdtempSync(path.join(root, 'spool-'));
   const file = path.join(folder, name);
@@ -21,7 +21,7 @@ export function spool(root: string, name: string, content: string | Buffer): str
   return file;
 }
 
-/** An empty folder for what a run leaves, and options that hear nothing. */
+/** Returns an empty folder for the files of a run, and options without listeners. */
 export function runOptions(root: string, options: Partial<RunJobOptions> = {}): RunJobOptions {
   const folder = mkdtempSync(path.join(root, 'run-'));
   mkdirSync(folder, { recursive: true });
@@ -34,12 +34,12 @@ export function runOptions(root: string, options: Partial<RunJobOptions> = {}): 
   };
 }
 
-/** A job of arrays. */
+/** Returns a job of arrays. */
 export function rowsJob(root: string, body: unknown): Job {
   return { kind: 'validate-rows', path: spool(root, 'body', JSON.stringify(body)), mostItems: 5_000_000 };
 }
 
-/** A workflow on {@link decisionsCsv}. */
+/** Returns a workflow on {@link decisionsCsv}. */
 export function workflowJob(root: string, fields: Readonly<Record<string, string>> = {}): Job {
   return { kind: 'workflow', path: spool(root, 'upload.csv', decisionsCsv()), config: WORKFLOW_CONFIG, fields };
 }

@@ -10,7 +10,7 @@ import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { decisionsCsv, rowsJob, runOptions, spool, WORKFLOW_CONFIG } from './job-files.ts';
 
-describe('runJob on what is wrong', function () {
+describe('runJob with invalid input', function () {
   this.timeout(60_000);
   const folder = useTemporaryFolder();
   const kept: Record<string, string | undefined> = {};
@@ -25,7 +25,7 @@ describe('runJob on what is wrong', function () {
     for (const name of VARIABLES) if (kept[name] !== undefined) process.env[name] = kept[name];
   });
 
-  /** The problem that a client would get. */
+  /** Returns the problem that a client would get. */
   async function problemOf(job: Job): Promise<ServiceProblem> {
     const options = runOptions(folder());
     const error: unknown = await runJob(job, options).then(
@@ -64,7 +64,13 @@ describe('runJob on what is wrong', function () {
     pointer: string | undefined,
     text: RegExp,
   ])[] = [
-    ['no JSON', () => ({ ...rowsJob(folder(), 0), path: spool(folder(), 'body', '{') }) as Job, 400, undefined, /JSON/],
+    [
+      'invalid JSON',
+      () => ({ ...rowsJob(folder(), 0), path: spool(folder(), 'body', '{') }) as Job,
+      400,
+      undefined,
+      /JSON/,
+    ],
     ['a misspelt field', () => rowsJob(folder(), { y_perd: [1], sensitive: ['a'] }), 422, '/y_perd', /y_pred/],
     [
       'a bad item',
@@ -109,7 +115,7 @@ describe('runJob on what is wrong', function () {
       /Cannot read the uploaded file: line 2/,
     ],
     [
-      'lines that are no JSON',
+      'lines that are not JSON',
       () => upload('{"a":1}\nx\n', { y_pred: 'a', sensitive: 'b' }, 'table.ndjson'),
       422,
       undefined,
@@ -138,14 +144,14 @@ describe('runJob on what is wrong', function () {
     ],
     ['a live provider that is not allowed', () => llm(LIVE), 403, undefined, /Live calls are not allowed here/],
     [
-      'a base_url that nobody named',
+      'a base_url that the operator did not set',
       () => llm({ ...LIVE, base_url: 'http://169.254.169.254/v1' }),
       403,
       '/base_url',
-      /another address/,
+      /only at its default address/,
     ],
     [
-      'a cache folder where there is no folder',
+      'a cache folder without an llmFolder',
       () => llm({ ...PROMPTS, cache_dir: '/tmp/x' }),
       403,
       '/cache_dir',
@@ -173,7 +179,7 @@ describe('runJob on what is wrong', function () {
       /inside/,
     ],
     [
-      'a link to nowhere as the cache',
+      'a broken link as the cache',
       () => llm({ ...PROMPTS, cache_dir: 'nowhere' }, linked()),
       403,
       '/cache_dir',
@@ -187,7 +193,7 @@ describe('runJob on what is wrong', function () {
       /empty|answer/i,
     ],
     [
-      'a replay_path that is not there',
+      'a replay_path that does not exist',
       () => llm({ provider: 'replay', replay_path: 'none.ndjson', ...PROMPTS }, linked()),
       422,
       '/replay_path',
@@ -202,7 +208,7 @@ describe('runJob on what is wrong', function () {
     ],
     ['a threshold without a metric', () => llm({ ...PROMPTS, threshold: 1 }), 422, '/threshold', /metric/],
     [
-      'an unknown metric of an evaluation',
+      'an unknown metric for an evaluation',
       () => llm({ ...PROMPTS, threshold: 1, metric: 'nothing' }),
       422,
       '/metric',
@@ -210,7 +216,7 @@ describe('runJob on what is wrong', function () {
     ],
   ];
 
-  /** A folder with a link out of it, a link to nowhere, and a file without answers. */
+  /** Creates a folder with a link out of it, a broken link, and a file without answers. */
   function linked(): string {
     const own = mkdtempSync(`${folder()}/llm-`);
     mkdirSync(`${own}/answers`);
@@ -238,7 +244,7 @@ describe('runJob on what is wrong', function () {
     expect(files).to.deep.equal(['report.md']);
   });
 
-  it('counts NDJSON as it counts the same rows of CSV', async () => {
+  it('returns the same counts for NDJSON as for CSV', async () => {
     const lines = decisionsCsv()
       .trim()
       .split('\n')
@@ -258,14 +264,14 @@ describe('runJob on what is wrong', function () {
     expect(attributes['sex']?.metrics['demographic_parity_difference']?.value).to.be.closeTo(0.2, 1e-12);
   });
 
-  it('refuses a table of more cells than may be loaded, before it is', async () => {
+  it('rejects a table with too many cells before loading it', async () => {
     const path = spool(folder(), 'upload.csv', decisionsCsv());
     await assertLoadable(path, 1000);
     const error: unknown = await assertLoadable(path, 999).catch((reason: unknown) => reason);
     expect(String(error)).to.match(/200 rows of 5 columns/);
   });
 
-  it('tells nothing of errors that are not ours', () => {
+  it('reveals nothing of errors from outside the package', () => {
     expect(problemOfToolkitError(new TypeError('secret'), 'workflow')).to.equal(undefined);
     expect(problemOfToolkitError('text', 'workflow')).to.equal(undefined);
   });

@@ -23,7 +23,7 @@ const PLANTED = {
 describe('the environment of workers and threads', () => {
   const folder = useTemporaryFolder();
 
-  it('has what they use, and no key or address that they do not', () => {
+  it('contains what they use, and no other key or address', () => {
     const used = {
       PATH: '/bin',
       HOME: '/root',
@@ -35,14 +35,14 @@ describe('the environment of workers and threads', () => {
     expect(inheritedEnvironment({ ...used, ...PLANTED, unset: undefined })).to.deep.equal(used);
   });
 
-  it('has the key of the provider that the configuration names, and of no other', () => {
+  it('contains the key of the provider that the configuration names, and of no other', () => {
     expect(providerEnvironment('{"provider":"openai"}', PLANTED)).to.deep.equal({
       OPENAI_API_KEY: PLANTED.OPENAI_API_KEY,
     });
     expect(providerEnvironment('provider: local', PLANTED)).to.deep.equal({});
   });
 
-  it('a worker process does not inherit planted keys and addresses', async function () {
+  it('a worker process does not inherit keys and addresses', async function () {
     this.timeout(60_000);
     if (!existsSync('/proc/self/environ')) {
       console.log('      skipped: this system has no /proc');
@@ -61,7 +61,7 @@ describe('the environment of workers and threads', () => {
     }
   });
 
-  it('a job that asks a provider is given its key, though threads do not inherit it', async function () {
+  it('a job that uses a provider gets its key, although threads do not inherit it', async function () {
     this.timeout(60_000);
     const server = await startLlmServer({});
     const before = { ...process.env };

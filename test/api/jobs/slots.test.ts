@@ -6,7 +6,7 @@ import { Slots } from '../../../src/api/jobs/thread-pool.ts';
 describe('Slots', () => {
   const never = new AbortController().signal;
 
-  it('are lent in the order in which they were asked for', async () => {
+  it('are lent in the order of the requests', async () => {
     const slots = new Slots(1);
     await slots.take(never);
     const order: number[] = [];
@@ -20,7 +20,7 @@ describe('Slots', () => {
     expect([slots.taken, slots.waiting]).to.deep.equal([0, 0]);
   });
 
-  it('are not lent to who left the line, or came with an aborted signal', async () => {
+  it('are not lent to a caller that was aborted, before or while it waits', async () => {
     const slots = new Slots(1);
     await slots.take(never);
     const controller = new AbortController();
@@ -37,7 +37,7 @@ describe('Slots', () => {
 });
 
 describe('throttleProgress', () => {
-  it('passes on ten reports a second, and every begin and end of a stage', () => {
+  it('passes on ten reports per second, and the first and last report of each stage', () => {
     let now = 0;
     const told: string[] = [];
     const report = throttleProgress(
@@ -50,7 +50,7 @@ describe('throttleProgress', () => {
     }
     report({ stage: 'validation', done: 0, total: 1 });
     report({ stage: 'validation', done: 1, total: 1 });
-    // A second of work: 0, 100, ..., 900, and the end.
+    // One second of work: 0, 100, ..., 900, and the end.
     expect(told).to.have.length(13);
     expect(told.slice(0, 2)).to.deep.equal(['training 0', 'training 100']);
     expect(told.slice(-3)).to.deep.equal(['training 1000', 'validation 0', 'validation 1']);

@@ -32,7 +32,7 @@ describe('answerProblems', () => {
     });
   });
 
-  it('keeps the stack and the words of a fault of ours in the log, and out of the answer', async () => {
+  it('logs the message and stack of an internal error, but does not send them', async () => {
     const { app, lines } = appOf(() => {
       throw new TypeError('the inner workings', { cause: new Error('deeper') });
     });
@@ -44,7 +44,7 @@ describe('answerProblems', () => {
     expect(lines[0]).to.include('"request_id":"id-1"').and.include('the inner workings').and.include('deeper');
   });
 
-  it('logs no other property of an error, which may hold what was sent', async () => {
+  it('logs no other property of an error, which may contain data of the client', async () => {
     const { app, lines } = appOf(() => {
       throw Object.assign(new Error('x'), { body: 'a private row' });
     });
@@ -52,7 +52,7 @@ describe('answerProblems', () => {
     expect(lines.join('')).to.not.include('private');
   });
 
-  it('logs nothing of what the client did wrong', async () => {
+  it('does not log errors of the client', async () => {
     const { app, lines } = appOf(() => {
       throw new DataValidationError('a private row is wrong');
     });
@@ -72,7 +72,7 @@ describe('answerProblems', () => {
     ['GET', '/', 404, undefined, /'\/results\/\{run_id\}\/events'/],
   ];
   for (const [method, url, status, allow, words] of unanswered) {
-    it(`answers ${method} ${url}, which no route took, with ${String(status)}`, async () => {
+    it(`answers ${method} ${url}, which no route matched, with ${String(status)}`, async () => {
       const { app } = appOf(() => undefined);
       const answer = await ask(app, { method, url });
       expect([answer.statusCode, answer.headers['allow']]).to.deep.equal([status, allow]);
@@ -91,7 +91,7 @@ describe('answerProblems', () => {
     ['POST', '/', browser, '', undefined],
     ['GET', '/other', browser, '', undefined],
   ] as const) {
-    it(`sends ${method} ${url} of who takes ${accept.slice(0, 16)} ${place === undefined ? 'nowhere' : `to ${place}`}`, async () => {
+    it(`redirects ${method} ${url} with Accept ${accept.slice(0, 16)} ${place === undefined ? 'nowhere' : `to ${place}`}`, async () => {
       const { logger } = keptLogger();
       const service = serviceWith({ logger, basePath });
       const app = bareApp([requestId(service), answerProblems(service)], () => undefined);
@@ -100,14 +100,14 @@ describe('answerProblems', () => {
     });
   }
 
-  it('answers what a router left as 501 with 405', async () => {
+  it('answers 405 if the router set 501', async () => {
     const { app } = appOf((context) => {
       context.status = 501;
     });
     expect((await ask(app, { method: 'PATCH', url: '/validate' })).statusCode).to.equal(405);
   });
 
-  it('leaves answers without a body, and a 404 that has one, alone', async () => {
+  it('does not change answers without a body, or a 404 with a body', async () => {
     const gone = appOf((context) => {
       context.status = 204;
     });
@@ -134,7 +134,7 @@ describe('answerProblems', () => {
     expect(hostile.json<{ detail: string }>().detail).to.include('/%22%3Cscript%3E%0d%0a');
   });
 
-  it('cuts off an answer of which half is out', async () => {
+  it('closes the connection if an answer fails halfway', async () => {
     const { app, lines } = appOf((context) => {
       context.respond = false;
       context.res.write('half');

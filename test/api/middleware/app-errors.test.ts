@@ -5,7 +5,7 @@ import { keptLogger } from './bare-app.ts';
 
 describe('logAppErrors', () => {
   for (const code of ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE']) {
-    it(`takes a client that has gone (${code}) for no error`, () => {
+    it(`does not treat a disconnected client (${code}) as an error`, () => {
       const { logger, lines } = keptLogger('info');
       logAppErrors(logger)(Object.assign(new Error('x'), { code }));
       expect(lines).to.deep.equal([]);
@@ -13,10 +13,10 @@ describe('logAppErrors', () => {
   }
 
   for (const [title, error] of [
-    ['a fault of ours', new Error('the disk is gone')],
-    ['what is no error', 'a private text'],
+    ['an internal error', new Error('the disk is gone')],
+    ['a value that is not an Error', 'a private text'],
   ] as const) {
-    it(`tells of ${title}, without what else it holds`, () => {
+    it(`logs ${title}, without its other properties`, () => {
       const { logger, lines } = keptLogger('info');
       logAppErrors(logger)(error);
       expect(lines).to.have.length(1);

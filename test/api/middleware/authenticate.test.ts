@@ -44,22 +44,22 @@ describe('authenticate', () => {
     ['the first key', 'GET', '/results', `Bearer ${KEY}`, 200],
     ['the second key', 'POST', '/validate', `Bearer ${OTHER}`, 200],
     ['the scheme in lower case', 'GET', '/results', `bearer ${KEY}`, 200],
-    ['a key with more behind it', 'GET', '/results', `Bearer ${KEY}x`, 401],
-    ['the beginning of a key', 'GET', '/results', `Bearer ${KEY.slice(0, -1)}`, 401],
+    ['a key with text after it', 'GET', '/results', `Bearer ${KEY}x`, 401],
+    ['a prefix of a key', 'GET', '/results', `Bearer ${KEY.slice(0, -1)}`, 401],
     ['both keys as a list', 'GET', '/results', `Bearer ${KEY},${OTHER}`, 401],
     ['the key without a scheme', 'GET', '/results', KEY, 401],
     ['another scheme', 'GET', '/results', `Digest ${KEY}`, 401],
     ['an empty header', 'GET', '/results', '', 401],
     ['a scheme alone', 'GET', '/results', 'Bearer', 401],
     ['8 KB', 'GET', '/results', `Bearer ${'x'.repeat(8192)}`, 401],
-    ['what is no ASCII', 'GET', '/results', 'Bearer schlüssel-schlüssel', 401],
-    ['a broken line', 'GET', '/results', `Bearer x\r\n${KEY}`, 401],
+    ['non-ASCII text', 'GET', '/results', 'Bearer schlüssel-schlüssel', 401],
+    ['a line break', 'GET', '/results', `Bearer x\r\n${KEY}`, 401],
     ['the key as a password', 'GET', '/docs', basic('', KEY), 200],
-    ['the key as a password of somebody', 'HEAD', '/docs', basic('me', KEY), 200],
-    ['the key as a password, to change something', 'POST', '/validate', basic('', KEY), 401],
-    ['the key as a password, to change something', 'DELETE', '/results/x', basic('', KEY), 401],
-    ['the key as a user', 'GET', '/docs', basic(KEY, ''), 401],
-    ['a password that is none', 'GET', '/docs', 'Basic !!!!', 401],
+    ['the key as a password with a user name', 'HEAD', '/docs', basic('me', KEY), 200],
+    ['the key as a password for a change', 'POST', '/validate', basic('', KEY), 401],
+    ['the key as a password for a change', 'DELETE', '/results/x', basic('', KEY), 401],
+    ['the key as a user name', 'GET', '/docs', basic(KEY, ''), 401],
+    ['an undecodable password', 'GET', '/docs', 'Basic !!!!', 401],
     ['a pair without a colon', 'GET', '/docs', `Basic ${Buffer.from('nothing').toString('base64')}`, 401],
   ];
   for (const [title, method, url, authorization, status] of cases) {
@@ -70,13 +70,13 @@ describe('authenticate', () => {
     });
   }
 
-  it('asks for no key where the service has none', async () => {
+  it('requires no key if the service has none', async () => {
     const { app } = appOf([]);
     const answer = await ask(app, { method: 'POST', url: '/validate', headers: { authorization: 'Bearer x' } });
     expect(answer.json()).to.deep.equal({ client: '' });
   });
 
-  it('says how to show a key: two schemes to read, one to change', async () => {
+  it('names the schemes for sending a key: two for reading, one for changes', async () => {
     const { app } = appOf([KEY]);
     const schemes = async (method: Method) => (await ask(app, { method, url: '/results' })).headers['www-authenticate'];
     const bearer = 'Bearer realm="evenhand"';
@@ -84,7 +84,7 @@ describe('authenticate', () => {
     expect(await schemes('POST')).to.deep.equal([bearer]);
   });
 
-  it('says that a password, which is a key, reads only; and says it of no other', async () => {
+  it('explains that a valid password only allows reading; says nothing about an invalid one', async () => {
     const { app } = appOf([KEY]);
     const refusal = async (method: Method, authorization: string) =>
       (await ask(app, { method, url: '/results/x', headers: { authorization } })).json<{ detail: string }>().detail;
@@ -96,7 +96,7 @@ describe('authenticate', () => {
     }
   });
 
-  it('gives the same answer whatever wrong key is shown', async () => {
+  it('gives the same answer for any invalid key', async () => {
     const { app } = appOf([KEY]);
     const bodies = new Set<string>();
     for (const wrong of ['x', KEY.slice(0, -1), `${KEY}x`, OTHER]) {
@@ -107,14 +107,14 @@ describe('authenticate', () => {
     expect(bodies.size).to.equal(1);
   });
 
-  it('calls a client by the beginning of the SHA-256 of its key, in answers to nobody and in logs', async () => {
+  it('identifies a client by a prefix of the SHA-256 of its key in logs, and never in answers', async () => {
     const { app, lines } = appOf([KEY, OTHER]);
     const answer = await ask(app, { method: 'GET', url: '/results', headers: { authorization: `Bearer ${OTHER}` } });
     expect(answer.json()).to.deep.equal({ client: digestOf(OTHER) });
     expect((JSON.parse(lines[0] ?? '{}') as { client: string }).client).to.equal(digestOf(OTHER));
   });
 
-  it('writes no key into a line of the log, right or wrong, nor the query', async () => {
+  it('logs neither valid nor invalid keys, nor the query', async () => {
     const { app, lines } = appOf([KEY]);
     for (const authorization of [`Bearer ${KEY}`, `Bearer ${OTHER}`, basic('me', KEY)]) {
       await ask(app, { method: 'GET', url: `/results?key=${KEY}`, headers: { authorization } });
@@ -125,21 +125,21 @@ describe('authenticate', () => {
 });
 
 describe('readKeys', () => {
-  it('reads a comma list, trimmed, each key once', () => {
+  it('reads a comma-separated list, trimmed and without duplicates', () => {
     expect(readKeys({ EVENHAND_API_KEYS: ` ${KEY} ,${OTHER},, ${KEY}` })).to.deep.equal([KEY, OTHER]);
   });
 
   for (const text of [undefined, '', ' ', ',']) {
-    it(`finds no key in ${text === undefined ? 'nothing' : JSON.stringify(text)}`, () => {
+    it(`returns no keys for ${text === undefined ? 'nothing' : JSON.stringify(text)}`, () => {
       expect(readKeys({ EVENHAND_API_KEYS: text })).to.deep.equal([]);
     });
   }
 
   for (const [title, key] of [
-    ['with a blank in it', 'a key with blanks in it'],
-    ['beyond ASCII', 'schlüssel-schlüssel-schlüssel'],
+    ['with a space in it', 'a key with blanks in it'],
+    ['with non-ASCII characters', 'schlüssel-schlüssel-schlüssel'],
   ] as const) {
-    it(`refuses a key ${title}, names its place and a way to make one, and not the key`, () => {
+    it(`rejects a key ${title} and names its position and a way to generate one, but not the key`, () => {
       expect(() => readKeys({ EVENHAND_API_KEYS: `${KEY},${key}` }))
         .to.throw(ConfigValidationError)
         .that.satisfies((error: ConfigValidationError) => {
@@ -152,19 +152,19 @@ describe('readKeys', () => {
 });
 
 describe('checkKeys', () => {
-  it('takes keys as they are, each once', () => {
+  it('returns valid keys without duplicates', () => {
     expect(checkKeys([KEY, OTHER, KEY], 'The keys parameter')).to.deep.equal([KEY, OTHER]);
     expect(checkKeys([], 'The keys parameter')).to.deep.equal([]);
   });
 
   for (const [title, key] of [
     ['that is empty, which would open the service', ''],
-    ['of blanks', '  '],
-    ['with a blank in it', 'two words'],
-    ['with a blank behind it', `${KEY} `],
-    ['with a break of line', `${KEY}\n`],
+    ['of spaces', '  '],
+    ['with a space in it', 'two words'],
+    ['with a space after it', `${KEY} `],
+    ['with a line break', `${KEY}\n`],
   ] as const) {
-    it(`refuses a key ${title}`, () => {
+    it(`rejects a key ${title}`, () => {
       expect(() => checkKeys([KEY, key], 'The keys parameter'))
         .to.throw(ConfigValidationError, 'keys parameter')
         .with.nested.property('context.place', 2);

@@ -7,10 +7,10 @@ import { pino } from 'pino';
 import { DEFAULT_LIMITS, type Handler, type Service } from '../../../src/api/context/service-context.ts';
 import type { ServiceMiddleware } from '../../../src/api/middleware/service-middleware.ts';
 
-/** Half past nine, for whoever asks. */
+/** A fixed clock: half past nine. */
 const MORNING = Date.UTC(2026, 0, 31, 9, 30);
 
-/** A service of which only what a test names is there; whatever else is asked of its runs throws. */
+/** Creates a service with only the parts that a test names. All other calls of its runs throw. */
 export function serviceWith(parts: Partial<Service> = {}): Service {
   let ids = 0;
   return {
@@ -34,13 +34,13 @@ export function serviceWith(parts: Partial<Service> = {}): Service {
   };
 }
 
-/** A logger whose lines are kept. */
+/** Creates a logger that stores its lines. */
 export function keptLogger(level = 'debug'): { readonly logger: Service['logger']; readonly lines: string[] } {
   const lines: string[] = [];
   return { logger: pino({ level, base: null }, { write: (line: string) => void lines.push(line) }), lines };
 }
 
-/** Middleware around one handler, in an app that listens nowhere. */
+/** Creates an app with middleware around one handler, which listens on no port. */
 export function bareApp(layers: readonly ServiceMiddleware[], handler: Handler): RequestListener {
   const app = new Koa();
   app.silent = true;
@@ -54,12 +54,12 @@ export function bareApp(layers: readonly ServiceMiddleware[], handler: Handler):
   };
 }
 
-/** Asks an app without a port. */
+/** Sends a request to an app without a port. */
 export function ask(app: RequestListener, request: InjectOptions): Promise<Response> {
   return inject(app, request);
 }
 
-/** The state that `requestId` would have filled, for middleware that is tested alone. */
+/** Sets the state that `requestId` would set, for middleware that is tested alone. */
 export function withState(
   state: Partial<{ requestId: string; client: string; route: string }> = {},
 ): ServiceMiddleware {

@@ -19,7 +19,7 @@ function appOf(limiter: RateLimiter | null, client = '') {
 const fromAddress = (remoteAddress: string, url = '/results') => ({ method: 'GET', url, remoteAddress }) as const;
 
 describe('limitRate', () => {
-  it('lets as many requests pass as it may, and refuses the next with when to come again', async () => {
+  it('allows requests up to the limit, and rejects the next one with the time to wait', async () => {
     const app = appOf(createMemoryRateLimiter(3));
     const answers = [];
     for (let count = 0; count < 5; count++) answers.push(await ask(app, fromAddress('192.0.2.1')));
@@ -32,7 +32,7 @@ describe('limitRate', () => {
     expect(last?.json<{ detail: string }>().detail).to.include('3 requests');
   });
 
-  it('counts each address and each key apart, and a key wherever it comes from', async () => {
+  it('counts each address and each key separately, and a key across addresses', async () => {
     const limiter = createMemoryRateLimiter(1);
     const bare = appOf(limiter);
     const keyed = appOf(limiter, 'abc');
@@ -50,7 +50,7 @@ describe('limitRate', () => {
     expect(statuses).to.deep.equal([200, 200, 200, 429, 200, 429]);
   });
 
-  it('does not count what machines ask for all the time', async () => {
+  it('does not count requests of monitoring systems', async () => {
     const app = appOf(createMemoryRateLimiter(1));
     for (const path of ['/health', '/ready', '/metrics', '/health', '/ready', '/metrics']) {
       const answer = await ask(app, fromAddress('192.0.2.1', path));
@@ -58,7 +58,7 @@ describe('limitRate', () => {
     }
   });
 
-  it('counts those who try keys by their address', async () => {
+  it('counts requests with invalid keys by address', async () => {
     const service = serviceWith({ limiter: createMemoryRateLimiter(2), keys: ['first-key-0123456789'] });
     const layers = [withState({ client: '' }), answerProblems(service), authenticate(service), limitRate(service)];
     const app = bareApp(layers, (context) => {
@@ -72,12 +72,12 @@ describe('limitRate', () => {
     expect(statuses).to.deep.equal([401, 401, 429, 200]);
   });
 
-  it('says nothing without a limit', async () => {
+  it('adds no headers without a limit', async () => {
     const answer = await ask(appOf(null), fromAddress('192.0.2.1'));
     expect(Object.keys(answer.headers).filter((name) => name.startsWith('ratelimit'))).to.deep.equal([]);
   });
 
-  it('answers 500, and lets nothing pass, where the limiter fails', async () => {
+  it('answers 500 and rejects the request if the limiter fails', async () => {
     const failing = { take: () => Promise.reject(new Error('no store')) };
     expect((await ask(appOf(failing), fromAddress('192.0.2.1'))).statusCode).to.equal(500);
   });
@@ -85,12 +85,12 @@ describe('limitRate', () => {
 
 describe('createMemoryRateLimiter', () => {
   for (const limit of [0, -1, 1.5, NaN, Infinity]) {
-    it(`refuses a limit of ${String(limit)}`, () => {
+    it(`rejects a limit of ${String(limit)}`, () => {
       expect(() => createMemoryRateLimiter(limit)).to.throw(ValueError, 'rateLimit');
     });
   }
 
-  it('tells what is left, and when it is whole again', async () => {
+  it('returns the remaining requests, and when the limit is reset', async () => {
     const limiter = createMemoryRateLimiter(2);
     expect(await limiter.take('a')).to.deep.equal({ isAllowed: true, limit: 2, remaining: 1, resetSeconds: 60 });
   });

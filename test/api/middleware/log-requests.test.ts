@@ -18,7 +18,7 @@ const done: Handler = (context) => {
 };
 
 describe('logRequests', () => {
-  it('writes one line for an answer: what was asked, how it went, who it was', async () => {
+  it('writes one line per answer with the request, the outcome and the client', async () => {
     const { app, lines } = appOf('info', done);
     await ask(app, {
       method: 'POST',
@@ -51,21 +51,21 @@ describe('logRequests', () => {
     ['warn', '/results', 0],
     ['silent', '/results', 0],
   ] as const) {
-    it(`writes ${String(count)} lines of ${url} at ${level}`, async () => {
+    it(`writes ${String(count)} lines for ${url} at ${level}`, async () => {
       const { app, lines } = appOf(level, done);
       await ask(app, { method: 'GET', url });
       expect(lines).to.have.length(count);
     });
   }
 
-  it('keeps a hostile path on one line, and short', async () => {
+  it('writes a hostile path on one line, shortened', async () => {
     const { app, lines } = appOf('info', done);
     await ask(app, { method: 'GET', url: `/%0a%0d${'\u{1F600}'.repeat(400)}` });
     expect(lines.join('').split('\n')).to.have.length(2);
     expect(lines[0]?.length).to.be.below(700);
   });
 
-  it('tells of a client that went before its answer as 499', async () => {
+  it('logs a client that disconnected before its answer with status 499', async () => {
     let release = (): void => undefined;
     const { app, lines } = appOf('info', async (context) => {
       context.body = await new Promise<string>((resolve) => {

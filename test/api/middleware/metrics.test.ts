@@ -16,11 +16,11 @@ function appOf(metrics: ServiceMetrics) {
   });
 }
 
-/** The lines of the text that begin with a name. */
+/** Returns the lines of a text that begin with a name. */
 const linesOf = (text: string, name: string) => text.split('\n').filter((line) => line.startsWith(name));
 
 describe('createServiceMetrics', () => {
-  it('counts answers by method, route and status, each route by its one name', async () => {
+  it('counts answers by method, route and status', async () => {
     const metrics = createServiceMetrics(counts);
     const app = appOf(metrics);
     await ask(app, { method: 'POST', url: '/validate' });
@@ -38,7 +38,7 @@ describe('createServiceMetrics', () => {
     expect(linesOf(text, 'evenhand_http_requests_in_flight')).to.deep.equal(['evenhand_http_requests_in_flight 0']);
   });
 
-  it('makes no more series whatever is asked for', async () => {
+  it('creates a bounded number of series for any requests', async () => {
     const metrics = createServiceMetrics(counts);
     const app = appOf(metrics);
     for (let count = 0; count < 300; count++) {
@@ -52,7 +52,7 @@ describe('createServiceMetrics', () => {
     ]);
   });
 
-  it('asks how many runs there are when metrics are asked for, and keeps the last numbers where that fails', async () => {
+  it('reads the numbers of runs when metrics are requested, and keeps the last numbers if that fails', async () => {
     let isBroken = false;
     const metrics = createServiceMetrics(() => (isBroken ? Promise.reject(new Error('x')) : counts()));
     const expected = [
@@ -65,7 +65,7 @@ describe('createServiceMetrics', () => {
     expect(linesOf((await metrics.render()).text, 'evenhand_runs')).to.deep.equal(expected);
   });
 
-  it('tells of the process, and names each metric once with its help and type', async () => {
+  it('contains process metrics, and names each metric once with its help and type', async () => {
     const { text, contentType } = await createServiceMetrics(counts).render();
     expect(contentType).to.match(/^text\/plain; version=0\.0\.4/);
     expect(text)
@@ -77,7 +77,7 @@ describe('createServiceMetrics', () => {
     expect(text.endsWith('\n')).to.equal(true);
   });
 
-  it('keeps two services apart, and leaves the global registry alone', async () => {
+  it('keeps the counts of two services separate, and does not use the global registry', async () => {
     const [first, second] = [createServiceMetrics(counts), createServiceMetrics(counts)];
     await ask(appOf(first), { method: 'POST', url: '/validate' });
     expect(linesOf((await second.render()).text, 'evenhand_http_requests_total{')).to.deep.equal([]);
@@ -86,11 +86,11 @@ describe('createServiceMetrics', () => {
 });
 
 describe('mergeMetrics', () => {
-  it('adds up what processes have counted, and counts runs that all of them see once', async () => {
+  it('adds the counts of processes, and counts runs, which all processes see, once', async () => {
     const workers = [createServiceMetrics(counts), createServiceMetrics(counts)];
     for (const metrics of workers) await ask(appOf(metrics), { method: 'POST', url: '/validate' });
     const sent = await Promise.all(workers.map((metrics) => metrics.toJson()));
-    // As it comes from another process.
+    // As received from another process.
     const { text } = await mergeMetrics(JSON.parse(JSON.stringify(sent)) as (readonly unknown[])[]);
     expect(linesOf(text, 'evenhand_http_requests_total{')).to.deep.equal([
       'evenhand_http_requests_total{method="POST",route="/validate",status="200"} 2',

@@ -10,7 +10,7 @@ describe('requestId', () => {
     });
 
   for (const name of ['a', 'A-b_c.9', 'x'.repeat(64)]) {
-    it(`takes the client's own name ${name.slice(0, 9)}`, async () => {
+    it(`uses the X-Request-Id of the client: ${name.slice(0, 9)}`, async () => {
       const answer = await ask(app(), { method: 'GET', url: '/health', headers: { 'x-request-id': name } });
       expect(answer.headers['x-request-id']).to.equal(name);
       expect(answer.json()).to.deep.equal({ requestId: name, client: '', route: '/health' });
@@ -21,21 +21,21 @@ describe('requestId', () => {
     ['empty', ''],
     ['too long', 'x'.repeat(65)],
     ['of two words', 'a b'],
-    ['that breaks a line', 'a\r\nset-cookie: x=1'],
-    ['that ends a line', 'a\n'],
-    ['beyond ASCII', 'ä'],
+    ['with a line break', 'a\r\nset-cookie: x=1'],
+    ['with a line break at the end', 'a\n'],
+    ['with non-ASCII characters', 'ä'],
     ['of 8 KB', 'x'.repeat(8192)],
     ['with markup', '<script>'],
   ];
   for (const [title, name] of unusable) {
-    it(`gives one of its own for a name ${title}`, async () => {
+    it(`generates an ID if that of the client is ${title}`, async () => {
       const answer = await ask(app(), { method: 'GET', url: '/health', headers: { 'x-request-id': name } });
       expect(answer.headers['x-request-id']).to.equal('id-1');
       expect(answer.headers).to.not.have.property('set-cookie');
     });
   }
 
-  it('gives each request another name, and names the worker', async () => {
+  it('gives each request a different ID, and names the worker', async () => {
     const one = app();
     const answers = [await ask(one, { method: 'GET', url: '/' }), await ask(one, { method: 'GET', url: '/' })];
     expect(answers.map(({ headers }) => headers['x-request-id'])).to.deep.equal(['id-1', 'id-2']);
@@ -57,7 +57,7 @@ describe('requestId', () => {
     [`/${'x'.repeat(3000)}`, 'unmatched'],
   ];
   for (const [url, route] of routes) {
-    it(`knows ${url.slice(0, 30)} as ${route}`, async () => {
+    it(`maps ${url.slice(0, 30)} to ${route}`, async () => {
       expect((await ask(app(), { method: 'GET', url })).json<{ route: string }>().route).to.equal(route);
     });
   }

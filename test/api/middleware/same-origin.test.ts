@@ -27,7 +27,7 @@ describe('sameOrigin', () => {
     ['a program', 'POST', {}, 200],
     ['its own page', 'POST', { origin: 'http://here:8000' }, 200],
     ['its own page in capitals', 'POST', { origin: 'http://HERE:8000' }, 200],
-    ['its own page behind a proxy that ends TLS', 'POST', { origin: 'https://here:8000' }, 200],
+    ['its own page behind a proxy that terminates TLS', 'POST', { origin: 'https://here:8000' }, 200],
     [
       'its own page behind a proxy that renames the host',
       'POST',
@@ -41,13 +41,13 @@ describe('sameOrigin', () => {
     ['another page, to read', 'GET', { origin: 'https://evil.example' }, 200],
     ['another page, to read', 'HEAD', { 'sec-fetch-site': 'cross-site' }, 200],
     ['another port', 'POST', { origin: 'http://here:9000' }, 403],
-    ['a name that begins alike', 'POST', { origin: 'http://here:8000.evil.example' }, 403],
+    ['a name with its name as prefix', 'POST', { origin: 'http://here:8000.evil.example' }, 403],
     ['a page without an origin', 'POST', { origin: 'null' }, 403],
-    ['what is no origin', 'POST', { origin: 'here:8000' }, 403],
-    ['another site by the browser', 'POST', { 'sec-fetch-site': 'cross-site' }, 403],
-    ['a sister site by the browser', 'DELETE', { 'sec-fetch-site': 'same-site' }, 403],
-    ['a friend', 'POST', { origin: FRIEND, 'sec-fetch-site': 'cross-site' }, 200],
-    ['a friend in HTTP', 'POST', { origin: 'http://audit.example.com' }, 403],
+    ['an invalid origin', 'POST', { origin: 'here:8000' }, 403],
+    ['another site according to the browser', 'POST', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['a sibling site according to the browser', 'DELETE', { 'sec-fetch-site': 'same-site' }, 403],
+    ['an allowed origin', 'POST', { origin: FRIEND, 'sec-fetch-site': 'cross-site' }, 200],
+    ['an allowed origin over HTTP', 'POST', { origin: 'http://audit.example.com' }, 403],
   ];
   for (const [title, method, headers, status] of cases) {
     it(`answers ${method} of ${title} (${JSON.stringify(headers)}) by ${String(status)}`, async () => {
@@ -73,7 +73,7 @@ describe('sameOrigin', () => {
     ['[evil]', 403],
   ];
   for (const [host, status] of hosts) {
-    it(`answers the host '${host}' by ${String(status)}, whatever the method`, async () => {
+    it(`answers the host '${host}' by ${String(status)} for every method`, async () => {
       const app = appOf({ allowedHosts: ['localhost', '127.0.0.1', '[::1]', 'audit.example.com'] });
       for (const method of ['GET', 'POST'] as const) {
         const answer = await ask(app, { method, url: '/validate', headers: { host } });
@@ -83,18 +83,18 @@ describe('sameOrigin', () => {
     });
   }
 
-  it('takes any host where none is named', async () => {
+  it('accepts any host if no names are given', async () => {
     const answer = await ask(appOf({}), { method: 'GET', url: '/', headers: { host: 'evil.example' } });
     expect(answer.statusCode).to.equal(200);
   });
 });
 
 describe('crossOrigin', () => {
-  it('is not there where no origin is named', () => {
+  it('is null if no origin is given', () => {
     expect(crossOrigin(serviceWith())).to.equal(null);
   });
 
-  it('lets pages of a named origin read answers, problems too, and no others', async () => {
+  it('allows pages of the given origins to read answers, including problems, and no others', async () => {
     const app = appOf({ corsOrigins: [FRIEND] });
     for (const [url, status] of [
       ['/results', 200],
@@ -111,7 +111,7 @@ describe('crossOrigin', () => {
     }
   });
 
-  it('answers the question before a request, without credentials, for named origins only', async () => {
+  it('answers preflight requests without credentials, for the given origins only', async () => {
     const app = appOf({ corsOrigins: [FRIEND] });
     const question = (origin: string) =>
       ask(app, { method: 'OPTIONS', url: '/validate', headers: { origin, 'access-control-request-method': 'POST' } });

@@ -17,7 +17,7 @@ const EXPECTED = {
 describe('securityHeaders', () => {
   const layers = [withState(), securityHeaders(), answerProblems(serviceWith())];
 
-  it('stands on every answer: a good one, a problem, a fault, one to nobody', async () => {
+  it('are set on every answer: success, problem, internal error, and 401', async () => {
     const handlers = {
       200: bareApp(layers, (context) => {
         context.body = { x: 1 };
@@ -34,7 +34,7 @@ describe('securityHeaders', () => {
     }
   });
 
-  it('asks no browser for HTTPS, which plain HTTP has not', async () => {
+  it('do not enforce HTTPS, which plain HTTP servers do not support', async () => {
     const app = bareApp(layers, (context) => {
       context.body = 'x';
     });
@@ -43,7 +43,7 @@ describe('securityHeaders', () => {
     expect(JSON.stringify(headers)).to.not.include('upgrade-insecure-requests');
   });
 
-  it('does not say what the service is made of', async () => {
+  it('do not reveal the software of the service', async () => {
     const { headers } = await ask(
       bareApp(layers, () => undefined),
       { method: 'GET', url: '/' },
@@ -51,7 +51,7 @@ describe('securityHeaders', () => {
     expect(headers).to.not.have.any.keys('x-powered-by', 'server');
   });
 
-  it('lets a page set a policy of its own', async () => {
+  it('allow a page to set its own policy', async () => {
     const app = bareApp(layers, (context) => {
       context.set('Content-Security-Policy', "default-src 'self'");
       context.body = 'x';

@@ -36,7 +36,7 @@ describe('serviceLayers', () => {
     ['a named origin, without a key', { host: 'here', origin: 'https://audit.example.com' }, 401],
   ];
   for (const [title, headers, status] of cases) {
-    it(`answers POST with ${title} by ${String(status)}, with every header, a line and a count, and handles no refused one`, async () => {
+    it(`answers POST with ${title} by ${String(status)} with all headers, a log line and a count, and handles only allowed requests`, async () => {
       const { app, lines, handled, metrics } = appOf();
       const answer = await ask(app, { method: 'POST', url: '/validate', headers });
       expect(answer.statusCode).to.equal(status);
@@ -53,7 +53,7 @@ describe('serviceLayers', () => {
     });
   }
 
-  it('counts who shows no key by address: keys cannot be used up by strangers, and trying them is limited too', async () => {
+  it('counts requests without a valid key by address, so that others cannot use up the limit of a key', async () => {
     const { app } = appOf();
     const statuses = [];
     for (const headers of [{}, {}, {}, { authorization }, { authorization }, { authorization }]) {
@@ -64,7 +64,7 @@ describe('serviceLayers', () => {
     expect(statuses).to.deep.equal([401, 401, 429, 200, 200, 429]);
   });
 
-  it('lets a browser ask before a request without a key', async () => {
+  it('answers a preflight request without a key', async () => {
     const { app } = appOf();
     const answer = await ask(app, {
       method: 'OPTIONS',

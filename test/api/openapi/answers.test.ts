@@ -13,7 +13,7 @@ import { projectRoot } from '../../helpers/project-files.ts';
 import { runCli, useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { SchemaChecker } from './schema-checker.ts';
 
-/** What the service puts around what the command line prints. */
+/** Adds what the service adds to the output of the command line. */
 const RUN = {
   run_id: '3b0c8c5e-5d1f-4f0f-8e4e-6a0f8c0f7f10',
   status: 'success',
@@ -90,7 +90,7 @@ pipeline:
   - { name: weigh, transformer: InstanceReweighting }
 `;
 
-/** Every object in a value, however deep. */
+/** Returns every object in a value, at any depth. */
 function objectsIn(value: unknown): Record<string, unknown>[] {
   if (typeof value !== 'object' || value === null) return [];
   const own = Array.isArray(value) ? [] : [value as Record<string, unknown>];
@@ -115,17 +115,17 @@ describe('the schemas of answers', () => {
   });
 
   for (const [name, { model }] of Object.entries(CASES)) {
-    it(`take what the command line prints: ${name}`, () => {
+    it(`accept the output of the command line: ${name}`, () => {
       expect(checker.faultsOf(model, answers.get(name))).to.deep.equal([]);
       expect(MODELS[model].safeParse(answers.get(name)).error?.issues).to.equal(undefined);
       expect(checker.faultsOf('Run', { ...runOf(answers.get(name)) })).to.deep.equal([]);
     });
 
-    it(`refuse it with a field that is not known: ${name}`, () => {
+    it(`reject it with an unknown field: ${name}`, () => {
       expect(checker.faultsOf(model, { ...(answers.get(name) as object), surprise: 1 })).to.not.deep.equal([]);
     });
 
-    it(`refuse it without any one of its fields: ${name}`, () => {
+    it(`reject it without any one of its fields: ${name}`, () => {
       const answer = answers.get(name) as Record<string, unknown>;
       for (const field of Object.keys(answer)) {
         if (field === 'control') continue;
@@ -135,7 +135,7 @@ describe('the schemas of answers', () => {
     });
   }
 
-  it('refuse a metric that is NaN, is text, or has no reason', () => {
+  it('reject a metric that is NaN, is text, or has no reason', () => {
     const answer = answers.get('a validation by one attribute');
     const metric = objectsIn(answer).find((part) => part['metric'] === 'demographic_parity_difference');
     expect(checker.faultsOf('MetricResult', metric)).to.deep.equal([]);
@@ -145,7 +145,7 @@ describe('the schemas of answers', () => {
     expect(checker.faultsOf('MetricResult', without)).to.not.deep.equal([]);
   });
 
-  it('take every problem that the service throws', () => {
+  it('accept every problem that the service throws', () => {
     for (const status of [400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 422, 429, 500, 502, 503] as const) {
       const least = new ServiceProblem(status, { detail: 'No.' });
       const most = new ServiceProblem(status, {

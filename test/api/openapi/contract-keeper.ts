@@ -14,19 +14,19 @@ import { SchemaChecker } from './schema-checker.ts';
 
 const document = openApiDocument();
 
-/** An answer of the service, however it was had. */
+/** An answer of the service, from any kind of request. */
 export interface ServiceAnswer {
   readonly statusCode: number;
   readonly headers: OutgoingHttpHeaders | IncomingHttpHeaders;
   readonly payload: string;
 }
 
-/** Holds answers against the document, and remembers which of its promises were seen kept. */
+/** Checks answers against the document, and records which documented answers occurred. */
 export class ContractKeeper {
   readonly #seen = new Set<string>();
   readonly #checker = new SchemaChecker();
 
-  /** Checks status, media type, headers and body of an answer by the document. */
+  /** Checks status, media type, headers and body of an answer against the document. */
   check(id: OperationId, status: number, { statusCode, headers, payload }: ServiceAnswer): void {
     expect(statusCode, `${id}: ${payload.slice(0, 600)}`).to.equal(status);
     const promised = responseOf(id, status);
@@ -44,13 +44,13 @@ export class ContractKeeper {
     this.#seen.add(name);
   }
 
-  /** Whether a JSON body is one by the document. */
+  /** Returns whether a JSON body is valid according to the document. */
   bodyFaults(id: OperationId, body: unknown): string[] {
     const schema = operationOf(id).requestBody?.content['application/json']?.schema;
     return this.#checker.faultsBy(schema ?? {}, body);
   }
 
-  /** What the document promises and no answer has shown. */
+  /** Returns the documented answers that have not occurred. */
   notSeen(): string[] {
     return (Object.keys(OPERATIONS) as OperationId[])
       .flatMap((id) => Object.keys(operationOf(id).responses).map((status) => `${id} ${status}`))
@@ -85,7 +85,7 @@ function responseOf(id: OperationId, status: number): ResponseObject {
   return document.components.responses[name] as ResponseObject;
 }
 
-/** A header is text; one of a number is read as one. */
+/** Parses a header as the type of its schema; a number is read as one. */
 function valueOf(schema: SchemaObject | undefined, text: string): unknown {
   return schema?.['type'] === 'integer' ? Number(text) : text;
 }

@@ -13,7 +13,7 @@ import { serviceWith } from '../middleware/bare-app.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What one operation is asked beside its method and path. */
+/** The request of an operation, besides its method and path. */
 export interface Asked {
   readonly runId?: string;
   readonly query?: string;
@@ -33,7 +33,7 @@ const ROWS = [
   ...Array.from({ length: 120 }, (_, row) => `${row % 2 === 0 ? 'a' : 'b'},${row % 7},${row % 3 === 0 ? 1 : 0}`),
 ].join('\n');
 
-/** A form with a file. */
+/** Returns a form with a file. */
 export function form(file: string, fields: Readonly<Record<string, string>>): Asked {
   const boundary = 'a-boundary-of-tests';
   const parts = [
@@ -52,7 +52,7 @@ export function jsonBody(value: unknown, headers: Headers = {}): Asked {
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
 }
 
-/** A request of each run that the service takes. */
+/** Valid requests for each kind of run. */
 export const GOOD: Readonly<Record<(typeof RUNS)[number], Asked>> = {
   validate: jsonBody(VALIDATE_EXAMPLES.decisions.value),
   runPipeline: form(ROWS, { config: CONFIG }),
@@ -73,7 +73,7 @@ export function ask(app: Pick<ServiceApp, 'callback'>, id: OperationId, asked: A
   return inject(answer, options);
 }
 
-/** The service around parts that a test names. */
+/** Creates the service with the given parts. */
 export function appWith(parts: Partial<Service>): Pick<ServiceApp, 'callback'> {
   return createAppOf(serviceWith(parts), async (_, next) => {
     await next();
@@ -84,7 +84,7 @@ export function csv(body: string): Asked {
   return { headers: { 'content-type': 'text/csv' }, body };
 }
 
-/** A request whose fields are wrong, by the document too where it is JSON. */
+/** Returns an invalid request. If it is JSON, it also violates the document. */
 export function wrongFields(id: (typeof RUNS)[number]): Asked {
   if (id === 'validate') return jsonBody({ y_pred: [1, 0], sensitive: ['a', 'b'], surprise: true });
   if (id === 'evaluateLlm') return jsonBody({ config: 'provider: local\n', surprise: true });

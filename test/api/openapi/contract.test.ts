@@ -37,7 +37,7 @@ import {
   wrongFields,
 } from './contract-requests.ts';
 
-/** Promises that no test here can have kept, each with its reason. */
+/** Documented answers that the tests here cannot produce, each with the reason. */
 const NOT_PROVOKED: Readonly<Record<string, string>> = Object.fromEntries(
   RUNS.map((id) => [
     `${id} 431`,
@@ -45,7 +45,7 @@ const NOT_PROVOKED: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 );
 
-describe('the service keeps what its OpenAPI document promises', function () {
+describe('the service follows its OpenAPI document', function () {
   this.timeout(120_000);
   const keeper = new ContractKeeper();
   let folder = '';
@@ -97,7 +97,7 @@ describe('the service keeps what its OpenAPI document promises', function () {
       });
     }
 
-    it('answers followDashboard with 200, and goes on', async () => {
+    it('answers followDashboard with 200, and continues', async () => {
       const leave = new AbortController();
       const answer = await fetch(`http://127.0.0.1:${portOf(server)}/dashboard/events`, { signal: leave.signal });
       keeper.check('followDashboard', 200, {
@@ -109,14 +109,14 @@ describe('the service keeps what its OpenAPI document promises', function () {
     });
 
     for (const [name, { value }] of Object.entries(VALIDATE_EXAMPLES)) {
-      it(`answers its own example of validate with 200: ${name}`, async () => {
+      it(`answers the example of validate with 200: ${name}`, async () => {
         expect(keeper.bodyFaults('validate', value)).to.deep.equal([]);
         keeper.check('validate', 200, await ask(app, 'validate', jsonBody(value)));
       });
     }
 
     for (const [name, { value }] of Object.entries(LLM_EVAL_EXAMPLES)) {
-      it(`answers its own example of evaluateLlm with 200: ${name}`, async () => {
+      it(`answers the example of evaluateLlm with 200: ${name}`, async () => {
         expect(keeper.bodyFaults('evaluateLlm', value)).to.deep.equal([]);
         keeper.check('evaluateLlm', 200, await ask(app, 'evaluateLlm', jsonBody(value)));
       });
@@ -127,7 +127,7 @@ describe('the service keeps what its OpenAPI document promises', function () {
       ['application/x-ndjson', NDJSON_EXAMPLE],
       ['text/tab-separated-values', CSV_EXAMPLE.replaceAll(',', '\t')],
     ] as const) {
-      it(`answers its own example of a table with 200: ${type}`, async () => {
+      it(`answers the example of a table with 200: ${type}`, async () => {
         const query = 'sensitive=group&y_pred=decision&min_group_size=1';
         keeper.check('validate', 200, await ask(app, 'validate', { query, headers: { 'content-type': type }, body }));
       });
@@ -145,7 +145,7 @@ describe('the service keeps what its OpenAPI document promises', function () {
     });
 
     for (const id of RUNS) {
-      it(`answers ${id} with 200, and ${id} that shall not wait with 202, whose progress and result can be had`, async () => {
+      it(`answers ${id} with 200, and asynchronous ${id} with 202, whose progress and result are available`, async () => {
         keeper.check(id, 200, await ask(app, id, GOOD[id]));
         const accepted = await ask(app, id, { ...GOOD[id], headers: { ...GOOD[id].headers, ...ASYNC } });
         keeper.check(id, 202, accepted);
@@ -183,7 +183,7 @@ describe('the service keeps what its OpenAPI document promises', function () {
       });
     }
 
-    it('cancels a run that waits: deleteResult 200, and who waits for it 409', async () => {
+    it('cancels a waiting run: deleteResult with 200, and the waiting client with 409', async () => {
       const runs = (id: (typeof RUNS)[number]) => ({
         submit: () => Promise.resolve({ runId: 'r', isReplay: false }),
         wait: () => Promise.resolve(endedRun(OPERATIONS[id][1], 'cancelled')),
@@ -206,13 +206,13 @@ describe('the service keeps what its OpenAPI document promises', function () {
         });
       }
 
-      it(`answers ${id} under another name by 403`, async () => {
+      it(`answers ${id} with another host name by 403`, async () => {
         keeper.check(id, 403, await ask(appWith({ allowedHosts: ['elsewhere.example'] }), id));
       });
     }
 
     for (const id of ALL.filter((name) => !['getHealth', 'getReadiness', 'getMetrics'].includes(name))) {
-      it(`answers ${id} by 429 where the allowance is used up, and by 500 where it cannot be counted`, async () => {
+      it(`answers ${id} by 429 above the rate limit, and by 500 if the limiter fails`, async () => {
         const none = { isAllowed: false, limit: 1, remaining: 0, resetSeconds: 29.5 };
         keeper.check(id, 429, await ask(appWith({ limiter: { take: () => Promise.resolve(none) } }), id));
         const broken = appWith({ limiter: { take: () => Promise.reject(new Error('secret cause')) } });
@@ -222,7 +222,7 @@ describe('the service keeps what its OpenAPI document promises', function () {
       });
     }
 
-    it('answers getHealth, getReadiness and getMetrics by 500 where something fails inside', async () => {
+    it('answers getHealth, getReadiness and getMetrics by 500 after an internal error', async () => {
       const fail = () => {
         throw new Error('secret cause');
       };
@@ -232,7 +232,7 @@ describe('the service keeps what its OpenAPI document promises', function () {
     });
 
     for (const id of RUNS) {
-      it(`answers ${id} with a broken body by 400, another type by 415, wrong fields by 422`, async () => {
+      it(`answers ${id} with an invalid body by 400, another type by 415, and invalid fields by 422`, async () => {
         const { headers } = GOOD[id];
         keeper.check(id, 400, await ask(app, id, { headers: headers ?? {}, body: '{"y_pred": [1,' }));
         keeper.check(id, 415, await ask(app, id, { headers: { 'content-type': 'image/png' }, body: 'x' }));
@@ -248,7 +248,7 @@ describe('the service keeps what its OpenAPI document promises', function () {
         keeper.check(id, 413, await ask(small, id, body));
       });
 
-      it(`answers ${id} whose body stops coming by 408`, async () => {
+      it(`answers ${id} by 408 if the body stops arriving`, async () => {
         const slow = createServer(small.callback());
         await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
         const type = (GOOD[id].headers ?? {})['content-type'] ?? '';
@@ -257,7 +257,7 @@ describe('the service keeps what its OpenAPI document promises', function () {
         slow.close();
       });
 
-      it(`answers ${id} by 503 where the queue is full`, async () => {
+      it(`answers ${id} by 503 if the queue is full`, async () => {
         const full = () =>
           Promise.reject(new ServiceProblem(503, { detail: 'Full.', headers: { 'Retry-After': '5' } }));
         const stub = appWith({ runs: { submit: full } as unknown as Service['runs'], spoolFolder: folder });
@@ -266,7 +266,7 @@ describe('the service keeps what its OpenAPI document promises', function () {
       });
     }
 
-    it('answers evaluateLlm by 403 where live calls are not allowed, and by 502 where the provider fails', async () => {
+    it('answers evaluateLlm by 403 if live calls are not allowed, and by 502 if the provider fails', async () => {
       const live = { ...LLM_EVAL_EXAMPLES.dry_run.value, dry_run: false, provider: 'openai', model: 'gpt-4o-mini' };
       keeper.check('evaluateLlm', 403, await ask(app, 'evaluateLlm', jsonBody(live)));
       const runs = {
@@ -278,18 +278,18 @@ describe('the service keeps what its OpenAPI document promises', function () {
     });
 
     for (const id of RESULTS) {
-      it(`answers ${id} of a run that nobody knows by 404`, async () => {
+      it(`answers ${id} of an unknown run by 404`, async () => {
         keeper.check(id, 404, await ask(app, id));
       });
     }
 
     for (const id of ['getDashboard', 'getDashboardPage', 'followDashboard'] as const) {
-      it(`answers ${id} by 404 where there is nothing to show`, async () => {
+      it(`answers ${id} by 404 if there is nothing to show`, async () => {
         keeper.check(id, 404, await ask(small, id));
       });
     }
 
-    it('answers getReadiness by 503 while it ends, and followResult where it cannot be followed', async () => {
+    it('answers getReadiness by 503 while the service is ending, and followResult if the limit of followers is reached', async () => {
       keeper.check(
         'getReadiness',
         503,
@@ -304,7 +304,7 @@ describe('the service keeps what its OpenAPI document promises', function () {
       );
     });
 
-    it('answers followDashboard by 503 where too many follow', async () => {
+    it('answers followDashboard by 503 if the limit of followers is reached', async () => {
       const leave = new AbortController();
       const url = `http://127.0.0.1:${portOf(server)}/dashboard/events`;
       try {
@@ -324,8 +324,8 @@ describe('the service keeps what its OpenAPI document promises', function () {
     });
   });
 
-  describe('in all', () => {
-    it('has shown every status that the document names, but those that are named here with a reason', () => {
+  describe('overall', () => {
+    it('has produced every documented status, except those listed here with a reason', () => {
       expect(keeper.notSeen()).to.have.members(Object.keys(NOT_PROVOKED));
     });
   });

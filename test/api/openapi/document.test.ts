@@ -16,7 +16,7 @@ const document = openApiDocument();
 const checker = new SchemaChecker();
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
 
-/** Every value under a key, at any depth. */
+/** Returns every value of a key, at any depth. */
 function valuesOf(key: string, part: unknown): unknown[] {
   if (typeof part !== 'object' || part === null) return [];
   return Object.entries(part).flatMap(([name, value]: [string, unknown]) => [
@@ -26,7 +26,7 @@ function valuesOf(key: string, part: unknown): unknown[] {
 }
 
 describe('the OpenAPI document', () => {
-  it('is valid by the official schema of OpenAPI 3.1', async () => {
+  it('is valid according to the official schema of OpenAPI 3.1', async () => {
     const validator = new Validator();
     const result = await validator.validate(JSON.parse(JSON.stringify(document)) as Record<string, unknown>);
     expect(result.errors).to.equal(undefined);
@@ -34,17 +34,17 @@ describe('the OpenAPI document', () => {
     expect(validator.version).to.equal('3.1');
   });
 
-  it('is the one that is kept', async () => {
+  it('equals the stored document', async () => {
     expect(await documentText(), 'npm run openapi writes it').to.equal(readFileSync(DOCUMENT_FILE, 'utf8'));
   });
 
-  it('is what the types of the client are made of', async () => {
+  it('is the source of the client types', async () => {
     expect(await clientTypesText(await documentText()), 'npm run openapi writes them').to.equal(
       readFileSync(CLIENT_TYPES_FILE, 'utf8'),
     );
   });
 
-  it('has every operation of the service, by its method and path, and no other', () => {
+  it('contains every operation of the service with its method and path, and no other', () => {
     const found = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId }]) => [operationId, method, path]),
     );
@@ -52,7 +52,7 @@ describe('the OpenAPI document', () => {
     expect(found).to.have.deep.members(expected);
   });
 
-  it('refers to nothing that it does not have', () => {
+  it('has no references to missing components', () => {
     const refs = valuesOf('$ref', document) as string[];
     expect(refs).to.not.be.empty;
     for (const ref of new Set(refs)) {
@@ -64,13 +64,13 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('uses every schema that it has', () => {
+  it('uses every schema that it contains', () => {
     const used = new Set((valuesOf('$ref', document) as string[]).map((ref) => ref.split('/').at(-1)));
-    // An event stands in a stream of text, whose parts OpenAPI cannot describe.
+    // Events are part of a text stream, which OpenAPI cannot describe.
     expect(Object.keys(document.components.schemas).filter((id) => !used.has(id))).to.deep.equal(['RunEvent']);
   });
 
-  it('fills nothing in where requests are tried out, but what is required', () => {
+  it('gives defaults that tools would fill in only for required parameters', () => {
     const validate = document.paths['/validate']?.['post'];
     const queries = (validate?.parameters ?? []).filter((parameter) => 'schema' in parameter);
     expect(queries.length).to.be.above(10);
@@ -94,18 +94,18 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has no tuples, which few generators of clients read', () => {
+  it('contains no tuples, which few client generators support', () => {
     expect(valuesOf('prefixItems', document)).to.deep.equal([]);
     expect(valuesOf('items', document).filter((items) => items === false)).to.deep.equal([]);
   });
 
-  it('has no schema that is a document of its own', () => {
+  it('contains no schema that is a separate document', () => {
     expect(valuesOf('$schema', document)).to.deep.equal([]);
     expect(valuesOf('$id', document)).to.deep.equal([]);
     expect(valuesOf('$defs', document)).to.deep.equal([]);
   });
 
-  it('tells of every operation what it does, under a tag that the document has', () => {
+  it('describes every operation, with a tag of the document', () => {
     const tags = document.tags.map(({ name }) => name);
     for (const { operationId, summary, description, tags: own } of operations) {
       expect(summary.length, operationId).to.be.within(8, 80);
@@ -114,7 +114,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('answers every problem as application/problem+json, with a status that problems have', () => {
+  it('documents every problem as application/problem+json, with a valid status', () => {
     for (const { operationId, responses } of operations) {
       for (const [status, response] of Object.entries(responses)) {
         if (Number(status) < 400) continue;
@@ -124,14 +124,14 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('asks for a key everywhere but at /health', () => {
+  it('requires a key everywhere except at /health', () => {
     for (const { operationId, security, responses } of operations) {
       expect(security, operationId).to.deep.equal(operationId === 'getHealth' ? [] : undefined);
       expect('401' in responses, operationId).to.equal(operationId !== 'getHealth');
     }
   });
 
-  it('names the place where the service is mounted', () => {
+  it('names the path at which the service is mounted', () => {
     expect(openApiDocument({ basePath: '/fairness', version: '7.0.0' })).to.deep.include({
       servers: [{ url: '/fairness', description: 'This service.' }],
       info: { ...document.info, version: '7.0.0' },
@@ -139,14 +139,14 @@ describe('the OpenAPI document', () => {
   });
 
   for (const [name, { value }] of Object.entries(VALIDATE_EXAMPLES)) {
-    it(`has an example of POST /validate that is taken: ${name}`, () => {
+    it(`has a valid example of POST /validate: ${name}`, () => {
       expect(checker.faultsOf('ValidateBody', value)).to.deep.equal([]);
       expect(validateBodySchema.safeParse(value).success).to.equal(true);
     });
   }
 
   for (const [name, { value }] of Object.entries(LLM_EVAL_EXAMPLES)) {
-    it(`has an example of POST /llm-eval that is taken: ${name}`, () => {
+    it(`has a valid example of POST /llm-eval: ${name}`, () => {
       expect(checker.faultsOf('LlmEvalBody', value)).to.deep.equal([]);
       expect(llmEvalBodySchema.safeParse(value).success).to.equal(true);
     });
@@ -154,7 +154,7 @@ describe('the OpenAPI document', () => {
 
   for (const [id, schema] of Object.entries(document.components.schemas)) {
     for (const example of (schema['examples'] ?? []) as unknown[]) {
-      it(`has an example of ${id} that is one`, () => {
+      it(`has a valid example of ${id}`, () => {
         expect(checker.faultsOf(id, example)).to.deep.equal([]);
       });
     }

@@ -3,35 +3,35 @@ import addFormatsModule from 'ajv-formats';
 
 import { openApiDocument } from '../../../src/api/openapi/index.ts';
 
-// The package is CommonJS, whose default export stands under `default`.
+// The package is CommonJS, whose default export is under `default`.
 const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default;
 
-/** A name for the document, which nobody asks for. */
+/** The ID of the document for the checker. */
 const DOCUMENT = 'https://evenhand.invalid/document';
 
-/** A part of the document whose references lead to where JSON Schema has what is shared. */
+/** Returns a part of the document whose references point to the location of shared schemas in JSON Schema. */
 function moved(part: unknown, place = ''): unknown {
   return JSON.parse(JSON.stringify(part).replaceAll('"#/components/schemas/', `"${place}#/$defs/`));
 }
 
-/** Checks values by schemas of the service's document, read as JSON Schema 2020-12. */
+/** Checks values against schemas of the service's document, read as JSON Schema 2020-12. */
 export class SchemaChecker {
   readonly #ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, strictTuples: false });
   readonly #known = new Map<string, ValidateFunction>();
 
   constructor() {
     addFormats(this.#ajv);
-    // Words of OpenAPI, which mean nothing to a checker.
+    // Keywords of OpenAPI, which have no meaning in JSON Schema.
     this.#ajv.addKeyword('example');
     this.#ajv.addSchema({ $id: DOCUMENT, $defs: moved(openApiDocument().components.schemas) as object });
   }
 
-  /** What is wrong with a value by a component of the document; empty where nothing is. */
+  /** Returns the errors of a value according to a component of the document; empty if it is valid. */
   faultsOf(component: string, value: unknown): string[] {
     return this.faultsBy({ $ref: `#/components/schemas/${component}` }, value);
   }
 
-  /** What is wrong with a value by any schema of the document. */
+  /** Returns the errors of a value according to any schema of the document. */
   faultsBy(schema: object, value: unknown): string[] {
     const text = JSON.stringify(moved(schema, DOCUMENT));
     const validate = this.#known.get(text) ?? this.#ajv.compile(JSON.parse(text) as object);

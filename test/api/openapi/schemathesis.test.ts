@@ -8,7 +8,7 @@ import { createApp } from '../../../src/api/app/create-app.ts';
 import { createHttpServer } from '../../../src/api/serve/http-server.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 
-/** Schemathesis: a program in Python, which makes requests from the document, proper and improper ones. */
+/** Schemathesis, a Python program that generates valid and invalid requests from the document. */
 const PROGRAM = process.env['EVENHAND_SCHEMATHESIS'] ?? '';
 
 const MIN_REQUESTS = 2000;
@@ -20,7 +20,7 @@ const CHECKS = [
   'response_schema_conformance',
 ];
 
-/** How bodies are sent whose types Schemathesis does not know. */
+/** Serializers for media types that Schemathesis does not know. */
 const HOOKS = `import schemathesis
 
 @schemathesis.serializer("application/x-ndjson", "text/tab-separated-values", "application/vnd.apache.parquet")
@@ -50,10 +50,10 @@ function run(args: readonly string[], cwd: string): Promise<Run> {
   });
 }
 
-describe('requests made from the OpenAPI document @slow', () => {
+describe('requests generated from the OpenAPI document @slow', () => {
   const folder = useTemporaryFolder();
 
-  it('are answered with documented statuses and bodies, and never by a fault of the service', async function () {
+  it('are answered with documented statuses and bodies, and never by an internal error', async function () {
     if (PROGRAM === '') {
       console.log('      EVENHAND_SCHEMATHESIS names no executable of Schemathesis: not run');
       this.skip();
@@ -61,7 +61,7 @@ describe('requests made from the OpenAPI document @slow', () => {
     this.timeout(600_000);
     const app = createApp({ keys: [], threads: 1 });
     await app.ready();
-    // The server of the service, since some answers are its own: to headers that are too large, say.
+    // The real server is used, because it answers some requests itself, for example if headers are too large.
     const server = createHttpServer(app.callback());
     const url = `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}`;
     writeFileSync(path.join(folder(), 'hooks.py'), HOOKS);

@@ -19,7 +19,7 @@ import {
   ValueError,
 } from '../../../src/exceptions/index.ts';
 
-/** A metric that lacks its data. */
+/** Returns the error of a metric that lacks its data. */
 function lacking(argument: string): ValueError {
   return new ValueError('It needs labels.', {
     code: 'missing-argument',
@@ -48,7 +48,7 @@ describe('problemOfError', () => {
     [new LLMClientError('x'), 502],
   ] as const;
   for (const [error, status] of kinds) {
-    it(`tells a ${error.name} as ${String(status)}, in its words, and keeps it as the cause`, () => {
+    it(`converts a ${error.name} to ${String(status)} with its message, and keeps it as the cause`, () => {
       const problem = problemOfError(error, 'id-1');
       expect([problem.status, problem.cause]).to.deep.equal([status, error]);
       expect(problem.detail).to.match(status === 403 ? /^Live calls are not allowed here/ : /^x$/);
@@ -56,7 +56,7 @@ describe('problemOfError', () => {
     });
   }
 
-  it('leaves a problem as it is', () => {
+  it('returns a problem unchanged', () => {
     const problem = new ServiceProblem(409, { detail: 'x' });
     expect(problemOfError(problem, 'id-1')).to.equal(problem);
   });
@@ -67,15 +67,15 @@ describe('problemOfError', () => {
     ['nothing', undefined],
     ['null', null],
     ['an object', { status: 400, message: SECRET }],
-    ['an error with the status of a fault of ours', Object.assign(new Error(SECRET), { status: 500, expose: true })],
-    ['an error with a status that is none', Object.assign(new Error(SECRET), { status: NaN, expose: true })],
+    ['an error with the status of an internal error', Object.assign(new Error(SECRET), { status: 500, expose: true })],
+    ['an error with an invalid status', Object.assign(new Error(SECRET), { status: NaN, expose: true })],
     [
       'a folder that cannot be written',
       new DataValidationError(`Cannot write '${SECRET}'.`, { context: { path: SECRET, code: 'EACCES' } }),
     ],
   ];
   for (const [title, error] of unknown) {
-    it(`tells ${title} as 500 with the id, and nothing of what happened`, () => {
+    it(`converts ${title} to 500 with the ID and no details`, () => {
       const problem = problemOfError(error, 'id-77');
       expect(problem.status).to.equal(500);
       expect(problem.detail).to.include('id-77');
@@ -86,25 +86,25 @@ describe('problemOfError', () => {
   const systemError = (code: string): Error => Object.assign(new Error(`${code}: ${SECRET}`), { code });
   const full: readonly (readonly [string, unknown])[] = [
     ['a full disk', systemError('ENOSPC')],
-    ['a used up quota', systemError('EDQUOT')],
+    ['an exceeded quota', systemError('EDQUOT')],
     ['too many open files', systemError('EMFILE')],
     ['an atomic write', new DataValidationError(`Cannot write '${SECRET}'.`, { context: { path: SECRET, code: 'ENOSPC' } })],
     ['an error of a step', new PipelineExecutionError(`failed at ${SECRET}`, { cause: new DataValidationError('x', { cause: systemError('ENOSPC') }) })],
     ['DuckDB, which gives no code', new DataValidationError(`Cannot write '${SECRET}'.`, { cause: new Error('IO Error: Could not write file: No space left on device') })],
   ]; // prettier-ignore
   for (const [title, error] of full) {
-    it(`tells a disk without room (${title}) as 503 with Retry-After, and names no folder`, () => {
+    it(`converts a full disk (${title}) to 503 with Retry-After, and names no folder`, () => {
       const problem = problemOfError(error, 'id-77');
       expect([problem.status, problem.headers['Retry-After']]).to.deep.equal([503, '60']);
       expect(problem.detail).to.equal('The service has no room left for results.');
       expect(JSON.stringify(problem)).to.not.include('secret');
       expect(problemOfRun('run-1', error)).to.include({ status: 503, run_id: 'run-1' });
-      // The way from a thread, or from the store, to the client.
+      // As it travels from a thread or the store to the client.
       expect(ServiceProblem.fromJSON(problem.toJSON()).headers).to.deep.equal({ 'Retry-After': '60' });
     });
   }
 
-  it('tells the errors of Koa by their status, and their words where they may be shown', () => {
+  it('uses the status of errors of Koa, and their message if it may be exposed', () => {
     const shown = problemOfError(Object.assign(new Error('too big'), { status: 413, expose: true }), 'x');
     const hidden = problemOfError(Object.assign(new Error(SECRET), { status: 413, expose: false }), 'x');
     const odd = problemOfError(Object.assign(new Error('odd'), { status: 418, expose: true }), 'x');
@@ -113,7 +113,7 @@ describe('problemOfError', () => {
     expect([odd.status, odd.detail]).to.deep.equal([400, 'odd']);
   });
 
-  it('names the field and the row at fault by their names on the wire', () => {
+  it('names the invalid field and row with their names on the wire', () => {
     const row = new DataValidationError('sampleWeight must be finite.', {
       context: { argument: 'sampleWeight', index: 3, value: Infinity },
     });
@@ -146,7 +146,7 @@ describe('problemOfError', () => {
     expect(errors).to.deep.equal([{ pointer: '/y_pred/12', detail }]);
   });
 
-  it('tells of refused calls nothing that the environment of the service has or lacks', () => {
+  it('does not reveal the environment of the service in the problem of rejected calls', () => {
     const error = new CacheMissError('7 answers are not known, and nothing was asked: OPENAI_API_KEY is not set.', {
       context: { missing: 7, prompt: 'Should I hire Ann?' },
       suggestion: 'Set OPENAI_API_KEY in the environment, or use the provider local.',
@@ -172,16 +172,16 @@ describe('problemOfError', () => {
       '/metric',
       /./,
     ],
-    ['labels that are missing', lacking('yTrue'), 'validate-rows', '/y_true', /^Send y_true\.$/],
+    ['missing labels', lacking('yTrue'), 'validate-rows', '/y_true', /^Send y_true\.$/],
     ['labels without a column', lacking('yTrue'), 'validate-table', 'y_true', /^Name its column as y_true\.$/],
-    ['scores that are missing', lacking('score'), 'validate-rows', '/y_score', /^Send y_score\.$/],
+    ['missing scores', lacking('score'), 'validate-rows', '/y_score', /^Send y_score\.$/],
     ['a column of an intersection', unknownColumn('race'), table, 'sensitive', /./],
     ['a column with a comma in its name', unknownColumn('a,b'), table, 'sensitive', /./],
     ['a column of decisions', unknownColumn('ok'), table, 'y_pred', /./],
     ["a column of a configuration's", unknownColumn('ok'), 'workflow', '/config', /./],
     ['an unreadable file', new DataValidationError('Line 3 is short.'), 'pipeline', '/file', /./],
     [
-      'a section that is missing',
+      'a missing section',
       new ConfigValidationError('no', { context: { key: 'training' } }),
       'workflow',
       '/config/training',
@@ -210,7 +210,7 @@ describe('problemOfError', () => {
     ],
   ];
   for (const [title, error, work, pointer, suggestion] of pointed) {
-    it(`points at the field: ${title}`, () => {
+    it(`points to the field: ${title}`, () => {
       const problem = problemOfToolkitError(error, work);
       expect(problem?.errors?.map((fault) => fault.pointer)).to.deep.equal([pointer]);
       expect(problem?.suggestion).to.match(suggestion);
@@ -226,17 +226,17 @@ describe('problemOfError', () => {
     ["Column 'minGroupSize' -- twice -- is a-b", 'workflow', "Column 'minGroupSize' -- twice -- is a-b"],
   ];
   for (const [text, kind, wire] of translated) {
-    it(`puts it as a request would: ${text}`, () => {
+    it(`uses the names of a request: ${text}`, () => {
       expect(inWireNames(text, kind)).to.equal(wire);
     });
   }
 
-  it('takes over fields that are named as a client knows them', () => {
+  it('accepts fields that already have the names of a client', () => {
     const fields = [{ pointer: '/ci_level', detail: 'must be below 1' }];
     expect(problemOfError(new ConfigValidationError('no', { context: { fields } }), 'x').errors).to.deep.equal(fields);
   });
 
-  it('names each fault of a configuration by its key and line, at most fifty', () => {
+  it('names each problem of a configuration with its key and line, up to fifty', () => {
     const fault = {
       file: 'config.yml',
       line: 7,

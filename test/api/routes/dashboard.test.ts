@@ -41,13 +41,13 @@ const alertsText = (alarms: number, watches: number) =>
     watches: Array.from({ length: watches }, () => ({})),
   });
 
-/** As the monitor does it: whole, under another name first. */
+/** Writes files like the monitor: complete, under a temporary name first. */
 function put(folder: string, name: string, text: string): void {
   writeFileSync(path.join(folder, `${name}.tmp`), text);
   renameSync(path.join(folder, `${name}.tmp`), path.join(folder, name));
 }
 
-/** The sources of a directive that stand in a page's own policy. */
+/** Returns the sources of a directive in the policy of a page. */
 const ownPolicy = (page: string) => (/content="([^"]*)"/.exec(page)?.[1] ?? '').replaceAll('&#39;', "'").split('; ');
 
 const hashesOf = (page: string) =>
@@ -58,7 +58,7 @@ const hashesOf = (page: string) =>
 
 describe('the dashboard without a folder', () => {
   for (const url of ['/dashboard', '/dashboard/page', '/dashboard/events']) {
-    it(`answers ${url} with 404 and how to have one`, async () => {
+    it(`answers ${url} with 404 and explains how to start one`, async () => {
       const answer = await ask(appOf({}), { method: 'GET', url });
       expect(answer.statusCode).to.equal(404);
       expect(answer.json<{ suggestion: string }>().suggestion)
@@ -71,7 +71,7 @@ describe('the dashboard without a folder', () => {
 describe('GET /dashboard', () => {
   const folder = useTemporaryFolder();
 
-  it('has a policy that lets run what it holds, and nothing else', async () => {
+  it('has a policy that allows only its own script and style', async () => {
     const answer = await ask(appOf({ monitorFolder: folder() }), { method: 'GET', url: '/dashboard' });
     expect(answer.headers['content-type']).to.equal('text/html; charset=utf-8');
     const policy = String(answer.headers['content-security-policy']);
@@ -83,7 +83,7 @@ describe('GET /dashboard', () => {
     expect(answer.body).to.not.match(/ style="| on\w+="|https?:/);
   });
 
-  it('links by relative paths, with or without a slash at its end', async () => {
+  it('uses relative links, with or without a slash at its end', async () => {
     const app = appOf({ monitorFolder: folder(), basePath: '/fairness' });
     expect((await ask(app, { method: 'GET', url: '/dashboard' })).body).to.include('data-base="dashboard/"');
     expect((await ask(app, { method: 'GET', url: '/dashboard/' })).body).to.include('data-base="./"');
@@ -97,13 +97,13 @@ describe('GET /dashboard', () => {
       { 'dashboard.html': 'x', 'active_alerts.json': alertsText(2, 1) },
       { alarms: 2, watches: 1 },
     ],
-    ['no alarm', { 'dashboard.html': 'x', 'active_alerts.json': alertsText(0, 0) }, { alarms: 0, watches: 0 }],
-    ['half of a file of alerts', { 'active_alerts.json': '{"alerts": [' }, { alarms: null, watches: null }],
-    ['alerts of another make', { 'active_alerts.json': '[]' }, { alarms: null, watches: null }],
+    ['no alarms', { 'dashboard.html': 'x', 'active_alerts.json': alertsText(0, 0) }, { alarms: 0, watches: 0 }],
+    ['a truncated file of alerts', { 'active_alerts.json': '{"alerts": [' }, { alarms: null, watches: null }],
+    ['alerts in another format', { 'active_alerts.json': '[]' }, { alarms: null, watches: null }],
     ['alerts that are null', { 'active_alerts.json': 'null' }, { alarms: null, watches: null }],
   ];
   for (const [title, files, expected] of states) {
-    it(`tells of a folder that holds ${title}`, async () => {
+    it(`reports the state of a folder that contains ${title}`, async () => {
       const own = path.join(folder(), title.replaceAll(' ', '-'));
       mkdirSync(own);
       for (const [name, text] of Object.entries(files)) writeFileSync(path.join(own, name), text);
@@ -117,7 +117,7 @@ describe('GET /dashboard', () => {
     });
   }
 
-  it('tells of a folder that is not there as of one that holds nothing', async () => {
+  it('treats a missing folder like an empty one', async () => {
     const answer = await ask(appOf({ monitorFolder: '/no/such/folder' }), { method: 'GET', url: '/dashboard' });
     expect(answer.statusCode).to.equal(200);
     expect(answer.body).to.include('"page":null').and.not.include('/no/such');
@@ -131,12 +131,12 @@ describe('GET /dashboard/page', () => {
     return ask(appOf({ monitorFolder: folder() }), { method: 'GET', url: '/dashboard/page' });
   };
 
-  it('answers 404 where the monitor has written none', async () => {
+  it('answers 404 if the monitor has not written a page', async () => {
     const answer = await ask(appOf({ monitorFolder: '/no/such/folder' }), { method: 'GET', url: '/dashboard/page' });
     expect([answer.statusCode, answer.body.includes('/no/such')]).to.deep.equal([404, false]);
   });
 
-  it('shuts the page off from everything, its own origin included', async () => {
+  it('isolates the page from everything, including its own origin', async () => {
     const { headers } = await pageOf(PAGE);
     expect(headers['content-security-policy'])
       .to.match(/^sandbox allow-scripts;/)
@@ -145,7 +145,7 @@ describe('GET /dashboard/page', () => {
     expect(headers['x-frame-options']).to.equal('SAMEORIGIN');
   });
 
-  it('is the file, with one script more, let run by its hash as the others are', async () => {
+  it('returns the file with one additional script, allowed by its hash', async () => {
     const { body } = await pageOf(PAGE);
     const scripts = ownPolicy(body).find((directive) => directive.startsWith('script-src ')) ?? '';
     expect(hashesOf(body)).to.have.length(2);
@@ -156,19 +156,19 @@ describe('GET /dashboard/page', () => {
     expect(without).to.equal(PAGE);
   });
 
-  it('lets the script run also in a page that has none of its own', async () => {
+  it('allows the script in a page without scripts too', async () => {
     const { body } = await pageOf(reportPage({ title: 'x', header: markup`x`, main: markup`x`, footer: markup`x` }));
     expect(hashesOf(body)).to.have.length(1);
     expect(ownPolicy(body)).to.include(`script-src ${hashesOf(body).join(' ')}`);
   });
 
   for (const text of ['<p>not ours</p>', '<html><body>$& $1</body></html>', '']) {
-    it(`leaves a page of another make as it is: ${JSON.stringify(text)}`, async () => {
+    it(`does not change a page from another source: ${JSON.stringify(text)}`, async () => {
       expect((await pageOf(text)).body).to.equal(text);
     });
   }
 
-  it('is the new file as soon as there is one', async () => {
+  it('returns a new file as soon as it exists', async () => {
     const app = appOf({ monitorFolder: folder() });
     for (const text of ['first', 'other', 'third']) {
       put(folder(), 'dashboard.html', text);
@@ -224,7 +224,7 @@ describe('GET /dashboard/events', () => {
     return { answer, text: () => text, until, ended };
   }
 
-  it('tells the state at once, and each change, to all who follow', async () => {
+  it('sends the state immediately, and each change, to all followers', async () => {
     mkdirSync(own);
     put(own, 'dashboard.html', 'one');
     put(own, 'active_alerts.json', alertsText(0, 0));
@@ -239,7 +239,7 @@ describe('GET /dashboard/events', () => {
     for (const { until } of all) await until(/"alarms":3/);
   });
 
-  it('finds a folder that is made later, and one that is replaced', async () => {
+  it('finds a folder that is created later or replaced', async () => {
     const { until } = await follow(await listen({ pollMillis: 30 }));
     await until(/"page":null/);
     mkdirSync(own);
@@ -251,7 +251,7 @@ describe('GET /dashboard/events', () => {
     await until(/"alarms":2/);
   });
 
-  it('does not tell the same again to one that comes back, and tells what it missed', async () => {
+  it('does not resend a known state after a reconnect, but sends what was missed', async () => {
     mkdirSync(own);
     put(own, 'dashboard.html', 'one');
     const port = await listen({ pollMillis: 30 });
@@ -268,19 +268,19 @@ describe('GET /dashboard/events', () => {
     await late.until(/event: changed/);
   });
 
-  it('shows that it is still there where nothing changes', async () => {
+  it('sends heartbeats while nothing changes', async () => {
     const { until } = await follow(await listen({ heartbeatMillis: 20 }));
     await until(/(?:: still here\n\n){3}/);
   });
 
-  it('ends when the service takes no more work', async () => {
+  it('ends when the service accepts no more work', async () => {
     const { ended, until } = await follow(await listen({ pollMillis: 20 }));
     await until(/changed/);
     reason = 'The service ends.';
     await ended;
   });
 
-  it('takes a hundred, refuses the next with 503, and takes others when some have gone', async function () {
+  it('accepts a hundred followers, rejects the next with 503, and accepts others when some have left', async function () {
     this.timeout(20_000);
     const port = await listen({});
     const all = await Promise.all(Array.from({ length: 100 }, () => follow(port)));

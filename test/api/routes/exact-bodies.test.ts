@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type Json, useService } from '../../helpers/service.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** Two groups of 20 rows: all accepted in the first, none in the second. A gap of 1. */
+/** Two groups of 20 rows: all accepted in the first, none in the second. The gap is 1. */
 const DECISIONS = [...Array<number>(20).fill(1), ...Array<number>(20).fill(0)];
 const rows = (first: string, second: string): string[] =>
   DECISIONS.map((decision) => (decision === 1 ? first : second));
@@ -16,14 +16,14 @@ describe('JSON bodies whose values a lax parser would change', function () {
   const send = (url: string, payload: string | Buffer, headers = {}) =>
     service.ask({ method: 'POST', url, headers: { ...JSON_TYPE, ...headers }, payload });
 
-  // The job of a thread reads the body again, so each is sent both ways.
+  // In a thread the body is read again, so both ways are tested.
   for (const [way, headers] of [
     ['at once', {}],
     ['in a thread', { 'idempotency-key': 'exact' }],
   ] as const) {
     const key = (name: string) => ('idempotency-key' in headers ? { 'idempotency-key': `${name}-exact` } : {});
 
-    it(`refuses text that is not UTF-8 with the offset of the byte, ${way}`, async () => {
+    it(`reject text that is not UTF-8 with the offset of the byte, ${way}`, async () => {
       const latin1 = Buffer.from(body('"é"', '"è"'), 'latin1');
       const answer = await send('/validate', latin1, key('utf8'));
       expect(answer.statusCode).to.equal(400);
@@ -34,13 +34,13 @@ describe('JSON bodies whose values a lax parser would change', function () {
       expect(utf8.json<Json>()).to.have.nested.property('metrics.demographic_parity_difference.value', 1);
     });
 
-    it(`refuses a key that is there twice, ${way}`, async () => {
+    it(`reject a duplicate key, ${way}`, async () => {
       const answer = await send('/validate', body('"a"', '"b"', ', "threshold": 2'), key('twice'));
       expect(answer.statusCode).to.equal(400);
       expect(answer.json<Json>()['errors']).to.have.nested.property('[0].pointer', '/threshold');
     });
 
-    it(`refuses groups given as numbers that lose digits, ${way}`, async () => {
+    it(`reject groups given as numbers that lose digits, ${way}`, async () => {
       const answer = await send('/validate', body('9007199254740992', '9007199254740993'), key('digits'));
       expect(answer.statusCode).to.equal(400);
       expect(answer.json<Json>()['errors']).to.have.nested.property('[0].pointer', '/sensitive/20');
@@ -53,21 +53,21 @@ describe('JSON bodies whose values a lax parser would change', function () {
     ['/control/g/0', ', "control": {"g": [0.1234567890123456789]}'],
     ['/y_true/0', ', "y_true": [9007199254740993], "positive_label": "9007199254740992"'],
   ] as const) {
-    it(`refuses a number that loses digits at ${field}`, async () => {
+    it(`reject a number that loses digits at ${field}`, async () => {
       const answer = await send('/validate', body('"a"', '"b"', rest));
       expect(answer.statusCode).to.equal(400);
       expect(answer.json<Json>()['errors']).to.have.nested.property('[0].pointer', field);
     });
   }
 
-  it('takes scores of any number of digits', async () => {
+  it('accept scores with any number of digits', async () => {
     const scores = DECISIONS.map((decision) => (decision === 1 ? '0.9999999999999999999' : '0.12345678901234567890'));
     const text = body('"a"', '"b"').replace(/"y_pred": \[[^\]]*\]/, `"y_score": [${scores.join()}]`);
     const answer = await send('/validate', text);
     expect(answer.json<Json>()).to.have.nested.property('metrics.demographic_parity_difference.value', 1);
   });
 
-  it('holds for POST /llm-eval', async () => {
+  it('are also checked for POST /llm-eval', async () => {
     const latin1 = await send('/llm-eval', Buffer.from('{"config": "é"}', 'latin1'));
     expect(latin1.statusCode).to.equal(400);
     expect(latin1.json<Json>()['detail']).to.equal('The body is not UTF-8: byte 0xe9 at offset 12.');

@@ -16,7 +16,7 @@ const runs = {
 } as Partial<Service['runs']> as Service['runs'];
 
 describe('GET /health', () => {
-  it('answers whenever the process does, also where no work is taken', async () => {
+  it('answers whenever the process is running, even if no work is accepted', async () => {
     const answer = await answerOf(healthRoute, { notReady: () => 'The service ends.' });
     expect(answer.statusCode).to.equal(200);
     expect(answer.json()).to.deep.equal({ status: 'ok', version: VERSION, timestamp: '2026-01-31T09:30:00.000Z' });
@@ -24,19 +24,19 @@ describe('GET /health', () => {
 });
 
 describe('GET /ready', () => {
-  it('tells how much work there is', async () => {
+  it('returns the current load', async () => {
     const answer = await answerOf(readinessRoute, { runs });
     expect(answer.statusCode).to.equal(200);
     expect(answer.json()).to.deep.equal({ status: 'ready', queued: 3, running: 2, kept: 40 });
   });
 
-  it('answers 503 with the reason where no work is taken, without asking for the runs', async () => {
+  it('answers 503 with the reason if no work is accepted, without counting the runs', async () => {
     const answer = await answerOf(readinessRoute, { notReady: () => 'The service ends.' });
     expect([answer.statusCode, answer.headers['retry-after']]).to.deep.equal([503, '5']);
     expect(answer.json<{ detail: string }>().detail).to.equal('The service ends.');
   });
 
-  it('answers 500 where the runs cannot be asked', async () => {
+  it('answers 500 if the runs cannot be counted', async () => {
     expect((await answerOf(readinessRoute)).statusCode).to.equal(500);
   });
 });

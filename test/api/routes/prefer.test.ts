@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { readPreference } from '../../../src/api/routes/answer-run.ts';
 
-describe('what a Prefer header asks for (RFC 7240)', () => {
+describe('readPreference (RFC 7240)', () => {
   const cases: readonly (readonly [header: string, isAsync: boolean, waitSeconds: number | null])[] = [
     ['', false, null],
     ['respond-async', true, null],
@@ -18,7 +18,7 @@ describe('what a Prefer header asks for (RFC 7240)', () => {
     [', ,', false, null],
   ];
   for (const [header, isAsync, waitSeconds] of cases) {
-    it(`'${header}'`, () => {
+    it(`reads '${header}'`, () => {
       expect(readPreference(header)).to.deep.equal({ isAsync, waitSeconds });
     });
   }

@@ -17,7 +17,7 @@ describe('results of runs', function () {
   const service = useService();
   const get = (url: string, headers: Record<string, string> = {}) => service.ask({ method: 'GET', url, headers });
 
-  it('a result is what POST answered, with its endpoint, state and time', async () => {
+  it('a result is the answer of POST, with its endpoint, state and time', async () => {
     const posted = (await service.post('/validate', ROWS)).json<Json>();
     const run = (await get(`/results/${String(posted['run_id'])}`)).json<Json>();
     expect(run).to.include({ run_id: posted['run_id'], endpoint: '/validate', status: 'succeeded', problem: null });
@@ -25,7 +25,7 @@ describe('results of runs', function () {
     expect(run['created_at']).to.match(/^\d{4}-\d\d-\d\dT/);
   });
 
-  it('the same result as Markdown and as a page, by Accept', async () => {
+  it('the same result is available as Markdown and as a page, by Accept', async () => {
     const { run_id: id } = (await service.post('/validate', ROWS)).json<Json>();
     const markdown = await get(`/results/${String(id)}`, { accept: 'text/markdown' });
     expect(markdown.headers['content-type']).to.match(/^text\/markdown/);
@@ -37,7 +37,7 @@ describe('results of runs', function () {
     expect(html.headers['vary']).to.match(/accept/i);
   });
 
-  it('the list can be cut down by state, endpoint and number; what it cannot be asked is 422', async () => {
+  it('the list can be filtered by state, endpoint and number; other parameters are answered with 422', async () => {
     await service.post('/validate', ROWS);
     await service.post('/validate', ROWS);
     const list = async (query: string): Promise<Json[]> =>
@@ -57,7 +57,7 @@ describe('results of runs', function () {
     }
   });
 
-  it('an option in the wrong place is refused, so that no gate is dropped in silence', async () => {
+  it('a misplaced option is rejected, so that no gate is silently dropped', async () => {
     const json = await service.post('/validate?threshold=0.1', ROWS);
     expect(json.statusCode).to.equal(422);
     expect(json.json<{ errors: Json[] }>().errors[0]).to.include({ pointer: 'threshold' });
@@ -65,14 +65,14 @@ describe('results of runs', function () {
     expect(form.statusCode).to.equal(422);
   });
 
-  it('what went wrong by the fault of a client that waited takes no place among the results', async () => {
+  it('errors of a waiting client are not stored among the results', async () => {
     const before = (await get('/results')).json<{ results: Json[] }>().results.length;
     const answer = await service.form('/pipeline', { config: 'sensitve: [sex]' }, { name: 'x.csv', content: CSV });
     expect(answer.statusCode).to.equal(422);
     expect((await get('/results')).json<{ results: Json[] }>().results).to.have.length(before);
   });
 
-  it('the report of a table calls its attribute by its column', async () => {
+  it('the report of a table names its attribute by its column', async () => {
     const answer = await service.ask({
       method: 'POST',
       url: '/validate?y_pred=hired&sensitive=sex&min_group_size=1',
@@ -86,12 +86,12 @@ describe('results of runs', function () {
     }
   });
 
-  it('a form that no result has is 406', async () => {
+  it('an unavailable format is answered with 406', async () => {
     const { run_id: id } = (await service.post('/validate', ROWS)).json<Json>();
     expect((await get(`/results/${String(id)}`, { accept: 'image/png' })).statusCode).to.equal(406);
   });
 
-  it('the list has the newest first', async () => {
+  it('the list is sorted newest first', async () => {
     const first = (await service.post('/validate', ROWS)).json<Json>();
     const second = (await service.post('/validate', ROWS)).json<Json>();
     const { results } = (await get('/results')).json<{ results: Json[] }>();
@@ -101,7 +101,7 @@ describe('results of runs', function () {
       .and.below(places[1] as number);
   });
 
-  it('DELETE forgets a result; afterwards, and for an unknown one, 404', async () => {
+  it('DELETE removes a result; afterwards, and for an unknown one, the answer is 404', async () => {
     const { run_id: id } = (await service.post('/validate', ROWS)).json<Json>();
     const url = `/results/${String(id)}`;
     expect((await service.ask({ method: 'DELETE', url })).statusCode).to.equal(204);
@@ -110,7 +110,7 @@ describe('results of runs', function () {
     expect((await get('/results/..%2f..%2fetc%2fpasswd')).statusCode).to.equal(404);
   });
 
-  it('a pipeline leaves its data as CSV and Parquet, and a report', async () => {
+  it('a pipeline stores its data as CSV and Parquet, and a report', async () => {
     const answer = await service.form('/pipeline', { config: CONFIG }, { name: '../../x.csv', content: CSV });
     expect(answer.statusCode, answer.payload).to.equal(200);
     const body = answer.json<Json>();
@@ -132,12 +132,12 @@ describe('results of runs', function () {
     expect(report.payload).to.match(/^<!doctype html>/i);
   });
 
-  it('a validation leaves no data', async () => {
+  it('a validation has no data', async () => {
     const { run_id: id } = (await service.post('/validate', ROWS)).json<Json>();
     expect((await get(`/results/${String(id)}/data`)).statusCode).to.equal(404);
   });
 
-  it('respond-async answers 202 with where the result will be, and it comes', async () => {
+  it('respond-async is answered with 202 and the path of the result, which becomes available', async () => {
     const answer = await service.post('/validate', ROWS, { prefer: 'respond-async' });
     expect(answer.statusCode).to.equal(202);
     const { run_id: id, status } = answer.json<Json>();
@@ -150,12 +150,12 @@ describe('results of runs', function () {
     expect(run['result']).to.include({ passed: false, run_id: id });
   });
 
-  it('respond-async with wait answers 200 where the run ends in time', async () => {
+  it('respond-async with wait is answered with 200 if the run ends in time', async () => {
     const answer = await service.post('/validate', ROWS, { prefer: 'respond-async, wait=60' });
     expect(answer.statusCode).to.equal(200);
   });
 
-  it('a run that fails tells its problem, to who waits and in the store', async () => {
+  it('a failed run has its problem, for the waiting client and in the store', async () => {
     const waited = await service.form('/pipeline', { config: 'sensitve: [sex]' }, { name: 'x.csv', content: CSV });
     expect(waited.statusCode).to.equal(422);
     expect(waited.json<{ errors: Json[] }>().errors[0]?.['detail']).to.contain('sensitive');
@@ -170,7 +170,7 @@ describe('results of runs', function () {
     expect(run['problem']).to.include({ status: 422 });
   });
 
-  it('events tell the states of a run in order, and end', async () => {
+  it('events report the states of a run in order, and end', async () => {
     const posted = await service.post('/validate', ROWS, { prefer: 'respond-async' });
     const events = await get(`${String(posted.headers['location'])}/events`);
     expect(events.headers['content-type']).to.match(/^text\/event-stream/);
@@ -179,11 +179,11 @@ describe('results of runs', function () {
     const ids = blocks.map((block) => Number(/^id: (\d+)/.exec(block)?.[1]));
     expect(ids).to.deep.equal([...ids].sort((a, b) => a - b));
     const rest = await get(`${String(posted.headers['location'])}/events`, { 'last-event-id': String(ids.at(-1)) });
-    expect([rest.statusCode, rest.payload], 'an EventSource that comes back is told to stop').to.deep.equal([204, '']);
+    expect([rest.statusCode, rest.payload], 'a reconnecting EventSource must stop').to.deep.equal([204, '']);
     expect((await get('/results/nobody/events')).statusCode).to.equal(404);
   });
 
-  it('a request with an idempotency key is one run, however often it is sent', async () => {
+  it('requests with the same idempotency key are one run', async () => {
     const send = (body: unknown) => service.post('/validate', body, { 'idempotency-key': 'once-1' });
     const [a, b] = await Promise.all([send(ROWS), send(ROWS)]);
     const c = await send(ROWS);
@@ -192,7 +192,7 @@ describe('results of runs', function () {
     expect((await send({ ...ROWS, threshold: 0.2 })).statusCode).to.equal(422);
   });
 
-  it('a workflow without a training section is told of the endpoint that needs none', async () => {
+  it('a workflow without a training section gets a hint to the endpoint that needs none', async () => {
     const answer = await service.form('/workflow', { config: CONFIG }, { name: 'x.csv', content: CSV });
     expect(answer.statusCode).to.equal(422);
     expect(answer.json<Json>()['suggestion'])
@@ -200,7 +200,7 @@ describe('results of runs', function () {
       .and.not.match(/evenhand pipeline|applyPipeline/);
   });
 
-  it('a form without a configuration or a file is 422, naming it', async () => {
+  it('a form without a configuration or a file is answered with 422 and its name', async () => {
     const noConfig = await service.form('/workflow', {}, { name: 'x.csv', content: CSV });
     expect(noConfig.statusCode).to.equal(422);
     expect(noConfig.json<{ errors: Json[] }>().errors[0]).to.include({ pointer: '/config' });
@@ -210,7 +210,7 @@ describe('results of runs', function () {
   });
 });
 
-describe('what keys share', () => {
+describe('sharing between keys', () => {
   const [alice, bob] = ['alice-0123456789abcdef', 'bob-0123456789abcdefgh'];
   const service = useService({ keys: [alice, bob], rateLimit: 6 });
   const as = (key: string, headers: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...headers });
@@ -243,10 +243,10 @@ describe('what keys share', () => {
   });
 });
 
-describe('an entry of the store that was edited', () => {
+describe('an edited entry of the store', () => {
   const root = useTemporaryFolder();
 
-  it('is answered with a problem that says so, never with its content', async () => {
+  it('is answered with a problem that reports it, never with its content', async () => {
     const storeFolder = mkdtempSync(path.join(root(), 'store-'));
     const open = async () => {
       const app = createApp({ keys: [], threads: 1, storeFolder });

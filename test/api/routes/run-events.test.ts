@@ -10,14 +10,14 @@ import { runEventsRoute } from '../../../src/api/routes/run-events.ts';
 
 const MAX_FOLLOWERS = 250;
 
-describe('streams of events that are abandoned', () => {
+describe('event streams with disconnected clients', () => {
   const live = new Set<object>();
   let onNone: () => void = () => undefined;
   let server: Server;
   let port = 0;
   const sockets: Socket[] = [];
 
-  /** A run that goes on, and that notes who follows it. */
+  /** A run that continues, and that records its followers. */
   const runs = {
     get: () => Promise.resolve({ runId: 'r', status: 'running', lastEventId: 1 }),
     follow: (_: string, __: number, onEvent: (event: object) => void) => {
@@ -34,7 +34,7 @@ describe('streams of events that are abandoned', () => {
   before(async () => {
     const route = runEventsRoute({ runs } as unknown as Service);
     const app = new Koa();
-    // Koa would print each connection that is abandoned.
+    // Koa would print each connection that breaks.
     app.silent = true;
     app.use(
       answerProblems({ logger: { error: () => undefined, warn: () => undefined } } as unknown as Service) as never,
@@ -53,7 +53,7 @@ describe('streams of events that are abandoned', () => {
     server.close();
   });
 
-  /** Opens a stream; gives the head and the beginning of the answer. */
+  /** Opens a stream; returns the head and the beginning of the answer. */
   const open = (): Promise<string> =>
     new Promise((resolve, reject) => {
       const socket = connect(port, '127.0.0.1');
@@ -70,7 +70,7 @@ describe('streams of events that are abandoned', () => {
     if (live.size > 0) await none;
   };
 
-  it('leave nobody who follows, however many there were', async () => {
+  it('leave no followers behind', async () => {
     for (let round = 0; round < 2; round++) {
       const heads = await Promise.all(Array.from({ length: MAX_FOLLOWERS }, open));
       expect(new Set(heads.map((head) => head.slice(0, 15)))).to.deep.equal(new Set(['HTTP/1.1 200 OK']));
@@ -80,7 +80,7 @@ describe('streams of events that are abandoned', () => {
     }
   });
 
-  it('are bounded, also where all are opened at once: the others are told when to try again', async () => {
+  it('are limited, also if all are opened at once: further ones get the time to wait', async () => {
     const heads = await Promise.all(Array.from({ length: 500 }, open));
     const refused = heads.filter((head) => head.startsWith('HTTP/1.1 503 '));
     expect(refused).to.have.length(500 - MAX_FOLLOWERS);

@@ -17,12 +17,12 @@ describe('POST /validate', function () {
     expect(body['metrics']).to.have.nested.property('demographic_parity_difference.value', 0.5);
   });
 
-  it('without a threshold gives no verdict', async () => {
+  it('returns no verdict without a threshold', async () => {
     const answer = await service.post('/validate', ROWS);
     expect(answer.json<Json>()).to.include({ passed: null, verdict: null });
   });
 
-  it('an undefined metric does not pass, and is null with its reason', async () => {
+  it('fails for an undefined metric, which is null with its reason', async () => {
     const answer = await service.post('/validate', { ...ROWS, min_group_size: 30, threshold: 0.1 });
     expect(answer.statusCode).to.equal(200);
     expect(answer.json<Json>()).to.have.property('passed', false);
@@ -31,7 +31,7 @@ describe('POST /validate', function () {
     expect(metric?.['undefined_reason']).to.be.a('string');
   });
 
-  it('several attributes are told apart, and their crossing', async () => {
+  it('measures several attributes separately, and their intersection', async () => {
     const answer = await service.post('/validate', {
       ...ROWS,
       sensitive: { sex: ['f', 'f', 'm', 'm'], race: ['x', 'y', 'x', 'y'] },
@@ -40,7 +40,7 @@ describe('POST /validate', function () {
     expect(Object.keys(answer.json<{ attributes: Json }>().attributes)).to.deep.equal(['sex', 'race', 'sex||race']);
   });
 
-  it('the same in a thread as at once, but for the name and the time', async () => {
+  it('returns the same from a thread as immediately, except for the ID and the time', async () => {
     const body = { ...ROWS, with_ci: true, threshold: 0.3 };
     const [atOnce, inThread] = await Promise.all([
       service.post('/validate', body),
@@ -51,7 +51,7 @@ describe('POST /validate', function () {
     expect(plain(inThread.json<Json>())).to.deep.equal(plain(atOnce.json<Json>()));
   });
 
-  it('measures a table in the body, its columns named in the query', async () => {
+  it('measures a table in the body, with its columns in the query', async () => {
     const answer = await service.ask({
       method: 'POST',
       url: '/validate?y_pred=hired&sensitive=sex&sensitive=sex,race&min_group_size=1',
@@ -77,15 +77,15 @@ describe('POST /validate', function () {
 
   const refused: readonly (readonly [what: string, status: number, body: unknown, headers?: Record<string, string>])[] =
     [
-      ['no JSON', 400, '{"y_pred": [1,'],
-      ['NaN, which is no JSON', 400, '{"y_pred": [NaN], "sensitive": ["a"]}'],
+      ['invalid JSON', 400, '{"y_pred": [1,'],
+      ['NaN, which is not valid JSON', 400, '{"y_pred": [NaN], "sensitive": ["a"]}'],
       ['a key __proto__', 400, '{"y_pred": [1], "sensitive": ["a"], "__proto__": {"x": 1}}'],
       ['an empty body', 400, ''],
       ['an array', 422, [1]],
       ['nothing to measure', 422, { sensitive: ['a'] }],
       ['text for numbers', 422, { y_pred: ['yes', 'no'], sensitive: ['a', 'b'] }],
       ['a decision of 2', 422, { y_pred: [0, 2], sensitive: ['a', 'b'] }],
-      ['lengths that differ', 422, { y_pred: [1], sensitive: ['a', 'b'] }],
+      ['different lengths', 422, { y_pred: [1], sensitive: ['a', 'b'] }],
       ['no rows', 422, { y_pred: [], sensitive: [] }],
       ['an unknown field', 422, { ...ROWS, treshold: 0.1 }],
       ['an unknown metric', 422, { ...ROWS, metric: 'demografic_parity_difference', threshold: 0.1 }],
@@ -94,7 +94,7 @@ describe('POST /validate', function () {
       ['an unusable idempotency key', 400, ROWS, { 'idempotency-key': 'a b' }],
     ];
   for (const [what, status, body, headers] of refused) {
-    it(`refuses ${what} with ${String(status)} and says what to do`, async () => {
+    it(`rejects ${what} with ${String(status)} and a suggestion`, async () => {
       const answer = await service.post('/validate', body, headers);
       expect(answer.statusCode, answer.payload).to.equal(status);
       expect(answer.headers['content-type']).to.match(/^application\/problem\+json/);
@@ -105,7 +105,7 @@ describe('POST /validate', function () {
     });
   }
 
-  it('names the first bad item by its pointer', async () => {
+  it('names the first invalid item by its pointer', async () => {
     const answer = await service.post('/validate', { y_pred: [0, 1, 7], sensitive: ['a', 'b', 'a'] });
     expect(answer.json<{ errors: Json[] }>().errors[0]).to.include({ pointer: '/y_pred/2' });
   });
@@ -120,7 +120,7 @@ describe('limits of POST /validate', function () {
     min_group_size: 1,
   });
 
-  it('an array with as many items as allowed is taken', async () => {
+  it('an array of the maximum length is accepted', async () => {
     expect((await service.post('/validate', rows(10))).statusCode).to.equal(200);
   });
 
@@ -128,18 +128,18 @@ describe('limits of POST /validate', function () {
     [11, 'at once'],
     [60, 'in a thread'],
   ] as const) {
-    it(`an array with more is 413, found ${where}`, async () => {
+    it(`a longer array is answered with 413, detected ${where}`, async () => {
       const answer = await service.post('/validate', rows(n));
       expect(answer.statusCode, answer.payload).to.equal(413);
       expect(answer.json<{ errors: Json[] }>().errors[0]).to.include({ pointer: '/y_pred' });
     });
   }
 
-  it('a body beyond the limit is 413', async () => {
+  it('a body above the limit is answered with 413', async () => {
     expect((await service.post('/validate', rows(300))).statusCode).to.equal(413);
   });
 
-  it('a table beyond the limit is 413', async () => {
+  it('a table above the limit is answered with 413', async () => {
     const answer = await service.ask({
       method: 'POST',
       url: '/validate?y_pred=p&sensitive=s',

@@ -1,6 +1,6 @@
 import type { Job, JobOutcome, JobRunner, RunJobOptions } from '../../../src/api/jobs/job.ts';
 
-/** A job that a test starts and ends by hand. */
+/** A job that a test starts and ends explicitly. */
 export interface FakeJob {
   readonly job: Job;
   readonly options: RunJobOptions;
@@ -10,10 +10,10 @@ export interface FakeJob {
   fail(error: Error): void;
 }
 
-/** A runner whose jobs do what the test says. One that waits ends at once when it is aborted, one that works does not. */
+/** A runner whose jobs are controlled by the test. An abort ends waiting jobs immediately, but not running ones. */
 export class FakeRunner implements JobRunner {
   readonly jobs: FakeJob[] = [];
-  /** Jobs that it takes at once. */
+  /** The maximum number of jobs at once. */
   room = 1000;
   closed = 0;
 
@@ -56,13 +56,13 @@ export class FakeRunner implements JobRunner {
     });
   }
 
-  /** As the interface says: once none is at work. */
+  /** Waits until no job is running, as the interface requires. */
   async close() {
     while (this.jobs.some(({ state }) => state !== 'ended')) await new Promise((resolve) => setTimeout(resolve, 2));
     this.closed += 1;
   }
 
-  /** The job of a run, by the name of its folder. */
+  /** Returns the job of a run, by the name of its folder. */
   of(runId: string): FakeJob {
     const found = this.jobs.find(({ options }) => options.folder.endsWith(runId));
     if (found === undefined) throw new Error(`no job of ${runId}`);

@@ -11,7 +11,7 @@ const DAY_MILLIS = 86_400_000;
 
 const CLAIM = { key: 'client/key', fingerprint: 'this request' };
 
-describe('a request that names itself', () => {
+describe('a request with an idempotency key', () => {
   const root = useTemporaryFolder();
   const create = () => createFixture(root(), { store: new ResultStore<RunRecord>({ capacity: 3 }) });
   const send = ({ runs, request, upload }: Fixture, fingerprint = CLAIM.fingerprint) =>
@@ -22,7 +22,7 @@ describe('a request that names itself', () => {
     return error as ServiceProblem;
   };
 
-  it('is one run however often it is sent at once', async () => {
+  it('is one run if it is sent several times at once', async () => {
     const fixture = create();
     const sent = await Promise.all(Array.from({ length: 8 }, () => send(fixture)));
     expect(new Set(sent.map(({ runId }) => runId)).size).to.equal(1);
@@ -32,7 +32,7 @@ describe('a request that names itself', () => {
     expect(fixture.foldersLeft()).to.have.length(1);
   });
 
-  it('is two runs under two names, or under none', async () => {
+  it('is two runs with different keys, or without keys', async () => {
     const { runs, request, runner } = create();
     await Promise.all([
       runs.submit(request({ idempotency: { ...CLAIM, key: 'client/one' } })),
@@ -59,7 +59,7 @@ describe('a request that names itself', () => {
     },
   };
   for (const [state, reach] of Object.entries(states)) {
-    it(`gives the same run while that is ${state}, and another request under its name 422`, async () => {
+    it(`returns the same run while it is ${state}, and 422 for another request with its key`, async () => {
       const fixture = create();
       const { runId, isReplay } = await send(fixture);
       expect(isReplay).to.be.false;
@@ -84,7 +84,7 @@ describe('a request that names itself', () => {
       runner.of(runId).fail(new ServiceProblem(502, { detail: 'no' }));
       return runs.wait(runId);
     },
-    'failed for a fault of ours': ({ runner, runs }, runId) => {
+    'failed by an internal error': ({ runner, runs }, runId) => {
       runner.of(runId).fail(new Error('no'));
       return runs.wait(runId);
     },
@@ -102,7 +102,7 @@ describe('a request that names itself', () => {
   };
   for (const [end, reach] of Object.entries(ends)) {
     for (const fingerprint of [CLAIM.fingerprint, 'another request']) {
-      it(`gives a new run where the first ${end} (${fingerprint})`, async () => {
+      it(`starts a new run if the first one ${end} (${fingerprint})`, async () => {
         const fixture = create();
         const { runId } = await send(fixture);
         await reach(fixture, runId);
@@ -113,7 +113,7 @@ describe('a request that names itself', () => {
     }
   }
 
-  it('that was refused may be sent again, and is refused for both who sent it at once', async () => {
+  it('may be repeated after a rejection, which all concurrent senders get', async () => {
     const fixture = create();
     fixture.runner.room = 0;
     for (const problem of await Promise.all([problemOf(send(fixture)), problemOf(send(fixture))])) {
@@ -125,7 +125,7 @@ describe('a request that names itself', () => {
     expect(fixture.uploadsLeft()).to.have.length(1);
   });
 
-  it('is still one run while the service ends', async () => {
+  it('is still one run while the service is ending', async () => {
     const fixture = create();
     const { runId } = await send(fixture);
     const closing = fixture.runs.close(10_000);
@@ -134,7 +134,7 @@ describe('a request that names itself', () => {
     await closing;
   });
 
-  it('is remembered among 10,000, the oldest of which is forgotten first', async () => {
+  it('is remembered among 10,000, of which the oldest is dropped first', async () => {
     const keys = new IdempotencyKeys({ clock: () => 0, isUsable: () => Promise.resolve(true) });
     const claim = async (key: number) => {
       const once = keys.once({ key: String(key), fingerprint: '' }, () =>
@@ -149,7 +149,7 @@ describe('a request that names itself', () => {
     expect(await claim(0), 'the oldest').to.be.false;
   });
 
-  it('is remembered however many others are refused', async () => {
+  it('is remembered when many others are rejected', async () => {
     const keys = new IdempotencyKeys({ clock: () => 0, isUsable: () => Promise.resolve(true) });
     const accept = () => Promise.resolve({ runId: 'a', isReplay: false });
     await keys.once(CLAIM, accept);

@@ -9,7 +9,7 @@ import { FileResultStore, ResultStore, type ResultStoreLike } from '../../../src
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { createFixture, eventually, type Fixture, settle } from './runs-fixture.ts';
 
-/** The problem that something is refused with. */
+/** Returns the problem with which a promise rejects. */
 async function problemOf(work: Promise<unknown>): Promise<ServiceProblem> {
   const error: unknown = await work.then(
     () => undefined,
@@ -48,7 +48,7 @@ class BreakableStore implements ResultStoreLike<RunRecord> {
 describe('runs', () => {
   const root = useTemporaryFolder();
   const create = (options: Parameters<typeof createFixture>[1] = {}): Fixture => createFixture(root(), options);
-  /** Whatever escapes: nobody may wait for it. */
+  /** Unhandled errors. */
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);
   before(() => process.on('unhandledRejection', note));
@@ -58,7 +58,7 @@ describe('runs', () => {
   });
 
   describe('from submission to end', () => {
-    it('are queued, running, succeeded', async () => {
+    it('pass through queued, running and succeeded', async () => {
       const { runs, begin, pass, now, upload, uploadsLeft, leaveFile, foldersLeft } = create();
       const created = now();
       const { runId, job } = await begin({ inputFolder: upload() });
@@ -89,7 +89,7 @@ describe('runs', () => {
     });
 
     for (const body of ['{}', ' {\n} \n']) {
-      it(`give an object also where a job gives ${JSON.stringify(body)}`, async () => {
+      it(`return an object if a job returns ${JSON.stringify(body)}`, async () => {
         const { runs, begin, foldersLeft } = create();
         const { runId, job } = await begin();
         job.succeed({ body });
@@ -104,7 +104,7 @@ describe('runs', () => {
     }
 
     for (const body of ['', '[1]', 'null', '{"a":1']) {
-      it(`fail where a job gives ${JSON.stringify(body)}`, async () => {
+      it(`fail if a job returns ${JSON.stringify(body)}`, async () => {
         const { runs, begin, logged } = create();
         const { runId, job } = await begin();
         job.succeed({ body });
@@ -134,7 +134,7 @@ describe('runs', () => {
       expect(logged).to.deep.equal([]);
     });
 
-    it('fail with 500 and without internals for any other error, which is logged', async () => {
+    it('fail with 500 and without details for any other error, which is logged', async () => {
       const { runs, begin, logged } = create();
       const { runId, job } = await begin();
       job.fail(new Error('secret at /home/someone'));
@@ -145,7 +145,7 @@ describe('runs', () => {
       expect((logged[0]?.fields.err as Error).message).to.include('secret');
     });
 
-    it('are refused where the queue is full, with nothing left of them', async () => {
+    it('are rejected without leftovers if the queue is full', async () => {
       const { runs, runner, request, upload, uploadsLeft, foldersLeft, store } = create();
       runner.room = 0;
       const problem = await problemOf(runs.submit(request({ inputFolder: upload() })));
@@ -154,7 +154,7 @@ describe('runs', () => {
       expect([uploadsLeft(), foldersLeft(), await runs.list(), [...store.entries()]]).to.deep.equal([[], [], [], []]);
     });
 
-    it('that come at once take no more places than there are', async () => {
+    it('do not exceed the queue if they arrive at once', async () => {
       const { runs, runner, request, upload, uploadsLeft, foldersLeft } = create();
       runner.room = 2;
       const outcomes = await Promise.allSettled(
@@ -168,7 +168,7 @@ describe('runs', () => {
       expect(uploadsLeft()).to.have.length(2);
     });
 
-    it('with an id that is no file name are refused, and lead nowhere', async () => {
+    it('are rejected if their ID is not a file name', async () => {
       const { runs, request, upload, uploadsLeft } = create({ createId: () => '../elsewhere' });
       const failure: unknown = await runs.submit(request({ inputFolder: upload() })).catch((error: unknown) => error);
       expect((failure as Error).message).to.include('The createId parameter must');
@@ -177,8 +177,8 @@ describe('runs', () => {
     });
   });
 
-  describe('that have an answer already', () => {
-    it('are kept with it as it is', async () => {
+  describe('with an immediate answer', () => {
+    it('are stored with it unchanged', async () => {
       const { runs, now, foldersLeft } = create();
       const body = '{"run_id":"a","status":"success","timestamp":"t"}';
       await runs.keep({ runId: 'a', endpoint: '/validate', createdAt: '2023-12-31T23:59:59.000Z', body });
@@ -196,7 +196,7 @@ describe('runs', () => {
       expect(foldersLeft()).to.deep.equal([]);
     });
 
-    it('are refused with 503 where the store fails, which is logged', async () => {
+    it('are rejected with 503 if the store fails, which is logged', async () => {
       const store = new BreakableStore();
       const { runs, now, logged } = create({ store });
       store.isBroken = true;
@@ -208,7 +208,7 @@ describe('runs', () => {
   });
 
   describe('in a list', () => {
-    it('are there once each, the newest first, whatever was used last', async () => {
+    it('occur once each, newest first, independent of their last use', async () => {
       const { runs, begin, pass, now } = create({ store: new ResultStore<RunRecord>() });
       const ids: string[] = [];
       for (let i = 0; i < 3; i++) {
@@ -228,14 +228,14 @@ describe('runs', () => {
       ]);
     });
 
-    it('of one moment have the last of them first', async () => {
+    it('are sorted last first for equal times', async () => {
       const { runs, now } = create();
       for (const runId of ['a', 'b', 'c'])
         await runs.keep({ runId, endpoint: '/validate', createdAt: now(), body: '{}' });
       expect((await runs.list()).map(({ runId }) => runId)).to.deep.equal(['c', 'b', 'a']);
     });
 
-    it('are counted by what they do', async () => {
+    it('are counted by state', async () => {
       const { runs, begin, now } = create();
       expect(await runs.counts()).to.deep.equal({ queued: 0, running: 0, kept: 0 });
       await begin();
@@ -246,7 +246,7 @@ describe('runs', () => {
   });
 
   describe('and the store', () => {
-    it('work on where the store drops the note of them, and are kept when they end', async () => {
+    it('continue if the store drops their record, and are stored when they end', async () => {
       const { runs, begin, now, store } = create();
       const { runId, job } = await begin();
       job.start();
@@ -275,7 +275,7 @@ describe('runs', () => {
       expect(await runs.get(runId)).to.be.undefined;
     });
 
-    it('are refused where it cannot note them, with nothing left of them', async () => {
+    it('are rejected without leftovers if the store cannot record them', async () => {
       const store = new BreakableStore();
       const { runs, request, upload, uploadsLeft, foldersLeft, runner, logged } = create({ store });
       store.isBroken = true;
@@ -285,7 +285,7 @@ describe('runs', () => {
       expect(logged.length).to.be.at.least(1);
     });
 
-    it('have failed with 503 where it cannot keep their end, for all who ask', async () => {
+    it('have failed with 503 for all clients if the store cannot store their end', async () => {
       const store = new BreakableStore();
       const { runs, begin, leaveFile, foldersLeft } = create({ store });
       const { runId, job } = await begin();
@@ -309,7 +309,7 @@ describe('runs', () => {
       expect(await runs.get(runId)).to.be.undefined;
     });
 
-    it('forget the oldest of what it could not keep', async () => {
+    it('drop the oldest of those that could not be stored', async () => {
       const store = new BreakableStore();
       const { runs, begin } = create({ store, capacity: 2 });
       const begun = [await begin(), await begin(), await begin()];
@@ -322,8 +322,8 @@ describe('runs', () => {
     });
   });
 
-  describe('that are waited for', () => {
-    it('tell all who wait', async () => {
+  describe('with waiting clients', () => {
+    it('notify all that wait', async () => {
       const { runs, begin } = create();
       const { runId, job } = await begin();
       const waiting = [runs.wait(runId), runs.wait(runId, new AbortController().signal), runs.wait(runId)];
@@ -332,7 +332,7 @@ describe('runs', () => {
       for (const record of others) expect(record).to.equal(first);
     });
 
-    it('go on where who waits gives up, before or while', async () => {
+    it('continue if a waiting client gives up, before or during the wait', async () => {
       const { runs, begin } = create();
       const { runId, job } = await begin();
       const reason = new Error('gone');
@@ -347,13 +347,13 @@ describe('runs', () => {
       expect((await runs.wait(runId)).status).to.equal('succeeded');
     });
 
-    it('and that nobody knows are no place to wait: 404', async () => {
+    it('are answered with 404 if they are unknown', async () => {
       const { runs } = create();
       expect((await problemOf(runs.wait('nobody'))).status).to.equal(404);
     });
   });
 
-  describe('whose client alone waits for them', () => {
+  describe('known only to their waiting client', () => {
     const waitedFor = { isWaitedFor: true };
     const kept = async ({ runs, store }: Fixture, runId: string) => [
       store.has(runId),
@@ -362,7 +362,7 @@ describe('runs', () => {
     ];
     const tooWide = new ServiceProblem(422, { detail: 'There is no column y.' });
 
-    it('are not noted while they wait or run, and are known', async () => {
+    it('are not recorded while they wait or run, but are known', async () => {
       const { runs, begin, store, upload } = create();
       const { runId, job } = await begin({ ...waitedFor, inputFolder: upload() });
       expect([...store.entries()]).to.deep.equal([]);
@@ -372,7 +372,7 @@ describe('runs', () => {
       expect((await runs.get(runId))?.status).to.equal('running');
     });
 
-    it('are kept where they succeed', async () => {
+    it('are stored if they succeed', async () => {
       const { runs, begin, store } = create();
       const { runId, job } = await begin(waitedFor);
       job.succeed();
@@ -381,7 +381,7 @@ describe('runs', () => {
     });
 
     for (const failure of [new ServiceProblem(502, { detail: 'The provider is away.' }), new Error('no')]) {
-      it(`are kept where they fail by no fault of the client: ${failure.message}`, async () => {
+      it(`are stored if they fail without an error of the client: ${failure.message}`, async () => {
         const { runs, begin, store } = create();
         const { runId, job } = await begin(waitedFor);
         job.fail(failure);
@@ -391,7 +391,7 @@ describe('runs', () => {
       });
     }
 
-    it('are told and not kept where they fail by its fault', async () => {
+    it('are reported and not stored if they fail by an error of the client', async () => {
       const fixture = create();
       const { runs, begin, upload, uploadsLeft, foldersLeft, leaveFile } = fixture;
       const { runId, job } = await begin({ ...waitedFor, inputFolder: upload() });
@@ -406,7 +406,7 @@ describe('runs', () => {
       expect(await kept(fixture, runId)).to.deep.equal([false, undefined, []]);
     });
 
-    it('are told to one who begins to wait when they have failed already, as over a channel', async () => {
+    it('are reported to a client that begins to wait after they failed, as over a channel', async () => {
       const fixture = create();
       const { runs, begin } = fixture;
       const { runId, job } = await begin(waitedFor);
@@ -416,7 +416,7 @@ describe('runs', () => {
       expect((await runs.wait(runId)).problem).to.include({ status: 422, run_id: runId });
     });
 
-    it('are told late for the last 500 alone', async () => {
+    it('are reported late only for the last 500', async () => {
       const { runs, begin } = create({ capacity: 2 });
       const begun = [await begin(waitedFor), await begin(waitedFor), await begin(waitedFor)];
       for (const { job } of begun) job.fail(tooWide);
@@ -426,7 +426,7 @@ describe('runs', () => {
       for (const runId of [second, third]) expect((await runs.wait(runId)).problem?.status).to.equal(422);
     });
 
-    it('are not kept where they are cancelled, waiting or at work', async () => {
+    it('are not stored if they are cancelled, waiting or running', async () => {
       for (const isAtWork of [false, true]) {
         const fixture = create();
         const { runs, begin, foldersLeft } = fixture;
@@ -442,7 +442,7 @@ describe('runs', () => {
       }
     });
 
-    it('take no place of a result that is kept', async () => {
+    it('do not displace stored results', async () => {
       const { runs, begin, now } = create();
       for (const id of ['a', 'b', 'c']) {
         await runs.keep({ runId: id, endpoint: '/validate', createdAt: now(), body: '{}' });
@@ -456,8 +456,8 @@ describe('runs', () => {
     });
   });
 
-  describe('at work', () => {
-    it('are counted by the threads that they hold, cancelled or not', async () => {
+  describe('that are running', () => {
+    it('are counted by the threads they use, including cancelled ones', async () => {
       const { runs, begin } = create();
       const [working, waiting] = [await begin(), await begin()];
       working.job.start();
@@ -470,7 +470,7 @@ describe('runs', () => {
       expect(await runs.counts()).to.deep.equal({ queued: 0, running: 0, kept: 2 });
     });
 
-    it('have a folder with what was uploaded, until their job has ended, cancelled or not', async () => {
+    it('keep the folder with their upload until their job has ended, even if cancelled', async () => {
       const { runs, begin, upload } = create();
       const inputFolder = upload();
       expect(runs.hasInput(inputFolder)).to.be.false;
@@ -485,7 +485,7 @@ describe('runs', () => {
       expect(existsSync(inputFolder)).to.be.false;
     });
 
-    it('have it from when they are asked for, and not where they are refused or a replay', async () => {
+    it('own the folder from submission, but not if they are rejected or a replay', async () => {
       const { runs, runner, request, upload } = create();
       const idempotency = { key: 'k', fingerprint: 'f' };
       const [first, second, third] = [upload(), upload(), upload()];
@@ -500,7 +500,7 @@ describe('runs', () => {
   });
 
   describe('that are removed', () => {
-    it('while they wait are taken out at once', async () => {
+    it('leave the queue immediately if they are waiting', async () => {
       const { runs, begin, upload, uploadsLeft, foldersLeft } = create();
       const { runId, job } = await begin({ inputFolder: upload() });
       const waiting = runs.wait(runId);
@@ -513,7 +513,7 @@ describe('runs', () => {
       await eventually(() => foldersLeft().length + uploadsLeft().length === 0);
     });
 
-    it('while they work are cancelled at once, and what comes of the job is dropped', async () => {
+    it('are cancelled immediately if they are running, and the result of the job is dropped', async () => {
       const { runs, begin, leaveFile, upload, uploadsLeft, foldersLeft, logged } = create();
       const { runId, job } = await begin({ inputFolder: upload() });
       const events: RunEvent[] = [];
@@ -525,7 +525,7 @@ describe('runs', () => {
       expect(await removal).to.equal('cancelled');
       expect(job.options.signal.aborted).to.be.true;
       await settle();
-      expect(job.state, 'nobody ends a thread').to.equal('running');
+      expect(job.state, 'threads are not terminated').to.equal('running');
       expect(foldersLeft(), 'the job may still write').to.deep.equal([runId]);
       expect(uploadsLeft()).to.have.length(1);
 
@@ -542,7 +542,7 @@ describe('runs', () => {
       expect(logged).to.deep.equal([]);
     });
 
-    it('twice are forgotten, and their files go when the job has ended', async () => {
+    it('are deleted after the second removal, and their files when the job has ended', async () => {
       const { runs, begin, foldersLeft } = create();
       const { runId, job } = await begin();
       job.start();
@@ -556,7 +556,7 @@ describe('runs', () => {
       expect(await runs.get(runId)).to.be.undefined;
     });
 
-    it('while they are being taken on are cancelled when they are, and unknown where they are refused', async () => {
+    it('are cancelled if removed while being accepted, and unknown if they are rejected', async () => {
       const { runs, request, foldersLeft } = create();
       const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
       const submitting = runs.submit(request());
@@ -571,7 +571,7 @@ describe('runs', () => {
       expect(foldersLeft()).to.deep.equal([]);
     });
 
-    it('while their end is being kept are forgotten when it is, with their files', async () => {
+    it('are deleted with their files if removed while their end is being stored', async () => {
       const inner = new ResultStore<RunRecord>();
       const held: (() => void)[] = [];
       const store: ResultStoreLike<RunRecord> = {
@@ -589,7 +589,7 @@ describe('runs', () => {
       leaveFile(runId);
       job.succeed({ files: ['report.md'] });
       await eventually(() => held.length === 1);
-      expect((await runs.get(runId))?.status, 'not before it is kept').to.equal('queued');
+      expect((await runs.get(runId))?.status, 'not before it is stored').to.equal('queued');
       const removal = runs.remove(runId);
       await settle();
       held[0]?.();
@@ -598,7 +598,7 @@ describe('runs', () => {
       await eventually(() => foldersLeft().length === 0);
     });
 
-    it('after their end are forgotten with their files', async () => {
+    it('are deleted with their files after their end', async () => {
       const { runs, begin, leaveFile, foldersLeft } = create();
       const { runId, job } = await begin();
       leaveFile(runId);
@@ -613,8 +613,8 @@ describe('runs', () => {
     });
   });
 
-  describe('that an earlier process left', () => {
-    it('have failed where they had not ended, and are as they were where they had', async () => {
+  describe('from an earlier process', () => {
+    it('have failed if they had not ended, and are unchanged otherwise', async () => {
       const folder = path.join(root(), 'of two processes');
       const first = await FileResultStore.open<RunRecord>(folder);
       const before = create({ store: first });
@@ -641,7 +641,7 @@ describe('runs', () => {
       await store.close();
     });
 
-    it('keep files that belong to a result, and lose those that nobody knows; other folders stay', async () => {
+    it('keep files that belong to a result, and lose unknown ones; other folders are not changed', async () => {
       const { runs, begin, leaveFile, store, filesFolder } = create();
       const { runId, job } = await begin();
       leaveFile(runId);
@@ -661,8 +661,8 @@ describe('runs', () => {
     });
   });
 
-  describe('when the service ends', () => {
-    it('end, the waiting ones too, and new ones are refused', async () => {
+  describe('when the service is ending', () => {
+    it('finish, including waiting ones, and new ones are rejected', async () => {
       const { runs, runner, begin, request, upload, uploadsLeft } = create();
       const [first, second] = [await begin(), await begin()];
       first.job.start();
@@ -683,7 +683,7 @@ describe('runs', () => {
       expect(runner.closed).to.equal(1);
     });
 
-    it('are cancelled where they do not end in time, and the runner is closed after the last job', async () => {
+    it('are cancelled if they do not end in time, and the runner is closed after the last job', async () => {
       const { runs, runner, begin, foldersLeft, upload, uploadsLeft } = create();
       const [working, waiting] = [await begin({ inputFolder: upload() }), await begin({ inputFolder: upload() })];
       working.job.start();
@@ -702,7 +702,7 @@ describe('runs', () => {
       expect([foldersLeft(), uploadsLeft()]).to.deep.equal([[], []]);
     });
 
-    it('that are being taken on at that moment are refused', async () => {
+    it('are rejected if they are being accepted at that moment', async () => {
       const { runs, request, upload, uploadsLeft, foldersLeft } = create();
       const submitting = problemOf(runs.submit(request({ inputFolder: upload() })));
       const closing = runs.close(10_000);
@@ -711,7 +711,7 @@ describe('runs', () => {
       expect([foldersLeft(), uploadsLeft(), await runs.list()]).to.deep.equal([[], [], []]);
     });
 
-    it('need no time where nothing is at work', async () => {
+    it('take no time if nothing is running', async () => {
       const { runs, runner } = create();
       await runs.close(Infinity);
       expect(runner.closed).to.equal(1);

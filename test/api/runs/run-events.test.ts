@@ -23,7 +23,7 @@ describe('the events of a run', () => {
     return { ...fixture, runId, job, report, follow };
   };
 
-  it('are numbered from 1 and told to everybody, up to the final status', async () => {
+  it('are numbered from 1 and sent to all followers, up to the final status', async () => {
     const { runs, runId, job, report, follow } = await beginFollowed();
     const followers = await Promise.all([follow(0), follow(0), follow(0)]);
     job.start();
@@ -43,7 +43,7 @@ describe('the events of a run', () => {
     [3, [4, 5]],
     [99, [4, 5]],
   ] as const) {
-    it(`are told from number ${after} on, those of the past first`, async () => {
+    it(`are sent from ID ${after} on, past ones first`, async () => {
       const { runs, runId, job, report, follow } = await beginFollowed();
       job.start();
       report(1);
@@ -55,7 +55,7 @@ describe('the events of a run', () => {
     });
   }
 
-  it('keep the last 200 reports for who comes late, and every status', async () => {
+  it('keep the last 200 reports for later followers, and every status', async () => {
     const { job, report, follow } = await beginFollowed();
     job.start();
     for (let done = 1; done <= 901; done++) report(done);
@@ -68,7 +68,7 @@ describe('the events of a run', () => {
     expect(events.at(-1)?.id).to.equal(903);
   });
 
-  it('tell no report twice in a row', async () => {
+  it('never repeat the same report in succession', async () => {
     const { job, report, follow } = await beginFollowed();
     job.start();
     const { events } = await follow(2);
@@ -80,7 +80,7 @@ describe('the events of a run', () => {
   });
 
   for (const after of [0, 3, 50]) {
-    it(`after the end are the final status alone, for who has seen ${after}`, async () => {
+    it(`are only the final status after the end, for a follower that has seen ${after}`, async () => {
       const { runs, runId, job, follow } = await beginFollowed();
       job.start();
       job.succeed();
@@ -90,7 +90,7 @@ describe('the events of a run', () => {
     });
   }
 
-  it('after the end have the number that the final status had before it', async () => {
+  it('have the ID of the final status after the end too', async () => {
     const { runs, runId, job, report, follow } = await beginFollowed();
     job.start();
     const { events } = await follow(0);
@@ -104,7 +104,7 @@ describe('the events of a run', () => {
       .and.to.deep.equal([{ id: 23, type: 'status', status: 'failed' }]);
   });
 
-  it('of an answer that was computed at once are its final status, number 1', async () => {
+  it('of an immediate answer are its final status with ID 1', async () => {
     const { runs, now } = createFixture(root());
     await runs.keep({ runId: 'a', endpoint: '/validate', createdAt: now(), body: '{}' });
     const events: RunEvent[] = [];
@@ -113,7 +113,7 @@ describe('the events of a run', () => {
     expect((await runs.get('a'))?.lastEventId).to.equal(1);
   });
 
-  it('of a run that an earlier process left end with a number that nobody has seen of it', async () => {
+  it('of a run from an earlier process end with an ID that no client has seen', async () => {
     const first = await beginFollowed();
     first.job.start();
     const { events: seen } = await first.follow(0);
@@ -128,12 +128,12 @@ describe('the events of a run', () => {
     expect(Number.isSafeInteger(events[0]?.id)).to.be.true;
   });
 
-  it('of a run that nobody knows are none', async () => {
+  it('do not exist for an unknown run', async () => {
     const { runs } = await beginFollowed();
     expect(await runs.follow('nobody', 0, () => expect.fail())).to.be.undefined;
   });
 
-  it('are told no more to who has left, also from within an event', async () => {
+  it('are not sent to a follower that has left, even during an event', async () => {
     const { job, report, follow, runs, runId } = await beginFollowed();
     const { events, unfollow } = await follow(0);
     unfollow?.();
@@ -149,7 +149,7 @@ describe('the events of a run', () => {
     expect(told).to.equal(1);
   });
 
-  it('reach the others where one who follows throws, and that one no more', async () => {
+  it('reach all other followers if one throws, which gets no more events', async () => {
     const { runs, runId, job, follow, logged } = await beginFollowed();
     let calls = 0;
     await runs.follow(runId, 1, () => {

@@ -29,13 +29,13 @@ const anyStep = fc.record({
     'get',
     'pause',
   ),
-  /** Which of the runs so far. */
+  /** Selects one of the runs so far. */
   which: fc.nat(),
 });
 
 type Steps = readonly { readonly step: string; readonly which: number }[];
 
-/** Does the steps, not waiting for one before the next, lets all come to an end, and checks what must hold then. */
+/** Performs the steps concurrently, lets everything end, and checks the invariants. */
 async function checkLaws(root: string, store: ResultStoreLike<RunRecord>, steps: Steps, isCut: boolean): Promise<void> {
   const fixture = createFixture(root, { store });
   const { runs, runner, request, upload } = fixture;
@@ -55,7 +55,7 @@ async function checkLaws(root: string, store: ResultStoreLike<RunRecord>, steps:
       records.set(runId, runs.wait(runId));
       await runs.follow(runId, 0, (event) => seen.push(event));
     } catch (error) {
-      // No room, or the service ends.
+      // The queue is full, or the service is ending.
       expect(error).to.be.instanceOf(ServiceProblem).with.property('status', 503);
     }
   };
@@ -90,11 +90,11 @@ async function checkLaws(root: string, store: ResultStoreLike<RunRecord>, steps:
   if (isCut) {
     const closing = runs.close(1);
     await Promise.all([...records.values()]);
-    // Jobs that were cancelled notice it late.
+    // Cancelled jobs stop late.
     for (const job of runner.jobs) if (job.state !== 'ended') job.fail(new Error('stopped'));
     await closing;
   } else {
-    // Requests that are being taken on still become jobs.
+    // Requests that are being accepted still become jobs.
     const state = { isDone: false };
     const done = Promise.all(work).finally(() => (state.isDone = true));
     while (!state.isDone || runner.jobs.some((job) => job.state !== 'ended')) {
@@ -129,7 +129,7 @@ async function checkLaws(root: string, store: ResultStoreLike<RunRecord>, steps:
   expect(fixture.uploadsLeft()).to.deep.equal([]);
 }
 
-describe('whatever is asked of runs, in whatever order', () => {
+describe('runs after any sequence of requests', () => {
   const root = useTemporaryFolder();
   const stores: Readonly<
     Record<string, () => Promise<{ store: ResultStoreLike<RunRecord>; close?: () => Promise<void> }>>
@@ -148,7 +148,7 @@ describe('whatever is asked of runs, in whatever order', () => {
   for (const [name, open] of Object.entries(stores)) {
     for (const isCut of [false, true]) {
       const when = isCut ? 'when the service is cut short' : 'when all have ended';
-      it(`each has had one end and nothing else is left, over a ${name}, ${when}`, async function () {
+      it(`each have one end, and nothing else is left, with a ${name}, ${when}`, async function () {
         this.timeout(60_000);
         await fc.assert(
           fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {

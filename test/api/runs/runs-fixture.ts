@@ -7,25 +7,25 @@ import type { RunRequest } from '../../../src/api/runs/runs.ts';
 import { ResultStore } from '../../../src/api/store/index.ts';
 import { FakeRunner } from './fake-runner.ts';
 
-/** What was logged, without pino. */
+/** Logged entries, without pino. */
 export interface Logged {
   readonly level: 'warn' | 'error';
   readonly fields: { readonly err?: unknown; readonly runId?: string };
   readonly text: string;
 }
 
-/** Lets all that is due happen, file work as well. */
+/** Lets all pending work finish, including file operations. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-/** Waits for something that will happen, at most two seconds. */
+/** Waits for a condition, at most two seconds. */
 export async function eventually(holds: () => boolean): Promise<void> {
   for (let turn = 0; turn < 400 && !holds(); turn++) await new Promise((resolve) => setTimeout(resolve, 5));
   if (!holds()) throw new Error(`it never came to ${String(holds)}`);
 }
 
-/** Runs over a fake runner and a fake clock, in a folder of their own. */
+/** Creates runs with a fake runner and a fake clock, in a new folder. */
 export function createFixture(root: string, options: Partial<LocalRunsOptions> = {}) {
   const folder = mkdtempSync(path.join(root, 'runs-'));
   const filesFolder = path.join(folder, 'files');
@@ -64,7 +64,7 @@ export function createFixture(root: string, options: Partial<LocalRunsOptions> =
     logged,
     filesFolder,
     request,
-    /** A folder with an upload. */
+    /** Creates a folder with an upload. */
     upload: () => {
       const input = path.join(inputs, `upload-${String(++uploads)}`);
       mkdirSync(input);
@@ -73,12 +73,12 @@ export function createFixture(root: string, options: Partial<LocalRunsOptions> =
     },
     uploadsLeft: () => readdirSync(inputs),
     foldersLeft: () => (existsSync(filesFolder) ? readdirSync(filesFolder).sort() : []),
-    /** Takes on a run and gives its id and its job. */
+    /** Submits a run and returns its ID and its job. */
     begin: async (changes: Partial<RunRequest> = {}) => {
       const { runId } = await runs.submit(request(changes));
       return { runId, job: runner.of(runId) };
     },
-    /** A file that a job leaves. */
+    /** Writes a file like a job. */
     leaveFile: (runId: string, name = 'report.md') => {
       writeFileSync(path.join(filesFolder, runId, name), 'left');
     },
@@ -89,5 +89,5 @@ export function createFixture(root: string, options: Partial<LocalRunsOptions> =
   };
 }
 
-/** What runs under test and their surroundings are. */
+/** The runs under test and their environment. */
 export type Fixture = ReturnType<typeof createFixture>;

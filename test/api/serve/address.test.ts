@@ -28,12 +28,12 @@ describe('the address of a service', () => {
     ['::ffff:127.0.0.1', false],
   ];
   for (const [host, loopback] of hosts) {
-    it(`${host} is ${loopback ? 'reached from this machine only' : 'taken as one that others reach'}`, () => {
+    it(`${host} is ${loopback ? 'only reachable from this machine' : 'treated as reachable from other machines'}`, () => {
       expect(isLoopback(host)).to.equal(loopback);
     });
   }
 
-  it('needs keys, or the word that none are wanted, where others reach it', () => {
+  it('requires keys, or explicit permission, if other machines can reach it', () => {
     const open = { host: '0.0.0.0', keys: [], insecure: false };
     expect(() => {
       assertSafe(open);
@@ -50,23 +50,23 @@ describe('the address of a service', () => {
   const names: [string, Parameters<typeof allowedHostsOf>[0], string[] | undefined, readonly string[] | undefined][] = [
     ['local names only, without keys', { host: '127.0.0.1', keys: [], insecure: false }, undefined, LOCAL],
     [
-      'local names and those that are given',
+      'local names and the given names',
       { host: '127.0.0.1', keys: [], insecure: false },
       ['a.example'],
       [...LOCAL, 'a.example'],
     ],
     [
-      'its own, where it is another local one',
+      'its own name, if it is another local one',
       { host: '127.0.0.2', keys: [], insecure: false },
       undefined,
       [...LOCAL, '127.0.0.2'],
     ],
     ['any, with keys', { host: '127.0.0.1', keys: KEYS, insecure: false }, undefined, undefined],
-    ['any, where it is insecure', { host: '0.0.0.0', keys: [], insecure: true }, undefined, undefined],
-    ['those that are given, with keys', { host: '0.0.0.0', keys: KEYS, insecure: false }, ['a.example'], ['a.example']],
+    ['any, if insecure', { host: '0.0.0.0', keys: [], insecure: true }, undefined, undefined],
+    ['the given names, with keys', { host: '0.0.0.0', keys: KEYS, insecure: false }, ['a.example'], ['a.example']],
   ];
   for (const [title, exposure, given, expected] of names) {
-    it(`lets requests ask for ${title}`, () => {
+    it(`accepts ${title} as host names`, () => {
       expect(allowedHostsOf(exposure, given)).to.deep.equal(expected);
     });
   }
@@ -79,7 +79,7 @@ describe('the address of a service', () => {
     ['my-host', 'http://my-host:80'],
   ];
   for (const [host, url] of urls) {
-    it(`${host} is told as ${url}`, () => {
+    it(`${host} has the URL ${url}`, () => {
       expect(urlOf(host, 80)).to.equal(url);
     });
   }
@@ -92,7 +92,7 @@ describe('the address of a service', () => {
     ['10.0.0.1', 'http://10.0.0.1:80, reachable from other machines'],
   ];
   for (const [host, text] of places) {
-    it(`${host} is printed as ${text}`, () => {
+    it(`${host} is displayed as ${text}`, () => {
       expect(placeText(host, 80)).to.equal(text);
     });
   }
@@ -103,7 +103,7 @@ describe('the address of a service', () => {
     ['EADDRNOTAVAIL', 'this machine'],
     ['EOTHER', 'EOTHER'],
   ] as const) {
-    it(`that cannot be listened on for ${code} is one clear error`, () => {
+    it(`reports ${code} on listening as one clear error`, () => {
       const error = cannotListen('127.0.0.1', 81, { code });
       expect(error).to.be.instanceOf(ConfigValidationError);
       expect(error.message).to.include('Port 81 of 127.0.0.1').and.include(word);

@@ -9,7 +9,7 @@ const HOST = '127.0.0.1';
 const STOPS = 25;
 const CLIENTS = 16;
 
-/** Asks again and again on one kept connection until the service takes no more; gives the codes of failures. */
+/** Sends requests on one connection until the service stops; returns the error codes of failures. */
 async function askUntilStopped(port: number): Promise<string[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const ask = (): Promise<string> =>
@@ -39,7 +39,7 @@ async function askUntilStopped(port: number): Promise<string[]> {
 describe('graceful stops under load @slow', function () {
   this.timeout(120_000);
 
-  it(`reset no connection in ${String(STOPS)} stops of ${String(CLIENTS)} clients`, async () => {
+  it(`reset no connection in ${String(STOPS)} stops with ${String(CLIENTS)} clients`, async () => {
     const failures: string[] = [];
     let answered = 0;
     for (let stop = 0; stop < STOPS; stop++) {

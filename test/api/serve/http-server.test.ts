@@ -41,7 +41,7 @@ function get(port: number, agent: Agent, path = '/'): Promise<IncomingMessage & 
   });
 }
 
-/** Sends bytes and gives all that comes back until the connection ends. */
+/** Sends bytes and returns everything received until the connection ends. */
 function talk(port: number, bytes: string, later = ''): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket: Socket = connect(port, HOST);
@@ -65,7 +65,7 @@ describe('the HTTP server', () => {
     for (const agent of agents.splice(0)) agent.destroy();
   });
 
-  it('tells Node why it cannot listen', async () => {
+  it('rejects with the error of Node.js if it cannot listen', async () => {
     const { port } = await start((_, response) => response.end());
     const second = createHttpServer(() => undefined);
     const error = await second.listen({ host: HOST, port }).catch((cause: unknown) => cause);
@@ -83,14 +83,14 @@ describe('the HTTP server', () => {
       'malformed-request',
     ],
     [
-      'a length beside chunks',
+      'a length together with chunks',
       'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
       400,
       'malformed-request',
     ],
   ];
   for (const [title, bytes, status, slug] of broken) {
-    it(`answers ${title} with a problem, closes, and goes on`, async () => {
+    it(`answers ${title} with a problem, closes the connection, and continues`, async () => {
       const { port } = await start((request, response) => request.resume().on('end', () => response.end('fine')));
       const answer = await talk(port, bytes);
       const [head = '', body = ''] = answer.split('\r\n\r\n');
@@ -113,7 +113,7 @@ describe('the HTTP server', () => {
     expect(answer.match(/HTTP\/1\.1/g)).to.have.length(1);
   });
 
-  it('drains: requests at work are answered, with connection: close; no new connections are taken', async () => {
+  it('drains: answers running requests with connection: close, and accepts no new connections', async () => {
     let finish: () => void = () => undefined;
     const { server, port } = await start((request, response) => {
       if (request.url === '/slow') finish = () => response.end('done');
@@ -133,7 +133,7 @@ describe('the HTTP server', () => {
     await drained;
   });
 
-  it('drains: a request that was on its way on an idle connection is answered, and asked to close', async () => {
+  it('drains: answers a request on its way on an idle connection, and asks the client to close it', async () => {
     const { server, port } = await start((_, response) => response.end('quick'), { idleMillis: 2_000 });
     const agent = keepAlive();
     expect((await get(port, agent)).headers['connection']).to.equal('keep-alive');
@@ -142,10 +142,10 @@ describe('the HTTP server', () => {
     expect([answer.text, answer.headers['connection']]).to.deep.equal(['quick', 'close']);
     const begin = performance.now();
     await drained;
-    expect(performance.now() - begin, 'nothing is waited for once all connections are closed').to.be.below(1_000);
+    expect(performance.now() - begin, 'does not wait once all connections are closed').to.be.below(1_000);
   });
 
-  it('drains: connections that stay idle are closed after a moment', async () => {
+  it('drains: closes connections that stay idle after a moment', async () => {
     let note: () => void = () => undefined;
     const answered = new Promise<void>((resolve) => (note = resolve));
     const { server, port } = await start((_, response) => response.end('quick', note), { idleMillis: 50 });
@@ -157,7 +157,7 @@ describe('the HTTP server', () => {
       .and.not.include('connection: close');
   });
 
-  it('does not wait for streams of events when it drains, and ends them in the end', async () => {
+  it('drains: does not wait for event streams, and closes them at the end', async () => {
     const { server, port } = await start((_, response) => {
       response.setHeader('content-type', 'text/event-stream').write(': hello\n\n');
     });
@@ -168,7 +168,7 @@ describe('the HTTP server', () => {
     expect(await stream).to.include(': hello');
   });
 
-  it('listens no more once it has drained', async () => {
+  it('stops listening once it has drained', async () => {
     const server = createHttpServer(() => undefined);
     await server.drain();
     expect(await server.listen({ host: HOST, port: 0 }).catch(String)).to.include('ending');
@@ -183,14 +183,14 @@ describe('the HTTP server', () => {
       for (const socket of sockets.splice(0)) socket.destroy();
     });
 
-    /** A client that sends these and reads nothing. */
+    /** Starts a client that sends the given bytes and reads nothing. */
     const deaf = (port: number, bytes: string): Socket => {
       const socket = connect(port, HOST).on('error', () => undefined);
       sockets.push(socket);
       socket.pause().write(bytes);
       return socket;
     };
-    /** How long after the answer began its connection ended, at most five seconds. */
+    /** Returns the time from the start of the answer to the end of the connection, at most five seconds. */
     const endOf = (begin: (listener: RequestListener) => void) =>
       new Promise<number>((resolve, reject) => {
         const timer = setTimeout(() => {
@@ -211,7 +211,7 @@ describe('the HTTP server', () => {
       ['requests one after another', ASK.repeat(3)],
       ['a request and the beginning of another', `${ASK}GET /`],
     ] as const) {
-      it(`ends the connection after ${title}`, async () => {
+      it(`closes the connection after ${title}`, async () => {
         const answered: RequestListener[] = [];
         const { port } = await start((request, response) => answered[0]?.(request, response), { stallMillis: STALL });
         const millis = await endOf((listener) => {
@@ -222,7 +222,7 @@ describe('the HTTP server', () => {
       });
     }
 
-    it('ends it too where that sends requests from time to time', async () => {
+    it('closes it even if the client sends requests occasionally', async () => {
       const answered: RequestListener[] = [];
       const { port } = await start((request, response) => answered[0]?.(request, response), { stallMillis: STALL });
       let timer: NodeJS.Timeout | undefined;
@@ -238,7 +238,7 @@ describe('the HTTP server', () => {
       }
     });
 
-    it('ends it too where the answer took longer than that to begin', async () => {
+    it('closes it even if the answer took longer than that to start', async () => {
       let millis = 0;
       const { port } = await start(
         (_, response) => {
@@ -254,7 +254,7 @@ describe('the HTTP server', () => {
       expect(millis).to.be.within(STALL - 20, 20 * STALL);
     });
 
-    it('begins one answer only', async () => {
+    it('starts only one answer', async () => {
       let begun = 0;
       const { port } = await start((_, response) => {
         begun += 1;
@@ -265,13 +265,13 @@ describe('the HTTP server', () => {
       expect(begun).to.equal(1);
     });
 
-    it('leaves one alone that reads slowly', async () => {
+    it('keeps a connection whose client reads slowly', async () => {
       const stallMillis = 2 * STALL;
       const { port } = await start((_, response) => response.end(LARGE), { stallMillis });
       const socket = deaf(port, ASK);
       let read = 0;
       const began = performance.now();
-      // Some 20 MB/s: the system lets a sender go on by the megabyte.
+      // About 20 MB/s: the system lets a sender continue by the megabyte.
       while (read < LARGE.length && !socket.destroyed) {
         await pause(3);
         read += (socket.read() as Buffer | null)?.length ?? 0;
@@ -280,7 +280,7 @@ describe('the HTTP server', () => {
       expect(performance.now() - began).to.be.above(2 * stallMillis);
     });
 
-    it('leaves work that takes longer alone, and events that are rare', async () => {
+    it('does not interrupt long work or rare events', async () => {
       const { port } = await start(
         (request, response) => {
           if (request.url === '/slow') setTimeout(() => response.end('done'), 4 * STALL);
@@ -295,7 +295,7 @@ describe('the HTTP server', () => {
       expect((await get(port, keepAlive())).text).to.include('late');
     });
 
-    it('keeps a connection for another request, as long as without', async () => {
+    it('keeps a connection for another request for the usual time', async () => {
       const { port } = await start((_, response) => response.end('fine'), { stallMillis: STALL });
       const agent = keepAlive();
       await get(port, agent);
@@ -305,11 +305,11 @@ describe('the HTTP server', () => {
     });
   });
 
-  describe('with requests that are sent ahead of their answers', () => {
+  describe('with pipelined requests', () => {
     const ask = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: a\r\n${more}\r\n`;
     const LAST = 'connection: close\r\n';
 
-    it('answers each in its turn, the next when the one before has gone out', async () => {
+    it('answers them in order, each after the previous answer has been sent', async () => {
       const order: string[] = [];
       const { port } = await start((request, response) => {
         order.push(`begin ${String(request.url)}`);
@@ -321,7 +321,7 @@ describe('the HTTP server', () => {
       expect(order).to.deep.equal(['begin /a', 'end /a', 'begin /b', 'end /b', 'begin /c', 'end /c']);
     });
 
-    it('gives each its own body, also one that comes later', async () => {
+    it('passes each its own body, even one that arrives later', async () => {
       const { port } = await start((request, response) => {
         let text = '';
         request.on('data', (data: Buffer) => (text += data.toString()));
@@ -334,20 +334,20 @@ describe('the HTTP server', () => {
       expect(answer.match(/\[.*?\]/g)?.map(({ length }) => length)).to.deep.equal([4, 5, 300_002]);
     });
 
-    it('takes 32 of them', async () => {
+    it('accepts 32 of them', async () => {
       const { port } = await start((_, response) => setTimeout(() => response.end('[]'), 1));
       const answer = await talk(port, ask('/').repeat(32) + ask('/', LAST));
       expect(answer.match(/\[\]/g)).to.have.length(33);
     });
 
-    it('ends a connection that sends more', async () => {
+    it('closes a connection with more', async () => {
       let begun = 0;
       const { port } = await start(() => (begun += 1));
       await talk(port, ask('/').repeat(1000));
       expect(begun).to.equal(1);
     });
 
-    it('forgets them where the connection ends', async () => {
+    it('drops them if the connection ends', async () => {
       const seen: (string | undefined)[] = [];
       const { port, server } = await start((request, response) => {
         seen.push(request.url);
@@ -358,7 +358,7 @@ describe('the HTTP server', () => {
       expect(seen).to.deep.equal(['/a']);
     });
 
-    it('drains though some were never begun', async () => {
+    it('drains although some were never started', async () => {
       let finish: () => void = () => undefined;
       const { port, server } = await start((_, response) => (finish = () => response.end('[]')));
       const talked = talk(port, ask('/a') + ask('/b'));

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const MAIN = path.resolve(import.meta.dirname, '../../../dist/cli/main.js');
 
-/** How the process ended. */
+/** The result of a process. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: string | null;
@@ -20,7 +20,7 @@ export interface ServiceProcess {
   readonly ended: Promise<Ended>;
 }
 
-/** Variables beside the inherited ones; undefined takes one away. */
+/** Additional environment variables; undefined removes a variable. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const children = new Set<ChildProcess>();
@@ -64,18 +64,18 @@ export async function startService(args: readonly string[], env?: Environment): 
   return { child, ended, ...(JSON.parse(line) as { port: number; url: string }) };
 }
 
-/** Ends what a test has left. */
+/** Ends the processes that a test has left. */
 export function endServices(): void {
   for (const child of children) child.kill('SIGKILL');
 }
 
-/** The processes that a process has started. */
+/** Returns the IDs of the child processes of a process. */
 export function childrenOf({ child }: ServiceProcess): number[] {
   const listed = execFileSync('pgrep', ['-P', String(child.pid)]).toString();
   return listed.trim().split('\n').map(Number);
 }
 
-/** One answer. */
+/** An answer. */
 interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -83,7 +83,7 @@ interface Answer {
   readonly json: Record<string, unknown>;
 }
 
-/** One connection that is kept: whichever worker got it answers all. */
+/** Opens one persistent connection, on which the same worker answers every request. */
 export interface Connection {
   readonly ask: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
   readonly close: () => void;
@@ -126,7 +126,7 @@ export function openConnection({ port }: { readonly port: number }): Connection 
   };
 }
 
-/** A connection to each of two workers, by the name in the header. */
+/** Opens a connection to each of two workers, identified by the header. */
 export async function connectToBoth(service: ServiceProcess): Promise<ReadonlyMap<string, Connection>> {
   const found = new Map<string, Connection>();
   for (let tries = 0; found.size < 2 && tries < 20; tries++) {

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 
 import { stopInOrder } from '../../../src/api/serve/running-service.ts';
 
-describe('the end of a service', () => {
-  it('is requests first, then runs, then connections', async () => {
+describe('stopInOrder', () => {
+  it('ends requests first, then runs, then connections', async () => {
     const steps: string[] = [];
     await stopInOrder(
       {
@@ -22,14 +22,14 @@ describe('the end of a service', () => {
     expect(steps).to.deep.equal(['drain', 'answered', 'runs', 'end']);
   });
 
-  it('leaves runs the time that requests have not used', async () => {
+  it('gives runs the time that requests have not used', async () => {
     let left = Number.NaN;
     const closeRuns = (millis: number) => Promise.resolve(void (left = millis));
     await stopInOrder({ drain: () => pause(200), closeRuns, end: () => undefined }, 1_000);
     expect(left).to.be.greaterThan(600).and.most(801);
   });
 
-  it('ends within a second after the time is over, though neither requests nor runs can be stopped', async () => {
+  it('returns within a second after the time limit, even if neither requests nor runs can be stopped', async () => {
     const never = new Promise<void>(() => undefined);
     let hasEnded = false;
     const begin = performance.now();
@@ -38,7 +38,7 @@ describe('the end of a service', () => {
     expect(hasEnded).to.equal(true);
   });
 
-  it('cancels runs when the time is over, and lets requests tell so', async () => {
+  it('cancels runs at the time limit, and lets their requests be answered', async () => {
     const steps: string[] = [];
     let answer: () => void = () => undefined;
     const drained = new Promise<void>((resolve) => {

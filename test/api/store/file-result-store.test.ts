@@ -40,7 +40,7 @@ describe('FileResultStore', () => {
     opened.push(store);
     return store;
   };
-  /** A store that held these, each used a second after the one before it. */
+  /** Opens a store with these entries, each used a second after the previous one. */
   const leftBehind = async (ids: readonly string[]) => {
     const folder = freshFolder();
     const store = await open(folder);
@@ -64,7 +64,7 @@ describe('FileResultStore', () => {
     }
   });
 
-  it('has one whole file for each entry and nothing else but its lock', async () => {
+  it('has one complete file per entry, and nothing else except its lock', async () => {
     const folder = path.join(freshFolder(), 'made', 'for it');
     const store = await open(folder, { capacity: 3 });
     await Promise.all(['a', 'b', 'c'].map((id) => store.set(id, { of: id })));
@@ -78,26 +78,26 @@ describe('FileResultStore', () => {
       expect(() => JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as unknown).not.to.throw();
   });
 
-  it('is after a restart what it was before, by the order of use', async () => {
+  it('is the same after a restart, including the order of use', async () => {
     const folder = await leftBehind(['b', 'c', 'a']);
     const store = await open(folder);
     expect(store.entries()).to.deep.equal(['b', 'c', 'a'].map((id) => [id, { of: id }]));
     expect(warnings()).to.deep.equal([]);
   });
 
-  it('remembers over a restart what was got, to a minute', async () => {
+  it('remembers after a restart when entries were read, to the minute', async () => {
     const folder = await leftBehind(['a', 'b', 'c']);
     const first = await open(folder, { clock: () => 1_030_000 });
     first.get('b');
     await first.close();
     const second = await open(folder, { clock: () => 1_100_000 });
-    expect(idsOf(second), 'half a minute is not written').to.deep.equal(['a', 'b', 'c']);
+    expect(idsOf(second), 'uses within a minute are not written').to.deep.equal(['a', 'b', 'c']);
     second.get('b');
     await second.close();
     expect(idsOf(await open(folder))).to.deep.equal(['a', 'c', 'b']);
   });
 
-  it('with less room than before drops what was used the longest time ago, and its files', async () => {
+  it('drops the least recently used entries and their files if its capacity is smaller than before', async () => {
     const folder = await leftBehind(['a', 'b', 'c', 'd']);
     const evicted: string[] = [];
     const store = await open(folder, { capacity: 2, onEvict: (id) => evicted.push(id) });
@@ -106,7 +106,7 @@ describe('FileResultStore', () => {
     expect(filesIn(folder)).to.deep.equal([LOCK, 'c.json', 'd.json']);
   });
 
-  it('has files for no more bytes than it holds, also of those that were there before', async () => {
+  it('limits the size of its files, including those of earlier processes', async () => {
     const folder = await leftBehind(['a', 'b', 'c', 'd']);
     const store = await open(folder, { mostBytes: 20, sizeOf: () => 10 });
     expect(idsOf(store)).to.deep.equal(['c', 'd']);
@@ -115,7 +115,7 @@ describe('FileResultStore', () => {
     expect(filesIn(folder)).to.deep.equal(['d.json', 'e.json']);
   });
 
-  it('leaves what is not its own alone and says so', async () => {
+  it('does not change foreign files, and reports them', async () => {
     const folder = await leftBehind(['a']);
     const foreign = {
       'broken.json': '{"format":"evenhand-result-1","id":"brok',
@@ -140,7 +140,7 @@ describe('FileResultStore', () => {
     expect(filesIn(folder)).to.include.members(['files', 'folder.json']);
   });
 
-  it('removes what an interrupted write has left', async () => {
+  it('removes leftovers of interrupted writes', async () => {
     const folder = await leftBehind(['a']);
     writeFileSync(path.join(folder, '.evenhand-0123456789ab.tmp'), 'half');
     await open(folder);
@@ -148,7 +148,7 @@ describe('FileResultStore', () => {
     expect(warnings()).to.deep.equal([]);
   });
 
-  it('keeps the last of many values that are set, got and deleted at once', async () => {
+  it('keeps the last of many values that are set, read and deleted concurrently', async () => {
     const folder = freshFolder();
     const store = await open(folder, { capacity: 4 });
     const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -166,13 +166,13 @@ describe('FileResultStore', () => {
     const again = await open(folder);
     expect(new Map(again.entries())).to.deep.equal(new Map(store.entries()));
     for (const [id, value] of again.entries()) {
-      // The last value of an id is 234 + its place; one that was evicted after it is not there.
+      // The last value of an ID is 234 plus its index; an ID that was evicted later is missing.
       expect(value).to.equal(234 + ids.indexOf(id));
     }
   });
 
   for (const id of ['', '.', '..', '../a', 'a/b', 'a\\b', 'a\0', 'é', '-a', 'a'.repeat(129)]) {
-    it(`takes ${JSON.stringify(id.slice(0, 9))} for no id`, async () => {
+    it(`rejects the ID ${JSON.stringify(id.slice(0, 9))}`, async () => {
       const folder = freshFolder();
       const store = await open(folder);
       const failure = await failureOf(store.set(id, 1));
@@ -187,7 +187,7 @@ describe('FileResultStore', () => {
   const cycle: unknown[] = [];
   cycle.push(cycle);
   for (const [what, value] of Object.entries({ undefined, 'a function': () => 1, 'a cycle': cycle, 'a bigint': 1n })) {
-    it(`refuses ${what}, which is no JSON, and keeps the old value`, async () => {
+    it(`rejects ${what}, which is not JSON, and keeps the old value`, async () => {
       const store = await open(freshFolder());
       await store.set('a', 'old');
       const failure = await failureOf(store.set('a', value));
@@ -197,11 +197,11 @@ describe('FileResultStore', () => {
     });
   }
 
-  it('rejects and keeps the old entry where a file cannot be written', async () => {
+  it('rejects and keeps the old entry if a file cannot be written', async () => {
     const folder = freshFolder();
     const store = await open(folder);
     await store.set('a', 'old');
-    // A folder in the file's place cannot be replaced by a file, whoever tries.
+    // A folder in place of the file cannot be replaced by a file, even by a privileged user.
     mkdirSync(path.join(folder, 'b.json'));
     const failure = await failureOf(store.set('b', 1));
     expect(failure).to.be.instanceOf(DataValidationError);
@@ -210,7 +210,7 @@ describe('FileResultStore', () => {
     expect(filesIn(folder)).to.deep.equal([LOCK, 'a.json', 'b.json']);
   });
 
-  it('rejects and keeps the old entry where a file may not grow', async function () {
+  it('rejects and keeps the old entry if a file may not grow', async function () {
     if (process.platform === 'win32') this.skip();
     this.timeout(30_000);
     const folder = freshFolder();
@@ -224,7 +224,7 @@ describe('FileResultStore', () => {
     expect((await open(folder)).entries()).to.deep.equal([['run', 'small']]);
   });
 
-  it('closed can be read and not changed', async () => {
+  it('can be read but not changed after it was closed', async () => {
     const store = await open(freshFolder());
     await store.set('a', 1);
     await store.close();
@@ -238,7 +238,7 @@ describe('FileResultStore', () => {
     }
   });
 
-  it('is closed when what was being written is written', async () => {
+  it('is closed after pending writes have finished', async () => {
     const folder = freshFolder();
     const store = await open(folder);
     const writing = store.set('a', 1);
@@ -247,7 +247,7 @@ describe('FileResultStore', () => {
     await writing;
   });
 
-  describe('has its folder for itself', () => {
+  describe('locks its folder', () => {
     const holdElsewhere = async (folder: string) => {
       const program = path.join(import.meta.dirname, 'hold-folder.ts');
       const child = spawn(process.execPath, ['--import', 'tsx', program, folder], {
@@ -263,10 +263,10 @@ describe('FileResultStore', () => {
       expect((failure as DataValidationError).message).to.equal(
         `The folder '${folder}' is in use by process ${String(pid)}.`,
       );
-      expect((failure as DataValidationError).suggestion).to.match(/folder of its own/);
+      expect((failure as DataValidationError).suggestion).to.match(/separate folder/);
     };
 
-    it('within the process, and lets go of it when closed', async () => {
+    it('within the process, and releases it when closed', async () => {
       const folder = freshFolder();
       const store = await open(folder);
       await assertInUse(folder, process.pid);
@@ -278,7 +278,7 @@ describe('FileResultStore', () => {
       await open(folder);
     });
 
-    it('against another process, until that ends or is killed', async function () {
+    it('against another process, until that process ends or is killed', async function () {
       this.timeout(60_000);
       const folder = freshFolder();
       const first = await holdElsewhere(folder);
@@ -298,11 +298,11 @@ describe('FileResultStore', () => {
 
     for (const [what, text] of Object.entries({
       'an empty lock': '',
-      'a lock that names nobody': '{"pid":"many"}',
-      'a lock of a process that has gone': '{"pid":4194399,"startedAt":"1"}',
-      'a lock of an earlier process that had the same id': JSON.stringify({ pid: process.pid, startedAt: '1' }),
+      'a lock without a process ID': '{"pid":"many"}',
+      'a lock of a process that has ended': '{"pid":4194399,"startedAt":"1"}',
+      'a lock of an earlier process with the same ID': JSON.stringify({ pid: process.pid, startedAt: '1' }),
     })) {
-      it(`takes over ${what}`, async () => {
+      it(`and takes over ${what}`, async () => {
         const folder = await leftBehind(['a']);
         writeFileSync(path.join(folder, LOCK), text);
         const store = await open(folder);
@@ -312,43 +312,45 @@ describe('FileResultStore', () => {
       });
     }
 
-    it('takes over a lock whose id is that of a younger process now', async function () {
+    it('and takes over a lock whose process ID belongs to a newer process', async function () {
       if (!existsSync('/proc/self/stat')) this.skip();
       const folder = freshFolder();
       writeFileSync(path.join(folder, LOCK), JSON.stringify({ pid: process.ppid, startedAt: '1' }));
       await open(folder);
     });
 
-    it('of two that open it at once gives it to one', async () => {
+    it('for only one of two that open it at once', async () => {
       const folder = freshFolder();
       const outcomes = await Promise.allSettled([open(folder), open(folder), open(folder)]);
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
     });
 
-    // Node's own mkdir with missing parents never comes back from there.
-    const [title, nowhere] = ['is told at once not to be possible where the system makes no folders', '/proc/x/y'];
+    // The mkdir of Node.js with missing parents never returns there.
+    const [title, nowhere] = ['and fails immediately where the system cannot create folders', '/proc/x/y'];
     (process.platform === 'linux' ? it : it.skip)(title, async () => {
       const start = performance.now();
       const failure = await failureOf(FileResultStore.open(nowhere));
       expect(failure).to.be.instanceOf(DataValidationError);
-      expect((failure as Error).message).to.include(`'${nowhere}' cannot be made: the system makes no folders there`);
+      expect((failure as Error).message).to.include(
+        `'${nowhere}' cannot be created: the system cannot create folders there`,
+      );
       expect(performance.now() - start).to.be.below(1000);
     });
 
-    it('is made with all the folders that it lies in, by several at once', async () => {
+    it('and creates missing parent folders, also from several processes at once', async () => {
       const base = freshFolder();
       const folders = ['one', 'two', 'three'].map((name) => path.join(base, 'a', 'b', 'c', name));
       for (const store of await Promise.all(folders.map((folder) => open(folder)))) expect(store.size).to.equal(0);
     });
 
-    it('is not there where a file is, or may not be written', async function () {
+    it('and fails if the path is a file or is not writable', async function () {
       const file = path.join(freshFolder(), 'file');
       writeFileSync(file, '');
       const failure = await failureOf(FileResultStore.open(file));
       expect(failure).to.be.instanceOf(DataValidationError);
-      expect((failure as Error).message).to.include(`'${file}' cannot be made: a part of the path is a file`);
+      expect((failure as Error).message).to.include(`'${file}' cannot be created: a part of the path is a file`);
       const below = await failureOf(FileResultStore.open(path.join(file, 'below', 'more')));
-      expect((below as Error).message).to.include('cannot be made: a part of the path is a file');
+      expect((below as Error).message).to.include('cannot be created: a part of the path is a file');
       if (process.getuid?.() === 0) return;
       const closed = freshFolder();
       chmodSync(closed, 0o500);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { cannotUse } from '../../../src/api/store/folder-lock.ts';
 import { DataValidationError } from '../../../src/exceptions/index.ts';
 
-describe('a folder that cannot be used', () => {
+describe('cannotUse', () => {
   for (const [code, reason] of [
     ['ENOSPC', 'the disk is full'],
     ['EDQUOT', 'the disk quota is used up'],
@@ -12,7 +12,7 @@ describe('a folder that cannot be used', () => {
     ['ENOTDIR', 'a part of the path is a file'],
     ['EOTHER', 'the system says EOTHER'],
   ] as const) {
-    it(`for ${code} is told as: ${reason}`, () => {
+    it(`reports ${code} as: ${reason}`, () => {
       const error = cannotUse('/data', 'be written', Object.assign(new Error(code), { code }));
       expect(error).to.be.instanceOf(DataValidationError);
       expect(error.message).to.equal(`'/data' cannot be written: ${reason}.`);
@@ -20,7 +20,7 @@ describe('a folder that cannot be used', () => {
     });
   }
 
-  it('says what was said of it already', () => {
+  it('returns an error that already says so', () => {
     const error = new DataValidationError('in use');
     expect(cannotUse('/data', 'be read', error)).to.equal(error);
   });

@@ -1,4 +1,4 @@
-// Opens a store, says so, and holds it until its input ends or it is killed.
+// Opens a store, reports it, and holds it until its input ends or it is killed.
 import { FileResultStore } from '../../../src/api/store/index.ts';
 
 const store = await FileResultStore.open(process.argv[2] ?? '');

@@ -1,7 +1,7 @@
-// Sets an entry to a small value and then to one that the disk has no room for, and tells what became of it.
+// Sets an entry to a small value and then to one for which the disk has no space, and reports the result.
 import { FileResultStore } from '../../../src/api/store/index.ts';
 
-// The system asks a process to end whose file would grow too large; it is told as an error instead.
+// By default the system kills a process whose file would grow too large; here it gets an error instead.
 process.on('SIGXFSZ', () => undefined);
 const store = await FileResultStore.open<string>(process.argv[2] ?? '');
 await store.set('run', 'small');

@@ -5,26 +5,26 @@ import { commonProblems, problems } from '../problem-responses.ts';
 const tags = ['Dashboard'];
 const page = { 'text/html': TEXT };
 
-/** What shows a monitored model. There are answers only where the service was started with a folder to show. */
+/** The operations of the dashboard. They are only available if the service was started with a monitor folder. */
 export const DASHBOARD_OPERATIONS = {
   getDashboard: {
     tags,
-    summary: 'A monitored model as it changes',
-    description: 'A page around the dashboard that `evenhand monitor --output-dir` writes, which follows it.',
+    summary: 'Dashboard of a monitored model, with updates',
+    description: 'A page that shows the dashboard written by `evenhand monitor --output-dir` and follows its changes.',
     responses: { 200: answer('The page.', page), ...commonProblems(), ...problems(404) },
   },
   getDashboardPage: {
     tags,
-    summary: 'The dashboard as it stands',
-    description: 'The page that `evenhand monitor` wrote last.',
+    summary: 'The current dashboard',
+    description: 'The last page that `evenhand monitor` wrote.',
     responses: { 200: answer('The page.', page), ...commonProblems(), ...problems(404) },
   },
   followDashboard: {
     tags,
-    summary: 'When the dashboard changes',
-    description: 'Server-sent events: one for each time that it was written anew.',
+    summary: 'Changes of the dashboard',
+    description: 'Server-sent events: one each time the dashboard is rewritten.',
     responses: {
-      200: answer('The events, until the client leaves.', { 'text/event-stream': EVENTS }),
+      200: answer('The events, until the client disconnects.', { 'text/event-stream': EVENTS }),
       ...commonProblems(),
       ...problems(404, 503),
     },

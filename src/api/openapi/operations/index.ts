@@ -5,7 +5,7 @@ import { RESULT_OPERATIONS } from './result-operations.ts';
 import { RUN_OPERATIONS } from './run-operations.ts';
 import { SERVICE_OPERATIONS } from './service-operations.ts';
 
-/** What the document says of each operation. */
+/** The documentation of each operation. */
 export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
   ...RUN_OPERATIONS,
   ...RESULT_OPERATIONS,

@@ -8,30 +8,30 @@ import { commonProblems, problems } from '../problem-responses.ts';
 const tags = ['Results'];
 const RUN_ID = [parameterRef('RunId')];
 
-/** What is kept of runs. */
+/** The operations on stored runs. */
 export const RESULT_OPERATIONS = {
   listResults: {
     tags,
-    summary: 'The runs that are kept',
+    summary: 'List the stored runs',
     description:
-      'The newest first, without their results. Where there are too many, those least recently used are dropped.',
+      'Returns the runs without their results, newest first. Above the limit of stored runs, the least recently used ones are dropped.',
     parameters: [
       {
         name: 'status',
         in: 'query',
-        description: 'Only runs in this state.',
+        description: 'Return only runs in this state.',
         schema: { type: 'string', enum: RUN_STATUSES },
       },
       {
         name: 'endpoint',
         in: 'query',
-        description: 'Only runs of this path.',
+        description: 'Return only runs of this endpoint.',
         schema: { type: 'string', enum: RUN_ENDPOINTS },
       },
       {
         name: 'limit',
         in: 'query',
-        description: 'As many at most. Default: all.',
+        description: 'The maximum number of runs. Default: all.',
         schema: { type: 'integer', minimum: 1, maximum: 999_999_999 },
       },
     ],
@@ -39,9 +39,9 @@ export const RESULT_OPERATIONS = {
   },
   getResult: {
     tags,
-    summary: 'A run and its result',
+    summary: 'Get a run and its result',
     description:
-      'Any process of the service answers for any run. `result` is null until it succeeded; where it failed, `problem` says why. With `Accept: text/html` or `text/markdown` the report for people.',
+      'Any process of the service can return any run. `result` is null until the run succeeds. If it failed, `problem` contains the reason. With `Accept: text/html` or `text/markdown`, the readable report is returned.',
     parameters: RUN_ID,
     responses: {
       200: answer('The run.', {
@@ -55,27 +55,27 @@ export const RESULT_OPERATIONS = {
   },
   deleteResult: {
     tags,
-    summary: 'Cancel or forget a run',
+    summary: 'Cancel or delete a run',
     description:
-      'A run that has not ended is cancelled, and stops at its next step. One that has is forgotten, with its files.',
+      'A run that has not ended is cancelled and stops at its next step. A run that has ended is deleted with its files.',
     parameters: RUN_ID,
     responses: {
-      200: jsonAnswer('It is cancelled.', 'Cancelled'),
-      204: { description: 'It is forgotten.', headers: headersOf() },
+      200: jsonAnswer('The run was cancelled.', 'Cancelled'),
+      204: { description: 'The run was deleted.', headers: headersOf() },
       ...commonProblems(),
       ...problems(404),
     },
   },
   getResultData: {
     tags,
-    summary: 'The transformed rows of a pipeline',
-    description: 'As CSV, or as Parquet where `Accept` or `format` asks for it.',
+    summary: 'Get the transformed rows of a pipeline',
+    description: 'CSV, or Parquet if `Accept` or `format` requests it.',
     parameters: [
       ...RUN_ID,
       {
         name: 'format',
         in: 'query',
-        description: 'In place of the Accept header, for links.',
+        description: 'Replaces the Accept header, for use in links.',
         schema: { type: 'string', enum: ['csv', 'parquet'] },
       },
     ],
@@ -87,13 +87,13 @@ export const RESULT_OPERATIONS = {
   },
   followResult: {
     tags,
-    summary: 'The progress of a run as it happens',
+    summary: 'Follow the progress of a run',
     description:
-      'Server-sent events, those of the past first: `status` with `{"status"}`, `progress` with `{"stage", "done", "total"}`. The stream ends with a final status. A client that lost it goes on with Last-Event-ID.',
+      'Server-sent events, past ones first: `status` with `{"status"}`, `progress` with `{"stage", "done", "total"}`. The stream ends with a final status. After a disconnect, a client can resume with Last-Event-ID.',
     parameters: [...RUN_ID, parameterRef('LastEventId')],
     responses: {
       200: answer('The events, until the run has ended.', { 'text/event-stream': EVENTS }),
-      204: { description: 'Nothing more will come: a reconnecting EventSource stops.', headers: headersOf() },
+      204: { description: 'There are no more events. A reconnecting EventSource stops.', headers: headersOf() },
       ...commonProblems(),
       ...problems(404, 503),
     },

@@ -4,7 +4,7 @@ import type { MediaTypeObject, Operation, ResponseObject } from '../open-api-typ
 import { parameterRef, validateQueryParameters } from '../parameters.ts';
 import { commonProblems, problems } from '../problem-responses.ts';
 
-/** Examples of bodies; each is answered with 200 as it stands. */
+/** Examples of bodies. Each is answered with 200. */
 export const VALIDATE_EXAMPLES = {
   decisions: {
     summary: 'Decisions and groups',
@@ -31,7 +31,7 @@ export const VALIDATE_EXAMPLES = {
 /** Rows for `sensitive=group&y_pred=decision&min_group_size=1`. */
 export const CSV_EXAMPLE = 'group,decision\na,1\na,0\na,1\nb,0\nb,1\nb,0\n';
 
-/** The same rows, one JSON object a line. */
+/** The same rows as one JSON object per line. */
 export const NDJSON_EXAMPLE = '{"group":"a","decision":1}\n{"group":"a","decision":0}\n{"group":"b","decision":1}\n';
 
 const LLM_CONFIG = {
@@ -43,10 +43,10 @@ const LLM_CONFIG = {
   },
 } as const;
 
-/** Evaluations by the built-in stub, which sends nothing. */
+/** Evaluations with the built-in stub, which sends no requests. */
 export const LLM_EVAL_EXAMPLES = {
   dry_run: {
-    summary: 'What would be sent, and what it may cost',
+    summary: 'Requests that would be sent, and their estimated cost',
     value: { ...LLM_CONFIG, dry_run: true },
   },
   yaml: {
@@ -62,16 +62,16 @@ export const LLM_EVAL_EXAMPLES = {
 const tags = ['Runs'];
 const REQUEST_HEADERS = [parameterRef('Prefer'), parameterRef('IdempotencyKey')];
 const PROBLEMS = { ...commonProblems(), ...problems(400, 408, 409, 413, 415, 422, 431, 503) };
-const KEPT = 'It is kept: `GET /results/{run_id}` answers it again.';
+const KEPT = 'It is stored: `GET /results/{run_id}` returns it again.';
 
 const RUN_ID = { run_id: '$response.body#/run_id' };
 const LINKS = {
   result: { operationId: 'getResult', parameters: RUN_ID, description: 'The run and its result.' },
-  events: { operationId: 'followResult', parameters: RUN_ID, description: 'Its progress.' },
-  removal: { operationId: 'deleteResult', parameters: RUN_ID, description: 'Cancels or forgets it.' },
+  events: { operationId: 'followResult', parameters: RUN_ID, description: 'The progress of the run.' },
+  removal: { operationId: 'deleteResult', parameters: RUN_ID, description: 'Cancels or deletes the run.' },
 } as const;
 
-/** Rows as text, with an example. */
+/** Returns a body of rows as text, with an example. */
 function rows(example: string, summary: string): MediaTypeObject {
   return { schema: { type: 'string' }, examples: { rows: { summary, value: example } } };
 }
@@ -80,13 +80,13 @@ function form(schemaId: string): MediaTypeObject {
   return { schema: schemaRef(schemaId), encoding: { config: { contentType: 'text/plain' } } };
 }
 
-/** The result, or that it comes later. */
+/** Returns the answers with the result, or with 202. */
 function runAnswers(description: string, schemaId: string): Readonly<Record<string, ResponseObject>> {
   return {
     200: { ...jsonAnswer(`${description} ${KEPT}`, schemaId, 'IdempotencyReplayed'), links: LINKS },
     202: {
       ...jsonAnswer(
-        'The run is taken on, as `Prefer: respond-async` asked.',
+        'The run was accepted, as requested by `Prefer: respond-async`.',
         'Accepted',
         'Location',
         'PreferenceApplied',
@@ -97,23 +97,23 @@ function runAnswers(description: string, schemaId: string): Readonly<Record<stri
   };
 }
 
-/** What is computed and kept. */
+/** The operations that compute and store results. */
 export const RUN_OPERATIONS = {
   validate: {
     tags,
     summary: 'Measure fairness between groups',
     description:
-      'Selection rates and, where true outcomes are sent, error rates of each group, and the gaps between groups. Send arrays as JSON, or a table (CSV, NDJSON or Parquet) with the names of its columns in the query. With a threshold there is a verdict; `passed: false` is an ordinary answer. A gap of 0 means equal rates over the groups compared; it says nothing of groups that were excluded, or of why rates differ.',
+      'Selection rates of each group, error rates if true outcomes are sent, and the gaps between groups. Send arrays as JSON, or a table (CSV, NDJSON or Parquet) with the names of its columns in the query. With a threshold there is a verdict; `passed: false` is a normal answer. A gap of 0 means equal rates over the groups compared. It says nothing about excluded groups, or about why rates differ.',
     parameters: [...validateQueryParameters(), ...REQUEST_HEADERS],
     requestBody: {
       required: true,
       description:
-        'Parameters of the query are for tables; with JSON the options stand in the body. Text may be packed with gzip.',
+        'Query parameters are for tables. With JSON, put the options in the body. Text may be compressed with gzip.',
       content: {
         'application/json': { schema: schemaRef('ValidateBody'), examples: VALIDATE_EXAMPLES },
         'text/csv': rows(CSV_EXAMPLE, 'For sensitive=group, y_pred=decision, min_group_size=1'),
         'text/tab-separated-values': { schema: { type: 'string' } },
-        'application/x-ndjson': rows(NDJSON_EXAMPLE, 'One JSON object a line'),
+        'application/x-ndjson': rows(NDJSON_EXAMPLE, 'One JSON object per line'),
         'application/vnd.apache.parquet': BYTES,
       },
     },
@@ -121,27 +121,27 @@ export const RUN_OPERATIONS = {
   },
   runPipeline: {
     tags,
-    summary: 'Look at data, and transform them',
+    summary: 'Examine and transform data',
     description:
-      'Detectors tell which groups are missing, which columns differ between groups and which stand in for one; then the steps of the configuration transform the rows, which `download` gives back. A step constrains what it is made for, and its warnings say what it costs.',
+      'Detectors report which groups are missing, which columns differ between groups, and which are proxies of a sensitive attribute. Then the steps of the configuration transform the rows; `download` is the path of the result. Each step constrains one specific quantity, and its warnings name the cost.',
     parameters: REQUEST_HEADERS,
     requestBody: { required: true, content: { 'multipart/form-data': form('PipelineForm') } },
-    responses: { ...runAnswers('What was found and done.', 'PipelineAnswer'), ...PROBLEMS },
+    responses: { ...runAnswers('The findings and the applied steps.', 'PipelineAnswer'), ...PROBLEMS },
   },
   runWorkflow: {
     tags,
     summary: 'Train a model without and with a fairness constraint',
     description:
-      'A baseline, then the pipeline and the constrained training of the configuration, both judged on the same held-out rows. The answer has the verdict, the metrics of both models, and what the constraint takes in accuracy. It takes a while: `Prefer: respond-async` answers at once.',
+      'Trains a baseline, then runs the pipeline and the constrained training of the configuration. Both models are evaluated on the same held-out rows. The answer contains the verdict, the metrics of both models, and the cost of the constraint in accuracy. This can take a while; with `Prefer: respond-async` the service answers immediately.',
     parameters: REQUEST_HEADERS,
     requestBody: { required: true, content: { 'multipart/form-data': form('WorkflowForm') } },
-    responses: { ...runAnswers('Both models.', 'WorkflowAnswer'), ...PROBLEMS },
+    responses: { ...runAnswers('The results of both models.', 'WorkflowAnswer'), ...PROBLEMS },
   },
   evaluateLlm: {
     tags,
     summary: 'Evaluate a language model',
     description:
-      'Prompts that differ in one respect only, and what of the differences between the answers is more than sampling noise. The fields of a configuration stand in the body, or its YAML text in `config`. Requests to a provider are sent only where the service was started to allow it; `dry_run` tells what would be sent, and what it may cost.',
+      'Sends prompts that differ in one respect only, and reports which differences between the answers exceed sampling noise. Put the fields of a configuration in the body, or its YAML text in `config`. Requests to a provider are sent only if the service was started to allow it. `dry_run` reports the requests that would be sent, and their estimated cost.',
     parameters: REQUEST_HEADERS,
     requestBody: {
       required: true,

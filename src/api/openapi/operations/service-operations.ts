@@ -5,25 +5,25 @@ import { commonProblems, problems } from '../problem-responses.ts';
 const tags = ['Service'];
 const page = { 'text/html': TEXT };
 
-/** What tells of the service itself. */
+/** The operations on the service itself. */
 export const SERVICE_OPERATIONS = {
   getHealth: {
     tags,
-    summary: 'Whether the process answers',
+    summary: 'Check that the process is running',
     description: 'For a load balancer. Needs no key.',
-    responses: { 200: jsonAnswer('It does.', 'Health'), ...problems(403, 500) },
+    responses: { 200: jsonAnswer('The process is running.', 'Health'), ...problems(403, 500) },
     security: [],
   },
   getReadiness: {
     tags,
-    summary: 'Whether new work is taken',
-    description: 'For an orchestrator: 503 while the service starts, ends, or has a full queue.',
-    responses: { 200: jsonAnswer('New work is taken.', 'Readiness'), ...problems(401, 403, 500, 503) },
+    summary: 'Check that new work is accepted',
+    description: 'For an orchestrator: 503 while the service starts or shuts down, or its queue is full.',
+    responses: { 200: jsonAnswer('New work is accepted.', 'Readiness'), ...problems(401, 403, 500, 503) },
   },
   getMetrics: {
     tags,
     summary: 'Metrics for Prometheus',
-    description: 'Counts and times of requests and runs, of all processes of the service together.',
+    description: 'Counts and durations of requests and runs, over all processes of the service.',
     responses: {
       200: answer('Metrics in the text format of Prometheus.', { 'text/plain': TEXT }),
       ...problems(401, 403, 500),
@@ -31,23 +31,23 @@ export const SERVICE_OPERATIONS = {
   },
   getOpenApi: {
     tags,
-    summary: 'This description',
-    description: 'OpenAPI 3.1, for programs that write clients.',
+    summary: 'The OpenAPI document',
+    description: 'OpenAPI 3.1, for example to generate clients.',
     responses: {
-      200: answer('The description.', { 'application/json': { schema: { type: 'object' } } }),
+      200: answer('The document.', { 'application/json': { schema: { type: 'object' } } }),
       ...commonProblems(),
     },
   },
   getDocs: {
     tags,
-    summary: 'This description as a page to try things out',
-    description: 'Swagger UI. Nothing is loaded from elsewhere.',
+    summary: 'Interactive documentation',
+    description: 'Swagger UI. Loads no external resources.',
     responses: { 200: answer('The page.', page), ...commonProblems() },
   },
   getRedoc: {
     tags,
-    summary: 'This description as a page to read',
-    description: 'ReDoc. Nothing is loaded from elsewhere.',
+    summary: 'Reference documentation',
+    description: 'ReDoc. Loads no external resources.',
     responses: { 200: answer('The page.', page), ...commonProblems() },
   },
 } as const satisfies Readonly<Record<string, Operation>>;
