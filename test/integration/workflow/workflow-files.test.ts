@@ -115,7 +115,7 @@ describe('the output of a workflow', () => {
       expect(warnings.some((warning) => /with a decision threshold it need not hold/.test(warning))).to.equal(
         isChanced,
       );
-      expect(predicted.warnings.some((warning) => /with a threshold it need not hold/.test(warning))).to.equal(
+      expect(predicted.warnings.some((warning) => /with a threshold it may not hold/.test(warning))).to.equal(
         isChanced,
       );
     }

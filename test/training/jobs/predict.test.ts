@@ -43,7 +43,7 @@ describe('predictions for tables and files', () => {
     const found = await predictTable(model, rows);
     expect([found.scoreColumn, found.predictionColumn]).to.deep.equal(['score_2', 'prediction_2']);
     expect([...found.table.numeric('Score').values].slice(0, 3)).to.deep.equal([0, 1, 2]);
-    expect(found.warnings).to.include("the rows have a column 'score' already, so that the new one is 'score_2'");
+    expect(found.warnings).to.include("the rows have a column 'score' already, so the new one is 'score_2'");
   });
 
   it('treat missing values as in training, and say what training has not seen', async () => {
@@ -54,9 +54,9 @@ describe('predictions for tables and files', () => {
     const plain = await predictWithPlainTfjs(place(), inputs);
     table.numeric('score').values.forEach((score, row) => expect(score).to.be.closeTo(plain[row] as number, 1e-6));
     expect(warnings).to.deep.equal([
-      "feature 'x': 1 row has no value, though all training rows had one; the mean stands in",
-      "feature 'job': 1 row has a text that training kept no column for",
-      'the constraint was met by randomised decisions; with a threshold it need not hold',
+      "feature 'x': 1 row has no value, though all training rows had one; the mean is used",
+      "feature 'job': 1 row has a text without a column in the encoding",
+      'the constraint was met by randomised decisions; with a threshold it may not hold',
     ]);
   });
 
@@ -96,7 +96,7 @@ describe('predictions for tables and files', () => {
     const modelPath = path.join(folder(), 'codes');
     await trainReductions({ table: { ...source.table, job: code } }, { backend: 'cpu', modelPath });
     const found = await predictFile(await loadModel(modelPath), write('codes.csv', ['x,noise,job', '1,0,01', '1,0,1']));
-    expect(found.warnings).to.deep.equal(["feature 'job': 1 row has a text that training kept no column for"]);
+    expect(found.warnings).to.deep.equal(["feature 'job': 1 row has a text without a column in the encoding"]);
   });
 
   it('give a regression its values, twice', async () => {

@@ -152,7 +152,7 @@ for (const backend of BACKENDS) {
       const options = { ...quick, task: 'regression', penalty: 'covariance', lr: 1e6, hidden: [8, 8, 8] } as const;
       const error = await errorOf(new RegularizedFairnessTrainer(options).fit(x, value, { sensitive }));
       expect(error).to.be.instanceOf(TrainingError);
-      expect((error as Error).message).to.contain('is no number after epoch');
+      expect((error as Error).message).to.contain('is not a number after epoch');
     });
 
     it('in a fit of data that cannot be learned from', async () => {

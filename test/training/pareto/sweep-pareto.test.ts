@@ -126,7 +126,9 @@ describe('sweepPareto', () => {
       );
     for (const error of [await run(1), await run(2)]) {
       expect(error).to.be.instanceOf(TrainingError);
-      expect((error as TrainingError).message).to.match(/eta \d is no number after epoch 1: a learning rate of 1e\+30/);
+      expect((error as TrainingError).message).to.match(
+        /eta \d is not a number after epoch 1: a learning rate of 1e\+30/,
+      );
       expect((error as TrainingError).suggestion).to.contain('--lr');
     }
   });
