@@ -204,7 +204,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       '--sensitive',
       'sex',
     ],
-    /has 3 values \('a', 'b', 'c'\); training needs two\. Name the one that counts as positive/,
+    /has 3 values \('a', 'b', 'c'\), but training needs two\. Set the label that counts as positive/,
   ],
   [
     'a plot of unknown form',

@@ -19,7 +19,7 @@ describe('feature encoding', () => {
       { kind: 'numeric', name: 'x', mean: 3, scale: Math.sqrt(8 / 3), marksMissing: true },
       { kind: 'categorical', name: 'c', levels: ['a', 'b', '(missing)'] },
     ]);
-    expect(warnings).to.deep.equal(["feature 'k' is left out: it has one value only"]);
+    expect(warnings).to.deep.equal(["feature 'k' is excluded: it has one value only"]);
     const z = 2 / Math.sqrt(8 / 3);
     const expected = [
       [-z, 0, 1, 0, 0],
@@ -45,7 +45,7 @@ describe('feature encoding', () => {
     });
     const { specs, warnings } = fitFeatures(ids, ['id', 'x']);
     expect(specs.map(({ name }) => name)).to.deep.equal(['x']);
-    expect(warnings[0]).to.match(/'id' is left out: its 40 distinct texts look like identifiers/);
+    expect(warnings[0]).to.match(/'id' is excluded: its 40 distinct texts look like identifiers/);
   });
 
   it('keeps the 64 most frequent of many texts', () => {

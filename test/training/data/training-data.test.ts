@@ -18,7 +18,7 @@ describe('training data', () => {
     [
       'a target of three values',
       { table: { y: ['a', 'b', 'c'], s: [1, 2, 1] } },
-      /has 3 values \('a', 'b', 'c'\); training needs two/,
+      /has 3 values \('a', 'b', 'c'\), but training needs two/,
     ],
     ['a target of one value', { table: { y: [1, 1], s: [1, 2] } }, /one value only/],
     ['one group', { table: { y: [1, 0], s: ['x', 'x'] } }, /one group only \('x'\)/],

@@ -151,11 +151,11 @@ describe('trainReductions', () => {
     const source = makeSource(600);
     const s = (source.table['s'] as string[]).map((one, row) => (row < 20 ? 'tiny' : one));
     const small = await trainReductions({ table: { ...source.table, s } }, quick);
-    expect(small.warnings.join()).to.match(/group 'tiny' has 4 held-out rows and takes no part in the gaps/);
+    expect(small.warnings.join()).to.match(/group 'tiny' has 4 held-out rows and is excluded from the gaps/);
     const test = makeSource(300, 8).table;
     const testTable = { ...test, s: (test['s'] as string[]).map((one) => (one === 'few' ? 'new' : one)) };
     const unseen = await trainReductions({ ...source, testTable }, quick);
-    expect(unseen.warnings).to.include("group 'new' occurs in the test rows only; no constraint has seen it");
+    expect(unseen.warnings).to.include("group 'new' occurs only in the test rows, so the constraint does not cover it");
   });
 
   it('reports progress to the end, also where the search ends early', async () => {

@@ -273,7 +273,7 @@ describe('sweepPareto', () => {
     const { x, y, s } = makeSource().table as { x: number[]; y: number[]; s: string[] };
     const testTable = { x, y, s: s.map((one) => (one === 'few' ? 'new' : one)) };
     const points = await sweepPareto({ table: { x, y, s }, testTable }, { ...quick, etas: [0], epochs: 1 });
-    expect(points.warnings).to.include("group 'new' occurs in the test rows only; no penalty has seen it");
+    expect(points.warnings).to.include("group 'new' occurs only in the test rows, so the penalty does not cover it");
   });
 
   it('saves the plot where asked, and the points beside it', async () => {
@@ -358,7 +358,7 @@ describe('sweepPareto', () => {
   });
 
   const refusals: [string, Parameters<typeof sweepPareto>[1], RegExp][] = [
-    ['no etas', { etas: [] }, /etas parameter must be one or more numbers/],
+    ['no etas', { etas: [] }, /etas parameter must be 'auto' or a list of at least one number/],
     ['a negative eta', { etas: [-1] }, /etas parameter/],
     ['a word that is not auto', { etas: 'automatic' as 'auto' }, /etas parameter/],
     ['no epochs', { epochs: 0 }, /epochs parameter/],
