@@ -9,7 +9,7 @@ import { Table } from '../../src/table/index.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const folder = useTemporaryFolder();
-const SUGGESTION = 'Name a file that --save-pipeline (savePipeline) wrote.';
+const SUGGESTION = 'Pass a file that --save-pipeline (savePipeline) wrote.';
 
 function write(name: string, content: string | Buffer): string {
   const file = path.join(folder(), name);
@@ -54,8 +54,8 @@ describe('loadPipeline refuses, in one sentence and with what to do', () => {
       () => write('bytes.json', Buffer.from([0xff, 0xe9])),
       'it is not UTF-8: byte 0xff at offset 0',
     ],
-    ['an empty file', () => write('empty.json', ''), 'it is no JSON, or not all of it'],
-    ['a cut file', () => write('cut.json', '{"kind": "fairness_pip'), 'it is no JSON, or not all of it'],
+    ['an empty file', () => write('empty.json', ''), 'it is not complete, valid JSON'],
+    ['a cut file', () => write('cut.json', '{"kind": "fairness_pip'), 'it is not complete, valid JSON'],
     ['a list', () => write('list.json', '[1]'), 'it must be a mapping; got a list of 1'],
     ['a number', () => write('number.json', '7'), 'it must be a mapping; got 7'],
     ['null', () => write('null.json', 'null'), 'it must be a mapping; got nothing'],
@@ -100,7 +100,7 @@ describe('loadPipeline refuses, in one sentence and with what to do', () => {
     it(title, async () => {
       const file = make();
       const { message, suggestion } = await errorOf(file);
-      expect(message).to.equal(`'${file}' holds no pipeline: ${reason}.`);
+      expect(message).to.equal(`'${file}' is not a saved pipeline: ${reason}.`);
       expect(suggestion).to.equal(SUGGESTION);
     });
   }
@@ -109,7 +109,7 @@ describe('loadPipeline refuses, in one sentence and with what to do', () => {
     const file = write('bad.json', step({ kind: 'ProxyDropper', params: { threshold: 7 }, state: null }));
     const { message, suggestion } = await errorOf(file);
     expect(message)
-      .to.match(/ holds no pipeline: .*ProxyDropper.*params.*[^.\s]\.$/)
+      .to.match(/ is not a saved pipeline: .*ProxyDropper.*params.*[^.\s]\.$/)
       .and.not.match(/ {2}|\n/);
     expect(suggestion).to.equal(SUGGESTION);
   });

@@ -177,21 +177,21 @@ describe('profiles', () => {
       text: SEVERAL,
       profile: 'prd',
       at: '4:1',
-      says: "--profile (in code: profile) asks for the profile 'prd', which is not here. Did you mean 'prod'?",
+      says: "--profile (in code: profile) requests the profile 'prd', which does not exist. Did you mean 'prod'?",
     },
     {
       title: 'the names are listed where none is near',
       text: SEVERAL,
       profile: 'experiment',
       at: '4:1',
-      says: "--profile (in code: profile) asks for the profile 'experiment', which is not here. The profiles are 'dev' and 'prod'.",
+      says: "--profile (in code: profile) requests the profile 'experiment', which does not exist. The profiles are 'dev' and 'prod'.",
     },
     {
       title: 'none at all is an error too',
       text: 'sensitive: [sex]\n',
       profile: 'dev',
       at: '1:1',
-      says: "--profile (in code: profile) asks for the profile 'dev', which is not here. There are no profiles here: ask for none.",
+      says: "--profile (in code: profile) requests the profile 'dev', which does not exist. The configuration has no profiles: do not request one.",
     },
   ]) {
     it(title, async () => {
@@ -203,7 +203,7 @@ describe('profiles', () => {
   it('the environment is named where it asks for one that is not there', async () => {
     setEnvironment({ EVENHAND_PROFILE: 'nope' });
     expect((await errorOf(loadConfig(write('env.yml', ONLY)))).message).to.match(
-      /:2:1: EVENHAND_PROFILE asks for the profile 'nope', which is not here\. Did you mean|The profiles are 'dev'\.$/,
+      /:2:1: EVENHAND_PROFILE requests the profile 'nope', which does not exist\. Did you mean|The profiles are 'dev'\.$/,
     );
   });
 });
@@ -242,7 +242,7 @@ describe('findConfigFile', () => {
     try {
       expect(realpathSync('.')).to.equal(realpathSync(path.join(folder(), 'empty')));
       expect((await errorOf(loadConfig())).message).to.equal(
-        'there is no configuration file: no .evenhand/config.yml here or above. Name one with --config or EVENHAND_CONFIG_PATH.',
+        'no configuration file was found: there is no .evenhand/config.yml in this folder or above it. Name one with --config or EVENHAND_CONFIG_PATH.',
       );
     } finally {
       process.chdir(before);

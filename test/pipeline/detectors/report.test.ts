@@ -79,7 +79,7 @@ describe('the report of the detectors', () => {
     const { body } = (await runDetectors(sure, { sensitive: ['sex'] })).toJSON();
     const [found] = (body as { disparities: Record<string, unknown>[] }).disparities;
     expect(found).to.deep.include({ statistic: null, p_value: 0 });
-    expect(found?.['notes']).to.include('no group has any spread, so F has no bound');
+    expect(found?.['notes']).to.include('no group has any spread, so F is infinite');
   });
 
   it('is the same for the same data', async () => {
@@ -99,7 +99,7 @@ describe('the report of the detectors', () => {
     expect(findings).to.have.length(3);
     expect(findings.join('\n')).to.not.match(/bias|unfair|discriminat/i);
     expect(findings[2]).to.equal(
-      "The groups of sex do not occur as in the benchmark (p = 0.004); the farthest is 'f', with 50.0% of rows against 60.0%.",
+      "The shares of the groups of sex differ from the benchmark (p = 0.004); the farthest is 'f', with 50.0% of rows against 60.0%.",
     );
   });
 
@@ -158,7 +158,7 @@ describe('the report of the detectors', () => {
     const html = await reportToHtml(await plain(), () =>
       Promise.reject(new DependencyError("The package 'echarts' cannot be loaded.", { suggestion: 'Install it.' })),
     );
-    expect(html).to.include('tables and no picture: The package &#39;echarts&#39; cannot be loaded. Install it.');
+    expect(html).to.include('tables but no chart: The package &#39;echarts&#39; cannot be loaded. Install it.');
     expect(html).to.include('<table>').and.not.include('<svg');
   });
 

@@ -127,7 +127,7 @@ describe('the detectors: disparities and proxies', () => {
     const groups = Array.from({ length: 200 }, (_, row) => `g${row % 100}`);
     const many = await runDetectors({ groups, x: groups.map(() => random.normal()) }, { sensitive: ['groups'] });
     expect(many.body.proxies[0]?.notes).to.deep.equal([
-      'of noise alone eta squared would be about 0.50: 100 groups in 200 rows',
+      'by chance alone, eta squared would be about 0.50: 100 groups in 200 rows',
     ]);
   });
 
@@ -158,7 +158,7 @@ describe('the detectors: representation', () => {
       { group: 'm', n: 560, share: 0.56, benchmarkShare: 0.5 },
     ]);
     expect(body.summary.findings).to.deep.equal([
-      "The groups of sex do not occur as in the benchmark (p < 0.001); the farthest is 'f', with 44.0% of rows against 50.0%.",
+      "The shares of the groups of sex differ from the benchmark (p < 0.001); the farthest is 'f', with 44.0% of rows against 50.0%.",
     ]);
   });
 
@@ -178,7 +178,7 @@ describe('the detectors: representation', () => {
       expect(flagged, attribute).to.equal(false);
     }
     expect(together.body.summary.representationFlagged).to.equal(0);
-    expect(together.body.summary.findings.join()).to.not.include('do not occur as in the benchmark');
+    expect(together.body.summary.findings.join()).to.not.include('differ from the benchmark');
     expect(together.toMarkdown()).to.include('p = 0.046, adjusted p = 0.182').and.to.match(/Representation\n\n.*adjusted over all attributes/); // prettier-ignore
     // Without a benchmark there is no test, and so no member of the family; twice the same p-value stays what it is.
     const { body } = await runDetectors(data, { sensitive: ['a', 'b', 'd'], benchmarks: { a: halves['a'] ?? {}, b: halves['b'] ?? {} } }); // prettier-ignore
@@ -231,7 +231,7 @@ describe('the detectors: representation', () => {
   it('a benchmark that does not sum to 1 is taken in proportion, and that is said', async () => {
     const { body } = await runDetectors(crowd, { ...SEX, benchmarks: { sex: { f: 0.3, m: 0.3 } } });
     expect(body.representation[0]?.statistic).to.be.closeTo(14.4, 1e-12);
-    expect(body.representation[0]?.notes).to.deep.equal(['the benchmark sums to 0.6 and is taken in proportion']);
+    expect(body.representation[0]?.notes).to.deep.equal(['the benchmark sums to 0.6 and is rescaled to 1']);
   });
 
   it('few rows: the p-value is called rough', async () => {
@@ -244,7 +244,7 @@ describe('the detectors: representation', () => {
     const [fit] = body.representation;
     expect([fit?.n, fit?.nMissing]).to.deep.equal([1000, 2]);
     expect(fit?.statistic).to.be.closeTo(14.4, 1e-12);
-    expect(fit?.notes).to.deep.equal(['2 of 1,002 rows have no group and are left out']);
+    expect(fit?.notes).to.deep.equal(['2 of 1,002 rows have no group and are excluded']);
   });
 
   it('an intersection has a benchmark by the names joined', async () => {
@@ -259,7 +259,9 @@ describe('the detectors: representation', () => {
 
   it('a benchmark of something that is no attribute is a warning', async () => {
     const { meta } = await runDetectors(crowd, { ...SEX, benchmarks: { gender: { f: 1 } } });
-    expect(meta.warnings).to.deep.equal(["There is a benchmark for 'gender', which is no attribute of this analysis."]);
+    expect(meta.warnings).to.deep.equal([
+      "There is a benchmark for 'gender', which is not an attribute of this analysis.",
+    ]);
   });
 });
 
@@ -303,10 +305,10 @@ describe('the detectors: what is not tested', () => {
     const { meta } = await runDetectors(data, SEX);
     expect(meta.columnsTested).to.deep.equal(['wage', 'score']);
     expect(Object.fromEntries(meta.skipped.map(({ column, reason }) => [column, reason]))).to.deep.equal({
-      key: 'it identifies rows: 60 different values in 60 rows',
-      nearly: 'it identifies rows: 59 different values in 60 rows',
-      row: 'it identifies rows: 60 different whole numbers',
-      customer_id: 'it identifies rows: 60 different whole numbers',
+      key: 'it looks like an identifier: 60 distinct values in 60 rows',
+      nearly: 'it looks like an identifier: 59 distinct values in 60 rows',
+      row: 'it looks like an identifier: 60 distinct whole numbers',
+      customer_id: 'it looks like an identifier: 60 distinct whole numbers',
       same: 'all its values are the same',
       zero: 'all its values are the same',
       nothing: 'it has no values',
@@ -354,9 +356,9 @@ describe('the detectors: what is not tested', () => {
     );
     const reasons = Object.fromEntries(body.disparities.map(({ column, reason }) => [column, reason]));
     expect(reasons).to.deep.equal({
-      one: 'rows that have a group have one value only',
-      side: 'its values lie in one group only',
-      number: 'rows that have a group have one value only',
+      one: 'all rows with a group have the same value',
+      side: 'its values are in one group only',
+      number: 'all rows with a group have the same value',
       away: 'no row has both a value and a group',
       scarce: 'no group has more than one value',
     });
@@ -372,7 +374,7 @@ describe('the detectors: what is not tested', () => {
 
 describe('the detectors: arguments', () => {
   for (const [title, data, config, error, message] of [
-    ['no rows', { sex: [] }, SEX, DataValidationError, 'The data have no rows, so there is nothing to look at.'],
+    ['no rows', { sex: [] }, SEX, DataValidationError, 'The data have no rows, so there is nothing to analyse.'],
     ['an unknown attribute', { gender: ['f'] }, SEX, DataValidationError, "The table has no column 'sex'."],
     ['an unknown target', { sex: ['f'] }, { ...SEX, training: { targetColumn: 'y' } }, DataValidationError, "The table has no column 'y'."], // prettier-ignore
     ['no attribute', { sex: ['f'] }, { sensitive: [] }, ValueError, 'The sensitive parameter must name at least one column. Got [] instead.'], // prettier-ignore
