@@ -179,27 +179,24 @@ describe('CorrelationRemover', () => {
       { g: ['a', null, 'z'], x: [1, 7, 8] },
     );
     expect(columns['x']).to.deep.equal([2, 7, 8]);
-    expect(remover.warnings.join()).to.match(/'z' not among those fitted: nothing is taken out/);
+    expect(remover.warnings.join()).to.match(/'z' not seen in fit: nothing is removed/);
   });
 
   for (const { title, sensitive, notes } of [
     {
       title: 'one text column',
       sensitive: ['g'],
-      notes: [`1 row without a value of 'g': it takes nothing out`],
+      notes: [`1 row without a value of 'g': nothing is removed`],
     },
     {
       title: 'one column of numbers',
       sensitive: ['s'],
-      notes: [`2 rows without a value of 's': it takes nothing out`],
+      notes: [`2 rows without a value of 's': nothing is removed`],
     },
     {
       title: 'columns of both kinds',
       sensitive: ['g', 's'],
-      notes: [
-        `1 row without a value of 'g': it takes nothing out`,
-        `2 rows without a value of 's': it takes nothing out`,
-      ],
+      notes: [`1 row without a value of 'g': nothing is removed`, `2 rows without a value of 's': nothing is removed`],
     },
   ]) {
     it(`counts the rows without a value of ${title}, for the latest transform`, async () => {
@@ -217,7 +214,7 @@ describe('CorrelationRemover', () => {
     const rows = { g: ['a', null, 'b', null], s: [1, 2, null, null], x: [1, 2, 3, 4] };
     const remover = new CorrelationRemover({ sensitive: ['g', 's'], features: ['x'], alpha: 0 });
     await (await remover.fit(rows)).transform(rows);
-    expect(remover.warnings).to.deep.equal([`3 rows without a value of 'g', 's' are left out of the fit`]);
+    expect(remover.warnings).to.deep.equal([`3 rows without a value of 'g', 's' are excluded from the fit`]);
   });
 
   for (const { title, rows } of [
@@ -235,7 +232,7 @@ describe('CorrelationRemover', () => {
     const { columns, remover } = await remove({ sensitive: 's' }, { s: [1, null], x: [null, 5], y: [1, 2] });
     expect(columns['x']).to.deep.equal([null, 5]);
     expect(remover.warnings.join()).to.match(
-      /^1 row without a value of 's' is left out of the fit,unchanged: 'x', without a row that has all sensitive values,/,
+      /^1 row without a value of 's' is excluded from the fit,unchanged: 'x', without a row that has all sensitive values,/,
     );
   });
 

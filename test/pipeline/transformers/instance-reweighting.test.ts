@@ -100,7 +100,7 @@ describe('InstanceReweighting', () => {
       const g = [...repeat('rare', 1), ...repeat('common', 99)];
       const { weights, weigher } = await weigh({ sensitive: 'g' }, { g });
       expectClose(weights, [10, ...repeat(90 / 99, 99)]);
-      expect(weigher.warnings.join()).to.match(/^weights are cut at 10: shares are not met$/);
+      expect(weigher.warnings.join()).to.match(/^weights are capped at 10, so the shares are not reached$/);
     });
 
     it('at maxWeight', async () => {
@@ -112,7 +112,7 @@ describe('InstanceReweighting', () => {
       const g = [...repeat('rare', 1), ...repeat('common', 19)];
       const { weights, weigher } = await weigh({ sensitive: 'g', benchmarks: { g: { rare: 1, common: 0 } } }, { g });
       expectClose(weights, [20, ...repeat(0, 19)]);
-      expect(weigher.warnings.join()).to.match(/^weights are cut at 20: shares are not met$/);
+      expect(weigher.warnings.join()).to.match(/^weights are capped at 20, so the shares are not reached$/);
     });
   });
 
@@ -139,7 +139,7 @@ describe('InstanceReweighting', () => {
       const weigher = await new InstanceReweighting({ sensitive: 'g' }).fit({ g: ['a', 'b', 'b', null] });
       const { sampleWeight } = await weigher.transform({ g: ['a', null, 'z'] });
       expectClose([...(sampleWeight ?? [])], [1.5, 1, 1]);
-      expect(weigher.warnings).to.deep.equal([`g: the group 'z' not among those fitted: weight 1`]);
+      expect(weigher.warnings).to.deep.equal([`g: the group 'z' not seen in fit: weight 1`]);
     });
 
     it('to all, where every group is too small', async () => {
@@ -154,13 +154,13 @@ describe('InstanceReweighting', () => {
       { g: ['a', 'b', 'b', 'b'] },
     );
     expectClose(weights, [2, 2 / 3, 2 / 3, 2 / 3]);
-    expect(weigher.warnings.join()).to.match(/'z' of the benchmark without rows: no weight can help$/);
+    expect(weigher.warnings.join()).to.match(/'z' of the benchmark without rows: no weight can change that$/);
   });
 
   it('takes benchmarks in proportion, and says so', async () => {
     const { weights, weigher } = await weigh({ sensitive: 'g', benchmarks: { g: { a: 3, b: 1 } } }, { g: ['a', 'b'] });
     expectClose(weights, [1.5, 0.5]);
-    expect(weigher.warnings.join()).to.match(/sums to 4; taken in proportion$/);
+    expect(weigher.warnings.join()).to.match(/sums to 4, rescaled to 1$/);
   });
 
   it('knows no weight of rows without the sensitive column', async () => {

@@ -198,7 +198,7 @@ describe('LearnedFairRepresentations', () => {
   it('leaves rows without a group or a label out of fit, and counts them', async () => {
     const holes = { ...ROWS, g: [...g.slice(0, -1), null], y: [null, ...y.slice(1)] };
     expect((await learn({ maxIterations: 2 }, holes)).warnings.join()).to.match(
-      /^2 rows without a group or a label are left out of the fit,/,
+      /^2 rows without a group or a label are excluded from the fit,/,
     );
   });
 
@@ -207,7 +207,7 @@ describe('LearnedFairRepresentations', () => {
       /^the search ended after 2 iterations, before a minimum$/,
     );
     expect((await learn({ maxIterations: 2 }, { ...ROWS, g: g.map(() => 'a') })).warnings.join()).to.match(
-      /^there is one group only: nothing is held equal,/,
+      /^there is only one group, so there is no gap to constrain,/,
     );
   });
 

@@ -108,7 +108,7 @@ describe('ReweighingTransformer', () => {
     expect(Math.max(...weights)).to.equal(10);
     expect(weights.reduce((sum, weight) => sum + weight, 0)).to.be.closeTo(400, 1e-9);
     expect(weigher.warnings.join()).to.match(
-      /^weights of 1 combinations? (is|are) cut at 10: independence is not reached$/,
+      /^weights of 1 combinations? (is|are) capped at 10, so independence is not reached$/,
     );
   });
 
@@ -131,7 +131,7 @@ describe('ReweighingTransformer', () => {
     });
     const { sampleWeight } = await weigher.transform({ s: ['a', null, 'b', 'z'], y: [1, 0, null, 1] });
     expect([...(sampleWeight ?? [])]).to.deep.equal([1, 1, 1, 1]);
-    expect(weigher.warnings.join()).to.match(/'a with label 1', 'z with label 1' not among those fitted: weight 1$/);
+    expect(weigher.warnings.join()).to.match(/'a with label 1', 'z with label 1' not seen in fit: weight 1$/);
   });
 
   it('gives equal weights to one group, and to one label', async () => {
