@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import { ConfigValidationError } from '../exceptions/index.ts';
 
 /**
- * Parses a value by a schema; what is wrong becomes one sentence.
- * @param what is being parsed, for the message
- * @param nameOf how the user knows a field ("--min-group-size" for minGroupSize)
- * @throws {ConfigValidationError} naming each field at fault
+ * Parses a value with a schema, and reports problems as one sentence each.
+ * @param what the name of the value in the message
+ * @param nameOf converts a field to the name that users know ("--min-group-size" for minGroupSize)
+ * @throws {ConfigValidationError} naming each invalid field
  */
 export function parseBy<Schema extends z.ZodType>(
   schema: Schema,
@@ -23,7 +23,7 @@ export function parseBy<Schema extends z.ZodType>(
   });
 }
 
-/** One fault in one sentence: which field, what was required, what came. */
+/** Describes a problem in one sentence: the field, the requirement, and the value found. */
 export function describeIssue(issue: z.core.$ZodIssue, value: unknown, nameOf: (field: string) => string): string {
   const [field] = issue.path;
   if (field === undefined) return issue.message;
@@ -37,10 +37,10 @@ export function describeIssue(issue: z.core.$ZodIssue, value: unknown, nameOf: (
     : `${nameOf(String(field))} must be ${required}; got ${describeGiven(given)}.`;
 }
 
-/** Longer values are cut, or counted: they may be data. */
+/** The maximum length of a value in a message. Longer values may be data; they are cut, or only their size is shown. */
 const MAX_SHOWN = 80;
 
-/** A value as a sentence shows it. */
+/** Formats a value for a message. */
 export function describeGiven(given: unknown): string {
   if (given === undefined) return 'nothing';
   if (typeof given === 'string') return given.length > MAX_SHOWN ? `'${given.slice(0, MAX_SHOWN)}…'` : `'${given}'`;
@@ -63,7 +63,7 @@ function requirementOf(issue: z.core.$ZodIssue): string | undefined {
     case 'invalid_type':
       return issue.expected === 'int' ? 'a whole number' : `a ${issue.expected}`;
     case 'invalid_union': {
-      // Each kind of value that would do, by what this one breaks of it.
+      // One requirement for each kind of value that is accepted.
       const kinds = issue.errors.flatMap(([first]) => (first === undefined ? [] : [requirementOf(first)]));
       return kinds.length === 0 || kinds.includes(undefined) ? undefined : kinds.join(' or ');
     }
@@ -72,7 +72,7 @@ function requirementOf(issue: z.core.$ZodIssue): string | undefined {
   }
 }
 
-/** The first thing that is wrong with data, after the field that it is in: `weights.0: Invalid input`. */
+/** Describes the first problem in data, after the name of its field: `weights.0: Invalid input`. */
 export function firstIssue({ issues: [issue] }: z.ZodError): string {
   const field = issue?.path.join('.') ?? '';
   return `${field === '' ? '' : `${field}: `}${issue?.message ?? 'it is unreadable'}`;

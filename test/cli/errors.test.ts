@@ -98,7 +98,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'a threshold without its metric',
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--threshold', '0.1'],
-    /A threshold needs the metric/,
+    /A threshold needs a metric/,
   ],
   [
     'a metric without true labels',

@@ -100,7 +100,7 @@ describe('parseValidateRows', () => {
     expect(findTooLong({ y_pred: [1, 0, 1], sensitive: ['a'] }, 2)?.pointer).to.equal('/y_pred');
     expect(findTooLong({ y_pred: [1], sensitive: { sex: ['a', 'b', 'c'] } }, 2)).to.deep.equal({
       pointer: '/sensitive/sex',
-      detail: 'sensitive.sex has 3 items; 2 are taken at most.',
+      detail: 'sensitive.sex has 3 items, but at most 2 are allowed.',
     });
     expect(findTooLong(null, 2)).to.equal(undefined);
   });

@@ -8,47 +8,50 @@ export type { TrainingMethod } from './training-params.ts';
 
 /** One step of a pipeline. */
 export interface PipelineStepConfig {
-  /** What the step is called in errors and reports. */
+  /** The name of the step in errors and reports. */
   readonly name: string;
   readonly transformer: TransformerKind;
   /** The transformer's options, in camelCase. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** How a model is trained, and what it predicts. */
+/** The training of a model, and its target. */
 export interface TrainingConfig {
   readonly method: TrainingMethod;
   readonly targetColumn: string;
-  /** The label of the target that counts as 1, where it is not 0/1. */
+  /** The label of the target that counts as 1, if it is not 0/1. */
   readonly positiveLabel?: string | undefined;
   /** The method's constructor options, in camelCase. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A pipeline's configuration, parsed: every default filled in, frozen. */
+/** A parsed configuration of a pipeline, with every default filled in. Frozen. */
 export interface PipelineConfig {
-  /** The sensitive attributes; each is analysed apart. At least one. */
+  /** The sensitive attributes, at least one; each is analysed separately. */
   readonly sensitive: readonly string[];
-  /** Crossings of attributes that are analysed too. */
+  /** Intersections of attributes that are analysed too. */
   readonly intersections: readonly (readonly string[])[];
   /** Expected proportions of groups, by attribute. */
   readonly benchmarks: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly alpha: number;
   readonly proxyThreshold: number;
-  /** Where `evenhand pipeline` writes the detectors' report: a .md, .json or .html file below the current folder. */
+  /**
+   * The path of the detectors' report, which `evenhand pipeline` writes: a .md, .json or .html file below the current
+   * folder.
+   */
   readonly reportOut?: string | undefined;
   readonly pipeline: readonly PipelineStepConfig[];
   readonly features?: readonly string[] | undefined;
-  /** Texts that are missing values, in all columns; left out, those of pandas. */
+  /** Texts that are read as missing values, in all columns; those of pandas if omitted. */
   readonly naValues?: readonly string[] | undefined;
   readonly training?: TrainingConfig | undefined;
   readonly fairnessMetric?: string | undefined;
   readonly validationThreshold?: number | undefined;
-  /** Whether rows that are missing more often in some groups than in others, beyond chance, fail the gate. */
+  /** Whether the gate fails if rows are missing significantly more often in some groups than in others. */
   readonly strictMissing?: boolean | undefined;
 }
 
-/** One step as a file has it, each transformer with its own parameters. */
+/** The schemas of a step in a file, one for each transformer with its parameters. */
 const stepBranches = TRANSFORMER_KINDS.map((kind) =>
   z.strictObject({
     name: ownName
@@ -59,7 +62,7 @@ const stepBranches = TRANSFORMER_KINDS.map((kind) =>
   }),
 );
 
-/** The training section, each method with its own parameters. */
+/** The schemas of the training section, one for each method with its parameters. */
 const trainingBranches = TRAINING_METHODS.map((method) =>
   z.strictObject({
     method: z.literal(method).meta({ description: 'How the model is trained.' }),
@@ -73,19 +76,19 @@ const trainingBranches = TRAINING_METHODS.map((method) =>
 
 type OneOrMore<Item> = readonly [Item, ...Item[]];
 
-/** A step, told apart by its transformer. */
+/** The schema of a step; `transformer` selects its parameters. */
 export const stepSchema = z.discriminatedUnion(
   'transformer',
   stepBranches as unknown as OneOrMore<(typeof stepBranches)[number]>,
 );
 
-/** A training section, told apart by its method. */
+/** The schema of a training section; `method` selects its parameters. */
 export const trainingSchema = z.discriminatedUnion(
   'method',
   trainingBranches as unknown as OneOrMore<(typeof trainingBranches)[number]>,
 );
 
-/** Each key of a configuration, profiles apart, as a file has it: snake_case, no alias. */
+/** The keys of a configuration in a file, except `profiles`: in snake_case, without aliases. */
 export const PIPELINE_FIELDS = {
   sensitive: columns.meta({ description: 'The sensitive attributes; each is analysed apart. A list, or one name.' }),
   intersections: z
@@ -154,11 +157,11 @@ export const STEP_KEYS = ['name', 'transformer', 'params'] as const;
 /** The keys of the training section. */
 export const TRAINING_KEYS = ['method', 'target_column', 'positive_label', 'params'] as const;
 
-/** Other names of keys, and what they stand for. */
+/** Aliases of keys, with their canonical names. */
 export const KEY_ALIASES: ReadonlyMap<string, string> = new Map([
   ['steps', 'pipeline'],
   ['kind', 'transformer'],
 ]);
 
-/** A configuration as a file has it: snake_case, no alias, no profiles. */
+/** A configuration as it is in a file: in snake_case, without aliases or profiles. */
 export type PipelineDocument = z.output<z.ZodObject<typeof PIPELINE_FIELDS>>;

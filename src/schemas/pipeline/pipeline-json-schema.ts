@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { fileJsonSchema } from './values.ts';
 import { PIPELINE_FIELDS, stepSchema, trainingSchema } from './pipeline-document.ts';
 
-/** A step as a file may have it: `kind` is another name of `transformer`. */
+/** Returns the schema of a step in a file, where `kind` is an alias of `transformer`. */
 function fileStep(step: (typeof stepSchema.options)[number]): z.ZodType {
   const { name, transformer, params } = step.shape;
   return z
@@ -22,7 +22,7 @@ function fileStep(step: (typeof stepSchema.options)[number]): z.ZodType {
 const steps = z.array(z.union(stepSchema.options.map(fileStep) as [z.ZodType, ...z.ZodType[]])).meta({ id: 'steps' });
 const training = trainingSchema.meta({ id: 'training' });
 
-/** What the top level and each profile may have. */
+/** The keys of the top level and of each profile. */
 const fileFields = {
   ...PIPELINE_FIELDS,
   sensitive: PIPELINE_FIELDS.sensitive.optional(),
@@ -49,9 +49,9 @@ const fileSchema = z
   });
 
 /**
- * The JSON Schema (draft 2020-12) of configuration files, for editors: keys in
- * snake_case with descriptions and defaults, other names of keys, profiles. What
- * keys require of each other (sums, names among `sensitive`) is only checked when
+ * Returns the JSON Schema (draft 2020-12) of configuration files, for editors: keys in
+ * snake_case with descriptions and defaults, aliases of keys, and profiles. The
+ * requirements between keys (sums, names in `sensitive`) are only checked when
  * a file is read.
  */
 export function pipelineJsonSchema(): Record<string, unknown> {

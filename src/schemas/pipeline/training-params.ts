@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { backendName, batchSize, lagrangianFairness, reductionConstraint } from '../method-names.ts';
 
 const count = z.int().min(1);
-/** Of what takes time or memory: beyond it, a number is a slip, and a backend fails or never ends. */
+/**
+ * A bound for numbers that take time or memory: a larger number is a mistake, and a backend would fail or never finish.
+ */
 const boundedCount = count.max(1_000_000);
 const positive = z.number().gt(0);
 const atLeastZero = z.number().min(0);
@@ -119,15 +121,15 @@ const lagrangian = z.strictObject({
 });
 
 /**
- * The parameters of each training method as a configuration has them: the
+ * The parameters of each training method in a configuration. They are the
  * options of `ReductionsWrapper`, `RegularizedFairnessTrainer` and
- * `LagrangianFairnessTrainer`, less what a workflow decides (estimator, task,
- * seed). Every default is the trainer's own.
+ * `LagrangianFairnessTrainer`, without those that a workflow sets (estimator, task,
+ * seed). The defaults are those of the trainers.
  */
 export const TRAINING_PARAMS = { reductions, regularized, lagrangian } as const;
 
-/** How a workflow trains. */
+/** The name of a training method of workflows. */
 export type TrainingMethod = keyof typeof TRAINING_PARAMS;
 
-/** Every training method. */
+/** The names of all training methods. */
 export const TRAINING_METHODS = Object.keys(TRAINING_PARAMS) as readonly TrainingMethod[];

@@ -21,9 +21,9 @@ const positiveLabel = labelText
 const maxWeight = z.number().min(1).optional().meta({ description: 'No row weighs more; the mean is 1. Default: 10.' });
 
 /**
- * The parameters of each transformer as a configuration has them. What is left
- * out of `sensitive`, `benchmarks` and `features` comes from the configuration
- * around the step; every other default is the transformer's own.
+ * The parameters of each transformer in a configuration. If `sensitive`,
+ * `benchmarks` or `features` are omitted, they come from the rest of the configuration.
+ * The other defaults are those of the transformers.
  */
 export const TRANSFORMER_PARAMS = {
   InstanceReweighting: z.strictObject({

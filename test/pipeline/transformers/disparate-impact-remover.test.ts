@@ -238,7 +238,7 @@ describe('DisparateImpactRemover', () => {
 
   it('counts the rows that fit leaves out, and calls none unchanged where all are', async () => {
     const rows = { g: ['a', 'a', null, 'b', 'b'], x: [0, 10, 5, 100, 130] };
-    const learned = `1 row without a value of 'g' is left out of the fit`;
+    const learned = `1 row without a value of 'g' is excluded from the fit`;
     for (const options of [{ repairLevel: 0 }, { minGroupSize: 3 }]) {
       const fitted = await remover(options).fit(rows);
       await fitted.transform({ g: [null, 'z'], x: [1, 2] });

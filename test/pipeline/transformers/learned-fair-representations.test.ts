@@ -237,7 +237,7 @@ describe('LearnedFairRepresentations', () => {
     expect((await learn({ maxIterations: 5, positiveLabel: 'yes' }, three)).losses).to.deep.equal(plain.losses);
     const failure = await learn({}, three).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(DataValidationError);
-    expect((failure as DataValidationError).suggestion).to.match(/positiveLabel.*a target of numbers cannot be used/);
+    expect((failure as DataValidationError).suggestion).to.match(/positiveLabel.*A numeric target cannot be used/);
   });
 
   it('refuses text features, and features without spread', async () => {

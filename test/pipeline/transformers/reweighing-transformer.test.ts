@@ -157,7 +157,7 @@ describe('ReweighingTransformer', () => {
       const failure = await weigh({ sensitive: 's', label: 'y' }, rows(21)).catch((error: unknown) => error);
       expect(failure).to.be.instanceOf(DataValidationError);
       const { message, context, suggestion } = failure as DataValidationError;
-      expect(message).to.match(/'y'.*21 different numbers/);
+      expect(message).to.match(/'y'.*21 distinct numbers/);
       expect(context).to.include({ argument: 'label', column: 'y', values: 21 });
       expect(suggestion).to.match(/InstanceReweighting.*positiveLabel/);
     });

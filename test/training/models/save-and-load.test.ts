@@ -345,7 +345,7 @@ describe('saved models', () => {
       'too few features',
       async () => saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), place(), { features: ['a'] }),
       ValueError,
-      /must make 2 inputs. Got 1/,
+      /must encode to 2 inputs. Got 1/,
     ],
   ];
   const place = (): string => path.join(folder(), 'refused');
