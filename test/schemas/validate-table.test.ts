@@ -34,7 +34,7 @@ describe('parseValidateTable', () => {
     ['no decisions', { sensitive: 'sex' }, 'y_pred', /^y_pred is missing/, /y_pred=approved/],
     ['an empty column', { ...GOOD, y_true: '' }, 'y_true', /^y_true must not be empty\.$/, /leave the field out/],
     ['decisions and scores', { ...GOOD, y_score: 's' }, 'score', /not both/, /Leave out/],
-    ['scores twice', { score: 's', y_score: 's', sensitive: 'a' }, 'y_score', /one parameter/, /Leave y_score out/],
+    ['scores twice', { score: 's', y_score: 's', sensitive: 'a' }, 'y_score', /the same parameter/, /Leave y_score out/],
     ['a level of 2', { ...GOOD, ci_level: '2' }, 'ci_level', /below 1/, /above 0 and below 1/],
     ['a text for a number', { ...GOOD, threshold: 'x' }, 'threshold', /a number; got 'x'/, /^Send a number\.$/],
     ['a half group', { ...GOOD, min_group_size: '2.5' }, 'min_group_size', /whole number/, /^Send a whole number\.$/],
