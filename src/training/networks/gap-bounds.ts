@@ -104,9 +104,9 @@ interface Columns {
   /** Columns, c. */
   readonly size: number;
   readonly constants: {
-    /** [1, c]; 1 where a row of label 1 counts, else 0. */
+    /** [1, c]; 1 if rows of label 1 count, else 0. */
     readonly positives: Tensor2D;
-    /** [1, c]; 1 where any other row counts, else 0. */
+    /** [1, c]; 1 if rows of label 0 count, else 0. */
     readonly negatives: Tensor2D;
     /** [1, c]; 1 for a group that is constrained, else 0. */
     readonly chosen: Tensor2D;

@@ -74,7 +74,7 @@ async function trainInThreads(
       }),
     );
   } catch (error) {
-    // The pool reports an abort as an error of its own class.
+    // The pool reports an abort as a different error.
     signal?.throwIfAborted();
     throw error;
   } finally {

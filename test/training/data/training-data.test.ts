@@ -4,7 +4,7 @@ import { DataValidationError } from '../../../src/exceptions/index.ts';
 import { readTrainingData } from '../../../src/training/data/training-data.ts';
 
 describe('training data', () => {
-  it('takes the rarer of two texts as positive', () => {
+  it('uses the less frequent of two texts as positive', () => {
     const data = readTrainingData({
       table: { y: ['no', 'no', 'yes', null], s: ['a', 'b', 'a', 'b'], x: [1, 2, 3, 4] },
     });
@@ -35,7 +35,7 @@ describe('training data', () => {
     ['an unknown feature', { table: { y: [1, 0], s: [1, 2] }, features: ['z'] }, /no column 'z'/],
   ];
   for (const [title, source, message] of refusals) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => readTrainingData(source)).to.throw(DataValidationError, message);
     });
   }

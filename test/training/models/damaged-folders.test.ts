@@ -20,7 +20,7 @@ const rows = makeRows(200);
 const matrix = matrixOf(rows);
 const { sensitive } = rows;
 
-/** Rewrites a JSON file of a folder, without its own checksum, so that what the file says is checked. */
+/** Rewrites a JSON file of a folder without its checksum, so that its content is checked. */
 function edit(name: string, change: (json: Json) => unknown): (place: string) => void {
   return (place) => {
     const file = path.join(place, name);
@@ -47,7 +47,7 @@ const stateOf = (json: Json) => json['state'] as { weights: number[]; predictors
 
 const layers = 'modelTopology.config.layers';
 
-/** What was done to the folder of a network, a logistic regression or a reduction, and what is told of it. */
+/** Damages to the folder of a network, a logistic regression or a reduction, and the expected errors. */
 const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (place: string) => void, RegExp][] = [
   ['a cut card', 'network', cut('card.json'), /card\.json: it is not complete, valid JSON/],
   ['a cut topology', 'network', cut('model.json'), /model\.json: it is not complete, valid JSON/],
@@ -95,8 +95,8 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (pl
   ['activations of another network', 'network', edit('model.json', set(`${layers}.0.config.activation`, 'sigmoid')), /activations are not those/], // prettier-ignore
   ['shapes that do not chain', 'network', edit('model.json', set('weightsManifest.0.weights.0.shape', [1, 4])), /weights of layer 1 do not match|it has \d+ bytes/], // prettier-ignore
   ['a shape too large for any memory', 'network', edit('model.json', set('weightsManifest.0.weights.0.shape', [9e15, 9e15])), /model\.json describes/], // prettier-ignore
-  ['weights in a place elsewhere', 'network', edit('model.json', set('weightsManifest.0.paths', ['../../weights.bin'])), /weightsManifest\.0\.paths/], // prettier-ignore
-  ['weights that are no numbers', 'network', (place) => { writeFileSync(path.join(place, 'weights.bin'), readFileSync(path.join(place, 'weights.bin')).fill(255)); }, /weight 1 is NaN/], // prettier-ignore
+  ['weights in another folder', 'network', edit('model.json', set('weightsManifest.0.paths', ['../../weights.bin'])), /weightsManifest\.0\.paths/], // prettier-ignore
+  ['weights that are not numbers', 'network', (place) => { writeFileSync(path.join(place, 'weights.bin'), readFileSync(path.join(place, 'weights.bin')).fill(255)); }, /weight 1 is NaN/], // prettier-ignore
   ['an estimator of another kind', 'logistic', edit('estimator.json', set('kind', 'constructor')), /estimator\.json: The kind of an estimator/], // prettier-ignore
   ['an estimator of other features', 'logistic', edit('estimator.json', set('state.coefficients', [1])), /a predictor takes 1 inputs, but the card describes 2/], // prettier-ignore
   ['an estimator out of range', 'logistic', edit('estimator.json', set('params.l2', -1)), /estimator\.json: The l2 parameter/], // prettier-ignore
@@ -117,7 +117,7 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (pl
   ],
 ];
 
-describe('folders that hold no whole model', () => {
+describe('folders without a complete model', () => {
   const place = (name: string): string => path.join(folder(), name);
   before(async () => {
     const options = { epochs: 2, backend: 'cpu' } as const;
@@ -159,7 +159,7 @@ describe('folders that hold no whole model', () => {
     });
   }
 
-  it('a card of another version loads, with a warning', async () => {
+  it('a card of another version loads with a warning', async () => {
     const old = place('old');
     cpSync(place('logistic'), old, { recursive: true });
     edit('card.json', set('versions.evenhand', '0.1.0'))(old);
@@ -174,7 +174,7 @@ describe('the folder of a sweep', () => {
     await sweepPareto({ table }, { etas: [0, 0.5], epochs: 2, backend: 'cpu', minGroupSize: 5, modelPath: sweep() });
   });
 
-  it('holds models that load by their own folder, and by eta', async () => {
+  it('holds models that can be loaded by their folder or by eta', async () => {
     const own = await loadModel(path.join(sweep(), 'eta-0.5'), { backend: 'cpu' });
     const byEta = await loadModel(sweep(), { eta: 0.5, backend: 'cpu' });
     expect(own.card).to.deep.include({ method: 'regularized', constraint: { penalty: 'covariance', eta: 0.5 } });
@@ -184,8 +184,8 @@ describe('the folder of a sweep', () => {
   });
 
   const refusals: [string, number | undefined, RegExp][] = [
-    ['without an eta lists what is inside', undefined, /holds a sweep of 2 networks: eta-0, eta-0\.5\./],
-    ['with an unknown eta lists what is inside', 3, /but none for eta 3: eta-0, eta-0\.5\./],
+    ['lists the networks if no eta is given', undefined, /holds a sweep of 2 networks: eta-0, eta-0\.5\./],
+    ['lists the networks if the eta is unknown', 3, /but none for eta 3: eta-0, eta-0\.5\./],
   ];
   for (const [title, eta, message] of refusals) {
     it(title, async () => {
@@ -196,7 +196,7 @@ describe('the folder of a sweep', () => {
     });
   }
 
-  it('an eta for a folder of one model is an error', async () => {
+  it('rejects an eta for a folder with one model', async () => {
     const error = await loadModel(path.join(sweep(), 'eta-0'), { eta: 0 }).catch((cause: unknown) => cause);
     expect(error).to.be.instanceOf(ValueError);
   });

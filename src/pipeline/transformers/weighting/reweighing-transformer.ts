@@ -24,7 +24,7 @@ const MAX_NUMBERS = 20;
 
 /**
  * Checks that the values of a label column can be classes. For a continuous quantity,
- * nearly every row would be a class of its own. Its weight would be the share of its group, which would
+ * nearly every row would be a separate class. Its weight would be the share of its group, which would
  * give small groups low weights.
  * @throws {DataValidationError} if the column is numeric and has more than 20 distinct values
  */
