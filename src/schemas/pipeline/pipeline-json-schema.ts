@@ -10,7 +10,7 @@ function fileStep(step: (typeof stepSchema.options)[number]): z.ZodType {
     .strictObject({
       name,
       transformer: transformer.optional(),
-      kind: transformer.optional().meta({ description: 'Another name of transformer.' }),
+      kind: transformer.optional().meta({ description: 'An alias of transformer.' }),
       params,
     })
     .meta({
@@ -27,7 +27,7 @@ const fileFields = {
   ...PIPELINE_FIELDS,
   sensitive: PIPELINE_FIELDS.sensitive.optional(),
   pipeline: steps.optional().meta({ description: PIPELINE_FIELDS.pipeline.description ?? '' }),
-  steps: steps.optional().meta({ description: 'Another name of pipeline.' }),
+  steps: steps.optional().meta({ description: 'An alias of pipeline.' }),
   training: training.optional().meta({ description: PIPELINE_FIELDS.training.description ?? '' }),
 };
 
@@ -39,11 +39,14 @@ const fileSchema = z
     profiles: z
       .record(z.string(), z.strictObject(fileFields).meta(ONE_NAME))
       .optional()
-      .meta({ description: 'Named sets of keys of the top level. Each key of the chosen one replaces that above.' }),
+      .meta({
+        description:
+          'Named sets of keys of the top level. Each key of the chosen profile replaces the same key of the top level.',
+      }),
   })
   .meta({
     title: 'A fairness pipeline of evenhand',
-    description: 'Which groups are compared, how data are prepared, how a model is trained, and what passes.',
+    description: 'The groups to compare, the preparation of the data, the training of a model, and the gate.',
     anyOf: [{ required: ['sensitive'] }, { required: ['profiles'] }],
     ...ONE_NAME,
   });
