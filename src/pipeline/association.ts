@@ -19,17 +19,16 @@ export interface Association {
 }
 
 /**
- * Measures the association between a column and the groups of an attribute. A column of text
- * is measured by Cramér's V with Bergsma's correction, a column of numbers by eta squared
- * (the share of its variance that lies between groups). This value is compared with `proxy_threshold`.
+ * Measures the association between a column and the groups of an attribute. A column of text is measured by Cramér's
+ * V with Bergsma's correction, a column of numbers by eta squared (the share of its variance that lies between
+ * groups). This value is compared with `proxy_threshold`.
  *
- * The two measures have different scales: eta squared is a share of variance, and V is a kind
- * of correlation. For a column with two values, V of the column as text is about
- * the square root of eta squared of the same column as numbers.
+ * The two measures have different scales: eta squared is a share of variance, and V is a kind of correlation. For a
+ * column with two values, V of the column as text is about the square root of eta squared of the same column as
+ * numbers.
  *
- * Rows without a value or a group are excluded. The association is undefined (NaN) if the
- * column has only one value, if there are fewer than two groups or no
- * rows, or if one of the numbers is infinite.
+ * Rows without a value or a group are excluded. The association is undefined (NaN) if the column has only one value,
+ * if there are fewer than two groups or no rows, or if one of the numbers is infinite.
  * @throws {DataValidationError} if the column and the groups differ in length
  */
 export function columnAssociation(column: Column, groups: CategoricalColumn): Association {

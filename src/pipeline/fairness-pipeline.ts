@@ -25,14 +25,13 @@ interface Passage {
 }
 
 /**
- * A sequence of steps that change data before training. `fit` learns from
- * training rows alone; `transform` applies the fitted steps to any rows with the
- * same columns. The weights of several steps are multiplied, and each step is fitted on
- * rows weighted by the steps before it. The product of the weights has mean 1 over the rows
- * fitted. A pipeline without steps leaves the data unchanged.
+ * A sequence of steps that change data before training. `fit` learns from training rows alone; `transform` applies
+ * the fitted steps to any rows with the same columns. The weights of several steps are multiplied, and each step is
+ * fitted on rows weighted by the steps before it. The product of the weights has mean 1 over the rows fitted. A
+ * pipeline without steps leaves the data unchanged.
  *
- * The steps constrain associations in the data, at the cost of
- * information. Whether they bring the decisions of a model closer to parity must be measured with a metric.
+ * The steps constrain associations in the data, at the cost of information. Whether they bring the decisions of a
+ * model closer to parity must be measured with a metric.
  * @example
  * ```ts
  * import { sampleData } from 'evenhand';

@@ -26,8 +26,7 @@ export type PipelineJson = Readonly<z.infer<typeof pipelineSchema>>;
 /**
  * Checks and returns a pipeline as plain data.
  * @throws {DataValidationError} if the data is not the output of a pipeline's `toJSON`; `context.problem` has the
- *   reason
- *   alone
+ *   reason alone
  */
 export function readPipelineJson(json: unknown): PipelineJson {
   const parsed = pipelineSchema.safeParse(json);

@@ -50,8 +50,8 @@ export interface PipelineRun {
 }
 
 /**
- * Runs the detectors on data and transforms the data: everything in a configuration
- * except training. All rows are treated as training rows.
+ * Runs the detectors on data and transforms the data: everything in a configuration except training. All rows are
+ * treated as training rows.
  * @throws {ConfigValidationError} if the configuration has errors
  * @throws {DataValidationError} if a column does not exist
  * @throws {PipelineExecutionError} with the name and index of the step that failed, and its cause
@@ -148,9 +148,8 @@ export async function applyPipeline<Source extends TableSource>(
 }
 
 /**
- * Creates the pipeline that a configuration describes, not yet fitted. If a step
- * does not set `sensitive`, `benchmarks`, `features` or `label`, the values come from the
- * rest of the configuration.
+ * Creates the pipeline that a configuration describes, not yet fitted. If a step does not set `sensitive`,
+ * `benchmarks`, `features` or `label`, the values come from the rest of the configuration.
  * @throws {ConfigValidationError} if the configuration has errors
  * @example
  * ```ts

@@ -33,8 +33,8 @@ interface ProfileOutline {
 }
 
 /**
- * Checks a configuration file as `loadConfig` reads it. If it has
- * several profiles and none is chosen, checks it with each of them.
+ * Checks a configuration file as `loadConfig` reads it. If it has several profiles and none is chosen, checks it with
+ * each of them.
  * @param path the file; the default search is used if omitted
  */
 export async function checkConfigFile(path: string | undefined, options: LoadConfigOptions): Promise<ConfigCheck> {

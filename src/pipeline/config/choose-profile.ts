@@ -28,8 +28,8 @@ export interface ChosenProfile {
 }
 
 /**
- * Merges a profile into the top level: each key of the profile replaces the complete value of the same
- * top-level key. Without a request, the profile is applied if it is the only one; of several, none is applied.
+ * Merges a profile into the top level: each key of the profile replaces the complete value of the same top-level key.
+ * Without a request, the profile is applied if it is the only one; of several, none is applied.
  */
 export function chooseProfile(
   document: Mapping,

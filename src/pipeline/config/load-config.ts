@@ -9,8 +9,7 @@ import { readConfig } from './read-config.ts';
 /** Options of {@link loadConfig} and {@link parseConfigText}. */
 export interface LoadConfigOptions {
   /**
-   * The name of the profile to merge into the top level of the file.
-   * With null, the environment variable is ignored.
+   * The name of the profile to merge into the top level of the file. With null, the environment variable is ignored.
    * @defaultValue EVENHAND_PROFILE, else the only profile; if there are several, none, with a warning
    */
   readonly profile?: string | null | undefined;

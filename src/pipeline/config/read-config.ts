@@ -23,8 +23,8 @@ const NOTHING: ReadonlyMap<string, Rename> = new Map();
 const COST_KEYS = ['false_positive', 'false_negative'];
 
 /**
- * Returns a configuration in which each declared key has its canonical name, without aliases and
- * camelCase. Keys that are data and unknown keys are left as they are.
+ * Returns a configuration in which each declared key has its canonical name, without aliases and camelCase. Keys that
+ * are data and unknown keys are left as they are.
  */
 function canonicalDocument(value: unknown, renaming: Renaming): unknown {
   const declared = Object.keys(PIPELINE_FIELDS);

@@ -18,8 +18,8 @@ export interface DetectorConfig {
    */
   readonly intersections?: PipelineConfig['intersections'] | undefined;
   /**
-   * Expected proportions of groups, by attribute. An intersection is named by its columns, joined by `||`.
-   * The groups of an attribute without proportions are counted but not tested.
+   * Expected proportions of groups, by attribute. An intersection is named by its columns, joined by `||`. The groups
+   * of an attribute without proportions are counted but not tested.
    * @defaultValue none
    */
   readonly benchmarks?: Benchmarks | undefined;

@@ -39,8 +39,8 @@ interface WireReport {
 }
 
 /**
- * Converts a value to JSON: keys in snake_case, and null for a number that JSON does
- * not have. All keys are names of this package; names from the data occur only as values.
+ * Converts a value to JSON: keys in snake_case, and null for a number that JSON does not have. All keys are names of
+ * this package; names from the data occur only as values.
  */
 function toWire(value: unknown): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;

@@ -23,8 +23,8 @@ export interface Sentence {
 }
 
 /**
- * A detector analyses data by groups in one way. It is a pure function: its input is an
- * attribute with all counts, and it does not access files or the time.
+ * A detector analyses data by groups in one way. It is a pure function: its input is an attribute with all counts,
+ * and it does not access files or the time.
  */
 export interface Detector<Finding extends DetectorFinding = DetectorFinding> {
   /** Its part of the report's body. */
@@ -32,8 +32,7 @@ export interface Detector<Finding extends DetectorFinding = DetectorFinding> {
   /** Returns the findings about one attribute; never throws for data that have been read. */
   detect(attribute: AnalysedAttribute, settings: DetectorSettings): Finding[];
   /**
-   * Adjusts the findings of all attributes together; absent if the tests of each
-   * attribute are a separate family.
+   * Adjusts the findings of all attributes together; absent if the tests of each attribute are a separate family.
    */
   adjust?(findings: readonly Finding[], settings: DetectorSettings): Finding[];
   /** Summarises the findings about one attribute in sentences that claim no more than was tested. */

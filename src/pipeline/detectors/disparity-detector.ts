@@ -31,10 +31,9 @@ export interface DisparityFinding extends DetectorFinding {
 }
 
 /**
- * Tests every column for differences between groups: text by Pearson's
- * chi-square, numbers by one-way analysis of variance. P-values are adjusted
- * over the columns of one attribute, so that the expected share of chance findings among the columns
- * flagged for it is at most alpha.
+ * Tests every column for differences between groups: text by Pearson's chi-square, numbers by one-way analysis of
+ * variance. P-values are adjusted over the columns of one attribute, so that the expected share of chance findings
+ * among the columns flagged for it is at most alpha.
  */
 export const disparityDetector: Detector<DisparityFinding> = {
   name: 'disparities',

@@ -20,8 +20,8 @@ export interface PlotProxiesOptions {
 const PLOT_PROXIES_OPTION_NAMES: OptionNames<PlotProxiesOptions> = { savePath: true, title: true };
 
 /**
- * Draws a heat map with a row for each column of the data and a column for each
- * attribute. Every cell shows their association from 0 to 1, and proxies are marked.
+ * Draws a heat map with a row for each column of the data and a column for each attribute. Every cell shows their
+ * association from 0 to 1, and proxies are marked.
  * @returns the path written
  * @throws {DataValidationError} if no column was tested, or the path cannot be written
  * @throws {DependencyError} if the packages for charts are not installed

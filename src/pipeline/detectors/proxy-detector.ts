@@ -15,8 +15,8 @@ export interface ProxyFinding extends DetectorFinding {
 }
 
 /**
- * Finds proxies: columns whose association with the attribute is at least the
- * threshold. The measure is bias-corrected Cramér's V for text and eta squared for numbers.
+ * Finds proxies: columns whose association with the attribute is at least the threshold. The measure is
+ * bias-corrected Cramér's V for text and eta squared for numbers.
  */
 export const proxyDetector: Detector<ProxyFinding> = {
   name: 'proxies',

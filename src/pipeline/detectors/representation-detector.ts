@@ -43,8 +43,8 @@ export interface RepresentationFinding extends DetectorFinding {
 }
 
 /**
- * Compares the shares of groups with a benchmark, by Pearson's chi-square test
- * of fit. All attributes form one family of tests, since each has one test.
+ * Compares the shares of groups with a benchmark, by Pearson's chi-square test of fit. All attributes form one family
+ * of tests, since each has one test.
  */
 export const representationDetector: Detector<RepresentationFinding> = {
   name: 'representation',

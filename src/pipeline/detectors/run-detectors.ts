@@ -24,9 +24,8 @@ const IDENTIFIER_NAMES = [/(^|[^a-z])(id|uuid|guid|index|row[ _]?(nr|number))$/i
 /**
  * Returns why a column is not tested against any attribute; undefined if it is tested.
  *
- * A text column counts as an identifier if more than nine in ten of its values are distinct.
- * A column of distinct whole numbers does if they are as dense
- * as a sequence (50 rows or more), or if its name is that of an identifier.
+ * A text column counts as an identifier if more than nine in ten of its values are distinct. A column of distinct
+ * whole numbers does if they are as dense as a sequence (50 rows or more), or if its name is that of an identifier.
  */
 function skipReason(name: string, column: Column): string | undefined {
   return column.kind === 'numeric' ? numericReason(name, column) : textReason(column);
@@ -86,8 +85,7 @@ export interface RunDetectorsOptions {
 const RUN_DETECTORS_OPTION_NAMES: OptionNames<RunDetectorsOptions> = { onProgress: true, signal: true };
 
 /**
- * Analyses data by groups before training. For every attribute and
- * every intersection, it examines:
+ * Analyses data by groups before training. For every attribute and every intersection, it examines:
  *
  * - representation: the share of each group, and whether the shares fit a
  *   benchmark (Pearson's chi-square test of fit), with p-values adjusted over
@@ -100,12 +98,11 @@ const RUN_DETECTORS_OPTION_NAMES: OptionNames<RunDetectorsOptions> = { onProgres
  * - proxies: columns whose association with the attribute (bias-corrected
  *   Cramér's V, or eta squared) is at least `proxyThreshold`.
  *
- * The target, the attribute itself, identifiers, constants and columns without
- * values are not tested; `meta.skipped` has the reasons. Rows without a group
- * or without a value are excluded from the test concerned.
+ * The target, the attribute itself, identifiers, constants and columns without values are not tested; `meta.skipped`
+ * has the reasons. Rows without a group or without a value are excluded from the test concerned.
  *
- * A test that flags nothing does not show that groups are alike. A test that
- * flags a difference does not show its cause.
+ * A test that flags nothing does not show that groups are alike. A test that flags a difference does not show its
+ * cause.
  * @param data a row for each case; it is not changed
  * @param config a pipeline's configuration, or the part of it that is used; the caller writes the report of `reportOut`
  * @throws {DataValidationError} if a column does not exist, or there are no rows

@@ -15,8 +15,8 @@ const FORMS: Readonly<Record<string, (report: DetectorReport) => string | Promis
 };
 
 /**
- * Writes the detectors' report as Markdown, JSON, or a self-contained page. The page includes
- * the heat map of associations if the package for charts is installed.
+ * Writes the detectors' report as Markdown, JSON, or a self-contained page. The page includes the heat map of
+ * associations if the package for charts is installed.
  * @param savePath ends in .md, .json or .html; missing folders are created
  * @throws {DataValidationError} for any other extension, and if the path cannot be written
  */

@@ -47,11 +47,10 @@ export abstract class FittedTransformer<
   }
 
   /**
-   * Fits the transformer on rows, replacing an earlier fit. If fitting fails, the earlier fit is kept.
-   * Rows of weight 0 are ignored.
+   * Fits the transformer on rows, replacing an earlier fit. If fitting fails, the earlier fit is kept. Rows of weight
+   * 0 are ignored.
    * @throws {DataValidationError} if a column does not exist or cannot be used, the weights are invalid, or there are
-   *   no
-   *   rows
+   *   no rows
    */
   async fit(data: TableSource, options: TransformerFitOptions = {}): Promise<this> {
     assertKnownOptions(`${this.constructor.name}.fit`, options, TRANSFORMER_FIT_OPTION_NAMES);

@@ -77,21 +77,17 @@ const STATE = z.object({ dropped: z.array(DROPPED), warnings: z.array(z.string()
 type State = z.output<typeof STATE>;
 
 /**
- * Drops columns that are proxies for a sensitive attribute: those whose
- * association with any of the attributes is above a threshold, strongest first.
- * A column of text is measured by Cramér's V with Bergsma's correction, and a column
- * of numbers by eta squared, the share of its variance that lies between the
- * groups. The proxy detector reports the same numbers. The two measures have different
- * scales (a V of 0.3 is an eta squared of about 0.1).
+ * Drops columns that are proxies for a sensitive attribute: those whose association with any of the attributes is
+ * above a threshold, strongest first. A column of text is measured by Cramér's V with Bergsma's correction, and a
+ * column of numbers by eta squared, the share of its variance that lies between the groups. The proxy detector
+ * reports the same numbers. The two measures have different scales (a V of 0.3 is an eta squared of about 0.1).
  *
- * It constrains the association of each column by itself: several remaining columns together may still reveal
- * the attribute. All information in the dropped columns about the
- * target is lost.
+ * It constrains the association of each column by itself: several remaining columns together may still reveal the
+ * attribute. All information in the dropped columns about the target is lost.
  *
- * Sensitive columns and the label are never dropped. A column whose association
- * is undefined (only one value, no values) stays. `sampleWeight` has no
- * effect. Only `fit` needs the sensitive columns; `transform` ignores
- * columns that are missing.
+ * Sensitive columns and the label are never dropped. A column whose association is undefined (only one value, no
+ * values) stays. `sampleWeight` has no effect. Only `fit` needs the sensitive columns; `transform` ignores columns
+ * that are missing.
  *
  * Source: W. Bergsma, "A bias-correction for Cramér's V and Tschuprow's T",
  * Journal of the Korean Statistical Society 42, 2013.

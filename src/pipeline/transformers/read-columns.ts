@@ -25,8 +25,8 @@ export interface FeatureSettings {
   readonly sensitive: SensitiveColumns;
   readonly features?: readonly string[] | undefined;
   /**
-   * The columns to choose from if no features are named. Columns that are missing,
-   * sensitive, the label or of a kind that the transformer does not support are skipped.
+   * The columns to choose from if no features are named. Columns that are missing, sensitive, the label or of a kind
+   * that the transformer does not support are skipped.
    * @defaultValue all columns
    */
   readonly candidates?: readonly string[] | undefined;
@@ -62,8 +62,8 @@ export function frozenNames<Names extends SensitiveColumns | undefined>(names: N
 }
 
 /**
- * Reads the group of each row; several columns form intersections. Only groups that occur
- * have a label, even if a column has more labels.
+ * Reads the group of each row; several columns form intersections. Only groups that occur have a label, even if a
+ * column has more labels.
  * @throws {DataValidationError} if a column does not exist
  */
 export function readGroups(table: Table, sensitive: SensitiveColumns): CategoricalColumn {
@@ -93,9 +93,8 @@ export function readKnownGroups(table: Table, sensitive: SensitiveColumns): Cate
 }
 
 /**
- * Returns the names of the features to work on. These are the given features, or else the columns of
- * `candidates` (by default all columns of the table) that exist and are neither sensitive nor
- * the label.
+ * Returns the names of the features to work on. These are the given features, or else the columns of `candidates` (by
+ * default all columns of the table) that exist and are neither sensitive nor the label.
  * @param isMeant selects columns if no features were named
  * @throws {DataValidationError} if a feature does not exist
  * @throws {ValueError} if a feature is sensitive or the label

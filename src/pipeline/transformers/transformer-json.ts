@@ -34,8 +34,8 @@ export function readTransformerJson<State extends z.ZodType>(
 }
 
 /**
- * Creates a transformer from stored options. An option out of range is a ValueError in a
- * constructor, but a DataValidationError in stored data.
+ * Creates a transformer from stored options. An option out of range is a ValueError in a constructor, but a
+ * DataValidationError in stored data.
  * @throws {DataValidationError} if the constructor rejects an option
  */
 export function fromStored<Made>(kind: TransformerKind, make: () => Made): Made {

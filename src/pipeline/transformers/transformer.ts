@@ -37,16 +37,15 @@ export interface TransformerJson {
 }
 
 /**
- * A step that changes data before training. It is fitted on training
- * rows alone: `transform` on other rows uses only the fitted state.
+ * A step that changes data before training. It is fitted on training rows alone: `transform` on other rows uses only
+ * the fitted state.
  */
 export interface Transformer {
   /** Its name in configurations. */
   readonly kind: TransformerKind;
   /**
-   * Warnings about the fit (small groups, columns without
-   * effect), and then about the rows of the latest `transform` (unseen groups, rows
-   * without a group), as clauses without a full stop.
+   * Warnings about the fit (small groups, columns without effect), and then about the rows of the latest `transform`
+   * (unseen groups, rows without a group), as clauses without a full stop.
    */
   readonly warnings: readonly string[];
   /** Fits on rows, replacing an earlier fit. If fitting fails, the earlier fit is kept. */

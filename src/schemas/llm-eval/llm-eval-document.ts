@@ -166,8 +166,8 @@ export interface TokenPrice {
 /** The words that are varied, and the texts in which they are varied. */
 export interface CounterfactualConfig {
   /**
-   * Texts with placeholders for the dimension's values: `{gender}`, `{gender.subject}`, `{name}`; or plain texts, whose
-   * gendered words are swapped.
+   * Texts with placeholders for the dimension's values: `{gender}`, `{gender.subject}`, `{name}`; or plain texts,
+   * whose gendered words are swapped.
    */
   readonly template: readonly string[];
   /** The dimensions that are varied, each with at least two values: `{ gender: ['woman', 'man'] }`. */
@@ -226,9 +226,8 @@ const fileSchema = z.strictObject(LLM_EVAL_FIELDS).meta({
 });
 
 /**
- * Returns the JSON Schema (draft 2020-12) of configurations of language-model
- * evaluations, for editors. The requirements between keys (placeholders,
- * defaults, pools of names) are only checked when a file is read.
+ * Returns the JSON Schema (draft 2020-12) of configurations of language-model evaluations, for editors. The
+ * requirements between keys (placeholders, defaults, pools of names) are only checked when a file is read.
  */
 export function llmEvalJsonSchema(): Record<string, unknown> {
   return fileJsonSchema(fileSchema);

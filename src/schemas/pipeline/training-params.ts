@@ -135,9 +135,8 @@ const lagrangian = z.strictObject({
 });
 
 /**
- * The parameters of each training method in a configuration. They are the
- * options of `ReductionsWrapper`, `RegularizedFairnessTrainer` and
- * `LagrangianFairnessTrainer`, without those that a workflow sets (estimator, task,
+ * The parameters of each training method in a configuration. They are the options of `ReductionsWrapper`,
+ * `RegularizedFairnessTrainer` and `LagrangianFairnessTrainer`, without those that a workflow sets (estimator, task,
  * seed). The defaults are those of the trainers.
  */
 export const TRAINING_PARAMS = { reductions, regularized, lagrangian } as const;

@@ -25,9 +25,8 @@ const maxWeight = z
   .meta({ description: 'The largest weight of a row; the mean is 1. Default: 10.' });
 
 /**
- * The parameters of each transformer in a configuration. If `sensitive`,
- * `benchmarks` or `features` are omitted, they come from the rest of the configuration.
- * The other defaults are those of the transformers.
+ * The parameters of each transformer in a configuration. If `sensitive`, `benchmarks` or `features` are omitted, they
+ * come from the rest of the configuration. The other defaults are those of the transformers.
  */
 export const TRANSFORMER_PARAMS = {
   InstanceReweighting: z.strictObject({

@@ -30,8 +30,8 @@ export const benchmarks = recordOf(proportions, {
 });
 
 /**
- * Returns the schema of a mapping whose keys are data. Unlike a zod record, it keeps the key `__proto__`,
- * which may be a group's label.
+ * Returns the schema of a mapping whose keys are data. Unlike a zod record, it keeps the key `__proto__`, which may
+ * be a group's label.
  * @param values the JSON Schema of the values, which zod cannot derive here
  */
 export function recordOf<Value>(

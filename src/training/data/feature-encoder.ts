@@ -39,8 +39,7 @@ const IDENTIFIER_SHARE = 0.5;
 const FEWEST_IDENTIFIERS = 20;
 
 /**
- * Learns the encoding of features from training rows: means and scales of
- * numbers, levels of categories.
+ * Learns the encoding of features from training rows: means and scales of numbers, levels of categories.
  * @throws {DataValidationError} if no feature is left
  */
 export function fitFeatures(table: Table, names: readonly string[]): FittedFeatures {
@@ -190,8 +189,8 @@ export interface StandardScore {
 }
 
 /**
- * Computes the mean and standard deviation of finite values. The values are scaled by about the
- * largest, so that squares neither overflow nor underflow.
+ * Computes the mean and standard deviation of finite values. The values are scaled by about the largest, so that
+ * squares neither overflow nor underflow.
  */
 export function standardScore(values: Float64Array): StandardScore {
   if (values.length === 0) return { mean: NaN, scale: NaN };

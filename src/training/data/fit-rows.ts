@@ -36,8 +36,7 @@ export async function readFitRows(
 }
 
 /**
- * Reads targets and weights of the given number of rows. Booleans and the texts "0" and "1"
- * are read as numbers.
+ * Reads targets and weights of the given number of rows. Booleans and the texts "0" and "1" are read as numbers.
  * @throws {DataValidationError} under the conditions of {@link readFitRows}
  */
 export async function readTargets(

@@ -44,8 +44,8 @@ export type MatrixSource = Matrix | TensorLike | readonly ArrayLike<number>[] | 
 /**
  * Reads a matrix of features.
  *
- * Rows of numbers and tables are copied; a matrix is used without a copy. A column of
- * text and missing or infinite values are errors: encode them first.
+ * Rows of numbers and tables are copied; a matrix is used without a copy. A column of text and missing or infinite
+ * values are errors: encode them first.
  * @param source the matrix
  * @param name the name of the matrix in errors
  * @throws {DataValidationError} if there are text, missing or infinite values, rows differ in length, or a tensor is

@@ -22,9 +22,8 @@ export interface JobFit {
 type FitModels<Fit extends JobFit> = (train: TrainingRows, onProgress: OnProgress | undefined) => Promise<Fit>;
 
 /**
- * Fits and evaluates the models of a job on held-out rows. With folds, it fits once
- * per fold and evaluates all held-out rows together. It then fits once more on all rows, for the models that are
- * kept.
+ * Fits and evaluates the models of a job on held-out rows. With folds, it fits once per fold and evaluates all
+ * held-out rows together. It then fits once more on all rows, for the models that are kept.
  */
 export async function fitJob<Fit extends JobFit>(
   { splits, whole }: JobRows,

@@ -17,8 +17,8 @@ export interface JobRows {
 }
 
 /**
- * Reads a source and splits its rows into training and held-out rows, stratified by
- * target and group. Checks everything that can fail before training, including the model's path.
+ * Reads a source and splits its rows into training and held-out rows, stratified by target and group. Checks
+ * everything that can fail before training, including the model's path.
  * @throws {DataValidationError} if the data cannot be fitted or compared, or the path cannot be written
  */
 export async function prepareJob(source: TrainingSource, options: FilledJobOptions): Promise<JobRows> {

@@ -20,10 +20,9 @@ export interface PredictedTable {
 }
 
 /**
- * Adds a model's scores and predictions to rows. The score is the output of the layers
- * model (`card.output`). The prediction is the decision 0 or 1, drawn for a
- * randomised model, or a regression's value. If the rows already have a column
- * `score`, it is kept, and the new column is named `score_2`.
+ * Adds a model's scores and predictions to rows. The score is the output of the layers model (`card.output`). The
+ * prediction is the decision 0 or 1, drawn for a randomised model, or a regression's value. If the rows already have
+ * a column `score`, it is kept, and the new column is named `score_2`.
  * @throws {DataValidationError} naming the columns that the rows lack
  * @throws {ValueError} if an option has no effect on this model
  * @example
@@ -92,9 +91,8 @@ function freeName(name: string, taken: readonly string[]): string {
 }
 
 /**
- * Does the work of {@link predictTable} for a CSV or Parquet file. The columns of the file are
- * returned as their original texts, so that an identifier with twenty digits or
- * leading zeros is unchanged.
+ * Does the work of {@link predictTable} for a CSV or Parquet file. The columns of the file are returned as their
+ * original texts, so that an identifier with twenty digits or leading zeros is unchanged.
  * @throws {DataValidationError} if the file cannot be read, or lacks columns that the model needs
  * @throws {ValueError} if an option has no effect on this model
  */

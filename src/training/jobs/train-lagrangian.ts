@@ -71,16 +71,14 @@ export interface LagrangianJobResult extends TrainingJobResult {
 }
 
 /**
- * Trains a network on a table, keeping the gap between groups within a tolerance by Lagrange multipliers.
- * Reports accuracy and gaps of the constrained network and of the same network without the constraint, on
- * held-out rows and on the training rows. Both networks have the same size, initial weights, order of rows, learning
- * rate and epochs.
+ * Trains a network on a table, keeping the gap between groups within a tolerance by Lagrange multipliers. Reports
+ * accuracy and gaps of the constrained network and of the same network without the constraint, on held-out rows and
+ * on the training rows. Both networks have the same size, initial weights, order of rows, learning rate and epochs.
  *
- * The rows are split by target and group (80/20 by default), or
- * cross-fitted with `folds`. A tenth of the training rows is used to choose the epoch that is
- * kept. Features are encoded from training rows alone; sensitive columns are never
- * features. The network without the constraint is the one that `sweepPareto` trains
- * at eta 0 with the same options.
+ * The rows are split by target and group (80/20 by default), or cross-fitted with `folds`. A tenth of the training
+ * rows is used to choose the epoch that is kept. Features are encoded from training rows alone; sensitive columns are
+ * never features. The network without the constraint is the one that `sweepPareto` trains at eta 0 with the same
+ * options.
  *
  * The constraint applies to decisions on the training rows and costs accuracy. On other rows the gap may be larger.
  * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,

@@ -74,15 +74,14 @@ export interface ReductionsJobResult extends TrainingJobResult {
 }
 
 /**
- * Trains on a table under a fairness constraint with the exponentiated gradient
- * reduction. Reports accuracy and gaps of the constrained
- * model and of the same estimator without the constraint, on held-out rows and on the training rows.
+ * Trains on a table under a fairness constraint with the exponentiated gradient reduction. Reports accuracy and gaps
+ * of the constrained model and of the same estimator without the constraint, on held-out rows and on the training
+ * rows.
  *
- * The rows are split by target and group (80/20 by default), or
- * cross-fitted with `folds`. Features are encoded from training rows alone: numbers are standardised, text is one-hot
- * encoded, missing values are marked. Sensitive columns are never features. `final` is the
- * exact expectation over the model's randomisation. `bounded_group_loss` bounds each
- * group's error rate by `upperBound`.
+ * The rows are split by target and group (80/20 by default), or cross-fitted with `folds`. Features are encoded from
+ * training rows alone: numbers are standardised, text is one-hot encoded, missing values are marked. Sensitive
+ * columns are never features. `final` is the exact expectation over the model's randomisation. `bounded_group_loss`
+ * bounds each group's error rate by `upperBound`.
  *
  * The constraint holds on the training rows, in expectation, and costs accuracy. On other rows the gap may be larger.
  * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,

@@ -42,8 +42,8 @@ const TIE = 3;
  *
  *     sum_k w_k 1[x b_k + c_k >= 0]  or  sum_k w_k cut(x b_k + c_k):
  *
- * one unit per predictor with a hard sigmoid (a steep one for decisions), and their
- * weighted sum. Predictors of probability 0 are excluded.
+ * one unit per predictor with a hard sigmoid (a steep one for decisions), and their weighted sum. Predictors of
+ * probability 0 are excluded.
  * @returns undefined if a predictor is not linear
  */
 function mixtureLayers(

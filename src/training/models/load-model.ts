@@ -71,8 +71,8 @@ const schema = z.object({
 });
 
 /**
- * Reads a layers model that {@link writeLayers} wrote, without TensorFlow.js. Files are treated as data only:
- * no class name or path in them is followed.
+ * Reads a layers model that {@link writeLayers} wrote, without TensorFlow.js. Files are treated as data only: no
+ * class name or path in them is followed.
  * @throws {DataValidationError} if the topology has another kind of layer, shapes do not chain, or a file is truncated
  */
 async function readLayers(folder: string): Promise<readonly DenseLayer[]> {
@@ -156,9 +156,8 @@ const LOAD_MODEL_OPTION_NAMES: OptionNames<LoadModelOptions> = { eta: true, back
 
 /**
  * Loads a model that `saveModel`, a training job or `--save-model` saved. Reads and checks all its files. It is an
- * error if a file is truncated, does not match its checksum in the card, or describes other shapes than another
- * file. Nothing in a file is executed. A model saved by an earlier version, without checksums, loads with a
- * warning.
+ * error if a file is truncated, does not match its checksum in the card, or describes other shapes than another file.
+ * Nothing in a file is executed. A model saved by an earlier version, without checksums, loads with a warning.
  * @param folder a folder with `card.json`: a single model, one `eta-…` folder of a sweep, or, with `eta`, a sweep's
  *   folder
  * @throws {DataValidationError} if the folder does not hold a complete model, naming the file and the problem
@@ -245,9 +244,8 @@ async function readPredictor(
 }
 
 /**
- * Restores a model from its own JSON, with the number of inputs of each of its
- * predictors (undefined if any number is accepted). Errors name the file, including the error of a model that has not
- * been fitted.
+ * Restores a model from its own JSON, with the number of inputs of each of its predictors (undefined if any number is
+ * accepted). Errors name the file, including the error of a model that has not been fitted.
  */
 async function restore<Model>(
   folder: string,

@@ -129,23 +129,20 @@ export const cardSchema = z.object({
 });
 
 /**
- * The description of a saved model in its `card.json`: plain data in
- * snake_case. `groups` counts the training rows by group. `metrics` has one entry
- * per set of rows, the held-out rows first. Unknown values are null.
+ * The description of a saved model in its `card.json`: plain data in snake_case. `groups` counts the training rows by
+ * group. `metrics` has one entry per set of rows, the held-out rows first. Unknown values are null.
  */
 export type ModelCard = z.infer<typeof cardSchema>;
 
 /**
- * Returns whether a folder is empty, or contains only files that `saveModel` wrote.
- * Only then may it be replaced.
+ * Returns whether a folder is empty, or contains only files that `saveModel` wrote. Only then may it be replaced.
  */
 export function holdsOnlyModel(folder: string): boolean {
   return holdsOnly(folder, MODEL_KIND, 'files');
 }
 
 /**
- * Returns whether a folder is empty, or contains only the networks of a sweep.
- * Only then may it be replaced.
+ * Returns whether a folder is empty, or contains only the networks of a sweep. Only then may it be replaced.
  */
 export function holdsOnlyNetworks(folder: string): boolean {
   return holdsOnly(folder, SWEEP_KIND, 'networks');

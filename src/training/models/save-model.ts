@@ -14,8 +14,8 @@ import { checksumsOf, toJsonText, TOPOLOGY_FILE, WEIGHTS_FILE, writeCard, writeL
 /** A description of a model, in addition to what the model itself provides. All of it is written to the card. */
 export interface ModelDescription {
   /**
-   * The encoding of columns as the model's inputs, or the names of columns that the model uses as they are.
-   * A trainer keeps its fitted encoding, so it accepts only names: other names for its columns, in their order.
+   * The encoding of columns as the model's inputs, or the names of columns that the model uses as they are. A trainer
+   * keeps its fitted encoding, so it accepts only names: other names for its columns, in their order.
    * @defaultValue the columns and encoding of a trainer; otherwise x0, x1 and so on, used as they are
    */
   readonly features?: readonly FeatureSpec[] | readonly string[] | undefined;
@@ -87,22 +87,19 @@ const NO_LAYERS =
   'There is no model.json: the predictors are not linear in the features, so TensorFlow.js layers cannot represent them. Load this folder with evenhand.';
 
 /**
- * Saves a fitted model as a folder with a TensorFlow.js layers model (`model.json`,
- * `weights.bin`), which plain `@tensorflow/tfjs` loads, and `card.json`. The card contains
- * method, data, groups, constraint, metrics, the encoding of every feature, seed
- * and versions. The layers map encoded features to the card's `output`:
+ * Saves a fitted model as a folder with a TensorFlow.js layers model (`model.json`, `weights.bin`), which plain
+ * `@tensorflow/tfjs` loads, and `card.json`. The card contains method, data, groups, constraint, metrics, the
+ * encoding of every feature, seed and versions. The layers map encoded features to the card's `output`:
  *
  * - networks: their layers, ending in a sigmoid, or in a regression's values in the target's units;
  * - linear estimators: one layer;
- * - `ReductionsWrapper` over linear estimators: the probability that the randomised model
- *   decides 1, sum_k w_k 1[x b_k + c_k >= 0], which is not a probability of the label;
+ * - `ReductionsWrapper` over linear estimators: the probability that the randomised model decides 1, sum_k w_k 1[x
+ *   b_k + c_k >= 0], which is not a probability of the label;
  * - `GridSearchReduction`: its best predictor.
  *
- * Estimators and reductions also keep their own JSON (`estimator.json`,
- * `reductions.json`), from which `loadModel` restores them exactly, including
- * randomisation. If predictors are not linear, only that file is written,
- * and `notes` says so. The folder is written atomically. A folder with
- * other content than such a model is never replaced.
+ * Estimators and reductions also keep their own JSON (`estimator.json`, `reductions.json`), from which `loadModel`
+ * restores them exactly, including randomisation. If predictors are not linear, only that file is written, and
+ * `notes` says so. The folder is written atomically. A folder with other content than such a model is never replaced.
  * @param folder the target folder, written completely or not at all
  * @returns the card
  * @throws {TrainingError} if the model has not been fitted

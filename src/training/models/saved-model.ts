@@ -17,8 +17,8 @@ export interface SavedModelPredictOptions {
   /**
    * Scores of at least this much become 1. A randomised model then decides deterministically, and its constraint may
    * not hold for such decisions.
-   * @defaultValue the threshold in the card (`card.decision_threshold`); otherwise 0.5 if scores are probabilities, and
-   *   none for values and randomised models
+   * @defaultValue the threshold in the card (`card.decision_threshold`); otherwise 0.5 if scores are probabilities,
+   *   and none for values and randomised models
    */
   readonly threshold?: number | undefined;
   /**
@@ -52,9 +52,9 @@ export interface Predictor {
 }
 
 /**
- * A model read from a folder by `loadModel`. Tables are encoded as in training:
- * numbers are standardised, and texts become one column per value. Missing values are marked if
- * training saw any, otherwise set to the mean. The columns of a matrix are named x0, x1 and so on.
+ * A model read from a folder by `loadModel`. Tables are encoded as in training: numbers are standardised, and texts
+ * become one column per value. Missing values are marked if training saw any, otherwise set to the mean. The columns
+ * of a matrix are named x0, x1 and so on.
  */
 export class SavedModel {
   /** The content of the model's `card.json`. */
@@ -89,8 +89,8 @@ export class SavedModel {
   }
 
   /**
-   * Returns the output of the layers model for each row, `card.output`: a probability of 1, the
-   * probability that a randomised model decides 1, or a value: [rows].
+   * Returns the output of the layers model for each row, `card.output`: a probability of 1, the probability that a
+   * randomised model decides 1, or a value: [rows].
    * @throws {DataValidationError} naming the missing columns, or the first value that cannot be used
    */
   async scores(x: MatrixSource): Promise<Float64Array> {

@@ -25,8 +25,8 @@ const WEIGHT_STREAM = 3;
  * Creates an adversary for each model: a small network that guesses a row's group from the model's score.
  *
  * The penalty is the groups' entropy minus the adversary's cross-entropy. It is a lower bound of the mutual
- * information of score and group, in nats; it is 0 for a score that carries no information about the group.
- * The models move against the penalty (gradient reversal). The adversary learns after each of their steps.
+ * information of score and group, in nats; it is 0 for a score that carries no information about the group. The
+ * models move against the penalty (gradient reversal). The adversary learns after each of their steps.
  *
  * Sources: Ganin et al. 2016; Zhang, Lemoine and Mitchell 2018, without their projection of gradients.
  */

@@ -35,8 +35,8 @@ export function isIn(event: FairnessEvent, y: number): boolean {
 }
 
 /**
- * Returns the largest difference between two groups' weighted mean values in an event.
- * Only groups with a positive entry in `counts` and a positive weight are compared; 0 with fewer than two.
+ * Returns the largest difference between two groups' weighted mean values in an event. Only groups with a positive
+ * entry in `counts` and a positive weight are compared; 0 with fewer than two.
  */
 export function gapIn(
   event: FairnessEvent,

@@ -13,8 +13,8 @@ import {
 const VARIANCE_FLOOR = 1e-7;
 
 /**
- * Computes the absolute weighted correlation of predictions with group indicators,
- * |cov| / (sqrt(var + 1e-7) sqrt(var + 1e-7)).
+ * Computes the absolute weighted correlation of predictions with group indicators, |cov| / (sqrt(var + 1e-7) sqrt(var
+ * + 1e-7)).
  * @param scores [k, n]
  * @param indicators [n, g]
  * @param shares [n, 1], summing to 1, or all 0
@@ -48,8 +48,8 @@ export interface PenaltyBatch extends BatchRows {
 export type FairnessPenalty = (tf: Tf, batch: PenaltyBatch) => Tensor1D;
 
 /**
- * Computes the gradient of a penalty's sum over the models with respect to the scores, [k, n].
- * The explicit formula costs a fraction of automatic differentiation.
+ * Computes the gradient of a penalty's sum over the models with respect to the scores, [k, n]. The explicit formula
+ * costs a fraction of automatic differentiation.
  */
 export type PenaltySlope = (tf: Tf, batch: PenaltyBatch) => Tensor2D;
 
@@ -75,8 +75,7 @@ export interface PenaltyContext {
 }
 
 /**
- * Computes the sum over groups of |cov(score, indicator of the group)|:
- * |mean(p z_g) - mean(p) mean(z_g)|.
+ * Computes the sum over groups of |cov(score, indicator of the group)|: |mean(p z_g) - mean(p) mean(z_g)|.
  */
 export const covariance: FairnessPenalty = (tf, { scores, membership, shares }) => {
   const together = tf.matMul(scores, membership);

@@ -45,8 +45,8 @@ const FAIRNESS_REGULARIZER_LOSS_OPTION_NAMES: OptionNames<FairnessRegularizerLos
  *   and all others', averaged (Prost et al. 2019);
  * - `correlation`: the mean of |corr(p, z_g)|.
  *
- * The penalty constrains mean scores, not decisions. It costs accuracy; a sweep over eta shows how much.
- * A group without rows in a batch contributes nothing. If all rows belong to one group, every penalty is 0.
+ * The penalty constrains mean scores, not decisions. It costs accuracy; a sweep over eta shows how much. A group
+ * without rows in a batch contributes nothing. If all rows belong to one group, every penalty is 0.
  * @example
  * ```ts
  * import * as tf from '@tensorflow/tfjs';

@@ -60,10 +60,10 @@ export async function featureTable(x: MatrixSource): Promise<Table> {
 }
 
 /**
- * Reads the rows of a fit, holds out a tenth of them for early stopping, and fits the encoding of the features
- * on the others.
- * @throws {DataValidationError} if lengths differ, if targets, weights or groups are missing, or if there is only
- *   one group, only one class, or too few rows
+ * Reads the rows of a fit, holds out a tenth of them for early stopping, and fits the encoding of the features on the
+ * others.
+ * @throws {DataValidationError} if lengths differ, if targets, weights or groups are missing, or if there is only one
+ *   group, only one class, or too few rows
  */
 export async function readNetworkFit(
   x: MatrixSource,

@@ -57,8 +57,8 @@ export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, '
    */
   readonly posWeight?: number | undefined;
   /**
-   * The divisor of logits before rates are computed. With a lower temperature, soft rates are closer to the rates
-   * of decisions, but fewer rows contribute to the gradient.
+   * The divisor of logits before rates are computed. With a lower temperature, soft rates are closer to the rates of
+   * decisions, but fewer rows contribute to the gradient.
    * @defaultValue 0.1
    */
   readonly temperature?: number | undefined;
@@ -109,19 +109,19 @@ export interface FilledLagrangianOptions extends FilledTrainerOptions {
 const KIND = 'lagrangian_fairness_trainer';
 
 /**
- * A network that keeps the gap between groups within a tolerance while it learns, with a Lagrange multiplier for
- * each gap:
+ * A network that keeps the gap between groups within a tolerance while it learns, with a Lagrange multiplier for each
+ * gap:
  *
  *     loss = error + sum over gaps of lambda (gap - tolerance).
  *
  * Rates are means of soft decisions, sigmoid(logit / temperature). The network descends with Adam. After each step
  * every multiplier moves by lambdaLr (gap - tolerance), but not below 0. The gap is that of running means over
- * batches. So a multiplier rises while the gap is too large, and falls while the constraint holds. With more than
- * two groups, each group contributes to it by its distance from the middle of the highest and the lowest rate.
+ * batches. So a multiplier rises while the gap is too large, and falls while the constraint holds. With more than two
+ * groups, each group contributes to it by its distance from the middle of the highest and the lowest rate.
  *
  * A tenth of the rows is held out for validation. The weights of the best epoch are kept. The best epoch is the one
- * with the lowest validation loss among those whose decisions on the training rows are within the tolerance. If
- * there is none, it is the epoch closest to the tolerance.
+ * with the lowest validation loss among those whose decisions on the training rows are within the tolerance. If there
+ * is none, it is the epoch closest to the tolerance.
  *
  * The constraint applies to decisions on the training rows. On other rows the gap may be larger. The cost is
  * accuracy; `history` shows both.

@@ -58,9 +58,8 @@ const INFEASIBLE = 1e200;
 /**
  * Creates the Lagrangian of one network's error under a bound on the gap of each event.
  *
- * A gap of at most tol means that every group's rate r_g lies within tol / 2 of
- * the middle c of the highest and the lowest rate. So each group has a multiplier for
- * either side:
+ * A gap of at most tol means that every group's rate r_g lies within tol / 2 of the middle c of the highest and the
+ * lowest rate. So each group has a multiplier for either side:
  *
  *     error + sum over events and groups of
  *       up_g (r_g - c - tol / 2) + down_g (c - r_g - tol / 2).

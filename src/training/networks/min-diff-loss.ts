@@ -38,16 +38,16 @@ const MIN_DIFF_LOSS_OPTION_NAMES: OptionNames<MinDiffLossOptions> = {
 };
 
 /**
- * The MinDiff losses between two groups, to be added to the loss of any
- * TensorFlow.js model. They measure the distance between the distributions of its predictions.
+ * The MinDiff losses between two groups, to be added to the loss of any TensorFlow.js model. They measure the
+ * distance between the distributions of its predictions.
  *
  * - `mmd`: mean k(a, a) - 2 mean k(a, b) + mean k(b, b), weighted by the rows'
  *   weights, diagonal included; 0 to 2;
  * - `correlation`: |cov| / (sqrt(var + 1e-7) sqrt(var + 1e-7)); 0 to 1.
  *
  * Minimising the loss brings the two distributions closer on the training rows. What that costs in accuracy depends
- * on its weight in the total loss. If all weights are 0, both losses are 0. The cost of `mmd` grows with the square of
- * the rows: use batches. For more than two groups, and for networks trained here, use the penalties `mmd` and
+ * on its weight in the total loss. If all weights are 0, both losses are 0. The cost of `mmd` grows with the square
+ * of the rows: use batches. For more than two groups, and for networks trained here, use the penalties `mmd` and
  * `correlation`. Source: Prost et al. 2019, as in TensorFlow Model Remediation.
  * @example
  * ```ts

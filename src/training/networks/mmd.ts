@@ -17,9 +17,8 @@ export const KERNEL_LENGTH = 0.1;
 export const ROWS_OF_KERNEL = 512;
 
 /**
- * Computes the squared maximum mean discrepancy of two weighted samples, diagonal included:
- * mean k(a, a) - 2 mean k(a, b) + mean k(b, b), for several predictors and
- * several pairs of samples at once.
+ * Computes the squared maximum mean discrepancy of two weighted samples, diagonal included: mean k(a, a) - 2 mean
+ * k(a, b) + mean k(b, b), for several predictors and several pairs of samples at once.
  * @param points [k, n, f], the predictions of k models
  * @param contrasts [n, c], for each pair the weights of its first sample (summing to 1) minus those of its second
  * @returns [k, c]
@@ -46,8 +45,8 @@ export function mmd(
 /**
  * Computes the MinDiff penalty: the distance of each group's scores from those of all other rows, averaged over the
  * groups present. The distance is the squared maximum mean discrepancy (Gaussian kernel of length 0.1). For two
- * groups it is exactly the discrepancy between them. The cost grows with the square of the rows.
- * Source: Prost et al. 2019.
+ * groups it is exactly the discrepancy between them. The cost grows with the square of the rows. Source: Prost et al.
+ * 2019.
  */
 export const mmdOfGroups: FairnessPenalty = (tf, { scores, membership, shares }) => {
   const inside = membership.sum<Tensor2D>(0, true);

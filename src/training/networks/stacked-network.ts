@@ -42,12 +42,12 @@ interface ForwardPass {
 }
 
 /**
- * k networks that process the same rows, computed as one wide network. The first layer is a
- * single matrix product; each later layer is one batched product. The loss is the sum
- * of the models' losses, so each model's gradient depends only on its own loss.
+ * k networks that process the same rows, computed as one wide network. The first layer is a single matrix product;
+ * each later layer is one batched product. The loss is the sum of the models' losses, so each model's gradient
+ * depends only on its own loss.
  *
- * Gradients are written out: on wasm the products with transpose flags of
- * automatic differentiation cost ten times as much as plain ones.
+ * Gradients are written out: on wasm the products with transpose flags of automatic differentiation cost ten times as
+ * much as plain ones.
  *
  * All models start from the same weights, so that they differ by their loss and not by chance.
  */

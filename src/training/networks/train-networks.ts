@@ -39,8 +39,8 @@ export function scheduleFactor(schedule: Schedule, done: number): number {
 const SPREAD = 2654435761;
 
 /**
- * Splits the numbers 0 to n - 1 into parts of nearly equal size, at most `most`. Several
- * parts are spread over the rows, so that the order of the rows does not matter.
+ * Splits the numbers 0 to n - 1 into parts of nearly equal size, at most `most`. Several parts are spread over the
+ * rows, so that the order of the rows does not matter.
  */
 export function rowParts(rows: number, most = rows): Int32Array[] {
   const count = Math.max(1, Math.ceil(rows / most));
@@ -199,10 +199,9 @@ const ORDER_STREAM = 2;
 /**
  * Trains k networks that process the same batches but may minimise different losses.
  *
- * Uses Adam on mini-batches. After each epoch every model is scored, and its weights
- * are kept if the score is its best, so that each model ends at its own best epoch.
- * Rows stay on the network's device. Only what the
- * judge needs is downloaded, once per epoch, and the best weights at the end.
+ * Uses Adam on mini-batches. After each epoch every model is scored, and its weights are kept if the score is its
+ * best, so that each model ends at its own best epoch. Rows stay on the network's device. Only what the judge needs
+ * is downloaded, once per epoch, and the best weights at the end.
  * @throws {TrainingError} if a loss is not a finite number
  */
 export async function trainNetworks(

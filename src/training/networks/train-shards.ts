@@ -20,9 +20,8 @@ export interface TrainShardsOptions {
 const WORTH_A_THREAD = 2e10;
 
 /**
- * Trains shards of a sweep: in worker threads if there are several cores and enough
- * work, else one after another. The networks of a shard do not depend on the thread or
- * on the other shards.
+ * Trains shards of a sweep: in worker threads if there are several cores and enough work, else one after another. The
+ * networks of a shard do not depend on the thread or on the other shards.
  */
 export async function trainShards(
   shards: readonly SweepShard[],

@@ -46,9 +46,9 @@ const FINE = [1, 2, 3].map((step) => COARSE ** (step / 4));
 const BLIND_SPAN = 100;
 
 /**
- * Finds etas from those without an effect to the last before a constant model. Returns 0 and eight etas in
- * equal ratios. The search tries powers of 4 between 1e-3 and 4096. If these do not bracket the range, it tries smaller
- * and larger ones, down to 1e-6 and up to 1e6. It then tries factors of the square root of 2 at both ends of the range.
+ * Finds etas from those without an effect to the last before a constant model. Returns 0 and eight etas in equal
+ * ratios. The search tries powers of 4 between 1e-3 and 4096. If these do not bracket the range, it tries smaller and
+ * larger ones, down to 1e-6 and up to 1e6. It then tries factors of the square root of 2 at both ends of the range.
  * @throws {TrainingError} if the model without a penalty is constant, or every eta gives a constant model
  */
 export async function findEtas(probe: ProbeEtas): Promise<FoundEtas> {

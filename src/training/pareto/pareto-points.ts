@@ -36,8 +36,8 @@ export function markDominated(points: readonly Omit<ParetoPoint, 'dominated'>[])
 }
 
 /**
- * Computes the area in (accuracy, 1 - dpDiff) that the points dominate above a reference
- * of (`referenceAccuracy`, 0): larger is better. O(points log points).
+ * Computes the area in (accuracy, 1 - dpDiff) that the points dominate above a reference of (`referenceAccuracy`, 0):
+ * larger is better. O(points log points).
  * @param referenceAccuracy the accuracy of always predicting the larger class
  */
 export function hypervolume(points: readonly ParetoPoint[], referenceAccuracy: number): number {

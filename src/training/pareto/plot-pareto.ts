@@ -24,8 +24,8 @@ export interface PlotParetoOptions {
 const PLOT_PARETO_OPTION_NAMES: OptionNames<PlotParetoOptions> = { savePath: true, title: true, withPoints: true };
 
 /**
- * Plots the points of a sweep: accuracy against demographic parity difference,
- * with intervals. A line joins the points that are not dominated.
+ * Plots the points of a sweep: accuracy against demographic parity difference, with intervals. A line joins the
+ * points that are not dominated.
  * @returns the paths written
  * @throws {DataValidationError} if no point has a gap, or the path cannot be written
  * @throws {DependencyError} if the packages for charts are not installed

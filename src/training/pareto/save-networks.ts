@@ -29,9 +29,8 @@ interface SavedSweep {
 }
 
 /**
- * Saves every network of a sweep in its own folder, `eta-<eta>`, as
- * `saveModel` does: a TensorFlow.js layers model that plain `@tensorflow/tfjs`
- * loads, with a card. The model maps encoded features to a probability.
+ * Saves every network of a sweep in its own folder, `eta-<eta>`, as `saveModel` does: a TensorFlow.js layers model
+ * that plain `@tensorflow/tfjs` loads, with a card. The model maps encoded features to a probability.
  * @throws {DataValidationError} if the folder cannot be written or has other content
  */
 export async function saveNetworks(tf: Tf, folder: string, sweep: SavedSweep): Promise<void> {

@@ -34,8 +34,7 @@ export interface SweepOptions extends NetworkOptions {
   readonly minGroupSize?: number | undefined;
   /**
    * The maximum number of threads. If omitted: the machine's cores, or one for a small amount of work. It does not
-   * change
-   * the result.
+   * change the result.
    */
   readonly threads?: number | undefined;
   /** The path of the plot (.svg, .png or .html); the points are saved next to it as JSON. */

@@ -54,13 +54,12 @@ interface ComparedRows {
 const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
 
 /**
- * Returns whether the gaps of two models' decisions on the same rows differ by more
- * than noise. It compares the gap between the two groups that are farthest apart under the
- * first model, with a paired test at the 5% level.
+ * Returns whether the gaps of two models' decisions on the same rows differ by more than noise. It compares the gap
+ * between the two groups that are farthest apart under the first model, with a paired test at the 5% level.
  *
- * Let d = after - before be the change of a row's decision. The change of the gap is the difference of
- * the two groups' mean d, and its variance is the sum of var(d) / n. Rows with the same decision from both
- * models add no noise; separate intervals of the two gaps would count them.
+ * Let d = after - before be the change of a row's decision. The change of the gap is the difference of the two
+ * groups' mean d, and its variance is the sum of var(d) / n. Rows with the same decision from both models add no
+ * noise; separate intervals of the two gaps would count them.
  * @param options `labels` selects the rates: selection rates ('all'), or true and false positive rates ('each');
  *   groups with fewer rows than `minGroupSize` are not compared
  */
@@ -99,20 +98,19 @@ export function changesGap(
  * Trains one network for every eta, all at once, and shows the trade-off between accuracy and gap on held-out rows.
  * Each network minimises its error plus eta times a fairness penalty.
  *
- * The data are split by target and group (80/20 by default), or
- * cross-fitted with `folds`; 10% of the training rows are used for early stopping.
- * Features are encoded from training rows alone: numbers are standardised, text is
+ * The data are split by target and group (80/20 by default), or cross-fitted with `folds`; 10% of the training rows
+ * are used for early stopping. Features are encoded from training rows alone: numbers are standardised, text is
  * one-hot encoded, missing values are marked. Sensitive columns are never features.
  *
- * The penalty constrains mean scores on the training rows. Nothing guarantees that the gap of
- * decisions on other rows falls with eta; the points show whether it does.
+ * The penalty constrains mean scores on the training rows. Nothing guarantees that the gap of decisions on other rows
+ * falls with eta; the points show whether it does.
  *
  * `etas: 'auto'` first trains on the first split and evaluates the networks on its training rows alone. It finds the
  * eta from which the gap differs from the gap without a penalty by more than noise (a paired test at the 5% level).
  * It also finds the last eta before the model is constant or no better than a constant. `etaRange` has the result.
  *
- * Training time is proportional to rows x etas x epochs. Results depend on the seed and, in the
- * last digits, on the backend, but not on the number of cores.
+ * Training time is proportional to rows x etas x epochs. Results depend on the seed and, in the last digits, on the
+ * backend, but not on the number of cores.
  * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,
  *   or there are too few rows
  * @throws {TrainingError} if the loss diverges

@@ -180,9 +180,9 @@ const IS_IN: Readonly<Record<FairnessEvent, (label: number) => boolean>> = {
 };
 
 /**
- * Returns what the multipliers add to the loss after one step from 0 on the outputs `at`:
- * sum over events and groups of (up_g - down_g) r_g, up_g = lambdaLr max(0, 2 (r_g - c) - tol) at those, c the middle
- * of the highest and the lowest rate.
+ * Returns what the multipliers add to the loss after one step from 0 on the outputs `at`: sum over events and groups
+ * of (up_g - down_g) r_g, up_g = lambdaLr max(0, 2 (r_g - c) - tol) at those, c the middle of the highest and the
+ * lowest rate.
  */
 export function plainPressure(
   { events, tolerance, lambdaLr, temperature, task }: PlainBound,

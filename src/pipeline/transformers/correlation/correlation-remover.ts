@@ -163,33 +163,28 @@ const STATE = z.object({
 type State = z.output<typeof STATE>;
 
 /**
- * Removes from each feature its linear dependence on the sensitive columns.
- * With S the sensitive columns, each centred at its mean and text as
- * indicators of its categories,
+ * Removes from each feature its linear dependence on the sensitive columns. With S the sensitive columns, each
+ * centred at its mean and text as indicators of its categories,
  *
  *     x' = x - alpha S b,   b = argmin |x - mean(x) - S b|^2
  *
- * At alpha 1 every feature has correlation 0 with every sensitive
- * column over the rows fitted, and (for text) the same mean in every group.
- * The means of features do not change. Least squares is weighted by
- * `sampleWeight`, if given. Other rows use the fitted means and coefficients.
+ * At alpha 1 every feature has correlation 0 with every sensitive column over the rows fitted, and (for text) the
+ * same mean in every group. The means of features do not change. Least squares is weighted by `sampleWeight`, if
+ * given. Other rows use the fitted means and coefficients.
  *
- * It constrains the linear association of single features. A model that is not
- * linear may still find the attribute in spreads, shapes or combinations of
- * features. It removes differences between groups on which the target may
- * depend. It changes people's values according to their sensitive columns, and **needs those
- * columns for every row that is ever predicted**.
+ * It constrains the linear association of single features. A model that is not linear may still find the attribute in
+ * spreads, shapes or combinations of features. It removes differences between groups on which the target may depend.
+ * It changes people's values according to their sensitive columns, and **needs those columns for every row that is
+ * ever predicted**.
  *
  * Missing features stay missing. For a missing sensitive value or a category that `fit` has not seen, nothing is
- * removed. `warnings` counts such rows and names such categories. For each feature, `fit` uses the rows with a
- * value of it and of all sensitive columns.
- * Constant sensitive columns, and those that are linear combinations of others, change nothing.
- * One text column costs O(rows), however many categories it has. Of several, all but
- * the widest cost the square of their number of categories.
+ * removed. `warnings` counts such rows and names such categories. For each feature, `fit` uses the rows with a value
+ * of it and of all sensitive columns. Constant sensitive columns, and those that are linear combinations of others,
+ * change nothing. One text column costs O(rows), however many categories it has. Of several, all but the widest cost
+ * the square of their number of categories.
  *
- * fairlearn's class of this name, in the version compared with, subtracts one global
- * mean from all sensitive columns. That leaves correlation if there are
- * several columns of different scale; with one column both agree.
+ * fairlearn's class of this name, in the version compared with, subtracts one global mean from all sensitive columns.
+ * That leaves correlation if there are several columns of different scale; with one column both agree.
  * @example
  * ```ts
  * import { CorrelationRemover } from 'evenhand/pipeline';

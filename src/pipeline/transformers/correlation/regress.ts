@@ -2,10 +2,9 @@ import { sumOf } from '../../../internal/values.ts';
 import type { Design } from './sensitive-design.ts';
 
 /**
- * Solves G b = r for a symmetric positive semi-definite G with a diagonal of
- * ones (or zeros), by Cholesky factorisation with pivoting. Of linearly dependent columns,
- * only the first pivots get a coefficient; the others
- * get 0. O(m^3), on a copy of `gram`.
+ * Solves G b = r for a symmetric positive semi-definite G with a diagonal of ones (or zeros), by Cholesky
+ * factorisation with pivoting. Of linearly dependent columns, only the first pivots get a coefficient; the others get
+ * 0. O(m^3), on a copy of `gram`.
  * @param gram [m, m], row-major
  * @param right [m]
  */
@@ -94,10 +93,9 @@ export interface Regression {
 const DEPENDENT = 1e-10;
 
 /**
- * Computes least squares of a feature on centred columns and indicators of strata. The means
- * of strata are first subtracted from both sides (Frisch, Waugh and Lovell), which
- * leaves one equation per column. A second pass over the residuals corrects
- * rounding errors. O(rows columns^2).
+ * Computes least squares of a feature on centred columns and indicators of strata. The means of strata are first
+ * subtracted from both sides (Frisch, Waugh and Lovell), which leaves one equation per column. A second pass over the
+ * residuals corrects rounding errors. O(rows columns^2).
  * @param feature [rows]
  * @param weights [rows], above 0; equal if omitted
  */

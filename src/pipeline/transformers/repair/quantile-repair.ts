@@ -7,12 +7,11 @@ const MAX_RANKS = 1001;
 const ROUNDING = 1e-9;
 
 /**
- * Computes the full repair of one column (Feldman et al. 2015): a value at rank r of its
- * group moves to the median, over the groups, of the groups' values at rank r.
- * Quantiles are of type 7. Tied values get the mean of the values for their
- * ranks, so that groups with the same values in different shares end up with
- * the same mean. If the groups have at most 1,001 ranks in all, these ranks are used, and every value fitted is
- * repaired exactly. Otherwise the ranks are an evenly spaced grid of 1,001, with linear interpolation.
+ * Computes the full repair of one column (Feldman et al. 2015): a value at rank r of its group moves to the median,
+ * over the groups, of the groups' values at rank r. Quantiles are of type 7. Tied values get the mean of the values
+ * for their ranks, so that groups with the same values in different shares end up with the same mean. If the groups
+ * have at most 1,001 ranks in all, these ranks are used, and every value fitted is repaired exactly. Otherwise the
+ * ranks are an evenly spaced grid of 1,001, with linear interpolation.
  *
  * O(ranks groups log groups), and at most 1,001 knots per group.
  * @param groups each ascending and not empty

@@ -56,36 +56,30 @@ export interface RepresentationLosses {
 }
 
 /**
- * Replaces features by a mixture of a few prototypes. The prototypes are learned such that the
- * mixture predicts the features and the label, but not the group.
+ * Replaces features by a mixture of a few prototypes. The prototypes are learned such that the mixture predicts the
+ * features and the label, but not the group.
  *
- * A row x (each feature centred, in units of its standard deviation)
- * belongs to prototype v_k with m_k = softmax(-|x - v_k|), and becomes
- * x^ = sum_k m_k v_k; y^ = sum_k m_k w_k with w_k in (0, 1) predicts its label.
- * v and w minimise
+ * A row x (each feature centred, in units of its standard deviation) belongs to prototype v_k with m_k = softmax(-|x
+ * - v_k|), and becomes x^ = sum_k m_k v_k; y^ = sum_k m_k w_k with w_k in (0, 1) predicts its label. v and w minimise
  *
  *     Ax 2/G sum_g mean_(i in g, features) (x^ - x)^2  +  Ay mean_i -log P(y_i | y^_i)
  *       +  Az 2/(G K) sum_g,k |M_gk - mean_h M_hk|
  *
- * with Ax, Ay, Az = `reconstruction`, `prediction`, `parity`, K prototypes, G
- * groups and M_gk the mean of m_k over group g. For two groups these are the
- * terms of AIF360, and the parity term is the mean over prototypes of
- * |M_0k - M_1k|. More groups are compared with their mean, and all groups count equally,
- * so that a group with few rows weighs as much as a large one. `sampleWeight`
- * weights the means.
+ * with Ax, Ay, Az = `reconstruction`, `prediction`, `parity`, K prototypes, G groups and M_gk the mean of m_k over
+ * group g. For two groups these are the terms of AIF360, and the parity term is the mean over prototypes of |M_0k -
+ * M_1k|. More groups are compared with their mean, and all groups count equally, so that a group with few rows weighs
+ * as much as a large one. `sampleWeight` weights the means.
  *
- * L-BFGS finds a local minimum with the analytic gradient, from prototypes drawn by `seed`. Gaps of less
- * than about 0.001 are smoothed for it. The cost is
- * O(rows prototypes features) per iteration. Other seeds find other minima.
+ * L-BFGS finds a local minimum with the analytic gradient, from prototypes drawn by `seed`. Gaps of less than about
+ * 0.001 are smoothed for it. The cost is O(rows prototypes features) per iteration. Other seeds find other minima.
  *
- * It constrains the mean membership of the groups in each prototype, over
- * the rows fitted. A model trained on the result may still differ by group. Most
- * of the information in the features is lost: five prototypes keep little detail.
+ * It constrains the mean membership of the groups in each prototype, over the rows fitted. A model trained on the
+ * result may still differ by group. Most of the information in the features is lost: five prototypes keep little
+ * detail.
  *
- * It uses only numeric features; convert text to numbers first. A missing value
- * counts as its column's mean and stays missing. Columns that were constant in
- * `fit` become that constant. Rows without a group or a label are excluded from
- * `fit`. `transform` needs neither the sensitive column nor the label.
+ * It uses only numeric features; convert text to numbers first. A missing value counts as its column's mean and stays
+ * missing. Columns that were constant in `fit` become that constant. Rows without a group or a label are excluded
+ * from `fit`. `transform` needs neither the sensitive column nor the label.
  *
  * Source: R. Zemel, Y. Wu, K. Swersky, T. Pitassi and C. Dwork, "Learning Fair
  * Representations", ICML 2013.

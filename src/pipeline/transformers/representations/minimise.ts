@@ -54,9 +54,8 @@ interface Pair {
 }
 
 /**
- * Finds a local minimum by L-BFGS (Nocedal 1980) with the bisecting line search
- * of Lewis and Overton (2013). The line search satisfies the weak Wolfe conditions and so
- * keeps every update positive definite, also near kinks.
+ * Finds a local minimum by L-BFGS (Nocedal 1980) with the bisecting line search of Lewis and Overton (2013). The line
+ * search satisfies the weak Wolfe conditions and so keeps every update positive definite, also near kinks.
  * @throws {TrainingError} if the value at the start is not finite
  */
 export async function minimise(

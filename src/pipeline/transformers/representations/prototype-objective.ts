@@ -100,9 +100,8 @@ export class PrototypeObjective {
   }
 
   /**
-   * Adds each row's contribution to the gradient (with respect to labels, not yet log-odds).
-   * With m = softmax(-d), d_k = |x - v_k|: dL/dv_k = m_k dL/dx^ + s_k (v_k - x) / d_k,
-   * s_k = -m_k (g_k - sum_j m_j g_j), g = dL/dm.
+   * Adds each row's contribution to the gradient (with respect to labels, not yet log-odds). With m = softmax(-d),
+   * d_k = |x - v_k|: dL/dv_k = m_k dL/dx^ + s_k (v_k - x) / d_k, s_k = -m_k (g_k - sum_j m_j g_j), g = dL/dm.
    */
   #backward(
     { labels, positions }: Prototypes,
@@ -188,9 +187,9 @@ interface ShareGap {
 }
 
 /**
- * Computes the distance between the groups' mean memberships: over prototypes and groups, the
- * mean of twice the distance from the groups' mean. For two groups this is the mean of
- * |difference|. A distance d counts as sqrt(d^2 + s^2) - s.
+ * Computes the distance between the groups' mean memberships: over prototypes and groups, the mean of twice the
+ * distance from the groups' mean. For two groups this is the mean of |difference|. A distance d counts as sqrt(d^2 +
+ * s^2) - s.
  * @param means [groups, prototypes]
  * @param count the number of prototypes
  * @param smoothing s, 0 or more

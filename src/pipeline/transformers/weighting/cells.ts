@@ -18,8 +18,7 @@ export interface CodedColumn {
 }
 
 /**
- * Crosses attributes into the cells that occur: O(rows attributes), whatever the
- * number of possible combinations.
+ * Crosses attributes into the cells that occur: O(rows attributes), whatever the number of possible combinations.
  * @param weights one per row; 1 each if omitted
  */
 export function crossToCells(attributes: readonly CodedColumn[], weights?: Float64Array): Cells {
@@ -75,10 +74,9 @@ export interface MeanOne {
 }
 
 /**
- * Computes weights proportional to ratios, with mean 1 over `masses` and capped at a limit. The excess
- * is distributed among the other cells in proportion. If the limit, for
- * all cells with a ratio above 0, still leaves the mean below 1, all of these cells get the
- * same weight, above the limit. O(cells log cells).
+ * Computes weights proportional to ratios, with mean 1 over `masses` and capped at a limit. The excess is distributed
+ * among the other cells in proportion. If the limit, for all cells with a ratio above 0, still leaves the mean below
+ * 1, all of these cells get the same weight, above the limit. O(cells log cells).
  * @param ratios one per cell, 0 or more
  * @param masses the weight of the rows of each cell
  * @param limit the largest weight allowed, at least 1

@@ -70,26 +70,23 @@ const STATE = z.object({
 type State = z.output<typeof STATE>;
 
 /**
- * Weights rows so that groups have the shares of a population. With n_g / n the
- * observed share of group g and t_g its benchmark,
+ * Weights rows so that groups have the shares of a population. With n_g / n the observed share of group g and t_g its
+ * benchmark,
  *
  *     w_g = t_g / (n_g / n)
  *
- * With several attributes, the groups of all attributes get their shares at once,
- * by raking (iterative proportional fitting) over the attributes' margins. A
- * row's weight is the product of its groups' factors. Weights have mean 1 over
- * the rows fitted (weighted by `sampleWeight`, if given).
+ * With several attributes, the groups of all attributes get their shares at once, by raking (iterative proportional
+ * fitting) over the attributes' margins. A row's weight is the product of its groups' factors. Weights have mean 1
+ * over the rows fitted (weighted by `sampleWeight`, if given).
  *
- * It constrains how much each group counts, and does not use labels: outcomes of groups
- * may differ as before. The effective number of rows decreases: weights that
- * differ by much make every estimate less certain.
+ * It constrains how much each group counts, and does not use labels: outcomes of groups may differ as before. The
+ * effective number of rows decreases: weights that differ by much make every estimate less certain.
  *
- * Degenerate cases, each reported in `warnings`: groups with fewer than `minCount`
- * rows, without a benchmark, or unseen in `fit` have weight 1. Groups of the benchmark without rows have no weights,
- * and
- * the other groups share their part. Weights are capped at `maxWeight`. If no weights can match all margins, raking
- * gets as close as it can. Rows without a value also have weight 1. Rows without the
- * sensitive columns have no known weight: `sampleWeight` is then null.
+ * Degenerate cases, each reported in `warnings`: groups with fewer than `minCount` rows, without a benchmark, or
+ * unseen in `fit` have weight 1. Groups of the benchmark without rows cannot be weighted, and the other groups share
+ * their part. Weights are capped at `maxWeight`. If no weights can match all margins, raking gets as close as it can.
+ * Rows without a value also have weight 1. Rows without the sensitive columns have no known weight: `sampleWeight` is
+ * then null.
  *
  * Source: W. E. Deming and F. F. Stephan, "On a Least Squares Adjustment of a
  * Sampled Frequency Table When the Expected Marginal Totals are Known", Annals

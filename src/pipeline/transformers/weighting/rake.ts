@@ -24,11 +24,10 @@ const [PATIENCE, STANDSTILL] = [20, 0.999];
 const NEAR_ENOUGH = 1e-13;
 
 /**
- * Performs raking, or iterative proportional fitting (Deming and Stephan 1940). Finds factors
- * such that the cells have the target shares of each attribute; a cell's
- * factor is the product of its attributes' factors. One round scales every
- * attribute's codes to their shares in turn, O(cells attributes). One attribute
- * needs one round. If no weights can match the margins, raking stops when a round brings no progress, or after 1,000.
+ * Performs raking, or iterative proportional fitting (Deming and Stephan 1940). Finds factors such that the cells
+ * have the target shares of each attribute; a cell's factor is the product of its attributes' factors. One round
+ * scales every attribute's codes to their shares in turn, O(cells attributes). One attribute needs one round. If no
+ * weights can match the margins, raking stops when a round brings no progress, or after 1,000.
  */
 export function rake(margins: readonly Margin[], masses: Float64Array): Raking {
   const factors = margins.map(({ shares }) => new Float64Array(shares.length).fill(1));

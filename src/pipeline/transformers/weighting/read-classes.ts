@@ -4,8 +4,7 @@ import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import { readGroups } from '../read-columns.ts';
 
 /**
- * Reads the class of each row from its label. If a positive label is named, the
- * classes are '0' and '1'.
+ * Reads the class of each row from its label. If a positive label is named, the classes are '0' and '1'.
  * @param isFit whether the positive label must occur
  * @throws {DataValidationError} if the column does not exist, or no row has the positive label
  */

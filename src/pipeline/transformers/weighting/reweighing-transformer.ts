@@ -23,9 +23,8 @@ import { type Proportions, readProportions, targetShares } from './target-shares
 const MAX_NUMBERS = 20;
 
 /**
- * Checks that the values of a label column can be classes. For a continuous quantity,
- * nearly every row would be a separate class. Its weight would be the share of its group, which would
- * give small groups low weights.
+ * Checks that the values of a label column can be classes. For a continuous quantity, nearly every row would be a
+ * separate class. Its weight would be the share of its group, which would give small groups low weights.
  * @throws {DataValidationError} if the column is numeric and has more than 20 distinct values
  */
 function assertClasses(table: Table, column: string, { labels }: CategoricalColumn): void {
@@ -92,27 +91,23 @@ const STATE = z.object({
 type State = z.output<typeof STATE>;
 
 /**
- * Weights rows so that group and label are independent. A row of group s and
- * label y has the weight
+ * Weights rows so that group and label are independent. A row of group s and label y has the weight
  *
  *     w = n_s n_y / (n n_sy)
  *
- * This is the expected frequency divided by the observed frequency, from counts or, if `sampleWeight` is
- * given, from sums of weights; the result is a factor on those weights. There can be any
- * number of groups and classes. A label column with more than 20 distinct
- * numbers is rejected. Without a label column, groups get their
- * `targets` (equal shares if omitted), and the weight is the target share divided by the observed share.
+ * This is the expected frequency divided by the observed frequency, from counts or, if `sampleWeight` is given, from
+ * sums of weights; the result is a factor on those weights. There can be any number of groups and classes. A label
+ * column with more than 20 distinct numbers is rejected. Without a label column, groups get their `targets` (equal
+ * shares if omitted), and the weight is the target share divided by the observed share.
  *
- * It constrains the rows that a learner sees: in the weighted rows all groups
- * have the same share of positive labels. A model trained on them with
- * other columns may still have a gap in its decisions. The effective number of rows decreases, and the
- * weighted rows no longer show the actual distribution of labels.
+ * It constrains the rows that a learner sees: in the weighted rows all groups have the same share of positive labels.
+ * A model trained on them with other columns may still have a gap in its decisions. The effective number of rows
+ * decreases, and the weighted rows no longer show the actual distribution of labels.
  *
- * Weights have mean 1 over the rows fitted (weighted by `sampleWeight`). Weights
- * above `maxWeight` are capped, and the excess is distributed among the other rows. Rows without
- * a value have weight 1. So do rows whose group and label never occurred
- * together in `fit`, which are named in `warnings`. Rows without the label column or
- * a sensitive column have no known weight: `sampleWeight` is then null.
+ * Weights have mean 1 over the rows fitted (weighted by `sampleWeight`). Weights above `maxWeight` are capped, and
+ * the excess is distributed among the other rows. Rows without a value have weight 1. So do rows whose group and
+ * label never occurred together in `fit`, which are named in `warnings`. Rows without the label column or a sensitive
+ * column have no known weight: `sampleWeight` is then null.
  *
  * Source: F. Kamiran and T. Calders, "Data preprocessing techniques for
  * classification without discrimination", Knowledge and Information Systems 33,
