@@ -9,7 +9,7 @@ const NAMES = Array.from({ length: 60 }, (_, place) => place);
 const TEXTS: Readonly<Record<string, string>> = {
   'unknown keys': `sensitive: [sex]\n${NAMES.map((place) => `alpha${String(place)}: 1\n`).join('')}`,
   'unknown parameters': `sensitive: [sex]\ntraining: { method: reductions, target_column: y, params: { ${NAMES.map((place) => `nu${String(place)}: 1`).join(', ')} } }`,
-  'crossings of what is no attribute': `sensitive: [sex]\nintersections: [${NAMES.map((place) => `[sex, sex${String(place)}]`).join(', ')}]`,
+  'intersections of names that are not attributes': `sensitive: [sex]\nintersections: [${NAMES.map((place) => `[sex, sex${String(place)}]`).join(', ')}]`,
   'benchmarks of names that are not attributes': `sensitive: [sex]\nbenchmarks: { ${NAMES.map((place) => `sex${String(place)}: { f: 1 }`).join(', ')} }`,
 };
 

@@ -229,8 +229,8 @@ describeWithReference('trainReductions against the runs of fairlearn', () => {
     ['expgrad_DP_eps0.05', 'demographic_parity', 0.05],
     ['expgrad_EO_eps0.05', 'equalized_odds', 0.05],
   ] as const;
-  // The job scales the columns of 0 and 1 too, so that its penalty is another and mixtures near the best differ: they
-  // may not be worse. On Adult, where the encoding is the same, the command line is held to both sides.
+  // The job also scales the columns of 0 and 1, so its penalty differs, and so do mixtures near the optimum. They must not
+  // be worse. On Adult the encoding is the same, and the tests of the command line check both directions.
   for (const [run, constraint, eps] of runs) {
     it(`COMPAS ${run}: no less accurate by 0.005, the gap constrained no larger by 0.01`, async () => {
       const result = await trainReductions(await anchorSource(), { estimator, constraint, eps, backend: 'cpu' });
