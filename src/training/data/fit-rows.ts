@@ -80,7 +80,7 @@ export function assertBinary(y: Float64Array): void {
   if (row < 0) return;
   throw new DataValidationError(`y must hold 0 and 1, but holds ${String(y[row])} at index ${String(row)}.`, {
     context: { argument: 'y', index: row, value: y[row] },
-    suggestion: 'Map the positive label to 1 and the others to 0.',
+    suggestion: 'Map the label that counts as positive to 1 and the others to 0.',
   });
 }
 
