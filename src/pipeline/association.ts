@@ -4,34 +4,32 @@ import { crossCounts } from '../stats/association/cross-counts.ts';
 import { etaSquaredOf, varianceParts } from '../stats/association/variance-parts.ts';
 import { type CategoricalColumn, type Column, columnLength } from '../table/index.ts';
 
-/** How an association is measured: by Bergsma's corrected Cramér's V (text), or by eta squared (numbers). */
+/** The measure of an association: Bergsma's corrected Cramér's V (text), or eta squared (numbers). */
 export type AssociationMeasure = 'cramers_v' | 'eta_squared';
 
-/** How strongly a column goes with the groups of an attribute. */
+/** The strength of the association between a column and the groups of an attribute. */
 export interface Association {
   readonly measure: AssociationMeasure;
-  /** From 0 (none) to 1 (one determines the other); NaN where undefined. */
+  /** From 0 (no association) to 1 (one determines the other); NaN if undefined. */
   readonly value: number;
   /** Rows with both a value and a group. */
   readonly n: number;
-  /** Groups that occur in these rows. */
+  /** The number of groups in these rows. */
   readonly groups: number;
 }
 
 /**
- * How strongly a column goes with the groups of an attribute: a column of text
- * by Cramér's V with Bergsma's correction, a column of numbers by eta squared
- * (the share of its spread that lies between groups). The value is what
- * `proxy_threshold` is compared with.
+ * Measures the association between a column and the groups of an attribute. A column of text is measured by Cramér's
+ * V with Bergsma's correction, a column of numbers by eta squared (the share of its variance that lies between
+ * groups). This value is compared with `proxy_threshold`.
  *
- * The two are not on one scale: eta squared is a share of variance and V a kind
- * of correlation, so that of a column of two values, coded as text, V is about
- * the square root of what eta squared is of the same column coded as numbers.
+ * The two measures have different scales: eta squared is a share of variance, and V is a kind of correlation. For a
+ * column with two values, V of the column as text is about the square root of eta squared of the same column as
+ * numbers.
  *
- * Rows without a value or a group are left out. Undefined (NaN) is the
- * association of a column with one value, with fewer than two groups, without
- * rows, and of numbers of which one is infinite.
- * @throws {DataValidationError} where the column and the groups differ in length
+ * Rows without a value or a group are excluded. The association is undefined (NaN) if the column has only one value,
+ * if there are fewer than two groups or no rows, or if one of the numbers is infinite.
+ * @throws {DataValidationError} if the column and the groups differ in length
  */
 export function columnAssociation(column: Column, groups: CategoricalColumn): Association {
   if (columnLength(column) !== groups.codes.length) throw lengthsDiffer(columnLength(column), groups.codes.length);
@@ -52,6 +50,6 @@ function categoricalAssociation(column: CategoricalColumn, groups: CategoricalCo
 function lengthsDiffer(column: number, groups: number): DataValidationError {
   return new DataValidationError(`The column has ${String(column)} rows and the groups have ${String(groups)}.`, {
     context: { argument: 'column' },
-    suggestion: 'Give both one value per row.',
+    suggestion: 'Provide one value per row for both.',
   });
 }

@@ -11,13 +11,13 @@ import {
   type TransformerFitOptions,
 } from './transformers/transformer.ts';
 
-/** What a pipeline gives back: of the kind that it was given. */
+/** The type of a pipeline's output rows, which matches the type of its input. */
 export type DataLike<Source extends TableSource> = Source extends DanfoDataFrame ? DanfoDataFrame : Table;
 
-/** What is done with a step: it is applied, or fitted first. */
+/** Applies a step, or fits it first. */
 type ApplyStep = (step: PipelineStep, table: Table, weights: Float64Array | null) => Promise<TransformedRows>;
 
-/** Data on their way through the steps. */
+/** The data between two steps. */
 interface Passage {
   readonly table: Table;
   readonly weights: Float64Array | null;
@@ -25,15 +25,13 @@ interface Passage {
 }
 
 /**
- * Steps that change data before training, one after another. `fit` learns from
- * training rows alone; `transform` applies what was learned to any rows with the
- * same columns. Weights of several steps are multiplied, and each step learns
- * from rows weighed by those before it; the product has mean 1 over the rows
- * fitted. Without steps data pass as they are.
+ * A sequence of steps that change data before training. `fit` learns from training rows alone; `transform` applies
+ * the fitted steps to any rows with the same columns. The weights of several steps are multiplied, and each step is
+ * fitted on rows weighted by the steps before it. The product of the weights has mean 1 over the rows fitted. A
+ * pipeline without steps leaves the data unchanged.
  *
- * What the steps constrain is association in the data, at the price of
- * information; whether a model's decisions are then more even is for a metric
- * to say.
+ * The steps constrain associations in the data, at the cost of information. Whether they bring the decisions of a
+ * model closer to parity must be measured with a metric.
  * @example
  * ```ts
  * import { sampleData } from 'evenhand';
@@ -48,15 +46,15 @@ interface Passage {
  */
 export class FairnessPipeline {
   readonly steps: readonly PipelineStep[];
-  /** What makes the mean of the product of weights 1; undefined before `fit`. */
+  /** The factor that makes the mean of the product of weights 1; undefined before `fit`. */
   #weightScale: number | undefined;
 
-  /** @throws {ValueError} where two steps have one name */
+  /** @throws {ValueError} if two steps have the same name */
   constructor(steps: readonly PipelineStep[]) {
     const names = steps.map(({ name }) => name);
     const twice = names.find((name, index) => names.indexOf(name) !== index);
     if (twice !== undefined) {
-      throw new ValueError(`The steps parameter must have a name of its own for every step. Got '${twice}' twice.`, {
+      throw new ValueError(`The steps parameter must have a unique name for every step. Got '${twice}' twice.`, {
         context: { parameter: 'steps', value: names },
         suggestion: 'Rename one of the two.',
       });
@@ -64,18 +62,18 @@ export class FairnessPipeline {
     this.steps = Object.freeze(steps.map((step) => Object.freeze({ ...step })));
   }
 
-  /** Whether `fit` has succeeded. */
+  /** Whether the pipeline has been fitted. */
   get isFitted(): boolean {
     return this.#weightScale !== undefined;
   }
 
-  /** What a reader should know of the fit, and of the rows last transformed, each with its step. */
+  /** Warnings about the fit and about the rows last transformed, each with the name of its step. */
   get warnings(): readonly string[] {
     return this.steps.flatMap(({ name, transformer }) => transformer.warnings.map((text) => `${name}: ${text}`));
   }
 
   /**
-   * Learns from training rows. A failed fit leaves the pipeline without one.
+   * Fits the steps on training rows. If fitting fails, the pipeline is not fitted.
    * @throws {PipelineExecutionError} with the step's name, its index from 0 and the cause
    */
   async fit(data: TableSource, options: TransformerFitOptions = {}): Promise<this> {
@@ -85,8 +83,8 @@ export class FairnessPipeline {
   }
 
   /**
-   * Applies what was learned; data come back as the kind that was given.
-   * @throws {PipelineExecutionError} before `fit`, or with the step that failed
+   * Applies the fitted steps. The result has the same type as the input.
+   * @throws {PipelineExecutionError} if the pipeline has not been fitted, or a step fails
    */
   async transform<Source extends TableSource>(data: Source): Promise<PipelineResult<DataLike<Source>>> {
     const scale = this.#weightScale;
@@ -99,7 +97,7 @@ export class FairnessPipeline {
     return this.#result(data, table, await this.#pass(table, applyStep), scale, false);
   }
 
-  /** {@link FairnessPipeline.fit} and {@link FairnessPipeline.transform} of the same rows. */
+  /** Does the work of {@link FairnessPipeline.fit} and {@link FairnessPipeline.transform} on the same rows. */
   async fitTransform<Source extends TableSource>(
     data: Source,
     options: TransformerFitOptions = {},
@@ -110,7 +108,7 @@ export class FairnessPipeline {
     return this.#result(data, table, passage, scale, true);
   }
 
-  /** The steps with what they learned, as plain data. */
+  /** Returns the steps and their fitted state as plain data. */
   toJSON(): PipelineJson {
     return {
       kind: 'fairness_pipeline',
@@ -120,8 +118,8 @@ export class FairnessPipeline {
   }
 
   /**
-   * Reads what `toJSON` gave.
-   * @throws {DataValidationError} for anything else
+   * Restores a pipeline from the output of `toJSON`.
+   * @throws {DataValidationError} if the data is not the output of `toJSON`
    */
   static fromJSON(json: unknown): FairnessPipeline {
     const { steps, weight_scale: scale } = readPipelineJson(json);
@@ -176,7 +174,7 @@ export class FairnessPipeline {
         records: [...records, recordOf(step, table, after)],
       };
     } catch (cause) {
-      // A stopped run is no failed step.
+      // An aborted run is not reported as a failed step.
       if (signal?.aborted === true) throw cause;
       throw stepFailed(step, index, cause);
     }
@@ -208,7 +206,7 @@ async function applyStep({ transformer }: PipelineStep, table: Table): Promise<T
 function assertRows({ rowCount }: Table): void {
   if (rowCount > 0) return;
   throw new DataValidationError('There are no rows to fit a pipeline on.', {
-    suggestion: 'Give at least a few dozen rows.',
+    suggestion: 'Provide at least a few dozen rows.',
   });
 }
 
@@ -226,7 +224,7 @@ function stepFailed({ name, transformer }: PipelineStep, index: number, cause: u
   });
 }
 
-/** Weights of two origins multiplied; null where there are none. */
+/** Multiplies two sets of weights; null if there are none. */
 function multiplyWeights(a: ArrayLike<number> | null | undefined, b: ArrayLike<number> | null): Float64Array | null;
 function multiplyWeights(a: ArrayLike<number> | null | undefined, b: ArrayLike<number>): Float64Array;
 function multiplyWeights(a: ArrayLike<number> | null | undefined, b: ArrayLike<number> | null): Float64Array | null {
@@ -235,7 +233,7 @@ function multiplyWeights(a: ArrayLike<number> | null | undefined, b: ArrayLike<n
   return Float64Array.from(first, (weight, row) => weight * (second === null ? 1 : (second[row] as number)));
 }
 
-/** What makes the mean of weights 1 over rows that may weigh themselves. */
+/** Returns the factor that makes the mean of weights 1, over rows that may have weights of their own. */
 function scaleOf(weights: Float64Array, own: ArrayLike<number> | undefined): number {
   let [sum, total] = [0, 0];
   for (let row = 0; row < weights.length; row++) {
@@ -246,7 +244,7 @@ function scaleOf(weights: Float64Array, own: ArrayLike<number> | undefined): num
   return sum > 0 ? total / sum : 1;
 }
 
-/** What a step did to a table. */
+/** Records how a step changed a table. */
 function recordOf(
   { name, transformer }: PipelineStep,
   before: Table,
@@ -271,7 +269,7 @@ function sameValues(a: Column, b: Column): boolean {
   return b.kind === 'categorical' && a.codes.every((code, row) => a.labels[code] === b.labels[b.codes[row] as number]);
 }
 
-/** One step of a pipeline: a transformer, and what it is called in errors and reports. */
+/** A step of a pipeline: a transformer, and its name in errors and reports. */
 export interface PipelineStep {
   readonly name: string;
   readonly transformer: Transformer;

@@ -5,20 +5,21 @@ import { checkJsonText, warnOfNoChecksum, withChecksum } from '../io/checksum.ts
 import { readTextFile } from '../io/read-text-file.ts';
 import { FairnessPipeline } from './fairness-pipeline.ts';
 
-/** A text cannot be much longer; what pipelines learn is far from it. */
+/** The size limit of a pipeline file, close to the longest possible string; saved pipelines are far smaller. */
 const LARGEST_BYTES = 2 ** 28;
 
 /**
- * Saves a pipeline with what it learned, as JSON whose last member is the SHA-256 of the rest.
- * @throws {DataValidationError} where the file cannot be written
+ * Saves a pipeline and its fitted state as JSON. The last member is the SHA-256 checksum of the rest.
+ * @throws {DataValidationError} if the file cannot be written
  */
 export async function savePipeline(pipeline: FairnessPipeline, path: string): Promise<void> {
   await writeFileAtomic(path, withChecksum(JSON.stringify(pipeline, undefined, 2)));
 }
 
 /**
- * Loads what {@link savePipeline} saved. A file of an earlier version, which has no checksum, loads with a warning.
- * @throws {DataValidationError} for a file that cannot be read, holds anything else, or was changed after it was saved
+ * Loads a pipeline that {@link savePipeline} saved. A file of an earlier version, without a checksum, loads with a
+ * warning.
+ * @throws {DataValidationError} if the file cannot be read, is not a saved pipeline, or was changed after it was saved
  */
 export async function loadPipeline(path: string): Promise<FairnessPipeline> {
   const read = await readTextFile(path, LARGEST_BYTES);
@@ -42,11 +43,11 @@ function parseJson(text: string, path: string): unknown {
   try {
     return parseStrictJson(text);
   } catch (cause) {
-    throw badFile(path, jsonReason(cause, 'it is no JSON, or not all of it'), cause);
+    throw badFile(path, jsonReason(cause, 'it is not complete, valid JSON'), cause);
   }
 }
 
-/** What is wrong with the content, as the end of a sentence. */
+/** Describes what is wrong with the content, as the end of a sentence. */
 function reasonOf(cause: unknown): string {
   const problem = cause instanceof DataValidationError ? cause.context['problem'] : undefined;
   if (typeof problem === 'string') return problem;
@@ -55,9 +56,9 @@ function reasonOf(cause: unknown): string {
 }
 
 function badFile(path: string, reason: string, cause: unknown): DataValidationError {
-  return new DataValidationError(`'${path}' holds no pipeline: ${reason}.`, {
+  return new DataValidationError(`'${path}' is not a saved pipeline: ${reason}.`, {
     context: { path },
-    suggestion: 'Name a file that savePipeline wrote.',
+    suggestion: 'Pass a file that savePipeline wrote.',
     cause,
   });
 }

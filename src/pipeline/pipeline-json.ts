@@ -6,7 +6,7 @@ import { TRANSFORMER_KINDS } from '../schemas/pipeline/transformer-params.ts';
 import { describeValue } from '../io/config-text/fault-places.ts';
 import { valueAt } from '../io/config-text/path-fault.ts';
 
-/** Whole, whatever its keys: a schema of records would drop `__proto__`, which may be a label. */
+/** A mapping with all its keys; `z.record` would drop `__proto__`, which may be a label. */
 const record = z.custom<Readonly<Record<string, unknown>>>(isMapping);
 
 const pipelineSchema = z.object({
@@ -23,7 +23,11 @@ const pipelineSchema = z.object({
 /** A pipeline as plain data. */
 export type PipelineJson = Readonly<z.infer<typeof pipelineSchema>>;
 
-/** @throws {DataValidationError} for anything but what a pipeline's `toJSON` gives; `context.problem` says why without the rest */
+/**
+ * Checks and returns a pipeline as plain data.
+ * @throws {DataValidationError} if the data is not the output of a pipeline's `toJSON`; `context.problem` has the
+ *   reason alone
+ */
 export function readPipelineJson(json: unknown): PipelineJson {
   const parsed = pipelineSchema.safeParse(json);
   if (parsed.success) return parsed.data;
@@ -31,14 +35,14 @@ export function readPipelineJson(json: unknown): PipelineJson {
     .slice(0, 1)
     .map((issue) => describeIssue(issue, json))
     .join('');
-  throw new DataValidationError(`This is no saved pipeline: ${problem}.`, {
+  throw new DataValidationError(`This is not a saved pipeline: ${problem}.`, {
     context: { problem, issues: parsed.error.issues },
-    suggestion: 'Give what toJSON of a pipeline gave.',
+    suggestion: "Pass the unchanged output of a pipeline's toJSON.",
     cause: parsed.error,
   });
 }
 
-/** Which part, what it must be, and what is there. */
+/** Describes a problem: the part, the requirement, and the value found. */
 function describeIssue(issue: z.core.$ZodIssue, json: unknown): string {
   const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
   const part = path.length === 0 ? 'it' : path.join('.');

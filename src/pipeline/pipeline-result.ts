@@ -1,7 +1,7 @@
 import type { TransformerKind } from '../schemas/pipeline/transformer-params.ts';
 import { type Column, Table } from '../table/index.ts';
 
-/** What has been warned of, so that each is told once. */
+/** The codes of warnings that have been emitted. */
 const told = new Set<string>();
 
 /** Emits a DeprecationWarning, once per process for each code. */
@@ -11,36 +11,36 @@ function deprecate(code: string, message: string): void {
   process.emitWarning(message, 'DeprecationWarning', code);
 }
 
-/** What one step did to the data. */
+/** The changes that one step made to the data. */
 export interface StepRecord {
   readonly name: string;
   readonly transformer: TransformerKind;
-  /** Columns that were there before the step and are gone. */
+  /** Columns that the step removed. */
   readonly columnsDropped: readonly string[];
   /** Columns whose values the step changed. */
   readonly columnsChanged: readonly string[];
-  /** Whether the step gave rows weights. */
+  /** Whether the step assigned weights to rows. */
   readonly weighs: boolean;
-  /** What a reader should know of the step: of its fit, and of the rows that it was just applied to. */
+  /** Warnings about the fit of the step and about the rows to which it was applied. */
   readonly warnings: readonly string[];
 }
 
-/** What a pipeline did. */
+/** A description of a pipeline's run. */
 export interface PipelineMetadata {
   readonly rows: number;
   readonly columnsIn: readonly string[];
   readonly columnsOut: readonly string[];
-  /** Whether the pipeline was fitted on these very rows. */
+  /** Whether the pipeline was fitted on these rows. */
   readonly fittedHere: boolean;
   readonly steps: readonly StepRecord[];
 }
 
-/** What a pipeline made of rows. Frozen. */
+/** The output of a pipeline. Frozen. */
 export class PipelineResult<Data = unknown> {
-  /** The transformed rows, in the order and of the kind that was given. */
+  /** The transformed rows, in the order and of the type of the input. */
   readonly data: Data;
   readonly metadata: PipelineMetadata;
-  /** One weight per row, mean 1 over the rows fitted; null where no step weighs. */
+  /** One weight per row, with mean 1 over the rows fitted; null if no step assigns weights. */
   readonly sampleWeight: Float64Array | null;
   /** The names of the steps, in order. */
   readonly transformersApplied: readonly string[];
@@ -54,7 +54,7 @@ export class PipelineResult<Data = unknown> {
   }
 
   /**
-   * Data and metadata, as results once were.
+   * Iterates over data and metadata, the form of results in earlier versions.
    * @yields the data, then the metadata
    * @deprecated use `result.data`, `result.metadata` and `result.sampleWeight`
    */
@@ -68,7 +68,7 @@ export class PipelineResult<Data = unknown> {
   }
 }
 
-/** A table with a column of weights, where there are any: `sample_weight`, or with a number where that is taken. */
+/** Adds a column of weights to a table if there are any: `sample_weight`, with a number if that name is in use. */
 export function withWeights(table: Table, weights: Float64Array | null): Table {
   if (weights === null) return table;
   const taken = new Set(table.columnNames.map((name) => name.toLowerCase()));

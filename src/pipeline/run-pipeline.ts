@@ -19,13 +19,13 @@ import {
 /** Options of {@link runPipeline}. */
 export interface RunPipelineOptions {
   /**
-   * Whether the detectors look at the data first.
+   * Whether to run the detectors on the data first.
    * @defaultValue true
    */
   readonly detectors?: boolean | undefined;
   /**
    * A fitted pipeline to apply.
-   * @defaultValue the configuration's, fitted on these rows
+   * @defaultValue the pipeline of the configuration, fitted on these rows
    */
   readonly pipeline?: FairnessPipeline | undefined;
   readonly onProgress?: OnProgress | undefined;
@@ -40,20 +40,20 @@ const RUN_PIPELINE_OPTION_NAMES: OptionNames<RunPipelineOptions> = {
   signal: true,
 };
 
-/** What {@link runPipeline} found and made. */
+/** The result of {@link runPipeline}. */
 export interface PipelineRun {
-  /** What the detectors found in the data as given; null where they were left out. */
+  /** The detectors' report on the original data; null if the detectors were not run. */
   readonly report: DetectorReport | null;
   readonly result: PipelineResult<Table>;
-  /** Fitted. */
+  /** The fitted pipeline. */
   readonly pipeline: FairnessPipeline;
 }
 
 /**
- * Looks at data with the detectors, and transforms them: what a configuration
- * asks for without its training. All rows are taken as training rows.
- * @throws {ConfigValidationError} for a configuration with faults
- * @throws {DataValidationError} for columns that are not there
+ * Runs the detectors on data and transforms the data: everything in a configuration except training. All rows are
+ * treated as training rows.
+ * @throws {ConfigValidationError} if the configuration has errors
+ * @throws {DataValidationError} if a column does not exist
  * @throws {PipelineExecutionError} with the name and index of the step that failed, and its cause
  * @example
  * ```ts
@@ -96,13 +96,13 @@ export async function runPipeline(
 /**
  * Checks that data have the columns that a configuration names: sensitive
  * attributes and features.
- * @throws {DataValidationError} for the first that is missing, with the nearest names
+ * @throws {DataValidationError} for the first missing column, with the most similar names
  */
 export function assertConfigColumns({ sensitive, features = [] }: PipelineConfig, table: Table): void {
   for (const name of [...sensitive, ...features]) table.column(name);
 }
 
-/** A pipeline's run on the wire, as the command line prints it with `--json`; the transformed rows are not in it. */
+/** Converts a pipeline's run to the JSON that the command line prints with `--json`, without the transformed rows. */
 export function pipelineRunToJson({ report, result }: PipelineRun): Record<string, unknown> {
   const { metadata, transformersApplied } = result;
   return {
@@ -123,9 +123,9 @@ export function pipelineRunToJson({ report, result }: PipelineRun): Record<strin
 }
 
 /**
- * Applies a pipeline to rows. One that has not been fitted is fitted on these
- * rows first; one that has been applies what it learned.
- * @param data rows; what comes back in `data` is of the same kind
+ * Applies a pipeline to rows. A pipeline that has not been fitted is first fitted on these rows; a fitted pipeline is
+ * applied as it is.
+ * @param data rows; the result's `data` has the same type
  * @throws {PipelineExecutionError} with the name and index of the step that failed, and its cause
  * @example
  * ```ts
@@ -148,10 +148,9 @@ export async function applyPipeline<Source extends TableSource>(
 }
 
 /**
- * The pipeline that a configuration describes, not yet fitted. What a step
- * leaves out of `sensitive`, `benchmarks`, `features` and `label` comes from the
- * configuration around it.
- * @throws {ConfigValidationError} for a configuration with faults
+ * Creates the pipeline that a configuration describes, not yet fitted. If a step does not set `sensitive`,
+ * `benchmarks`, `features` or `label`, the values come from the rest of the configuration.
+ * @throws {ConfigValidationError} if the configuration has errors
  * @example
  * ```ts
  * import { applyPipeline, buildPipeline } from 'evenhand/pipeline';
@@ -170,7 +169,10 @@ export function buildPipeline(config: PipelineConfigInput): FairnessPipeline {
   return assemblePipeline(parsePipelineConfig(config));
 }
 
-/** {@link buildPipeline} of a configuration that was parsed; its features may be names that data have and no file may. */
+/**
+ * Does the work of {@link buildPipeline} for a parsed configuration. Its features may be names that are valid in data
+ * but not in a configuration file.
+ */
 export function assemblePipeline(config: PipelineConfig): FairnessPipeline {
   const defaults = stepDefaults(config);
   return new FairnessPipeline(

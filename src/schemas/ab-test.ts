@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What `ab-test` may be asked; the analyzer fills in what is left out and checks names against the data. */
+/** The options of `ab-test`. The analyzer fills in the other defaults and checks names against the data. */
 export const abTestSchema = z
   .object({
     csv: z.string().optional(),
@@ -38,11 +38,11 @@ export const abTestSchema = z
     ({ csv, controlCsv, treatmentCsv }) =>
       csv === undefined || (controlCsv === undefined && treatmentCsv === undefined),
     {
-      message: '--csv holds both arms, so --control-csv and --treatment-csv have no place beside it.',
+      message: '--csv holds both arms, so it cannot be combined with --control-csv and --treatment-csv.',
     },
   )
   .refine(({ csv, arm }) => (csv === undefined) === (arm === undefined), {
-    message: '--arm names the column of --csv that tells the arms apart: give both or neither.',
+    message: '--arm names the column of --csv that identifies the arms: give both or neither.',
   })
   .refine(({ arm, control, treatment }) => arm !== undefined || (control === undefined && treatment === undefined), {
     message: '--control and --treatment are labels of --arm, which is missing.',
@@ -51,5 +51,5 @@ export const abTestSchema = z
     message: '--tau belongs to the sequential test: add --sequential.',
   });
 
-/** An A/B test with its defaults filled in. */
+/** The options of an A/B test, with defaults filled in. */
 export type ABTestRequest = z.output<typeof abTestSchema>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What `calibrate` may be asked beside its data; the library fills in what is left out. */
+/** The options of `calibrate`, besides its data. The library fills in the other defaults. */
 export const calibrateSchema = z.object({
   method: z.enum(['platt', 'isotonic', 'temperature']).optional(),
   input: z.enum(['logit', 'score']).optional(),
@@ -26,10 +26,10 @@ const mapSchema = z.discriminatedUnion('kind', [
       scores: z.array(z.number().min(0).max(1)).min(1),
       rates: z.array(z.number().min(0).max(1)).min(1),
     })
-    .refine(({ scores, rates }) => scores.length === rates.length, 'scores and rates differ in number')
+    .refine(({ scores, rates }) => scores.length === rates.length, 'scores and rates must have the same length')
     .refine(
       ({ scores, rates }) => isRising(scores) && new Set(scores).size === scores.length && isRising(rates),
-      'scores and rates must rise',
+      'scores must increase, and rates must not decrease',
     ),
   z.object({ kind: z.literal('temperature'), temperature: z.number().gt(0) }),
 ]);
@@ -48,7 +48,10 @@ const groupSchema = z
     map: mapSchema.nullable(),
     reason: z.string().nullable(),
   })
-  .refine(({ map, reason }) => (map === null) !== (reason === null), 'a group has a map, or a reason for having none');
+  .refine(
+    ({ map, reason }) => (map === null) !== (reason === null),
+    'a group must have either a map or a reason for having none',
+  );
 
 const stateSchema = z.object({
   margin: z.number().gt(0).lte(0.25),
@@ -57,11 +60,11 @@ const stateSchema = z.object({
   positive_rate: z.number().min(0).max(1),
   groups: z
     .array(groupSchema)
-    .refine((groups) => new Set(groups.map(({ label }) => label)).size === groups.length, 'a label stands there twice'),
+    .refine((groups) => new Set(groups.map(({ label }) => label)).size === groups.length, 'a label occurs twice'),
   warnings: z.array(z.string()),
 });
 
-/** A saved group fairness calibrator. */
+/** The schema of a saved group fairness calibrator. */
 export const calibratorSchema = z
   .object({
     kind: z.literal('group_fairness_calibrator'),

@@ -4,12 +4,12 @@ import { ConfigValidationError } from '../exceptions/index.ts';
 import { nearestNames, suggestNames } from '../internal/arguments.ts';
 import { describeGiven, describeIssue } from './parse.ts';
 
-/** Shares, whose both bounds are told at once. */
+/** Fields that are shares; the error for a value out of range names both bounds. */
 const SHARES: ReadonlySet<PropertyKey> = new Set(['ci_level', 'train_size']);
 
 /**
- * What to send instead of what a schema refused.
- * @param given what was sent there
+ * Returns what to send instead of an invalid value.
+ * @param given the value that was sent
  */
 function issueSuggestion(issue: z.core.$ZodIssue, given: unknown): string {
   switch (issue.code) {
@@ -28,7 +28,7 @@ function issueSuggestion(issue: z.core.$ZodIssue, given: unknown): string {
 const DEFAULT = 'Send a value as GET /openapi.json describes it.';
 
 function ofType(expected: string, given: unknown): string {
-  // Fields of forms and queries are texts, whose numbers are read; a number in quotes can only have come as JSON.
+  // Fields of forms and queries are texts that are parsed as numbers. A number in quotes can only come from JSON.
   const isNumber = typeof given === 'string' && given.trim() !== '' && Number.isFinite(Number(given));
   switch (expected) {
     case 'number':
@@ -65,43 +65,43 @@ function ofRange(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): stri
   return `Send a number ${issue.inclusive === false ? 'below' : 'of at most'} ${bound}.`;
 }
 
-/** One field at fault, by its JSON pointer ("/y_pred/3"), in one sentence. */
+/** A problem in one field, named by its JSON pointer ("/y_pred/3"), in one sentence. */
 export interface WireFault {
   readonly pointer: string;
   readonly detail: string;
 }
 
-/** A fault with what to send instead. */
+/** A problem with a suggestion. */
 interface FoundFault extends WireFault {
   readonly suggestion: string;
 }
 
-/** Faults told at most; who mends these sees the next. */
+/** The maximum number of problems in one answer; once these are fixed, the next ones are reported. */
 const MAX_FAULTS = 20;
 
-/** Suggestions told at most; with more the faults themselves are read. */
+/** The maximum number of suggestions in one answer. */
 const MAX_SUGGESTIONS = 5;
 
 /**
- * What is wrong with data from outside, a fault each.
- * @param error what a schema found
- * @param value the data as they came
- * @param known the names of fields, for those that are misspelt
+ * Describes the problems of external data.
+ * @param error the error of the schema
+ * @param value the data as received
+ * @param known the names of fields, to suggest corrections of misspelt ones
  */
 function faultsOf(error: z.ZodError, value: unknown, known: readonly string[] = []): FoundFault[] {
   return error.issues.flatMap((issue) => faultsOfIssue(issue, value, known)).slice(0, MAX_FAULTS);
 }
 
-/** A path of keys as a JSON pointer (RFC 6901). */
+/** Formats a path of keys as a JSON pointer (RFC 6901). */
 export function toPointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 /**
- * Parses data from outside by a schema.
- * @param what is being parsed, for the message
+ * Parses external data with a schema.
+ * @param what the name of the data in the message
  * @param known the names of its fields
- * @param placeOf what a pointer is called where the data are no JSON
+ * @param placeOf converts a pointer to a name, if the data are not JSON
  * @throws {ConfigValidationError} whose `context.fields` are the {@link WireFault}s
  */
 export function parseWire<Schema extends z.ZodType>(
@@ -125,7 +125,7 @@ export function parseWire<Schema extends z.ZodType>(
 function faultsOfIssue(issue: z.core.$ZodIssue, value: unknown, known: readonly string[]): FoundFault[] {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField([...path, key], key, known));
-  // A check of ours says its sentence whole; it knows the place better than the path tells.
+  // A custom check provides a complete sentence and knows the position better than the path.
   if (issue.code === 'custom') {
     const suggestion = (issue.params?.['suggestion'] as string | undefined) ?? issueSuggestion(issue, undefined);
     return [{ pointer: toPointer(path), detail: issue.message, suggestion }];
@@ -152,12 +152,12 @@ function unknownField(path: readonly PropertyKey[], key: string, known: readonly
   };
 }
 
-/** What is told of requests otherwise than of options of the library. */
+/** Returns the sentences for requests that differ from those for options of the library. */
 function ownSentence(issue: z.core.$ZodIssue, given: unknown): string | undefined {
   const field = String(issue.path[0]);
   if (issue.code === 'too_small' && issue.origin === 'string') return `${field} must not be empty.`;
   if (issue.code === 'too_big' && issue.origin === 'string') {
-    return `${field} must have ${String(issue.maximum)} characters at most; got ${describeGiven(given)}.`;
+    return `${field} must have at most ${String(issue.maximum)} characters; got ${describeGiven(given)}.`;
   }
   if (issue.code === 'too_small' && issue.origin === 'array') {
     return `${field} must have at least ${String(issue.minimum)} items; got ${describeGiven(given)}.`;
@@ -169,18 +169,18 @@ function ownSentence(issue: z.core.$ZodIssue, given: unknown): string | undefine
     return `${field} must be an array; got ${describeGiven(given)}.`;
   }
   if (issue.code !== 'invalid_union') return undefined;
-  // A union without a sentence of its own says no more than that it is wrong.
+  // The default message of a union says only that the value is invalid.
   return issue.message === 'Invalid input' ? `${field} cannot be ${describeGiven(given)}.` : issue.message;
 }
 
-/** Characters of a name that nobody meant. */
+/** The maximum number of characters of an unknown name in a message. */
 const MAX_NAME_LENGTH = 60;
 
 function shortened(name: string): string {
   return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 }
 
-/** What a request breaks: which field, what is wrong with it, and what to send instead. */
+/** A problem in a request: the field, the problem, and what to send instead. */
 export interface BrokenRule {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -188,8 +188,8 @@ export interface BrokenRule {
 }
 
 /**
- * A broken rule as an issue of a schema.
- * @param input what was given; where a field is missing other rules are still looked at
+ * Converts a problem to an issue of a schema.
+ * @param input the value that was given; if a field is missing, other rules are still checked
  */
 export function ruleIssue(
   { path, message, suggestion }: BrokenRule,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type BrokenRule, parseWire, ruleIssue } from './faults-of.ts';
 import { LLM_EVAL_FIELDS } from './llm-eval/llm-eval-document.ts';
 
-/** What `llm-eval` may be asked; the evaluation fills in what is left out. */
+/** The options of `llm-eval`. The evaluation fills in the other defaults. */
 export const llmEvalRequestSchema = z
   .object({
     config: z.string().min(1),
@@ -25,31 +25,31 @@ export const llmEvalRequestSchema = z
     comparator: z.enum(['<=', '<', '>=', '>']).optional(),
   })
   .refine(({ threshold, metric }) => threshold === undefined || metric !== undefined, {
-    message: 'A threshold needs the metric that it is for: add --metric sentiment_gap, say.',
+    message: 'A threshold needs a metric: add --metric, for example --metric sentiment_gap.',
   })
   .refine(({ threshold, metric }) => metric === undefined || threshold !== undefined, {
-    message: '--metric names what --threshold is for: give both or neither.',
+    message: '--metric names the metric of --threshold: give both or neither.',
   })
   .refine(({ threshold, comparator }) => comparator === undefined || threshold !== undefined, {
     message: 'A comparator needs a threshold: add --threshold.',
   })
   .refine(({ resume, retryErrors, transcriptsOut }) => transcriptsOut !== undefined || !(resume || retryErrors), {
-    message: '--resume and --retry-errors go on with a file of answers: add --transcripts-out with its path.',
+    message: '--resume and --retry-errors continue from a file of answers: add --transcripts-out with its path.',
   })
   .refine(({ retryErrors, resume }) => resume || !retryErrors, {
-    message: '--retry-errors asks again what failed before: add --resume.',
+    message: '--retry-errors repeats requests that failed before: add --resume.',
   })
   .refine(({ replay, live }) => replay === undefined || !live, {
-    message: '--replay sends nothing, and --live allows to send: give one of them.',
+    message: '--replay sends no requests, and --live permits them: give only one of them.',
   });
 
-/** A request for an evaluation with its defaults filled in. */
+/** A request for an evaluation, with defaults filled in. */
 export type LlmEvalRequest = z.output<typeof llmEvalRequestSchema>;
 
 const request = llmEvalRequestSchema.shape;
 const metricName = z.string().min(1).max(200);
 
-/** How an evaluation is scored and judged; what a configuration does not say. */
+/** The fields for scoring and judging an evaluation, which a configuration does not contain. */
 const REQUEST_FIELDS = {
   min_group_size: request.minGroupSize.meta({
     description: 'Items at least; with fewer a metric is undefined. Default: 5.',
@@ -92,7 +92,7 @@ const REQUEST_FIELDS = {
   }),
 } as const;
 
-/** The keys of a configuration as fields of the body; what they hold is checked with the configuration. */
+/** The keys of a configuration as fields of the body; their values are checked with the configuration. */
 const CONFIG_FIELDS = Object.fromEntries(
   Object.entries(LLM_EVAL_FIELDS).map(([name, field]) => {
     const { $schema: _, ...meta } = z.toJSONSchema(field, { io: 'input', unrepresentable: 'any' });
@@ -116,14 +116,14 @@ const configField = z
     examples: ['provider: local\nprompt_templates:\n  raise: How do I ask for a raise?\n'],
   });
 
-/** The JSON body of `POST /llm-eval`. */
+/** The schema of the JSON body of `POST /llm-eval`. */
 export const llmEvalBodySchema = z
   .strictObject({ config: configField, ...REQUEST_FIELDS, ...CONFIG_FIELDS })
   .check((context) => {
     context.issues.push(...brokenRules(context.value).map((rule) => ruleIssue(rule)));
   });
 
-/** {@link llmEvalBodySchema}, parsed: the configuration apart from how it is scored. */
+/** The parsed {@link llmEvalBodySchema}: the configuration, separate from the fields for scoring. */
 export interface LlmEvalBody extends Omit<z.output<z.ZodObject<typeof REQUEST_FIELDS>>, 'metric'> {
   readonly metric?: readonly string[] | undefined;
   /** YAML text, or the keys of a configuration. */
@@ -131,9 +131,9 @@ export interface LlmEvalBody extends Omit<z.output<z.ZodObject<typeof REQUEST_FI
 }
 
 /**
- * Reads the JSON body of `POST /llm-eval`.
- * @param value what JSON.parse gave
- * @throws {ConfigValidationError} whose `context.fields` tell each field at fault by its JSON pointer
+ * Parses the JSON body of `POST /llm-eval`.
+ * @param value the output of JSON.parse
+ * @throws {ConfigValidationError} whose `context.fields` name each invalid field by its JSON pointer
  */
 export function parseLlmEvalBody(value: unknown): LlmEvalBody {
   const known = Object.keys(llmEvalBodySchema.shape);
@@ -150,7 +150,7 @@ export function parseLlmEvalBody(value: unknown): LlmEvalBody {
   return { ...own, metric: metric === undefined ? undefined : [metric].flat(), config } as LlmEvalBody;
 }
 
-/** What fields require of each other. */
+/** Checks the requirements between fields. */
 function brokenRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
   const keys = Object.keys(CONFIG_FIELDS).filter((name) => body[name] !== undefined);
   const { config, threshold, metric, comparator } = body;
@@ -158,25 +158,25 @@ function brokenRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
     [
       config === undefined && keys.length === 0,
       'config',
-      'There is no configuration: give config, or its keys.',
+      'The configuration is missing: send config, or its keys.',
       'Send a configuration, as in {"provider": "local", "prompt_templates": {"raise": "How do I ask for a raise?"}}.',
     ],
     [
       config !== undefined && keys.length > 0,
       keys[0] ?? '',
-      `The configuration stands in config, so that '${keys[0] ?? ''}' cannot stand beside it: put it into config.`,
+      `The configuration is in config, so '${keys[0] ?? ''}' cannot be a field of the body: move it into config.`,
       'Send config alone, or its keys alone.',
     ],
     [
       threshold !== undefined && metric === undefined,
       'threshold',
-      'A threshold needs the metric that it is for: add metric, as in "sentiment_gap".',
+      'A threshold needs a metric: add metric, for example "sentiment_gap".',
       'Send metric too, or leave threshold out.',
     ],
     [
       metric !== undefined && threshold === undefined,
       'metric',
-      'metric names what threshold is for: give both.',
+      'metric names the metric of threshold: send both.',
       'Send threshold too, or leave metric out.',
     ],
     [

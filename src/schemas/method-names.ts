@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** Rows of a step of training: so many, or as many as suit the rows and where they are. */
+/** The number of rows per training step, or `auto`. */
 export const batchSize = z.union([z.int().min(1).max(1_000_000), z.literal('auto')]);
 
-/** What tensors may be computed on. */
+/** The names of tensor backends. */
 export const backendName = z.enum(['auto', 'node-gpu', 'webgpu', 'node', 'wasm', 'cpu']);
 
-/** What the reductions may constrain. */
+/** The constraints of the reductions. */
 export const reductionConstraint = z.enum([
   'demographic_parity',
   'equalized_odds',
@@ -16,5 +16,5 @@ export const reductionConstraint = z.enum([
   'bounded_group_loss',
 ]);
 
-/** What multipliers may constrain. */
+/** The constraints of the Lagrangian trainer. */
 export const lagrangianFairness = z.enum(['demographic_parity', 'equal_opportunity', 'equalized_odds']);

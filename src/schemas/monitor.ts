@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-/** Sizes as they were given. */
+/** The sizes among the options. */
 interface SizesGiven {
   readonly windowSize?: number | undefined;
   readonly minGroupSize?: number | undefined;
 }
 
-// The tracker's own defaults, where one of the two is left out.
+// The tracker's defaults, if one of the two is omitted.
 const windowSizeOf = ({ windowSize }: SizesGiven): number => windowSize ?? 10_000;
 const minGroupSizeOf = ({ minGroupSize }: SizesGiven): number => minGroupSize ?? 30;
 
-/** What `monitor` may be asked; tracker and engine fill in what is left out and check names against the data. */
+/** The options of `monitor`. Tracker and engine fill in the other defaults and check names against the data. */
 export const monitorSchema = z
   .object({
     csv: z.string().optional(),
@@ -47,15 +47,16 @@ export const monitorSchema = z
     state: z.string().optional(),
   })
   .refine(({ csv, id }) => csv === undefined || id === undefined, {
-    message: '--id names events for labels that come later on stdin; in a file the label stands in its row (--y-true).',
+    message:
+      '--id names events for labels that arrive later on stdin; in a file, the label is in the same row (--y-true).',
   })
   .refine(({ csv, naValues }) => csv !== undefined || naValues === undefined, {
-    message: '--na-values is for --csv; events on stdin have null where a value is missing.',
+    message: '--na-values is for --csv; events on stdin use null for a missing value.',
   })
   .refine((request) => windowSizeOf(request) >= minGroupSizeOf(request), {
     error: ({ input }) =>
-      `--window-size must be at least --min-group-size (${String(minGroupSizeOf(input as SizesGiven))}): no group could ever have enough events.`,
+      `--window-size must be at least --min-group-size (${String(minGroupSizeOf(input as SizesGiven))}); otherwise no group could have enough events.`,
   });
 
-/** A monitoring run with its defaults filled in. */
+/** The options of a monitoring run, with defaults filled in. */
 export type MonitorRequest = z.output<typeof monitorSchema>;

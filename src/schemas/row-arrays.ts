@@ -3,26 +3,26 @@ import { z } from 'zod';
 import { type BrokenRule, ruleIssue } from './faults-of.ts';
 import { describeGiven } from './parse.ts';
 
-/** What a column of labels may hold: null where it is missing. */
+/** An item of a column of labels; null if it is missing. */
 type LabelItem = string | number | boolean | null;
 
-/** A column as JSON has it. */
+/** A column of labels in JSON. */
 export type JsonColumn = readonly LabelItem[];
 
-/** A column of numbers as JSON has it. */
+/** A column of numbers in JSON. */
 export type JsonNumbers = readonly (number | null)[];
 
-/** Attributes of one body at most, crossings too: each costs a pass over the rows. */
+/** The maximum number of attributes and intersections of one body, since each needs a pass over the rows. */
 export const MAX_ATTRIBUTES = 100;
 
 const LABEL_ITEMS = { type: ['string', 'number', 'boolean', 'null'] };
 const NUMBER_ITEMS = { type: ['number', 'null'] };
 
 /*
- * Arrays are checked by one loop: a schema for each item costs more than all that is then computed of them.
+ * Each array is checked in a single loop, because a schema for each item would cost more than the computation itself.
  */
 
-/** A column of labels or decisions: texts, numbers, booleans, null. */
+/** Returns the schema of a column of labels or decisions: texts, numbers, booleans, null. */
 export function labelColumn(name: string, meta: { description: string; examples: unknown[] }): z.ZodType<JsonColumn> {
   return z
     .custom<JsonColumn>()
@@ -33,7 +33,7 @@ export function labelColumn(name: string, meta: { description: string; examples:
     .meta({ type: 'array', items: LABEL_ITEMS, ...meta });
 }
 
-/** A column of numbers of at least `least`, and null. */
+/** Returns the schema of a column of numbers of at least `least`, and null. */
 export function numberColumn(
   name: string,
   meta: { description: string; examples: unknown[] },
@@ -49,7 +49,7 @@ export function numberColumn(
     .meta({ type: 'array', items, ...meta });
 }
 
-/** One column, or several by their names. */
+/** Returns the schema of one column, or of several columns by their names. */
 export function columnOrColumns(
   name: string,
   meta: { description: string; examples: unknown[] },
@@ -92,12 +92,12 @@ function columnsFault(value: unknown, name: string): BrokenRule | undefined {
   const columns = Object.entries(value);
   if (columns.length === 0) {
     const suggestion = 'Send a JSON array, or an object of arrays by their names.';
-    return { path: [], message: `${name} must name a column at least; got {}.`, suggestion };
+    return { path: [], message: `${name} must have at least one column; got {}.`, suggestion };
   }
   if (columns.length > MAX_ATTRIBUTES) {
     const most = String(MAX_ATTRIBUTES);
-    const message = `${name} must have ${most} columns at most; got ${String(columns.length)}.`;
-    return { path: [], message, suggestion: 'Send the others in requests of their own.' };
+    const message = `${name} must have at most ${most} columns; got ${String(columns.length)}.`;
+    return { path: [], message, suggestion: 'Send the others in separate requests.' };
   }
   for (const [key, column] of columns) {
     const fault = labelFault(column, `${name}.${key}`);

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** Parts of a path, each of what no link has to escape. */
+/** A path whose parts have only characters that need no escaping in links. */
 const BASE_PATH = /^(?:\/[\w.~-]+)+$/;
 
-/** A scheme and a host, as browsers send it. */
+/** A scheme and a host, as browsers send them. */
 const ORIGIN = /^https?:\/\/[^\s/?#]+$/;
 
-/** A name or address as the Host header has it, without a port. */
+/** A name or address as in the Host header, without a port. */
 const HOST_NAME = /^(?:[\w.-]+|\[[\da-f:.]+\])$/i;
 
-/** What `serve` may be asked, with its defaults. */
+/** The options of `serve`, with their defaults. */
 export const serveSchema = z.object({
   host: z.string().min(1).default('127.0.0.1'),
   port: z.number().int().min(0).max(65_535).default(8000),
@@ -38,5 +38,5 @@ export const serveSchema = z.object({
   drainSeconds: z.number().min(0).max(86_400).default(30),
 });
 
-/** A service that is to be started, with its defaults filled in. */
+/** The options of a service, with defaults filled in. */
 export type ServeRequest = z.output<typeof serveSchema>;

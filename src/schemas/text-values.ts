@@ -1,19 +1,19 @@
 import { z } from 'zod';
 
-/** A text without line ends and other control characters, which break tables and logs. */
+/** A text without line breaks and other control characters, which would break tables and logs. */
 export const ONE_LINE = /^\P{Cc}*$/u;
 
-/** Headers of spreadsheets do have tabs and line ends; other control characters are damage, or worse. */
+/** A text that may have tabs and line breaks, as headers of spreadsheets do, but no other control characters. */
 export const NO_CONTROLS = /^(?:[\t\n\r]|\P{Cc})*$/u;
 
-/** A text that has more than spaces in it. */
+/** A text that does not consist of spaces alone. */
 export const FILLED = /\S/u;
 
 /*
- * Fields of forms and queries are text, whatever they stand for.
+ * Fields of forms and queries arrive as text, whatever their type.
  */
 
-/** A number that may have come as text. */
+/** Returns the schema of a number that may arrive as text. */
 export function textNumber<Schema extends z.ZodType>(schema: Schema): z.ZodPipe<z.ZodTransform, Schema> {
   return z.preprocess(
     (value) =>
@@ -31,7 +31,7 @@ const TRUTHS: ReadonlyMap<string, boolean> = new Map([
   ['no', false],
 ]);
 
-/** A truth value that may have come as text: true, false, 1, 0, yes or no, in any case. */
+/** Returns the schema of a boolean that may arrive as text: true, false, 1, 0, yes or no, in any case. */
 export function textBoolean<Schema extends z.ZodType>(schema: Schema): z.ZodPipe<z.ZodTransform, Schema> {
   const read = (value: unknown): unknown =>
     typeof value === 'string' ? (TRUTHS.get(value.trim().toLowerCase()) ?? value) : value;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { backendName, batchSize, lagrangianFairness, reductionConstraint } from './method-names.ts';
 
-/** What `train-regularized` may be asked beside its data; `sweepPareto` fills in what is left out. */
+/** The options of `train-regularized`, besides its data. `sweepPareto` fills in the defaults. */
 export const sweepSchema = z.object({
   etas: z.union([z.array(z.number().min(0)).min(1), z.literal('auto')]).optional(),
   penalty: z.enum(['covariance', 'mean_gap', 'equalized_odds', 'mmd', 'correlation', 'adversarial']).optional(),
@@ -21,7 +21,7 @@ export const sweepSchema = z.object({
   seed: z.number().int().optional(),
 });
 
-/** What every training job on a table may be asked beside its data. */
+/** The options shared by all training jobs on a table, besides its data. */
 const trainingJobSchema = z.object({
   trainSize: z.number().gt(0).lt(1).optional(),
   folds: z.number().int().min(2).optional(),
@@ -30,7 +30,7 @@ const trainingJobSchema = z.object({
   backend: backendName.optional(),
 });
 
-/** What `train-reductions` may be asked; `trainReductions` fills in what is left out. */
+/** The options of `train-reductions`. `trainReductions` fills in the defaults. */
 export const trainReductionsSchema = trainingJobSchema.extend({
   constraint: reductionConstraint.optional(),
   eps: z.number().gt(0).optional(),
@@ -42,7 +42,7 @@ export const trainReductionsSchema = trainingJobSchema.extend({
   nu: z.number().min(0).optional(),
 });
 
-/** What `train-lagrangian` may be asked; `trainLagrangian` fills in what is left out. */
+/** The options of `train-lagrangian`. `trainLagrangian` fills in the defaults. */
 export const trainLagrangianSchema = trainingJobSchema.extend({
   fairness: lagrangianFairness.optional(),
   dpTol: z.number().min(0).optional(),
@@ -55,7 +55,7 @@ export const trainLagrangianSchema = trainingJobSchema.extend({
   patience: z.number().int().min(1).optional(),
 });
 
-/** What `predict` may be asked. */
+/** The options of `predict`. */
 export const predictSchema = z.object({
   eta: z.number().min(0).optional(),
   threshold: z.number().optional(),

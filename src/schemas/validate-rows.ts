@@ -5,7 +5,7 @@ import { type BrokenRule, parseWire, ruleIssue, toPointer, type WireFault } from
 import { columnOrColumns, type JsonColumn, labelColumn, MAX_ATTRIBUTES, numberColumn } from './row-arrays.ts';
 import { MEASURE_WIRE_FIELDS, measureRules } from './validate-wire.ts';
 
-/** The fields of a validation of arrays, as JSON has them. */
+/** The fields of a validation of JSON arrays. */
 const VALIDATE_ROWS_FIELDS = {
   y_pred: labelColumn('y_pred', {
     description:
@@ -48,7 +48,7 @@ const VALIDATE_ROWS_FIELDS = {
 
 const KNOWN = Object.keys(VALIDATE_ROWS_FIELDS);
 
-/** The JSON body of `POST /validate`: arrays of equal length, and how they are measured and judged. */
+/** The schema of the JSON body of `POST /validate`: arrays of equal length, and the options for metrics and gates. */
 export const validateRowsSchema = z.strictObject(VALIDATE_ROWS_FIELDS).check((context) => {
   const body = context.value;
   const faults = [
@@ -69,32 +69,32 @@ export const validateRowsSchema = z.strictObject(VALIDATE_ROWS_FIELDS).check((co
 export type ValidateRowsBody = z.output<typeof validateRowsSchema>;
 
 /**
- * Reads the JSON body of `POST /validate`.
- * @param value what JSON.parse gave
- * @throws {ConfigValidationError} whose `context.fields` tell each field at fault by its JSON pointer
+ * Parses the JSON body of `POST /validate`.
+ * @param value the output of JSON.parse
+ * @throws {ConfigValidationError} whose `context.fields` name each invalid field by its JSON pointer
  */
 export function parseValidateRows(value: unknown): ValidateRowsBody {
   return parseWire(validateRowsSchema, value, 'The body cannot be validated', KNOWN);
 }
 
 /**
- * An array that is longer than a service takes; looked for before the body is read any further.
- * @param value what JSON.parse gave
- * @param mostItems items of an array at most
+ * Finds an array that is longer than the service accepts. This check runs before the body is parsed further.
+ * @param value the output of JSON.parse
+ * @param mostItems the maximum number of items of an array
  */
 export function findTooLong(value: unknown, mostItems: number): WireFault | undefined {
   for (const { path, length } of columnsIn(value)) {
     if (length <= mostItems) continue;
-    const detail = `${path.join('.')} has ${String(length)} items; ${String(mostItems)} are taken at most.`;
+    const detail = `${path.join('.')} has ${String(length)} items, but at most ${String(mostItems)} are allowed.`;
     return { pointer: toPointer(path), detail };
   }
   return undefined;
 }
 
-/** The fields that have an item for each row. */
+/** The fields with an item for each row. */
 const COLUMN_FIELDS = ['y_pred', 'y_score', 'y_true', 'sample_weight', 'sensitive', 'control'] as const;
 
-/** An array that has an item for each row. */
+/** An array with an item for each row. */
 interface GivenColumn {
   readonly path: readonly string[];
   readonly length: number;
@@ -131,7 +131,7 @@ function lengthFaults(body: unknown): BrokenRule[] {
     .map(({ path, length }) => ({
       path,
       message: `${path.join('.')} has ${String(length)} items, and ${first.path.join('.')} has ${String(first.length)}: each needs one for every row.`,
-      suggestion: 'Send arrays of one length, one item for every row.',
+      suggestion: 'Send arrays of equal length, with one item for every row.',
     }));
 }
 
@@ -142,7 +142,7 @@ function intersectionFaults({
   readonly sensitive?: JsonColumn | Readonly<Record<string, JsonColumn>> | undefined;
   readonly intersections?: readonly (readonly string[])[] | undefined;
 }): BrokenRule[] {
-  // It is told by itself that it is missing.
+  // A missing field is reported by its own check.
   if (sensitive === undefined) return [];
   const names = Array.isArray(sensitive) ? ['sensitive'] : Object.keys(sensitive);
   const known = new Set(names);
@@ -150,11 +150,11 @@ function intersectionFaults({
     const path = ['intersections', String(place)];
     const unknown = parts.find((name) => !known.has(name));
     if (unknown !== undefined) {
-      const message = `intersections names '${unknown}', which is no attribute of sensitive. ${suggestNames(unknown, names, 'attributes')}`;
+      const message = `intersections names '${unknown}', which is not an attribute of sensitive. ${suggestNames(unknown, names, 'attributes')}`;
       return [{ path, message, suggestion: 'Cross attributes by their names in sensitive.' }];
     }
     if (new Set(parts).size === parts.length) return [];
-    const message = 'intersections crosses an attribute with itself.';
+    const message = 'intersections combines an attribute with itself.';
     return [{ path, message, suggestion: 'Name different attributes.' }];
   });
 }

@@ -7,18 +7,20 @@ import { textBoolean, textNumber } from './text-values.ts';
 import { VALIDATE_VALUES, type ValidateInput } from './validate-values.ts';
 import { MEASURE_WIRE_FIELDS, measureOptionsOf, measureRules } from './validate-wire.ts';
 
-/** Characters of a parameter that names columns. */
+/** The maximum number of characters of a parameter that names columns. */
 const MAX_NAMES_LENGTH = 1000;
 
 const column = z.string().min(1).max(MAX_NAMES_LENGTH);
 const names = column.refine((text) => text === '' || splitNames(text).every((name) => name !== ''), {
   message: 'There is an empty name in the comma list.',
-  params: { suggestion: 'Take the comma out, or write \\, for a comma in a name.' },
+  params: { suggestion: 'Remove the comma, or write \\, for a comma in a name.' },
 });
 
 const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_NAMES_LENGTH };
 
-/** The sensitive columns, once or several times; by one check, since a union would not say what is wrong. */
+/**
+ * The sensitive columns, given once or several times. This is a single check, since errors of a union are not specific.
+ */
 const sensitiveNames: z.ZodType<string | readonly string[]> = z
   .custom<string | readonly string[]>()
   .check((context) => {
@@ -32,7 +34,7 @@ const sensitiveNames: z.ZodType<string | readonly string[]> = z
     examples: ['sex', 'sex,race'],
   });
 
-/** The query of `POST /validate` with a table: which of its columns are what, and how they are measured and judged. */
+/** The query of `POST /validate` with a table: the roles of its columns, and the options for metrics and gates. */
 const VALIDATE_TABLE_FIELDS = {
   y_pred: column
     .optional()
@@ -84,7 +86,7 @@ const VALIDATE_TABLE_FIELDS = {
 
 const KNOWN = Object.keys(VALIDATE_TABLE_FIELDS);
 
-/** The query of `POST /validate` with a table. */
+/** The schema of the query of `POST /validate` with a table. */
 export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((context) => {
   const query = context.value;
   const rules = measureRules(
@@ -98,16 +100,16 @@ export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((
     },
   );
   if (query.score !== undefined && query.y_score !== undefined) {
-    const message = 'score and y_score are one parameter: give one of them.';
+    const message = 'score and y_score are the same parameter: give only one of them.';
     rules.push({ path: ['y_score'], message, suggestion: 'Leave y_score out.' });
   }
   context.issues.push(...rules.map((rule) => ruleIssue(rule)));
 });
 
 /**
- * Reads the query of `POST /validate` with a table.
- * @param query parameters as text; one that is repeated is a list
- * @throws {ConfigValidationError} whose `context.fields` tell each parameter at fault by its name
+ * Parses the query of `POST /validate` with a table.
+ * @param query parameters as text; a repeated parameter is a list
+ * @throws {ConfigValidationError} whose `context.fields` name each invalid parameter
  */
 export function parseValidateTable(query: Readonly<Record<string, string | readonly string[]>>): ValidateInput {
   const wire = parseWire(validateTableSchema, query, 'The query cannot be validated', KNOWN, (pointer) =>
@@ -124,7 +126,7 @@ export function parseValidateTable(query: Readonly<Record<string, string | reado
   };
 }
 
-/** What the query looks like. */
+/** The suggestion with an example of a query. */
 const EXAMPLE = 'Name the columns in the query, as in ?y_pred=approved&sensitive=sex.';
 
 function sensitiveFault(value: unknown): BrokenRule | undefined {
@@ -134,15 +136,15 @@ function sensitiveFault(value: unknown): BrokenRule | undefined {
   }
   const given = Array.isArray(value) ? value : [value];
   if (given.length > MAX_ATTRIBUTES) {
-    const message = `sensitive may be given ${String(MAX_ATTRIBUTES)} times at most; it is there ${String(given.length)} times.`;
-    return { path: [], message, suggestion: 'Send the others in requests of their own.' };
+    const message = `sensitive may be given at most ${String(MAX_ATTRIBUTES)} times; it was given ${String(given.length)} times.`;
+    return { path: [], message, suggestion: 'Send the others in separate requests.' };
   }
   for (const text of given) {
     const parsed = names.safeParse(text);
     if (parsed.success) continue;
     const message =
       text === '' ? 'sensitive must not be empty.' : `sensitive: ${parsed.error.issues[0]?.message ?? ''}`;
-    return { path: [], message, suggestion: text === '' ? EXAMPLE : 'Name columns of the table, with commas between.' };
+    return { path: [], message, suggestion: text === '' ? EXAMPLE : 'Name columns of the table, separated by commas.' };
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
 
-/** The options of a validation that are the same whatever the rows come from, each as its values may be. */
+/** The options of a validation that do not depend on the source of the rows, with their value ranges. */
 export const VALIDATE_VALUES = {
   scoreThreshold: z.number(),
   minGroupSize: z.number().int().min(1),
@@ -19,7 +19,7 @@ export const VALIDATE_VALUES = {
   comparator: z.enum(['<=', '<', '>=', '>']),
 } as const;
 
-/** How rows are measured and judged, with defaults; options that metrics have are filled in there. */
+/** The options for metrics and gates, with defaults. The metrics fill in the defaults of their own options. */
 const MEASURE_OPTIONS = {
   minGroupSize: VALIDATE_VALUES.minGroupSize.optional(),
   nanPolicy: VALIDATE_VALUES.nanPolicy.default('exclude'),
@@ -44,19 +44,19 @@ const MEASURE_OPTIONS = {
   scoreThreshold: VALIDATE_VALUES.scoreThreshold.optional(),
 } as const;
 
-/** How rows are measured and judged, as it may be given. */
+/** The options for metrics and gates, as input. */
 export type MeasureOptionsInput = z.input<z.ZodObject<typeof MEASURE_OPTIONS>>;
 
-/** How rows of arrays are measured and judged. */
+/** The schema of the options for rows in arrays. */
 export const rowOptionsSchema = z.object({
   ...MEASURE_OPTIONS,
   backend: VALIDATE_VALUES.backend.default('native'),
 });
 
-/** How rows are measured and judged, with its defaults filled in. */
+/** The options for metrics and gates, with defaults filled in. */
 export type MeasureOptions = z.output<z.ZodObject<typeof MEASURE_OPTIONS>>;
 
-/** A metric, and the gate that was written with it. */
+/** A metric with its gate. */
 export interface MetricGate {
   readonly metric: string;
   readonly comparator?: '<=' | '<' | '>=' | '>' | undefined;
@@ -64,8 +64,8 @@ export interface MetricGate {
 }
 
 /**
- * Reads a metric with or without its gate: `NAME`, or `NAME<=VALUE` with `<=`, `<`, `>=` or `>`.
- * @throws {ConfigValidationError} for a gate without a name or a number
+ * Parses a metric with or without its gate: `NAME`, or `NAME<=VALUE` with `<=`, `<`, `>=` or `>`.
+ * @throws {ConfigValidationError} if a gate has no name or no number
  */
 export function parseMetricGate(text: string): MetricGate {
   const [, name = '', comparator, value = ''] = /^([^<>=]*)(?:([<>=]+)(.*))?$/s.exec(text) ?? [];
@@ -84,8 +84,8 @@ function isComparator(text: string): text is '<=' | '<' | '>=' | '>' {
 }
 
 /**
- * What `validate` may be asked; the same for library, command line and service. Options that metrics have are filled in
- * there, so that each default stands in one place.
+ * The options of `validate`, the same for library, command line and service. The metrics fill in the defaults of
+ * their own options, so that each default is defined in one place.
  */
 export const validateSchema = z
   .object({
@@ -114,8 +114,8 @@ export const validateSchema = z
     message: 'A threshold needs a metric: add {metric}, for example demographic_parity_difference.',
   });
 
-/** A validation request as it may be given. */
+/** The input of a validation. */
 export type ValidateInput = z.input<typeof validateSchema>;
 
-/** A validation request with its defaults filled in. */
+/** A validation request, with defaults filled in. */
 export type ValidateRequest = z.output<typeof validateSchema>;

@@ -3,17 +3,17 @@ import { z } from 'zod';
 import type { BrokenRule } from './faults-of.ts';
 import { type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts';
 
-/** Replicates at most that a request may ask for: they hold a thread. */
+/** The maximum number of replicates of a request, since they occupy a thread. */
 const MAX_SAMPLES = 100_000;
 
-/** Texts that a request may name as missing values. */
+/** The maximum number of texts for missing values in a request. */
 const MAX_NA_VALUES = 1000;
-/** Metrics of one request at most. */
+/** The maximum number of metrics in a request. */
 const MAX_METRICS = 50;
 
 const metricName = z.string().min(1).max(200);
 
-/** How rows are measured and judged, as requests have it: snake_case. */
+/** The options for metrics and gates in requests, in snake_case. */
 export const MEASURE_WIRE_FIELDS = {
   score_threshold: VALIDATE_VALUES.scoreThreshold
     .optional()
@@ -123,21 +123,21 @@ export const MEASURE_WIRE_FIELDS = {
     .meta({ description: 'What counts the rows; the numbers are the same.', examples: ['native'] }),
 } as const;
 
-/** {@link MEASURE_WIRE_FIELDS}, parsed. */
+/** The parsed {@link MEASURE_WIRE_FIELDS}. */
 export type MeasureWire = z.output<z.ZodObject<typeof MEASURE_WIRE_FIELDS>>;
 
-/** Where a request's decisions come from. */
+/** The fields from which a request's decisions come. */
 interface DecisionFields {
   readonly predictions: string;
   readonly scores: string;
-  /** Whether scores may stand beside decisions, for metrics of scores. */
+  /** Whether scores may be sent together with decisions, for metrics of scores. */
   readonly takesBoth: boolean;
-  /** What is told where there are neither. */
+  /** The message if both are missing. */
   readonly missing: string;
   readonly suggestion: string;
 }
 
-/** What fields require of each other. */
+/** Checks the requirements between fields. */
 export function measureRules(
   body: Readonly<Record<string, unknown>>,
   { predictions, scores, takesBoth, missing, suggestion }: DecisionFields,
@@ -156,7 +156,7 @@ export function measureRules(
     [
       body['score_threshold'] !== undefined && isUndecided,
       'score_threshold',
-      `A score_threshold decides by scores: give ${scores} and no ${predictions}, or leave it out.`,
+      `A score_threshold applies to scores: send ${scores} without ${predictions}, or omit score_threshold.`,
       'Leave score_threshold out, or send scores alone.',
     ],
     [
@@ -181,7 +181,7 @@ function textOf(label: string | number | boolean | undefined): string | undefine
   return label === undefined ? undefined : String(label);
 }
 
-/** A request's fields as the library has them. */
+/** Converts a request's fields to the options of the library. */
 export function measureOptionsOf(
   wire: MeasureWire,
 ): MeasureOptionsInput & { readonly backend: MeasureWire['backend'] } {
@@ -191,7 +191,7 @@ export function measureOptionsOf(
     yTruePositiveLabel: textOf(wire.y_true_positive_label),
     naValues: wire.na_values,
     threshold: wire.threshold,
-    // A threshold alone is for demographic parity.
+    // A threshold without a metric applies to demographic parity.
     metric: wire.metric ?? (wire.threshold === undefined ? undefined : 'demographic_parity_difference'),
     comparator: wire.comparator,
     strictMissing: wire.strict_missing,

@@ -4,7 +4,7 @@ import { parseWire } from './faults-of.ts';
 import { backendName } from './method-names.ts';
 import { textBoolean, textNumber } from './text-values.ts';
 
-/** The profile of a configuration that a form asks for. */
+/** The field for a profile of the configuration. */
 const profileField = z
   .string()
   .min(1)
@@ -12,7 +12,7 @@ const profileField = z
   .optional()
   .meta({ description: "One of the configuration's profiles. Default: the only one." });
 
-/** The fields of `POST /pipeline` beside `file` and `config`; all are text in a form. */
+/** The fields of `POST /pipeline` besides `file` and `config`; in a form, all are text. */
 export const pipelineFieldsSchema = z.strictObject({
   profile: profileField,
   detectors: textBoolean(
@@ -20,12 +20,12 @@ export const pipelineFieldsSchema = z.strictObject({
   ),
 });
 
-/** {@link pipelineFieldsSchema}, parsed. */
+/** The parsed {@link pipelineFieldsSchema}. */
 export type PipelineFields = z.output<typeof pipelineFieldsSchema>;
 
 /**
- * Reads the fields of `POST /pipeline`.
- * @throws {ConfigValidationError} whose `context.fields` tell each field at fault
+ * Parses the fields of `POST /pipeline`.
+ * @throws {ConfigValidationError} whose `context.fields` name each invalid field
  */
 export function parsePipelineFields(fields: Readonly<Record<string, string>>): PipelineFields {
   return parseWire(
@@ -36,7 +36,7 @@ export function parsePipelineFields(fields: Readonly<Record<string, string>>): P
   );
 }
 
-/** What `run-pipeline` may be asked beside its configuration; `executeWorkflow` fills in what is left out. */
+/** The options of `run-pipeline` besides its configuration. `executeWorkflow` fills in the defaults. */
 export const runPipelineSchema = z.object({
   minGroupSize: z.number().int().min(1).optional(),
   trainSize: z.number().gt(0).lt(1).optional(),
@@ -48,7 +48,7 @@ export const runPipelineSchema = z.object({
 
 const { minGroupSize, trainSize, randomState, threshold, classWeight } = runPipelineSchema.shape;
 
-/** The fields of `POST /workflow` beside `file` and `config`; all are text in a form. */
+/** The fields of `POST /workflow` besides `file` and `config`; in a form, all are text. */
 export const workflowFieldsSchema = z.strictObject({
   min_group_size: textNumber(
     minGroupSize.meta({
@@ -76,12 +76,12 @@ export const workflowFieldsSchema = z.strictObject({
   profile: profileField,
 });
 
-/** {@link workflowFieldsSchema}, parsed. */
+/** The parsed {@link workflowFieldsSchema}. */
 export type WorkflowFields = z.output<typeof workflowFieldsSchema>;
 
 /**
- * Reads the fields of `POST /workflow`.
- * @throws {ConfigValidationError} whose `context.fields` tell each field at fault
+ * Parses the fields of `POST /workflow`.
+ * @throws {ConfigValidationError} whose `context.fields` name each invalid field
  */
 export function parseWorkflowFields(fields: Readonly<Record<string, string>>): WorkflowFields {
   return parseWire(

@@ -54,7 +54,7 @@ export {
   ReductionsWrapper,
 } from './reductions/reductions-wrapper.ts';
 
-// The trade-off of accuracy and gap
+// The trade-off between accuracy and the gap
 export { type ParetoSweep, paretoToJson, type SweepInfo } from './pareto/pareto-sweep.ts';
 export { hypervolume, type ParetoPoint } from './pareto/pareto-points.ts';
 export { plotPareto, type PlotParetoOptions } from './pareto/plot-pareto.ts';
@@ -62,7 +62,7 @@ export type { SweepOptions } from './pareto/sweep-options.ts';
 export { sweepPareto } from './pareto/sweep-pareto.ts';
 export type { TrainingSource } from './data/training-data.ts';
 
-// Thresholds by group
+// Decision thresholds per group
 export {
   THRESHOLD_CONSTRAINTS,
   THRESHOLD_OBJECTIVES,
@@ -96,7 +96,7 @@ export type {
   ThresholdRules,
 } from './postprocessing/threshold-optimizer/threshold-rules.ts';
 
-// Calibration by group
+// Calibration per group
 export {
   calibrateHeldOut,
   type CalibrateHeldOutOptions,

@@ -23,9 +23,9 @@ describe('evenhand config check', () => {
     expect(stdout.split('\n')).to.deep.equal([
       `${file} is a valid configuration.`,
       'Sensitive: sex; benchmarks for sex.',
-      'Detectors: alpha 0.05, proxies from an association of 0.3.',
+      'Detectors: alpha 0.05, proxy threshold 0.3.',
       'Step 1: census-shares: InstanceReweighting (max_weight 5).',
-      "Training: reductions (constraint demographic_parity, difference_bound 0.01), predicts income-per-year (1 where it is '>50K') from 12 features.",
+      "Training: reductions (constraint demographic_parity, difference_bound 0.01), predicts income-per-year (1 if it is '>50K') from 12 features.",
       'Gate: demographic_parity_difference at most 0.06.',
       '',
     ]);
@@ -38,7 +38,7 @@ describe('evenhand config check', () => {
     const { stdout } = await check('--config', write('few.yml', text));
     expect(stdout).to.include('Sensitive: a, b; crossed: a and b.\n');
     expect(stdout).to.include(
-      'Steps: none.\nTraining: none, data are prepared only.\nGate: demographic_parity_ratio at least 0.8.\n',
+      'Steps: none.\nTraining: none, only the data are prepared.\nGate: demographic_parity_ratio at least 0.8.\n',
     );
   });
 
@@ -131,8 +131,8 @@ describe('evenhand config check', () => {
         'needs.yml is a valid configuration.',
         'The top level alone is not enough: choose a profile.',
         'Of 2 profiles, each checked, none is taken without --profile or EVENHAND_PROFILE:',
-        'Profile a: changes sensitive. Gate: demographic_parity_difference is shown, without a verdict.',
-        'Profile b: changes sensitive. Gate: demographic_parity_difference is shown, without a verdict.',
+        'Profile a: changes sensitive. Gate: demographic_parity_difference is reported without a verdict.',
+        'Profile b: changes sensitive. Gate: demographic_parity_difference is reported without a verdict.',
         '',
       ].join('\n'),
     );

@@ -193,7 +193,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'training with one group',
     () => ['train-regularized', '--csv', write('one.csv', ['sex,x,y', 'f,1,0', 'f,2,1']), '--sensitive', 'sex'],
-    /one group only \('f'\); a fairness constraint needs two/,
+    /one group only \('f'\); a fairness constraint needs at least two/,
   ],
   [
     'a target of three values',
@@ -204,7 +204,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       '--sensitive',
       'sex',
     ],
-    /has 3 values \('a', 'b', 'c'\); training needs two\. Name the one that counts as positive/,
+    /has 3 values \('a', 'b', 'c'\), but training needs two\. Set the label that counts as positive/,
   ],
   [
     'a plot of unknown form',

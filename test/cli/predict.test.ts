@@ -99,13 +99,13 @@ describe('evenhand predict', () => {
   };
   const refusals: [string, () => string[], RegExp][] = [
     ['nothing named', () => [], /Missing: --model and --csv\./],
-    ['a sweep without an eta', () => ['--model', at('sweep'), '--csv', at('wages.csv')], /holds a sweep of 2 networks: eta-0, eta-0\.5\. Name one of them \(--eta: 0\)/], // prettier-ignore
-    ['an eta that the sweep has not', () => ['--model', at('sweep'), '--eta', '7', '--csv', at('wages.csv')], /none of them for eta 7: eta-0, eta-0\.5/], // prettier-ignore
+    ['a sweep without an eta', () => ['--model', at('sweep'), '--csv', at('wages.csv')], /holds a sweep of 2 networks: eta-0, eta-0\.5\. Choose one of them \(--eta: 0\)/], // prettier-ignore
+    ['an eta that the sweep has not', () => ['--model', at('sweep'), '--eta', '7', '--csv', at('wages.csv')], /but none for eta 7: eta-0, eta-0\.5/], // prettier-ignore
     ['no model', () => ['--model', at('nowhere'), '--csv', at('wages.csv')], /Cannot load the model '.*nowhere': card\.json: there is no such file/], // prettier-ignore
     ['missing columns', () => ['--model', at('reductions'), '--csv', write('less.csv', ['educatoin,union', '1,member'])], /lack 2 columns that the model needs: 'education' \(did you mean 'educatoin'\?\), 'experience'/], // prettier-ignore
     ['text for numbers', () => ['--model', at('reductions'), '--csv', write('text.csv', ['education,experience,union', 'much,1,x'])], /Column 'education' should hold numbers, but row 1 holds 'much'/], // prettier-ignore
-    ['a seed for a model without chance', () => ['--model', at('lagrangian'), '--csv', at('wages.csv'), '--seed', '1'], /--seed must be left out: this model decides without chance/], // prettier-ignore
-    ['a seed beside a threshold', () => ['--model', at('reductions'), '--csv', at('wages.csv'), '--seed', '1', '--threshold', '0.5'], /--seed must be left out where a threshold decides/], // prettier-ignore
+    ['a seed for a model without chance', () => ['--model', at('lagrangian'), '--csv', at('wages.csv'), '--seed', '1'], /--seed must be left out: this model is not randomised/], // prettier-ignore
+    ['a seed beside a threshold', () => ['--model', at('reductions'), '--csv', at('wages.csv'), '--seed', '1', '--threshold', '0.5'], /--seed must be left out if a threshold is set/], // prettier-ignore
     ['an unknown randomisation', () => ['--model', at('reductions'), '--csv', at('wages.csv'), '--randomization', 'coin'], /--randomization must be one of draw, row; got 'coin'/], // prettier-ignore
   ];
   for (const [title, args, pattern] of refusals) {

@@ -111,7 +111,7 @@ describe('evenhand train-lagrangian', () => {
     ['an unknown constraint', async () => ['--csv', await makeWages(folder()), ...WAGES, '--fairness', 'parity'], 2, /--fairness must be one of demographic_parity, equal_opportunity, equalized_odds; got 'parity'/], // prettier-ignore
     ['a tolerance below 0', async () => ['--csv', await makeWages(folder()), ...WAGES, '--dp-tol', '-1'], 2, /--dp-tol must be at least 0; got -1/], // prettier-ignore
     ['no epochs', async () => ['--csv', await makeWages(folder()), ...WAGES, '--epochs', '0'], 2, /--epochs must be at least 1; got 0/], // prettier-ignore
-    ['a loss that diverges', async () => ['--csv', await makeWages(folder()), ...WAGES, '--model-lr', '1e38'], 3, /The loss of the network is no number/], // prettier-ignore
+    ['a loss that diverges', async () => ['--csv', await makeWages(folder()), ...WAGES, '--model-lr', '1e38'], 3, /The loss of the network is not a number/], // prettier-ignore
   ];
   for (const [title, args, exit, pattern] of refusals) {
     it(`${title}: one line, exit code ${exit}, nothing written`, async () => {

@@ -67,7 +67,7 @@ describe('predictWithSavedModel', () => {
     expect(warnings.join(), 'a warning of the fit').to.match(/few: unchanged: .*with fewer than 30 values/);
   });
 
-  const UNKNOWN = `unchanged: the group 'unknown', not among those fitted`;
+  const UNKNOWN = `unchanged: the group 'unknown', not seen in fit`;
   const ROWS = [
     { title: 'the training rows', saved: 'one', rows: WAGES, expected: [] },
     { title: 'the training rows, after a fit with warnings', saved: 'three', rows: WAGES, expected: [] },
@@ -92,8 +92,8 @@ describe('predictWithSavedModel', () => {
         `repair: unchanged: 1 row without a value of 'gender'`,
         `few: ${UNKNOWN}`,
         `few: unchanged: 2 rows without a value of 'race'`,
-        `remove: race: the group 'unknown' not among those fitted: nothing is taken out`,
-        `remove: 2 rows without a value of 'race': it takes nothing out`,
+        `remove: race: the group 'unknown' not seen in fit: nothing is removed`,
+        `remove: 2 rows without a value of 'race': nothing is removed`,
       ],
     },
   ];

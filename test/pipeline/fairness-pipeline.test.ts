@@ -7,7 +7,7 @@ import { Table } from '../../src/table/index.ts';
 
 const ROWS = { x: [1, 2, 3, 4], sex: ['f', 'f', 'm', 'm'] };
 
-/** A step that adds to x what it was fitted on the mean of, and weighs rows as it is told. */
+/** A step that adds the mean of its fit to x, and assigns the given weights to rows. */
 function shift(weights: readonly number[] | null, seen: (Float64Array | undefined)[] = []): Transformer {
   let mean: number | undefined;
   const transformer: Transformer = {
@@ -50,7 +50,7 @@ async function rejection(promise: Promise<unknown>): Promise<Error> {
 }
 
 describe('a fairness pipeline', () => {
-  it('fits each step on what the steps before it made of the rows', async () => {
+  it('fits each step on the output of the steps before it', async () => {
     const pipeline = new FairnessPipeline([
       { name: 'first', transformer: shift(null) },
       { name: 'second', transformer: shift(null) },
@@ -61,14 +61,14 @@ describe('a fairness pipeline', () => {
     expect(transformersApplied).to.deep.equal(['first', 'second']);
   });
 
-  it('applies to other rows what was learned from the rows fitted', async () => {
+  it('applies the fit to other rows', async () => {
     const pipeline = await new FairnessPipeline([{ name: 'shift', transformer: shift(null) }]).fit(ROWS);
     const { data, metadata } = await pipeline.transform({ x: [100], sex: ['f'] });
     expect([...data.numeric('x').values]).to.deep.equal([97.5]);
     expect(metadata.fittedHere).to.equal(false);
   });
 
-  it('multiplies weights, to mean 1 over the rows fitted, and fits later steps with those of earlier ones', async () => {
+  it('multiplies weights, with mean 1 over the rows fitted, and fits later steps with the weights of earlier ones', async () => {
     const seen: (Float64Array | undefined)[] = [];
     const pipeline = new FairnessPipeline([
       { name: 'first', transformer: shift([1, 3, 2, 2], seen) },
@@ -81,14 +81,14 @@ describe('a fairness pipeline', () => {
     expect([...(seen[1] ?? [])]).to.deep.equal([1, 3, 2, 2]);
   });
 
-  it('weighs rows that have weights of their own, so that the weighted mean of its factors is 1', async () => {
+  it('weights rows that already have weights, so that the weighted mean of its factors is 1', async () => {
     const pipeline = new FairnessPipeline([{ name: 'first', transformer: shift([1, 3, 2, 2]) }]);
     const { sampleWeight } = await pipeline.fitTransform(ROWS, { sampleWeight: [2, 0, 1, 1] });
     // (2 + 0 + 2 + 2) / 4 = 1.5
     expect([...(sampleWeight ?? [])].map((weight) => weight * 1.5)).to.deep.equal([1, 3, 2, 2]);
   });
 
-  it('names the step that failed, its place and its cause, and is not fitted then', async () => {
+  it('reports the step that failed, its index and its cause, and is not fitted then', async () => {
     const cause = new DataValidationError("The table has no column 'age'.", { suggestion: "Did you mean 'x'?" });
     const pipeline = new FairnessPipeline([
       { name: 'first', transformer: shift(null) },
@@ -103,20 +103,20 @@ describe('a fairness pipeline', () => {
     expect(pipeline.isFitted).to.equal(false);
   });
 
-  it('lets a stopped run end as what stopped it', async () => {
+  it("rejects a stopped run with the signal's reason", async () => {
     const pipeline = new FairnessPipeline([{ name: 'first', transformer: shift(null) }]);
     const signal = AbortSignal.abort();
     expect(await rejection(pipeline.fit(ROWS, { signal }))).to.have.property('name', 'AbortError');
   });
 
-  it('is an error to apply before it is fitted, to fit on no rows, or to build with one name twice', async () => {
+  it('throws if it is applied before it is fitted, fitted on no rows, or built with a repeated name', async () => {
     const step = { name: 'a', transformer: shift(null) };
     expect(await rejection(new FairnessPipeline([step]).transform(ROWS))).to.be.instanceOf(PipelineExecutionError);
     expect(await rejection(new FairnessPipeline([step]).fit({ x: [], sex: [] }))).to.be.instanceOf(DataValidationError);
     expect(() => new FairnessPipeline([step, step])).to.throw(ValueError, "Got 'a' twice");
   });
 
-  it('without steps passes rows as they are', async () => {
+  it('does not change rows if it has no steps', async () => {
     const { data, sampleWeight } = await applyPipeline(new FairnessPipeline([]), ROWS);
     expect(data.toColumns()).to.deep.equal(ROWS);
     expect(sampleWeight).to.equal(null);
@@ -145,7 +145,7 @@ describe('a fairness pipeline', () => {
     expect(metadata).to.be.frozen;
   });
 
-  it('gives back data of the kind that it was given', async () => {
+  it('returns data of the type of its input', async () => {
     const pipeline = await new FairnessPipeline([{ name: 'shift', transformer: shift(null) }]).fit(ROWS);
     const frame = new DataFrame({ x: [1, 2], sex: ['f', 'm'] });
     const { data } = await pipeline.transform(frame);
@@ -156,7 +156,7 @@ describe('a fairness pipeline', () => {
 });
 
 describe('a pipeline result', () => {
-  it('can still be unpacked, and says once that it should not be', async () => {
+  it('can still be unpacked, with one deprecation warning', async () => {
     const warnings: Error[] = [];
     const collect = (warning: Error): void => void warnings.push(warning);
     process.on('warning', collect);

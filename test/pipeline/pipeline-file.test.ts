@@ -9,7 +9,7 @@ import { Table } from '../../src/table/index.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const folder = useTemporaryFolder();
-const SUGGESTION = 'Name a file that --save-pipeline (savePipeline) wrote.';
+const SUGGESTION = 'Pass a file that --save-pipeline (savePipeline) wrote.';
 
 function write(name: string, content: string | Buffer): string {
   const file = path.join(folder(), name);
@@ -24,7 +24,7 @@ async function errorOf(file: string): Promise<DataValidationError> {
 }
 
 describe('savePipeline and loadPipeline', () => {
-  it('give back what was saved', async () => {
+  it('restore the saved pipeline', async () => {
     const table = Table.from({ s: ['a', 'b', 'a', 'b'], x: [0, 1, 0, 1], y: [1, 2, 2, 1] });
     const pipeline = new FairnessPipeline([{ name: 'drop', transformer: new ProxyDropper({ sensitive: 's' }) }]);
     await pipeline.fit(table);
@@ -36,7 +36,7 @@ describe('savePipeline and loadPipeline', () => {
   });
 });
 
-describe('loadPipeline refuses, in one sentence and with what to do', () => {
+describe('loadPipeline rejects, in one sentence and with a suggestion', () => {
   const pipeline = (change: object): string =>
     JSON.stringify({ kind: 'fairness_pipeline', steps: [], weight_scale: null, ...change });
   const step = (transformer: unknown): string => pipeline({ steps: [{ name: 'drop', transformer }] });
@@ -45,17 +45,17 @@ describe('loadPipeline refuses, in one sentence and with what to do', () => {
     ['a path through a file', () => path.join(write('f.json', '{}'), 'x.json'), 'there is no such file'],
     ['a folder', () => folder(), 'it is a folder'],
     [
-      'a name that no file can have',
+      'a name that is too long for a file',
       () => path.join(folder(), 'n'.repeat(300)),
       'it cannot be read: the system says ENAMETOOLONG',
     ],
     [
-      'bytes that are no text',
+      'bytes that are not text',
       () => write('bytes.json', Buffer.from([0xff, 0xe9])),
       'it is not UTF-8: byte 0xff at offset 0',
     ],
-    ['an empty file', () => write('empty.json', ''), 'it is no JSON, or not all of it'],
-    ['a cut file', () => write('cut.json', '{"kind": "fairness_pip'), 'it is no JSON, or not all of it'],
+    ['an empty file', () => write('empty.json', ''), 'it is not complete, valid JSON'],
+    ['a cut file', () => write('cut.json', '{"kind": "fairness_pip'), 'it is not complete, valid JSON'],
     ['a list', () => write('list.json', '[1]'), 'it must be a mapping; got a list of 1'],
     ['a number', () => write('number.json', '7'), 'it must be a mapping; got 7'],
     ['null', () => write('null.json', 'null'), 'it must be a mapping; got nothing'],
@@ -66,7 +66,7 @@ describe('loadPipeline refuses, in one sentence and with what to do', () => {
       "kind must be 'fairness_pipeline'; got 'model'",
     ],
     [
-      'steps that are no list',
+      'steps that are not a list',
       () => write('steps.json', pipeline({ steps: {} })),
       'steps must be a list; got a mapping',
     ],
@@ -86,7 +86,7 @@ describe('loadPipeline refuses, in one sentence and with what to do', () => {
       'steps.0.transformer.params must be a mapping; got an empty list',
     ],
     [
-      'a scale that is no weight',
+      'a scale that is not a weight',
       () => write('scale.json', pipeline({ weight_scale: 0 })),
       'weight_scale must be above 0; got 0',
     ],
@@ -100,16 +100,16 @@ describe('loadPipeline refuses, in one sentence and with what to do', () => {
     it(title, async () => {
       const file = make();
       const { message, suggestion } = await errorOf(file);
-      expect(message).to.equal(`'${file}' holds no pipeline: ${reason}.`);
+      expect(message).to.equal(`'${file}' is not a saved pipeline: ${reason}.`);
       expect(suggestion).to.equal(SUGGESTION);
     });
   }
 
-  it('a transformer whose options cannot be, naming it', async () => {
+  it('a transformer with invalid options, naming it', async () => {
     const file = write('bad.json', step({ kind: 'ProxyDropper', params: { threshold: 7 }, state: null }));
     const { message, suggestion } = await errorOf(file);
     expect(message)
-      .to.match(/ holds no pipeline: .*ProxyDropper.*params.*[^.\s]\.$/)
+      .to.match(/ is not a saved pipeline: .*ProxyDropper.*params.*[^.\s]\.$/)
       .and.not.match(/ {2}|\n/);
     expect(suggestion).to.equal(SUGGESTION);
   });

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { parseBy } from '../../src/schemas/parse.ts';
 import { serveSchema } from '../../src/schemas/serve.ts';
 
-describe('what serve may be asked', () => {
-  it('has the defaults that the help tells', () => {
+describe('the options of serve', () => {
+  it('have the defaults in the help text', () => {
     expect(parseBy(serveSchema, {}, 'serve')).to.deep.equal({
       host: '127.0.0.1',
       port: 8000,
@@ -42,7 +42,7 @@ describe('what serve may be asked', () => {
     ['basePath', '/a b'],
   ];
   for (const [field, value] of wrong) {
-    it(`refuses ${field} ${JSON.stringify(value)}, naming the field`, () => {
+    it(`rejects ${field} ${JSON.stringify(value)}, naming the field`, () => {
       expect(() => parseBy(serveSchema, { [field]: value }, 'serve')).to.throw(field);
     });
   }
@@ -54,7 +54,7 @@ describe('what serve may be asked', () => {
     ['port', 0],
     ['drainSeconds', 0],
   ] as const) {
-    it(`takes ${field} ${JSON.stringify(value)}`, () => {
+    it(`accepts ${field} ${JSON.stringify(value)}`, () => {
       expect(parseBy(serveSchema, { [field]: value }, 'serve')).to.deep.include({ [field]: value });
     });
   }

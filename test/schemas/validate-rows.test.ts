@@ -4,7 +4,7 @@ import { ConfigValidationError } from '../../src/exceptions/index.ts';
 import type { WireFault } from '../../src/schemas/faults-of.ts';
 import { findTooLong, parseValidateRows } from '../../src/schemas/validate-rows.ts';
 
-/** The faults of a body: pointer and detail. */
+/** Returns the problems of a body: pointer and detail. */
 function faultsIn(body: unknown): readonly WireFault[] {
   try {
     parseValidateRows(body);
@@ -30,40 +30,45 @@ describe('parseValidateRows', () => {
     ['text for scores', { ...good, y_score: [0.1, '0.2'] }, '/y_score/1', /'0\.2' at index 1/],
     ['a number beyond float64', { ...good, y_score: [0.1, Infinity] }, '/y_score/1', /Infinity at index 1/],
     ['a negative weight', { ...good, sample_weight: [1, -1] }, '/sample_weight/1', /0 or more/],
-    ['no columns', { ...good, sensitive: {} }, '/sensitive', /a column at least/],
+    ['no columns', { ...good, sensitive: {} }, '/sensitive', /at least one column/],
     ['an array that is a text', { ...good, y_pred: '1,0' }, '/y_pred', /must be an array; got '1,0'/],
     ['text for a number', { ...good, threshold: '0.1' }, '/threshold', /a number; got '0\.1'/],
     ['a level of 1', { ...good, ci_level: 1 }, '/ci_level', /below 1/],
     ['a comparator alone', { ...good, comparator: '<' }, '/comparator', /threshold/],
     ['a score threshold without scores', { ...good, score_threshold: 0.5 }, '/score_threshold', /y_score/],
-    ['a crossing of what is not there', { ...good, intersections: [['a', 'b']] }, '/intersections/0', /no attribute/],
     [
-      'a crossing with itself',
+      'an intersection of an unknown attribute',
+      { ...good, intersections: [['a', 'b']] },
+      '/intersections/0',
+      /not an attribute/,
+    ],
+    [
+      'an intersection of an attribute with itself',
       { ...good, sensitive: { sex: ['a', 'b'] }, intersections: [['sex', 'sex']] },
       '/intersections/0',
       /itself/,
     ],
   ];
   for (const [title, body, pointer, detail] of cases) {
-    it(`points at the fault: ${title}`, () => {
+    it(`names the field: ${title}`, () => {
       const [fault] = faultsIn(body);
       expect(fault?.pointer).to.equal(pointer);
       expect(fault?.detail).to.match(detail);
     });
   }
 
-  it('names all that an empty body lacks', () => {
+  it('names all fields that an empty body lacks', () => {
     expect(faultsIn({}).map(({ pointer }) => pointer)).to.deep.equal(['/sensitive', '/y_pred']);
   });
 
-  it('asks for a row where there is none', () => {
+  it('asks for a row if there is none', () => {
     expect(faultsIn({ y_pred: [], sensitive: [] })).to.deep.equal([
       { pointer: '/y_pred', detail: 'y_pred has no items.' },
     ]);
   });
 
   const instead: readonly (readonly [title: string, body: object, suggestion: RegExp])[] = [
-    ['no array', { ...good, y_pred: '1' }, /^Send a JSON array, one item for every row\.$/],
+    ['not an array', { ...good, y_pred: '1' }, /^Send a JSON array, one item for every row\.$/],
     ['a number in quotes', { ...good, threshold: '0.1' }, /^Send the number without quotes\.$/],
     ['a score in quotes', { ...good, y_score: ['0.1', 1] }, /^Send the number without quotes\.$/],
     ['a truth in quotes', { ...good, with_ci: 'true' }, /^Send true without quotes\.$/],
@@ -73,10 +78,10 @@ describe('parseValidateRows', () => {
     ['a negative weight', { ...good, sample_weight: [-1, 1] }, /^Send 0 or more\.$/],
     ['an unknown field', { ...good, zzz: 1 }, /^The fields are y_pred, sensitive, .*backend\.$/],
     ['no rows', { y_pred: [], sensitive: [] }, /^Send at least one row\.$/],
-    ['two faults', { ...good, threshold: '0.1', ci_level: 2 }, /without quotes\. Send a number above 0/],
+    ['two problems', { ...good, threshold: '0.1', ci_level: 2 }, /without quotes\. Send a number above 0/],
   ];
   for (const [title, body, suggestion] of instead) {
-    it(`says what to send instead: ${title}`, () => {
+    it(`suggests what to send instead: ${title}`, () => {
       expect(() => parseValidateRows(body))
         .to.throw(ConfigValidationError)
         .with.property('suggestion')
@@ -84,7 +89,7 @@ describe('parseValidateRows', () => {
     });
   }
 
-  it('takes decisions as numbers, booleans, texts and null, and scores beside them', () => {
+  it('accepts decisions as numbers, booleans, texts and null, together with scores', () => {
     const body = { y_pred: [1, true, '1', null], y_score: [0.1, null, 0.3, 1], sensitive: ['a', 1, false, null] };
     expect(faultsIn(body)).to.deep.equal([]);
     expect(parseValidateRows(body)).to.include({ with_ci: false, nan_policy: 'exclude', backend: 'native' });
@@ -95,12 +100,12 @@ describe('parseValidateRows', () => {
     expect(fault?.detail.length).to.be.lessThan(200);
   });
 
-  it('finds the first array that is longer than a limit, wherever it stands', () => {
+  it('finds the first array that is longer than a limit, in any field', () => {
     expect(findTooLong(good, 2)).to.equal(undefined);
     expect(findTooLong({ y_pred: [1, 0, 1], sensitive: ['a'] }, 2)?.pointer).to.equal('/y_pred');
     expect(findTooLong({ y_pred: [1], sensitive: { sex: ['a', 'b', 'c'] } }, 2)).to.deep.equal({
       pointer: '/sensitive/sex',
-      detail: 'sensitive.sex has 3 items; 2 are taken at most.',
+      detail: 'sensitive.sex has 3 items, but at most 2 are allowed.',
     });
     expect(findTooLong(null, 2)).to.equal(undefined);
   });

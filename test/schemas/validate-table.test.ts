@@ -6,7 +6,7 @@ import { parseValidateTable } from '../../src/schemas/validate-table.ts';
 
 type Query = Readonly<Record<string, string | readonly string[]>>;
 
-/** What is thrown of a query. */
+/** Returns the error of a query. */
 function errorOf(query: Query): ConfigValidationError {
   try {
     parseValidateTable(query);
@@ -34,20 +34,20 @@ describe('parseValidateTable', () => {
     ['no decisions', { sensitive: 'sex' }, 'y_pred', /^y_pred is missing/, /y_pred=approved/],
     ['an empty column', { ...GOOD, y_true: '' }, 'y_true', /^y_true must not be empty\.$/, /leave the field out/],
     ['decisions and scores', { ...GOOD, y_score: 's' }, 'score', /not both/, /Leave out/],
-    ['scores twice', { score: 's', y_score: 's', sensitive: 'a' }, 'y_score', /one parameter/, /Leave y_score out/],
+    [
+      'scores twice',
+      { score: 's', y_score: 's', sensitive: 'a' },
+      'y_score',
+      /the same parameter/,
+      /Leave y_score out/,
+    ],
     ['a level of 2', { ...GOOD, ci_level: '2' }, 'ci_level', /below 1/, /above 0 and below 1/],
     ['a text for a number', { ...GOOD, threshold: 'x' }, 'threshold', /a number; got 'x'/, /^Send a number\.$/],
     ['a half group', { ...GOOD, min_group_size: '2.5' }, 'min_group_size', /whole number/, /^Send a whole number\.$/],
-    ['a truth that is none', { ...GOOD, with_ci: 'maybe' }, 'with_ci', /boolean/, /^Send true or false\.$/],
+    ['a value that is not a boolean', { ...GOOD, with_ci: 'maybe' }, 'with_ci', /boolean/, /^Send true or false\.$/],
     ['a repeated threshold', { ...GOOD, threshold: ['1', '2'] }, 'threshold', /a number/, /Send a number/],
-    ['a choice that is near one', { ...GOOD, agg: 'worstcase' }, 'agg', /one of/, /'worst_case'/],
-    [
-      'a parameter that is none',
-      { ...GOOD, treshold: '1' },
-      'treshold',
-      /'threshold'/,
-      /The fields are y_pred, .*seed/,
-    ],
+    ['a choice that is similar to a valid one', { ...GOOD, agg: 'worstcase' }, 'agg', /one of/, /'worst_case'/],
+    ['an unknown parameter', { ...GOOD, treshold: '1' }, 'treshold', /'threshold'/, /The fields are y_pred, .*seed/],
   ];
   for (const [title, query, pointer, detail, suggestion] of cases) {
     it(`names the parameter and what to send: ${title}`, () => {
@@ -60,19 +60,19 @@ describe('parseValidateTable', () => {
     });
   }
 
-  it('names all that an empty query lacks', () => {
+  it('names all parameters that an empty query lacks', () => {
     const fields = errorOf({}).context['fields'] as WireFault[];
     expect(fields.map(({ pointer }) => pointer)).to.deep.equal(['sensitive', 'y_pred']);
   });
 
   for (const text of ['true', 'True', 'TRUE', ' yes', 'Yes', '1']) {
-    it(`reads truth in any case: '${text}'`, () => {
+    it(`reads booleans in any case: '${text}'`, () => {
       expect(parseValidateTable({ ...GOOD, with_ci: text }).withCi).to.equal(true);
       expect(parseValidateTable({ ...GOOD, with_ci: 'False' }).withCi).to.equal(false);
     });
   }
 
-  it('takes y_score for score', () => {
+  it('treats y_score as score', () => {
     expect(parseValidateTable({ y_score: 's', sensitive: 'sex' })).to.deep.include({ score: 's', yPred: undefined });
     expect(parseValidateTable({ y_score: 's', score_threshold: '0.7', sensitive: 'sex' }).scoreThreshold).to.equal(0.7);
   });

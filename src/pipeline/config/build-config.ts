@@ -9,9 +9,12 @@ import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
 import { paramsToCamelCase } from './params-case.ts';
 
-/** A configuration out of fields that were checked: names and empty lists filled in, camelCase, frozen. */
+/**
+ * Builds a configuration from checked fields: fills in names and empty lists, renames keys to camelCase, and freezes
+ * it.
+ */
 export function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
-  // Every field that may not be left out was read, or there would have been a fault.
+  // All required fields are present: otherwise the check before would have reported an error.
   const document = fields as PipelineDocument;
   const { sensitive, report_out: reportOut, features, training } = document;
   const { fairness_metric: fairnessMetric, na_values: naValues, validation_threshold: validationThreshold } = document;
@@ -33,7 +36,7 @@ export function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
   });
 }
 
-/** A step without a name gets its transformer's, with a number where that is taken. */
+/** Names each step without a name after its transformer, with a number if that name is in use. */
 function buildSteps(steps: NonNullable<PipelineDocument['pipeline']>): PipelineStepConfig[] {
   const taken = new Set(steps.map(({ name }) => name));
   return steps.map(({ name, transformer, params }) => {

@@ -9,12 +9,12 @@ import type { PipelineDocument } from '../../schemas/pipeline/pipeline-document.
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 import { checkReportPath } from './check-report-path.ts';
 
-/** What is judged where no metric is named. */
+/** The metric that is evaluated if none is named. */
 const STANDARD_METRIC = 'demographic_parity_difference';
 
 type Gate = Pick<Partial<PipelineDocument>, 'fairness_metric' | 'validation_threshold'>;
 
-/** That there is such a metric, and that its threshold can be passed and missed. */
+/** Checks that the metric exists, and that its threshold can be both passed and failed. */
 function checkGate({ fairness_metric: metric, validation_threshold: threshold }: Gate): PathFault[] {
   try {
     const definition = metricDefinition(metric ?? STANDARD_METRIC);
@@ -26,7 +26,7 @@ function checkGate({ fairness_metric: metric, validation_threshold: threshold }:
         path: ['fairness_metric'],
         at: 'value',
         message: `fairness_metric: there is no metric named '${String(metric)}'`,
-        suggestion: error.suggestion ?? 'Name another.',
+        suggestion: error.suggestion ?? 'Choose another metric.',
       },
     ];
   }
@@ -41,13 +41,13 @@ function checkThreshold(definition: MetricDefinition, threshold: number): PathFa
   return [{ path, at: 'value', message: `validation_threshold: ${faultAt.message}`, suggestion: faultAt.suggestion }];
 }
 
-/** What is right in each field by itself; a field with faults is missing, and what depends on it is not checked. */
+/** The fields that are valid by themselves. An invalid field is missing, and checks that depend on it are skipped. */
 type Fields = Partial<PipelineDocument>;
 
-/** Sums of proportions may be off by what a file's decimals leave. */
+/** The tolerance for the sum of proportions, which allows for rounded decimals. */
 const SUM_TOLERANCE = 1e-6;
 
-/** What fields require of each other. */
+/** Checks the requirements between fields. */
 export function checkAcross(fields: Fields): PathFault[] {
   return [
     ...checkRepeated(namesOf(fields.sensitive), ['sensitive']),
@@ -68,11 +68,11 @@ function namesOf(given: string | readonly string[] | undefined): readonly string
 
 function checkRepeated(names: readonly string[] | undefined, path: KeyPath): PathFault[] {
   return repeats(names ?? []).map((index) =>
-    faultAt([...path, index], `names '${names?.[index] ?? ''}' twice`, 'Name it once.'),
+    faultAt([...path, index], `lists '${names?.[index] ?? ''}' twice`, 'List it once.'),
   );
 }
 
-/** The places of names that stood before. */
+/** Returns the indexes of names that occurred before. */
 function repeats(names: readonly (string | undefined)[]): number[] {
   const seen = new Set<string>();
   return names.flatMap((name, index) => {
@@ -87,7 +87,13 @@ function checkIntersections({ intersections = [], sensitive }: Fields): PathFaul
   const taken = intersections.flatMap((names, index) => {
     const label = names.join(INTERSECTION_SEPARATOR);
     return known?.includes(label) === true
-      ? [faultAt(['intersections', index], `would be called '${label}', as an attribute is`, 'Rename that column.')]
+      ? [
+          faultAt(
+            ['intersections', index],
+            `its name '${label}' is already the name of an attribute`,
+            'Rename that column.',
+          ),
+        ]
       : [];
   });
   let suggested = 0;
@@ -98,7 +104,7 @@ function checkIntersections({ intersections = [], sensitive }: Fields): PathFaul
     ...intersections.flatMap((names, index) => checkCrossing(names, known, ['intersections', index], isSuggested)),
     ...again.map((index) => {
       const crossed = intersections[index]?.join(' and ') ?? '';
-      return faultAt(['intersections', index], `crosses ${crossed} a second time`, 'Name it once.');
+      return faultAt(['intersections', index], `repeats the intersection of ${crossed}`, 'List it once.');
     }),
   ];
 }
@@ -131,7 +137,7 @@ function checkBenchmarks(
     const sum = Object.values(proportions).reduce((total, proportion) => total + proportion, 0);
     if (Math.abs(sum - 1) <= SUM_TOLERANCE) return [];
     const required = `its proportions must sum to 1; they sum to ${String(Number(sum.toPrecision(6)))}`;
-    return [faultAt(here, required, 'Name every group, with its share of all people.', 'key')];
+    return [faultAt(here, required, 'List every group with its share of the population.', 'key')];
   });
 }
 
@@ -139,7 +145,7 @@ function checkSteps({ pipeline = [], sensitive }: Fields): PathFault[] {
   const names = pipeline.map(({ name }) => name);
   return pipeline.flatMap(({ name, params }, index) => {
     const first = names.indexOf(name);
-    const message = `the name '${String(name)}' is that of pipeline[${String(first)}] too`;
+    const message = `the name '${String(name)}' is already used by pipeline[${String(first)}]`;
     const again =
       name === undefined || first === index
         ? []
@@ -157,8 +163,8 @@ function checkFeatures({ features = [], sensitive }: Fields): PathFault[] {
       ? [
           faultAt(
             ['features', index],
-            `'${name}' is among sensitive, and no model sees those`,
-            'Name it in one of the two.',
+            `'${name}' is listed in sensitive, and sensitive columns cannot be features`,
+            'List it in only one of the two.',
           ),
         ]
       : [],
@@ -174,8 +180,8 @@ function checkTarget({ training, sensitive, features = [] }: Fields): PathFault[
       ? [
           faultAt(
             path,
-            `'${training.target_column}' is among ${list} too`,
-            'Name another column, or take it out there.',
+            `'${training.target_column}' is also listed in ${list}`,
+            'Choose another column, or remove it there.',
           ),
         ]
       : [],
@@ -193,6 +199,6 @@ function notSensitive(
     ? 'Add it to sensitive, or take it out.'
     : nearestNames(name, known).length > 0
       ? suggestNames(name, known, 'attributes')
-      : `Add it to sensitive, or take one of those: ${known.join(', ')}.`;
-  return faultAt(path, `'${name}' is not among sensitive`, suggestion, at);
+      : `Add it to sensitive, or use one of these: ${known.join(', ')}.`;
+  return faultAt(path, `'${name}' is not listed in sensitive`, suggestion, at);
 }

@@ -7,35 +7,35 @@ import { openConfigFile } from './config-text.ts';
 import { type LoadConfigOptions, profileRequest } from './load-config.ts';
 import { readConfig } from './read-config.ts';
 
-/** What a configuration file comes to. */
+/** The result of checking a configuration file. */
 export interface ConfigCheck {
-  /** null where no file was found. */
+  /** null if no file was found. */
   readonly file: string | null;
-  /** What is wrong, in the order of the text; nothing where it can be used. */
+  /** The problems, in the order of the text; empty if the configuration is valid. */
   readonly faults: readonly ConfigFault[];
-  /** The profile that was taken; null for none. */
+  /** The profile that was applied; null for none. */
   readonly profile: string | null;
-  /** Every profile there is; they were all checked where none was chosen. */
+  /** All profiles. If none was chosen, all of them were checked. */
   readonly profiles: readonly string[];
-  /** What each profile comes to, where none was chosen of several. */
+  /** The outcome of each profile, if there are several and none was chosen. */
   readonly outlines: readonly ProfileOutline[];
-  /** null where there are faults, or where the top level needs one of several profiles. */
+  /** null if there are problems, or if the top level is valid only with one of several profiles. */
   readonly config: PipelineConfig | null;
 }
 
-/** One of several profiles. */
+/** The outcome of one of several profiles. */
 interface ProfileOutline {
   readonly name: string;
-  /** The keys that it replaces, as they are written. */
+  /** The keys that it replaces, as written in the file. */
   readonly changes: readonly string[];
-  /** null where there are faults. */
+  /** null if there are problems. */
   readonly config: PipelineConfig | null;
 }
 
 /**
- * Checks a configuration file: as `loadConfig` reads it, and where it has
- * several profiles and none is chosen, with each of them.
- * @param path the file; one is looked for where it is left out
+ * Checks a configuration file as `loadConfig` reads it. If it has several profiles and none is chosen, checks it with
+ * each of them.
+ * @param path the file; the default search is used if omitted
  */
 export async function checkConfigFile(path: string | undefined, options: LoadConfigOptions): Promise<ConfigCheck> {
   try {
@@ -44,7 +44,7 @@ export async function checkConfigFile(path: string | undefined, options: LoadCon
     const names = Object.keys(profilesIn(text));
     const isChosen = profileRequest(options).name !== undefined || names.length < 2;
     const others = isChosen ? [] : names.map((name) => readWith(text, { name, by: 'the check' }));
-    // Of several profiles each may bring what the top level lacks.
+    // With several profiles, each may supply keys that the top level lacks.
     const counted = isChosen ? [alone] : others;
     const faults = distinct(counted.flatMap((each) => each.faults));
     return {
@@ -71,7 +71,7 @@ function readWith(text: ConfigText, request: ReturnType<typeof profileRequest>):
   }
 }
 
-/** @throws what is no fault of a configuration */
+/** @throws the error itself, if it is not about a configuration */
 function faultsOf(error: unknown): readonly ConfigFault[] {
   const faults = error instanceof ConfigValidationError ? error.context['faults'] : undefined;
   if (!Array.isArray(faults)) throw error;
@@ -89,8 +89,8 @@ function outline(text: ConfigText, name: string, config: PipelineConfig | null):
 }
 
 /**
- * Each fault once, though every profile's reading tells it. That of a profile
- * not taken names the profile, which is the better of two that are alike.
+ * Returns each problem once, although every profile's check reports it. Of two reports of the same problem, the one
+ * that names a profile is kept, since it is more specific.
  */
 function distinct(faults: readonly ConfigFault[]): ConfigFault[] {
   const byLength = [...faults].sort((a, b) => a.message.length - b.message.length);

@@ -4,8 +4,8 @@ import { escapeControls, hasControls } from '../../io/config-text/config-fault.t
 import type { PathFault } from '../../io/config-text/path-fault.ts';
 
 /**
- * That the report stays below the current folder, since a configuration may be
- * somebody else's. Both kinds of separators count, wherever it is read.
+ * Checks that the report's path stays below the current folder, since a configuration may come from a third party.
+ * Both kinds of separators count on every system.
  */
 export function checkReportPath(place: string | undefined): PathFault[] {
   if (place === undefined) return [];

@@ -7,30 +7,29 @@ import type { YamlPlaces } from '../../io/read-yaml.ts';
 import { PIPELINE_FIELDS } from '../../schemas/pipeline/pipeline-document.ts';
 import { PIPELINE_DIALECT } from './config-text.ts';
 
-/** Which profile is asked for. */
+/** The requested profile. */
 export interface ProfileRequest {
   readonly name: string | undefined;
-  /** Who asks: an option or a variable. */
+  /** The source of the request: an option or a variable. */
   readonly by: string;
 }
 
-/** A configuration with a profile over it. */
+/** A configuration merged with a profile. */
 export interface ChosenProfile {
   readonly document: Mapping;
-  /** The profile that was taken; null for none. */
+  /** The profile that was applied; null for none. */
   readonly profile: string | null;
-  /** Every profile there is. */
+  /** All profiles. */
   readonly names: readonly string[];
-  /** Faults of `profiles`; the keys of the profile taken are checked with the rest. */
+  /** Problems in `profiles`; the keys of the applied profile are checked with the merged configuration. */
   readonly faults: readonly PathFault[];
-  /** Whether nothing else can be checked. */
+  /** Whether no further check is possible. */
   readonly isLost: boolean;
 }
 
 /**
- * Lays a profile over the top level: each key that it has replaces the key
- * above as a whole. Without a request the only profile is taken, and of several
- * none.
+ * Merges a profile into the top level: each key of the profile replaces the complete value of the same top-level key.
+ * Without a request, the profile is applied if it is the only one; of several, none is applied.
  */
 export function chooseProfile(
   document: Mapping,
@@ -55,12 +54,14 @@ export function chooseProfile(
 
 function absent({ name, by }: ProfileRequest, names: readonly string[]): PathFault {
   const suggestion =
-    names.length === 0 ? 'There are no profiles here: ask for none.' : suggestNames(String(name), names, 'profiles');
-  const message = `${by} asks for the profile '${String(name)}', which is not here`;
+    names.length === 0
+      ? 'The configuration has no profiles: do not request one.'
+      : suggestNames(String(name), names, 'profiles');
+  const message = `${by} requests the profile '${String(name)}', which does not exist`;
   return { path: ['profiles'], at: 'key', message, suggestion };
 }
 
-/** Every profile is a mapping of known keys, also those that are not taken. */
+/** Checks that every profile, applied or not, is a mapping of known keys. */
 function profileFaults(profiles: unknown, chosen: string | undefined, wording: Wording): PathFault[] {
   if (!isMapping(profiles)) return [notMapping(['profiles'], 'profiles by name', wording)];
   const known = Object.keys(PIPELINE_FIELDS);
@@ -83,11 +84,11 @@ function brokenName(path: readonly string[], wording: Wording): PathFault {
 
 function notMapping(path: readonly string[], of: string, wording: Wording): PathFault {
   const { key, given } = wording(path);
-  const suggestion = 'Write the keys below it, indented, or leave it out.';
+  const suggestion = 'Write the keys below it, indented, or remove it.';
   return { path, at: 'value', message: `${key}: must be a mapping of ${of}; got ${given}`, suggestion };
 }
 
-/** The merged keys stand where they came from. */
+/** Records the positions of the merged keys: those of the keys that they come from. */
 function placeMerged(merged: Mapping, document: Mapping, profile: unknown, places: YamlPlaces): void {
   const below = places.get(document);
   if (below === undefined) return;

@@ -9,11 +9,11 @@ import { KEY_ALIASES } from '../../schemas/pipeline/pipeline-document.ts';
 const PLACE = path.join('.evenhand', 'config.yml');
 
 /**
- * The configuration that holds for a folder: `EVENHAND_CONFIG_PATH` where it is
- * set (whether or not there is a file), else the first `.evenhand/config.yml`
- * in the folder and those above it, else the one in the home folder.
- * @param start the folder to begin in; the current one where it is left out
- * @returns its path, or undefined where there is none
+ * Finds the configuration that applies to a folder. This is `EVENHAND_CONFIG_PATH` if it is set (even if the file
+ * does not exist), else the first `.evenhand/config.yml` in the folder and those above it, else the one in the home
+ * folder.
+ * @param start the folder in which the search begins; the current folder if omitted
+ * @returns its path, or undefined if there is none
  * @example
  * ```ts
  * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -36,10 +36,10 @@ function foldersUp(folder: string): string[] {
   return above === folder ? [folder] : [folder, ...foldersUp(above)];
 }
 
-/** How configurations of pipelines are read, and spoken of. */
+/** The dialect of pipeline configurations: how they are parsed, and texts for messages. */
 export const PIPELINE_DIALECT: ConfigDialect = {
   aliases: KEY_ALIASES,
-  // A label that is written as a number keeps the form in which it is written.
+  // A label that looks like a number keeps its written form.
   textKeys: ['positive_label', 'na_values'],
   beginning: 'Start with the sensitive attributes, as in sensitive: [sex].',
   insteadOfMerging: 'Write the keys out, or use profiles.',
@@ -48,13 +48,13 @@ export const PIPELINE_DIALECT: ConfigDialect = {
 
 /**
  * Reads a configuration file.
- * @param path the file; one is looked for where it is left out
- * @throws {ConfigValidationError} where there is none, or it is no YAML
+ * @param path the file; the default search is used if omitted
+ * @throws {ConfigValidationError} if there is no file, or it is not valid YAML
  */
 export async function openConfigFile(path?: string): Promise<ConfigText> {
   const file = path ?? findConfigFile();
   if (file === undefined) {
-    const problem = 'there is no configuration file: no .evenhand/config.yml here or above';
+    const problem = 'no configuration file was found: there is no .evenhand/config.yml in this folder or above it';
     const suggestion = 'Name one with --config or EVENHAND_CONFIG_PATH.';
     throw faultsError([wholeFault(null, problem, suggestion)], PIPELINE_DIALECT);
   }

@@ -5,11 +5,11 @@ import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
 import { paramsToSnakeCase } from './params-case.ts';
 
-/** What a configuration means, a line for each part of the work. */
+/** Describes a configuration, with a line for each part of the work. */
 export function describeConfig(config: PipelineConfig): string[] {
   return [
     `Sensitive: ${describeSensitive(config)}.`,
-    `Detectors: alpha ${String(config.alpha)}, proxies from an association of ${String(config.proxyThreshold)}${config.reportOut === undefined ? '' : `, report in ${config.reportOut}`}.`,
+    `Detectors: alpha ${String(config.alpha)}, proxy threshold ${String(config.proxyThreshold)}${config.reportOut === undefined ? '' : `, report in ${config.reportOut}`}.`,
     ...describeSteps(config),
     `Training: ${describeTraining(config)}.`,
     `Gate: ${describeGate(config)}.`,
@@ -35,9 +35,9 @@ function describeSteps({ pipeline }: PipelineConfig): string[] {
 }
 
 function describeTraining({ training, features }: PipelineConfig): string {
-  if (training === undefined) return 'none, data are prepared only';
+  if (training === undefined) return 'none, only the data are prepared';
   const { method, targetColumn, positiveLabel, params } = training;
-  const label = positiveLabel === undefined ? '' : ` (1 where it is '${positiveLabel}')`;
+  const label = positiveLabel === undefined ? '' : ` (1 if it is '${positiveLabel}')`;
   const seen =
     features === undefined
       ? 'the numeric columns'
@@ -45,10 +45,10 @@ function describeTraining({ training, features }: PipelineConfig): string {
   return `${method}${describeParams(paramsToSnakeCase(params, TRAINING_PARAMS[method]))}, predicts ${targetColumn}${label} from ${seen}`;
 }
 
-/** What is judged, and by what. */
+/** Describes the metric and the threshold of the gate. */
 export function describeGate({ fairnessMetric, validationThreshold, strictMissing }: PipelineConfig): string {
   const metric = fairnessMetric ?? 'demographic_parity_difference';
-  if (validationThreshold === undefined) return `${metric} is shown, without a verdict`;
+  if (validationThreshold === undefined) return `${metric} is reported without a verdict`;
   const side = metric.endsWith('_ratio') ? 'at least' : 'at most';
   const rule = strictMissing === true ? ', strict about missing values' : '';
   return `${metric} ${side} ${String(validationThreshold)}${rule}`;

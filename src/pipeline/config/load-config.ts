@@ -9,9 +9,8 @@ import { readConfig } from './read-config.ts';
 /** Options of {@link loadConfig} and {@link parseConfigText}. */
 export interface LoadConfigOptions {
   /**
-   * Which of the file's profiles is laid over its top level.
-   * With null the environment is not asked.
-   * @defaultValue EVENHAND_PROFILE, else the only one; of several none, with a warning
+   * The name of the profile to merge into the top level of the file. With null, the environment variable is ignored.
+   * @defaultValue EVENHAND_PROFILE, else the only profile; if there are several, none, with a warning
    */
   readonly profile?: string | null | undefined;
 }
@@ -20,8 +19,9 @@ const LOAD_CONFIG_OPTION_NAMES: OptionNames<LoadConfigOptions> = { profile: true
 
 /**
  * Reads a configuration file: YAML (or JSON), described in docs/configuration.md.
- * @param path the file; {@link findConfigFile} looks for one where it is left out
- * @throws {ConfigValidationError} where there is no file, or with all that is wrong in it, a line each; `context.faults` lists them with line, column and key
+ * @param path the file; {@link findConfigFile} searches for one if omitted
+ * @throws {ConfigValidationError} if there is no file, or listing all problems in it, one per line; `context.faults`
+ *   lists them with line, column and key
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs';
@@ -39,9 +39,9 @@ export async function loadConfig(path?: string, options: LoadConfigOptions = {})
 }
 
 /**
- * A configuration from the text of a file.
- * @param file what the text is called in messages
- * @throws {ConfigValidationError} with all that is wrong, a line each: `file:line:column: key: what was required; what came.`
+ * Parses a configuration from the text of a file.
+ * @param file the name of the text in messages
+ * @throws {ConfigValidationError} with all problems, one per line: `file:line:column: key: requirement; value found.`
  * @example
  * ```ts
  * import { parseConfigText } from 'evenhand/pipeline';
@@ -60,7 +60,7 @@ export async function parseConfigText(
   return withProfile(await openConfigText(text, file, PIPELINE_DIALECT), options);
 }
 
-/** Which profile the caller or the environment asks for. */
+/** Returns the profile that the caller or the environment requests. */
 export function profileRequest({ profile }: LoadConfigOptions): ProfileRequest {
   if (profile === null) return { name: undefined, by: 'nobody' };
   if (profile !== undefined) return { name: profile, by: 'profile' };
@@ -72,7 +72,7 @@ function withProfile(text: ConfigText, options: LoadConfigOptions): PipelineConf
   const read = readConfig({ ...text, allowsCamelCase: false, request: profileRequest(options) });
   if (read.profile === null && read.profiles.length > 0) {
     getLogger().warn(
-      `${text.file} has the profiles ${read.profiles.join(', ')}, and none was chosen: its top level is used alone. Choose one with --profile or EVENHAND_PROFILE.`,
+      `${text.file} has the profiles ${read.profiles.join(', ')}, but none was chosen, so only its top level is used. Choose one with --profile or EVENHAND_PROFILE.`,
     );
   }
   return read.config;

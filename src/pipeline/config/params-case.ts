@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { toCamelCase, toSnakeCase } from '../../internal/arguments.ts';
 import type { Mapping } from '../../internal/values.ts';
 
-/** Parameters with the keys that their schema declares in camelCase; keys that are data stay as they are. */
+/** Renames the keys that the schema declares to camelCase; keys that are data stay as they are. */
 export function paramsToCamelCase(params: Mapping, schema: z.ZodObject): Mapping {
   return renameDeclared(params, schema, toCamelCase, (name) => name);
 }
 
-/** Undoes {@link paramsToCamelCase}. */
+/** Reverses {@link paramsToCamelCase}. */
 export function paramsToSnakeCase(params: Mapping, schema: z.ZodObject): Mapping {
   return renameDeclared(params, schema, toSnakeCase, toSnakeCase);
 }
@@ -29,7 +29,7 @@ function renameDeclared(
   );
 }
 
-/** The schema of a value that is itself a mapping of declared keys. */
+/** Returns the schema of a value that is itself a mapping of declared keys. */
 function objectIn(schema: unknown): z.ZodObject | undefined {
   const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
   return inner instanceof z.ZodObject ? inner : undefined;

@@ -2,16 +2,15 @@ import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts
 import { readConfig } from './read-config.ts';
 
 /**
- * A configuration from plain data: the keys of a configuration file, in
- * snake_case or camelCase, so that what {@link loadConfig} gave can be given
- * back. Defaults are filled in, parameters are in camelCase, the result is
- * frozen. Keys that are data (attributes and groups in `benchmarks`, groups in
- * `targets`) stay as they are. Of `profiles` the only one is taken.
+ * Parses a configuration from plain data. It has the keys of a configuration file, in snake_case or camelCase, so the
+ * output of {@link loadConfig} is valid input too. Defaults are filled in, parameters are in camelCase, and the
+ * result is frozen. Keys that are data (attributes and groups in `benchmarks`, groups in `targets`) stay as they are.
+ * If `profiles` has only one profile, it is applied.
  *
- * It checks what can be checked without data: names, ranges, and what keys
- * require of each other. Whether columns exist is found out when data come.
- * @param where what the configuration is called in messages
- * @throws {ConfigValidationError} with all that is wrong, a line each; `context.faults` lists them
+ * Everything that does not need data is checked: names, ranges, and the requirements between keys. Whether columns
+ * exist is checked when data are available.
+ * @param where the name of the configuration in messages
+ * @throws {ConfigValidationError} with all problems, one per line; `context.faults` lists them
  * @example
  * ```ts
  * import { parsePipelineConfig } from 'evenhand/pipeline';

@@ -1,12 +1,12 @@
 import type { TrainingMethod } from '../../schemas/pipeline/pipeline-document.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
-/** A configuration as code writes it: what is left out gets its default. What `loadConfig` gave is one too. */
+/** A configuration in code. Omitted keys get their defaults. The output of `loadConfig` is valid too. */
 export interface PipelineConfigInput {
-  /** The sensitive attributes; each is analysed apart. At least one. */
+  /** The sensitive attributes, at least one; each is analysed separately. */
   readonly sensitive: string | readonly string[];
   /**
-   * Crossings of attributes that are analysed too.
+   * Intersections of attributes that are analysed too.
    * @defaultValue none
    */
   readonly intersections?: readonly (readonly string[])[] | undefined;
@@ -21,11 +21,14 @@ export interface PipelineConfigInput {
    */
   readonly alpha?: number | undefined;
   /**
-   * From which association on a column counts as a proxy.
+   * The association from which a column counts as a proxy.
    * @defaultValue 0.3
    */
   readonly proxyThreshold?: number | undefined;
-  /** Where `evenhand pipeline` writes the detectors' report: a .md, .json or .html file, relative to the current folder and below it. */
+  /**
+   * The path to which `evenhand pipeline` writes the detectors' report: a .md, .json or .html file below the current
+   * folder, as a relative path.
+   */
   readonly reportOut?: string | undefined;
   /**
    * The steps, in order.
@@ -33,19 +36,19 @@ export interface PipelineConfigInput {
    */
   readonly pipeline?: readonly PipelineStepInput[] | undefined;
   /**
-   * The columns to learn from.
+   * The columns used as features.
    * @defaultValue every numeric column that is neither target nor sensitive
    */
   readonly features?: readonly string[] | undefined;
   /**
-   * Texts that are missing values, in all columns.
+   * Texts that are read as missing values, in all columns.
    * @defaultValue those of pandas, and in sensitive columns the empty text alone
    */
   readonly naValues?: readonly string[] | undefined;
-  /** How a model is trained; a pipeline alone needs none. */
+  /** The training of a model; not needed for a pipeline alone. */
   readonly training?: TrainingInput | undefined;
   /**
-   * The metric that is judged.
+   * The metric that is evaluated.
    * @defaultValue 'demographic_parity_difference'
    */
   readonly fairnessMetric?: string | undefined;
@@ -57,7 +60,7 @@ export interface PipelineConfigInput {
   readonly strictMissing?: boolean | undefined;
 }
 
-/** A step as code writes it. */
+/** A step in code. */
 export interface PipelineStepInput {
   /** @defaultValue the transformer's name */
   readonly name?: string | undefined;
@@ -65,11 +68,11 @@ export interface PipelineStepInput {
   readonly params?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A training section as code writes it. */
+/** A training section in code. */
 export interface TrainingInput {
   readonly method: TrainingMethod;
   readonly targetColumn: string;
-  /** @defaultValue of text the rarer of two labels */
+  /** @defaultValue the less frequent of two labels, if they are text */
   readonly positiveLabel?: string | undefined;
   readonly params?: Readonly<Record<string, unknown>> | undefined;
 }

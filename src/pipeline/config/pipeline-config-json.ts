@@ -4,8 +4,8 @@ import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts
 import { paramsToSnakeCase } from './params-case.ts';
 
 /**
- * A configuration as plain data with the keys of a configuration file, always
- * in the same order; `parsePipelineConfig` reads it back.
+ * Converts a configuration to plain data with the keys of a configuration file, always in the same order.
+ * `parsePipelineConfig` reads it back.
  * @example
  * ```ts
  * import { parsePipelineConfig, pipelineConfigToJson } from 'evenhand/pipeline';

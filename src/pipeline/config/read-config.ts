@@ -23,8 +23,8 @@ const NOTHING: ReadonlyMap<string, Rename> = new Map();
 const COST_KEYS = ['false_positive', 'false_negative'];
 
 /**
- * A configuration with its declared keys under their one name each: aliases and
- * camelCase are gone, keys that are data and unknown ones are as they were.
+ * Returns a configuration in which each declared key has its canonical name, without aliases and camelCase. Keys that
+ * are data and unknown keys are left as they are.
  */
 function canonicalDocument(value: unknown, renaming: Renaming): unknown {
   const declared = Object.keys(PIPELINE_FIELDS);
@@ -46,7 +46,7 @@ function renameTraining(training: unknown, path: KeyPath, renaming: Renaming): u
   return withParams(renamed, path, TRAINING_PARAMS, 'method', renaming);
 }
 
-/** Renames the keys of parameters; which there are depends on what they are the parameters of. */
+/** Renames the keys of parameters; the known keys depend on the owner of the parameters. */
 function withParams(
   owner: unknown,
   path: KeyPath,
@@ -65,31 +65,32 @@ function withParams(
 
 const FIELDS = { schemas: PIPELINE_FIELDS, otherKeys: ['profiles'], dialect: PIPELINE_DIALECT };
 
-/** A configuration as data, and what is known of where it comes from. */
+/** A configuration as data, with its origin. */
 export interface ConfigSource {
   readonly value: unknown;
-  /** Where its parts stand; empty where it is no text. */
+  /** The positions of its parts in the text; empty if it is not from a text. */
   readonly places: YamlPlaces;
-  /** Where it begins; null where it is no text. */
+  /** The position of its beginning; null if it is not from a text. */
   readonly start: TextPlace | null;
-  /** What it is called in messages. */
+  /** Its name in messages. */
   readonly file: string | null;
   readonly allowsCamelCase: boolean;
   readonly request: ProfileRequest;
 }
 
-/** A configuration, and the profile that it was read with. */
+/** A configuration, and the profile that was applied. */
 export interface ReadConfig {
   readonly config: PipelineConfig;
   /** null for none. */
   readonly profile: string | null;
-  /** Every profile there is. */
+  /** All profiles. */
   readonly profiles: readonly string[];
 }
 
 /**
- * Reads a configuration from data: names keys, lays the profile over it, checks each field and then fields together.
- * @throws {ConfigValidationError} with all that is wrong
+ * Reads a configuration from data: renames keys, merges the profile, then checks each field and the requirements
+ * between fields.
+ * @throws {ConfigValidationError} with all problems
  */
 export function readConfig({ value, places, start, file, allowsCamelCase, request }: ConfigSource): ReadConfig {
   const renamed: PathFault[] = [];

@@ -1,23 +1,23 @@
 import { type CategoricalColumn, encodeGroups, INTERSECTION_SEPARATOR, type Table } from '../../table/index.ts';
 
-/** An attribute with its groups counted. */
+/** An attribute with the counts of its groups. */
 export interface AttributeGroups {
   /** The column, or the columns of an intersection joined by `||`. */
   readonly name: string;
   readonly columns: readonly string[];
   /** The group of each row. */
   readonly groups: CategoricalColumn;
-  /** Rows of each group, by code. */
+  /** The number of rows of each group, by code. */
   readonly counts: Float64Array;
   /** Rows that have a group. */
   readonly n: number;
-  /** Rows without one; they are left out. */
+  /** Rows without a group; they are excluded. */
   readonly nMissing: number;
-  /** Expected proportions by group; undefined where the configuration has none. */
+  /** Expected proportions by group; undefined if the configuration has none. */
   readonly benchmark: ReadonlyMap<string, number> | undefined;
 }
 
-/** The groups of an attribute, or of several columns crossed. */
+/** Reads the groups of an attribute, or of the intersection of several columns. */
 export function readAttribute(
   table: Table,
   columns: readonly string[],

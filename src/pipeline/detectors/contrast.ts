@@ -2,10 +2,10 @@ import type { CrossCounts } from '../../stats/association/cross-counts.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { formatShare, formatStatistic } from './report-numbers.ts';
 
-/** A group of fewer rows is not held up as an extreme. */
+/** Groups with fewer rows are not considered as extremes. */
 const MIN_ROWS = 30;
 
-/** One end of a contrast. */
+/** One of the two groups of a contrast. */
 export interface ContrastEnd {
   readonly group: string;
   /** A share of the group's rows, or a mean. */
@@ -13,15 +13,15 @@ export interface ContrastEnd {
   readonly n: number;
 }
 
-/** The groups of at least 30 rows that lie farthest apart. */
+/** The groups of at least 30 rows that differ most. */
 export interface Contrast {
-  /** The value whose share of rows is compared; null where means are. */
+  /** The value whose share of rows is compared; null if means are compared. */
   readonly level: string | null;
   readonly lowest: ContrastEnd;
   readonly highest: ContrastEnd;
 }
 
-/** The level of which the shares in two groups differ most. Levels are compared in the cells that occur. */
+/** Finds the level whose shares in two groups differ most. Only cells that occur are visited. */
 export function shareContrast(
   table: CrossCounts,
   groups: readonly string[],
@@ -56,12 +56,12 @@ function widestLevel({ cells, counts, rowTotals, columnTotals }: CrossCounts, la
     highest[level] = Math.max(highest[level] as number, share);
     (met[level] as number) += 1;
   });
-  // In a group whose cell does not occur the share is 0.
+  // If the cell of a group does not occur, its share is 0.
   const gaps = highest.map((high, level) => high - ((met[level] as number) < large ? 0 : (lowest[level] as number)));
   return gaps.reduce((widest, gap, level) => (gap > (gaps[widest] as number) ? level : widest), 0);
 }
 
-/** The groups with the smallest and the largest mean. */
+/** Finds the groups with the smallest and the largest mean. */
 export function meanContrast(values: Float64Array, { codes, labels }: CategoricalColumn): Contrast | null {
   const n = new Float64Array(labels.length);
   const means = new Float64Array(labels.length);
@@ -70,7 +70,7 @@ export function meanContrast(values: Float64Array, { codes, labels }: Categorica
     const group = codes[row] as number;
     if (group < 0 || Number.isNaN(value)) continue;
     (n[group] as number) += 1;
-    // A running mean, since a sum may pass the largest double.
+    // A running mean, since a sum may overflow.
     (means[group] as number) += value / (n[group] as number) - (means[group] as number) / (n[group] as number);
   }
   const ends = labels
@@ -79,7 +79,9 @@ export function meanContrast(values: Float64Array, { codes, labels }: Categorica
   return ends.length < 2 ? null : { level: null, ...extremes(ends) };
 }
 
-/** Of groups with the same value the larger is held up, and of equal ones the first by label, never by row. */
+/**
+ * Finds the extremes. Of groups with the same value the larger is chosen, then the first by label, never by row order.
+ */
 function extremes(ends: readonly ContrastEnd[]): { readonly lowest: ContrastEnd; readonly highest: ContrastEnd } {
   const bySize = [...ends].sort((a, b) => b.n - a.n || (a.group < b.group ? -1 : 1));
   return {
@@ -88,7 +90,7 @@ function extremes(ends: readonly ContrastEnd[]): { readonly lowest: ContrastEnd;
   };
 }
 
-/** A contrast in words: "'Wife' from 0.0% (Male) to 14.6% (Female)", "mean from 36.4 (Female) to 42.4 (Male)". */
+/** Describes a contrast: "'Wife' from 0.0% (Male) to 14.6% (Female)", "mean from 36.4 (Female) to 42.4 (Male)". */
 export function contrastPhrase({ level, lowest, highest }: Contrast): string {
   const format = level === null ? formatStatistic : formatShare;
   const what = level === null ? 'mean' : `'${level}'`;

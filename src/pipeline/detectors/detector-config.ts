@@ -8,18 +8,18 @@ import type { DetectorSettings } from './detector.ts';
 /** Proportions of groups, by attribute. */
 type Benchmarks = PipelineConfig['benchmarks'];
 
-/** What of a pipeline's configuration the detectors use. */
+/** The part of a pipeline's configuration that the detectors use. */
 export interface DetectorConfig {
-  /** The sensitive attributes, at least one; each is analysed apart. */
+  /** The sensitive attributes, at least one; each is analysed separately. */
   readonly sensitive: PipelineConfig['sensitive'];
   /**
-   * Crossings of attributes that are analysed too.
+   * Intersections of attributes that are analysed too.
    * @defaultValue none
    */
   readonly intersections?: PipelineConfig['intersections'] | undefined;
   /**
-   * Expected proportions of groups, by attribute; of an intersection by its columns joined by `||`.
-   * Groups of an attribute without any are counted and not tested.
+   * Expected proportions of groups, by attribute. An intersection is named by its columns, joined by `||`. The groups
+   * of an attribute without proportions are counted but not tested.
    * @defaultValue none
    */
   readonly benchmarks?: Benchmarks | undefined;
@@ -33,7 +33,7 @@ export interface DetectorConfig {
    * @defaultValue 0.3
    */
   readonly proxyThreshold?: number | undefined;
-  /** Its target is not tested. */
+  /** The training section; its target is not tested. */
   readonly training?: Pick<TrainingConfig, 'targetColumn'> | undefined;
 }
 
@@ -47,8 +47,8 @@ export interface ParsedDetectorConfig extends DetectorSettings {
 
 /**
  * Reads the configuration, and checks it against the data.
- * @throws {ValueError} for a value out of its range, and without an attribute
- * @throws {DataValidationError} without rows, and for a column that is not there
+ * @throws {ValueError} if a value is out of its range, or there is no attribute
+ * @throws {DataValidationError} if there are no rows, or a column does not exist
  */
 export function parseDetectorConfig(config: DetectorConfig, table: Table): ParsedDetectorConfig {
   const attributes = [...config.sensitive.map((name) => [name]), ...(config.intersections ?? []).map(withoutRepeats)];
@@ -71,7 +71,7 @@ function withoutRepeats(columns: readonly string[]): string[] {
   return [...new Set(columns)];
 }
 
-/** Each attribute once, however often it is named. */
+/** Removes repeated attributes. */
 function firstOfEach(attributes: readonly (readonly string[])[]): (readonly string[])[] {
   const byKey = new Map(attributes.map((columns) => [JSON.stringify(columns), columns]));
   return [...byKey.values()];
@@ -90,8 +90,8 @@ function parseShares(attribute: string, shares: Benchmarks[string]): Map<string,
 }
 
 function noRows(): DataValidationError {
-  return new DataValidationError('The data have no rows, so there is nothing to look at.', {
+  return new DataValidationError('The data have no rows, so there is nothing to analyse.', {
     context: { argument: 'data' },
-    suggestion: 'Give at least one row.',
+    suggestion: 'Provide at least one row.',
   });
 }

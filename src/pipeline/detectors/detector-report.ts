@@ -3,7 +3,7 @@ import type { DetectorReportBody, DetectorReportFields, DetectorReportMeta } fro
 import type { ReportSection, ReportTable } from './report-numbers.ts';
 import { factsOf, NO_FINDINGS, sectionsOf } from './report-parts.ts';
 
-/** What the detectors found in data. Frozen. */
+/** The detectors' report on data. Frozen. */
 export class DetectorReport implements DetectorReportFields {
   readonly meta: DetectorReportMeta;
   readonly body: DetectorReportBody;
@@ -14,12 +14,12 @@ export class DetectorReport implements DetectorReportFields {
     Object.freeze(this);
   }
 
-  /** The report as the wire has it: snake_case; a number that is undefined or infinite is null, with its reason beside it. */
+  /** Converts the report to JSON: snake_case, with null and a reason for a number that is undefined or infinite. */
   toJSON(): WireReport {
     return { meta: toWire(this.meta), body: toWire(this.body) };
   }
 
-  /** The report as Markdown: the findings in words, then a table for every detector. */
+  /** Formats the report as Markdown: the findings as sentences, then a table for every detector. */
   toMarkdown(): string {
     return reportToMarkdown(this);
   }
@@ -39,8 +39,8 @@ interface WireReport {
 }
 
 /**
- * A value with the keys of its objects in snake_case; a number that JSON does
- * not have is null. Keys are names of ours; those of data stand in values alone.
+ * Converts a value to JSON: keys in snake_case, and null for a number that JSON does not have. All keys are names of
+ * this package; names from the data occur only as values.
  */
 function toWire(value: unknown): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
@@ -49,12 +49,12 @@ function toWire(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [snakeCase(key), toWire(part as unknown)]));
 }
 
-/** adjustedPValue is adjusted_p_value. */
+/** Converts a key to snake_case: adjustedPValue becomes adjusted_p_value. */
 function snakeCase(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** A report as Markdown: the findings in words, then a table for every detector. */
+/** Formats a report as Markdown: the findings as sentences, then a table for every detector. */
 function reportToMarkdown(report: DetectorReportFields): string {
   const { findings } = report.body.summary;
   return [

@@ -1,7 +1,7 @@
 import type { AnalysedAttribute } from './relation.ts';
 import type { ReportSection } from './report-numbers.ts';
 
-/** The limits that findings are judged by. */
+/** The limits that decide what counts as a finding. */
 export interface DetectorSettings {
   /** A p-value of at most this counts as a difference, in (0, 1). */
   readonly alpha: number;
@@ -9,35 +9,34 @@ export interface DetectorSettings {
   readonly proxyThreshold: number;
 }
 
-/** What every finding has. */
+/** Fields shared by all findings. */
 export interface DetectorFinding {
   /** The attribute, or the columns of an intersection joined by `||`. */
   readonly attribute: string;
 }
 
-/** A finding in words. */
+/** A finding as a sentence. */
 export interface Sentence {
   readonly text: string;
-  /** The size of what was found, 0 to 1; the worst come first. */
+  /** The size of the finding, 0 to 1; the most severe come first. */
   readonly severity: number;
 }
 
 /**
- * One way of looking at data by groups. A detector is pure: it is given an
- * attribute with everything counted, and knows nothing of files or time.
+ * A detector analyses data by groups in one way. It is a pure function: its input is an attribute with all counts,
+ * and it does not access files or the time.
  */
 export interface Detector<Finding extends DetectorFinding = DetectorFinding> {
   /** Its part of the report's body. */
   readonly name: string;
-  /** What it finds about one attribute; never throws for data that have been read. */
+  /** Returns the findings about one attribute; never throws for data that have been read. */
   detect(attribute: AnalysedAttribute, settings: DetectorSettings): Finding[];
   /**
-   * Adjusts the findings of all attributes to each other; absent where each
-   * attribute is a family of tests of its own.
+   * Adjusts the findings of all attributes together; absent if the tests of each attribute are a separate family.
    */
   adjust?(findings: readonly Finding[], settings: DetectorSettings): Finding[];
-  /** The findings about one attribute that a reader should hear of, in words that claim no more than was tested. */
+  /** Summarises the findings about one attribute in sentences that claim no more than was tested. */
   summarise(findings: readonly Finding[], settings: DetectorSettings): Sentence[];
-  /** All findings as a section of a report. */
+  /** Returns all findings as a section of a report. */
   section(findings: readonly Finding[], settings: DetectorSettings): ReportSection;
 }

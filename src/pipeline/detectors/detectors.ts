@@ -3,7 +3,7 @@ import { missingnessDetector } from './missingness-detector.ts';
 import { proxyDetector } from './proxy-detector.ts';
 import { representationDetector } from './representation-detector.ts';
 
-/** The detectors, by their part of the report's body, in its order. */
+/** The detectors, in the order of the report's body. */
 export const DETECTORS = {
   representation: representationDetector,
   disparities: disparityDetector,
@@ -17,5 +17,5 @@ export type DetectorName = keyof typeof DETECTORS;
 /** The names of all detectors. */
 export const DETECTOR_NAMES = Object.keys(DETECTORS) as readonly DetectorName[];
 
-/** What a detector finds. */
+/** The type of a detector's findings. */
 export type FindingOf<Name extends DetectorName> = ReturnType<(typeof DETECTORS)[Name]['detect']>[number];

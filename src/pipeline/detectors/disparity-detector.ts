@@ -5,14 +5,14 @@ import { type Contrast, contrastPhrase } from './contrast.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
 import { formatPValue, formatSize, formatStatistic, MEASURE_NAMES, reportTable } from './report-numbers.ts';
 
-/** How a column differs between groups. */
+/** The differences of a column between groups. */
 export interface DisparityFinding extends DetectorFinding {
   readonly column: string;
   /** Rows with a value and a group. */
   readonly n: number;
   /** Pearson's chi-square of independence (text), or one-way analysis of variance (numbers). */
   readonly test: 'chi_square' | 'anova';
-  /** NaN where the test is undefined; Infinity without spread inside the groups. */
+  /** NaN if the test is undefined; Infinity if there is no spread within the groups. */
   readonly statistic: number;
   readonly degrees: readonly number[];
   readonly pValue: number;
@@ -23,18 +23,17 @@ export interface DisparityFinding extends DetectorFinding {
   readonly effectSize: number;
   /** Whether the adjusted p-value is at most alpha. */
   readonly flagged: boolean;
-  /** The groups of at least 30 rows that lie farthest apart. */
+  /** The groups of at least 30 rows that differ most. */
   readonly contrast: Contrast | null;
-  /** Why the test is undefined; null where it is not. */
+  /** Why the test is undefined; null if it is defined. */
   readonly reason: string | null;
   readonly notes: readonly string[];
 }
 
 /**
- * Tests for every column whether it differs between groups: text by Pearson's
- * chi-square, numbers by one-way analysis of variance. P-values are adjusted
- * over the columns of one attribute, so that of the columns flagged for it at
- * most a share alpha is expected to be chance.
+ * Tests every column for differences between groups: text by Pearson's chi-square, numbers by one-way analysis of
+ * variance. P-values are adjusted over the columns of one attribute, so that the expected share of chance findings
+ * among the columns flagged for it is at most alpha.
  */
 export const disparityDetector: Detector<DisparityFinding> = {
   name: 'disparities',
@@ -105,13 +104,13 @@ export const disparityDetector: Detector<DisparityFinding> = {
     return {
       title: 'Disparities',
       intro:
-        "Whether columns differ between groups: Pearson's chi-square for text, one-way analysis of variance for numbers; p-values adjusted over the columns of each attribute by Benjamini and Hochberg.",
+        "Tests whether columns differ between groups: Pearson's chi-square for text, one-way analysis of variance for numbers; p-values adjusted over the columns of each attribute by Benjamini and Hochberg.",
       tables: rows.length === 0 ? [] : [reportTable('Columns by attribute', header, rows)],
     };
   },
 };
 
-/** Adjusted p-values in the order that the p-values came in. */
+/** Returns adjusted p-values in the order of the p-values. */
 export function adjustInPlace(pValues: readonly number[]): Float64Array {
   const [adjusted, order] = benjaminiHochberg(pValues);
   const inPlace = new Float64Array(pValues.length);
@@ -119,7 +118,9 @@ export function adjustInPlace(pValues: readonly number[]): Float64Array {
   return inPlace;
 }
 
-/** The smallest p-values first, of equal ones (0, in large data) the largest effects; undefined ones last. */
+/**
+ * Sorts by p-value, then (for equal ones, such as 0 in large data) by decreasing effect; undefined p-values come last.
+ */
 function byPValue(a: DisparityFinding, b: DisparityFinding): number {
   if (Number.isNaN(a.pValue) || Number.isNaN(b.pValue))
     return Number(Number.isNaN(a.pValue)) - Number(Number.isNaN(b.pValue));

@@ -5,7 +5,7 @@ import { adjustInPlace } from './disparity-detector.ts';
 import { expectedNotes } from './relation.ts';
 import { formatPValue, formatSize, formatStatistic, reportTable } from './report-numbers.ts';
 
-/** How often a column's value is missing in the groups. */
+/** The frequency of missing values of a column in the groups. */
 export interface MissingnessFinding extends DetectorFinding {
   readonly column: string;
   /** Rows with a group and no value. */
@@ -72,7 +72,7 @@ export const missingnessDetector: Detector<MissingnessFinding> = {
     const header = ['attribute', 'column', 'missing', 'chi-square', 'adjusted p', "Cramér's V", 'differs', 'where'];
     return {
       title: 'Missing values',
-      intro: "Whether values are missing more often in some groups, by Pearson's chi-square.",
+      intro: "Tests whether values are missing more often in some groups, by Pearson's chi-square.",
       tables: rows.length === 0 ? [] : [reportTable('Columns with missing values', header, rows)],
     };
   },

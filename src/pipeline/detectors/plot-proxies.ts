@@ -8,11 +8,11 @@ import type { DetectorReportFields } from './detector-report-fields.ts';
 
 /** Options of {@link plotProxies}. */
 export interface PlotProxiesOptions {
-  /** Where to save the plot; its extension (.svg, .png or .html) decides the form. */
+  /** The path of the plot; its extension (.svg, .png or .html) sets the format. */
   readonly savePath: string;
   /**
-   * Above the plot.
-   * @defaultValue 'How closely columns go with attributes'
+   * The title above the plot.
+   * @defaultValue 'Association between columns and attributes'
    */
   readonly title?: string | undefined;
 }
@@ -20,18 +20,18 @@ export interface PlotProxiesOptions {
 const PLOT_PROXIES_OPTION_NAMES: OptionNames<PlotProxiesOptions> = { savePath: true, title: true };
 
 /**
- * Draws a heat map: a row for each column of the data, a column for each
- * attribute, in every cell their association from 0 to 1, proxies marked.
+ * Draws a heat map with a row for each column of the data and a column for each attribute. Every cell shows their
+ * association from 0 to 1, and proxies are marked.
  * @returns the path written
- * @throws {DataValidationError} where no column was tested, or the path cannot be written
- * @throws {DependencyError} where the packages that draw are not installed
+ * @throws {DataValidationError} if no column was tested, or the path cannot be written
+ * @throws {DependencyError} if the packages for charts are not installed
  */
 export async function plotProxies(report: DetectorReportFields, options: PlotProxiesOptions): Promise<string> {
   assertKnownOptions('plotProxies', options, PLOT_PROXIES_OPTION_NAMES);
   const format = chartFormat(options.savePath);
   const chart = proxyMap(report, options.title);
   if (chart === undefined) {
-    throw new DataValidationError('There is nothing to draw: no column was tested against an attribute.', {
+    throw new DataValidationError('There is nothing to plot: no column was tested against an attribute.', {
       suggestion: 'See meta.skipped for the reasons.',
     });
   }
@@ -39,7 +39,7 @@ export async function plotProxies(report: DetectorReportFields, options: PlotPro
   return options.savePath;
 }
 
-/** The heat map of every column's association with every attribute; undefined where no column was tested. */
+/** Returns the heat map of every column's association with every attribute; undefined if no column was tested. */
 export function proxyMap({ meta, body }: DetectorReportFields, title?: string): Chart | undefined {
   const attributes = [...new Set(body.associations.map(({ attribute }) => attribute))];
   const columns = [...new Set(body.associations.map(({ column }) => column))];
@@ -54,8 +54,8 @@ export function proxyMap({ meta, body }: DetectorReportFields, title?: string): 
   return heatMapChart(
     { rows: columns, columns: attributes, values, threshold: meta.proxyThreshold },
     {
-      title: title ?? 'How closely columns go with attributes',
-      subtitle: `Cramér's V for text, eta squared for numbers; proxies from ${String(meta.proxyThreshold)} on are orange and bold`,
+      title: title ?? 'Association between columns and attributes',
+      subtitle: `Cramér's V for text, eta squared for numbers; proxies (at least ${String(meta.proxyThreshold)}) are orange and bold`,
     },
   );
 }

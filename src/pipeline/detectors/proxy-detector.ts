@@ -3,7 +3,7 @@ import type { AssociationMeasure } from '../association.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
 import { formatSize, MEASURE_NAMES, reportTable } from './report-numbers.ts';
 
-/** A column that goes with an attribute closely enough to stand in for it. */
+/** A column whose association with an attribute reaches the proxy threshold. */
 export interface ProxyFinding extends DetectorFinding {
   readonly column: string;
   readonly measure: AssociationMeasure;
@@ -15,8 +15,8 @@ export interface ProxyFinding extends DetectorFinding {
 }
 
 /**
- * Finds proxies: columns whose association with the attribute is at least the
- * threshold. Text by bias-corrected Cramér's V, numbers by eta squared.
+ * Finds proxies: columns whose association with the attribute is at least the threshold. The measure is
+ * bias-corrected Cramér's V for text and eta squared for numbers.
  */
 export const proxyDetector: Detector<ProxyFinding> = {
   name: 'proxies',
@@ -38,7 +38,7 @@ export const proxyDetector: Detector<ProxyFinding> = {
   summarise(findings, { proxyThreshold }) {
     return findings.map(({ attribute, column, measure, value, notes }) => ({
       severity: value,
-      text: `'${column}' goes with ${attribute} closely enough to stand in for it: ${[`${MEASURE_NAMES[measure]} ${formatSize(value)}, threshold ${String(proxyThreshold)}`, ...notes].join('; ')}.`,
+      text: `'${column}' may be a proxy for ${attribute}: ${[`${MEASURE_NAMES[measure]} ${formatSize(value)}, threshold ${String(proxyThreshold)}`, ...notes].join('; ')}.`,
     }));
   },
 

@@ -9,7 +9,7 @@ import type { AssociationMeasure } from '../association.ts';
 import type { AttributeGroups } from './attribute-groups.ts';
 import { type Contrast, meanContrast, shareContrast } from './contrast.ts';
 
-/** How a column goes with the groups of an attribute. */
+/** The relation between a column and the groups of an attribute. */
 export interface Relation {
   readonly column: string;
   /** Rows with a value and a group. */
@@ -17,21 +17,21 @@ export interface Relation {
   readonly test: 'chi_square' | 'anova';
   readonly result: TestResult;
   readonly measure: AssociationMeasure;
-  /** From 0 to 1; NaN where undefined. */
+  /** From 0 to 1; NaN if undefined. */
   readonly association: number;
-  /** Where the groups lie farthest apart; null with fewer than two groups of some size. */
+  /** The groups that differ most; null with fewer than two groups of at least 30 rows. */
   readonly contrast: Contrast | null;
-  /** Why the test is undefined; null where it is not. */
+  /** Why the test is undefined; null if it is defined. */
   readonly reason: string | null;
-  /** What to know of the test. */
+  /** Notes about the test. */
   readonly notes: readonly string[];
-  /** What to know of the association. */
+  /** Notes about the association. */
   readonly associationNotes: readonly string[];
-  /** How often the value is missing, by group; null where it never or always is. */
+  /** The frequency of missing values by group; null if no value or every value is missing. */
   readonly missing: MissingValues | null;
 }
 
-/** How missing values go with the groups. */
+/** The relation between missing values and the groups. */
 interface MissingValues {
   /** Rows with a group and no value. */
   readonly n: number;
@@ -40,7 +40,7 @@ interface MissingValues {
   readonly contrast: Contrast | null;
 }
 
-/** Of noise alone eta squared is about this much before a note is due. */
+/** The eta squared that chance alone may reach before a note is added. */
 const CHANCE_WORTH_A_NOTE = 0.05;
 
 /** Counts and tests one column against one attribute. */
@@ -78,17 +78,17 @@ function relateNumbers({ values }: NumericColumn, { groups, counts }: AttributeG
     association: etaSquaredOf(parts),
     contrast: meanContrast(values, groups),
     reason: numbersReason(parts),
-    notes: result.statistic === Infinity ? ['no group has any spread, so F has no bound'] : [],
+    notes: result.statistic === Infinity ? ['no group has any spread, so F is infinite'] : [],
     associationNotes: chanceNotes(parts),
   };
 }
 
-/** Eta squared is not corrected for chance, which counts where groups are many. */
+/** Adds a note if there are many groups, since eta squared is not corrected for chance. */
 function chanceNotes({ groups, n }: VarianceParts): string[] {
   const chance = (groups - 1) / (n - 1);
   if (groups < 2 || chance < CHANCE_WORTH_A_NOTE) return [];
   const sizes = `${String(groups)} groups in ${String(n)} rows`;
-  return [`of noise alone eta squared would be about ${chance.toFixed(2)}: ${sizes}`];
+  return [`by chance alone, eta squared would be about ${chance.toFixed(2)}: ${sizes}`];
 }
 
 function relateMissing(column: Column, { groups, counts }: AttributeGroups): MissingValues | null {
@@ -99,7 +99,7 @@ function relateMissing(column: Column, { groups, counts }: AttributeGroups): Mis
   return { n: missing, result: chiSquareIndependence(table), association: cramersVOf(table), contrast };
 }
 
-/** Values that are there and that are missing, by group: [groups x 2]. */
+/** Counts present and missing values by group: [groups x 2]. */
 function countMissing(column: Column, codes: Int32Array, counts: Float64Array): Float64Array {
   const table = new Float64Array(2 * counts.length);
   const isNumeric = column.kind === 'numeric';
@@ -116,18 +116,18 @@ function countMissing(column: Column, codes: Int32Array, counts: Float64Array): 
 
 function tableReason({ n, rowTotals, columnTotals }: CrossCounts): string | null {
   if (n === 0) return 'no row has both a value and a group';
-  if (occupied(rowTotals) < 2) return 'its values lie in one group only';
-  return occupied(columnTotals) < 2 ? 'rows that have a group have one value only' : null;
+  if (occupied(rowTotals) < 2) return 'its values are in one group only';
+  return occupied(columnTotals) < 2 ? 'all rows with a group have the same value' : null;
 }
 
 function numbersReason({ n, groups, between, within }: VarianceParts): string | null {
   if (n === 0) return 'no row has both a value and a group';
-  if (groups < 2) return 'its values lie in one group only';
-  if (between + within === 0) return 'rows that have a group have one value only';
+  if (groups < 2) return 'its values are in one group only';
+  if (between + within === 0) return 'all rows with a group have the same value';
   return n > groups ? null : 'no group has more than one value';
 }
 
-/** What to say where the chi-square law is a rough one. */
+/** Returns a note if the chi-square approximation is rough. */
 export function expectedNotes({ leastExpected }: Pick<ChiSquareTest, 'leastExpected'>): string[] {
   if (!(leastExpected < MIN_EXPECTED_COUNT)) return [];
   return [
@@ -135,7 +135,7 @@ export function expectedNotes({ leastExpected }: Pick<ChiSquareTest, 'leastExpec
   ];
 }
 
-/** An attribute, and how every column that is tested goes with it. */
+/** An attribute, with its relation to every column that is tested. */
 export interface AnalysedAttribute extends AttributeGroups {
   /** One per column, in the order of the table. */
   readonly relations: readonly Relation[];

@@ -21,8 +21,8 @@ td { max-width: 30rem; overflow-wrap: anywhere; }
 `;
 
 /**
- * A report as a page that works alone: the findings in words, the heat map, a table for every detector.
- * @param draw makes SVG of a chart
+ * Formats a report as a self-contained page: the findings as sentences, the heat map, and a table for every detector.
+ * @param draw renders a chart as SVG
  */
 export async function reportToHtml(
   report: DetectorReportFields,
@@ -55,7 +55,7 @@ ${sectionsOf(report).map(section)}
   return page.text;
 }
 
-/** The heat map; where the package that draws is missing, a line that says so. */
+/** Renders the heat map, or a note if the package for charts is missing. */
 async function picture(
   report: DetectorReportFields,
   draw: (chart: Chart) => Promise<string>,
@@ -66,7 +66,7 @@ async function picture(
     return markup`<div class="picture scroll">${trusted(await draw(chart))}</div>`;
   } catch (error) {
     if (!(error instanceof DependencyError)) throw error;
-    return markup`<p>This report has tables and no picture: ${error.message} ${error.suggestion}</p>`;
+    return markup`<p>This report has tables but no chart: ${error.message} ${error.suggestion}</p>`;
   }
 }
 

@@ -1,26 +1,26 @@
 import type { AssociationMeasure } from '../association.ts';
 
-/** A table of texts; whoever prints it escapes them. */
+/** A table of texts, which the output format must escape. */
 export interface ReportTable {
   readonly caption: string;
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** What to know of the table. */
+  /** Notes below the table. */
   readonly notes: readonly string[];
 }
 
-/** A part of a report. */
+/** A section of a report. */
 export interface ReportSection {
   readonly title: string;
-  /** What was asked of the data, and how. */
+  /** The question and the method. */
   readonly intro: string;
   readonly tables: readonly ReportTable[];
 }
 
-/** Rows that a table shows; the JSON report has all. */
+/** The maximum number of rows in a table; the JSON report has all rows. */
 const MAX_ROWS = 60;
 
-/** A table that says what it leaves out. */
+/** Creates a table, with a note if rows are omitted. */
 export function reportTable(
   caption: string,
   header: readonly string[],
@@ -32,29 +32,29 @@ export function reportTable(
   return { caption, header, rows: rows.slice(0, MAX_ROWS), notes: [...omission, ...notes] };
 }
 
-/** Association measures in words. */
+/** The names of association measures in reports. */
 export const MEASURE_NAMES: Readonly<Record<AssociationMeasure, string>> = {
   cramers_v: "Cramér's V",
   eta_squared: 'eta squared',
 };
 
-/** A p-value: three decimals, or a bound below them. */
+/** Formats a p-value with three decimals, or as a bound below them. */
 export function formatPValue(p: number): string {
   if (Number.isNaN(p)) return 'undefined';
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 
-/** A share in per cent, with one decimal. */
+/** Formats a share as a percentage with one decimal. */
 export function formatShare(share: number): string {
   return Number.isNaN(share) ? 'undefined' : `${(100 * share).toFixed(1)}%`;
 }
 
-/** The size of an association or an effect, 0 to 1. */
+/** Formats the size of an association or an effect, 0 to 1. */
 export function formatSize(value: number): string {
   return Number.isNaN(value) ? 'undefined' : value.toFixed(3);
 }
 
-/** A statistic or a mean in four digits. */
+/** Formats a statistic or a mean with four digits. */
 export function formatStatistic(value: number): string {
   if (Number.isNaN(value)) return 'undefined';
   if (!Number.isFinite(value)) return 'no bound';

@@ -4,10 +4,11 @@ import type { Detector } from './detector.ts';
 import { DETECTOR_NAMES, type DetectorName, DETECTORS } from './detectors.ts';
 import { type ReportSection, reportTable } from './report-numbers.ts';
 
-/** What a report without findings says; it is no claim that there is nothing to find. */
-export const NO_FINDINGS = 'No test differed at the level asked for, and no column reaches the threshold of proxies.';
+/** The text of a report without findings. It does not claim that there are no differences. */
+export const NO_FINDINGS =
+  'No test found a difference at the requested level, and no column reaches the proxy threshold.';
 
-/** The facts at the head of a report. */
+/** Returns the facts at the top of a report. */
 export function factsOf({
   version,
   rows,
@@ -22,12 +23,12 @@ export function factsOf({
     `Attributes: ${attributes.join(', ')}`,
     ...(target === null ? [] : [`Target, not tested: ${target}`]),
     `Columns tested: ${String(columnsTested.length)}`,
-    `Level of tests: ${String(alpha)}; threshold of proxies: ${String(proxyThreshold)}`,
+    `Significance level: ${String(alpha)}; proxy threshold: ${String(proxyThreshold)}`,
     `evenhand ${version}`,
   ];
 }
 
-/** The sections of a report, one for each detector that found something to show, then what was not tested. */
+/** Returns the sections of a report: one for each detector, then what was not tested. */
 export function sectionsOf({ meta, body }: DetectorReportFields): ReportSection[] {
   const sections = DETECTOR_NAMES.map((name: DetectorName) => (DETECTORS[name] as Detector).section(body[name], meta));
   const skipped = meta.skipped.map(({ column, attribute, reason }) => [
@@ -37,7 +38,7 @@ export function sectionsOf({ meta, body }: DetectorReportFields): ReportSection[
   ]);
   const untested: ReportSection = {
     title: 'Not tested',
-    intro: 'Besides the attributes themselves and the target.',
+    intro: 'In addition to the attributes themselves and the target.',
     tables: [reportTable('Columns', ['column', 'attribute', 'reason'], skipped)],
   };
   return [...sections, ...(skipped.length > 0 ? [untested] : [])];

@@ -6,30 +6,30 @@ import { adjustInPlace } from './disparity-detector.ts';
 import { type AnalysedAttribute, expectedNotes } from './relation.ts';
 import { formatShare, formatStatistic, type ReportTable, reportTable } from './report-numbers.ts';
 
-/** How far the shares of a benchmark may be from a sum of 1 before it is said. */
+/** The deviation of a benchmark's sum from 1 above which a note is added. */
 const ROUNDED_SUM = 0.01;
 
-/** Shares that differ by less are the same. */
+/** Shares that differ by less count as equal. */
 const TIE = 1e-12;
 
-/** How often a group occurs, and how often it should. */
+/** The observed and the expected share of a group. */
 export interface GroupRepresentation {
   readonly group: string;
   readonly n: number;
   /** Its share of the rows that have a group. */
   readonly share: number;
-  /** Its share in the benchmark, of sum 1; null without a benchmark, and where it has none. */
+  /** Its share in the benchmark, normalised to a sum of 1; null if the benchmark has none. */
   readonly benchmarkShare: number | null;
 }
 
-/** How the groups of an attribute are represented. */
+/** The representation of an attribute's groups. */
 export interface RepresentationFinding extends DetectorFinding {
   /** Rows that have a group. */
   readonly n: number;
-  /** Rows without one; they are left out. */
+  /** Rows without a group; they are excluded. */
   readonly nMissing: number;
   readonly groups: readonly GroupRepresentation[];
-  /** Pearson's chi-square of fit; NaN where it is undefined or not asked for. */
+  /** Pearson's chi-square of fit; NaN if it is undefined or there is no benchmark. */
   readonly statistic: number;
   readonly degrees: readonly number[];
   readonly pValue: number;
@@ -37,14 +37,14 @@ export interface RepresentationFinding extends DetectorFinding {
   readonly adjustedPValue: number;
   /** Whether the adjusted p-value is at most alpha. */
   readonly flagged: boolean;
-  /** Why there is no test; null where there is one. */
+  /** Why there is no test; null if there is one. */
   readonly reason: string | null;
   readonly notes: readonly string[];
 }
 
 /**
- * Compares the shares of groups with a benchmark, by Pearson's chi-square test
- * of fit. All attributes are one family of tests, since each has one test.
+ * Compares the shares of groups with a benchmark, by Pearson's chi-square test of fit. All attributes form one family
+ * of tests, since each has one test.
  */
 export const representationDetector: Detector<RepresentationFinding> = {
   name: 'representation',
@@ -78,7 +78,7 @@ export const representationDetector: Detector<RepresentationFinding> = {
       if (!finding.flagged) return [];
       const { group, share, benchmarkShare } = farthest(finding.groups);
       const expected = benchmarkShare ?? NaN;
-      const text = `The groups of ${finding.attribute} do not occur as in the benchmark (${pValueWords(finding.adjustedPValue)}); the farthest is '${group}', with ${formatShare(share)} of rows against ${formatShare(expected)}.`;
+      const text = `The shares of the groups of ${finding.attribute} differ from the benchmark (${pValueWords(finding.adjustedPValue)}); the farthest is '${group}', with ${formatShare(share)} of rows against ${formatShare(expected)}.`;
       return [{ severity: Math.abs(share - expected), text }];
     });
   },
@@ -87,7 +87,7 @@ export const representationDetector: Detector<RepresentationFinding> = {
     return {
       title: 'Representation',
       intro:
-        "How often each group occurs; against a benchmark by Pearson's chi-square test of fit, with p-values adjusted over all attributes by Benjamini and Hochberg.",
+        "The share of each group; compared with a benchmark by Pearson's chi-square test of fit, with p-values adjusted over all attributes by Benjamini and Hochberg.",
       tables: findings.map(tableOf),
     };
   },
@@ -95,7 +95,7 @@ export const representationDetector: Detector<RepresentationFinding> = {
 
 const NO_TEST = { statistic: NaN, degrees: [], pValue: NaN, adjustedPValue: NaN, flagged: false } as const;
 
-/** Adjusts the p-values of all findings as one family, and flags by the adjusted ones. */
+/** Adjusts the p-values of all findings as one family, and flags findings by the adjusted p-values. */
 function judge(findings: readonly RepresentationFinding[], alpha: number): RepresentationFinding[] {
   const adjusted = adjustInPlace(findings.map(({ pValue }) => pValue));
   return findings.map((finding, place) => {
@@ -104,7 +104,7 @@ function judge(findings: readonly RepresentationFinding[], alpha: number): Repre
   });
 }
 
-/** The groups that occur and those of the benchmark that do not. */
+/** Returns the groups that occur, and those of the benchmark that do not. */
 function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): GroupRepresentation[] {
   const total = sumOf(benchmark);
   const shareOf = (group: string): number | null => {
@@ -123,7 +123,7 @@ function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): 
   ];
 }
 
-/** The sum of a benchmark: exactly 1 where it is off by rounding alone, so that shares stay as they were given. */
+/** Returns the sum of a benchmark: exactly 1 if it differs by rounding alone, so that the shares stay unchanged. */
 function sumOf(benchmark: ReadonlyMap<string, number> | undefined): number {
   const sum = [...(benchmark?.values() ?? [])].reduce((total, share) => total + share, 0);
   return Math.abs(sum - 1) < TIE ? 1 : sum;
@@ -135,13 +135,13 @@ function untestable({ n, benchmark }: AnalysedAttribute, groups: readonly GroupR
   const unnamed = groups.filter(({ benchmarkShare }) => benchmarkShare === null).map(({ group }) => group);
   if (unnamed.length > 0) return `the benchmark has no share for ${nameGroups(unnamed)}`;
   const possible = groups.filter((group) => group.n > 0 || (group.benchmarkShare ?? 0) > 0);
-  return possible.length < 2 ? 'there is one group only' : null;
+  return possible.length < 2 ? 'there is only one group' : null;
 }
 
 function missingNotes({ n, nMissing }: AnalysedAttribute): string[] {
   return nMissing === 0
     ? []
-    : [`${formatCount(nMissing)} of ${formatCount(n + nMissing)} rows have no group and are left out`];
+    : [`${formatCount(nMissing)} of ${formatCount(n + nMissing)} rows have no group and are excluded`];
 }
 
 function benchmarkNotes({ benchmark }: AnalysedAttribute, groups: readonly GroupRepresentation[]): string[] {
@@ -152,7 +152,7 @@ function benchmarkNotes({ benchmark }: AnalysedAttribute, groups: readonly Group
     ...(absent.length > 0 ? [`${nameGroups(absent)} of the benchmark never occurs`] : []),
     ...(impossible.length > 0 ? [`${nameGroups(impossible)} occurs with a benchmark of 0`] : []),
     ...(Math.abs(total - 1) > ROUNDED_SUM
-      ? [`the benchmark sums to ${formatStatistic(total)} and is taken in proportion`]
+      ? [`the benchmark sums to ${formatStatistic(total)} and is rescaled to 1`]
       : []),
   ];
 }
@@ -161,7 +161,7 @@ function farthest(groups: readonly GroupRepresentation[]): GroupRepresentation {
   const distance = ({ share, benchmarkShare }: GroupRepresentation): number =>
     Math.abs(share - (benchmarkShare ?? NaN));
   const most = Math.max(...groups.map(distance));
-  // Of two groups both are as far; the one with too few rows is named.
+  // With two groups, both are equally far. The one with too few rows is named.
   const worst = groups.filter((group) => distance(group) > most - TIE);
   return worst.reduce((least, group) => (group.share < least.share ? group : least));
 }

@@ -12,21 +12,20 @@ import type { Detector, Sentence } from './detector.ts';
 import { DETECTOR_NAMES, type DetectorName, DETECTORS } from './detectors.ts';
 import { type AnalysedAttribute, relate, type Relation } from './relation.ts';
 
-/** A text column with more different values than this share of its rows holds identifiers. */
+/** A text column with more distinct values than this share of its rows counts as an identifier. */
 const IDENTIFIER_SHARE = 0.9;
 
-/** Fewer whole numbers than this may lie close together by chance, as ages do. */
+/** With fewer rows than this, distinct whole numbers may be close together by chance, as ages are. */
 const MIN_ROWS_OF_A_SEQUENCE = 50;
 
-/** Names that identifiers go by: id, customer_id, Customer ID, userId, uuid, index, row number. */
+/** Patterns of names of identifiers: id, customer_id, Customer ID, userId, uuid, index, row number. */
 const IDENTIFIER_NAMES = [/(^|[^a-z])(id|uuid|guid|index|row[ _]?(nr|number))$/i, /[a-z]I[dD]$/];
 
 /**
- * Why a column is not tested whatever the attribute; undefined where it is.
+ * Returns why a column is not tested against any attribute; undefined if it is tested.
  *
- * Identifiers are columns of text of which more than nine in ten values differ,
- * and columns of whole numbers that are all different and either lie as dense
- * as a sequence does (50 rows or more) or have the name of an identifier.
+ * A text column counts as an identifier if more than nine in ten of its values are distinct. A column of distinct
+ * whole numbers does if they are as dense as a sequence (50 rows or more), or if its name is that of an identifier.
  */
 function skipReason(name: string, column: Column): string | undefined {
   return column.kind === 'numeric' ? numericReason(name, column) : textReason(column);
@@ -44,7 +43,7 @@ function textReason({ codes, labels }: CategoricalColumn): string | undefined {
   if (distinct === 0) return 'it has no values';
   if (distinct === 1) return 'all its values are the same';
   if (distinct <= IDENTIFIER_SHARE * present) return undefined;
-  return `it identifies rows: ${String(distinct)} different values in ${String(present)} rows`;
+  return `it looks like an identifier: ${String(distinct)} distinct values in ${String(present)} rows`;
 }
 
 function numericReason(name: string, { values }: NumericColumn): string | undefined {
@@ -63,11 +62,11 @@ function numericReason(name: string, { values }: NumericColumn): string | undefi
   const isDense = present >= MIN_ROWS_OF_A_SEQUENCE && high - low < 2 * present;
   const hasRoom = high - low >= present - 1;
   if (!isWhole || !hasRoom || !(isDense || hasIdentifierName(name)) || !areDifferent(values)) return undefined;
-  return `it identifies rows: ${String(present)} different whole numbers`;
+  return `it looks like an identifier: ${String(present)} distinct whole numbers`;
 }
 
 function areDifferent(values: Float64Array): boolean {
-  // Missing values stand last, and NaN equals nothing.
+  // Missing values are sorted last, and NaN is not equal to itself.
   const sorted = values.slice().sort();
   return sorted.every((value, place) => place === 0 || value !== sorted[place - 1]);
 }
@@ -86,8 +85,7 @@ export interface RunDetectorsOptions {
 const RUN_DETECTORS_OPTION_NAMES: OptionNames<RunDetectorsOptions> = { onProgress: true, signal: true };
 
 /**
- * Looks at data by groups before anything is trained. For every attribute, and
- * every intersection:
+ * Analyses data by groups before training. For every attribute and every intersection, it examines:
  *
  * - representation: the share of each group, and whether the shares fit a
  *   benchmark (Pearson's chi-square test of fit), with p-values adjusted over
@@ -100,16 +98,15 @@ const RUN_DETECTORS_OPTION_NAMES: OptionNames<RunDetectorsOptions> = { onProgres
  * - proxies: columns whose association with the attribute (bias-corrected
  *   Cramér's V, or eta squared) is at least `proxyThreshold`.
  *
- * The target, the attribute itself, identifiers, constants and columns without
- * values are not tested; `meta.skipped` has the reasons. Rows without a group,
- * or without a value, are left out of that test.
+ * The target, the attribute itself, identifiers, constants and columns without values are not tested; `meta.skipped`
+ * has the reasons. Rows without a group or without a value are excluded from the test concerned.
  *
- * A test that flags nothing does not show that groups are alike, and one that
- * flags a difference does not say where it comes from.
- * @param data a row for each case; nothing is changed in it
- * @param config a pipeline's configuration, or the part of it that is used; its `reportOut` is left to the caller
- * @throws {DataValidationError} for a column that is not there, and without rows
- * @throws {ValueError} for a limit or a benchmark out of its range
+ * A test that flags nothing does not show that groups are alike. A test that flags a difference does not show its
+ * cause.
+ * @param data a row for each case; it is not changed
+ * @param config a pipeline's configuration, or the part of it that is used; the caller writes the report of `reportOut`
+ * @throws {DataValidationError} if a column does not exist, or there are no rows
+ * @throws {ValueError} if a limit or a benchmark is out of its range
  * @see W. Bergsma, A bias-correction for Cramér's V and Tschuprow's T (2013)
  * @see Y. Benjamini, Y. Hochberg, Controlling the False Discovery Rate (1995)
  * @example
@@ -153,13 +150,15 @@ export async function runDetectors(
   });
 }
 
-/** Why columns are not tested whatever the attribute; the target is told by `meta.target`. */
+/** Returns why columns are not tested against any attribute. The target is not among them: `meta.target` reports it. */
 function readSkipReasons(table: Table, { target }: ParsedDetectorConfig): Map<string, string | undefined> {
   const columns = table.columnNames.filter((name) => name !== target);
   return new Map(columns.map((name) => [name, skipReason(name, table.column(name))]));
 }
 
-/** Relates every column to every attribute, with a breath after each so that the work can be stopped. */
+/**
+ * Relates every column to every attribute, and yields to the event loop after each, so that the work can be stopped.
+ */
 async function analyse(
   table: Table,
   config: ParsedDetectorConfig,
@@ -196,7 +195,7 @@ function detect(attributes: readonly AnalysedAttribute[], settings: ParsedDetect
   return Object.fromEntries(findings) as DetectorFindings;
 }
 
-/** The findings in words; of equal ones the detectors' own order stays. */
+/** Returns the findings as sentences, by severity; equal ones keep the order of the detectors. */
 function sentencesOf(findings: DetectorFindings, settings: ParsedDetectorConfig): Sentence[] {
   const attributes = new Set(findings.representation.map(({ attribute }) => attribute));
   return DETECTOR_NAMES.flatMap((name) =>
@@ -250,6 +249,6 @@ function metaOf(
     proxyThreshold: config.proxyThreshold,
     columnsTested: table.columnNames.filter((name) => tested.has(name)),
     skipped: [...whole, ...single],
-    warnings: unused.map((name) => `There is a benchmark for '${name}', which is no attribute of this analysis.`),
+    warnings: unused.map((name) => `There is a benchmark for '${name}', which is not an attribute of this analysis.`),
   };
 }

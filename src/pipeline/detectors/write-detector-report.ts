@@ -4,7 +4,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import type { DetectorReport } from './detector-report.ts';
 
-/** How a report is written, by extension. */
+/** The formats of a report, by extension. */
 const FORMS: Readonly<Record<string, (report: DetectorReport) => string | Promise<string>>> = {
   '.md': (report) => report.toMarkdown(),
   '.json': (report) => `${JSON.stringify(report, undefined, 2)}\n`,
@@ -15,18 +15,18 @@ const FORMS: Readonly<Record<string, (report: DetectorReport) => string | Promis
 };
 
 /**
- * Writes what the detectors found: Markdown, JSON, or a page that works alone,
- * with the heat map of associations where the package that draws is installed.
- * @param savePath ends in .md, .json or .html; missing folders are made
- * @throws {DataValidationError} for any other extension, and where the path cannot be written
+ * Writes the detectors' report as Markdown, JSON, or a self-contained page. The page includes the heat map of
+ * associations if the package for charts is installed.
+ * @param savePath ends in .md, .json or .html; missing folders are created
+ * @throws {DataValidationError} for any other extension, and if the path cannot be written
  */
 export async function writeDetectorReport(report: DetectorReport, savePath: string): Promise<void> {
   await writeFileAtomic(savePath, await formOf(savePath)(report));
 }
 
 /**
- * Checks before long work that a report can be written in the form that a path asks for.
- * @throws {DataValidationError} for an extension that is not known
+ * Checks, before long work, that the extension of a report's path is supported.
+ * @throws {DataValidationError} if the extension is not supported
  */
 export function assertReportPath(savePath: string): void {
   formOf(savePath);

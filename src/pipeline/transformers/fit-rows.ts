@@ -2,28 +2,29 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { type CategoricalColumn, onHost, Table, type TableSource } from '../../table/index.ts';
 import { nameSome } from './read-columns.ts';
 
-/** Rows to learn from. */
+/** Training rows. */
 export interface FitRows {
   readonly table: Table;
-  /** One per row, above 0 and in a common unit of their own; undefined where all weigh the same. */
+  /** One per row, above 0, in a common unit; undefined if all are equal. */
   readonly weights: Float64Array | undefined;
 }
 
-/** Whatever stands for a table, as one whose values are on the host. */
+/** Reads a table from any accepted source, with its values on the host. */
 export async function readRows(data: TableSource): Promise<Table> {
   return Table.from((await onHost({ data })).data);
 }
 
 /**
- * Rows to learn from, without those of weight 0.
- * @throws {DataValidationError} where there are no rows, or the weights are not one finite number of at least 0 per row, some above 0
+ * Reads training rows, without those of weight 0.
+ * @throws {DataValidationError} if there are no rows, or the weights are not one finite number of at least 0 per row
+ *   with some above 0
  */
 export async function readFitRows(data: TableSource, sampleWeight: ArrayLike<number> | undefined): Promise<FitRows> {
   const table = await readRows(data);
   if (table.rowCount === 0) {
     throw new DataValidationError('data has no rows to learn from.', {
       context: { argument: 'data' },
-      suggestion: 'Give at least one row.',
+      suggestion: 'Provide at least one row.',
     });
   }
   return sampleWeight === undefined ? { table, weights: undefined } : weighRows(table, sampleWeight);
@@ -32,8 +33,8 @@ export async function readFitRows(data: TableSource, sampleWeight: ArrayLike<num
 function weighRows(table: Table, sampleWeight: ArrayLike<number>): FitRows {
   if (sampleWeight.length !== table.rowCount) {
     throw new DataValidationError(
-      `sampleWeight has ${String(sampleWeight.length)} values, and data ${String(table.rowCount)} rows.`,
-      { context: { argument: 'sampleWeight' }, suggestion: 'Give one weight per row.' },
+      `sampleWeight has ${String(sampleWeight.length)} values, but data has ${String(table.rowCount)} rows.`,
+      { context: { argument: 'sampleWeight' }, suggestion: 'Provide one weight per row.' },
     );
   }
   const weights = Float64Array.from(sampleWeight);
@@ -49,7 +50,7 @@ function weighRows(table: Table, sampleWeight: ArrayLike<number>): FitRows {
   });
 }
 
-/** Divides weights by a power of two near the largest: sums stay finite, and no digit changes. */
+/** Divides weights by a power of two near the largest, so that sums stay finite and no digit changes. */
 function scaleDown(weights: Float64Array): void {
   const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
   if (largest === 0) return;
@@ -59,32 +60,32 @@ function scaleDown(weights: Float64Array): void {
 
 function badWeight(index: number, value: number): DataValidationError {
   return new DataValidationError(
-    `sampleWeight must hold finite numbers of at least 0; at index ${String(index)} it holds ${String(value)}.`,
+    `sampleWeight must hold finite numbers of at least 0, but holds ${String(value)} at index ${String(index)}.`,
     {
       context: { argument: 'sampleWeight', index, value },
-      suggestion: 'Mend that weight, or leave sampleWeight out.',
+      suggestion: 'Correct that weight, or omit sampleWeight.',
     },
   );
 }
 
-/** How many rows have no group. */
+/** Counts the rows that have no group. */
 export function countMissing({ codes }: CategoricalColumn): number {
   let count = 0;
   for (const code of codes) if (code < 0) count++;
   return count;
 }
 
-/** "3 rows without a value of 'race'". */
+/** Formats, for example, "3 rows without a value of 'race'". */
 export function nameMissing(count: number, columns: readonly string[]): string {
   return `${count === 1 ? '1 row' : `${String(count)} rows`} without a value of ${nameSome(columns)}`;
 }
 
-/** That a fit has left rows out, where it has. */
+/** Returns a warning that rows were excluded from a fit, if any were. */
 export function leftOutWarning(count: number, columns: readonly string[]): string[] {
-  return count === 0 ? [] : [`${nameMissing(count, columns)} ${count === 1 ? 'is' : 'are'} left out of the fit`];
+  return count === 0 ? [] : [`${nameMissing(count, columns)} ${count === 1 ? 'is' : 'are'} excluded from the fit`];
 }
 
-/** A table with other numbers in some of its columns, all columns in their places. */
+/** Returns a table with new numbers in some of its columns; the order of columns does not change. */
 export function replaceColumns(table: Table, changed: Iterable<readonly [name: string, values: Float64Array]>): Table {
   const values = new Map(changed);
   return Table.ofColumns(

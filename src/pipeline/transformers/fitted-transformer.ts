@@ -12,17 +12,19 @@ import {
   type TransformerJson,
 } from './transformer.ts';
 
-/** What a fit has learned: plain data, and what a reader should know of it. */
+/** The fitted state of a transformer: plain data, with warnings. */
 export interface TransformerState {
   readonly warnings: readonly string[];
 }
 
-/** Rows after a transformer, and what is to be said of these rows alone: groups that the fit has not seen, rows without one. */
+/**
+ * The rows after a transformer, with notes on these rows alone: groups that the fit has not seen, rows without a group.
+ */
 export interface AppliedRows extends TransformedRows {
   readonly notes: readonly string[];
 }
 
-/** What all transformers share: the order of fit and transform, what is kept between them, and their form as JSON. */
+/** The base class of transformers: the order of fit and transform, the fitted state, and the JSON form. */
 export abstract class FittedTransformer<
   Settings extends object,
   State extends TransformerState,
@@ -39,15 +41,16 @@ export abstract class FittedTransformer<
     Object.freeze(this);
   }
 
-  /** What a reader should know of the fit, and then of the latest `transform`. Empty before `fit`. */
+  /** Warnings about the fit, and then about the latest `transform`. Empty before `fit`. */
   get warnings(): readonly string[] {
     return Object.freeze([...(this.#state?.warnings ?? []), ...this.#notes]);
   }
 
   /**
-   * Learns from rows, and forgets what was learned before; a failed fit leaves
-   * an earlier one as it was. Rows of weight 0 count for none.
-   * @throws {DataValidationError} for columns that are not there or cannot be used, weights that are none, or no rows
+   * Fits the transformer on rows, replacing an earlier fit. If fitting fails, the earlier fit is kept. Rows of weight
+   * 0 are ignored.
+   * @throws {DataValidationError} if a column does not exist or cannot be used, the weights are invalid, or there are
+   *   no rows
    */
   async fit(data: TableSource, options: TransformerFitOptions = {}): Promise<this> {
     assertKnownOptions(`${this.constructor.name}.fit`, options, TRANSFORMER_FIT_OPTION_NAMES);
@@ -57,9 +60,9 @@ export abstract class FittedTransformer<
   }
 
   /**
-   * Applies what was learned; the table given is left as it is.
-   * @throws {PipelineExecutionError} before `fit`
-   * @throws {DataValidationError} for columns that are not there or cannot be used
+   * Applies the fitted transformer; the input table is not changed.
+   * @throws {PipelineExecutionError} if the transformer has not been fitted
+   * @throws {DataValidationError} if a column does not exist or cannot be used
    */
   async transform(data: TableSource): Promise<TransformedRows> {
     const state = this.fitted();
@@ -86,7 +89,7 @@ export abstract class FittedTransformer<
     this.#notes = [];
   }
 
-  /** What was learned; undefined before `fit`. */
+  /** The fitted state; undefined before `fit`. */
   protected get state(): State | undefined {
     return this.#state;
   }

@@ -21,7 +21,7 @@ import { FROM_AROUND, fromStored, readTransformerJson } from './transformer-json
 
 /** Options of {@link ProxyDropper}. */
 export interface ProxyDropperOptions extends FeatureSettings {
-  /** The sensitive column, or several: each is looked at apart. */
+  /** The sensitive column, or several; each is analysed separately. */
   readonly sensitive: SensitiveColumns;
   /**
    * The columns that may be dropped.
@@ -34,7 +34,7 @@ export interface ProxyDropperOptions extends FeatureSettings {
    */
   readonly threshold?: number | undefined;
   /**
-   * Drop no more than so many, the strongest.
+   * The maximum number of columns to drop; those with the strongest association are dropped.
    * @defaultValue no bound
    */
   readonly maxDrop?: number | undefined;
@@ -51,10 +51,10 @@ interface Settings extends ProxyDropperOptions {
   readonly threshold: number;
 }
 
-/** A column that is dropped, and why. */
+/** A dropped column, and the reason. */
 export interface DroppedColumn {
   readonly column: string;
-  /** The sensitive attribute that it goes with most. */
+  /** The sensitive attribute with which it is associated most. */
   readonly attribute: string;
   readonly measure: AssociationMeasure;
   /** The association, above the threshold. */
@@ -77,21 +77,17 @@ const STATE = z.object({ dropped: z.array(DROPPED), warnings: z.array(z.string()
 type State = z.output<typeof STATE>;
 
 /**
- * Drops columns that tell much about a sensitive attribute: those whose
- * association with any of the attributes is above a threshold, strongest first.
- * A column of text is measured by Cramér's V with Bergsma's correction, a column
- * of numbers by eta squared, the share of its variance that lies between the
- * groups: the same numbers that the proxy detector reports, which lie on two
- * scales (a V of 0.3 is an eta squared of about 0.1).
+ * Drops columns that are proxies for a sensitive attribute: those whose association with any of the attributes is
+ * above a threshold, strongest first. A column of text is measured by Cramér's V with Bergsma's correction, and a
+ * column of numbers by eta squared, the share of its variance that lies between the groups. The proxy detector
+ * reports the same numbers. The two measures have different scales (a V of 0.3 is an eta squared of about 0.1).
  *
- * It constrains what each column tells by itself: several that stay may tell
- * the attribute together. It costs all that the dropped columns say about the
- * target.
+ * It constrains the association of each column by itself: several remaining columns together may still reveal the
+ * attribute. All information in the dropped columns about the target is lost.
  *
- * Sensitive columns and the label are never dropped. A column whose association
- * is undefined (one value only, no values) stays. `sampleWeight` changes
- * nothing. Only `fit` needs the sensitive columns; `transform` passes over
- * columns that are not there.
+ * Sensitive columns and the label are never dropped. A column whose association is undefined (only one value, no
+ * values) stays. `sampleWeight` has no effect. Only `fit` needs the sensitive columns; `transform` ignores columns
+ * that are missing.
  *
  * Source: W. Bergsma, "A bias-correction for Cramér's V and Tschuprow's T",
  * Journal of the Korean Statistical Society 42, 2013.
@@ -109,7 +105,7 @@ type State = z.output<typeof STATE>;
  * ```
  */
 export class ProxyDropper extends FittedTransformer<Settings, State> {
-  /** @throws {ValueError} for options outside their ranges */
+  /** @throws {ValueError} if an option is out of its range */
   constructor(options: ProxyDropperOptions) {
     assertKnownOptions('ProxyDropper', options, PROXY_DROPPER_OPTION_NAMES);
     const { maxDrop } = options;
@@ -130,8 +126,8 @@ export class ProxyDropper extends FittedTransformer<Settings, State> {
   }
 
   /**
-   * Reads what `toJSON` gave.
-   * @throws {DataValidationError} naming the first part that is not as it should be
+   * Restores a transformer from the output of `toJSON`.
+   * @throws {DataValidationError} naming the first invalid part
    */
   static fromJSON(json: unknown): ProxyDropper {
     const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
@@ -149,7 +145,7 @@ export class ProxyDropper extends FittedTransformer<Settings, State> {
     return { dropped, warnings: warningsOf(dropped, strong.slice(dropped.length), threshold) };
   }
 
-  /** Each feature with the attribute that it goes with most. */
+  /** Returns each feature with the attribute with which it is associated most. */
   #associations(table: Table): DroppedColumn[] {
     const attributes = sensitiveNames(this.settings.sensitive).map(
       (attribute) => [attribute, readKnownGroups(table, attribute)] as const,

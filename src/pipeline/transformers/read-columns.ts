@@ -2,36 +2,36 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { type CategoricalColumn, encodeGroups, type Table } from '../../table/index.ts';
 
-/** Names that a sentence has room for. */
+/** The maximum number of names in a message. */
 const MAX_NAMES = 8;
 
-/** 'a', 'b' and 3 more. */
+/** Formats names: 'a', 'b' and 3 more. */
 export function nameSome(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).map((name) => `'${name}'`);
   const more = names.length - shown.length;
   return `${shown.join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
 }
 
-/** "the group 'a'", or "the groups 'a', 'b' and 3 more". */
+/** Formats groups: "the group 'a'", or "the groups 'a', 'b' and 3 more". */
 export function nameGroups(labels: readonly string[]): string {
   return `the group${labels.length === 1 ? '' : 's'} ${nameSome(labels)}`;
 }
 
-/** One sensitive column, or several. */
+/** The name of one sensitive column, or of several. */
 export type SensitiveColumns = string | readonly string[];
 
-/** Which columns a transformer works on. */
+/** The columns on which a transformer works. */
 export interface FeatureSettings {
   readonly sensitive: SensitiveColumns;
   readonly features?: readonly string[] | undefined;
   /**
-   * Where no features are named: columns to choose from. Those that are absent,
-   * sensitive, the label or of another kind than the transformer works on are passed over.
+   * The columns to choose from if no features are named. Columns that are missing, sensitive, the label or of a kind
+   * that the transformer does not support are skipped.
    * @defaultValue all columns
    */
   readonly candidates?: readonly string[] | undefined;
   /**
-   * The column to be predicted: never changed or dropped.
+   * The target column, which is never changed or dropped.
    * @defaultValue none
    */
   readonly label?: string | undefined;
@@ -46,8 +46,8 @@ export const FEATURE_SETTINGS_NAMES: OptionNames<FeatureSettings> = {
 };
 
 /**
- * The names of sensitive columns.
- * @throws {ValueError} where there are none, or something else was given
+ * Returns the names of sensitive columns.
+ * @throws {ValueError} if there are none, or the value is not a name or a list of names
  */
 export function sensitiveNames(sensitive: SensitiveColumns): readonly string[] {
   const names: readonly unknown[] = Array.isArray(sensitive) ? sensitive : [sensitive];
@@ -56,15 +56,15 @@ export function sensitiveNames(sensitive: SensitiveColumns): readonly string[] {
   throw invalidParameter('sensitive', 'be the name of a column, or a list of at least one', JSON.stringify(sensitive));
 }
 
-/** A choice of columns that a caller may not change later. */
+/** Returns a frozen copy of a choice of columns, so that the caller cannot change it later. */
 export function frozenNames<Names extends SensitiveColumns | undefined>(names: Names): Names {
   return Array.isArray(names) ? (Object.freeze([...(names as readonly string[])]) as unknown as Names) : names;
 }
 
 /**
- * The group of each row, of several columns crossed; only groups that occur
- * have a label, also where a column knows more.
- * @throws {DataValidationError} for a column that is not there
+ * Reads the group of each row; several columns form intersections. Only groups that occur have a label, even if a
+ * column has more labels.
+ * @throws {DataValidationError} if a column does not exist
  */
 export function readGroups(table: Table, sensitive: SensitiveColumns): CategoricalColumn {
   const { codes, labels } = encodeGroups(table.select(sensitiveNames(sensitive)));
@@ -79,26 +79,25 @@ export function readGroups(table: Table, sensitive: SensitiveColumns): Categoric
 }
 
 /**
- * {@link readGroups} for rows to learn from.
- * @throws {DataValidationError} also where every row misses its group
+ * Does the work of {@link readGroups} for training rows.
+ * @throws {DataValidationError} also if every row lacks a group
  */
 export function readKnownGroups(table: Table, sensitive: SensitiveColumns): CategoricalColumn {
   const groups = readGroups(table, sensitive);
   if (groups.codes.some((code) => code >= 0)) return groups;
   const names = sensitiveNames(sensitive).join(', ');
-  throw new DataValidationError(`No row has a value of ${names}: there are no groups to learn from.`, {
+  throw new DataValidationError(`No row has a value of ${names}, so there are no groups to fit on.`, {
     context: { argument: 'sensitive', columns: names },
-    suggestion: 'Give rows whose sensitive values are known, or name another column.',
+    suggestion: 'Provide rows whose sensitive values are known, or choose another column.',
   });
 }
 
 /**
- * The names of the features to work on: those given, or else the columns of
- * `candidates` (of the whole table) that are there and neither sensitive nor
- * the label.
- * @param isMeant which columns to take where no features were named
- * @throws {DataValidationError} for a feature that is not there
- * @throws {ValueError} for a feature that is sensitive or the label
+ * Returns the names of the features to work on. These are the given features, or else the columns of `candidates` (by
+ * default all columns of the table) that exist and are neither sensitive nor the label.
+ * @param isMeant selects columns if no features were named
+ * @throws {DataValidationError} if a feature does not exist
+ * @throws {ValueError} if a feature is sensitive or the label
  */
 export function featureNames(
   table: Table,
@@ -110,19 +109,19 @@ export function featureNames(
     return (candidates ?? table.columnNames).filter((name) => table.has(name) && !kept.has(name) && isMeant(name));
   }
   const wrong = features.find((name) => kept.has(name));
-  if (wrong !== undefined) throw invalidParameter('features', 'name no sensitive column, nor the label', wrong);
+  if (wrong !== undefined) throw invalidParameter('features', 'not include a sensitive column or the label', wrong);
   table.select(features);
   return [...new Set(features)];
 }
 
-/** {@link featureNames} of columns of numbers. */
+/** Does the work of {@link featureNames} for columns of numbers. */
 export function numericFeatureNames(table: Table, settings: FeatureSettings): readonly string[] {
   return featureNames(table, settings, (name) => table.column(name).kind === 'numeric');
 }
 
 /**
- * A column of numbers without infinities; missing values are NaN.
- * @throws {DataValidationError} for text or an infinity, with its row
+ * Reads a column of numbers without infinities; missing values are NaN.
+ * @throws {DataValidationError} if the column is text, or a value is infinite, naming its row
  */
 export function readFeature(table: Table, name: string): Float64Array {
   const { values } = table.numeric(name);
@@ -136,6 +135,6 @@ export function readFeature(table: Table, name: string): Float64Array {
 function infinite(column: string, index: number, value: number): DataValidationError {
   return new DataValidationError(`Column '${column}' holds ${String(value)} at index ${String(index)}.`, {
     context: { argument: column, index, value },
-    suggestion: 'Mend or empty that value.',
+    suggestion: 'Correct or clear that value.',
   });
 }

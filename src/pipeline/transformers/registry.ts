@@ -16,13 +16,13 @@ import type { StepDefaults, Transformer } from './transformer.ts';
 import { INSTANCE_REWEIGHTING_OPTION_NAMES, InstanceReweighting } from './weighting/instance-reweighting.ts';
 import { REWEIGHING_TRANSFORMER_OPTION_NAMES, ReweighingTransformer } from './weighting/reweighing-transformer.ts';
 
-/** What the registry asks of a class of transformers. */
+/** The interface of a class of transformers. */
 interface TransformerClass {
   new (options: never): Transformer;
   fromJSON(json: unknown): Transformer;
 }
 
-/** A class of transformers, and the options that its constructor takes. */
+/** A class of transformers, and the options of its constructor. */
 interface Registered {
   readonly type: TransformerClass;
   readonly options: Readonly<Record<string, true>>;
@@ -38,10 +38,10 @@ const REGISTRY: Readonly<Record<TransformerKind, Registered>> = {
 };
 
 /**
- * Makes a transformer by its name, as a configuration's step describes it.
+ * Creates a transformer by its name, as described by a configuration's step.
  * @param params its options, in camelCase
- * @param defaults what the configuration around the step says, for options that the step leaves out
- * @throws {ValueError} for an unknown name or option, with the nearest ones, or an option out of range
+ * @param defaults the values from the rest of the configuration, for options that the step does not set
+ * @throws {ValueError} if a name or option is unknown (with the most similar names), or an option is out of range
  */
 export function createTransformer(
   kind: string,
@@ -57,9 +57,9 @@ export function createTransformer(
     sensitive,
     ...(benchmarks.length > 0 ? { benchmarks: Object.fromEntries(benchmarks) } : {}),
     label: defaults.label,
-    // The label of another column has other values.
+    // The positive label belongs to the default label column; another column has other values.
     positiveLabel: (given['label'] ?? defaults.label) === defaults.label ? defaults.positiveLabel : undefined,
-    // Not `features`: those around a step may be text, or dropped by an earlier step.
+    // Not `features`: features of the configuration may be text, or dropped by an earlier step.
     candidates: defaults.features,
   };
   const { type, options } = REGISTRY[known];
@@ -68,20 +68,20 @@ export function createTransformer(
 }
 
 /**
- * Reads a transformer of any kind that its `toJSON` wrote.
- * @throws {ValueError} for an unknown kind, with the nearest ones
- * @throws {DataValidationError} for anything else that is not as it should be
+ * Restores a transformer of any kind from the output of its `toJSON`.
+ * @throws {ValueError} if the kind is unknown, with the most similar names
+ * @throws {DataValidationError} if the data is invalid in another way
  */
 export function transformerFromJson(json: unknown): Transformer {
   if (typeof json !== 'object' || json === null || !('kind' in json)) {
-    throw new DataValidationError('This is no stored transformer: it has no kind.', {
-      suggestion: 'Give what toJSON of a transformer gave, unchanged.',
+    throw new DataValidationError('This is not a stored transformer: it has no kind.', {
+      suggestion: "Pass the unchanged output of a transformer's toJSON.",
     });
   }
   return REGISTRY[oneOf('kind', json.kind as string, TRANSFORMER_KINDS)].type.fromJSON(json);
 }
 
-/** The options that are not undefined, if the transformer takes them and they are of the right kind. */
+/** Returns the options that are not undefined, after checking their names and types. */
 function checkParams(kind: TransformerKind, params: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const schema = TRANSFORMER_PARAMS[kind];
   const given = Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));

@@ -4,19 +4,19 @@ import { DataValidationError, ValueError } from '../../exceptions/index.ts';
 import { toCamelCase, toSnakeCase } from '../../internal/arguments.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
-/** Parameters that come from around a step and not from its own: a configuration has no keys for them. */
+/** Parameters that come from the rest of the configuration, not from the step; steps have no keys for them. */
 export const FROM_AROUND = { label: z.string().optional(), candidates: z.array(z.string()).optional() } as const;
 
-/** What a stored transformer was made of and has learned. */
+/** The options and the fitted state of a stored transformer. */
 export interface StoredTransformer<Options, State> {
   readonly options: Options;
-  /** null where it was stored before `fit`. */
+  /** null if it was stored before `fit`. */
   readonly state: State | null;
 }
 
 /**
- * Reads what a transformer's `toJSON` gave.
- * @throws {DataValidationError} naming the first part that is not as it should be
+ * Reads the output of a transformer's `toJSON`.
+ * @throws {DataValidationError} naming the first invalid part
  */
 export function readTransformerJson<State extends z.ZodType>(
   kind: TransformerKind,
@@ -34,9 +34,9 @@ export function readTransformerJson<State extends z.ZodType>(
 }
 
 /**
- * Makes what stored options describe: options out of range are a caller's
- * mistake in a constructor, and bad data in a file.
- * @throws {DataValidationError} for options that the constructor refuses
+ * Creates a transformer from stored options. An option out of range is a ValueError in a constructor, but a
+ * DataValidationError in stored data.
+ * @throws {DataValidationError} if the constructor rejects an option
  */
 export function fromStored<Made>(kind: TransformerKind, make: () => Made): Made {
   try {
@@ -61,19 +61,19 @@ function readPart<Schema extends z.ZodType>(
 }
 
 function unreadable(kind: string, fault: string, cause?: unknown): DataValidationError {
-  return new DataValidationError(`This is no stored ${kind}: ${fault}`, {
+  return new DataValidationError(`This is not a stored ${kind}: ${fault}`, {
     context: { kind },
-    suggestion: `Give what toJSON of a ${kind} gave, unchanged.`,
+    suggestion: `Pass the unchanged output of the toJSON method of a ${kind}.`,
     cause,
   });
 }
 
-/** An object with its own keys in snake_case, without those that are undefined; what they hold is left as it is. */
+/** Renames an object's own keys to snake_case and drops undefined values; nested values are not changed. */
 export function toSnakeCaseKeys(settings: object): Record<string, unknown> {
   return mapKeys(settings, toSnakeCase);
 }
 
-/** The way back from {@link toSnakeCaseKeys}. */
+/** Reverses {@link toSnakeCaseKeys}. */
 function toCamelCaseKeys(params: object): Record<string, unknown> {
   return mapKeys(params, toCamelCase);
 }

@@ -5,7 +5,7 @@ import type { Table, TableSource } from '../../table/index.ts';
 
 /** Options of {@link Transformer.fit}. */
 export interface TransformerFitOptions {
-  /** One weight per row, 0 or more; rows weigh the same where it is left out. */
+  /** One weight per row, 0 or more; equal weights if omitted. */
   readonly sampleWeight?: ArrayLike<number> | undefined;
   readonly onProgress?: OnProgress | undefined;
   /** Stops the work; the promise then rejects with the signal's reason. */
@@ -19,11 +19,11 @@ export const TRANSFORMER_FIT_OPTION_NAMES: OptionNames<TransformerFitOptions> = 
   signal: true,
 };
 
-/** What a transformer makes of rows. */
+/** The output of a transformer. */
 export interface TransformedRows {
-  /** The same rows in the same order; columns may be changed or gone. */
+  /** The same rows in the same order; columns may be changed or dropped. */
   readonly table: Table;
-  /** A factor for each row's weight, mean 1 over the rows fitted; null where the transformer does not weigh. */
+  /** A factor for each row's weight, with mean 1 over the rows fitted; null if the transformer assigns no weights. */
   readonly sampleWeight: Float64Array | null;
 }
 
@@ -32,38 +32,37 @@ export interface TransformerJson {
   readonly kind: TransformerKind;
   /** The constructor's options, in snake_case. */
   readonly params: Readonly<Record<string, unknown>>;
-  /** What was learned; null before `fit`. */
+  /** The fitted state; null before `fit`. */
   readonly state: Readonly<Record<string, unknown>> | null;
 }
 
 /**
- * Something that changes data before training, and learns how from training
- * rows alone: `transform` on other rows uses only what `fit` has seen.
+ * A step that changes data before training. It is fitted on training rows alone: `transform` on other rows uses only
+ * the fitted state.
  */
 export interface Transformer {
   /** Its name in configurations. */
   readonly kind: TransformerKind;
   /**
-   * What a reader should know of the fit (small groups, columns without
-   * effect), and then of the rows of the latest `transform` (unseen groups, rows
-   * without one): clauses without a full stop.
+   * Warnings about the fit (small groups, columns without effect), and then about the rows of the latest `transform`
+   * (unseen groups, rows without a group), as clauses without a full stop.
    */
   readonly warnings: readonly string[];
-  /** Learns from rows, and forgets what was learned before. A failed fit leaves an earlier one as it was. */
+  /** Fits on rows, replacing an earlier fit. If fitting fails, the earlier fit is kept. */
   fit(data: TableSource, options?: TransformerFitOptions): Promise<this>;
   /**
-   * Applies what was learned.
-   * @throws {PipelineExecutionError} before `fit`
+   * Applies the fitted transformer.
+   * @throws {PipelineExecutionError} if the transformer has not been fitted
    */
   transform(data: TableSource): Promise<TransformedRows>;
   toJSON(): TransformerJson;
 }
 
-/** What the configuration around a step says, for parameters that the step leaves out. */
+/** Values from the rest of the configuration, for parameters that a step does not set. */
 export interface StepDefaults {
   readonly sensitive: readonly string[];
   readonly benchmarks: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** The column to be predicted. */
+  /** The target column. */
   readonly label?: string | undefined;
   readonly positiveLabel?: string | undefined;
   readonly features?: readonly string[] | undefined;

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { fileJsonSchema, ownName, recordOf } from '../pipeline/values.ts';
 import { FILLED, NO_CONTROLS } from '../text-values.ts';
 
-/** Who may answer. */
+/** The names of providers. */
 const LLM_PROVIDERS = ['openai', 'anthropic', 'compatible', 'local', 'replay'] as const;
 
-/** What answers may be scored for. */
+/** The names of evaluators. */
 export const EVALUATOR_NAMES = ['counterfactual', 'refusal', 'toxicity_sentiment', 'stereotype'] as const;
 
-/** How BBQ's questions may be put. */
+/** The names of BBQ's formats. */
 const BBQ_FORMATS = ['race', 'arc', 'qonly'] as const;
 
 const prompt = z.string().regex(FILLED);
@@ -17,7 +17,7 @@ const prompts = z.array(prompt).min(1);
 const filePath = z.string().min(1).regex(NO_CONTROLS);
 const limit = z.number().int().min(1);
 
-/** A mapping whose keys are data. */
+/** Returns the schema of a mapping whose keys are data. */
 function mapOf<Value>(value: z.ZodType<Value>): z.ZodType<Readonly<Record<string, Value>>> {
   const { $schema: _, ...values } = z.toJSONSchema(value, { io: 'input', unrepresentable: 'any' });
   return recordOf(value, values);
@@ -54,7 +54,7 @@ const counterfactual = z.strictObject({
     .meta({ description: 'A dimension that should make no difference, as days of the week: the noise floor.' }),
 });
 
-/** Each key of a configuration of an evaluation, as a file has it: snake_case. */
+/** The keys of an evaluation's configuration, in snake_case as in a file. */
 export const LLM_EVAL_FIELDS = {
   provider: z
     .enum(LLM_PROVIDERS)
@@ -140,76 +140,82 @@ export const COUNTERFACTUAL_KEYS = Object.keys(counterfactual.shape);
 /** The keys of a price. */
 export const PRICE_KEYS = Object.keys(price.shape);
 
-/** A configuration of an evaluation as a file has it. */
+/** An evaluation's configuration as it is in a file. */
 export type LLMEvalDocument = z.output<z.ZodObject<typeof LLM_EVAL_FIELDS>>;
 
-/** Who answers. `local` is a built-in stub without a network, `replay` a file of answers. */
+/** The provider of answers. `local` is a built-in stub without a network, `replay` a file of answers. */
 export type LLMProvider = 'openai' | 'anthropic' | 'compatible' | 'local' | 'replay';
 
-/** What the answers are scored for. */
+/** The name of an evaluator, which scores answers. */
 export type EvaluatorName = 'counterfactual' | 'refusal' | 'toxicity_sentiment' | 'stereotype';
 
-/** How BBQ's questions are put: question first, context first, or without context. */
+/** The format of BBQ's questions: question first, context first, or without context. */
 export type BbqFormat = 'race' | 'arc' | 'qonly';
 
-/** Settings of a request, as the provider calls them; `max_tokens` is understood for each. */
+/** The parameters of a request, named as in the provider's API; `max_tokens` works for every provider. */
 export type LLMParams = Readonly<Record<string, unknown>>;
 
-/** What a model charges, in US dollars for a million tokens. */
+/** The prices of a model, in US dollars per million tokens. */
 export interface TokenPrice {
   readonly input: number;
   readonly output: number;
-  /** The day on which this was so, as 2026-01-31. */
+  /** The date of these prices, for example 2026-01-31. */
   readonly asOf: string;
 }
 
-/** Which words are varied, and in what. */
+/** The words that are varied, and the texts in which they are varied. */
 export interface CounterfactualConfig {
-  /** Texts with the dimension's values put in: `{gender}`, `{gender.subject}`, `{name}`; or plain texts whose gendered words are exchanged. */
+  /**
+   * Texts with placeholders for the dimension's values: `{gender}`, `{gender.subject}`, `{name}`; or plain texts,
+   * whose gendered words are swapped.
+   */
   readonly template: readonly string[];
-  /** What is varied, and its values, two at least: `{ gender: ['woman', 'man'] }`. */
+  /** The dimensions that are varied, each with at least two values: `{ gender: ['woman', 'man'] }`. */
   readonly dimensions: Readonly<Record<string, readonly string[]>>;
-  /** The value that a dimension keeps while another is varied; one without a default is crossed instead. */
+  /** The value that a dimension keeps while another is varied; a dimension without a default is crossed instead. */
   readonly defaults: Readonly<Record<string, string>>;
-  /** First names that stand for a value, in `{name}`. */
+  /** First names that represent a value, for `{name}`. */
   readonly namePools: Readonly<Record<string, readonly string[]>>;
-  /** A dimension that should make no difference (days of the week): its divergence is the noise floor. */
+  /** A dimension that should make no difference (days of the week); its divergence is the noise floor. */
   readonly controlDimension?: string | undefined;
 }
 
-/** A configuration of an evaluation, parsed: every default filled in, frozen. */
+/** A parsed configuration of an evaluation, with every default filled in. Frozen. */
 export interface LLMEvalConfig {
   readonly provider: LLMProvider;
   readonly model: string;
-  /** Where the provider answers, without a slash at its end; null for its own address, or where there is none. */
+  /** The URL of the provider, without a slash at its end; null for the default address, or if there is none. */
   readonly baseUrl: string | null;
-  /** Said before every prompt, in the role that providers have for it; null for nothing. */
+  /** The text before every prompt, in the provider's system role; null for none. */
   readonly systemPrompt: string | null;
   readonly evaluators: readonly EvaluatorName[];
-  /** Prompts by name; all evaluators score the answers. With placeholders of dimensions they are filled with each value. */
+  /** Prompts by name; all evaluators score the answers. Placeholders of dimensions are filled with each value. */
   readonly promptTemplates: Readonly<Record<string, string>>;
   readonly counterfactual: CounterfactualConfig | null;
   readonly cacheDir: string;
-  /** Whether only answers that are known already may be used. */
+  /** Whether only answers in the cache may be used. */
   readonly replayOnly: boolean;
   /** The file of answers for the provider `replay`. */
   readonly replayPath: string | null;
-  /** Requests at most, each attempt counted; null for no limit. */
+  /** The maximum number of requests, each attempt counted; null for no limit. */
   readonly maxRequestsPerRun: number | null;
   readonly maxTokensPerRun: number | null;
   readonly maxCostUsd: number | null;
   readonly maxMinutes: number | null;
   readonly concurrency: number;
   readonly timeoutMillis: number;
-  /** How often each prompt is asked. From 2 on the differences between answers to one prompt are the noise floor. */
+  /**
+   * The number of times each prompt is sent. From 2 on, the differences between answers to one prompt are the noise
+   * floor.
+   */
   readonly repeats: number;
   readonly params: LLMParams;
-  /** BBQ's items, or a file of them with a model's answers. */
+  /** The path of BBQ's items, or of items with a model's answers. */
   readonly bbqPath: string | null;
   readonly bbqFormats: readonly BbqFormat[];
-  /** Prices by model, before the ones that are built in. */
+  /** Prices by model; they take precedence over the built-in prices. */
   readonly prices: Readonly<Record<string, TokenPrice>>;
-  /** Whether groups of few answers are measured all the same. */
+  /** Whether groups with few answers are measured too. */
   readonly allowSmallSamples: boolean;
 }
 
@@ -220,9 +226,8 @@ const fileSchema = z.strictObject(LLM_EVAL_FIELDS).meta({
 });
 
 /**
- * The JSON Schema (draft 2020-12) of configurations of language-model
- * evaluations, for editors. What keys require of each other (placeholders,
- * defaults, pools of names) is only checked when a file is read.
+ * Returns the JSON Schema (draft 2020-12) of configurations of language-model evaluations, for editors. The
+ * requirements between keys (placeholders, defaults, pools of names) are only checked when a file is read.
  */
 export function llmEvalJsonSchema(): Record<string, unknown> {
   return fileJsonSchema(fileSchema);

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { fileJsonSchema } from './values.ts';
 import { PIPELINE_FIELDS, stepSchema, trainingSchema } from './pipeline-document.ts';
 
-/** A step as a file may have it: `kind` is another name of `transformer`. */
+/** Returns the schema of a step in a file, where `kind` is an alias of `transformer`. */
 function fileStep(step: (typeof stepSchema.options)[number]): z.ZodType {
   const { name, transformer, params } = step.shape;
   return z
     .strictObject({
       name,
       transformer: transformer.optional(),
-      kind: transformer.optional().meta({ description: 'Another name of transformer.' }),
+      kind: transformer.optional().meta({ description: 'An alias of transformer.' }),
       params,
     })
     .meta({
@@ -22,12 +22,12 @@ function fileStep(step: (typeof stepSchema.options)[number]): z.ZodType {
 const steps = z.array(z.union(stepSchema.options.map(fileStep) as [z.ZodType, ...z.ZodType[]])).meta({ id: 'steps' });
 const training = trainingSchema.meta({ id: 'training' });
 
-/** What the top level and each profile may have. */
+/** The keys of the top level and of each profile. */
 const fileFields = {
   ...PIPELINE_FIELDS,
   sensitive: PIPELINE_FIELDS.sensitive.optional(),
   pipeline: steps.optional().meta({ description: PIPELINE_FIELDS.pipeline.description ?? '' }),
-  steps: steps.optional().meta({ description: 'Another name of pipeline.' }),
+  steps: steps.optional().meta({ description: 'An alias of pipeline.' }),
   training: training.optional().meta({ description: PIPELINE_FIELDS.training.description ?? '' }),
 };
 
@@ -39,20 +39,22 @@ const fileSchema = z
     profiles: z
       .record(z.string(), z.strictObject(fileFields).meta(ONE_NAME))
       .optional()
-      .meta({ description: 'Named sets of keys of the top level. Each key of the chosen one replaces that above.' }),
+      .meta({
+        description:
+          'Named sets of keys of the top level. Each key of the chosen profile replaces the same key of the top level.',
+      }),
   })
   .meta({
     title: 'A fairness pipeline of evenhand',
-    description: 'Which groups are compared, how data are prepared, how a model is trained, and what passes.',
+    description: 'The groups to compare, the preparation of the data, the training of a model, and the gate.',
     anyOf: [{ required: ['sensitive'] }, { required: ['profiles'] }],
     ...ONE_NAME,
   });
 
 /**
- * The JSON Schema (draft 2020-12) of configuration files, for editors: keys in
- * snake_case with descriptions and defaults, other names of keys, profiles. What
- * keys require of each other (sums, names among `sensitive`) is only checked when
- * a file is read.
+ * Returns the JSON Schema (draft 2020-12) of configuration files, for editors: keys in snake_case with descriptions
+ * and defaults, aliases of keys, and profiles. The requirements between keys (sums, names in `sensitive`) are only
+ * checked when a file is read.
  */
 export function pipelineJsonSchema(): Record<string, unknown> {
   return fileJsonSchema(fileSchema);

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { backendName, batchSize, lagrangianFairness, reductionConstraint } from '../method-names.ts';
 
 const count = z.int().min(1);
-/** Of what takes time or memory: beyond it, a number is a slip, and a backend fails or never ends. */
+/**
+ * A bound for numbers that take time or memory: a larger number is a mistake, and a backend would fail or never finish.
+ */
 const boundedCount = count.max(1_000_000);
 const positive = z.number().gt(0);
 const atLeastZero = z.number().min(0);
@@ -11,12 +13,15 @@ const atLeastZero = z.number().min(0);
 const reductions = z.strictObject({
   constraint: reductionConstraint
     .optional()
-    .meta({ description: 'What groups are compared by. Default: demographic_parity.' }),
+    .meta({ description: 'The rates that the constraint compares between groups. Default: demographic_parity.' }),
   eps: z
     .number()
     .min(1e-12)
     .optional()
-    .meta({ description: 'Sets the largest sum of multipliers, and the bound where none is given. Default: 0.01.' }),
+    .meta({
+      description:
+        'The allowed violation: it limits the sum of multipliers, and is the bound if none is given. Default: 0.01.',
+    }),
   difference_bound: atLeastZero
     .optional()
     .meta({ description: "The largest difference between a group's rate and the overall rate. Default: eps." }),
@@ -25,109 +30,119 @@ const reductions = z.strictObject({
     .gt(0)
     .max(1)
     .optional()
-    .meta({ description: 'Bounds ratios of rates in place of differences.' }),
-  ratio_bound_slack: atLeastZero.optional().meta({ description: 'What a ratio bound may be missed by. Default: 0.' }),
+    .meta({ description: 'Bounds ratios of rates instead of differences.' }),
+  ratio_bound_slack: atLeastZero.optional().meta({ description: 'The slack of a ratio bound. Default: 0.' }),
   upper_bound: atLeastZero
     .optional()
     .meta({ description: 'For bounded_group_loss: the largest mean loss of a group. Default: eps.' }),
   bound: z.enum(['overall', 'pairwise']).optional().meta({
     description:
-      'overall: a group against all rows, so that two groups may differ by twice the bound. pairwise: no two groups differ by more than it. Default: overall.',
+      'overall: compares each group with all rows, so two groups may differ by twice the bound. pairwise: no two groups differ by more than the bound. Default: overall.',
   }),
   loss: z
     .enum(['square', 'absolute', 'zero_one'])
     .optional()
-    .meta({ description: 'For bounded_group_loss. Default: square.' }),
+    .meta({ description: 'For bounded_group_loss: the loss. Default: square.' }),
   range: z
     .tuple([z.number(), z.number()])
     .optional()
-    .meta({ description: 'For bounded_group_loss: targets and predictions are cut to it. Default: [0, 1].' }),
+    .meta({
+      description: 'For bounded_group_loss: the range to which targets and predictions are clipped. Default: [0, 1].',
+    }),
   costs: z
     .strictObject({ false_positive: atLeastZero.max(1e100), false_negative: atLeastZero.max(1e100) })
     .optional()
-    .meta({ description: 'What a wrong decision costs. Default: 1 for both.' }),
+    .meta({ description: 'The costs of wrong decisions. Default: 1 for both.' }),
   class_weight: z
     .union([z.literal('balanced'), z.strictObject({ 0: positive.optional(), 1: positive.optional() }), z.null()])
     .optional()
-    .meta({ description: 'Factors on the costs of errors, by the true class; balanced: classes count alike.' }),
-  T: boundedCount.optional().meta({ description: 'The most iterations. Default: 50.' }),
+    .meta({ description: 'Factors on the costs of errors, by the true class; balanced: both classes count equally.' }),
+  T: boundedCount.optional().meta({ description: 'The maximum number of iterations. Default: 50.' }),
   nu: atLeastZero
     .optional()
-    .meta({ description: 'Stops at a duality gap below it. Default: by the noise of the error.' }),
+    .meta({ description: 'The duality gap at which the search stops. Default: by the noise of the error.' }),
   eta0: positive.optional().meta({ description: 'The first learning rate of the multipliers. Default: 2.' }),
   randomization: z
     .enum(['draw', 'row'])
     .optional()
-    .meta({ description: 'Chance anew for each row of a call, or once and for all by its features. Default: draw.' }),
+    .meta({
+      description:
+        'draw: a random draw for each row of a call; row: a draw fixed by the features of the row. Default: draw.',
+    }),
 });
 
 const networkParams = {
   batch_size: batchSize
     .optional()
-    .meta({ description: 'Rows of a step; auto: as many as suit the rows and where they are. Default: 128.' }),
+    .meta({ description: 'Rows per step; auto: chosen from the number of rows and the device. Default: 128.' }),
   hidden: z
     .array(count.max(4096))
     .max(16)
     .optional()
-    .meta({ description: 'Units of each hidden layer; [] makes the model a linear one. Default: [32].' }),
+    .meta({ description: 'Units of each hidden layer; [] makes the model linear. Default: [32].' }),
   weight_decay: atLeastZero.optional().meta({ description: 'Decoupled weight decay. Default: 0.' }),
   schedule: z
     .enum(['constant', 'linear', 'cosine'])
     .optional()
-    .meta({ description: 'How the learning rate changes over the epochs. Default: constant.' }),
-  backend: backendName.optional().meta({ description: 'What tensors are computed on. Default: auto.' }),
+    .meta({ description: 'The schedule of the learning rate over the epochs. Default: constant.' }),
+  backend: backendName.optional().meta({ description: 'The backend that computes tensors. Default: auto.' }),
   pos_weight: positive
     .optional()
     .meta({ description: 'A factor on the loss of rows with a positive label. Default: 1.' }),
 };
 
 const regularized = z.strictObject({
-  eta: atLeastZero.optional().meta({ description: 'The weight of the penalty against the error. Default: 0.5.' }),
+  eta: atLeastZero.optional().meta({ description: 'The weight of the penalty relative to the error. Default: 0.5.' }),
   penalty: z
     .enum(['covariance', 'mean_gap', 'equalized_odds', 'mmd', 'correlation', 'adversarial'])
     .optional()
-    .meta({ description: 'What is penalised. Default: covariance.' }),
+    .meta({ description: 'The fairness penalty. Default: covariance.' }),
   epochs: boundedCount.optional().meta({ description: 'Passes over the rows. Default: 20.' }),
   lr: positive.optional().meta({ description: "Adam's learning rate. Default: 0.001." }),
-  patience: count.optional().meta({ description: 'Stops after so many epochs without a better loss. Default: 5.' }),
+  patience: count
+    .optional()
+    .meta({ description: 'Stops after this many epochs without a better validation loss. Default: 5.' }),
   ...networkParams,
 });
 
 const lagrangian = z.strictObject({
-  fairness: lagrangianFairness.optional().meta({ description: 'What is constrained. Default: demographic_parity.' }),
+  fairness: lagrangianFairness.optional().meta({ description: 'The constraint. Default: demographic_parity.' }),
   dp_tol: atLeastZero
     .optional()
     .meta({ description: 'For demographic_parity: the largest gap of selection rates. Default: 0.02.' }),
   eo_tol: atLeastZero
     .optional()
-    .meta({ description: 'For the others: the largest gap of true (and false) positive rates. Default: 0.02.' }),
+    .meta({
+      description: 'For the other constraints: the largest gap of true (and false) positive rates. Default: 0.02.',
+    }),
   model_lr: positive.optional().meta({ description: "Adam's learning rate for the network. Default: 0.001." }),
   lambda_lr: positive
     .optional()
-    .meta({ description: 'By how much a multiplier moves for a unit of violation. Default: 0.01.' }),
+    .meta({ description: 'The change of a multiplier per unit of violation. Default: 0.01.' }),
   epochs: boundedCount.optional().meta({ description: 'Passes over the rows. Default: 50.' }),
-  patience: count.optional().meta({ description: 'Stops after so many epochs without a better loss. Default: 10.' }),
+  patience: count
+    .optional()
+    .meta({ description: 'Stops after this many epochs without a better validation loss. Default: 10.' }),
   temperature: positive
     .optional()
-    .meta({ description: 'Logits are divided by it before rates are taken. Default: 0.1.' }),
+    .meta({ description: 'The divisor of logits before rates are computed. Default: 0.1.' }),
   smoothing: atLeastZero
     .lt(1)
     .optional()
-    .meta({ description: 'What a batch leaves of the running rates before it. Default: 0.9.' }),
+    .meta({ description: 'The weight of earlier batches in the running rates. Default: 0.9.' }),
   min_group_size: count.optional().meta({ description: 'Smaller groups are not constrained. Default: 30.' }),
   ...networkParams,
 });
 
 /**
- * The parameters of each training method as a configuration has them: the
- * options of `ReductionsWrapper`, `RegularizedFairnessTrainer` and
- * `LagrangianFairnessTrainer`, less what a workflow decides (estimator, task,
- * seed). Every default is the trainer's own.
+ * The parameters of each training method in a configuration. They are the options of `ReductionsWrapper`,
+ * `RegularizedFairnessTrainer` and `LagrangianFairnessTrainer`, without those that a workflow sets (estimator, task,
+ * seed). The defaults are those of the trainers.
  */
 export const TRAINING_PARAMS = { reductions, regularized, lagrangian } as const;
 
-/** How a workflow trains. */
+/** The name of a training method of workflows. */
 export type TrainingMethod = keyof typeof TRAINING_PARAMS;
 
-/** Every training method. */
+/** The names of all training methods. */
 export const TRAINING_METHODS = Object.keys(TRAINING_PARAMS) as readonly TrainingMethod[];

@@ -8,7 +8,7 @@ const sensitive = columns
 
 const features = columnNames
   .optional()
-  .meta({ description: 'The numeric columns to be changed. Default: the numeric ones among features.' });
+  .meta({ description: 'The numeric columns to change. Default: the numeric ones among features.' });
 
 const label = columnName
   .optional()
@@ -18,18 +18,21 @@ const positiveLabel = labelText
   .optional()
   .meta({ description: 'The label that counts as 1. Default: training.positive_label.' });
 
-const maxWeight = z.number().min(1).optional().meta({ description: 'No row weighs more; the mean is 1. Default: 10.' });
+const maxWeight = z
+  .number()
+  .min(1)
+  .optional()
+  .meta({ description: 'The largest weight of a row; the mean is 1. Default: 10.' });
 
 /**
- * The parameters of each transformer as a configuration has them. What is left
- * out of `sensitive`, `benchmarks` and `features` comes from the configuration
- * around the step; every other default is the transformer's own.
+ * The parameters of each transformer in a configuration. If `sensitive`, `benchmarks` or `features` are omitted, they
+ * come from the rest of the configuration. The other defaults are those of the transformers.
  */
 export const TRANSFORMER_PARAMS = {
   InstanceReweighting: z.strictObject({
     sensitive,
     benchmarks: benchmarks.optional().meta({
-      description: 'The shares that groups shall have, by column. Default: those of the file, else equal ones.',
+      description: 'The target shares of groups, by column. Default: those of the file, else equal ones.',
     }),
     max_weight: maxWeight,
     min_count: z.int().min(1).optional().meta({ description: 'Groups with fewer rows keep weight 1. Default: 1.' }),
@@ -40,7 +43,7 @@ export const TRANSFORMER_PARAMS = {
     positive_label: positiveLabel,
     targets: proportions
       .optional()
-      .meta({ description: 'Where there is no label: the shares that groups shall have. Default: equal ones.' }),
+      .meta({ description: 'Without a label: the target shares of groups. Default: equal ones.' }),
     max_weight: maxWeight,
   }),
   DisparateImpactRemover: z.strictObject({
@@ -51,13 +54,16 @@ export const TRANSFORMER_PARAMS = {
       .min(0)
       .max(1)
       .optional()
-      .meta({ description: 'How far values go to the repaired ones: from 0 (nothing changes) to 1. Default: 1.' }),
+      .meta({ description: 'How far values move towards the repaired ones, from 0 (no change) to 1. Default: 1.' }),
     min_group_size: z
       .int()
       .min(1)
       .optional()
-      .meta({ description: 'Groups with fewer values of a column pass unchanged in it. Default: 20; 1 with compat.' }),
-    compat: z.enum(['aif360']).optional().meta({ description: 'Repairs as this library does, value for value.' }),
+      .meta({
+        description:
+          'The values of a column are not changed in groups with fewer values of it. Default: 20; 1 with compat.',
+      }),
+    compat: z.enum(['aif360']).optional().meta({ description: 'Repairs like this library, value for value.' }),
   }),
   ProxyDropper: z.strictObject({
     sensitive,
@@ -68,7 +74,11 @@ export const TRANSFORMER_PARAMS = {
       .max(1)
       .optional()
       .meta({ description: 'Columns with a stronger association with a sensitive one are dropped. Default: 0.3.' }),
-    max_drop: z.int().min(0).optional().meta({ description: 'The most columns dropped. Default: no limit.' }),
+    max_drop: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: 'The maximum number of dropped columns. Default: no limit.' }),
   }),
   CorrelationRemover: z.strictObject({
     sensitive,
@@ -78,19 +88,16 @@ export const TRANSFORMER_PARAMS = {
       .min(0)
       .max(1)
       .optional()
-      .meta({ description: 'How much is taken out, from 0 (nothing changes) to 1. Default: 1.' }),
+      .meta({
+        description: 'The share of the linear association that is removed, from 0 (no change) to 1. Default: 1.',
+      }),
   }),
   LearnedFairRepresentations: z.strictObject({
     sensitive,
     features,
     label,
     positive_label: positiveLabel,
-    prototypes: z
-      .int()
-      .min(2)
-      .max(1000)
-      .optional()
-      .meta({ description: 'How many prototypes are learned. Default: 5.' }),
+    prototypes: z.int().min(2).max(1000).optional().meta({ description: 'The number of prototypes. Default: 5.' }),
     reconstruction: z
       .number()
       .min(0)
@@ -103,8 +110,8 @@ export const TRANSFORMER_PARAMS = {
       .min(1)
       .max(1_000_000)
       .optional()
-      .meta({ description: 'The most iterations. Default: 5000.' }),
-    seed: z.int().optional().meta({ description: 'Seeds the start. Default: 42.' }),
+      .meta({ description: 'The maximum number of iterations. Default: 5000.' }),
+    seed: z.int().optional().meta({ description: 'The seed of the initial prototypes. Default: 42.' }),
   }),
 } as const;
 

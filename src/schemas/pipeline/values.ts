@@ -6,16 +6,16 @@ import { NO_CONTROLS, ONE_LINE } from '../text-values.ts';
 /** The name of a column. */
 export const columnName = z.string().min(1).regex(NO_CONTROLS);
 
-/** A name that the configuration itself gives. */
+/** A name chosen in the configuration itself. */
 export const ownName = z.string().min(1).max(200).regex(ONE_LINE);
 
-/** Names of columns, at least one. */
+/** A list of at least one column name. */
 export const columnNames = z.array(columnName).min(1);
 
-/** One column, or several: crossed where groups are meant. */
+/** One column, or several; several columns form intersections if they are used as groups. */
 export const columns = z.union([columnName, columnNames]);
 
-/** A label of the target; one that is written as a number or a truth value is its text. */
+/** A label of the target. A number or a boolean is converted to text. */
 export const labelText = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
 const PROPORTION = z.number().min(0).max(1);
@@ -30,8 +30,8 @@ export const benchmarks = recordOf(proportions, {
 });
 
 /**
- * A mapping whose keys are data. Unlike a zod record it keeps a key `__proto__`,
- * which may be a group's label.
+ * Returns the schema of a mapping whose keys are data. Unlike a zod record, it keeps the key `__proto__`, which may
+ * be a group's label.
  * @param values the JSON Schema of the values, which zod cannot derive here
  */
 export function recordOf<Value>(

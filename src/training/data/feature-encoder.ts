@@ -1,7 +1,10 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { MISSING_LABEL, type Table } from '../../table/index.ts';
 
-/** A numeric feature: (value - mean) / scale, 0 where missing, and a column that marks missing values if any were seen. */
+/**
+ * A numeric feature: (value - mean) / scale, with 0 for a missing value. If the training rows have missing values, a
+ * second column marks them.
+ */
 interface NumericFeature {
   readonly kind: 'numeric';
   readonly name: string;
@@ -17,28 +20,27 @@ interface CategoricalFeature {
   readonly levels: readonly string[];
 }
 
-/** How one column of a table becomes columns of a matrix. Plain data: it is saved with a model. */
+/** The encoding of one table column as columns of a matrix. It is plain data, saved with a model. */
 export type FeatureSpec = NumericFeature | CategoricalFeature;
 
-/** What was learned from the training rows, and what a reader should know of it. */
+/** The encoding learned from the training rows, with warnings. */
 export interface FittedFeatures {
   readonly specs: readonly FeatureSpec[];
   readonly warnings: readonly string[];
 }
 
-/** A text column keeps its most frequent levels, up to so many. */
+/** The maximum number of levels of a text column; the most frequent ones are kept. */
 const MAX_LEVELS = 64;
 
-/** A text column with more distinct values than this share of the rows is taken for an identifier. */
+/** A text column with more distinct values than this share of the rows is treated as an identifier. */
 const IDENTIFIER_SHARE = 0.5;
 
-/** Below so many distinct values a text column is never an identifier. */
+/** A text column with no more distinct values than this is never treated as an identifier. */
 const FEWEST_IDENTIFIERS = 20;
 
 /**
- * Learns the encoding of features from training rows alone: means and scales of
- * numbers, levels of categories.
- * @throws {DataValidationError} where no feature is left
+ * Learns the encoding of features from training rows: means and scales of numbers, levels of categories.
+ * @throws {DataValidationError} if no feature is left
  */
 export function fitFeatures(table: Table, names: readonly string[]): FittedFeatures {
   const warnings: string[] = [];
@@ -55,7 +57,7 @@ export function fitFeatures(table: Table, names: readonly string[]): FittedFeatu
   });
 }
 
-/** The number of matrix columns that features take. */
+/** Returns the number of matrix columns of the encoded features. */
 export function encodedWidth(specs: readonly FeatureSpec[]): number {
   return specs.reduce((sum, spec) => sum + specWidth(spec), 0);
 }
@@ -83,7 +85,7 @@ function fitNumeric(name: string, values: Float64Array, warnings: string[]): Fea
   const { mean, scale } = standardScore(known);
   const marksMissing = known.length < values.length && known.length > 0;
   if (!(scale > 0) && !marksMissing) {
-    warnings.push(`feature '${name}' is left out: it has ${known.length === 0 ? 'no value' : 'one value only'}`);
+    warnings.push(`feature '${name}' is excluded: it has ${known.length === 0 ? 'no value' : 'one value only'}`);
     return [];
   }
   return [{ kind: 'numeric', name, mean, scale: scale > 0 ? scale : 1, marksMissing }];
@@ -98,14 +100,14 @@ function fitCategorical(name: string, codes: Int32Array, labels: readonly string
   }
   const seen = labels.map((label, code) => ({ label, count: counts[code] as number })).filter(({ count }) => count > 0);
   if (seen.length > Math.max(FEWEST_IDENTIFIERS, IDENTIFIER_SHARE * codes.length)) {
-    warnings.push(`feature '${name}' is left out: its ${String(seen.length)} distinct texts look like identifiers`);
+    warnings.push(`feature '${name}' is excluded: its ${String(seen.length)} distinct texts look like identifiers`);
     return [];
   }
   if (seen.length + Number(missing > 0) < 2) {
-    warnings.push(`feature '${name}' is left out: it has ${seen.length === 0 ? 'no value' : 'one value only'}`);
+    warnings.push(`feature '${name}' is excluded: it has ${seen.length === 0 ? 'no value' : 'one value only'}`);
     return [];
   }
-  // Stable sort: equally frequent levels stay in the order of their labels.
+  // The sort is stable: equally frequent levels stay in the order of their labels.
   const kept = seen.length > MAX_LEVELS ? [...seen].sort((a, b) => b.count - a.count).slice(0, MAX_LEVELS) : seen;
   if (kept.length < seen.length) {
     warnings.push(`feature '${name}' keeps its ${String(MAX_LEVELS)} most frequent of ${String(seen.length)} texts`);
@@ -120,7 +122,7 @@ function fitCategorical(name: string, codes: Int32Array, labels: readonly string
   ];
 }
 
-/** @throws {DataValidationError} with the first infinite value and its row */
+/** @throws {DataValidationError} if a value is infinite, naming the first one and its row */
 export function assertFinite(name: string, values: Float64Array): void {
   const row = values.findIndex((value) => value === Infinity || value === -Infinity);
   if (row < 0) return;
@@ -128,7 +130,7 @@ export function assertFinite(name: string, values: Float64Array): void {
     `Column '${name}' must be finite, but row ${String(row + 1)} holds ${String(values[row])}.`,
     {
       context: { column: name, row, value: values[row] },
-      suggestion: 'Mend or empty that value.',
+      suggestion: 'Correct or clear that value.',
     },
   );
 }
@@ -151,13 +153,13 @@ function encodeNumeric(
   }
 }
 
-/** Farther from the mean than this many standard deviations nothing computed in float32 is of use. */
+/** The limit in standard deviations from the mean, beyond which float32 results are useless. */
 const MAX_DEVIATIONS = 1e15;
 
 function tooFar(name: string, row: number, value: number): DataValidationError {
   return new DataValidationError(
-    `Column '${name}' holds ${String(value)} in row ${String(row + 1)}, beyond anything in the rows trained on.`,
-    { context: { column: name, row, value }, suggestion: 'Mend or empty that value.' },
+    `Column '${name}' holds ${String(value)} in row ${String(row + 1)}, which is far outside the range of the training rows.`,
+    { context: { column: name, row, value }, suggestion: 'Correct or clear that value.' },
   );
 }
 
@@ -179,24 +181,24 @@ function encodeCategorical(
   }
 }
 
-/** What standardises values: (value - mean) / scale. */
+/** The standardisation of values: (value - mean) / scale. */
 export interface StandardScore {
   readonly mean: number;
-  /** The population standard deviation; 0 where all values are the same. */
+  /** The population standard deviation; 0 if all values are the same. */
   readonly scale: number;
 }
 
 /**
- * Mean and standard deviation of finite values, computed in units near the
- * largest, so that squares neither overflow nor vanish.
+ * Computes the mean and standard deviation of finite values. The values are scaled by about the largest, so that
+ * squares neither overflow nor underflow.
  */
 export function standardScore(values: Float64Array): StandardScore {
   if (values.length === 0) return { mean: NaN, scale: NaN };
   const [first = NaN] = values;
-  // The rounded mean of a constant may differ from it, and would leave a scale of rounding errors.
+  // The rounded mean of a constant may differ from it, and the scale would then be a rounding error.
   if (values.every((value) => value === first)) return { mean: first, scale: 0 };
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  // A power of two, so that the division rounds nothing.
+  // A power of two, so that the division is exact.
   const unit = 2 ** Math.max(-1021, Math.min(1022, Math.floor(Math.log2(largest))));
   const mean = values.reduce((sum, value) => sum + value / unit, 0) / values.length;
   const variance = values.reduce((sum, value) => sum + (value / unit - mean) ** 2, 0) / values.length;

@@ -11,18 +11,19 @@ import {
 } from '../../table/index.ts';
 import { type Matrix, type MatrixSource, readMatrix } from './read-matrix.ts';
 
-/** Rows to learn from, on the host. None is missing. */
+/** Training rows on the host, without missing values. */
 export interface FitRows {
   readonly x: Matrix;
   /** [rows], finite. */
   readonly y: Float64Array;
-  /** [rows], 0 or more, some above 0; one each where none were given. */
+  /** [rows], 0 or more, some above 0; all 1 if none were given. */
   readonly weights: Float64Array;
 }
 
 /**
  * Reads features, targets and weights.
- * @throws {DataValidationError} for lengths that differ, no rows, missing or infinite values, or weights that are all 0
+ * @throws {DataValidationError} if lengths differ, there are no rows, values are missing or infinite, or all weights
+ *   are 0
  */
 export async function readFitRows(
   x: MatrixSource,
@@ -35,9 +36,8 @@ export async function readFitRows(
 }
 
 /**
- * Reads targets and weights of so many rows. Booleans and the texts "0" and "1"
- * are numbers here.
- * @throws {DataValidationError} as {@link readFitRows}
+ * Reads targets and weights of the given number of rows. Booleans and the texts "0" and "1" are read as numbers.
+ * @throws {DataValidationError} under the conditions of {@link readFitRows}
  */
 export async function readTargets(
   rows: number,
@@ -73,7 +73,7 @@ function numbersOf(y: ColumnSource): Float64Array {
 
 /**
  * Checks that targets are 0 or 1.
- * @throws {DataValidationError} with the first other value
+ * @throws {DataValidationError} naming the first other value
  */
 export function assertBinary(y: Float64Array): void {
   const row = y.findIndex((value) => value !== 0 && value !== 1);
@@ -85,9 +85,9 @@ export function assertBinary(y: Float64Array): void {
 }
 
 /**
- * The group of each row; none is missing.
+ * Reads the group of each row.
  * @param name the argument's name in errors
- * @throws {DataValidationError} for a missing group, or another number of rows
+ * @throws {DataValidationError} if a group is missing, or the number of rows differs
  */
 export async function readGroups(
   source: SensitiveSource,
@@ -96,7 +96,7 @@ export async function readGroups(
 ): Promise<CategoricalColumn> {
   const groups = encodeGroups((await onHost({ source })).source);
   assertSameLength({ X: rows, [name]: groups.codes.length });
-  assertNoneMissing(name, groups.codes, (code) => code < 0, 'Leave such rows out, or give them a group of their own.');
+  assertNoneMissing(name, groups.codes, (code) => code < 0, 'Exclude such rows, or assign them to a separate group.');
   return groups;
 }
 
@@ -107,14 +107,14 @@ function withoutMissing(values: Float64Array, name: string): Float64Array {
 
 /**
  * Checks that no row lacks a value.
- * @param argument what the values were given for
- * @throws {DataValidationError} with the first row that does
+ * @param argument the name of the argument in errors
+ * @throws {DataValidationError} naming the first row that lacks one
  */
 export function assertNoneMissing(
   argument: string,
   values: Float64Array | Int8Array | Uint8Array | Int32Array,
   isMissing: (value: number) => boolean,
-  suggestion = 'Leave such rows out first.',
+  suggestion = 'Exclude such rows first.',
 ): void {
   for (let index = 0; index < values.length; index++) {
     if (!isMissing(values[index] as number)) continue;

@@ -2,8 +2,8 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import type { Table } from '../../table/index.ts';
 
 /**
- * The label that counts as 1 where the target is not 0/1 already: the named
- * one, else the rarer of two.
+ * Returns the label that counts as 1: the named one, or else the less frequent of two labels. Returns null if the
+ * target is 0/1 already.
  */
 export function findPositiveLabel(table: Table, target: string, named: string | undefined): string | null {
   const { codes, labels } = table.categorical(target);
@@ -23,15 +23,15 @@ export function findPositiveLabel(table: Table, target: string, named: string | 
     return ofSecond <= ofFirst ? second : first;
   }
   throw new DataValidationError(
-    `The target '${target}' has ${String(labels.length)} values${labels.length === 0 ? '' : ` (${shown})`}; training needs two.`,
+    `The target '${target}' has ${String(labels.length)} values${labels.length === 0 ? '' : ` (${shown})`}, but training needs two.`,
     {
       context: { target, values: labels.length },
-      suggestion: 'Name the one that counts as positive (positiveLabel); the others count as negative.',
+      suggestion: 'Set the label that counts as positive (positiveLabel); the others count as negative.',
     },
   );
 }
 
-/** The first few of some values, for messages. */
+/** Formats the first few of some values for messages. */
 export function quoteList(values: readonly string[]): string {
   return `${values
     .slice(0, 8)
@@ -39,11 +39,11 @@ export function quoteList(values: readonly string[]): string {
     .join(', ')}${values.length > 8 ? ', …' : ''}`;
 }
 
-/** @throws {DataValidationError} where there is nothing to tell apart */
+/** @throws {DataValidationError} if the target has only one class */
 export function assertTwoClasses(y: Uint8Array, target: string): void {
   if (y.includes(0) && y.includes(1)) return;
-  throw new DataValidationError(`The target '${target}' has one value only; there is nothing to learn.`, {
+  throw new DataValidationError(`The target '${target}' has one value only, so there is nothing to learn.`, {
     context: { target },
-    suggestion: 'Name another target, or another positive label.',
+    suggestion: 'Choose another target or another positive label.',
   });
 }

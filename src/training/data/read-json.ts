@@ -2,18 +2,18 @@ import type { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 
-/** What the error of JSON that cannot be read says beside the first field at fault. */
+/** Details of the error for invalid JSON, besides the first invalid field. */
 export interface ReadJsonDetails {
-  /** What to do instead, as one sentence. */
+  /** How to fix the problem, as one sentence. */
   readonly suggestion: string;
-  /** More facts for the error's context. */
+  /** Additional entries of the error's context. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * Reads stored plain data by a schema.
- * @param what it must be, as in "This is no threshold optimizer"
- * @throws {DataValidationError} naming the first field at fault
+ * Parses stored plain data with a schema.
+ * @param what the expected kind of data, as in "This is not a valid threshold optimizer"
+ * @throws {DataValidationError} naming the first invalid field
  */
 export function readJson<Schema extends z.ZodType>(
   schema: Schema,
@@ -26,7 +26,7 @@ export function readJson<Schema extends z.ZodType>(
   const [issue] = parsed.error.issues;
   const field = issue?.path.map(String).join('.') ?? '';
   const where = field === '' ? '' : `'${field}': `;
-  throw new DataValidationError(`This is no ${what}: ${where}${issue?.message ?? 'it cannot be read'}.`, {
+  throw new DataValidationError(`This is not a valid ${what}: ${where}${issue?.message ?? 'it cannot be read'}.`, {
     context: { ...context, field },
     suggestion,
     cause: parsed.error,

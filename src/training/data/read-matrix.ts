@@ -10,9 +10,8 @@ export interface Matrix {
 }
 
 /**
- * A matrix whose values are promised not to change. Estimators keep with it what
- * they derive from it, so that many fits on the same features look at them once.
- * What is kept is freed with the matrix.
+ * A matrix whose values must not change. Estimators cache the results that they derive from it, so that many fits on
+ * the same features compute them once. The cache is freed with the matrix.
  */
 export class FixedMatrix implements Matrix {
   readonly rows: number;
@@ -27,29 +26,30 @@ export class FixedMatrix implements Matrix {
     Object.freeze(this);
   }
 
-  /** What was derived under a name, computed at the first call. */
+  /** Returns the result derived under a name; computes it at the first call. */
   derive<Derived>(name: string, compute: () => Derived): Derived {
     if (!this.#derived.has(name)) this.#derived.set(name, compute());
     return this.#derived.get(name) as Derived;
   }
 }
 
-/** Derives something from a matrix, and keeps it where the matrix is fixed. */
+/** Derives a result from a matrix, and caches it if the matrix is fixed. */
 export function deriveFrom<Derived>(matrix: Matrix, name: string, compute: () => Derived): Derived {
   return matrix instanceof FixedMatrix ? matrix.derive(name, compute) : compute();
 }
 
-/** Whatever may stand for a matrix of features: rows of numbers, a matrix, a 2-D tensor, or a table of numbers. */
+/** A source of features: rows of numbers, a matrix, a 2-D tensor, or a table of numbers. */
 export type MatrixSource = Matrix | TensorLike | readonly ArrayLike<number>[] | TableSource;
 
 /**
  * Reads a matrix of features.
  *
- * Rows of numbers and tables are copied; a matrix is taken as it is. A column of
- * text, a missing or an infinite value is an error: encode it first.
+ * Rows of numbers and tables are copied; a matrix is used without a copy. A column of text and missing or infinite
+ * values are errors: encode them first.
  * @param source the matrix
- * @param name what to call it in errors
- * @throws {DataValidationError} for text, missing or infinite values, ragged rows, or a tensor that is not 2-D
+ * @param name the name of the matrix in errors
+ * @throws {DataValidationError} if there are text, missing or infinite values, rows differ in length, or a tensor is
+ *   not 2-D
  */
 export async function readMatrix(source: MatrixSource, name = 'X'): Promise<Matrix> {
   const { x } = await onHost({ x: source });
@@ -60,7 +60,7 @@ export async function readMatrix(source: MatrixSource, name = 'X'): Promise<Matr
   return matrix;
 }
 
-/** Some rows of a matrix, in that order. */
+/** Returns the given rows of a matrix, in that order. */
 export function takeMatrixRows({ columns, values }: Matrix, rows: ArrayLike<number>): Matrix {
   const size = rows.length * columns;
   const picked = values instanceof Float32Array ? new Float32Array(size) : new Float64Array(size);
@@ -78,7 +78,7 @@ function matrixOf(source: MatrixSource, name: string): Matrix {
   return matrixOfTable(Table.from(source));
 }
 
-/** Whether features were given as named columns. */
+/** Returns whether features were given as named columns. */
 export function isTableSource(source: MatrixSource): source is TableSource {
   return !isTensorLike(source) && !isMatrix(source) && !isRows(source);
 }
@@ -105,11 +105,11 @@ function matrixOfRows(source: readonly ArrayLike<number>[], name: string): Matri
   const columns = source[0]?.length ?? 0;
   const values = new Float64Array(source.length * columns);
   for (const [row, cells] of source.entries()) {
-    // From JavaScript a row may be missing.
+    // JavaScript callers may pass a row that is null or undefined.
     if ((cells as ArrayLike<number> | null | undefined)?.length !== columns) {
       throw new DataValidationError(
         `The rows of ${name} differ in length: row 1 has ${String(columns)} values and row ${String(row + 1)} ${describeRow(cells)}.`,
-        { context: { argument: name, row }, suggestion: 'Give every row one value per feature.' },
+        { context: { argument: name, row }, suggestion: 'Provide one value per feature in every row.' },
       );
     }
     for (let column = 0; column < columns; column++) {
@@ -121,7 +121,7 @@ function matrixOfRows(source: readonly ArrayLike<number>[], name: string): Matri
   return { rows: source.length, columns, values };
 }
 
-/** Of rows as they come from outside. */
+/** Describes an invalid row for an error. */
 function describeRow(cells: unknown): string {
   if (Array.isArray(cells) || ArrayBuffer.isView(cells)) return String((cells as { length?: number }).length);
   return `is ${String(cells)}`;
@@ -135,7 +135,7 @@ function checkedMatrix(matrix: Matrix, name: string): Matrix {
   throw new DataValidationError(
     `${name} must hold rows x columns values in a Float32Array or Float64Array; got ${String(rows)} rows, ` +
       `${String(columns)} columns and ${String((values as ArrayLike<number>).length)} values.`,
-    { context: { argument: name, rows, columns }, suggestion: 'Give { rows, columns, values } that fit together.' },
+    { context: { argument: name, rows, columns }, suggestion: 'Pass values of length rows x columns.' },
   );
 }
 

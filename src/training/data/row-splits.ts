@@ -4,24 +4,24 @@ import type { CategoricalColumn } from '../../table/index.ts';
 import { stratifiedSplit } from './stratified-split.ts';
 import { takeTrainingRows, type TrainingData, type TrainingRows } from './training-data.ts';
 
-/** How rows are parted. */
+/** Options of {@link splitRows}. */
 export interface SplitOptions {
-  /** Share of the rows that is trained on, where there are no folds. */
+  /** The share of the rows used for training, if there are no folds. */
   readonly trainSize: number;
-  /** With 2 or more, every row is held out once. */
+  /** The number of folds, 2 or more; every row is then held out once. */
   readonly folds?: number | undefined;
   readonly seed: number;
 }
 
-/** One way to part the rows. */
+/** A split into training rows and test rows. */
 export interface Split {
   readonly train: TrainingRows;
   readonly test: TrainingRows;
 }
 
 /**
- * Parts the rows into what is trained on and what is held out: once, or once per fold.
- * @throws {ValueError} for folds that cannot be made
+ * Splits the rows into training rows and held-out rows: once, or once per fold.
+ * @throws {ValueError} if there are more folds than rows, or folds and test rows are both given
  */
 export function splitRows(training: TrainingData, { folds, trainSize, seed }: SplitOptions): Split[] {
   const { rows, test } = training;
@@ -39,7 +39,7 @@ export function splitRows(training: TrainingData, { folds, trainSize, seed }: Sp
   }));
 }
 
-/** Rows of one target and group are one stratum. */
+/** Returns the stratum of each row: its target and group. */
 export function strata({ y, groups }: TrainingRows): Int32Array {
   return groups.codes.map((code, row) => 2 * code + (y[row] as number));
 }
@@ -47,9 +47,9 @@ export function strata({ y, groups }: TrainingRows): Int32Array {
 function assertSplittable({ rows, test }: TrainingData, folds: number | undefined): void {
   if (folds === undefined) return;
   if (test !== undefined) {
-    throw new ValueError('The folds parameter and test rows of their own exclude each other.', {
+    throw new ValueError('The folds parameter cannot be combined with separate test rows.', {
       context: { parameter: 'folds' },
-      suggestion: 'Give one of the two.',
+      suggestion: 'Use only one of the two.',
     });
   }
   if (folds > rows.y.length) {
@@ -57,7 +57,7 @@ function assertSplittable({ rows, test }: TrainingData, folds: number | undefine
   }
 }
 
-/** Rows of several held-out parts, one after another. */
+/** Joins the rows of several held-out parts. */
 export function joinRows(parts: readonly TrainingRows[]): { y: Uint8Array; groups: CategoricalColumn } {
   return {
     y: Uint8Array.from(parts.flatMap(({ y }) => [...y])),
@@ -69,26 +69,26 @@ export function joinRows(parts: readonly TrainingRows[]): { y: Uint8Array; group
   };
 }
 
-/** The rows of each group. */
+/** Returns the number of rows of each group. */
 function groupSizes({ codes, labels }: CategoricalColumn): Float64Array {
   const sizes = new Float64Array(labels.length);
   for (const code of codes) sizes[code] = (sizes[code] as number) + 1;
   return sizes;
 }
 
-/** What mends held-out groups that are too small, where rows can be cross-fitted. */
+/** The suggestion for held-out groups that are too small, if rows can be cross-fitted. */
 const CROSS_FIT =
   'Cross-fit, with 5 folds for example, so that every row is held out once, or lower the minimum (minGroupSize).';
 
-/** The rows of each group that has any, by its label. */
+/** Returns the number of rows of each group that has any, by its label. */
 export function countGroups({ groups }: { groups: CategoricalColumn }): Record<string, number> {
   const sizes = [...groupSizes(groups)].map((size, group) => [groups.labels[group] ?? '', size] as const);
   return Object.fromEntries(sizes.filter(([, size]) => size > 0));
 }
 
 /**
- * Checked before the work: without two groups large enough there will be no gap to show.
- * @throws {DataValidationError} where there are fewer
+ * Checks, before training, that at least two groups are large enough to measure a gap.
+ * @throws {DataValidationError} if there are fewer
  */
 export function assertComparable(
   parts: readonly TrainingRows[],
@@ -106,17 +106,17 @@ export function assertComparable(
   );
 }
 
-/** Groups that only the test rows have, in words. */
+/** Returns a warning for each group that only the test rows have. */
 export function unseenGroups({ rows, test }: TrainingData, what: 'penalty' | 'constraint' = 'penalty'): string[] {
   const unseen = test?.groups.labels.slice(rows.groups.labels.length) ?? [];
-  return unseen.map((label) => `group '${label}' occurs in the test rows only; no ${what} has seen it`);
+  return unseen.map((label) => `group '${label}' occurs only in the test rows, so the ${what} does not cover it`);
 }
 
-/** Groups too small to be compared, in words. */
+/** Returns a warning for each group that is too small to be compared. */
 export function smallGroups({ groups }: { groups: CategoricalColumn }, minGroupSize: number): string[] {
   return [...groupSizes(groups)].flatMap((size, group) =>
     size >= minGroupSize || size === 0
       ? []
-      : [`group '${groups.labels[group] ?? ''}' has ${String(size)} held-out rows and takes no part in the gaps`],
+      : [`group '${groups.labels[group] ?? ''}' has ${String(size)} held-out rows and is excluded from the gaps`],
   );
 }

@@ -2,13 +2,12 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { createRandom, shuffle } from '../../internal/random.ts';
 
 /**
- * Deals rows into parts so that every stratum is shared out in proportion.
+ * Splits rows into parts so that every stratum is divided in proportion.
  *
- * Each stratum is shuffled and cut at the cumulated shares; the fraction of a
- * row that a cut leaves over is carried on to the next stratum, so that the
- * parts' sizes are right in total even when strata are small.
+ * Each stratum is shuffled and cut at the cumulated shares. The fraction of a row that remains after a cut is carried
+ * over to the next stratum, so that the total sizes of the parts are correct even if strata are small.
  * @param strata the stratum of each row, 0 or more
- * @param shares of the parts; they sum to 1
+ * @param shares the shares of the parts; they sum to 1
  * @returns the rows of each part, ascending
  */
 export function stratifiedSplit(strata: ArrayLike<number>, shares: readonly number[], seed: number): Int32Array[] {
@@ -41,13 +40,13 @@ function rowsOfStrata(strata: ArrayLike<number>): Int32Array[] {
   return [...rows].sort(([a], [b]) => a - b).map(([, members]) => Int32Array.from(members));
 }
 
-/** Share of the rows trained on that decides when to stop. */
+/** The share of the training rows that is used for early stopping. */
 const VALIDATION_SHARE = 0.1;
 
 /**
- * Sets a tenth of the rows aside, of each stratum alike, to decide when to stop.
+ * Holds out a tenth of the rows of each stratum for early stopping.
  * @param strata the stratum of each row
- * @throws {DataValidationError} where no row is left for either
+ * @throws {DataValidationError} if no row is left in one of the parts
  */
 export function setAside(strata: ArrayLike<number>, seed: number): [fitting: Int32Array, validation: Int32Array] {
   const [fitting, validation] = stratifiedSplit(strata, [1 - VALIDATION_SHARE, VALIDATION_SHARE], seed) as [
@@ -57,6 +56,6 @@ export function setAside(strata: ArrayLike<number>, seed: number): [fitting: Int
   if (fitting.length > 0 && validation.length > 0) return [fitting, validation];
   throw new DataValidationError(`There are too few rows to train on: ${String(strata.length)}.`, {
     context: { rows: strata.length },
-    suggestion: 'Training, stopping and testing each need rows; give at least a few dozen.',
+    suggestion: 'Training, early stopping and testing each need rows; provide at least a few dozen.',
   });
 }

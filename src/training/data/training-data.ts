@@ -10,9 +10,9 @@ import {
 } from '../../table/index.ts';
 import { assertTwoClasses, findPositiveLabel, quoteList } from './positive-label.ts';
 
-/** A table and the parts its columns play in training. */
+/** A table with the roles of its columns in training. */
 export interface TrainingSource {
-  /** The rows to learn from. */
+  /** The training rows. */
   readonly table: TableSource;
   /**
    * The column to predict: 0/1, or text with two values.
@@ -24,16 +24,16 @@ export interface TrainingSource {
    * @defaultValue 's'
    */
   readonly sensitive?: string | readonly string[] | undefined;
-  /** The columns to learn from; every other column when left out. */
+  /** The columns used as features; every other column if omitted. */
   readonly features?: readonly string[] | undefined;
-  /** The target's label that counts as 1; the rarer of two when left out. */
+  /** The target's label that counts as 1; the less frequent of two if omitted. */
   readonly positiveLabel?: string | undefined;
   /**
-   * Texts that are missing values, in all columns; see the documentation of measuring.
+   * Texts that are read as missing values, in all columns; see the documentation of metrics.
    * @defaultValue those of pandas, and in sensitive columns the empty text alone
    */
   readonly naValues?: readonly string[] | undefined;
-  /** Rows to evaluate on; split off from `table` when left out. */
+  /** Rows for evaluation; split off from `table` if omitted. */
   readonly testTable?: TableSource | undefined;
 }
 
@@ -42,26 +42,27 @@ export interface TrainingRows {
   readonly table: Table;
   readonly y: Uint8Array;
   readonly groups: CategoricalColumn;
-  /** Rows left out because the target or the group is missing. */
+  /** Rows excluded because the target or the group is missing. */
   readonly nDropped: number;
 }
 
-/** What training needs to know of a source. */
+/** A source, read for training. */
 export interface TrainingData {
   readonly rows: TrainingRows;
   readonly test: TrainingRows | undefined;
   readonly features: readonly string[];
   readonly target: string;
   readonly sensitive: readonly string[];
-  /** The label counted as 1, where the target is text; null for 0/1. */
+  /** The label counted as 1, if the target is text; null for 0/1. */
   readonly positiveLabel: string | null;
-  /** What labels and texts were read as, where that may surprise. */
+  /** Warnings about how labels and texts were read. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads a source: finds the features, maps the target to 0/1, codes the groups.
- * @throws {DataValidationError} for unknown columns, a target without exactly two values, or fewer than two groups
+ * Reads a source: selects the features, maps the target to 0/1, and encodes the groups.
+ * @throws {DataValidationError} if a column is unknown, the target does not have exactly two values, or there are
+ *   fewer than two groups
  */
 export function readTrainingData(source: TrainingSource): TrainingData {
   const given = Table.from(source.table);
@@ -102,7 +103,7 @@ export function readTrainingData(source: TrainingSource): TrainingData {
   };
 }
 
-/** Some rows of the data. */
+/** Returns the given rows. */
 export function takeTrainingRows({ table, y, groups }: TrainingRows, rows: Int32Array): TrainingRows {
   return {
     table: table.take(rows),
@@ -125,7 +126,7 @@ function readRows(
   return kept.length === y.length ? all : { ...takeTrainingRows(all, kept), nDropped: y.length - kept.length };
 }
 
-/** Test rows, with the codes that the groups have in training; groups unknown there come after them. */
+/** Reads test rows, with the group codes of training; groups unknown in training get the codes after them. */
 function readTestRows(
   table: Table,
   target: string,
@@ -157,7 +158,7 @@ function assertFeatures(table: Table, features: readonly string[], target: strin
   if (sensitive.includes(target)) {
     throw new DataValidationError(`Column '${target}' cannot be the target and sensitive at once.`, {
       context: { column: target },
-      suggestion: 'Name another sensitive column.',
+      suggestion: 'Choose another sensitive column.',
     });
   }
   for (const name of features) {
@@ -167,19 +168,22 @@ function assertFeatures(table: Table, features: readonly string[], target: strin
       `Column '${name}' is ${name === target ? 'the target' : 'sensitive'} and cannot be a feature.`,
       {
         context: { column: name },
-        suggestion: 'Take it out of the features.',
+        suggestion: 'Remove it from the features.',
       },
     );
   }
 }
 
-/** @throws {DataValidationError} where there is no gap to constrain */
+/** @throws {DataValidationError} if there are fewer than two groups */
 export function assertTwoGroups({ labels }: CategoricalColumn, sensitive: readonly string[]): void {
   if (labels.length >= 2) return;
   const name = sensitive.join(INTERSECTION_SEPARATOR);
   const found = labels.length === 0 ? 'no group' : `one group only ('${labels[0] ?? ''}')`;
-  throw new DataValidationError(`The sensitive column '${name}' has ${found}; a fairness constraint needs two.`, {
-    context: { sensitive },
-    suggestion: 'Name another sensitive column.',
-  });
+  throw new DataValidationError(
+    `The sensitive column '${name}' has ${found}; a fairness constraint needs at least two.`,
+    {
+      context: { sensitive },
+      suggestion: 'Choose another sensitive column.',
+    },
+  );
 }

@@ -6,13 +6,13 @@ import type { FilledJobOptions } from './job-options.ts';
 import type { JobRows } from './job-rows.ts';
 import type { JudgedModels } from './job-result.ts';
 
-/** What both models give rows: the probability of the decision 1. */
+/** The decisions of both models for rows: the probability of the decision 1. */
 export interface JobDecisions {
   readonly baseline: ArrayLike<number>;
   readonly final: ArrayLike<number>;
 }
 
-/** Both models of a job, fitted on some rows. */
+/** Both models of a job, fitted on the same rows. */
 export interface JobFit {
   readonly warnings: readonly string[];
   decide(rows: TrainingRows): Promise<JobDecisions>;
@@ -22,9 +22,8 @@ export interface JobFit {
 type FitModels<Fit extends JobFit> = (train: TrainingRows, onProgress: OnProgress | undefined) => Promise<Fit>;
 
 /**
- * Fits and judges the models of a job: once, on held-out rows; or with folds once
- * per fold, each on the rows that it has not seen and all of these judged together,
- * and once more on all rows for the models that are kept.
+ * Fits and evaluates the models of a job on held-out rows. With folds, it fits once per fold and evaluates all
+ * held-out rows together. It then fits once more on all rows, for the models that are kept.
  */
 export async function fitJob<Fit extends JobFit>(
   { splits, whole }: JobRows,
@@ -63,7 +62,7 @@ export async function fitJob<Fit extends JobFit>(
   };
 }
 
-/** Progress of one of several equal parts of the work. */
+/** Scales progress to one of several equal parts of the work. */
 export function partOf(
   onProgress: OnProgress | undefined,
   part: number,

@@ -2,32 +2,32 @@ import { invalidParameter, type OptionNames } from '../../internal/arguments.ts'
 import type { OnProgress } from '../../internal/progress.ts';
 import { isCount } from '../networks/network-options.ts';
 
-/** Options that every training job on a table has. */
+/** Options shared by all training jobs on a table. */
 export interface TrainingJobOptions {
   /**
-   * Share of the rows that is trained on; the rest is held out. It means nothing where the source has test rows.
+   * The share of the rows used for training; the rest is held out. It has no effect if the source has test rows.
    * @defaultValue 0.8
    */
   readonly trainSize?: number | undefined;
   /**
-   * With 2 or more, every row is held out once, by cross-fitting; for small data. The model that is kept is
-   * trained once more on all rows.
+   * The number of folds, 2 or more, for cross-fitting on small data: every row is held out once. The model that is
+   * kept is trained once more on all rows.
    */
   readonly folds?: number | undefined;
   /**
-   * Groups with fewer held-out rows take no part in the gaps that are measured.
+   * Groups with fewer held-out rows are excluded from the gaps that are measured.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * Seeds the split, and what else is random.
+   * The seed of the split and of everything else that is random.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
-  /** A folder to save the constrained model in; see `saveModel`. */
+  /** The folder in which to save the constrained model; see `saveModel`. */
   readonly modelPath?: string | undefined;
   readonly onProgress?: OnProgress | undefined;
-  /** Stops the work; the promise then rejects with the signal's reason, and nothing is written. */
+  /** Stops the work. The promise then rejects with the signal's reason, and nothing is written. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -50,8 +50,8 @@ export type FilledJobOptions = Pick<TrainingJobOptions, 'folds' | 'modelPath' | 
 };
 
 /**
- * Fills in the defaults and checks what was given.
- * @throws {ValueError} for a value out of range
+ * Fills in the defaults and checks the options.
+ * @throws {ValueError} if a value is out of range
  */
 export function fillJobOptions(options: TrainingJobOptions): FilledJobOptions {
   const { folds, modelPath, onProgress, signal } = options;

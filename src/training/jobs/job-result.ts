@@ -5,29 +5,31 @@ import type { TensorBackend } from '../../tensor/index.ts';
 import type { DecisionQuality } from '../decision-quality.ts';
 import type { JobRows } from './job-rows.ts';
 
-/** What a training job found, beside what is its method's own. */
+/** The part of a training job's result that all methods share. */
 export interface TrainingJobResult extends ModelData {
-  /** The model of the same kind without the constraint, on the held-out rows. */
+  /** The quality of the model of the same kind without the constraint, on the held-out rows. */
   readonly baseline: DecisionQuality;
-  /** The constrained model on the held-out rows; of a randomised one the exact expectation. */
+  /** The quality of the constrained model on the held-out rows; the exact expectation if it is randomised. */
   readonly final: DecisionQuality;
-  /** Both on the rows trained on, where the constraint was imposed: with folds on all rows, by the models that are kept. */
+  /**
+   * Both on the training rows, to which the constraint applies; with folds, on all rows, by the models that are kept.
+   */
   readonly train: { readonly baseline: DecisionQuality; readonly final: DecisionQuality };
-  /** What was constrained, as the model's card has it. */
+  /** The constraint, as in the model's card. */
   readonly constraint: Readonly<Record<string, unknown>>;
-  /** Rows that the model that is kept was trained on, by group. */
+  /** Training rows of the model that is kept, by group. */
   readonly groups: Readonly<Record<string, number>>;
-  /** With folds `nTrain` counts the rows of the first fold's training, and `nTest` all rows. */
+  /** The number of folds. With folds, `nTrain` counts the training rows of the first fold, and `nTest` all rows. */
   readonly folds: number | null;
   readonly seed: number;
   readonly backend: TensorBackend;
   readonly warnings: readonly string[];
 }
 
-/** Both models of a job, judged. */
+/** The quality of both models of a job. */
 export type JudgedModels = Pick<TrainingJobResult, 'baseline' | 'final' | 'train'>;
 
-/** What the rows of a job say of themselves. */
+/** Describes the rows of a job for results and cards. */
 export function describeRows({
   training,
   splits,
@@ -47,7 +49,7 @@ export function describeRows({
   };
 }
 
-/** The entries of a card's metrics: the held-out rows first. */
+/** Returns the entries of a card's metrics, the held-out rows first. */
 export function cardMetrics(result: Pick<TrainingJobResult, 'final' | 'train'>): Record<string, unknown>[] {
   return [
     { rows: 'test', ...qualityToJson(result.final) },
@@ -55,7 +57,7 @@ export function cardMetrics(result: Pick<TrainingJobResult, 'final' | 'train'>):
   ];
 }
 
-/** A result as JSON has it: snake_case, an undefined gap as null. */
+/** Converts a result to JSON: snake_case, with null for an undefined gap. */
 export function jobToJson(result: TrainingJobResult): Record<string, unknown> {
   return {
     baseline: qualityToJson(result.baseline),

@@ -5,22 +5,21 @@ import { readTrainingData, type TrainingData, type TrainingRows, type TrainingSo
 import { holdsOnlyModel } from '../models/model-card.ts';
 import type { FilledJobOptions } from './job-options.ts';
 
-/** The rows of a job, parted. */
+/** The rows of a job, split for training and testing. */
 export interface JobRows {
   readonly training: TrainingData;
-  /** One, or one per fold. */
+  /** A single split, or one per fold. */
   readonly splits: readonly Split[];
-  /** With folds, the rows that the model that is kept learns from: all. */
+  /** With folds: all rows, on which the model that is kept is trained. */
   readonly whole: TrainingRows | undefined;
-  /** Groups that cannot be compared or constrained, in words. */
+  /** Warnings about groups that cannot be compared or constrained. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads a source and parts its rows into those trained on and those held out,
- * stratified by target and group. What can fail before the work fails here: the
- * place of the model too.
- * @throws {DataValidationError} for data that cannot be learned from or compared, or a place that cannot be written
+ * Reads a source and splits its rows into training and held-out rows, stratified by target and group. Checks
+ * everything that can fail before training, including the model's path.
+ * @throws {DataValidationError} if the data cannot be fitted or compared, or the path cannot be written
  */
 export async function prepareJob(source: TrainingSource, options: FilledJobOptions): Promise<JobRows> {
   options.signal?.throwIfAborted();
@@ -32,7 +31,7 @@ export async function prepareJob(source: TrainingSource, options: FilledJobOptio
   const training = readTrainingData(source);
   const splits = splitRows(training, { trainSize, folds, seed });
   if (splits.some(({ train }) => train.y.length === 0)) throw tooFew(training.rows.y.length);
-  // Test rows of another file may lack a column, which is better known before the training.
+  // Test rows from another file may lack a column. It is better to report that before training.
   for (const { test } of splits) test.table.select(training.features);
   const heldOut = splits.map(({ test }) => test);
   assertComparable(heldOut, minGroupSize);
@@ -47,6 +46,6 @@ export async function prepareJob(source: TrainingSource, options: FilledJobOptio
 function tooFew(rows: number): DataValidationError {
   return new DataValidationError(`There are too few rows to train on: ${String(rows)}.`, {
     context: { rows },
-    suggestion: 'Training and testing each need rows; give at least a few dozen.',
+    suggestion: 'Training and testing each need rows; provide at least a few dozen.',
   });
 }

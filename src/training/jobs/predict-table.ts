@@ -8,24 +8,23 @@ import {
   type SavedModelPredictOptions,
 } from '../models/saved-model.ts';
 
-/** Rows with what a model says of them. */
+/** Rows with a model's scores and predictions. */
 export interface PredictedTable {
-  /** The rows as they were given, with two more columns. */
+  /** The given rows, with two more columns. */
   readonly table: Table;
-  /** The new columns' names: `score` and `prediction`, or with a number where the rows have such columns already. */
+  /** The names of the new columns: `score` and `prediction`, with a number if the rows already have such columns. */
   readonly scoreColumn: string;
   readonly predictionColumn: string;
-  /** What in the rows training did not see, and what else a reader should know. */
+  /** Differences from the training rows, and other warnings. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Adds a model's scores and predictions to rows: the score is what the layers
- * model gives (`card.output`), the prediction the decision 0 or 1, drawn for a
- * randomised model, or a regression's value. A column of the rows that is
- * called `score` stays, and the new one becomes `score_2`.
+ * Adds a model's scores and predictions to rows. The score is the output of the layers model (`card.output`). The
+ * prediction is the decision 0 or 1, drawn for a randomised model, or a regression's value. If the rows already have
+ * a column `score`, it is kept, and the new column is named `score_2`.
  * @throws {DataValidationError} naming the columns that the rows lack
- * @throws {ValueError} for options that do nothing with this model
+ * @throws {ValueError} if an option has no effect on this model
  * @example
  * ```ts
  * import { loadModel, LogisticRegression, predictTable, saveModel } from 'evenhand/training';
@@ -47,7 +46,7 @@ export async function predictTable(
   return addPredictions(model, table, table, options);
 }
 
-/** {@link predictTable}, with the rows to write apart from those that the model reads. */
+/** Does the work of {@link predictTable}, with separate tables for output and for the model's input. */
 export async function addPredictions(
   model: SavedModel,
   rows: Table,
@@ -73,19 +72,17 @@ export async function addPredictions(
       ...ruleWarnings(model, options),
       ...[scoreColumn, predictionColumn]
         .filter((name) => /_\d+$/.test(name))
-        .map(
-          (name) => `the rows have a column '${name.replace(/_\d+$/, '')}' already, so that the new one is '${name}'`,
-        ),
+        .map((name) => `the rows have a column '${name.replace(/_\d+$/, '')}' already, so the new one is '${name}'`),
     ]),
   });
 }
 
 function ruleWarnings({ isRandomized, card }: SavedModel, { threshold }: SavedModelPredictOptions): string[] {
   if (!isRandomized || (threshold ?? card.decision_threshold) === null) return [];
-  return ['the constraint was met by randomised decisions; with a threshold it need not hold'];
+  return ['the constraint was met by randomised decisions; with a threshold it may not hold'];
 }
 
-/** A name that no column has; files know names without regard to case. */
+/** Returns a name that no column has, ignoring case as some file formats do. */
 function freeName(name: string, taken: readonly string[]): string {
   const known = new Set(taken.map((other) => other.toLowerCase()));
   let free = name;
@@ -94,11 +91,10 @@ function freeName(name: string, taken: readonly string[]): string {
 }
 
 /**
- * {@link predictTable} for a CSV or Parquet file: the columns of the file come
- * back as the texts that stand in it, so that an identifier of twenty digits or
- * with leading zeros stays what it is.
- * @throws {DataValidationError} for a file that cannot be read, or lacks columns that the model needs
- * @throws {ValueError} for options that do nothing with this model
+ * Does the work of {@link predictTable} for a CSV or Parquet file. The columns of the file are returned as their
+ * original texts, so that an identifier with twenty digits or leading zeros is unchanged.
+ * @throws {DataValidationError} if the file cannot be read, or lacks columns that the model needs
+ * @throws {ValueError} if an option has no effect on this model
  */
 export async function predictFile(
   model: SavedModel,
@@ -109,7 +105,7 @@ export async function predictFile(
   const texts = await loadTexts(path);
   assertColumns(texts, model.columns);
   const numeric = model.card.features.filter(({ kind }) => kind === 'numeric').map(({ name }) => name);
-  // As in training a file's own types say what a number is; a category is the text itself.
+  // As in training, the types in the file determine which values are numbers; a category is its text.
   const numbers = numeric.length === 0 ? Table.ofColumns([]) : await loadData(path, { columns: numeric });
   const given = Table.ofColumns(
     model.columns.map((name) => [name, numbers.has(name) ? numbers.column(name) : texts.column(name)]),

@@ -20,12 +20,12 @@ export interface TrainLagrangianOptions
     Omit<TrainingJobOptions, 'minGroupSize' | 'seed'>,
     Omit<LagrangianFairnessTrainerOptions, 'task' | 'minGroupSize' | 'seed'> {
   /**
-   * Groups with fewer training rows are not constrained, and those with fewer held-out rows take no part in the gaps.
+   * Groups with fewer training rows are not constrained. Groups with fewer held-out rows are excluded from the gaps.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * Seeds the splits, the weights and the order of rows.
+   * The seed of the splits, the weights and the order of rows.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
@@ -56,39 +56,36 @@ const TRAIN_LAGRANGIAN_OPTION_NAMES: OptionNames<TrainLagrangianOptions> = {
   smoothing: true,
 };
 
-/** What {@link trainLagrangian} found. */
+/** The result of {@link trainLagrangian}. */
 export interface LagrangianJobResult extends TrainingJobResult {
-  /** The fitted trainer; it takes the table's columns. */
+  /** The fitted trainer; its input is the table's columns. */
   readonly model: LagrangianFairnessTrainer;
-  /** How columns become its inputs. */
+  /** The encoding of columns as the network's inputs. */
   readonly features: readonly FeatureSpec[];
   /** One entry per epoch of the constrained network. */
   readonly history: readonly LagrangianEpoch[];
   /** The epoch, from 1, whose weights were kept. */
   readonly bestEpoch: number;
-  /** Rows that a step learned from. */
+  /** Rows per step. */
   readonly batchSize: number;
 }
 
 /**
- * Trains a network on a table with the gap between groups held within a
- * tolerance by multipliers, and shows what that changed: accuracy and gaps of
- * the constrained network and of the same network without the constraint (same
- * size, weights to start from, order of rows, learning rate and epochs), on rows
- * that neither has seen and on those trained on.
+ * Trains a network on a table, keeping the gap between groups within a tolerance by Lagrange multipliers. Reports
+ * accuracy and gaps of the constrained network and of the same network without the constraint, on held-out rows and
+ * on the training rows. Both networks have the same size, initial weights, order of rows, learning rate and epochs.
  *
- * The rows are split by target and group (80/20 unless told otherwise), or
- * cross-fitted with `folds`; a tenth of the training rows decides which epoch is
- * kept. Features are encoded from training rows alone; sensitive columns are never
- * features. The network without the constraint is the one that `sweepPareto` has
- * at eta 0 with the same options.
+ * The rows are split by target and group (80/20 by default), or cross-fitted with `folds`. A tenth of the training
+ * rows is used to choose the epoch that is kept. Features are encoded from training rows alone; sensitive columns are
+ * never features. The network without the constraint is the one that `sweepPareto` trains at eta 0 with the same
+ * options.
  *
- * The constraint is imposed on decisions on the training rows and paid for in
- * accuracy; on other rows the gap may be larger.
- * @throws {DataValidationError} for unknown columns, a target without two values, one group, or too few rows
- * @throws {ValueError} for a value out of range or an unknown name
- * @throws {TrainingError} where the loss diverges
- * @throws {DependencyError} where the backend asked for cannot start
+ * The constraint applies to decisions on the training rows and costs accuracy. On other rows the gap may be larger.
+ * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,
+ *   or there are too few rows
+ * @throws {ValueError} if a value is out of range or a name is unknown
+ * @throws {TrainingError} if the loss diverges
+ * @throws {DependencyError} if the requested backend cannot start
  * @example
  * ```ts
  * import { sampleData } from 'evenhand';
@@ -121,7 +118,7 @@ export async function trainLagrangian(
   const rows = await prepareJob(source, filled);
   const { signal } = filled;
   const { judged, warnings } = await fitJob(rows, filled, async ({ table, y, groups }, onProgress) => {
-    // As a sweep does: the encoding is learned from the rows that decide when to stop too.
+    // As in a sweep, the encoding is fitted on the validation rows too.
     const { specs, warnings: notes } = fitFeatures(table, rows.training.features);
     const shared = { sensitive: groups, features: specs, signal };
     const [first, second] = STAGES.map((stage, half) => partOf(onProgress, half, STAGES.length, stage));
@@ -155,14 +152,14 @@ export async function trainLagrangian(
   return found;
 }
 
-/** The same network under a penalty of weight 0. */
+/** Creates the same network with a penalty of weight 0. */
 function withoutConstraint({ options }: LagrangianFairnessTrainer): RegularizedFairnessTrainer {
   const { epochs, lr, batchSize, hidden, patience, weightDecay, schedule, backend, seed, posWeight } = options;
   const shared = { epochs, lr, batchSize, hidden, patience, weightDecay, schedule, backend, seed, posWeight };
   return new RegularizedFairnessTrainer({ ...shared, eta: 0 });
 }
 
-/** The halves of a fit. */
+/** The stages of a fit. */
 const STAGES = ['training without the constraint', 'training with the constraint'];
 
 async function save(found: LagrangianJobResult, rows: JobRows, { modelPath, signal }: FilledJobOptions): Promise<void> {
@@ -172,7 +169,7 @@ async function save(found: LagrangianJobResult, rows: JobRows, { modelPath, sign
   await saveModel(found.model, modelPath, { data, groups, metrics: cardMetrics(found) });
 }
 
-/** What `trainLagrangian` found as JSON has it. */
+/** Converts the result of `trainLagrangian` to JSON. */
 export function lagrangianJobToJson(result: LagrangianJobResult): Record<string, unknown> {
   const { baseline, final, ...rest } = jobToJson(result);
   return {

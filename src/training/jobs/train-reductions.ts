@@ -21,7 +21,7 @@ import {
 import { cardMetrics, describeRows, jobToJson, type TrainingJobResult } from './job-result.ts';
 import { type JobRows, prepareJob } from './job-rows.ts';
 
-/** Options of the reduction itself that a job passes on. */
+/** Options that a job passes on to the reduction. */
 type PassedOptions = Pick<
   ReductionsOptions,
   'constraint' | 'eps' | 'differenceBound' | 'ratioBound' | 'ratioBoundSlack' | 'upperBound' | 'bound' | 'T' | 'nu'
@@ -30,12 +30,12 @@ type PassedOptions = Pick<
 /** Options of {@link trainReductions}: those of a job, and those of `ReductionsWrapper`. */
 export interface TrainReductionsOptions extends TrainingJobOptions, PassedOptions {
   /**
-   * What learns, with the constraint and without.
+   * The estimator that is trained with and without the constraint.
    * @defaultValue new LogisticRegression()
    */
   readonly estimator?: EstimatorSource | undefined;
   /**
-   * Where tensors are computed.
+   * The backend on which tensors are computed.
    * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
@@ -56,15 +56,15 @@ const TRAIN_REDUCTIONS_OPTION_NAMES: OptionNames<TrainReductionsOptions> = {
   nu: true,
 };
 
-/** What {@link trainReductions} found. */
+/** The result of {@link trainReductions}. */
 export interface ReductionsJobResult extends TrainingJobResult {
-  /** The fitted reduction; it takes encoded features. */
+  /** The fitted reduction; its input is encoded features. */
   readonly model: ReductionsWrapper;
-  /** How columns become its inputs. */
+  /** The encoding of columns as the model's inputs. */
   readonly features: readonly FeatureSpec[];
-  /** How often the estimator was asked. */
+  /** The number of times the estimator was fitted. */
   readonly oracleCalls: number;
-  /** The duality gap of the answer. */
+  /** The duality gap of the solution. */
   readonly bestGap: number;
   readonly iterations: number;
   /** Predictors with a probability above 0. */
@@ -74,22 +74,20 @@ export interface ReductionsJobResult extends TrainingJobResult {
 }
 
 /**
- * Trains on a table under a fairness constraint, by the exponentiated gradient
- * reduction, and shows what that changed: accuracy and gaps of the constrained
- * model and of the same estimator without the constraint, on rows that neither
- * has seen and on those trained on.
+ * Trains on a table under a fairness constraint with the exponentiated gradient reduction. Reports accuracy and gaps
+ * of the constrained model and of the same estimator without the constraint, on held-out rows and on the training
+ * rows.
  *
- * The rows are split by target and group (80/20 unless told otherwise), or
- * cross-fitted with `folds`. Features are encoded from training rows alone: numbers standardised, text one-hot,
- * missing values marked. Sensitive columns are never features. `final` is the
- * exact expectation over the model's chance. `bounded_group_loss` bounds each
- * group's error rate by `upperBound`.
+ * The rows are split by target and group (80/20 by default), or cross-fitted with `folds`. Features are encoded from
+ * training rows alone: numbers are standardised, text is one-hot encoded, missing values are marked. Sensitive
+ * columns are never features. `final` is the exact expectation over the model's randomisation. `bounded_group_loss`
+ * bounds each group's error rate by `upperBound`.
  *
- * The constraint holds on the training rows and in expectation, and is paid for
- * in accuracy; on other rows the gap may be larger.
- * @throws {DataValidationError} for unknown columns, a target without two values, one group, or too few rows
- * @throws {ValueError} for a value out of range or an unknown name
- * @throws {TrainingError} where the estimator fails
+ * The constraint holds on the training rows, in expectation, and costs accuracy. On other rows the gap may be larger.
+ * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,
+ *   or there are too few rows
+ * @throws {ValueError} if a value is out of range or a name is unknown
+ * @throws {TrainingError} if the estimator fails
  * @example
  * ```ts
  * import { sampleData } from 'evenhand';
@@ -164,7 +162,7 @@ function createWrapper(
   return new ReductionsWrapper({
     estimator,
     constraint,
-    // A job judges decisions, so that the loss is that of decisions.
+    // A job evaluates decisions, so the loss must be that of decisions.
     ...(constraint === 'bounded_group_loss' ? { loss: 'zero_one' } : {}),
     ...{ eps, differenceBound, ratioBound, ratioBoundSlack, upperBound, bound, T, nu, seed },
   });
@@ -187,7 +185,7 @@ async function save(found: ReductionsJobResult, rows: JobRows, { modelPath, sign
   await saveModel(found.model, modelPath, { features, data, groups, metrics: cardMetrics(found), backend });
 }
 
-/** What `trainReductions` found as JSON has it. */
+/** Converts the result of `trainReductions` to JSON. */
 export function reductionsJobToJson(result: ReductionsJobResult): Record<string, unknown> {
   const { baseline, final, ...rest } = jobToJson(result);
   return {

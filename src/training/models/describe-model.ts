@@ -16,34 +16,35 @@ import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
 import { MODEL_METHODS, type ModelMethod, type ModelOutput } from './model-card.ts';
 import { type DenseLayer, denseLayer } from './write-layers.ts';
 
-/** Predictors and their probabilities. */
+/** Predictors with their probabilities. */
 interface WeightedPool {
   readonly predictors: readonly Estimator[];
   readonly weights: readonly number[];
-  /** Whether values are predicted; else each predictor decides, a regression from 0.5. */
+  /** Whether values are predicted. Otherwise each predictor makes decisions; a regression decides 1 from 0.5. */
   readonly areValues: boolean;
-  /** What predictions are cut to. */
+  /** The range to which predictions are clipped. */
   readonly range: LossRange;
 }
 
 /**
- * What scores are multiplied by before they are cut to [0, 1]. A power of two
- * moves no digit of a score, and is so large that only scores nearer to 0 than
- * float32 can tell come out between 0 and 1.
+ * The factor on scores before they are clipped to [0, 1]. Since it is a power of two, it changes no digit of a score.
+ * It is so large that only scores that float32 cannot distinguish from 0 end up between 0 and 1.
  */
 const STEEP = 2 ** 40;
 
-/** Makes a score of exactly 0 a decision for 1, under either definition of a hard sigmoid in use. */
+/**
+ * An offset that turns a score of exactly 0 into a decision for 1, under either common definition of a hard sigmoid.
+ */
 const TIE = 3;
 
 /**
- * Two layers that give the mixture's mean prediction,
+ * Builds two layers that compute the mixture's mean prediction,
  *
  *     sum_k w_k 1[x b_k + c_k >= 0]  or  sum_k w_k cut(x b_k + c_k):
  *
- * one unit per predictor with a hard sigmoid, steep for decisions, and the
- * fixed sum of them. Predictors of probability 0 are left out.
- * @returns undefined where a predictor is not linear
+ * one unit per predictor with a hard sigmoid (a steep one for decisions), and their weighted sum. Predictors of
+ * probability 0 are excluded.
+ * @returns undefined if a predictor is not linear
  */
 function mixtureLayers(
   { predictors, weights, areValues, range }: WeightedPool,
@@ -68,7 +69,7 @@ function mixtureLayers(
   return [denseLayer([inputs, k], kernel, intercepts, 'hardSigmoid'), denseLayer([k, 1], heights, [floor], 'linear')];
 }
 
-/** One predictor: floor + height x hard sigmoid of x slopes + intercept. */
+/** One predictor, as floor + height x hard sigmoid of (x slopes + intercept). */
 interface Unit {
   readonly weight: number;
   readonly slopes: Float64Array | undefined;
@@ -77,7 +78,7 @@ interface Unit {
   readonly floor: number;
 }
 
-/** A regression decides 1 from a value of 0.5. */
+/** Shifts a regression so that it decides 1 from a value of 0.5. */
 function deciding(part: LinearPart): LinearPart {
   return part.predicts === 'decisions' ? part : { ...part, intercept: part.intercept - 0.5, predicts: 'decisions' };
 }
@@ -94,22 +95,22 @@ function unitOf({ coefficients, intercept, predicts }: LinearPart, range: LossRa
   };
 }
 
-/** Whatever {@link saveModel} saves; it must have been fitted. */
+/** A fitted model that {@link saveModel} can save. */
 export type SavableModel =
   LagrangianFairnessTrainer | RegularizedFairnessTrainer | ReductionsWrapper | GridSearchReduction | Estimator;
 
-/** What a model says of itself, and how it is written. */
+/** The description of a model and the parts that are saved. */
 export interface ModelParts {
   readonly method: ModelMethod;
   readonly task: NetworkTask;
   readonly output: ModelOutput;
-  /** The encoding that the model carries itself; undefined where it takes columns as they are. */
+  /** The encoding that is part of the model; undefined if the model uses columns as they are. */
   readonly specs: readonly FeatureSpec[] | undefined;
-  /** Inputs; undefined where any number will do. */
+  /** The number of inputs; undefined if any number is accepted. */
   readonly inputs: number | undefined;
-  /** The layers for a number of inputs; undefined where no layers can say it. */
+  /** Returns the layers for a number of inputs; undefined if layers cannot represent the model. */
   readonly layersFor: (inputs: number) => readonly DenseLayer[] | undefined;
-  /** What the model's own `toJSON` gives; null where the layers hold everything. */
+  /** The output of the model's `toJSON`; null if the layers contain everything. */
   readonly json: EstimatorJson | null;
   readonly constraint: Readonly<Record<string, unknown>> | null;
   readonly seed: number | null;
@@ -117,9 +118,9 @@ export interface ModelParts {
 }
 
 /**
- * Takes a fitted model apart.
- * @throws {TrainingError} where it has not been fitted
- * @throws {ValueError} for anything that is no model
+ * Describes a fitted model and splits it into the parts that are saved.
+ * @throws {TrainingError} if it has not been fitted
+ * @throws {ValueError} if it is not a model
  */
 export function describeModel(model: SavableModel): ModelParts {
   if (model instanceof LagrangianFairnessTrainer || model instanceof RegularizedFairnessTrainer) {
@@ -130,11 +131,14 @@ export function describeModel(model: SavableModel): ModelParts {
   if (isEstimator(model)) return describeEstimator(model);
   throw new ValueError('The model parameter must be a trainer, a reduction or an estimator.', {
     context: { parameter: 'model' },
-    suggestion: 'Give what fit returned.',
+    suggestion: 'Pass the model that fit returned.',
   });
 }
 
-/** The layers of a network, with what follows each; a regression's last one gives values in the target's units. */
+/**
+ * Converts a network to dense layers with activations. The last layer of a regression gives values in the target's
+ * units.
+ */
 export function networkLayers(
   layers: readonly LayerWeights[],
   task: NetworkTask,
@@ -227,17 +231,17 @@ function describeEstimator(model: Estimator): ModelParts {
   };
 }
 
-/** One layer for an estimator's probability or value. */
+/** Builds one layer for an estimator's probability or value. */
 function estimatorLayers(estimator: Estimator, inputs: number): DenseLayer[] | undefined {
   const part = linearPart(estimator);
   if (part === undefined) return undefined;
   const { coefficients, intercept, predicts } = part;
-  // A constant's intercept is its probability less a half.
+  // The intercept of a constant is its probability minus 0.5.
   if (coefficients === null) return [denseLayer([inputs, 1], new Float32Array(inputs), [intercept + 0.5], 'linear')];
   return [denseLayer([inputs, 1], coefficients, [intercept], predicts === 'decisions' ? 'sigmoid' : 'linear')];
 }
 
-/** The features of the first predictor that has any. */
+/** Returns the number of features of the first predictor that has coefficients. */
 function inputsOf(predictors: readonly Estimator[]): number | undefined {
   for (const predictor of predictors) {
     const coefficients = linearPart(predictor)?.coefficients;
@@ -246,7 +250,7 @@ function inputsOf(predictors: readonly Estimator[]): number | undefined {
   return undefined;
 }
 
-/** What was constrained and the seed, from the options that were given. */
+/** Returns the constraint and the seed from the options that were given. */
 function constraintOf(
   { params }: EstimatorJson,
   defaults: Readonly<Record<string, unknown>>,
@@ -266,14 +270,14 @@ function notFitted(name: string): TrainingError {
 
 /** An estimator whose predictions are a function of x b + b0. */
 interface LinearPart {
-  /** b; null where any number of features will do, and none counts. */
+  /** b; null if any number of features is accepted and none is used. */
   readonly coefficients: Float64Array | null;
   readonly intercept: number;
-  /** What `predict` makes of the score: 1 where it is 0 or more, or the score itself. */
+  /** How `predict` uses the score: as a decision, 1 if it is 0 or more, or as the value itself. */
   readonly predicts: 'decisions' | 'values';
 }
 
-/** What an estimator computes, if that is linear in its features; undefined for others. */
+/** Returns the linear function that an estimator computes; undefined if it is not linear in its features. */
 export function linearPart(estimator: Estimator): LinearPart | undefined {
   if (estimator instanceof LogisticRegression || estimator instanceof MlLogisticRegression) {
     return { coefficients: estimator.coefficients, intercept: estimator.intercept, predicts: 'decisions' };
@@ -282,18 +286,18 @@ export function linearPart(estimator: Estimator): LinearPart | undefined {
     return { coefficients: estimator.coefficients, intercept: estimator.intercept, predicts: 'values' };
   }
   if (estimator instanceof ConstantClassifier) {
-    // It decides 1 from a probability of 0.5.
+    // It decides 1 if the probability is at least 0.5.
     return { coefficients: null, intercept: estimator.probability - 0.5, predicts: 'decisions' };
   }
   return undefined;
 }
 
-/** Whether a reduction, as its `toJSON` tells it, predicts values and not decisions. */
+/** Returns whether a reduction, given the output of its `toJSON`, predicts values instead of decisions. */
 export function givesValues({ params }: EstimatorJson): boolean {
   return params['constraint'] === 'bounded_group_loss' && params['loss'] !== 'zero_one';
 }
 
-/** What a reduction's values are cut to. */
+/** Returns the range to which a reduction's values are clipped. */
 function givenRange({ params }: EstimatorJson): LossRange {
   return (params['range'] as LossRange | undefined) ?? [0, 1];
 }

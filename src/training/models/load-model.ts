@@ -35,7 +35,7 @@ import {
   WEIGHTS_FILE,
 } from './write-layers.ts';
 
-/** Activations by their names in files. */
+/** Activations by their names in model files. */
 const NAMES: Readonly<Record<string, LayerActivation>> = {
   ...Object.fromEntries(ACTIVATIONS.map((name) => [name, name])),
   hard_sigmoid: 'hardSigmoid',
@@ -43,7 +43,7 @@ const NAMES: Readonly<Record<string, LayerActivation>> = {
 
 const size = z.int().min(1);
 
-/** A stack of dense layers: all that this package writes, and all that it reads. */
+/** The schema of a stack of dense layers, the only kind of topology that this package writes and reads. */
 const schema = z.object({
   modelTopology: z.object({
     class_name: z.literal('Sequential'),
@@ -71,9 +71,9 @@ const schema = z.object({
 });
 
 /**
- * Reads a layers model that {@link writeLayers} wrote, without TensorFlow.js:
- * a file is data, and names neither classes nor places that would be followed.
- * @throws {DataValidationError} for anything else: another kind of layer, shapes that do not chain, a file cut short
+ * Reads a layers model that {@link writeLayers} wrote, without TensorFlow.js. Files are treated as data only: no
+ * class name or path in them is followed.
+ * @throws {DataValidationError} if the topology has another kind of layer, shapes do not chain, or a file is truncated
  */
 async function readLayers(folder: string): Promise<readonly DenseLayer[]> {
   const json = parseModelFile(folder, TOPOLOGY_FILE, schema, await readModelJson(folder, TOPOLOGY_FILE));
@@ -91,7 +91,7 @@ async function readLayers(folder: string): Promise<readonly DenseLayer[]> {
     const before = index === 0 ? inputs : layers[index - 1]?.config.units;
     const doChain = inputs === before && outputs === units && biases === units && more.length === 0;
     if (!doChain || weights.length !== 2 * layers.length) {
-      throw badModelFile(folder, TOPOLOGY_FILE, `the weights of layer ${String(index + 1)} do not fit it`);
+      throw badModelFile(folder, TOPOLOGY_FILE, `the weights of layer ${String(index + 1)} do not match its shape`);
     }
     return denseLayer([inputs, units], take(inputs * units), take(units), NAMES[activation] ?? 'linear');
   });
@@ -100,7 +100,7 @@ async function readLayers(folder: string): Promise<readonly DenseLayer[]> {
 async function readWeights(folder: string, count: number): Promise<Float32Array> {
   const bytes = await readModelFile(folder, WEIGHTS_FILE);
   if (bytes.byteLength !== 4 * count) {
-    const found = `it has ${String(bytes.byteLength)} bytes, and ${TOPOLOGY_FILE} tells of ${String(4 * count)}`;
+    const found = `it has ${String(bytes.byteLength)} bytes, but ${TOPOLOGY_FILE} describes ${String(4 * count)}`;
     throw badModelFile(folder, WEIGHTS_FILE, found);
   }
   const values = Float32Array.from({ length: count }, (_, place) => bytes.readFloatLE(4 * place));
@@ -113,27 +113,27 @@ async function readWeights(folder: string, count: number): Promise<Float32Array>
 const sweep = z.object({ kind: z.literal(SWEEP_KIND), networks: z.array(z.string()) });
 
 /**
- * The folder, inside a sweep's, of the network for an eta.
- * @param card what the folder's card holds
- * @returns undefined where the folder is no sweep's
- * @throws {DataValidationError} listing the networks, where none or an unknown one was named
- * @throws {ValueError} for an eta where there is no sweep
+ * Returns the name of the sub-folder of a sweep that holds the network for an eta.
+ * @param card the content of the folder's card
+ * @returns undefined if the folder is not a sweep
+ * @throws {DataValidationError} if no eta is given or it is unknown; the error lists the networks
+ * @throws {ValueError} if an eta is given but the folder is not a sweep
  */
 function openSweep(folder: string, card: unknown, eta: number | undefined): string | undefined {
   const parsed = sweep.safeParse(card);
   if (!parsed.success) {
     if (eta === undefined) return undefined;
-    throw invalidParameter('eta', `be left out: '${folder}' holds no sweep`, eta);
+    throw invalidParameter('eta', `be left out: '${folder}' is not the folder of a sweep`, eta);
   }
   const { networks } = parsed.data;
   const wanted = eta === undefined ? undefined : networkFolder(eta);
   if (wanted !== undefined && networks.includes(wanted)) return wanted;
   const first = networks[0] ?? networkFolder(0);
   throw new DataValidationError(
-    `'${folder}' holds a sweep of ${String(networks.length)} networks${eta === undefined ? '' : `, none of them for eta ${String(eta)}`}: ${networks.slice(0, 16).join(', ')}${networks.length > 16 ? ', …' : ''}.`,
+    `'${folder}' holds a sweep of ${String(networks.length)} networks${eta === undefined ? '' : `, but none for eta ${String(eta)}`}: ${networks.slice(0, 16).join(', ')}${networks.length > 16 ? ', …' : ''}.`,
     {
       context: { path: folder, networks, parameters: ['eta'] },
-      suggestion: `Name one of them (eta: ${first.replace(/^eta-/, '')}), or the folder ${path.join(folder, first)}.`,
+      suggestion: `Choose one of them (eta: ${first.replace(/^eta-/, '')}), or the folder ${path.join(folder, first)}.`,
     },
   );
 }
@@ -141,12 +141,12 @@ function openSweep(folder: string, card: unknown, eta: number | undefined): stri
 /** Options of {@link loadModel}. */
 export interface LoadModelOptions {
   /**
-   * Which network, where the folder holds a sweep's.
-   * @defaultValue none: the folder holds one model
+   * The eta of the network to load, if the folder holds a sweep.
+   * @defaultValue none: the folder holds a single model
    */
   readonly eta?: number | undefined;
   /**
-   * Where a network is computed; estimators and reductions need no tensors.
+   * The backend that computes a network; estimators and reductions need no tensors.
    * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
@@ -155,13 +155,12 @@ export interface LoadModelOptions {
 const LOAD_MODEL_OPTION_NAMES: OptionNames<LoadModelOptions> = { eta: true, backend: true };
 
 /**
- * Loads a model that `saveModel`, a training job or `--save-model` saved. All
- * its files are read and checked: a file that is cut short, does not have the
- * checksum in the card, or tells of other shapes than another is an error, and
- * nothing in a file is run. A model of an earlier version, which has no
- * checksums, loads with a warning.
- * @param folder with `card.json`; one `eta-…` folder of a sweep, or the sweep's with `eta`
- * @throws {DataValidationError} for a folder that holds no whole model, with the file and what is wrong with it
+ * Loads a model that `saveModel`, a training job or `--save-model` saved. Reads and checks all its files. It is an
+ * error if a file is truncated, does not match its checksum in the card, or describes other shapes than another file.
+ * Nothing in a file is executed. A model saved by an earlier version, without checksums, loads with a warning.
+ * @param folder a folder with `card.json`: a single model, one `eta-…` folder of a sweep, or, with `eta`, a sweep's
+ *   folder
+ * @throws {DataValidationError} if the folder does not hold a complete model, naming the file and the problem
  * @example
  * ```ts
  * import { loadModel, ReductionsWrapper, saveModel } from 'evenhand/training';
@@ -192,7 +191,7 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
   return new SavedModel(Object.freeze(card), predictor);
 }
 
-/** Compares each file with its checksum in the card, after the checks that say more of what is wrong with it. */
+/** Compares each file with its checksum in the card. Runs after the checks whose errors are more specific. */
 async function checkFiles(folder: string, { files, checksums }: ModelCard): Promise<void> {
   if (checksums === null) return;
   for (const name of files) {
@@ -229,7 +228,7 @@ async function readPredictor(
         return { model: read, predictors: read.predictors };
       });
       const best: Estimator | undefined = search.model.predictors[search.model.bestIndex];
-      if (best === undefined) throw badModelFile(folder, REDUCTIONS_FILE, 'best_index names no predictor');
+      if (best === undefined) throw badModelFile(folder, REDUCTIONS_FILE, 'best_index is not the index of a predictor');
       assertInputs(folder, REDUCTIONS_FILE, search.inputs, encodedWidth(specs));
       return { ...estimatorPredictor(best, specs), restored: search.model };
     }
@@ -245,9 +244,8 @@ async function readPredictor(
 }
 
 /**
- * A model from its own JSON, with the number of inputs of each of its
- * predictors (undefined where any will do). What is wrong with it, that it has
- * not been fitted too, is told with the file.
+ * Restores a model from its own JSON, with the number of inputs of each of its predictors (undefined if any number is
+ * accepted). Errors name the file, including the error of a model that has not been fitted.
  */
 async function restore<Model>(
   folder: string,
@@ -264,7 +262,7 @@ async function restore<Model>(
   }
 }
 
-/** What layers follow one another in each kind of model. */
+/** Throws if the layers do not match the card: the number of inputs and outputs, and the activations of a network. */
 function assertLayers(
   folder: string,
   layers: readonly DenseLayer[],
@@ -276,8 +274,8 @@ function assertLayers(
   };
   const last = layers.at(-1);
   if (layers[0]?.inputs !== inputs)
-    fault(`it takes ${String(layers[0]?.inputs)} inputs, and the card tells of ${String(inputs)}`);
-  if (last?.outputs !== 1) fault(`it gives ${String(last?.outputs)} outputs, and not one`);
+    fault(`it takes ${String(layers[0]?.inputs)} inputs, but the card describes ${String(inputs)}`);
+  if (last?.outputs !== 1) fault(`it has ${String(last?.outputs)} outputs instead of one`);
   if (method !== 'regularized' && method !== 'lagrangian') return;
   const areRelu = layers.slice(0, -1).every(({ activation }) => activation === 'relu');
   if (!areRelu || last?.activation !== (task === 'binary' ? 'sigmoid' : 'linear')) {
@@ -290,7 +288,7 @@ function assertShares(folder: string, { result }: ReductionsWrapper): void {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const areShares = weights.every((weight) => weight >= 0) && Math.abs(total - 1) < 1e-6;
   if (weights.length === predictors.length && areShares) return;
-  throw badModelFile(folder, REDUCTIONS_FILE, 'the weights are no probabilities of its predictors');
+  throw badModelFile(folder, REDUCTIONS_FILE, 'the weights are not probabilities, one per predictor');
 }
 
 function assertInputs(folder: string, name: string, found: readonly (number | undefined)[], inputs: number): void {
@@ -299,11 +297,11 @@ function assertInputs(folder: string, name: string, found: readonly (number | un
   throw badModelFile(
     folder,
     name,
-    `a predictor takes ${String(other)} inputs, and the card tells of ${String(inputs)}`,
+    `a predictor takes ${String(other)} inputs, but the card describes ${String(inputs)}`,
   );
 }
 
-/** A network, computed on a tensor backend. */
+/** Creates a predictor that computes a network on a tensor backend. */
 function networkPredictor(
   { task }: ModelCard,
   specs: readonly FeatureSpec[],
@@ -320,7 +318,7 @@ function networkPredictor(
   };
 }
 
-/** A mixture; its draw is random. */
+/** Creates the predictor of a mixture, whose decisions are drawn at random. */
 function reductionsPredictor(wrapper: ReductionsWrapper, specs: readonly FeatureSpec[]): Predictor {
   const areValues = givesValues(wrapper.toJSON());
   return {
@@ -335,7 +333,7 @@ function reductionsPredictor(wrapper: ReductionsWrapper, specs: readonly Feature
   };
 }
 
-/** An estimator, or the best of a grid. */
+/** Creates the predictor of an estimator, or of the best one of a grid. */
 function estimatorPredictor(estimator: Estimator, specs: readonly FeatureSpec[]): Predictor {
   const isRegression = linearPart(estimator)?.predicts === 'values';
   return {
@@ -348,7 +346,7 @@ function estimatorPredictor(estimator: Estimator, specs: readonly FeatureSpec[])
   };
 }
 
-/** Columns taken as they are keep their float64 digits. */
+/** Returns the inputs of a model. Columns that are used as they are keep their float64 digits. */
 async function inputsOf(table: Table, specs: readonly FeatureSpec[]): Promise<Matrix> {
   if (specs.every(isPlainFeature)) return readMatrix(table.select(specs.map(({ name }) => name)));
   return { rows: table.rowCount, columns: encodedWidth(specs), values: encodeFeatures(table, specs) };

@@ -7,7 +7,7 @@ import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import type { FeatureSpec } from '../data/feature-encoder.ts';
 import { NETWORK_TASKS } from '../networks/network-task.ts';
 
-/** How a column becomes inputs, as a card has it. */
+/** The encoding of a column in a card. */
 const featureSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('numeric'),
@@ -22,40 +22,40 @@ const featureSchema = z.discriminatedUnion('kind', [
 /** {@link featureSchema} as a type. */
 type FeatureJson = z.infer<typeof featureSchema>;
 
-/** A feature's encoding as a card has it: snake_case. */
+/** Converts a feature's encoding to the snake_case form of a card. */
 export function featureToJson(spec: FeatureSpec): FeatureJson {
   if (spec.kind === 'categorical') return { kind: spec.kind, name: spec.name, levels: [...spec.levels] };
   const { kind, name, mean, scale, marksMissing } = spec;
   return { kind, name, mean, scale, marks_missing: marksMissing };
 }
 
-/** The inverse of {@link featureToJson}. */
+/** Restores a feature's encoding from the output of {@link featureToJson}. */
 export function featureFromJson(json: FeatureJson): FeatureSpec {
   if (json.kind === 'categorical') return json;
   const { kind, name, mean, scale, marks_missing: marksMissing } = json;
   return { kind, name, mean, scale, marksMissing };
 }
 
-/** Columns that a model takes as they are. */
+/** Returns the encodings of columns that a model uses as they are. */
 export function plainFeatures(names: readonly string[]): FeatureSpec[] {
   return names.map((name) => ({ kind: 'numeric', name, mean: 0, scale: 1, marksMissing: false }));
 }
 
-/** Whether a column is taken as it is. */
+/** Returns whether a column is used as it is. */
 export function isPlainFeature(spec: FeatureSpec): boolean {
   return spec.kind === 'numeric' && spec.mean === 0 && spec.scale === 1 && !spec.marksMissing;
 }
 
-/** The file that tells an evenhand model folder from any other. */
+/** The file that marks a folder as an evenhand model. */
 export const CARD_FILE = 'card.json';
 
-/** What the card of a single model says it is. */
+/** The `kind` in the card of a single model. */
 export const MODEL_KIND = 'evenhand model';
 
-/** What the card of a sweep's folder says it is; the folders in it have cards of single models. */
+/** The `kind` in the card of a sweep's folder; each of its sub-folders has the card of a single model. */
 export const SWEEP_KIND = 'evenhand sweep';
 
-/** What made a model. */
+/** The methods that produce models. */
 export const MODEL_METHODS = [
   'regularized',
   'lagrangian',
@@ -71,7 +71,7 @@ export const MODEL_METHODS = [
 /** One of {@link MODEL_METHODS}. */
 export type ModelMethod = (typeof MODEL_METHODS)[number];
 
-/** What a model gives a row. */
+/** The meanings of a model's output for a row. */
 const MODEL_OUTPUTS = [
   'probability of the positive label',
   'probability of a positive randomised decision',
@@ -82,7 +82,7 @@ const MODEL_OUTPUTS = [
 /** One of {@link MODEL_OUTPUTS}. */
 export type ModelOutput = (typeof MODEL_OUTPUTS)[number];
 
-/** Group labels may be any text, `__proto__` too, which a schema of records would drop. */
+/** Counts by group. Group labels may be any text, including `__proto__`, which `z.record` would drop. */
 const counts = z.custom<Readonly<Record<string, number>>>(
   (value) =>
     typeof value === 'object' &&
@@ -103,7 +103,7 @@ export const cardSchema = z.object({
   files: z.array(z.string()).min(1),
   /** The SHA-256 of each of `files`; null in models of earlier versions. */
   checksums: z
-    .record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, 'it should be a SHA-256'))
+    .record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256'))
     .nullable()
     .default(null),
   versions: z.object({ evenhand: z.string(), tfjs: z.string() }),
@@ -121,7 +121,7 @@ export const cardSchema = z.object({
   constraint: record.nullable(),
   metrics: z.array(record),
   features: z.array(featureSchema).min(1),
-  /** The score from which a decision is 1, where another than the model's own rule was judged. */
+  /** The decision threshold that was evaluated with the model; null for the model's own rule. */
   decision_threshold: z.number().nullable().default(null),
   seed: z.number().nullable(),
   backend: z.string().nullable(),
@@ -129,29 +129,26 @@ export const cardSchema = z.object({
 });
 
 /**
- * What is known of a saved model, as its `card.json` has it: plain data in
- * snake_case. `groups` are the rows trained on, by group; `metrics` one entry
- * per set of rows, the held-out ones first; what is unknown is null.
+ * The description of a saved model in its `card.json`: plain data in snake_case. `groups` counts the training rows by
+ * group. `metrics` has one entry per set of rows, the held-out rows first. Unknown values are null.
  */
 export type ModelCard = z.infer<typeof cardSchema>;
 
 /**
- * Whether a folder is empty, or was written by `saveModel` and holds nothing
- * else: only then may it be replaced.
+ * Returns whether a folder is empty, or contains only files that `saveModel` wrote. Only then may it be replaced.
  */
 export function holdsOnlyModel(folder: string): boolean {
   return holdsOnly(folder, MODEL_KIND, 'files');
 }
 
 /**
- * Whether a folder is empty, or holds the networks of a sweep and nothing else:
- * only then may it be replaced.
+ * Returns whether a folder is empty, or contains only the networks of a sweep. Only then may it be replaced.
  */
 export function holdsOnlyNetworks(folder: string): boolean {
   return holdsOnly(folder, SWEEP_KIND, 'networks');
 }
 
-/** Whether a folder has a card of a kind, and nothing beside what that card lists. */
+/** Returns whether a folder has a card of a kind, and no other entries than those the card lists. */
 function holdsOnly(folder: string, kind: string, list: string): boolean {
   try {
     const names = readdirSync(folder);

@@ -9,18 +9,18 @@ import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { checkJsonText } from '../../io/checksum.ts';
 import { firstIssue } from '../../schemas/parse.ts';
 
-/** No file of a model is larger; what is would only fill the memory. */
+/** The size limit for each file of a model, which protects the memory. */
 const LARGEST_BYTES = 1024 * 1024 * 1024;
 
 /**
- * The bytes of one file of a model folder.
- * @throws {DataValidationError} where it cannot be read
+ * Reads the bytes of one file of a model folder.
+ * @throws {DataValidationError} if it cannot be read
  */
 export async function readModelFile(folder: string, name: string): Promise<Buffer> {
   const place = path.join(folder, name);
   try {
     const found = await stat(place);
-    // A pipe would be waited for without end; a folder is named by its own error.
+    // Reading a pipe could block indefinitely; `readFile` reports a folder with its own error.
     if (!found.isFile() && !found.isDirectory()) throw new RangeError('it is not a regular file');
     if (found.size > LARGEST_BYTES) throw new RangeError(`it has ${String(found.size)} bytes`);
     return await readFile(place);
@@ -30,16 +30,16 @@ export async function readModelFile(folder: string, name: string): Promise<Buffe
 }
 
 /**
- * A JSON file of a model folder.
- * @throws {DataValidationError} where it cannot be read, is not UTF-8 or is no JSON
+ * Reads a JSON file of a model folder.
+ * @throws {DataValidationError} if it cannot be read, is not UTF-8 or is not valid JSON
  */
 export async function readModelJson(folder: string, name: string): Promise<unknown> {
   return parseModelJson(folder, name, await readModelText(folder, name));
 }
 
 /**
- * The card of a model folder, whose own checksum is compared.
- * @throws {DataValidationError} where it cannot be read, is no JSON, or was changed after it was saved
+ * Reads the card of a model folder and compares it with its own checksum.
+ * @throws {DataValidationError} if it cannot be read, is not valid JSON, or was changed after it was saved
  */
 export async function readCardJson(
   folder: string,
@@ -62,13 +62,13 @@ function parseModelJson(folder: string, name: string, text: string): unknown {
   try {
     return parseStrictJson(text);
   } catch (cause) {
-    throw badModelFile(folder, name, jsonReason(cause, 'it is no whole JSON'), cause);
+    throw badModelFile(folder, name, jsonReason(cause, 'it is not complete, valid JSON'), cause);
   }
 }
 
 /**
- * Plain data by a schema.
- * @throws {DataValidationError} naming the first field that is not as it should be
+ * Checks plain data against a schema.
+ * @throws {DataValidationError} naming the first field that is not valid
  */
 export function parseModelFile<Schema extends z.ZodType>(
   folder: string,
@@ -81,11 +81,11 @@ export function parseModelFile<Schema extends z.ZodType>(
   throw badModelFile(folder, name, firstIssue(parsed.error), parsed.error);
 }
 
-/** The error of a file that is no part of a model, or not whole. */
+/** Creates the error of a file that is not valid in a model folder. */
 export function badModelFile(folder: string, name: string, reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`Cannot load the model '${folder}': ${name}: ${reason.replace(/\.$/, '')}.`, {
     context: { path: folder, file: name },
-    suggestion: 'Name a folder that saveModel wrote, or save the model again.',
+    suggestion: 'Pass a folder that saveModel wrote, or save the model again.',
     cause,
   });
 }
@@ -93,12 +93,12 @@ export function badModelFile(folder: string, name: string, reason: string, cause
 function reasonOf(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (code === 'ENOENT') return 'there is no such file';
-  if (code === 'ENOTDIR') return 'the model is a folder, and this is a file';
+  if (code === 'ENOTDIR') return 'the path is a file, but a model is a folder';
   if (code === 'EISDIR') return 'it is a folder';
-  return cause instanceof RangeError ? cause.message : `the system says ${code === '' ? String(cause) : code}`;
+  return cause instanceof RangeError ? cause.message : `the system reports ${code === '' ? String(cause) : code}`;
 }
 
-/** The name of the folder of a sweep's network. */
+/** Returns the name of the folder of a sweep's network. */
 export function networkFolder(eta: number): string {
   return `eta-${String(eta)}`;
 }

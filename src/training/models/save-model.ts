@@ -11,46 +11,46 @@ import { describeModel, type ModelParts, type SavableModel } from './describe-mo
 import { featureToJson, holdsOnlyModel, MODEL_KIND, type ModelCard, plainFeatures } from './model-card.ts';
 import { checksumsOf, toJsonText, TOPOLOGY_FILE, WEIGHTS_FILE, writeCard, writeLayers } from './write-layers.ts';
 
-/** What to say of a model beside what it knows itself; all of it goes into the card. */
+/** A description of a model, in addition to what the model itself provides. All of it is written to the card. */
 export interface ModelDescription {
   /**
-   * How columns become the model's inputs, or the names of columns that it takes as they are.
-   * A trainer keeps the encoding that it learned, and takes names only: other names for its columns, in their order.
-   * @defaultValue the columns and encoding that a trainer learned; else x0, x1 and so on, taken as they are
+   * The encoding of columns as the model's inputs, or the names of columns that the model uses as they are. A trainer
+   * keeps its fitted encoding, so it accepts only names: other names for its columns, in their order.
+   * @defaultValue the columns and encoding of a trainer; otherwise x0, x1 and so on, used as they are
    */
   readonly features?: readonly FeatureSpec[] | readonly string[] | undefined;
   /**
-   * The data learned from and judged on.
+   * The data on which the model was trained and evaluated.
    * @defaultValue null
    */
   readonly data?: ModelData | undefined;
   /**
-   * Rows trained on, by group.
+   * Training rows by group.
    * @defaultValue null
    */
   readonly groups?: Readonly<Record<string, number>> | undefined;
   /**
-   * What the model comes to, one entry per set of rows: `{ rows: 'test', accuracy: 0.8, accuracy_ci: [0.7, 0.9] }`.
+   * The model's metrics, one entry per set of rows: `{ rows: 'test', accuracy: 0.8, accuracy_ci: [0.7, 0.9] }`.
    * @defaultValue no entries
    */
   readonly metrics?: readonly Readonly<Record<string, unknown>>[] | undefined;
   /**
-   * Where it was trained.
-   * @defaultValue what the model knows of it
+   * The backend on which it was trained.
+   * @defaultValue the backend that the model reports
    */
   readonly backend?: string | undefined;
   /**
-   * Further files of text to keep with the model, by name: what must be done to rows before it takes them, say.
+   * Additional text files to save with the model, by name; for example, a transformation to apply to rows first.
    * @defaultValue none
    */
   readonly attachments?: Readonly<Record<string, string>> | undefined;
   /**
-   * The score from which a decision is 1: what `predict` of the saved model does, unless it is told otherwise.
+   * The decision threshold: `predict` of the saved model uses it unless its options say otherwise.
    * @defaultValue null: the model's own rule
    */
   readonly decisionThreshold?: number | null | undefined;
   /**
-   * What a user of the folder must know.
+   * Notes for users of the model.
    * @defaultValue none
    */
   readonly notes?: readonly string[] | undefined;
@@ -70,7 +70,7 @@ const MODEL_DESCRIPTION_NAMES: OptionNames<ModelDescription> = {
 /** The data of a {@link ModelDescription}. */
 export interface ModelData {
   readonly target: string;
-  /** The label counted as 1; null where the target is 0/1 or a number. */
+  /** The label counted as 1; null if the target is 0/1 or a number. */
   readonly positiveLabel: string | null;
   readonly sensitive: readonly string[];
   readonly nTrain: number;
@@ -78,36 +78,33 @@ export interface ModelData {
   readonly nDropped: number;
 }
 
-/** The file with what a model's own `toJSON` gives. */
+/** The files for the output of a model's `toJSON`. */
 export const REDUCTIONS_FILE = 'reductions.json';
 export const ESTIMATOR_FILE = 'estimator.json';
 
-/** Said where no layers can be written. */
+/** The note in the card if no layers can be written. */
 const NO_LAYERS =
-  'There is no model.json: the predictors are not linear in the features, and TensorFlow.js has no layers for them. Load this folder with evenhand.';
+  'There is no model.json: the predictors are not linear in the features, so TensorFlow.js layers cannot represent them. Load this folder with evenhand.';
 
 /**
- * Saves a fitted model as a folder: a TensorFlow.js layers model (`model.json`,
- * `weights.bin`) that plain `@tensorflow/tfjs` loads, and `card.json` with
- * method, data, groups, constraint, metrics, the encoding of every feature, seed
- * and versions. The layers map encoded features to the card's `output`:
+ * Saves a fitted model as a folder with a TensorFlow.js layers model (`model.json`, `weights.bin`), which plain
+ * `@tensorflow/tfjs` loads, and `card.json`. The card contains method, data, groups, constraint, metrics, the
+ * encoding of every feature, seed and versions. The layers map encoded features to the card's `output`:
  *
- * - networks: their layers, the last one a sigmoid, or a regression's values in the target's units;
+ * - networks: their layers, ending in a sigmoid, or in a regression's values in the target's units;
  * - linear estimators: one layer;
- * - `ReductionsWrapper` over them: the probability that the randomised model
- *   decides 1, sum_k w_k 1[x b_k + c_k >= 0], which is no probability of the label;
+ * - `ReductionsWrapper` over linear estimators: the probability that the randomised model decides 1, sum_k w_k 1[x
+ *   b_k + c_k >= 0], which is not a probability of the label;
  * - `GridSearchReduction`: its best predictor.
  *
- * Estimators and reductions also keep their own JSON (`estimator.json`,
- * `reductions.json`), from which `loadModel` restores them to the last digit,
- * randomisation included. Where predictors are not linear there is that file alone,
- * and `notes` say so. Nothing is half-written; a folder that holds anything
- * but such a model is never replaced.
- * @param folder written whole or not at all
+ * Estimators and reductions also keep their own JSON (`estimator.json`, `reductions.json`), from which `loadModel`
+ * restores them exactly, including randomisation. If predictors are not linear, only that file is written, and
+ * `notes` says so. The folder is written atomically. A folder with other content than such a model is never replaced.
+ * @param folder the target folder, written completely or not at all
  * @returns the card
- * @throws {TrainingError} where the model has not been fitted
- * @throws {ValueError} for anything that is no model, or features that do not fit it
- * @throws {DataValidationError} where the folder cannot be written or holds something else
+ * @throws {TrainingError} if the model has not been fitted
+ * @throws {ValueError} if it is not a model, or the features do not match it
+ * @throws {DataValidationError} if the folder cannot be written or has other content
  * @example
  * ```ts
  * import { loadModel, LogisticRegression, saveModel } from 'evenhand/training';
@@ -150,7 +147,7 @@ export async function saveModel(
   return card;
 }
 
-/** The name of the file that holds the model's own JSON, if it has any. */
+/** Returns the name of the file for the model's own JSON, if it has any. */
 function jsonFile({ json, method }: ModelParts): string[] {
   if (json === null) return [];
   return [method === 'reductions' || method === 'grid_search' ? REDUCTIONS_FILE : ESTIMATOR_FILE];
@@ -164,16 +161,15 @@ function featuresOf({ specs, inputs }: ModelParts, given: ModelDescription['feat
   if (width > 0 && width === (inputs ?? width)) return features;
   throw new ValueError(
     inputs === undefined
-      ? 'The features parameter must name the columns that the model takes, since the model does not know their number.'
-      : `The features parameter must make ${String(inputs)} inputs. Got ${String(width)} instead.`,
+      ? 'The features parameter must name the columns that the model uses, since the model does not know their number.'
+      : `The features parameter must encode to ${String(inputs)} inputs. Got ${String(width)} instead.`,
     { context: { parameter: 'features', inputs, width }, suggestion: 'Name the columns that it was fitted on.' },
   );
 }
 
 /**
- * Gives the features of a trainer the names of its columns. The trainer keeps
- * the encodings that it has learned. Names that are its own, in any order, change
- * nothing; a mix of its own and other names may be a mistake in the order.
+ * Renames the features of a trainer. The trainer keeps the encodings that it has learned. Its own names, in any
+ * order, change nothing. A mix of its own and other names is rejected, since it may be a mistake in the order.
  */
 function renamed(
   specs: readonly FeatureSpec[],
@@ -182,7 +178,11 @@ function renamed(
   const own = specs.map(({ name }) => name);
   const names = given.filter((feature) => typeof feature === 'string');
   if (names.length !== given.length) {
-    throw invalidParameter('features', 'be names for a trainer, which has its own encodings', JSON.stringify(given));
+    throw invalidParameter(
+      'features',
+      'contain only names for a trainer, which has its own encodings',
+      JSON.stringify(given),
+    );
   }
   if (names.length !== own.length || new Set(names).size !== names.length) {
     throw invalidParameter('features', `be ${String(own.length)} different names`, JSON.stringify(names));

@@ -15,19 +15,20 @@ import type { ModelCard } from './model-card.ts';
 /** Options of {@link SavedModel.predict}. */
 export interface SavedModelPredictOptions {
   /**
-   * Scores of at least this much become 1. A randomised model then decides without chance, and its constraint was not
-   * made for such decisions.
-   * @defaultValue what the model was judged with (`card.decision_threshold`); else 0.5 where scores are probabilities, and none for values and randomised models
+   * Scores of at least this much become 1. A randomised model then decides deterministically, and its constraint may
+   * not hold for such decisions.
+   * @defaultValue the threshold in the card (`card.decision_threshold`); otherwise 0.5 if scores are probabilities,
+   *   and none for values and randomised models
    */
   readonly threshold?: number | undefined;
   /**
-   * For a randomised model, its draw.
-   * @defaultValue the seed that the model was made with
+   * The seed of the draw of a randomised model.
+   * @defaultValue the seed in the model
    */
   readonly seed?: number | undefined;
   /**
-   * For a randomised model: chance anew by the row's place, or by a hash of its features.
-   * @defaultValue what the model was made with
+   * For a randomised model: a draw for each row by its position, or by a hash of its features.
+   * @defaultValue the setting in the model
    */
   readonly randomization?: Randomization | undefined;
 }
@@ -39,37 +40,36 @@ export const SAVED_MODEL_PREDICT_OPTION_NAMES: OptionNames<SavedModelPredictOpti
   randomization: true,
 };
 
-/** How a kind of model answers, on a table that has its columns. */
+/** Computes scores and decisions of one kind of model, for a table that has its columns. */
 export interface Predictor {
   readonly specs: readonly FeatureSpec[];
-  /** The model itself, where its own JSON was saved. */
+  /** The model itself, if its own JSON was saved. */
   readonly restored: ReductionsWrapper | GridSearchReduction | Estimator | undefined;
-  /** What the layers model gives, [rows]. */
+  /** Returns the output of the layers model, [rows]. */
   scores(table: Table): Promise<Float64Array>;
-  /** Decisions or values drawn at random; undefined for a model that decides without chance. */
+  /** Draws decisions or values at random; undefined for a deterministic model. */
   readonly draw?: ((table: Table, options: SavedModelPredictOptions) => Promise<Uint8Array | Float64Array>) | undefined;
 }
 
 /**
- * A model read from a folder by `loadModel`. Tables are encoded as in training:
- * numbers standardised, texts as one column each, missing values marked where
- * training saw any and else set to the mean. A matrix stands for columns
- * called x0, x1 and so on.
+ * A model read from a folder by `loadModel`. Tables are encoded as in training: numbers are standardised, and texts
+ * become one column per value. Missing values are marked if training saw any, otherwise set to the mean. The columns
+ * of a matrix are named x0, x1 and so on.
  */
 export class SavedModel {
-  /** What is known of the model: the content of its `card.json`. */
+  /** The content of the model's `card.json`. */
   readonly card: ModelCard;
-  /** What a user should know before relying on it: another version's work, say. */
+  /** Warnings for users of the model, for example that another version saved it. */
   readonly warnings: readonly string[];
   readonly #predictor: Predictor;
 
-  /** Made by `loadModel`. */
+  /** Created by `loadModel`. */
   constructor(card: ModelCard, predictor: Predictor) {
     this.card = card;
     this.#predictor = predictor;
     const { evenhand } = card.versions;
     this.warnings = Object.freeze(
-      evenhand === VERSION ? [] : [`the model was saved by evenhand ${evenhand}, and this is ${VERSION}`],
+      evenhand === VERSION ? [] : [`the model was saved by evenhand ${evenhand}, but this is ${VERSION}`],
     );
   }
 
@@ -78,43 +78,43 @@ export class SavedModel {
     return this.#predictor.specs.map(({ name }) => name);
   }
 
-  /** Whether two equal rows may be decided differently, where no threshold decides. */
+  /** Whether equal rows may get different decisions when no threshold is set. */
   get isRandomized(): boolean {
     return this.#predictor.draw !== undefined;
   }
 
-  /** The reduction or estimator itself; undefined for a network. It takes encoded features. */
+  /** The reduction or estimator itself, which needs encoded features; undefined for a network. */
   get restored(): ReductionsWrapper | GridSearchReduction | Estimator | undefined {
     return this.#predictor.restored;
   }
 
   /**
-   * What the layers model gives each row, `card.output`: a probability of 1, the
-   * probability that a randomised model decides 1, or a value: [rows].
-   * @throws {DataValidationError} naming the columns that are missing, or the first value that cannot be used
+   * Returns the output of the layers model for each row, `card.output`: a probability of 1, the probability that a
+   * randomised model decides 1, or a value: [rows].
+   * @throws {DataValidationError} naming the missing columns, or the first value that cannot be used
    */
   async scores(x: MatrixSource): Promise<Float64Array> {
     return this.#predictor.scores(await this.#read(x));
   }
 
   /**
-   * {@link SavedModel.scores} of a model that decides: [rows], in [0, 1].
-   * @throws {ValueError} for a model of values
-   * @throws {DataValidationError} as `scores`
+   * Returns {@link SavedModel.scores} of a model that makes decisions: [rows], in [0, 1].
+   * @throws {ValueError} if the model predicts values
+   * @throws {DataValidationError} under the conditions of `scores`
    */
   async predictProba(x: MatrixSource): Promise<Float64Array> {
     if (this.card.task === 'binary') return this.scores(x);
-    throw new ValueError('This model gives values and no probabilities.', {
+    throw new ValueError('This model predicts values, not probabilities.', {
       context: { task: this.card.task },
       suggestion: 'Use predict or scores.',
     });
   }
 
   /**
-   * Decisions, 1 where the score is at least `threshold`; those of a randomised
-   * model are drawn, the same for the same seed and rows; a regression's values: [rows].
-   * @throws {ValueError} for options that do nothing here, or exclude each other
-   * @throws {DataValidationError} as `scores`
+   * Predicts each row: [rows]. Decisions are 1 if the score is at least `threshold`. Those of a randomised model are
+   * drawn; they are the same for the same seed and rows. For a regression, predictions are values.
+   * @throws {ValueError} if an option has no effect on this model, or options exclude each other
+   * @throws {DataValidationError} under the conditions of `scores`
    */
   async predict(x: MatrixSource, options: SavedModelPredictOptions = {}): Promise<Uint8Array | Float64Array> {
     assertKnownOptions('SavedModel.predict', options, SAVED_MODEL_PREDICT_OPTION_NAMES);
@@ -128,7 +128,7 @@ export class SavedModel {
     return threshold === undefined ? scores : decide(scores, threshold);
   }
 
-  /** What in these rows training did not see, in words: texts without a column, values missing. */
+  /** Describes how these rows differ from the training rows: texts without a column, missing values. */
   async describeGaps(x: MatrixSource): Promise<string[]> {
     return describeGaps(await this.#read(x), this.#predictor.specs);
   }
@@ -136,9 +136,9 @@ export class SavedModel {
   #assertOptions({ threshold, seed, randomization }: SavedModelPredictOptions): void {
     for (const [name, value] of Object.entries({ seed, randomization })) {
       if (value === undefined) continue;
-      if (!this.isRandomized) throw invalidParameter(name, 'be left out: this model decides without chance', value);
+      if (!this.isRandomized) throw invalidParameter(name, 'be left out: this model is not randomised', value);
       if (threshold === undefined && this.card.decision_threshold === null) continue;
-      throw invalidParameter(name, 'be left out where a threshold decides', value);
+      throw invalidParameter(name, 'be left out if a threshold is set', value);
     }
   }
 
@@ -150,8 +150,8 @@ export class SavedModel {
 }
 
 /**
- * Checks that a table has columns.
- * @throws {DataValidationError} naming all that are missing, each with the nearest name
+ * Checks that a table has the given columns.
+ * @throws {DataValidationError} naming all missing columns, each with the most similar name
  */
 export function assertColumns(table: Table, names: readonly string[]): void {
   const missing = names.filter((name) => !table.has(name));
@@ -165,12 +165,12 @@ export function assertColumns(table: Table, names: readonly string[]): void {
     `The rows lack ${missing.length === 1 ? 'a column' : `${String(missing.length)} columns`} that the model needs: ${shown.join(', ')}${more}.`,
     {
       context: { missing, columns: table.columnNames },
-      suggestion: `Give the columns that it was trained on. The rows have ${String(table.columnNames.length)}: ${table.columnNames.slice(0, 8).join(', ')}${table.columnNames.length > 8 ? ', …' : ''}.`,
+      suggestion: `Provide the columns that it was trained on. The rows have ${String(table.columnNames.length)}: ${table.columnNames.slice(0, 8).join(', ')}${table.columnNames.length > 8 ? ', …' : ''}.`,
     },
   );
 }
 
-/** What in some rows a model did not see in training, one sentence per feature. */
+/** Describes values in rows that the model did not see in training, one sentence per problem. */
 function describeGaps(table: Table, specs: readonly FeatureSpec[]): string[] {
   return specs.flatMap((spec) => {
     const gaps = spec.kind === 'numeric' ? numericGaps(table, spec) : categoricalGaps(table, spec);
@@ -181,7 +181,7 @@ function describeGaps(table: Table, specs: readonly FeatureSpec[]): string[] {
 function numericGaps(table: Table, spec: FeatureSpec & { kind: 'numeric' }): string[] {
   const missing = table.numeric(spec.name).values.reduce((sum, value) => sum + Number(Number.isNaN(value)), 0);
   if (missing === 0 || spec.marksMissing) return [];
-  return [`${rows(missing)} no value, though all training rows had one; the mean stands in`];
+  return [`${rows(missing)} no value, though all training rows had one; the mean is used`];
 }
 
 function categoricalGaps(table: Table, spec: FeatureSpec & { kind: 'categorical' }): string[] {
@@ -195,7 +195,7 @@ function categoricalGaps(table: Table, spec: FeatureSpec & { kind: 'categorical'
     else if (isKnown[code] === false) unknown++;
   }
   return [
-    ...(unknown > 0 ? [`${rows(unknown)} a text that training kept no column for`] : []),
+    ...(unknown > 0 ? [`${rows(unknown)} a text without a column in the encoding`] : []),
     ...(missing > 0 && !marksMissing ? [`${rows(missing)} no value, though all training rows had one`] : []),
   ];
 }

@@ -6,7 +6,7 @@ import type { Tf } from '../../tensor/index.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
 import { CARD_FILE } from './model-card.ts';
 
-/** What follows a layer's sums; `hardSigmoid` is x / 5 + 1 / 2 cut to [0, 1]. */
+/** The activations of layers; `hardSigmoid` is x / 5 + 1 / 2 clipped to [0, 1]. */
 export const ACTIVATIONS = ['relu', 'sigmoid', 'linear', 'hardSigmoid'] as const;
 
 /** One of {@link ACTIVATIONS}. */
@@ -17,7 +17,7 @@ export interface DenseLayer extends LayerWeights {
   readonly activation: LayerActivation;
 }
 
-/** A layer from numbers of any precision. */
+/** Creates a layer from numbers of any precision. */
 export function denseLayer(
   shape: readonly [inputs: number, outputs: number],
   kernel: ArrayLike<number>,
@@ -32,10 +32,10 @@ export function denseLayer(
 export const TOPOLOGY_FILE = 'model.json';
 export const WEIGHTS_FILE = 'weights.bin';
 
-/** Writes layers as a model that `tf.loadLayersModel` of plain `@tensorflow/tfjs` reads. */
+/** Writes layers as a model that `tf.loadLayersModel` of plain `@tensorflow/tfjs` loads. */
 export async function writeLayers(tf: Tf, folder: string, layers: readonly DenseLayer[]): Promise<void> {
   const model = tf.sequential({
-    // Names of our own: those made by TensorFlow.js count up with every model of the process.
+    // Fixed names, since those of TensorFlow.js contain a counter of the process.
     name: 'evenhand',
     layers: layers.map(({ inputs, outputs, activation }, index) =>
       tf.layers.dense({
@@ -82,7 +82,7 @@ export async function writeCard(folder: string, card: object): Promise<void> {
   await writeFile(path.join(folder, CARD_FILE), withChecksum(toJsonText(card)));
 }
 
-/** Plain data as the text of a file. */
+/** Formats plain data as the text of a JSON file. */
 export function toJsonText(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }

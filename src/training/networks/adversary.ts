@@ -14,20 +14,21 @@ import { automaticSlope, type PenaltyBatch, type PenaltyContext, type PenaltyInU
 /** Units of an adversary's hidden layer. */
 const HIDDEN = 16;
 
-/** What an adversary learns at; faster than the models as a rule, so that it follows them. */
+/**
+ * The learning rate of an adversary. It is usually higher than that of the models, so that the adversary follows them.
+ */
 const RATE = 1e-2;
 
 const WEIGHT_STREAM = 3;
 
 /**
- * An adversary for each model, a small network that guesses a row's group from
- * the model's score. The penalty is what it knows: the groups' entropy minus its
- * cross-entropy, a lower bound of the mutual information of score and group in
- * nats; 0 for a score that tells nothing. The models move against it (gradient
- * reversal), it learns after each of their steps.
+ * Creates an adversary for each model: a small network that guesses a row's group from the model's score.
  *
- * Sources: Ganin et al. 2016; Zhang, Lemoine and Mitchell 2018, whose projection
- * of gradients is left out.
+ * The penalty is the groups' entropy minus the adversary's cross-entropy. It is a lower bound of the mutual
+ * information of score and group, in nats; it is 0 for a score that carries no information about the group. The
+ * models move against the penalty (gradient reversal). The adversary learns after each of their steps.
+ *
+ * Sources: Ganin et al. 2016; Zhang, Lemoine and Mitchell 2018, without their projection of gradients.
  */
 export function createAdversary(tf: Tf, { models: k, groupCount: g, seed }: PenaltyContext): PenaltyInUse {
   const random = createRandom(seed, WEIGHT_STREAM);
@@ -40,15 +41,15 @@ export function createAdversary(tf: Tf, { models: k, groupCount: g, seed }: Pena
   const drawn = shapes.flatMap(({ rows, columns }) =>
     Array.from({ length: rows * columns }, () => random.normal() / Math.sqrt(columns)),
   );
-  // One set of weights for all adversaries, as the models have.
+  // All adversaries start from the same weights, as the models do.
   const parameters = tf.tidy(() => tf.variable(tf.tensor2d(drawn, [1, drawn.length], 'float32').tile([k, 1])));
   const adam = createAdam(tf, parameters);
   const weights = (): Tensor[] => splitParameters(parameters as unknown as Tensor2D, shapes);
 
-  /** Cross-entropy of the adversaries' guesses, [k]. */
+  /** Returns the cross-entropy of the adversaries' guesses, [k]. */
   const error = (weights: readonly Tensor[], { scores, membership }: PenaltyBatch): Tensor1D => {
     const [w1, b1, w2, b2] = weights as [Tensor3D, Tensor3D, Tensor3D, Tensor3D];
-    // Centred and scaled, so that probabilities near each other are told apart.
+    // Centred and scaled, so that the adversary can separate probabilities that are close to each other.
     const z = scores.sub(0.5).mul(4).reshape<Tensor3D>([k, 1, -1]);
     const logits = stackedDense(tf, tf.relu(stackedDense(tf, z, w1, b1)), w2, b2);
     const shifted = logits.sub(logits.max(1, true));

@@ -3,38 +3,41 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 import { sum } from '../../metrics/statistics/group-stats.ts';
 import type { BatchRows, NetworkRows, Tf } from '../../tensor/index.ts';
 
-/** The names of what a lagrangian constrains. */
+/** The names of the constraints of a Lagrangian trainer. */
 export const FAIRNESS_CONSTRAINTS = ['demographic_parity', 'equal_opportunity', 'equalized_odds'] as const;
 
 /** One of {@link FAIRNESS_CONSTRAINTS}. */
 export type FairnessConstraint = (typeof FAIRNESS_CONSTRAINTS)[number];
 
-/** The rows among which groups' rates are compared: all of them, or those of one true label. */
+/** The rows among which the groups' rates are compared: all rows, or those with one true label. */
 export type FairnessEvent = 'all' | 'positives' | 'negatives';
 
-/** The events that a constraint compares rates in. */
+/** The events in which each constraint compares rates. */
 export const EVENTS: Readonly<Record<FairnessConstraint, readonly FairnessEvent[]>> = {
   demographic_parity: ['all'],
   equal_opportunity: ['positives'],
   equalized_odds: ['positives', 'negatives'],
 };
 
-/** The least share of a batch's weight by which rows are divided: below it they count as none. */
+/** The smallest divisor for a group's share of a batch's weight. A group with a smaller share counts as absent. */
 export const MIN_SHARE = 1e-12;
 
-/** A batch's membership of the rows of an event alone. */
+/** Returns a batch's membership, restricted to the rows of an event. */
 export function membershipIn(tf: Tf, event: FairnessEvent, { membership, labels }: BatchRows): Tensor2D {
   if (event === 'all') return membership;
   const positive = labels.transpose();
   return membership.mul(event === 'positives' ? positive : tf.sub(1, positive));
 }
 
-/** Whether a row of a label counts in an event. */
+/** Returns whether rows with this label belong to an event. */
 export function isIn(event: FairnessEvent, y: number): boolean {
   return event === 'all' || (event === 'positives') === (y === 1);
 }
 
-/** The largest difference of two groups' weighted mean values in an event, over the groups that count; 0 with fewer than two. */
+/**
+ * Returns the largest difference between two groups' weighted mean values in an event. Only groups with a positive
+ * entry in `counts` and a positive weight are compared; 0 with fewer than two.
+ */
 export function gapIn(
   event: FairnessEvent,
   rows: NetworkRows,
@@ -50,12 +53,12 @@ export function gapIn(
   return rates.length < 2 ? 0 : Math.max(...rates) - Math.min(...rates);
 }
 
-/** The rows of each group in an event, [g]; weights do not count. */
+/** Returns the number of rows of each group in an event, [g], ignoring weights. */
 export function rowsIn(event: FairnessEvent, rows: NetworkRows): Float64Array {
   return groupSums(event, { ...rows, weights: undefined }, () => 1);
 }
 
-/** The weighted mean of a value over all rows. */
+/** Returns the weighted mean of a value over all rows. */
 export function meanOver({ y, weights }: NetworkRows, valueOf: (row: number) => number): number {
   const weighed = Float64Array.from(y, (_, row) => valueOf(row) * (weights?.[row] ?? 1));
   return sum(weighed) / (weights === undefined ? y.length : sum(weights));

@@ -9,12 +9,12 @@ import {
   timesTransposed,
 } from '../../tensor/index.ts';
 
-/** Keeps the gradient of a standard deviation of 0 finite. */
+/** Added to variances, so that the gradient of a standard deviation of 0 stays finite. */
 const VARIANCE_FLOOR = 1e-7;
 
 /**
- * Absolute weighted correlation of predictions with indicators of groups,
- * |cov| / (sqrt(var + 1e-7) sqrt(var + 1e-7)).
+ * Computes the absolute weighted correlation of predictions with group indicators, |cov| / (sqrt(var + 1e-7) sqrt(var
+ * + 1e-7)).
  * @param scores [k, n]
  * @param indicators [n, g]
  * @param shares [n, 1], summing to 1, or all 0
@@ -30,7 +30,7 @@ export function correlations(tf: Tf, scores: Tensor2D, indicators: Tensor2D, sha
   return covariance.abs().div(spread.mul(groupSpread));
 }
 
-/** The mean over the groups present of |corr(score, indicator of the group)|. */
+/** Computes the mean of |corr(score, indicator of the group)| over the groups present. */
 export const absoluteCorrelation: FairnessPenalty = (tf, { scores, membership, shares }) => {
   const indicators = membership.greater(0).cast<Tensor2D>('float32');
   const present = indicators.max<Tensor2D>(0, true);
@@ -38,31 +38,34 @@ export const absoluteCorrelation: FairnessPenalty = (tf, { scores, membership, s
   return sum.div(present.sum().maximum(1));
 };
 
-/** One batch, as penalties see it. */
+/** A batch, with the models' scores. */
 export interface PenaltyBatch extends BatchRows {
-  /** [k, n], what k models give each row: probabilities, or a regression's values. */
+  /** [k, n]: the scores of k models for each row; probabilities, or a regression's values. */
   readonly scores: Tensor2D;
 }
 
-/** The penalty of each of k models, [k]; differentiable in the scores. */
+/** Computes the penalty of each of k models, [k]; differentiable in the scores. */
 export type FairnessPenalty = (tf: Tf, batch: PenaltyBatch) => Tensor1D;
 
-/** The gradient of a penalty's sum over the models in the scores, [k, n], written out: a fraction of the automatic one's cost. */
+/**
+ * Computes the gradient of a penalty's sum over the models with respect to the scores, [k, n]. The explicit formula
+ * costs a fraction of automatic differentiation.
+ */
 export type PenaltySlope = (tf: Tf, batch: PenaltyBatch) => Tensor2D;
 
-/** A penalty in use: it may learn alongside the models. */
+/** A penalty in use. It may have parameters of its own that learn alongside the models. */
 export interface PenaltyInUse {
   /** [k] */
   value(batch: PenaltyBatch): Tensor1D;
-  /** The gradient of the models' values in their scores, [k, n]; inside `tf.tidy`. */
+  /** Returns the gradient of the models' penalties with respect to their scores, [k, n]; call inside `tf.tidy`. */
   slope(batch: PenaltyBatch): Tensor2D;
-  /** Learns from a batch, inside `tf.tidy`. */
+  /** Updates the penalty's own parameters from a batch; call inside `tf.tidy`. */
   learn?(batch: PenaltyBatch): void;
   readonly mostRows?: number;
   dispose?(): void;
 }
 
-/** What a penalty that learns needs to know. */
+/** The sizes and the seed that a learning penalty needs. */
 export interface PenaltyContext {
   /** Models, k. */
   readonly models: number;
@@ -72,8 +75,7 @@ export interface PenaltyContext {
 }
 
 /**
- * Sum over groups of |cov(score, indicator of the group)|:
- * |mean(p z_g) - mean(p) mean(z_g)|.
+ * Computes the sum over groups of |cov(score, indicator of the group)|: |mean(p z_g) - mean(p) mean(z_g)|.
  */
 export const covariance: FairnessPenalty = (tf, { scores, membership, shares }) => {
   const together = tf.matMul(scores, membership);
@@ -81,7 +83,7 @@ export const covariance: FairnessPenalty = (tf, { scores, membership, shares }) 
   return together.sub(apart).abs().sum<Tensor1D>(1);
 };
 
-/** The gradient of {@link covariance}: each row's share of every covariance, with its sign. */
+/** Computes the gradient of {@link covariance}: each row's share of every covariance, with its sign. */
 export const covarianceSlope: PenaltySlope = (tf, { scores, membership, shares }) => {
   const centred = membership.sub<Tensor2D>(shares.mul(membership.sum(0, true)));
   const covariances: Tensor2D = tf.matMul(scores, centred);
@@ -90,32 +92,35 @@ export const covarianceSlope: PenaltySlope = (tf, { scores, membership, shares }
   return timesTransposed(tf, signs, centred);
 };
 
-/** The largest squared difference of two groups' mean scores. */
+/** Computes the largest squared difference between two groups' mean scores. */
 export const meanGap: FairnessPenalty = (tf, { scores, membership }) =>
   largestGap(tf, softRates(tf, scores, membership)).square<Tensor1D>();
 
-/** The gradient of {@link meanGap}. */
+/** Computes the gradient of {@link meanGap}. */
 export const meanGapSlope: PenaltySlope = (tf, { scores, membership }) => squaredGapSlope(tf, scores, membership);
 
-/** The membership among the rows of each true label. */
+/** Splits the membership by true label. */
 function byLabel({ labels, membership }: PenaltyBatch): [positives: Tensor2D, negatives: Tensor2D] {
   const positives = membership.mul<Tensor2D>(labels.reshape([-1, 1]));
   return [positives, membership.sub(positives)];
 }
 
-/** The mean gap among the rows of each true label, summed over both labels. */
+/** Computes the mean gap among the rows of each true label, summed over both labels. */
 export const equalizedOdds: FairnessPenalty = (tf, batch) => {
   const [positives, negatives] = byLabel(batch).map((membership) => meanGap(tf, { ...batch, membership }));
   return (positives as Tensor1D).add(negatives as Tensor1D);
 };
 
-/** The gradient of {@link equalizedOdds}. */
+/** Computes the gradient of {@link equalizedOdds}. */
 export const equalizedOddsSlope: PenaltySlope = (tf, batch) => {
   const [positives, negatives] = byLabel(batch).map((membership) => meanGapSlope(tf, { ...batch, membership }));
   return (positives as Tensor2D).add(negatives as Tensor2D);
 };
 
-/** The gradient of a penalty's sum over the models in the scores, [k, n], as TensorFlow.js finds it. */
+/**
+ * Computes the gradient of a penalty's sum over the models with respect to the scores, [k, n], by automatic
+ * differentiation.
+ */
 export function automaticSlope(tf: Tf, value: (batch: PenaltyBatch) => Tensor1D, batch: PenaltyBatch): Tensor2D {
   const sum = (scores: Tensor): Scalar => value({ ...batch, scores: scores as Tensor2D }).sum();
   return tf.grad(sum)(batch.scores) as Tensor2D;

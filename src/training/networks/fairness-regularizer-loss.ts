@@ -6,7 +6,7 @@ import { bceFromLogits, currentTensorflow } from '../../tensor/index.ts';
 import { assertOption } from './network-options.ts';
 import { PLAIN_PENALTIES, type PlainPenaltyName } from './penalties.ts';
 
-/** Stands in for a sum of 0. */
+/** The smallest divisor for a sum of weights, so that a sum of 0 gives shares of 0. */
 const TINY = 1e-30;
 
 const PENALTY_NAMES = Object.keys(PLAIN_PENALTIES) as PlainPenaltyName[];
@@ -14,7 +14,7 @@ const PENALTY_NAMES = Object.keys(PLAIN_PENALTIES) as PlainPenaltyName[];
 /** Options of {@link FairnessRegularizerLoss}. */
 export interface FairnessRegularizerLossOptions {
   /**
-   * The weight of the penalty against the error, 0 or more.
+   * The weight of the penalty relative to the error, 0 or more.
    * @defaultValue 0.5
    */
   readonly eta?: number | undefined;
@@ -45,9 +45,8 @@ const FAIRNESS_REGULARIZER_LOSS_OPTION_NAMES: OptionNames<FairnessRegularizerLos
  *   and all others', averaged (Prost et al. 2019);
  * - `correlation`: the mean of |corr(p, z_g)|.
  *
- * The penalty constrains mean scores, not decisions; what it costs is accuracy,
- * and how much is what a sweep over eta shows. A group without rows in a batch
- * contributes nothing; with rows of one group only every penalty is 0.
+ * The penalty constrains mean scores, not decisions. It costs accuracy; a sweep over eta shows how much. A group
+ * without rows in a batch contributes nothing. If all rows belong to one group, every penalty is 0.
  * @example
  * ```ts
  * import * as tf from '@tensorflow/tfjs';
@@ -66,7 +65,7 @@ export class FairnessRegularizerLoss {
   readonly penalty: PlainPenaltyName;
   readonly posWeight: number;
 
-  /** @throws {ValueError} for an unknown penalty, a negative eta or a posWeight that is not positive */
+  /** @throws {ValueError} if the penalty is unknown, eta is negative or posWeight is not positive */
   constructor(options: FairnessRegularizerLossOptions = {}) {
     assertKnownOptions('FairnessRegularizerLoss', options, FAIRNESS_REGULARIZER_LOSS_OPTION_NAMES);
     this.eta = options.eta ?? 0.5;
@@ -83,22 +82,22 @@ export class FairnessRegularizerLoss {
   }
 
   /**
-   * The loss of one model on one batch; differentiable in the logits.
+   * Computes the loss of one model on one batch; differentiable in the logits.
    * @param logits [n] or [n, 1]
    * @param labels [n] or [n, 1], 0 or 1
    * @param groups [n, g], one-hot group codes
-   * @param sampleWeight [n], 0 or more; equal weights when left out
-   * @returns a scalar; 0 where all weights are
-   * @throws {ValueError} where groups are not one-hot, [n, g >= 2], or sizes differ
+   * @param sampleWeight [n], 0 or more; equal weights if omitted
+   * @returns a scalar; 0 if all weights are 0
+   * @throws {ValueError} if groups are not one-hot, [n, g >= 2], or sizes differ
    */
   compute(logits: Tensor, labels: Tensor, groups: Tensor, sampleWeight?: Tensor): Scalar {
     const tf = currentTensorflow();
     return tf.tidy(() => {
       const n = logits.size;
       assertShapes(n, labels, groups, sampleWeight);
-      // As float32: a quotient of whole numbers would be a whole number.
+      // As float32, since the quotient of two int32 tensors is an int32 tensor.
       const weights: Tensor = sampleWeight?.cast('float32') ?? tf.ones([n]);
-      // Weights that are all 0 leave shares of 0, and so no loss.
+      // If all weights are 0, all shares are 0, and so is the loss.
       const shares = weights.div(weights.sum().maximum(TINY)).reshape<Tensor2D>([n, 1]);
       const batch = {
         scores: tf.sigmoid(logits).reshape<Tensor2D>([1, n]),
@@ -112,7 +111,7 @@ export class FairnessRegularizerLoss {
   }
 }
 
-/** Codes in place of one-hot groups would be taken for numbers; one column alone can only be codes. */
+/** Throws if groups are integer codes instead of one-hot columns: codes would be treated as numbers. */
 function assertShapes(n: number, labels: Tensor, groups: Tensor, sampleWeight: Tensor | undefined): void {
   const isOneHot = groups.rank === 2 && groups.shape[0] === n && (groups.shape[1] ?? 0) > 1;
   if (isOneHot && labels.size === n && (sampleWeight === undefined || sampleWeight.size === n)) return;

@@ -17,19 +17,19 @@ import { isTableSource, type Matrix, type MatrixSource, readMatrix } from '../da
 import { setAside } from '../data/stratified-split.ts';
 import type { NetworkTask } from './network-task.ts';
 
-/** Rows of a network's fit, besides features and targets. */
+/** Options of a network's `fit`, besides features and targets. */
 export interface NetworkFitOptions {
   /** The group of each row; never a feature. Several columns are crossed. */
   readonly sensitive: SensitiveSource;
   /**
-   * How the columns of a table become inputs, learned before.
-   * @defaultValue learned from the rows fitted
+   * A fitted encoding of a table's columns.
+   * @defaultValue an encoding fitted on the training rows
    */
   readonly features?: readonly FeatureSpec[] | undefined;
   /** One weight per row, 0 or more. */
   readonly sampleWeight?: ColumnSource | undefined;
   readonly onProgress?: OnProgress | undefined;
-  /** Stops the work; the promise then rejects with the signal's reason. */
+  /** Stops training; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -42,10 +42,10 @@ export const NETWORK_FIT_OPTION_NAMES: OptionNames<NetworkFitOptions> = {
   signal: true,
 };
 
-/** Rows of a fit, ready for a network. */
+/** The rows of a fit, encoded for a network. */
 export interface NetworkFitRows {
   readonly train: NetworkRows;
-  /** A tenth of the rows, which decides when to stop. */
+  /** A tenth of the rows, used for early stopping. */
   readonly validation: NetworkRows;
   readonly specs: readonly FeatureSpec[];
   readonly groups: CategoricalColumn;
@@ -53,16 +53,17 @@ export interface NetworkFitRows {
   readonly warnings: readonly string[];
 }
 
-/** A table of whatever features were given; a matrix's columns are called x0, x1 and so on. */
+/** Reads features of any accepted kind into a table; the columns of a matrix are named x0, x1 and so on. */
 export async function featureTable(x: MatrixSource): Promise<Table> {
   if (isTableSource(x)) return Table.from(x);
   return tableOfMatrix(await readMatrix(x));
 }
 
 /**
- * Reads the rows of a fit, sets a tenth aside to decide when to stop, and learns
- * the encoding of the features from the others.
- * @throws {DataValidationError} for lengths that differ, missing targets, weights or groups, one group, one class, or too few rows
+ * Reads the rows of a fit, holds out a tenth of them for early stopping, and fits the encoding of the features on the
+ * others.
+ * @throws {DataValidationError} if lengths differ, if targets, weights or groups are missing, or if there is only one
+ *   group, only one class, or too few rows
  */
 export async function readNetworkFit(
   x: MatrixSource,
@@ -74,7 +75,7 @@ export async function readNetworkFit(
   const whole = await featureTable(x);
   const given = await readTargets(whole.rowCount, y, options.sampleWeight);
   const allGroups = await readGroups(options.sensitive, whole.rowCount);
-  // A row of weight 0 is as good as left out; among the rows that decide when to stop it would be no help.
+  // A row of weight 0 does not affect the fit; among the validation rows it would only take up space.
   const kept = Int32Array.from(given.weights.keys()).filter((row) => (given.weights[row] as number) > 0);
   const table = kept.length === whole.rowCount ? whole : whole.take(kept);
   const targets = takeValues(given.targets, kept);
@@ -115,27 +116,27 @@ function assertGroups({ codes, labels }: CategoricalColumn): void {
   const [first] = codes;
   if (codes.some((code) => code !== first)) return;
   throw new DataValidationError(
-    `sensitive has one group only ('${labels[first ?? 0] ?? ''}'); a fairness constraint needs two.`,
-    { context: { argument: 'sensitive', groups: labels }, suggestion: 'Give another attribute.' },
+    `sensitive has one group only ('${labels[first ?? 0] ?? ''}'); a fairness constraint needs at least two.`,
+    { context: { argument: 'sensitive', groups: labels }, suggestion: 'Choose another sensitive attribute.' },
   );
 }
 
 function assertTwoClasses(y: Float64Array): void {
   assertBinary(y);
   if (y.includes(0) && y.includes(1)) return;
-  throw new DataValidationError(`y is ${String(y[0])} in every row; there is nothing to learn.`, {
+  throw new DataValidationError(`y is ${String(y[0])} in every row, so there is nothing to learn.`, {
     context: { argument: 'y' },
-    suggestion: 'Give rows of both classes.',
+    suggestion: 'Provide rows of both classes.',
   });
 }
 
-/** How a regression's targets are standardised; those that are all the same are only shifted. */
+/** Returns the standardisation of a regression's targets; constant targets are only centred. */
 function targetScore(targets: Float64Array, rows: Int32Array): StandardScore {
   const { mean, scale } = standardScore(Float64Array.from(rows, (row) => targets[row] as number));
   return { mean, scale: scale > 0 ? scale : 1 };
 }
 
-/** Weights in shares of the largest, so that float32 can hold them. */
+/** Divides weights by the largest, so that they fit into float32. */
 function relative(weights: Float64Array): Float64Array {
   const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
   return weights.map((weight) => weight / largest);

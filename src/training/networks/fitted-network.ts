@@ -8,21 +8,21 @@ import { sigmoid } from '../logistic.ts';
 import type { NetworkTask } from './network-task.ts';
 import type { LayerWeights } from './stacked-network.ts';
 
-/** A trained network with all that is needed to apply it. Plain data. */
+/** A trained network with everything needed to apply it, as plain data. */
 export interface FittedNetwork {
   readonly task: NetworkTask;
-  /** How columns become the network's inputs. */
+  /** The encoding of table columns as the network's inputs. */
   readonly specs: readonly FeatureSpec[];
   readonly layers: readonly LayerWeights[];
-  /** A regression's targets were (y - mean) / scale; 0 and 1 for decisions. */
+  /** The standardisation of a regression's targets, (y - mean) / scale; mean 0 and scale 1 for binary targets. */
   readonly target: { readonly mean: number; readonly scale: number };
   readonly backend: TensorBackend;
 }
 
-/** Rows sent through at once. */
+/** The number of rows per forward pass. */
 const ROWS_AT_ONCE = 8192;
 
-/** What a network gives each row of a table: a probability, or a value in the target's units. */
+/** Applies a network to each row of a table. Returns probabilities, or values in the target's units. */
 export async function applyNetwork(network: FittedNetwork, table: Table): Promise<Float64Array> {
   const tf = await loadWhereFitted(network.backend);
   const x = encodeFeatures(table, network.specs);
@@ -31,7 +31,10 @@ export async function applyNetwork(network: FittedNetwork, table: Table): Promis
   return Float64Array.from(outputs, (output) => (network.task === 'binary' ? sigmoid(output) : mean + scale * output));
 }
 
-/** The backend of the fit, for the same digits; where it cannot start, as on another machine, the first that can. */
+/**
+ * Loads the backend of the fit, so that results are identical. If it is not available on this machine, loads the
+ * first one that is.
+ */
 async function loadWhereFitted(backend: TensorBackend): Promise<Tf> {
   try {
     return (await loadTensorflow({ backend })).tf;
@@ -41,7 +44,7 @@ async function loadWhereFitted(backend: TensorBackend): Promise<Tf> {
   }
 }
 
-/** The outputs of one network, [n], before any link function. */
+/** Returns the outputs of one network, [n], before any link function. */
 async function runNetwork(
   tf: Tf,
   layers: readonly LayerWeights[],
@@ -66,7 +69,7 @@ async function runNetwork(
       parts.push(tf.tidy(() => forward(tf.tensor2d(part, [size, inputs]))));
     }
     if (parts.length === 0) return new Float32Array(0);
-    // One reading, however many rows.
+    // One download from the device, however many rows there are.
     const whole = tf.concat(parts);
     parts.push(whole);
     return await whole.data<'float32'>();

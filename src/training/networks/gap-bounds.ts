@@ -5,18 +5,18 @@ import { type BatchRows, extremes, fusedMap, type Tf, timesTransposed } from '..
 import { type FairnessEvent, isIn, MIN_SHARE, membershipIn } from './fairness-events.ts';
 import type { NetworkTask } from './network-task.ts';
 
-/** How rates are taken, and multipliers moved. */
+/** The settings for estimating rates and updating multipliers. */
 export interface GapBoundsSpec {
   readonly task: NetworkTask;
-  /** What logits are divided by before rates are taken. */
+  /** The divisor of logits before rates are computed. */
   readonly temperature: number;
-  /** Of the running means of rates, 0 to 1: what a batch leaves of those before it. */
+  /** The weight of earlier batches in the running means of rates, 0 to 1. */
   readonly smoothing: number;
-  /** By how much a multiplier moves for each unit of violation, each step. */
+  /** The change of a multiplier per unit of violation and step. */
   readonly lambdaLr: number;
 }
 
-/** An event whose gap is bounded. */
+/** An event with a bound on its gap. */
 export interface BoundedEvent {
   readonly event: FairnessEvent;
   /** The largest gap allowed. */
@@ -25,20 +25,28 @@ export interface BoundedEvent {
   readonly constrained: ArrayLike<number>;
 }
 
-/** The bounds on the gaps of all events: their multipliers, and the rates that these follow. */
+/** The bounds on the gaps of all events: their multipliers, and the running rates that drive them. */
 export interface GapBounds {
-  /** The multipliers of either side of each group of each event, [2, c]: the rate above the middle, and below it. */
+  /**
+   * The multipliers, [2, c]: for each group of each event, one for the rate above the middle and one for the rate
+   * below.
+   */
   readonly multipliers: Variable<Rank.R2>;
-  /** The multiplier of each event's gap, half the sum of those of its groups' sides, from the values of `multipliers`. */
+  /**
+   * Returns the multiplier of each event's gap: half the sum of its groups' multipliers, from the values of
+   * `multipliers`.
+   */
   lambdasOf(values: Float32Array): number[];
-  /** The gradient of the loss in the outputs, [1, n], from that of the error alone; inside `tf.tidy`. */
+  /**
+   * Adds the gradient of the bounds to that of the error, with respect to the outputs, [1, n]; call inside `tf.tidy`.
+   */
   addSlope(error: Tensor2D, outputs: Tensor2D, rows: BatchRows): Tensor2D;
-  /** Takes a batch into the running rates, and moves the multipliers; inside `tf.tidy`. */
+  /** Updates the running rates with a batch, then the multipliers; call inside `tf.tidy`. */
   update(outputs: Tensor2D, rows: BatchRows): void;
   dispose(): void;
 }
 
-/** What both the slope and the update take from a batch. */
+/** The sums over a batch that both the gradient and the update use. */
 interface Seen {
   readonly outputs: Tensor2D;
   readonly rows: BatchRows;
@@ -51,17 +59,17 @@ interface Seen {
 }
 
 /**
- * Bounds the gaps of one model's rates. The groups of all events lie side by side, c columns in all, so that a second
- * event costs no kernel more than the first.
+ * Creates the bounds on the gaps of one model's rates. The groups of all events share one matrix with c columns, so
+ * that a second event needs no additional kernel launch.
  */
 export function createGapBounds(tf: Tf, spec: GapBoundsSpec, events: readonly BoundedEvent[]): GapBounds {
   const columns = columnsOf(tf, events);
   const { size, groups } = columns;
   const zeros = (): Variable<Rank.R2> => tf.tidy(() => tf.variable(tf.zeros<Rank.R2>([2, size]), false));
-  // Sums and weights apart, so that a group that a batch lacks keeps its rate.
+  // Sums and weights are separate, so that a group that is missing from a batch keeps its rate.
   const [multipliers, running] = [zeros(), zeros()];
   let last: Seen | undefined;
-  /** The slope and the update are asked for the same batch, one after the other. */
+  /** Caches the last batch, since the gradient and the update are computed for the same batch in turn. */
   const look = (outputs: Tensor2D, rows: BatchRows): Seen => {
     if (last?.outputs === outputs && last.rows === rows && !last.sums.isDisposed) return last;
     const scores = softScores(tf, spec, outputs);
@@ -88,7 +96,7 @@ export function createGapBounds(tf: Tf, spec: GapBoundsSpec, events: readonly Bo
   };
 }
 
-/** What is known of the columns before training. */
+/** The properties of the columns that are fixed before training. */
 interface Columns {
   readonly events: readonly FairnessEvent[];
   /** Groups of one event. */
@@ -96,15 +104,15 @@ interface Columns {
   /** Columns, c. */
   readonly size: number;
   readonly constants: {
-    /** [1, c]; 1 where a row of label 1 counts, else 0. */
+    /** [1, c]; 1 if rows of label 1 count, else 0. */
     readonly positives: Tensor2D;
-    /** [1, c]; 1 where any other row counts, else 0. */
+    /** [1, c]; 1 if rows of label 0 count, else 0. */
     readonly negatives: Tensor2D;
     /** [1, c]; 1 for a group that is constrained, else 0. */
     readonly chosen: Tensor2D;
     /** [1, c] */
     readonly tolerances: Tensor2D;
-    /** [2, 1]: 1 and -1, for the rate above the middle and below it. */
+    /** [2, 1]: 1 and -1, for the rate above the middle and the rate below it. */
     readonly sides: Tensor2D;
   };
 }
@@ -130,7 +138,7 @@ function columnsOf(tf: Tf, events: readonly BoundedEvent[]): Columns {
   };
 }
 
-/** What groups are compared by, above a row of ones: [2, n]. */
+/** Returns the scores by which groups are compared, above a row of ones: [2, n]. */
 function softScores(tf: Tf, { task, temperature }: GapBoundsSpec, outputs: Tensor2D): Tensor2D {
   const isBinary = task === 'binary';
   return fusedMap(tf, {
@@ -138,7 +146,7 @@ function softScores(tf: Tf, { task, temperature }: GapBoundsSpec, outputs: Tenso
     shape: [2, outputs.size],
     inputs: { outputs },
     numbers: { temperature },
-    // In a form whose exponential never overflows.
+    // A form in which the exponential never overflows.
     wgsl: `
       let small = exp(-abs(outputs / temperature));
       let soft = ${isBinary ? 'select(small, 1.0, outputs >= 0.0) / (1.0 + small)' : 'outputs'};
@@ -150,7 +158,7 @@ function softScores(tf: Tf, { task, temperature }: GapBoundsSpec, outputs: Tenso
   });
 }
 
-/** A batch's membership of the columns: of each event's groups among its rows, [n, c]. */
+/** Returns a batch's membership of the columns, [n, c]: for each event, the groups of its rows. */
 function membersOf(tf: Tf, { events, groups, size, constants }: Columns, rows: BatchRows): Tensor2D {
   const { membership } = rows;
   const { positives, negatives, chosen } = constants;
@@ -172,7 +180,7 @@ function membersOf(tf: Tf, { events, groups, size, constants }: Columns, rows: B
   });
 }
 
-/** The error's slope, and what the multipliers add to it: the slope of the sum of (up - down) rate, over the columns. */
+/** Adds the multipliers' part to the error's gradient: the gradient of the sum of (up - down) rate over the columns. */
 function addPull(
   tf: Tf,
   { task, temperature }: GapBoundsSpec,
@@ -185,7 +193,7 @@ function addPull(
     shape: error.shape,
     inputs: { error, scores, members, sums, multipliers },
     numbers: { width: size, temperature },
-    // The slope of a soft decision in its logit is p (1 - p) / temperature.
+    // The gradient of a soft decision with respect to its logit is p (1 - p) / temperature.
     wgsl: `
       let columns = i32(width);
       var pull = 0.0;
@@ -197,7 +205,7 @@ function addPull(
       let soft = all_scores[index];
       value = error + pull${isBinary ? ' * (soft - soft * soft) / temperature' : ''};`,
     plain: () => {
-      // A group without rows has no row whose slope it could be.
+      // A group without rows contributes to no row's gradient.
       const weights = rowOf(sums, 1).maximum(MIN_SHARE);
       const pressure = multipliers.mul(constants.sides).sum<Tensor2D>(0, true).div<Tensor2D>(weights);
       const pull = timesTransposed(tf, pressure, members);
@@ -208,7 +216,7 @@ function addPull(
   });
 }
 
-/** Running sums and weights that took in a batch's, [2, c]. */
+/** Adds a batch to the running sums and weights, [2, c]. */
 function smoothed(tf: Tf, running: Tensor2D, sums: Tensor2D, smoothing: number): Tensor2D {
   return fusedMap(tf, {
     name: 'smoothed_sums',
@@ -220,7 +228,7 @@ function smoothed(tf: Tf, running: Tensor2D, sums: Tensor2D, smoothing: number):
   });
 }
 
-/** What the multipliers move by. */
+/** The inputs of an update of the multipliers. */
 interface Move {
   readonly multipliers: Tensor2D;
   /** [2, c]: running sums, and weights. */
@@ -228,7 +236,7 @@ interface Move {
   readonly rate: number;
 }
 
-/** The multipliers after a step, [2, c]: each moved by how far its group lies from the middle of its event. */
+/** Returns the multipliers after a step, [2, c]. Each moves by its group's distance from the middle of its event. */
 function moved(tf: Tf, { events, groups, size, constants }: Columns, { multipliers, running, rate }: Move): Tensor2D {
   const { tolerances, sides } = constants;
   return fusedMap(tf, {
@@ -250,7 +258,7 @@ function moved(tf: Tf, { events, groups, size, constants }: Columns, { multiplie
   });
 }
 
-/** The same for one side of one group; `max` with 0 might turn what is no number into 0. */
+/** The same update for one element. It avoids `max` with 0, which might turn NaN into 0. */
 const MOVED_MULTIPLIERS = `
   let columns = uniforms.outShape[1];
   let own = index % columns;
@@ -276,7 +284,7 @@ const MOVED_MULTIPLIERS = `
   let after = multipliers + rate * (side * offset - tolerances);
   value = select(after, 0.0, after < 0.0);`;
 
-/** One row of a matrix, [1, c]. */
+/** Returns one row of a matrix, [1, c]. */
 function rowOf(matrix: Tensor2D, row: number): Tensor2D {
   return matrix.slice([row, 0], [1, -1]);
 }

@@ -14,8 +14,8 @@ import { readTrainerJson, trainerParamsSchema } from './trainer-json.ts';
 /** Options of {@link LagrangianFairnessTrainer}. */
 export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, 'lr'> {
   /**
-   * What is constrained: gaps of selection rates, of true positive rates, or of
-   * true and of false positive rates.
+   * The gaps that are constrained: those of selection rates, of true positive rates, or of both true and false
+   * positive rates.
    * @defaultValue 'demographic_parity'
    */
   readonly fairness?: FairnessConstraint | undefined;
@@ -25,7 +25,7 @@ export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, '
    */
   readonly dpTol?: number | undefined;
   /**
-   * The largest gap of true positive rates (and false ones) allowed, for the others.
+   * The largest gap of true positive rates (and of false positive rates) allowed, for the other constraints.
    * @defaultValue 0.02
    */
   readonly eoTol?: number | undefined;
@@ -35,7 +35,7 @@ export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, '
    */
   readonly modelLr?: number | undefined;
   /**
-   * By how much a multiplier moves for each unit of violation, each step.
+   * The change of a multiplier per unit of violation and step.
    * @defaultValue 1e-2
    */
   readonly lambdaLr?: number | undefined;
@@ -45,7 +45,7 @@ export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, '
    */
   readonly epochs?: number | undefined;
   /**
-   * Training ends after so many epochs within the tolerance without a better validation loss.
+   * Training stops after this many epochs within the tolerance without a better validation loss.
    * @defaultValue 10
    */
   readonly patience?: number | undefined;
@@ -57,18 +57,18 @@ export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, '
    */
   readonly posWeight?: number | undefined;
   /**
-   * Logits are divided by it before rates are taken: the lower, the nearer soft
-   * rates are to decisions, and the fewer rows give them a slope.
+   * The divisor of logits before rates are computed. With a lower temperature, soft rates are closer to the rates of
+   * decisions, but fewer rows contribute to the gradient.
    * @defaultValue 0.1
    */
   readonly temperature?: number | undefined;
   /**
-   * What a batch leaves of the running rates before it, from 0 to below 1.
+   * The weight of earlier batches in the running rates, from 0 to below 1.
    * @defaultValue 0.9
    */
   readonly smoothing?: number | undefined;
   /**
-   * Groups with fewer rows (of the label that counts) are not constrained.
+   * Groups with fewer rows (of the event's label) are not constrained.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
@@ -109,28 +109,27 @@ export interface FilledLagrangianOptions extends FilledTrainerOptions {
 const KIND = 'lagrangian_fairness_trainer';
 
 /**
- * A network that keeps the gap between groups within a tolerance while it
- * learns, by a multiplier for each gap:
+ * A network that keeps the gap between groups within a tolerance while it learns, with a Lagrange multiplier for each
+ * gap:
  *
  *     loss = error + sum over gaps of lambda (gap - tolerance).
  *
- * Rates are means of soft decisions, sigmoid(logit / temperature). The network
- * descends (Adam); after each step every multiplier moves by
- * lambdaLr (gap - tolerance), the gap taken from running means over batches, and
- * not below 0: it rises while the gap is too large and falls where the constraint
- * holds. With more than two groups each has its own share in it, for its distance
- * from the middle of the highest and the lowest rate.
+ * Rates are means of soft decisions, sigmoid(logit / temperature). The network descends with Adam. After each step
+ * every multiplier moves by lambdaLr (gap - tolerance), but not below 0. The gap is that of running means over
+ * batches. So a multiplier rises while the gap is too large, and falls while the constraint holds. With more than two
+ * groups, each group contributes to it by its distance from the middle of the highest and the lowest rate.
  *
- * The weights of the best epoch are kept: of those whose decisions on the
- * training rows are within the tolerance the one of least validation loss, else
- * the one nearest to it. A tenth of the rows is set aside for that. It
- * constrains decisions on the training rows; on other rows the gap may be
- * larger, and the price is accuracy: `history` shows both.
+ * A tenth of the rows is held out for validation. The weights of the best epoch are kept. The best epoch is the one
+ * with the lowest validation loss among those whose decisions on the training rows are within the tolerance. If there
+ * is none, it is the epoch closest to the tolerance.
  *
- * With `task: 'regression'` the error is squared, and the gap that of mean
- * predictions in standard deviations of the target. Any number of groups; those
- * with few rows are left out and named in `warnings`. Rows x epochs decide the
- * time. Sources: Cotter et al. 2019; Agarwal et al. 2018 for the game.
+ * The constraint applies to decisions on the training rows. On other rows the gap may be larger. The cost is
+ * accuracy; `history` shows both.
+ *
+ * With `task: 'regression'` the error is the squared error, and the gap is that of mean predictions, in standard
+ * deviations of the target. There can be any number of groups; those with few rows are not constrained and are named
+ * in `warnings`. Training time is proportional to rows x epochs. Sources: Cotter et al. 2019; Agarwal et al. 2018 for
+ * the game.
  * @example
  * ```ts
  * import { LagrangianFairnessTrainer } from 'evenhand/training';
@@ -149,18 +148,19 @@ const KIND = 'lagrangian_fairness_trainer';
 export class LagrangianFairnessTrainer extends NetworkTrainer<FilledLagrangianOptions, LagrangianEpoch> {
   protected readonly kind = KIND;
 
-  /** @throws {ValueError} for a value out of range or an unknown name */
+  /** @throws {ValueError} if a value is out of range or a name is unknown */
   constructor(options: LagrangianFairnessTrainerOptions = {}) {
     super(fillOptions(options));
     assertKnownOptions('LagrangianFairnessTrainer', options, LAGRANGIAN_FAIRNESS_TRAINER_OPTION_NAMES);
   }
 
   /**
-   * Learns from rows. A failed or stopped fit leaves an earlier one as it was.
-   * @param x rows of numbers, or a table, whose text columns become one column per value; without the sensitive columns
+   * Fits the network. If fitting fails or is stopped, the result of an earlier fit is kept.
+   * @param x a matrix of numbers, or a table without the sensitive columns; each text column is encoded as one column
+   *   per value
    * @param y [rows], 0 or 1; numbers for a regression
-   * @throws {DataValidationError} for data that cannot be learned from: one group, one class, missing values, too few rows
-   * @throws {TrainingError} where the loss diverges
+   * @throws {DataValidationError} if the data cannot be fitted: one group, one class, missing values, too few rows
+   * @throws {TrainingError} if the loss diverges
    */
   async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
     assertKnownOptions('LagrangianFairnessTrainer.fit', options, NETWORK_FIT_OPTION_NAMES);
@@ -177,8 +177,8 @@ export class LagrangianFairnessTrainer extends NetworkTrainer<FilledLagrangianOp
   }
 
   /**
-   * Reads what `toJSON` gave.
-   * @throws {DataValidationError} for anything else
+   * Restores a trainer from the output of `toJSON`.
+   * @throws {DataValidationError} if the JSON is not the output of this class's `toJSON`
    */
   static fromJSON(json: unknown): LagrangianFairnessTrainer {
     const { params, state } = readTrainerJson(json, KIND, { params: PARAMS, epoch: EPOCH });
@@ -230,7 +230,7 @@ function fillOptions(options: LagrangianFairnessTrainerOptions): FilledLagrangia
   assertOption('smoothing', filled.smoothing, 'be from 0 to below 1', filled.smoothing >= 0 && filled.smoothing < 1);
   assertOption('minGroupSize', filled.minGroupSize, 'be a whole number of at least 1', isCount(filled.minGroupSize));
   if (filled.task === 'regression' && filled.fairness !== 'demographic_parity') {
-    throw invalidParameter('fairness', "be demographic_parity where task is 'regression'", filled.fairness);
+    throw invalidParameter('fairness', "be demographic_parity if task is 'regression'", filled.fairness);
   }
   return filled;
 }

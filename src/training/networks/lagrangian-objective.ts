@@ -7,68 +7,67 @@ import { errorSlope, type NetworkTask, scoresOf } from './network-task.ts';
 import type { EpochOutputs, Judgement, Objective } from './objective.ts';
 import { crossEntropy, sigmoid } from '../logistic.ts';
 
-/** What a lagrangian objective is made of. */
+/** The settings of a Lagrangian objective. */
 export interface LagrangianSpec {
   readonly fairness: FairnessConstraint;
   /** The largest gap allowed in each event of the constraint. */
   readonly tolerances: readonly number[];
-  /** By how much a multiplier moves for each unit of violation, each step. */
+  /** The change of a multiplier per unit of violation and step. */
   readonly lambdaLr: number;
   readonly task: NetworkTask;
-  /** Of the running means of rates, 0 to 1: what a batch leaves of those before it. */
+  /** The weight of earlier batches in the running means of rates, 0 to 1. */
   readonly smoothing: number;
-  /** What logits are divided by before rates are taken: the lower, the nearer soft rates are to decisions. */
+  /**
+   * The divisor of logits before rates are computed. With a lower one, soft rates are closer to the rates of decisions.
+   */
   readonly temperature: number;
   /** Groups with fewer training rows in an event are not constrained there. */
   readonly minGroupSize: number;
   readonly posWeight?: number | undefined;
 }
 
-/** One epoch of a lagrangian's training, seen on the rows trained on. */
+/** One epoch of a Lagrangian trainer, evaluated on the training rows. */
 export interface LagrangianEpoch {
   /** From 1. */
   readonly epoch: number;
-  /** Mean error without the constraint's part. */
+  /** Mean error, without the constraint's part. */
   readonly loss: number;
-  /** The largest gap of groups' mean soft decisions, over the constraint's events. */
+  /** The largest gap between groups' mean soft decisions, over the constraint's events. */
   readonly violationSoft: number;
-  /** The largest gap of groups' rates of decisions, over the constraint's events. */
+  /** The largest gap between groups' rates of decisions, over the constraint's events. */
   readonly violationHard: number;
-  /** The multiplier of each gap: one, or those of the true and the false positive rates. */
+  /** The multiplier of each gap: one value, or those of the true and the false positive rates. */
   readonly lambdas: readonly number[];
 }
 
-/** A lagrangian objective, and what its training looked like so far. */
+/** A Lagrangian objective, with the history of its training. */
 export interface LagrangianObjective extends Objective {
   readonly history: readonly LagrangianEpoch[];
 }
 
-/** The rows that a lagrangian is made for. */
+/** The rows and group labels for which a Lagrangian objective is created. */
 export interface ConstrainedRows {
   readonly train: NetworkRows;
   readonly validation: NetworkRows;
   readonly groups: { readonly labels: readonly string[] };
 }
 
-/** Above every loss, so that any model within the tolerance is better than any beyond it. */
+/** Larger than every loss, so that any model within the tolerance is better than any model beyond it. */
 const INFEASIBLE = 1e200;
 
 /**
- * The lagrangian of one network's error under a bound on the gap of each event.
+ * Creates the Lagrangian of one network's error under a bound on the gap of each event.
  *
- * A gap of at most tol means that every group's rate r_g lies within tol / 2 of
- * the middle c of the highest and the lowest, so each group has a multiplier for
- * either side:
+ * A gap of at most tol means that every group's rate r_g lies within tol / 2 of the middle c of the highest and the
+ * lowest rate. So each group has a multiplier for either side:
  *
  *     error + sum over events and groups of
  *       up_g (r_g - c - tol / 2) + down_g (c - r_g - tol / 2).
  *
- * The network's slope is that of its batch's soft rates, means of
- * sigmoid(logit / temperature). After each step every multiplier moves by
- * lambdaLr times twice its own bracket in running means over batches, and not
- * below 0: it falls where the constraint holds. The bracket has a sign, so that
- * the noise of small batches cancels out; that of the gap itself would not, since
- * a gap is never below 0. For two groups it is the multiplier of the gap.
+ * The network's gradient is that of its batch's soft rates, means of sigmoid(logit / temperature). After each step
+ * every multiplier moves by lambdaLr times twice its own bracket in running means over batches, but not below 0. So
+ * it falls while the constraint holds. The bracket has a sign, so that the noise of small batches cancels out. The
+ * gap itself is never below 0, so its noise would not cancel. With two groups it is the multiplier of the gap.
  */
 export function createLagrangianObjective(
   tf: Tf,
@@ -122,7 +121,7 @@ export function createLagrangianObjective(
   };
 }
 
-/** What an epoch's outputs come to, on the host. */
+/** An epoch's losses and gaps, computed on the host. */
 interface Seen {
   readonly loss: number;
   readonly validationLoss: number;
@@ -161,14 +160,17 @@ function errorOf(
   return (row) => (target(row) === 1 ? posWeight : 1) * crossEntropy(output(row), target(row));
 }
 
-/** Within the tolerance the error on validation rows decides; beyond it the distance does, and no model may rest. */
+/**
+ * Scores an epoch. Within the tolerance, the score is the error on the validation rows. Beyond it, the score is the
+ * distance to the tolerance, and training may not stop early.
+ */
 function judgeGaps({ tolerances }: LagrangianSpec, { hard, validationLoss }: Seen): Judgement {
   const excess = Math.max(...hard.map((gap, index) => gap - (tolerances[index] as number)));
   const score = excess <= 0 || Number.isNaN(validationLoss) ? validationLoss : INFEASIBLE * (1 + excess);
   return { scores: [score], mayRest: [excess <= 0] };
 }
 
-/** The groups that are not constrained, in words. */
+/** Returns a warning for each group that is not constrained. */
 function leftOut(
   { fairness, minGroupSize }: LagrangianSpec,
   constrained: readonly Float64Array[],
@@ -196,7 +198,7 @@ function assertTwoGroups({ fairness, minGroupSize }: LagrangianSpec, constrained
     if (sum(constrained[index] as Float64Array) >= 2) continue;
     throw new DataValidationError(
       `Fewer than two groups have ${String(minGroupSize)} ${ROWS_OF[event]} to train on, so there is no gap to constrain.`,
-      { context: { fairness, minGroupSize }, suggestion: 'Lower minGroupSize, join small groups, or give more rows.' },
+      { context: { fairness, minGroupSize }, suggestion: 'Lower minGroupSize, merge small groups, or provide more rows.' },
     );
   }
 }

@@ -19,12 +19,12 @@ export interface MinDiffLossOptions {
    */
   readonly kernel?: MmdKernel | undefined;
   /**
-   * Distance over which the kernel falls to 1/e.
+   * The distance over which the kernel falls to 1/e.
    * @defaultValue 0.1
    */
   readonly kernelLength?: number | undefined;
   /**
-   * What is done to predictions first: `sigmoid` for logits, `none` for scores.
+   * The transformation of predictions: `sigmoid` for logits, `none` for scores.
    * @defaultValue 'sigmoid' for mmd, 'none' for correlation
    */
   readonly transform?: 'sigmoid' | 'none' | undefined;
@@ -38,17 +38,16 @@ const MIN_DIFF_LOSS_OPTION_NAMES: OptionNames<MinDiffLossOptions> = {
 };
 
 /**
- * The MinDiff losses between two groups, to be added to the loss of any
- * TensorFlow.js model: how far the distributions of its predictions lie apart.
+ * The MinDiff losses between two groups, to be added to the loss of any TensorFlow.js model. They measure the
+ * distance between the distributions of its predictions.
  *
  * - `mmd`: mean k(a, a) - 2 mean k(a, b) + mean k(b, b), weighted by the rows'
  *   weights, diagonal included; 0 to 2;
  * - `correlation`: |cov| / (sqrt(var + 1e-7) sqrt(var + 1e-7)); 0 to 1.
  *
- * It draws the distributions together on the rows it sees; what that costs in
- * accuracy depends on its weight in the loss. Without weight both are 0. Costs
- * of `mmd` grow with the square of the rows: use batches. For more than two
- * groups, and for networks trained here, use the penalties `mmd` and
+ * Minimising the loss brings the two distributions closer on the training rows. What that costs in accuracy depends
+ * on its weight in the total loss. If all weights are 0, both losses are 0. The cost of `mmd` grows with the square
+ * of the rows: use batches. For more than two groups, and for networks trained here, use the penalties `mmd` and
  * `correlation`. Source: Prost et al. 2019, as in TensorFlow Model Remediation.
  * @example
  * ```ts
@@ -67,7 +66,7 @@ export class MinDiffLoss {
   readonly kernelLength: number;
   readonly transform: 'sigmoid' | 'none';
 
-  /** @throws {ValueError} for an unknown name or a length that is not positive */
+  /** @throws {ValueError} if a name is unknown or the kernel length is not positive */
   constructor(options: MinDiffLossOptions = {}) {
     assertKnownOptions('MinDiffLoss', options, MIN_DIFF_LOSS_OPTION_NAMES);
     this.loss = oneOf('loss', options.loss ?? 'mmd', ['mmd', 'correlation']);
@@ -82,12 +81,12 @@ export class MinDiffLoss {
   }
 
   /**
-   * The loss of one batch; differentiable in the predictions.
+   * Computes the loss of one batch; differentiable in the predictions.
    * @param membership [n], 1 for rows of one group, 0 for those of the other
    * @param predictions [n] or, for mmd, [n, outputs]
-   * @param sampleWeight [n], 0 or more; equal weights when left out
+   * @param sampleWeight [n], 0 or more; equal weights if omitted
    * @returns a scalar
-   * @throws {ValueError} where sizes differ
+   * @throws {ValueError} if sizes differ
    */
   compute(membership: Tensor, predictions: Tensor, sampleWeight?: Tensor): Tensor1D {
     const tf = currentTensorflow();
@@ -107,7 +106,7 @@ export class MinDiffLoss {
   }
 }
 
-/** Weights that sum to 1, or are all 0; [n, 1]. */
+/** Scales weights to sum to 1, or leaves them all 0; [n, 1]. */
 function normalised(weights: Tensor): Tensor2D {
   const sum = weights.sum();
   return weights.div(sum.add(sum.equal(0).cast('float32'))).reshape([-1, 1]);
@@ -124,6 +123,6 @@ function assertSizes(
   throw new ValueError(
     `Membership, predictions and weights must have one value per row. Got ${String(n)} memberships, predictions of ` +
       `shape [${predictions.shape.join(', ')}] and ${sampleWeight === undefined ? 'no' : String(sampleWeight.size)} weights instead.`,
-    { context: { rows: n, shape: predictions.shape }, suggestion: 'Give 1-D tensors of the same size.' },
+    { context: { rows: n, shape: predictions.shape }, suggestion: 'Pass 1-D tensors of the same size.' },
   );
 }

@@ -4,22 +4,21 @@ import type { Tf } from '../../tensor/index.ts';
 import { MIN_SHARE } from './fairness-events.ts';
 import type { FairnessPenalty } from './fairness-penalty.ts';
 
-/** The kernels of {@link mmd}: how near two predictions count as alike. */
+/** The kernels of {@link mmd}, which measure the similarity of two predictions. */
 export const MMD_KERNELS = ['gaussian', 'laplacian'] as const;
 
 /** One of {@link MMD_KERNELS}. */
 export type MmdKernel = (typeof MMD_KERNELS)[number];
 
-/** Distance over which a kernel falls to 1/e. */
+/** The distance over which a kernel falls to 1/e. */
 export const KERNEL_LENGTH = 0.1;
 
-/** The most rows compared with each other at once where they are not a batch. */
+/** The maximum number of rows compared with each other at once, outside of batches. */
 export const ROWS_OF_KERNEL = 512;
 
 /**
- * Squared maximum mean discrepancy of two weighted samples, diagonal included:
- * mean k(a, a) - 2 mean k(a, b) + mean k(b, b), for several predictors and
- * several pairs of samples at once.
+ * Computes the squared maximum mean discrepancy of two weighted samples, diagonal included: mean k(a, a) - 2 mean
+ * k(a, b) + mean k(b, b), for several predictors and several pairs of samples at once.
  * @param points [k, n, f], the predictions of k models
  * @param contrasts [n, c], for each pair the weights of its first sample (summing to 1) minus those of its second
  * @returns [k, c]
@@ -32,7 +31,7 @@ export function mmd(
   length = KERNEL_LENGTH,
 ): Tensor2D {
   const [k, n, features] = points.shape;
-  // Features one by one, so that the widest tensor is [k, n, n].
+  // One feature at a time, so that the largest tensor is [k, n, n].
   const distances = Array.from({ length: features }, (_, feature) => {
     const one = features === 1 ? points : points.slice([0, 0, feature], [k, n, 1]);
     const difference = one.sub<Tensor3D>(one.transpose([0, 2, 1]));
@@ -44,10 +43,10 @@ export function mmd(
 }
 
 /**
- * MinDiff: how far the scores of each group lie from those of all other rows,
- * as squared maximum mean discrepancy (Gaussian kernel of length 0.1), averaged
- * over the groups present; for two groups exactly the discrepancy between them.
- * Costs grow with the square of the rows. Source: Prost et al. 2019.
+ * Computes the MinDiff penalty: the distance of each group's scores from those of all other rows, averaged over the
+ * groups present. The distance is the squared maximum mean discrepancy (Gaussian kernel of length 0.1). For two
+ * groups it is exactly the discrepancy between them. The cost grows with the square of the rows. Source: Prost et al.
+ * 2019.
  */
 export const mmdOfGroups: FairnessPenalty = (tf, { scores, membership, shares }) => {
   const inside = membership.sum<Tensor2D>(0, true);

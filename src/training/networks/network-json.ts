@@ -10,7 +10,7 @@ const numbers = z.array(z.number());
 const layerSchema = z
   .object({ inputs: z.int().min(0), outputs: z.int().min(1), kernel: numbers, bias: numbers })
   .refine(({ inputs, outputs, kernel, bias }) => kernel.length === inputs * outputs && bias.length === outputs, {
-    error: 'a kernel or a bias has another size than its layer',
+    error: 'the size of a kernel or a bias does not match its layer',
   });
 
 const featureSchema = z.union([
@@ -24,7 +24,7 @@ const featureSchema = z.union([
   z.object({ kind: z.literal('categorical'), name: z.string(), levels: z.array(z.string()) }),
 ]);
 
-/** A fitted network as JSON has it. */
+/** The schema of a fitted network in JSON. */
 export const fittedNetworkSchema = z
   .object({
     task: z.enum(NETWORK_TASKS),
@@ -34,15 +34,15 @@ export const fittedNetworkSchema = z
     backend: z.enum(TENSOR_BACKENDS),
   })
   .refine(({ specs, layers }) => fitTogether([encodedWidth(specs), ...layers.map(({ outputs }) => outputs)], layers), {
-    error: 'the layers do not follow each other from the features to one output',
+    error: 'the sizes of the layers do not chain from the features to one output',
   });
 
-/** Whether each layer takes what the one before it gives, and the last gives one number. */
+/** Returns whether each layer takes as many inputs as the one before it has outputs, and the last has one output. */
 function fitTogether(widths: readonly number[], layers: readonly { readonly inputs: number }[]): boolean {
   return layers.every(({ inputs }, index) => inputs === widths[index]) && widths.at(-1) === 1;
 }
 
-/** A fitted network as plain data; float32 numbers survive JSON exactly. */
+/** Converts a fitted network to plain data; float32 numbers survive JSON exactly. */
 export function networkToJson(network: FittedNetwork): z.infer<typeof fittedNetworkSchema> {
   return {
     ...network,
@@ -51,7 +51,7 @@ export function networkToJson(network: FittedNetwork): z.infer<typeof fittedNetw
   };
 }
 
-/** The inverse of {@link networkToJson}. */
+/** Restores a fitted network from the output of {@link networkToJson}. */
 export function networkFromJson(json: z.infer<typeof fittedNetworkSchema>): FittedNetwork {
   return {
     ...json,

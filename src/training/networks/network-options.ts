@@ -2,7 +2,7 @@ import { invalidParameter, oneOf, type OptionNames } from '../../internal/argume
 import type { BackendChoice, BatchSize } from '../../tensor/index.ts';
 import { type Schedule, SCHEDULES, type TrainNetworksOptions } from './train-networks.ts';
 
-/** Options that all training of networks shares. */
+/** Options shared by all trainers of networks. */
 export interface NetworkOptions {
   /** @defaultValue 20 */
   readonly epochs?: number | undefined;
@@ -12,28 +12,28 @@ export interface NetworkOptions {
    */
   readonly lr?: number | undefined;
   /**
-   * Rows of a step; `auto` takes as many as suit the rows and where they are: up to 512 on a CPU and 8,192 on a GPU,
-   * but leaves an epoch 50 steps.
+   * Rows per step. `auto` chooses a size from the number of rows and the device: at most 512 on a CPU and 8,192 on a
+   * GPU, with at least 50 steps per epoch.
    * @defaultValue 128
    */
   readonly batchSize?: BatchSize | undefined;
   /**
-   * Units of each hidden layer; none makes the model a linear one.
+   * Units of each hidden layer; an empty list makes the model linear.
    * @defaultValue [32]
    */
   readonly hidden?: readonly number[] | undefined;
   /**
-   * A network rests after so many epochs without a better validation loss.
+   * Training stops after this many epochs without a better validation loss.
    * @defaultValue 5
    */
   readonly patience?: number | undefined;
   /**
-   * Decoupled weight decay: what a step of learning rate 1 takes away of a weight.
+   * Decoupled weight decay: the fraction of a weight that a step of learning rate 1 removes.
    * @defaultValue 0
    */
   readonly weightDecay?: number | undefined;
   /**
-   * How the learning rate changes: `constant`, or to 0 over the epochs, `linear` or `cosine`.
+   * The learning rate schedule: `constant`, or a `linear` or `cosine` decay to 0 over the epochs.
    * @defaultValue 'constant'
    */
   readonly schedule?: Schedule | undefined;
@@ -61,9 +61,9 @@ export type FilledNetworkOptions = Omit<TrainNetworksOptions, 'onProgress' | 'si
   Pick<NetworkOptions, 'backend'>;
 
 /**
- * Fills in the defaults and checks what was given.
- * @param lrName what the learning rate is called in errors
- * @throws {ValueError} for a value out of range
+ * Fills in the defaults and checks the options.
+ * @param lrName the name of the learning rate in errors
+ * @throws {ValueError} if a value is out of range
  */
 export function fillNetworkOptions(options: NetworkOptions, lrName = 'lr'): FilledNetworkOptions {
   const filled = {
@@ -91,12 +91,15 @@ export function fillNetworkOptions(options: NetworkOptions, lrName = 'lr'): Fill
   return filled;
 }
 
-/** Whether a number is whole and at least 1. */
+/** Returns whether a number is an integer of at least 1. */
 export function isCount(value: number): boolean {
   return Number.isInteger(value) && value >= 1;
 }
 
-/** @throws {ValueError} where a parameter is not as required: "The lr parameter must be above 0. Got -1 instead." */
+/**
+ * @throws {ValueError} if a parameter does not meet its requirement: "The lr parameter must be above 0. Got -1
+ * instead."
+ */
 export function assertOption(parameter: string, given: unknown, required: string, holds: boolean): void {
   if (!holds) throw invalidParameter(parameter, required, Array.isArray(given) ? `[${given.join(', ')}]` : given);
 }

@@ -2,26 +2,26 @@ import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import { type BatchRows, bceFromLogits, bceSlope, type Tf } from '../../tensor/index.ts';
 
-/** The names of what a network may learn: a probability, or a number. */
+/** The names of the tasks of a network: predicting a probability, or a number. */
 export const NETWORK_TASKS = ['binary', 'regression'] as const;
 
 /** One of {@link NETWORK_TASKS}. */
 export type NetworkTask = (typeof NETWORK_TASKS)[number];
 
-/** The mean error of k models on a batch, [k]: binary cross-entropy, or squared error. */
+/** Computes the mean error of k models on a batch, [k]: binary cross-entropy, or squared error. */
 export function batchError(tf: Tf, task: NetworkTask, outputs: Tensor2D, rows: BatchRows, posWeight = 1): Tensor1D {
   if (task === 'binary') return bceFromLogits(tf, outputs, rows.labels, rows.shares, posWeight);
   const squares: Tensor2D = outputs.sub<Tensor2D>(rows.labels).square();
   return tf.matMul(squares, rows.shares).reshape([-1]);
 }
 
-/** The gradient of {@link batchError} in the outputs, [k, n], from the scores. */
+/** Computes the gradient of {@link batchError} with respect to the outputs, [k, n], from the scores. */
 export function errorSlope(tf: Tf, task: NetworkTask, scores: Tensor2D, rows: BatchRows, posWeight = 1): Tensor2D {
   if (task === 'binary') return bceSlope(tf, scores, rows.labels, rows.shares, posWeight);
   return scores.sub<Tensor2D>(rows.labels).mul(rows.shares.reshape([1, -1]).mul(2));
 }
 
-/** What groups are compared by, [k, n]: probabilities, or the values themselves. */
+/** Returns the scores by which groups are compared, [k, n]: probabilities, or the values themselves. */
 export function scoresOf(tf: Tf, task: NetworkTask, outputs: Tensor2D): Tensor2D {
   return task === 'binary' ? tf.sigmoid(outputs) : outputs;
 }

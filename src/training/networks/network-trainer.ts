@@ -12,25 +12,25 @@ import type { NetworkTask } from './network-task.ts';
 import type { Objective } from './objective.ts';
 import { trainNetworks } from './train-networks.ts';
 
-/** Options that every trainer of one network has, filled in. */
+/** Options shared by all trainers of a single network, with defaults filled in. */
 export type FilledTrainerOptions = FilledNetworkOptions & { readonly task: NetworkTask; readonly posWeight: number };
 
-/** What fitting leaves, whatever was minimised. */
+/** The result of fitting. */
 export interface TrainerState<Epoch> {
   readonly network: FittedNetwork;
   /** One entry per epoch. */
   readonly history: readonly Epoch[];
   /** The epoch, from 1, whose weights were kept. */
   readonly bestEpoch: number;
-  /** Rows that a step learned from. */
+  /** Rows per step. */
   readonly batchSize: number;
-  /** The groups compared. */
+  /** The labels of the groups compared. */
   readonly groups: readonly string[];
-  /** What a reader should know of the features and groups. */
+  /** Warnings about the features and groups. */
   readonly warnings: readonly string[];
 }
 
-/** One network trained under a fairness objective: what the trainers share. */
+/** The base class of trainers that fit one network under a fairness objective. */
 export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch> {
   /** The options, with every default filled in. */
   readonly options: Options;
@@ -40,15 +40,15 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     this.options = Object.freeze(options);
   }
 
-  /** The name in files: "lagrangian_fairness_trainer". */
+  /** The name in files, for example "lagrangian_fairness_trainer". */
   protected abstract readonly kind: string;
 
-  /** The network and what describes it; undefined before `fit`. */
+  /** The network and its description; undefined before `fit`. */
   get state(): TrainerState<Epoch> | undefined {
     return this.#state;
   }
 
-  /** What each epoch looked like, in order; empty before `fit`. */
+  /** One entry per epoch, in order; empty before `fit`. */
   get history(): readonly Epoch[] {
     return this.#state?.history ?? [];
   }
@@ -58,17 +58,17 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     return this.#state?.bestEpoch ?? 0;
   }
 
-  /** What a reader should know of the features and groups. */
+  /** Warnings about the features and groups. */
   get warnings(): readonly string[] {
     return this.#state?.warnings ?? [];
   }
 
   /**
-   * The probability of 1 for each row; a regression's values.
+   * Predicts the probability of 1 for each row, or a regression's values.
    * @param x a matrix with as many columns as in `fit`, or a table with columns of the same names
    * @returns [rows]
    * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} for a missing column
+   * @throws {DataValidationError} if a column is missing
    */
   async predictProba(x: MatrixSource): Promise<Float64Array> {
     if (this.#state === undefined) {
@@ -77,7 +77,10 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     return applyNetwork(this.#state.network, await featureTable(x));
   }
 
-  /** Decisions, 1 where the probability is at least `threshold` (0.5); a regression's values where none is given. */
+  /**
+   * Returns decisions: 1 if the probability is at least `threshold` (0.5). For a regression without one, returns the
+   * values.
+   */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
     assertKnownOptions(`${this.constructor.name}.predict`, options, PREDICT_OPTION_NAMES);
     const scores = await this.predictProba(x);
@@ -86,7 +89,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     return threshold === undefined ? scores : Uint8Array.from(scores, (score) => Number(score >= threshold));
   }
 
-  /** The options and, once fitted, the network, as plain data. */
+  /** Returns the options and, once fitted, the network, as plain data. */
   toJSON(): EstimatorJson {
     const state = this.#state;
     return {
@@ -96,12 +99,12 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     };
   }
 
-  /** Takes on what was learned elsewhere. */
+  /** Restores a fitted state. */
   protected restore(state: TrainerState<Epoch> | undefined): void {
     this.#state = state === undefined ? undefined : Object.freeze(state);
   }
 
-  /** Fits the network on rows, under an objective made for them. */
+  /** Fits the network on rows, under the objective that `objectiveOf` creates. */
   protected async fitNetwork<Kind extends Objective>(
     x: MatrixSource,
     y: ColumnSource,
@@ -140,13 +143,13 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
   }
 }
 
-/** What a backend throws, out of memory for one, names neither the cause nor what to do. */
+/** Wraps an error of a backend, which alone states neither the cause (such as running out of memory) nor a fix. */
 function backendFailed(cause: unknown, backend: string): TrainingError {
   const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
   return new TrainingError(`The backend ${backend} failed in training: ${reason ?? ''}.`, {
     context: { backend },
     suggestion:
-      'It may be out of memory: take fewer hidden units (hidden), smaller batches (batchSize) or another backend.',
+      'It may be out of memory: use fewer hidden units (hidden), smaller batches (batchSize) or another backend.',
     cause,
   });
 }

@@ -2,48 +2,50 @@ import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import type { BatchRows } from '../../tensor/index.ts';
 
-/** What all models give all rows at the end of an epoch, on the host: [k, n], row-major. */
+/** The outputs of all models for all rows at the end of an epoch, on the host: [k, n], row-major. */
 export interface EpochOutputs {
   readonly train: Float32Array;
   readonly validation: Float32Array;
-  /** The values of what the objective watches, in its order. */
+  /** The values of the objective's watched tensors, in the same order. */
   readonly watched: readonly Float32Array[];
 }
 
-/** How the models stand at the end of an epoch. */
+/** The scores of the models at the end of an epoch. */
 export interface Judgement {
   /** [k]; lower is better. */
   readonly scores: ArrayLike<number>;
-  /** [k]; whether a model may rest when it gets no better. All may when left out. */
+  /** [k]; whether training of a model may stop if it does not improve. If omitted, all may. */
   readonly mayRest?: readonly boolean[];
 }
 
-/** How models that are trained together are judged by their mean losses on validation rows. */
+/** Scores models that are trained together by their mean losses on validation rows. */
 export interface LossJudge {
   readonly kind: 'losses';
-  /** The loss of each model on rows, [k]. */
+  /** Returns the loss of each model on rows, [k]. */
   readonly losses: (outputs: Tensor2D, rows: BatchRows) => Tensor1D;
-  /** The most rows at once, where cost grows with their square. */
+  /** The maximum number of rows at once, if the cost grows with their square. */
   readonly mostRows?: number;
 }
 
-/** How models are judged by their outputs on all rows, on the host. */
+/** Scores models by their outputs on all rows, on the host. */
 export interface OutputJudge {
   readonly kind: 'outputs';
-  /** What is read together with the outputs. */
+  /** Tensors that are read together with the outputs. */
   readonly watched: readonly Tensor[];
   readonly judge: (epoch: number, outputs: EpochOutputs) => Judgement;
 }
 
-/** What k networks that are trained together minimise. */
+/** The objective that k networks, trained together, minimise. */
 export interface Objective {
-  /** The gradient of each model's loss on a batch in its outputs, [k, n]; inside `tf.tidy`. */
+  /**
+   * Returns the gradient of each model's loss on a batch with respect to its outputs, [k, n]; call inside `tf.tidy`.
+   */
   slope(outputs: Tensor2D, batch: BatchRows): Tensor2D;
-  /** Called after the models' step on a batch, inside `tf.tidy`, with what they gave before it. */
+  /** Called after the models' step on a batch, inside `tf.tidy`, with the outputs from before the step. */
   afterStep?(outputs: Tensor2D, batch: BatchRows): void;
-  /** How the models are judged at the end of an epoch. */
+  /** How the models are scored at the end of an epoch. */
   readonly judge: LossJudge | OutputJudge;
-  /** What a reader should know of the rows it was made for. */
+  /** Warnings about the rows for which the objective was created. */
   readonly warnings?: readonly string[];
   dispose(): void;
 }

@@ -29,10 +29,10 @@ export const FAIRNESS_PENALTIES = [
   'adversarial',
 ] as const;
 
-/** What a network is penalised for, besides its error. */
+/** The name of a fairness penalty that is added to a network's error. */
 export type FairnessPenaltyName = (typeof FAIRNESS_PENALTIES)[number];
 
-/** The penalties that are functions of a batch alone; an adversary has to learn. */
+/** The penalties that depend on a batch alone, without parameters that learn. */
 export type PlainPenaltyName = Exclude<FairnessPenaltyName, 'adversarial'>;
 
 /** Every plain penalty by its name. */
@@ -44,19 +44,19 @@ export const PLAIN_PENALTIES: Readonly<Record<PlainPenaltyName, FairnessPenalty>
   correlation: absoluteCorrelation,
 };
 
-/** The gradients that are written out; those of the others are automatic. */
+/** The gradients with an explicit formula; the others are differentiated automatically. */
 const PENALTY_SLOPES: Readonly<Partial<Record<PlainPenaltyName, PenaltySlope>>> = {
   covariance: covarianceSlope,
   mean_gap: meanGapSlope,
   equalized_odds: equalizedOddsSlope,
 };
 
-/** The most rows that a penalty should see at once, where its cost grows with their square. */
+/** Returns the maximum number of rows for a penalty whose cost grows with their square. */
 export function mostRowsOf(name: FairnessPenaltyName): number | undefined {
   return name === 'mmd' ? ROWS_OF_KERNEL : undefined;
 }
 
-/** Makes a penalty ready for use. */
+/** Creates a penalty for a group of models. */
 export function createPenalty(tf: Tf, name: FairnessPenaltyName, context: PenaltyContext): PenaltyInUse {
   if (name === 'adversarial') return createAdversary(tf, context);
   const value = (batch: PenaltyBatch): Tensor1D => PLAIN_PENALTIES[name](tf, batch);

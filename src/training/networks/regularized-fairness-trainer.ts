@@ -14,7 +14,7 @@ import { readTrainerJson, trainerParamsSchema } from './trainer-json.ts';
 /** Options of {@link RegularizedFairnessTrainer}. */
 export interface RegularizedFairnessTrainerOptions extends NetworkOptions {
   /**
-   * The weight of the penalty against the error, 0 or more.
+   * The weight of the penalty relative to the error, 0 or more.
    * @defaultValue 0.5
    */
   readonly eta?: number | undefined;
@@ -47,22 +47,22 @@ export interface FilledRegularizedOptions extends FilledTrainerOptions {
 export interface RegularizedEpoch {
   /** From 1. */
   readonly epoch: number;
-  /** Error + eta x penalty on the rows that decide when to stop. */
+  /** Error + eta x penalty on the validation rows. */
   readonly loss: number;
 }
 
 const KIND = 'regularized_fairness_trainer';
 
 /**
- * One network that minimises error + eta x penalty: a single point of what
- * `sweepPareto` shows. The penalties are those of `FairnessRegularizerLoss`, and
- * `adversarial`: what a small network, trained alongside, can tell of a row's
- * group from its score, in nats (Zhang, Lemoine and Mitchell 2018).
+ * A network that minimises error + eta x penalty: a single point of what `sweepPareto` shows.
  *
- * A penalty constrains mean scores on the training rows, not decisions on other
- * rows; which eta gives which gap, and at what accuracy, a sweep shows. With
- * `task: 'regression'` the error is squared, and scores are predictions in
- * standard deviations of the target. Any number of groups.
+ * The penalties are those of `FairnessRegularizerLoss`, and `adversarial`. The adversarial penalty is the information
+ * about a row's group, in nats, that a small network trained alongside finds in its score (Zhang, Lemoine and
+ * Mitchell 2018).
+ *
+ * A penalty constrains mean scores on the training rows, not decisions on other rows. A sweep shows which eta gives
+ * which gap, and at what accuracy. With `task: 'regression'` the error is the squared error, and scores are
+ * predictions in standard deviations of the target. There can be any number of groups.
  * @example
  * ```ts
  * import { RegularizedFairnessTrainer } from 'evenhand/training';
@@ -80,18 +80,19 @@ const KIND = 'regularized_fairness_trainer';
 export class RegularizedFairnessTrainer extends NetworkTrainer<FilledRegularizedOptions, RegularizedEpoch> {
   protected readonly kind = KIND;
 
-  /** @throws {ValueError} for a value out of range or an unknown name */
+  /** @throws {ValueError} if a value is out of range or a name is unknown */
   constructor(options: RegularizedFairnessTrainerOptions = {}) {
     super(fillOptions(options));
     assertKnownOptions('RegularizedFairnessTrainer', options, REGULARIZED_FAIRNESS_TRAINER_OPTION_NAMES);
   }
 
   /**
-   * Learns from rows. A failed or stopped fit leaves an earlier one as it was.
-   * @param x rows of numbers, or a table, whose text columns become one column per value; without the sensitive columns
+   * Fits the network. If fitting fails or is stopped, the result of an earlier fit is kept.
+   * @param x a matrix of numbers, or a table without the sensitive columns; each text column is encoded as one column
+   *   per value
    * @param y [rows], 0 or 1; numbers for a regression
-   * @throws {DataValidationError} for data that cannot be learned from: one group, one class, missing values, too few rows
-   * @throws {TrainingError} where the loss diverges
+   * @throws {DataValidationError} if the data cannot be fitted: one group, one class, missing values, too few rows
+   * @throws {TrainingError} if the loss diverges
    */
   async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
     assertKnownOptions('RegularizedFairnessTrainer.fit', options, NETWORK_FIT_OPTION_NAMES);
@@ -107,8 +108,8 @@ export class RegularizedFairnessTrainer extends NetworkTrainer<FilledRegularized
   }
 
   /**
-   * Reads what `toJSON` gave.
-   * @throws {DataValidationError} for anything else
+   * Restores a trainer from the output of `toJSON`.
+   * @throws {DataValidationError} if the JSON is not the output of this class's `toJSON`
    */
   static fromJSON(json: unknown): RegularizedFairnessTrainer {
     const { params, state } = readTrainerJson(json, KIND, { params: PARAMS, epoch: EPOCH });
@@ -138,7 +139,7 @@ function fillOptions(options: RegularizedFairnessTrainerOptions): FilledRegulari
     filled.posWeight > 0 && Number.isFinite(filled.posWeight),
   );
   if (filled.task === 'regression' && filled.penalty === 'equalized_odds') {
-    throw invalidParameter('penalty', "be another where task is 'regression'", filled.penalty);
+    throw invalidParameter('penalty', "be a penalty other than equalized_odds if task is 'regression'", filled.penalty);
   }
   return filled;
 }

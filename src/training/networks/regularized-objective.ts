@@ -5,7 +5,7 @@ import { batchError, errorSlope, type NetworkTask, scoresOf } from './network-ta
 import type { Objective } from './objective.ts';
 import { createPenalty, type FairnessPenaltyName } from './penalties.ts';
 
-/** What a regularized objective is made of. */
+/** The settings of a regularized objective. */
 export interface RegularizedSpec {
   /** The penalty's weight for each model. */
   readonly etas: readonly number[];
@@ -17,7 +17,7 @@ export interface RegularizedSpec {
   readonly seed: number;
 }
 
-/** Error + eta x penalty, an eta for each model. */
+/** Creates the objective error + eta x penalty, with an eta for each model. */
 export function createRegularizedObjective(tf: Tf, spec: RegularizedSpec): Objective {
   const { task, posWeight } = spec;
   const etas = tf.tensor2d([...spec.etas], [spec.etas.length, 1]);
@@ -47,7 +47,9 @@ export function createRegularizedObjective(tf: Tf, spec: RegularizedSpec): Objec
   };
 }
 
-/** The error's slope and eta times the penalty's, both in the outputs, from the penalty's slope in the scores. */
+/**
+ * Adds eta times the penalty's gradient to the error's. Both are in the outputs; the penalty's is given in the scores.
+ */
 function addPull(
   tf: Tf,
   task: NetworkTask,
@@ -59,7 +61,7 @@ function addPull(
     name: isBinary ? 'add_pull_of_probabilities' : 'add_pull',
     shape: error.shape,
     inputs: isBinary ? { error, pull, scores, etas } : { error, pull, etas },
-    // The slope of a probability in its logit is p (1 - p).
+    // The gradient of a probability with respect to its logit is p (1 - p).
     wgsl: `value = error + etas * pull${isBinary ? ' * scores * (1.0 - scores)' : ''};`,
     plain: () => error.add((isBinary ? pull.mul(scores.sub(scores.square())) : pull).mul(etas)),
   });

@@ -15,7 +15,7 @@ import {
   type Tf,
 } from '../../tensor/index.ts';
 
-/** The size of k equal networks trained side by side. */
+/** The size of k networks of equal shape that are trained together. */
 export interface NetworkShape {
   /** Models, k. */
   readonly models: number;
@@ -25,7 +25,7 @@ export interface NetworkShape {
   readonly hidden: readonly number[];
 }
 
-/** The weights of one model, layer by layer: kernel [inputs, outputs] and bias [outputs], row-major. */
+/** The weights of one layer: kernel [inputs, outputs] and bias [outputs], row-major. */
 export interface LayerWeights {
   readonly inputs: number;
   readonly outputs: number;
@@ -33,33 +33,32 @@ export interface LayerWeights {
   readonly bias: Float32Array;
 }
 
-/** Outputs of all models, with what their gradient needs. */
+/** The outputs of all models, with what their gradient needs. */
 interface ForwardPass {
   /** [k, n]; logits, or a regression's values. */
   readonly outputs: Tensor2D;
-  /** The gradient of the parameters, [k, m], from that of the outputs, [k, n]. */
+  /** Returns the gradient of the parameters, [k, m], from that of the outputs, [k, n]. */
   gradient(upstream: Tensor2D): Tensor2D;
 }
 
 /**
- * k networks that see the same rows, as one wide network: the first layer is a
- * single product, those after it one batched product each. The loss is the sum
- * of the models' losses, so the gradient of each model is its own.
+ * k networks that process the same rows, computed as one wide network. The first layer is a single matrix product;
+ * each later layer is one batched product. The loss is the sum of the models' losses, so each model's gradient
+ * depends only on its own loss.
  *
- * Gradients are written out: on wasm the products with transpose flags that
- * automatic ones make cost ten times as much as plain ones.
+ * Gradients are written out: on wasm the products with transpose flags of automatic differentiation cost ten times as
+ * much as plain ones.
  *
- * All models start from the same weights, so that what differs between them is
- * their loss and not their luck.
+ * All models start from the same weights, so that they differ by their loss and not by chance.
  */
 export interface StackedNetwork {
   /** The weights and biases of each model, [k, m], layer after layer. */
   readonly parameters: Variable;
-  /** Rows that may be sent through at once when nothing is learned. */
+  /** The number of rows per forward pass outside of training. */
   readonly rowsAtOnce: number;
-  /** Runs all models on rows [n, d]; inside `tf.tidy`. */
+  /** Runs all models on rows [n, d]; call inside `tf.tidy`. */
   forward(x: Tensor2D): ForwardPass;
-  /** The weights of each model, from the values of the parameters. */
+  /** Returns the weights of each model, from the values of the parameters. */
   weightsOf(parameters: Float32Array): LayerWeights[][];
   dispose(): void;
 }
@@ -70,10 +69,10 @@ interface StackedLayer {
   readonly bias: Tensor3D;
 }
 
-/** The most rows sent through at once. */
+/** The maximum number of rows per forward pass. */
 const MAX_ROWS_AT_ONCE = 8192;
 
-/** Makes k networks with uniform weights in +-1/sqrt(inputs of the layer), as PyTorch's default. */
+/** Creates k networks with uniform weights in +-1/sqrt(inputs of the layer), PyTorch's default. */
 export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random): StackedNetwork {
   const k = shape.models;
   const widths = [shape.inputs, ...shape.hidden, 1];
@@ -120,7 +119,7 @@ function runLayers(tf: Tf, layers: readonly StackedLayer[], rows: Tensor2D, k: n
   const units = k * first.bias.shape[1];
   const flat = (matrix: Tensor3D): Tensor2D => matrix.reshape([units, -1]);
   const activation = (layer: number): Activation => (layer === others.length ? 'none' : 'relu');
-  /** What enters each of the other layers. */
+  /** The inputs of each layer after the first. */
   const entering: Tensor3D[] = [];
   let z = sharedDense(tf, rows.transpose(), flat(first.kernel), flat(first.bias), activation(0)).reshape<Tensor3D>([
     k,
@@ -148,7 +147,7 @@ function runLayers(tf: Tf, layers: readonly StackedLayer[], rows: Tensor2D, k: n
   };
 }
 
-/** A row-major matrix [rows, columns] as [columns, rows]. */
+/** Transposes a row-major matrix [rows, columns] to [columns, rows]. */
 function transposed(values: Float32Array, rows: number, columns: number): Float32Array {
   return Float32Array.from(values, (_, place) => values[(place % rows) * columns + Math.floor(place / rows)] as number);
 }

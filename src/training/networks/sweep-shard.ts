@@ -2,7 +2,7 @@ import { loadTensorflow, type NetworkRows, type TensorBackend } from '../../tens
 import { createRegularizedObjective, type RegularizedSpec } from './regularized-objective.ts';
 import { trainNetworks, type TrainedNetworks, type TrainNetworksOptions } from './train-networks.ts';
 
-/** Networks that are trained together under one penalty; plain data, so that it may go to another thread. */
+/** Networks that are trained together under one penalty, as plain data, so that they can be sent to another thread. */
 export interface SweepShard {
   readonly train: NetworkRows;
   readonly validation: NetworkRows;
@@ -12,7 +12,7 @@ export interface SweepShard {
   readonly options: Omit<TrainNetworksOptions, 'onProgress' | 'signal'>;
 }
 
-/** Trains one shard of a sweep, in whatever thread it is called in. */
+/** Trains one shard of a sweep in the current thread. */
 export async function trainShard(
   { spec, backend, options, ...rows }: SweepShard,
   inThread: Pick<TrainNetworksOptions, 'onProgress' | 'signal'> = {},

@@ -5,18 +5,18 @@ import type { ProgressEvent } from '../../internal/progress.ts';
 import { type SweepShard, trainShard } from './sweep-shard.ts';
 import type { TrainedNetworks } from './train-networks.ts';
 
-/** What a worker thread is given: a shard, and where to report. */
+/** The input of a worker thread: a shard, and a port for progress. */
 export interface SweepWork {
   readonly shard: SweepShard;
   readonly port: MessagePort;
 }
 
-/** What comes back: networks, or the parts of a training error, since a class does not survive the way. */
+/** The answer of a worker thread: networks, or the fields of a training error, since classes cannot be cloned. */
 export type SweepAnswer =
   | { readonly trained: TrainedNetworks }
   | { readonly failed: Pick<TrainingError, 'message' | 'context' | 'suggestion'> };
 
-/** The entry of a worker thread: trains one shard. */
+/** Trains one shard; the entry point of a worker thread. */
 export default async function run({ shard, port }: SweepWork): Promise<SweepAnswer> {
   const onProgress = (event: ProgressEvent): void => {
     port.postMessage(event);

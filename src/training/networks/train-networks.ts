@@ -23,24 +23,24 @@ import {
 import type { Judgement, LossJudge, Objective, OutputJudge } from './objective.ts';
 import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
 
-/** The names of how a learning rate may change over the epochs. */
+/** The names of the learning rate schedules. */
 export const SCHEDULES = ['constant', 'linear', 'cosine'] as const;
 
 /** One of {@link SCHEDULES}. */
 export type Schedule = (typeof SCHEDULES)[number];
 
-/** What is left of a learning rate after a share of the steps, from 1 to 0; `constant` stays at 1. */
+/** Returns the factor on the learning rate after a share of the steps, from 1 to 0; `constant` stays at 1. */
 export function scheduleFactor(schedule: Schedule, done: number): number {
   if (schedule === 'linear') return 1 - done;
   return schedule === 'cosine' ? (1 + Math.cos(Math.PI * done)) / 2 : 1;
 }
 
-/** The prime behind multiplicative hashing, 2^32 over the golden ratio. */
+/** The prime of multiplicative hashing: 2^32 divided by the golden ratio. */
 const SPREAD = 2654435761;
 
 /**
- * The numbers 0 to n - 1 in parts of nearly equal size, at most `most`. Several
- * parts are dealt out evenly over the rows, so that their order decides nothing.
+ * Splits the numbers 0 to n - 1 into parts of nearly equal size, at most `most`. Several parts are spread over the
+ * rows, so that the order of the rows does not matter.
  */
 export function rowParts(rows: number, most = rows): Int32Array[] {
   const count = Math.max(1, Math.ceil(rows / most));
@@ -50,13 +50,13 @@ export function rowParts(rows: number, most = rows): Int32Array[] {
   return bounds.slice(1).map((end, part) => all.subarray(bounds[part], end));
 }
 
-/** Judges networks after each epoch, with one reading of the device. */
+/** Scores networks after each epoch, with one download from the device. */
 interface NetworkJudge {
   judge(epoch: number): Promise<Judgement>;
   dispose(): void;
 }
 
-/** Makes the judge that an objective asks for; what it needs of the rows stays where the network is. */
+/** Creates the judge that an objective asks for; the rows it needs stay on the network's device. */
 function createNetworkJudge(
   tf: Tf,
   network: StackedNetwork,
@@ -67,7 +67,7 @@ function createNetworkJudge(
   return judgeLosses(tf, network, validation, judge, names.length);
 }
 
-/** By the mean loss of each model on the validation rows. */
+/** Scores each model by its mean loss on the validation rows. */
 function judgeLosses(
   tf: Tf,
   network: StackedNetwork,
@@ -79,7 +79,7 @@ function judgeLosses(
   const rows: BatchRows[] = parts.map((picked) => takeBatchRows(tf, validation, picked));
   const whole = weightOf(validation);
   const shares = parts.map((picked) => weightOf(validation, picked) / whole);
-  // Part after part, so that the outputs of each lie together.
+  // In the order of the parts, so that the outputs of each part are contiguous.
   const chunks = createRowChunks(tf, inOrderOf(validation, parts), network.rowsAtOnce);
   return {
     async judge() {
@@ -108,12 +108,12 @@ function judgeLosses(
   };
 }
 
-/** The most rows whose membership and outputs are tensors of the backend. */
+/** Returns the maximum number of rows whose membership and outputs fit into the backend's tensors. */
 function mostTogether(tf: Tf, { groupCount }: NetworkRows, models: number): number {
   return Math.max(1, Math.floor(largestTensor(tf) / Math.max(groupCount, models)));
 }
 
-/** The mean of each model over parts, [k], from [parts, k]. */
+/** Returns the mean of each model over parts, [k], from [parts, k]. */
 function weightedMeans(values: Float32Array, shares: readonly number[], models: number): Float64Array {
   const means = new Float64Array(models);
   for (const [part, share] of shares.entries()) {
@@ -124,7 +124,7 @@ function weightedMeans(values: Float32Array, shares: readonly number[], models: 
   return means;
 }
 
-/** Rows in another order; only what goes through a network. */
+/** Reorders the inputs of rows to follow the parts; the other fields are left as they are. */
 function inOrderOf(rows: NetworkRows, parts: readonly Int32Array[]): NetworkRows {
   if (parts.length === 1) return rows;
   const { inputs } = rows;
@@ -136,7 +136,7 @@ function inOrderOf(rows: NetworkRows, parts: readonly Int32Array[]): NetworkRows
   return { ...rows, x };
 }
 
-/** By what each model gives all rows, on the host. */
+/** Scores models by their outputs on all rows, on the host. */
 function judgeOutputs(
   tf: Tf,
   network: StackedNetwork,
@@ -162,14 +162,14 @@ function judgeOutputs(
   };
 }
 
-/** How networks are trained, whatever they minimise. */
+/** Options of {@link trainNetworks}, for any objective. */
 export interface TrainNetworksOptions {
   readonly epochs: number;
   /** Adam's learning rate. */
   readonly lr: number;
   readonly batchSize: BatchSize;
   readonly hidden: readonly number[];
-  /** A model rests after so many epochs without a better validation loss. */
+  /** A model stops after this many epochs without a better validation loss. */
   readonly patience: number;
   readonly weightDecay: number;
   readonly schedule: Schedule;
@@ -184,26 +184,25 @@ export interface TrainedNetworks {
   readonly weights: readonly (readonly LayerWeights[])[];
   /** The best epoch of each model, from 1. */
   readonly bestEpochs: readonly number[];
-  /** Rows that a step learned from. */
+  /** Rows per step. */
   readonly batchSize: number;
-  /** How each model was judged after each epoch, [epochs][k]; lower is better. */
+  /** The score of each model after each epoch, [epochs][k]; lower is better. */
   readonly losses: readonly (readonly number[])[];
-  /** What each model gives the held-out rows, [k, n]; empty without any. */
+  /** The outputs of each model for the held-out rows, [k, n]; empty if there are none. */
   readonly heldOut: Float32Array;
 }
 
-/** Weight initialisation and row order draw from streams of their own. */
+/** Weight initialisation and row order use separate random streams. */
 const WEIGHT_STREAM = 1;
 const ORDER_STREAM = 2;
 
 /**
- * Trains k networks that see the same batches, and differ in what they minimise.
+ * Trains k networks that process the same batches but may minimise different losses.
  *
- * Adam on mini-batches; after each epoch every model is judged, and its weights
- * kept where it is at its best, so that each model ends at its own best epoch.
- * Rows stay where the network is. Nothing is read from there but what the
- * judgement takes, once per epoch, and the best weights in the end.
- * @throws {TrainingError} where a loss stops being a number
+ * Uses Adam on mini-batches. After each epoch every model is scored, and its weights are kept if the score is its
+ * best, so that each model ends at its own best epoch. Rows stay on the network's device. Only what the judge needs
+ * is downloaded, once per epoch, and the best weights at the end.
+ * @throws {TrainingError} if a loss is not a finite number
  */
 export async function trainNetworks(
   tf: Tf,
@@ -249,7 +248,7 @@ export async function trainNetworks(
       losses.push(Array.from(judgement.scores));
       assertFinite(judgement.scores, names, patience.isResting, () => likelyCause(train, options.lr), epoch);
       best.take(patience.update(judgement));
-      // Where no model learns on, nothing is left to do.
+      // Once every model has stopped, the remaining epochs are skipped.
       const done = patience.isOver() ? options.epochs : epoch + 1;
       options.onProgress?.({ stage: 'training', done, total: options.epochs });
       await nextTurn();
@@ -263,10 +262,10 @@ export async function trainNetworks(
   }
 }
 
-/** Steps between which signals and timers are let through, besides the end of an epoch. */
+/** The number of steps between yields to signals and timers, besides the end of an epoch. */
 const STEPS_AT_ONCE = 200;
 
-/** How many rows a step learns from. */
+/** Returns the number of rows per step. */
 function batchSizeOf(
   tf: Tf,
   { train, objective, names }: Pick<NetworkProblem, 'train' | 'objective' | 'names'>,
@@ -277,7 +276,7 @@ function batchSizeOf(
   return chooseBatchSize(tf, batchSize, work);
 }
 
-/** The weights, and what the networks give the held-out rows, by one reading of the device. */
+/** Reads the weights and the outputs for the held-out rows with one download from the device. */
 async function readResult(
   tf: Tf,
   network: StackedNetwork,
@@ -299,7 +298,7 @@ async function readResult(
   }
 }
 
-/** A model at rest may go astray; its best weights were kept. */
+/** Throws if a loss is not finite. A model that stopped early may still diverge, since its best weights are kept. */
 function assertFinite(
   scores: ArrayLike<number>,
   names: readonly string[],
@@ -310,32 +309,32 @@ function assertFinite(
   const broken = names.findIndex((_, model) => !isResting(model) && !Number.isFinite(scores[model]));
   if (broken < 0) return;
   const name = names[broken] ?? '';
-  throw new TrainingError(`The loss of ${name} is no number after epoch ${String(epoch + 1)}: ${cause()}.`, {
+  throw new TrainingError(`The loss of ${name} is not a number after epoch ${String(epoch + 1)}: ${cause()}.`, {
     context: { model: name, epoch: epoch + 1 },
     suggestion: 'Lower the learning rate (lr), and check the features for extreme values.',
   });
 }
 
-/** Encoded features are standardised: beyond so many standard deviations lies a value that was not seen in training. */
+/** Encoded features are standardised. A value beyond this many standard deviations was not seen in training. */
 const EXTREME = 100;
 
-/** What most likely made a loss infinite. */
+/** Describes the most likely cause of an infinite loss. */
 function likelyCause({ x }: NetworkRows, rate: number): string {
   const largest = x.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   if (largest > EXTREME) return `a feature lies ${largest.toFixed(0)} standard deviations from its mean`;
   return `a learning rate of ${String(rate)} is likely too high`;
 }
 
-/** The parameters of each model where it was at its best. */
+/** The parameters of each model at its best epoch. */
 interface BestParameters {
-  /** Takes the parameters of the models that are at their best now: [k], 1 or 0 each. */
+  /** Saves the parameters of the models that are at their best now: [k], 1 or 0 each. */
   take(flags: Uint8Array): void;
-  /** Gives the network back what was best. */
+  /** Restores the best parameters into the network. */
   restore(): void;
   dispose(): void;
 }
 
-/** Starts with the parameters as they are. */
+/** Creates the store, starting with the current parameters. */
 function createBestParameters(tf: Tf, { parameters }: StackedNetwork): BestParameters {
   let best: Tensor = parameters.clone();
   return {
@@ -356,19 +355,19 @@ function createBestParameters(tf: Tf, { parameters }: StackedNetwork): BestParam
   };
 }
 
-/** Early stopping of k models apart. */
+/** Early stopping, separately for each of k models. */
 interface Patience {
-  /** Takes an epoch's judgement and tells which models are at their best yet: 1 or 0 each. */
+  /** Records an epoch's scores and returns which models reached their best yet: 1 or 0 each. */
   update(judgement: Judgement): Uint8Array;
-  /** Whether a model has run out of patience. */
+  /** Returns whether a model has run out of patience. */
   readonly isResting: (model: number) => boolean;
-  /** Whether every model has run out of patience. */
+  /** Returns whether every model has run out of patience. */
   isOver(): boolean;
   /** The epoch, from 1, at which each model was best. */
   readonly bestEpochs: Uint32Array;
 }
 
-/** Lets a model rest after so many epochs without a better score. */
+/** Creates early stopping: a model stops after `patience` epochs without a better score. */
 export function createPatience(models: number, patience: number): Patience {
   const best = new Float64Array(models).fill(Infinity);
   const waited = new Uint32Array(models);
@@ -397,14 +396,14 @@ export function createPatience(models: number, patience: number): Patience {
   };
 }
 
-/** What to train and on what. */
+/** The rows and the objective of a training run. */
 interface NetworkProblem {
   readonly train: NetworkRows;
-  /** Rows that decide when to stop. */
+  /** Rows used for early stopping. */
   readonly validation: NetworkRows;
-  /** Rows to apply the networks to in the end. */
+  /** Rows to which the trained networks are applied. */
   readonly heldOut?: NetworkRows | undefined;
-  /** What each model is called in errors: "eta 0.5"; one name per model. */
+  /** The name of each model in errors, for example "eta 0.5"; one name per model. */
   readonly names: readonly string[];
   readonly objective: Objective;
 }

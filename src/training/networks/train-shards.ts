@@ -8,21 +8,20 @@ import { type SweepShard, trainShard } from './sweep-shard.ts';
 import type { SweepAnswer, SweepWork } from './sweep-worker.ts';
 import type { TrainedNetworks } from './train-networks.ts';
 
-/** How shards are run; what comes out is the same. */
+/** Options of {@link trainShards}; they do not change the results. */
 export interface TrainShardsOptions {
   readonly onProgress?: OnProgress | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Threads to use at most; when left out the machine's cores, and one for little work. */
+  /** The maximum number of threads. If omitted: the machine's cores, or one for a small amount of work. */
   readonly threads?: number | undefined;
 }
 
-/** Below so many multiplications a thread's start costs more than it saves. */
+/** Below this many multiplications, starting a thread costs more than it saves. */
 const WORTH_A_THREAD = 2e10;
 
 /**
- * Trains shards of a sweep, in worker threads where there are cores and enough
- * work, else one after another. A shard's networks do not depend on where or
- * beside what they are trained.
+ * Trains shards of a sweep: in worker threads if there are several cores and enough work, else one after another. The
+ * networks of a shard do not depend on the thread or on the other shards.
  */
 export async function trainShards(
   shards: readonly SweepShard[],
@@ -74,7 +73,7 @@ async function trainInThreads(
       }),
     );
   } catch (error) {
-    // The pool tells of an abort in an error of its own.
+    // The pool reports an abort as a different error.
     signal?.throwIfAborted();
     throw error;
   } finally {
@@ -82,7 +81,7 @@ async function trainInThreads(
   }
 }
 
-/** Several reports as one: the epochs of all shards together. */
+/** Combines the progress of all shards into one report of their epochs. */
 function joinProgress(
   onProgress: OnProgress | undefined,
   shards: readonly SweepShard[],
@@ -95,7 +94,7 @@ function joinProgress(
   };
 }
 
-/** About how many multiplications a shard takes: forward and the gradient of the first layer. */
+/** Estimates the multiplications of a shard: the forward pass and the gradient of the first layer. */
 function multiplications({ train, spec, options }: SweepShard): number {
   return 2 * train.y.length * train.inputs * (options.hidden[0] ?? 1) * spec.etas.length * options.epochs;
 }

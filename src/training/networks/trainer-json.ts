@@ -8,7 +8,7 @@ import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import type { TrainerState } from './network-trainer.ts';
 import { SCHEDULES } from './train-networks.ts';
 
-/** The options that every trainer writes; what they may be its constructor checks. */
+/** The options that every trainer writes. The trainer's constructor checks their values. */
 export const trainerParamsSchema = z.object({
   epochs: z.number(),
   lr: z.number(),
@@ -24,8 +24,8 @@ export const trainerParamsSchema = z.object({
 });
 
 /**
- * Reads what a trainer wrote.
- * @throws {DataValidationError} for another kind, or fields that are missing or of another type
+ * Reads the JSON that a trainer wrote.
+ * @throws {DataValidationError} if the kind differs, or if fields are missing or have another type
  */
 export function readTrainerJson<Params extends z.ZodType<{ readonly task: NetworkTask }>, Epoch extends z.ZodType>(
   json: unknown,
@@ -45,10 +45,10 @@ export function readTrainerJson<Params extends z.ZodType<{ readonly task: Networ
   });
   if (state !== null && state.network.task !== params.task) {
     throw new DataValidationError(
-      `The network of this ${kind} is of task '${state.network.task}', not '${params.task}'.`,
+      `The network of this ${kind} has task '${state.network.task}', but its params have task '${params.task}'.`,
       {
         context: { kind, params: params.task, network: state.network.task },
-        suggestion: 'Give what the toJSON method of such a trainer gave.',
+        suggestion: 'Pass the unchanged output of the toJSON method of a trainer.',
       },
     );
   }

@@ -1,21 +1,21 @@
 import { TrainingError } from '../../exceptions/index.ts';
 
-/** What one network does on the rows trained on. */
+/** The behaviour of one network on the training rows. */
 export interface EtaProbe {
   /** Whether the gap that the penalty acts on differs from that at eta 0 by more than noise. */
   readonly changesGap: boolean;
-  /** Whether it is no better than deciding alike for all rows. */
+  /** Whether it is no better than the same decision for all rows. */
   readonly isConstant: boolean;
 }
 
-/** Trains one network for each eta; the first eta that is asked for is 0. */
+/** Trains one network for each eta. The first eta requested is 0. */
 export type ProbeEtas = (etas: readonly number[]) => Promise<readonly EtaProbe[]>;
 
-/** The range of etas in which a penalty does something and leaves a model that decides. */
+/** The range of etas in which a penalty has an effect and the model is not constant. */
 export interface EtaRange {
-  /** The largest eta up to which the gap differs from that at eta 0 by no more than noise. */
+  /** The largest eta below the range: up to it, the gap differs from that at eta 0 by no more than noise. */
   readonly from: number;
-  /** The largest eta before the first constant model, or the largest that was tried. */
+  /** The largest eta before the first constant model, or the largest tried. */
   readonly to: number;
   readonly endsAt: 'constant' | 'limit';
   /** Whether some eta in the range changes the gap by more than noise. */
@@ -30,27 +30,26 @@ export interface FoundEtas {
   readonly range: EtaRange;
 }
 
-/** Etas of a sweep beside 0. */
+/** The number of etas in a sweep, besides 0. */
 const POINTS = 8;
 
-/** The factor between etas of a first look. */
+/** The factor between the etas of the coarse search. */
 const COARSE = 4;
 
-/** Powers of the coarse factor: tried first, and where these do not bracket the range. */
+/** Powers of the coarse factor: those tried first, and those tried if the first do not bracket the range. */
 const [FIRST, SMALLER, LARGER] = [powers(-5, 6), powers(-10, -6), powers(7, 10)];
 
-/** What is tried between two neighbours of the coarse search. */
+/** The factors tried between two neighbours of the coarse search. */
 const FINE = [1, 2, 3].map((step) => COARSE ** (step / 4));
 
-/** The range where no effect is seen spans this factor. */
+/** The factor that the range spans if no effect is found. */
 const BLIND_SPAN = 100;
 
 /**
- * Finds etas from no effect to the last before a constant model: 0, and eight in
- * equal ratios. The search tries powers of 4 between 1e-3 and 4096, smaller and
- * larger ones down to 1e-6 and up to 1e6 where these do not bracket the range,
- * and then factors of the square root of 2 at both of its ends.
- * @throws {TrainingError} where the model without a penalty is constant, or every eta gives a constant model
+ * Finds etas from those without an effect to the last before a constant model. Returns 0 and eight etas in equal
+ * ratios. The search tries powers of 4 between 1e-3 and 4096. If these do not bracket the range, it tries smaller and
+ * larger ones, down to 1e-6 and up to 1e6. It then tries factors of the square root of 2 at both ends of the range.
+ * @throws {TrainingError} if the model without a penalty is constant, or every eta gives a constant model
  */
 export async function findEtas(probe: ProbeEtas): Promise<FoundEtas> {
   const known = new Map<number, EtaProbe>();
@@ -71,7 +70,7 @@ export async function findEtas(probe: ProbeEtas): Promise<FoundEtas> {
   return { etas: spread(from, range.to), range: found };
 }
 
-/** The range that the probes so far span; an end that none of them brackets is 0. */
+/** Returns the range that the probes span so far; an end that is not bracketed is 0. */
 function rangeOf(known: ReadonlyMap<number, EtaProbe>): EtaRange {
   const tried = [...known.keys()].sort((a, b) => a - b);
   const etas = tried.slice(1);
@@ -88,13 +87,13 @@ function rangeOf(known: ReadonlyMap<number, EtaProbe>): EtaRange {
   };
 }
 
-/** Etas between an end of the range and the next that was tried. */
+/** Returns etas between an end of the range and the next eta that was tried. */
 function finerThan(eta: number, { tried }: EtaRange): number[] {
   const next = tried.find((other) => other > eta);
   return eta === 0 || next === undefined ? [] : FINE.map((factor) => rounded(eta * factor));
 }
 
-/** 0, and numbers in equal ratios. */
+/** Returns 0 and etas in equal ratios. */
 function spread(from: number, to: number): number[] {
   const etas = Array.from({ length: POINTS }, (_, index) => rounded(from * (to / from) ** (index / (POINTS - 1))));
   return [...new Set([0, ...etas])];
@@ -104,13 +103,13 @@ function powers(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => rounded(COARSE ** (first + index)));
 }
 
-/** In three digits, so that etas can be read and typed. */
+/** Rounds to three digits, so that etas are easy to read and type. */
 function rounded(eta: number): number {
   return Number(eta.toPrecision(3));
 }
 
 function constantModel(etas: string): TrainingError {
   return new TrainingError(`The network of eta ${etas} is no better than a constant decision on the training rows.`, {
-    suggestion: 'Train longer (epochs), change the learning rate (lr), give other features, or give the etas yourself.',
+    suggestion: 'Train longer (epochs), change the learning rate (lr), use other features, or set the etas yourself.',
   });
 }

@@ -1,26 +1,28 @@
 import type { Interval } from '../../stats/proportion-interval.ts';
 
-/** What one network of a sweep does on rows that it has not seen. */
+/** The results of one network of a sweep on held-out rows. */
 export interface ParetoPoint {
   /** The weight of the fairness penalty. */
   readonly eta: number;
-  /** Share of right decisions. */
+  /** Share of correct decisions. */
   readonly accuracy: number;
-  /** Demographic parity difference of the decisions; NaN where undefined. */
+  /** Demographic parity difference of the decisions; NaN if undefined. */
   readonly dpDiff: number;
-  /** Equalized odds difference of the decisions; NaN where undefined. */
+  /** Equalized odds difference of the decisions; NaN if undefined. */
   readonly eoDiff: number;
   /** Mean binary cross-entropy, without the penalty. */
   readonly loss: number;
-  /** Whether another point is at least as accurate and as even, and better in one of the two. */
+  /**
+   * Whether another point has an accuracy at least as high and a gap at least as small, and is better in one of them.
+   */
   readonly dominated: boolean;
   /** Interval of the accuracy (Wilson). */
   readonly accuracyCi: Interval;
-  /** Interval of the demographic parity difference (simultaneous); null where undefined. */
+  /** Interval of the demographic parity difference (simultaneous); null if undefined. */
   readonly dpDiffCi: Interval | null;
 }
 
-/** Marks the points that another one dominates. A point without a gap dominates none and is dominated by none. */
+/** Marks the points that another point dominates. A point without a gap neither dominates nor is dominated. */
 export function markDominated(points: readonly Omit<ParetoPoint, 'dominated'>[]): ParetoPoint[] {
   return points.map((point) => ({
     ...point,
@@ -34,9 +36,9 @@ export function markDominated(points: readonly Omit<ParetoPoint, 'dominated'>[])
 }
 
 /**
- * The area in (accuracy, 1 - dpDiff) that the points dominate above a reference
- * of (`referenceAccuracy`, 0): larger is better. O(points log points).
- * @param referenceAccuracy the accuracy of always deciding for the larger class
+ * Computes the area in (accuracy, 1 - dpDiff) that the points dominate above a reference of (`referenceAccuracy`, 0):
+ * larger is better. O(points log points).
+ * @param referenceAccuracy the accuracy of always predicting the larger class
  */
 export function hypervolume(points: readonly ParetoPoint[], referenceAccuracy: number): number {
   const front = points

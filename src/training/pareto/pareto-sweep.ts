@@ -3,34 +3,34 @@ import type { FairnessPenaltyName } from '../networks/penalties.ts';
 import type { EtaRange } from './find-etas.ts';
 import type { ParetoPoint } from './pareto-points.ts';
 
-/** What produced the points of a sweep. */
+/** The settings and data that produced the points of a sweep. */
 export interface SweepInfo {
   /** The area that the points dominate; larger is better. */
   readonly hypervolume: number;
   readonly backend: TensorBackend;
   readonly penalty: FairnessPenaltyName;
-  /** The range of etas that was found; null where etas were given. */
+  /** The range of etas that was found; null if the etas were given. */
   readonly etaRange: EtaRange | null;
   readonly seed: number;
   readonly folds: number | null;
-  /** Rows that a step learned from. */
+  /** Rows per step. */
   readonly batchSize: number;
-  /** Rows trained on (per fold) and held out. */
+  /** The numbers of training rows (per fold) and held-out rows. */
   readonly nTrain: number;
   readonly nTest: number;
-  /** Rows left out because the target or the group is missing. */
+  /** Rows excluded because the target or the group is missing. */
   readonly nDropped: number;
   readonly target: string;
   readonly sensitive: readonly string[];
-  /** The label counted as 1, where the target is text. */
+  /** The label counted as 1, if the target is text. */
   readonly positiveLabel: string | null;
   readonly warnings: readonly string[];
 }
 
-/** The points of a sweep, in the order of the etas, with what produced them. */
+/** The points of a sweep, in the order of the etas, with the settings that produced them. */
 export type ParetoSweep = readonly ParetoPoint[] & SweepInfo;
 
-/** A sweep as JSON has it: snake_case, an undefined gap as null. */
+/** Converts a sweep to JSON: snake_case, with null for an undefined gap. */
 export function paretoToJson(points: readonly ParetoPoint[] | ParetoSweep): Record<string, unknown> {
   const body = { points: points.map(pointToJson) };
   if (!('hypervolume' in points)) return body;
@@ -57,7 +57,7 @@ function rangeToJson({ from, to, endsAt, hasEffect, tried }: EtaRange): Record<s
   return { from, to, ends_at: endsAt, has_effect: hasEffect, tried };
 }
 
-/** One point of a sweep as JSON has it. */
+/** Converts one point of a sweep to JSON. */
 export function pointToJson(point: ParetoPoint): Record<string, unknown> {
   return {
     eta: point.eta,

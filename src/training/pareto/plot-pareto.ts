@@ -10,12 +10,12 @@ import { type ParetoSweep, paretoToJson } from './pareto-sweep.ts';
 
 /** Options of {@link plotPareto}. */
 export interface PlotParetoOptions {
-  /** Where to save the plot; its extension (.svg, .png or .html) decides the form. */
+  /** The path of the plot; its extension (.svg, .png or .html) sets the format. */
   readonly savePath: string;
-  /** Above the plot. */
+  /** The title above the plot. */
   readonly title?: string | undefined;
   /**
-   * Whether to write the points beside the plot, as JSON.
+   * Whether to write the points next to the plot, as JSON.
    * @defaultValue false
    */
   readonly withPoints?: boolean | undefined;
@@ -24,11 +24,11 @@ export interface PlotParetoOptions {
 const PLOT_PARETO_OPTION_NAMES: OptionNames<PlotParetoOptions> = { savePath: true, title: true, withPoints: true };
 
 /**
- * Draws the points of a sweep: accuracy against demographic parity difference,
- * with intervals, the undominated points joined.
+ * Plots the points of a sweep: accuracy against demographic parity difference, with intervals. A line joins the
+ * points that are not dominated.
  * @returns the paths written
- * @throws {DataValidationError} where no point has a gap, or the path cannot be written
- * @throws {DependencyError} where the packages that draw are not installed
+ * @throws {DataValidationError} if no point has a gap, or the path cannot be written
+ * @throws {DependencyError} if the packages for charts are not installed
  */
 export async function plotPareto(
   points: readonly ParetoPoint[] | ParetoSweep,
@@ -53,7 +53,7 @@ export async function plotPareto(
   return written;
 }
 
-/** Where the points of a plot go: beside it, as JSON. */
+/** Returns the path of the JSON file with the points of a plot, next to the plot. */
 export function pointsPath(savePath: string): string {
   const { dir, name } = path.parse(savePath);
   return path.join(dir, `${name}.json`);

@@ -15,24 +15,23 @@ import { pointToJson, type SweepInfo } from './pareto-sweep.ts';
 
 export { holdsOnlyNetworks };
 
-/** What the folder of a network holds beside its card. */
+/** The files in the folder of a network, besides its card. */
 const NETWORK_FILES = [TOPOLOGY_FILE, WEIGHTS_FILE];
 
-/** Networks of a sweep with what describes them. */
+/** Networks of a sweep with their description. */
 interface SavedSweep {
   readonly specs: readonly FeatureSpec[];
   readonly weights: readonly (readonly LayerWeights[])[];
   readonly points: readonly ParetoPoint[];
   readonly info: SweepInfo;
-  /** Rows trained on, by group. */
+  /** Training rows by group. */
   readonly groups: Readonly<Record<string, number>>;
 }
 
 /**
- * Saves every network of a sweep in a folder of its own, `eta-<eta>`, as
- * `saveModel` would: a TensorFlow.js layers model that plain `@tensorflow/tfjs`
- * loads, with a card. The model maps encoded features to a probability.
- * @throws {DataValidationError} where the folder cannot be written or holds something else
+ * Saves every network of a sweep in its own folder, `eta-<eta>`, as `saveModel` does: a TensorFlow.js layers model
+ * that plain `@tensorflow/tfjs` loads, with a card. The model maps encoded features to a probability.
+ * @throws {DataValidationError} if the folder cannot be written or has other content
  */
 export async function saveNetworks(tf: Tf, folder: string, sweep: SavedSweep): Promise<void> {
   await writeFolderAtomic(

@@ -13,33 +13,36 @@ import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from '../networks/penalt
 /** Options of `sweepPareto`. */
 export interface SweepOptions extends NetworkOptions {
   /**
-   * The weights of the penalty, each 0 or more. `auto` finds them: 0, and eight in equal ratios from no effect on
-   * the gap to the last before a constant model, both on the training rows.
+   * The weights of the penalty, each 0 or more. With `auto`, they are found on the training rows: 0, and eight in
+   * equal ratios, from no effect on the gap to the last before a constant model.
    * @defaultValue [0, 0.2, 0.5, 1]
    */
   readonly etas?: readonly number[] | 'auto' | undefined;
   /** @defaultValue 'covariance' */
   readonly penalty?: FairnessPenaltyName | undefined;
   /**
-   * Share of the rows that is trained on; the rest is held out.
+   * The share of the rows used for training; the rest is held out.
    * @defaultValue 0.8
    */
   readonly trainSize?: number | undefined;
-  /** With 2 or more, every row is held out once, by cross-fitting; for small data. */
+  /** The number of folds, 2 or more, for cross-fitting on small data: every row is held out once. */
   readonly folds?: number | undefined;
   /**
-   * Groups with fewer held-out rows take no part in the gaps.
+   * Groups with fewer held-out rows are excluded from the gaps.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
-  /** Threads to train in at most; when left out the machine's cores, and one for little work. The result is the same. */
+  /**
+   * The maximum number of threads. If omitted: the machine's cores, or one for a small amount of work. It does not
+   * change the result.
+   */
   readonly threads?: number | undefined;
-  /** Where to save the plot (.svg, .png or .html); the points go beside it as JSON. */
+  /** The path of the plot (.svg, .png or .html); the points are saved next to it as JSON. */
   readonly savePath?: string | undefined;
-  /** A folder to save the networks in, one folder per eta. */
+  /** The folder in which to save the networks, one sub-folder per eta. */
   readonly modelPath?: string | undefined;
   readonly onProgress?: OnProgress | undefined;
-  /** Stops the work; the promise then rejects with the signal's reason, and nothing is written. */
+  /** Stops the work. The promise then rejects with the signal's reason, and nothing is written. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -67,12 +70,12 @@ export type FilledSweepOptions = FilledNetworkOptions &
     readonly trainSize: number;
   };
 
-/** Options with the etas that are trained. */
+/** Options with a list of etas. */
 export type SweepPlan = Omit<FilledSweepOptions, 'etas'> & { readonly etas: readonly number[] };
 
 /**
- * Fills in the defaults and checks what was given.
- * @throws {ValueError} for a value out of range
+ * Fills in the defaults and checks the options.
+ * @throws {ValueError} if a value is out of range
  */
 export function fillSweepOptions(options: SweepOptions): FilledSweepOptions {
   const filled = {
@@ -86,7 +89,7 @@ export function fillSweepOptions(options: SweepOptions): FilledSweepOptions {
   const { etas, trainSize, minGroupSize, folds, threads } = filled;
   if (etas !== 'auto') {
     const areWeights = Array.isArray(etas) && etas.length > 0 && etas.every((eta) => eta >= 0 && Number.isFinite(eta));
-    assertOption('etas', etas, "be one or more numbers of 0 or more, or 'auto'", areWeights);
+    assertOption('etas', etas, "be 'auto' or a list of at least one number, each 0 or more", areWeights);
     assertOption('etas', etas, 'be different numbers', new Set(etas).size === etas.length);
   }
   assertOption('minGroupSize', minGroupSize, 'be a whole number of at least 1', isCount(minGroupSize));

@@ -50,18 +50,18 @@ interface ComparedRows {
   readonly groups: CategoricalColumn;
 }
 
-/** Two-sided, 5%; with two tests 2.5% each. */
+/** Critical values of two-sided tests at the 5% level: for one test, and for two tests at 2.5% each. */
 const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
 
 /**
- * Whether two models' decisions on the same rows have gaps that differ by more
- * than noise: the gap between the two groups that are farthest apart under the
- * first model, compared by a paired test at the 5% level. With the changes
- * d = after - before of a row's decision, the gap's change is the difference of
- * the two groups' mean d, and its variance the sum of var(d) / n. Rows that both
- * models decide alike make no noise, which intervals of the two gaps would count.
- * `labels` says what is compared: selection rates ('all'), or true and false
- * positive rates ('each'). Groups with fewer rows than `minGroupSize` are not.
+ * Returns whether the gaps of two models' decisions on the same rows differ by more than noise. It compares the gap
+ * between the two groups that are farthest apart under the first model, with a paired test at the 5% level.
+ *
+ * Let d = after - before be the change of a row's decision. The change of the gap is the difference of the two
+ * groups' mean d, and its variance is the sum of var(d) / n. Rows with the same decision from both models add no
+ * noise; separate intervals of the two gaps would count them.
+ * @param options `labels` selects the rates: selection rates ('all'), or true and false positive rates ('each');
+ *   groups with fewer rows than `minGroupSize` are not compared
  */
 export function changesGap(
   before: Uint8Array,
@@ -95,27 +95,26 @@ export function changesGap(
 }
 
 /**
- * Trains one network for every eta, all at once, and shows what each gives up
- * in accuracy for how small a gap: the trade-off between error and a fairness
- * penalty, on rows that the networks have not seen.
+ * Trains one network for every eta, all at once, and shows the trade-off between accuracy and gap on held-out rows.
+ * Each network minimises its error plus eta times a fairness penalty.
  *
- * The data are split by target and group (80/20 unless told otherwise), or
- * cross-fitted with `folds`; 10% of the training rows decide when to stop.
- * Features are encoded from training rows alone: numbers standardised, text
- * one-hot, missing values marked. Sensitive columns are never features.
+ * The data are split by target and group (80/20 by default), or cross-fitted with `folds`; 10% of the training rows
+ * are used for early stopping. Features are encoded from training rows alone: numbers are standardised, text is
+ * one-hot encoded, missing values are marked. Sensitive columns are never features.
  *
- * The penalty constrains mean scores on the training rows; that the gap of
- * decisions falls with eta on other rows is what the points show, not a promise.
- * `etas: 'auto'` first trains on the first split alone, and looks at its training
- * rows alone: from which eta on the gap differs from the gap without a penalty by
- * more than noise (a paired test at the 5% level), and before which one the model decides alike for all rows
- * or no better. `etaRange` says what was found.
+ * The penalty constrains mean scores on the training rows. Nothing guarantees that the gap of decisions on other rows
+ * falls with eta; the points show whether it does.
  *
- * Rows x etas x epochs decide the time; results depend on the seed and, in the
- * last digits, on the backend, never on the number of cores.
- * @throws {DataValidationError} for unknown columns, a target without two values, one group, or too few rows
- * @throws {TrainingError} where the loss diverges
- * @throws {DependencyError} where the backend asked for cannot start
+ * `etas: 'auto'` first trains on the first split and evaluates the networks on its training rows alone. It finds the
+ * eta from which the gap differs from the gap without a penalty by more than noise (a paired test at the 5% level).
+ * It also finds the last eta before the model is constant or no better than a constant. `etaRange` has the result.
+ *
+ * Training time is proportional to rows x etas x epochs. Results depend on the seed and, in the last digits, on the
+ * backend, but not on the number of cores.
+ * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,
+ *   or there are too few rows
+ * @throws {TrainingError} if the loss diverges
+ * @throws {DependencyError} if the requested backend cannot start
  * @example
  * ```ts
  * import { sweepPareto, sampleData } from 'evenhand';
@@ -144,7 +143,7 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
       : { etas: filled.etas, range: null };
   const plan: SweepPlan = { ...filled, etas };
 
-  // With cross-fitting no fold's networks are the ones to keep: those are trained on all rows.
+  // With cross-fitting, the networks of the folds are not saved, but networks trained on all rows.
   const whole = { train: training.rows, test: training.rows };
   const keepsWhole = filled.modelPath !== undefined && filled.folds !== undefined;
   const all = await fitSplits(training, keepsWhole ? [...splits, whole] : splits, { tf, backend }, plan);
@@ -199,7 +198,10 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
   return sweep;
 }
 
-/** Trains networks of one split for the search, and judges them on the rows trained on: held-out rows choose nothing. */
+/**
+ * Creates the search's probe, which trains on one split and evaluates on its training rows. It never uses held-out
+ * rows.
+ */
 function probeOn(
   training: TrainingData,
   train: TrainingRows,
@@ -235,11 +237,11 @@ function probeOn(
 function blindness(penalty: FairnessPenaltyName, range: EtaRange | null): string[] {
   if (range === null || range.hasEffect) return [];
   return [
-    `no eta up to ${String(range.to)} changes the gap on the training rows by more than its noise, so that the ${penalty} penalty may have nothing to do there`,
+    `no eta up to ${String(range.to)} changes the gap on the training rows by more than its noise, so the ${penalty} penalty may have no effect there`,
   ];
 }
 
-/** Checked before the work, so that its result is not lost to a bad path. */
+/** Checks the output paths before training, so that a bad path does not lose the result. */
 async function assertPlaces({ savePath, modelPath }: FilledSweepOptions): Promise<void> {
   if (savePath !== undefined) {
     chartFormat(savePath);
@@ -251,7 +253,7 @@ async function assertPlaces({ savePath, modelPath }: FilledSweepOptions): Promis
   await assertWritable(modelPath);
 }
 
-/** Judges one network's logits: it decides 1 for 0 or more, a probability of at least 0.5. */
+/** Evaluates one network's logits. Decisions are 1 for a logit of at least 0, a probability of at least 0.5. */
 function judgeLogits(
   logits: Float32Array,
   y: Uint8Array,
@@ -272,14 +274,14 @@ function majorityShare(y: Uint8Array): number {
   return Math.max(positives, 1 - positives);
 }
 
-/** Networks of one split with what is needed to apply them. */
+/** The networks of one split with what is needed to apply them. */
 interface FittedNetworks {
   readonly specs: readonly FeatureSpec[];
   readonly weights: readonly (readonly LayerWeights[])[];
-  /** What each network gives the held-out rows. */
+  /** The outputs of each network for the held-out rows. */
   readonly outputs: readonly Float32Array[];
   readonly warnings: readonly string[];
-  /** Rows that a step learned from. */
+  /** Rows per step. */
   readonly batchSize: number;
 }
 
@@ -295,7 +297,7 @@ async function fitSplits(
   const parts = Array.from({ length: Math.ceil(options.etas.length / size) }, (_, part) =>
     options.etas.slice(part * size, (part + 1) * size),
   );
-  // Once for all, so that folds of sizes a row apart do not differ in it.
+  // Chosen once for all folds, since their sizes may differ by a row.
   const batchSize = chooseBatchSize(tf, options.batchSize, {
     rows: Math.min(...prepared.map(({ train }) => train.y.length)),
     models: size,
@@ -326,13 +328,13 @@ async function fitSplits(
   });
 }
 
-/** What a thread needs of the options. */
+/** Returns the options that a thread needs. */
 function pickTraining(options: SweepPlan): Omit<SweepShard['options'], 'batchSize'> {
   const { epochs, lr, hidden, patience, weightDecay, schedule, seed } = options;
   return { epochs, lr, hidden, patience, weightDecay, schedule, seed };
 }
 
-/** Rows of one split, encoded. */
+/** The rows of one split, encoded. */
 interface PreparedSplit {
   readonly train: NetworkRows;
   readonly validation: NetworkRows;
@@ -360,7 +362,7 @@ function prepareSplit(training: TrainingData, { train, test }: Split, seed: numb
   };
 }
 
-/** What one network, by its place, gives the held-out rows of all splits. */
+/** Joins the outputs of one network, by its index, for the held-out rows of all splits. */
 function joinOutputs(fits: readonly FittedNetworks[], model: number): Float32Array {
   return Float32Array.from(fits.flatMap(({ outputs }) => [...(outputs[model] ?? [])]));
 }

@@ -113,7 +113,7 @@ describe('the output of a workflow', () => {
       expect([...predicted.table.numeric('prediction').values], method).to.deep.equal([...predictions.final]);
       const isChanced = method === 'reductions';
       expect(warnings.some((warning) => /with a decision threshold it may not hold/.test(warning))).to.equal(isChanced);
-      expect(predicted.warnings.some((warning) => /with a threshold it need not hold/.test(warning))).to.equal(
+      expect(predicted.warnings.some((warning) => /with a threshold it may not hold/.test(warning))).to.equal(
         isChanced,
       );
     }

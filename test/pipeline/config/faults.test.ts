@@ -19,9 +19,9 @@ const QUOTES = "Put the text in quotes: '…'.";
 const CORRECT = 'Correct it.';
 const LIST = 'Write a list: [a, b], or lines that start with a dash.';
 
-/** Each has one fault; everything is written down from what the text looks like. */
+/** Configurations with one problem each. The expected positions are written down from the text. */
 const BAD: readonly BadConfig[] = [
-  // The text is no YAML
+  // The text is not valid YAML
   {
     title: 'an empty file',
     text: '',
@@ -196,7 +196,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: "Did you mean 'validation_threshold'?",
   },
   {
-    title: 'a key that nothing is near to',
+    title: 'a key without a similar key',
     text: '{ "sensitive": ["sex"], "colour_of_the_report": "red" }',
     at: '1:25',
     key: 'colour_of_the_report',
@@ -259,8 +259,8 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive:\n  - sex\n  - race\n  - sex\n',
     at: '4:5',
     key: 'sensitive[2]',
-    message: "sensitive[2]: names 'sex' twice",
-    suggestion: 'Name it once.',
+    message: "sensitive[2]: lists 'sex' twice",
+    suggestion: 'List it once.',
   },
   {
     title: 'a level out of range',
@@ -279,7 +279,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: 'Write the number without quotes.',
   },
   {
-    title: 'a threshold that is no number',
+    title: 'a threshold that is not a number',
     text: 'sensitive: sex\nvalidation_threshold: .nan\n',
     at: '2:23',
     key: 'validation_threshold',
@@ -287,7 +287,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: CORRECT,
   },
   {
-    title: 'a threshold without end',
+    title: 'an infinite threshold',
     text: 'sensitive: sex\nvalidation_threshold: .inf\n',
     at: '2:23',
     key: 'validation_threshold',
@@ -303,7 +303,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: 'Correct it, or leave the key out for 0.3.',
   },
   {
-    title: 'a report of another kind',
+    title: 'a report with another extension',
     text: 'sensitive: sex\nreport_out: report.pdf\n',
     at: '2:13',
     key: 'report_out',
@@ -319,7 +319,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: 'For example: demographic_parity_difference.',
   },
   {
-    title: 'one feature that is no list',
+    title: 'one feature that is not a list',
     text: 'sensitive: sex\nfeatures: age\n',
     at: '2:11',
     key: 'features',
@@ -331,20 +331,20 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: sex\nfeatures: [age, hours, age]\n',
     at: '2:24',
     key: 'features[2]',
-    message: "features[2]: names 'age' twice",
-    suggestion: 'Name it once.',
+    message: "features[2]: lists 'age' twice",
+    suggestion: 'List it once.',
   },
   {
     title: 'a sensitive feature',
     text: 'sensitive: [sex, race]\nfeatures: [age, race]\n',
     at: '2:17',
     key: 'features[1]',
-    message: "features[1]: 'race' is among sensitive, and no model sees those",
-    suggestion: 'Name it in one of the two.',
+    message: "features[1]: 'race' is listed in sensitive, and sensitive columns cannot be features",
+    suggestion: 'List it in only one of the two.',
   },
-  // Crossings and benchmarks
+  // Intersections and benchmarks
   {
-    title: 'a crossing of one',
+    title: 'an intersection of one attribute',
     text: 'sensitive: [sex, race]\nintersections: [[sex]]\n',
     at: '2:17',
     key: 'intersections[0]',
@@ -352,7 +352,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: CORRECT,
   },
   {
-    title: 'a crossing that is not in a list of its own',
+    title: 'an intersection that is not in a list',
     text: 'sensitive: [sex, race]\nintersections: [sex]\n',
     at: '2:17',
     key: 'intersections[0]',
@@ -360,36 +360,36 @@ const BAD: readonly BadConfig[] = [
     suggestion: LIST,
   },
   {
-    title: 'a crossing with another column',
+    title: 'an intersection with another column',
     text: 'sensitive: [sex, race]\nintersections:\n  - [sex, rase]\n',
     at: '3:11',
     key: 'intersections[0][1]',
-    message: "intersections[0][1]: 'rase' is not among sensitive",
+    message: "intersections[0][1]: 'rase' is not listed in sensitive",
     suggestion: "Did you mean 'race'?",
   },
   {
-    title: 'a crossing of one with itself',
+    title: 'an intersection of an attribute with itself',
     text: 'sensitive: [sex, race]\nintersections: [[sex, sex]]\n',
     at: '2:23',
     key: 'intersections[0][1]',
-    message: "intersections[0][1]: names 'sex' twice",
-    suggestion: 'Name it once.',
+    message: "intersections[0][1]: lists 'sex' twice",
+    suggestion: 'List it once.',
   },
   {
-    title: 'a crossing twice, in another order',
+    title: 'an intersection that is repeated in another order',
     text: 'sensitive: [sex, race]\nintersections: [[sex, race], [race, sex]]\n',
     at: '2:30',
     key: 'intersections[1]',
-    message: 'intersections[1]: crosses race and sex a second time',
-    suggestion: 'Name it once.',
+    message: 'intersections[1]: repeats the intersection of race and sex',
+    suggestion: 'List it once.',
   },
   {
     title: 'benchmarks of another column',
     text: 'sensitive: [sex]\nbenchmarks:\n  country: { north: 0.5, south: 0.5 }\n',
     at: '3:3',
     key: 'benchmarks.country',
-    message: "benchmarks.country: 'country' is not among sensitive",
-    suggestion: 'Add it to sensitive, or take one of those: sex.',
+    message: "benchmarks.country: 'country' is not listed in sensitive",
+    suggestion: 'Add it to sensitive, or use one of these: sex.',
   },
   {
     title: 'proportions that do not sum to 1',
@@ -397,7 +397,7 @@ const BAD: readonly BadConfig[] = [
     at: '3:3',
     key: 'benchmarks.sex',
     message: 'benchmarks.sex: its proportions must sum to 1; they sum to 0.9',
-    suggestion: 'Name every group, with its share of all people.',
+    suggestion: 'List every group with its share of the population.',
   },
   {
     title: 'a percentage for a proportion',
@@ -408,7 +408,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: CORRECT,
   },
   {
-    title: 'proportions of a label that is no name in code',
+    title: 'proportions of a label that is not an identifier in code',
     text: "sensitive: [sex]\nbenchmarks:\n  sex: { '<not said>': x, __proto__: 1 }\n",
     at: '3:24',
     key: "benchmarks.sex['<not said>']",
@@ -425,7 +425,7 @@ const BAD: readonly BadConfig[] = [
   },
   // Steps
   {
-    title: 'steps that are no list',
+    title: 'steps that are not a list',
     text: 'sensitive: [sex]\nsteps:\n  transformer: ProxyDropper\n',
     at: '3:3',
     key: 'steps',
@@ -449,7 +449,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: "Add the key 'transformer'.",
   },
   {
-    title: 'a mistyped transformer under its other key',
+    title: 'a mistyped transformer under the alias of its key',
     text: 'sensitive: [sex]\nsteps:\n  - kind: InstanceReweighing\n',
     at: '3:11',
     key: 'steps[0].kind',
@@ -457,7 +457,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: "Did you mean 'InstanceReweighting'?",
   },
   {
-    title: 'a transformer that nothing is near to',
+    title: 'a transformer without a similar name',
     text: 'sensitive: [sex]\npipeline:\n  - transformer: magic\n',
     at: '3:18',
     key: 'pipeline[0].transformer',
@@ -505,7 +505,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: CORRECT,
   },
   {
-    title: 'a bad name inside a list that may be one name too',
+    title: 'an invalid name in a list where a single name is allowed',
     text: 'sensitive: [sex]\npipeline:\n  - transformer: ProxyDropper\n    params: { sensitive: [sex, true] }\n',
     at: '4:32',
     key: 'pipeline[0].params.sensitive[1]',
@@ -518,14 +518,14 @@ const BAD: readonly BadConfig[] = [
     at: '4:29',
     key: 'pipeline[0].params.benchmarks.sex',
     message: 'pipeline[0].params.benchmarks.sex: its proportions must sum to 1; they sum to 0.4',
-    suggestion: 'Name every group, with its share of all people.',
+    suggestion: 'List every group with its share of the population.',
   },
   {
-    title: 'two steps of one name',
+    title: 'two steps with the same name',
     text: 'sensitive: [sex]\npipeline:\n  - { name: a, transformer: ProxyDropper }\n  - { name: a, transformer: CorrelationRemover }\n',
     at: '4:13',
     key: 'pipeline[1].name',
-    message: "pipeline[1].name: the name 'a' is that of pipeline[0] too",
+    message: "pipeline[1].name: the name 'a' is already used by pipeline[0]",
     suggestion: 'Give it another name.',
   },
   // Training
@@ -571,7 +571,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: 'Take one of these names.',
   },
   {
-    title: 'a cost of another name',
+    title: 'a cost with an unknown name',
     text: 'sensitive: [sex]\ntraining:\n  method: reductions\n  target_column: y\n  params:\n    costs: { false_positive: 1, false_negative: 2, falsenegative: 3 }\n',
     at: '6:52',
     key: 'training.params.costs.falsenegative',
@@ -579,7 +579,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: "Did you mean 'false_negative' or 'false_positive'?",
   },
   {
-    title: 'a range of one end',
+    title: 'a range with one end',
     text: 'sensitive: [sex]\ntraining:\n  method: reductions\n  target_column: y\n  params: { constraint: bounded_group_loss, range: [0] }\n',
     at: '5:52',
     key: 'training.params.range',
@@ -599,16 +599,16 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: [sex]\ntraining: { method: reductions, target_column: sex }\n',
     at: '2:48',
     key: 'training.target_column',
-    message: "training.target_column: 'sex' is among sensitive too",
-    suggestion: 'Name another column, or take it out there.',
+    message: "training.target_column: 'sex' is also listed in sensitive",
+    suggestion: 'Choose another column, or remove it there.',
   },
   {
     title: 'a target among the features',
     text: 'sensitive: [sex]\nfeatures: [age, y]\ntraining: { method: reductions, target_column: y }\n',
     at: '3:48',
     key: 'training.target_column',
-    message: "training.target_column: 'y' is among features too",
-    suggestion: 'Name another column, or take it out there.',
+    message: "training.target_column: 'y' is also listed in features",
+    suggestion: 'Choose another column, or remove it there.',
   },
   {
     title: 'a list as a label',
@@ -620,7 +620,7 @@ const BAD: readonly BadConfig[] = [
   },
   // The gate
   {
-    title: 'a metric that there is not',
+    title: 'an unknown metric',
     text: 'sensitive: sex\nfairness_metric: demografic_parity_difference\n',
     at: '2:18',
     key: 'fairness_metric',
@@ -644,7 +644,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: `For ${String(threshold)} percent write ${meant}.`,
   })),
   {
-    title: 'a threshold above 1 for a difference of rates that is no percentage',
+    title: 'a threshold above 1 for a difference of rates that is not a percentage',
     text: 'sensitive: sex\nvalidation_threshold: 101\n',
     at: '2:23',
     key: 'validation_threshold',
@@ -652,7 +652,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: 'Use a number from 0 to 1, such as 0.1.',
   },
   {
-    title: 'a ratio that nothing reaches',
+    title: 'a ratio that cannot be reached',
     text: 'sensitive: sex\nfairness_metric: demographic_parity_ratio\nvalidation_threshold: 80\n',
     at: '3:23',
     key: 'validation_threshold',
@@ -660,7 +660,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: 'For 80 percent write 0.8.',
   },
   {
-    title: 'a ratio of numbers that nothing reaches',
+    title: 'a ratio of numbers that cannot be reached',
     text: 'sensitive: sex\nfairness_metric: mae_parity_ratio\nvalidation_threshold: 1.01\n',
     at: '3:23',
     key: 'validation_threshold',
@@ -732,7 +732,7 @@ const BAD: readonly BadConfig[] = [
   })),
   // Control characters
   {
-    title: 'a NUL in the one attribute',
+    title: 'a NUL in the only attribute',
     text: 'sensitive: "s\\0x"\n',
     at: '1:12',
     key: 'sensitive',
@@ -756,7 +756,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: 'Take that character out.',
   },
   {
-    title: 'a line end in the name of a step',
+    title: 'a line break in the name of a step',
     text: 'sensitive: sex\nsteps:\n  - { kind: ProxyDropper, name: "a\\nb" }\n',
     at: '3:33',
     key: 'steps[0].name',
@@ -780,14 +780,14 @@ const BAD: readonly BadConfig[] = [
     suggestion: 'Take that character out.',
   },
   {
-    title: 'a line end in the name of a profile',
+    title: 'a line break in the name of a profile',
     text: 'sensitive: sex\nprofiles:\n  "a\\nb": {}\n',
     at: '3:3',
     key: "profiles['a\\nb']",
     message: "profiles['a\\nb']: a profile's name must be of one line, without control characters",
     suggestion: 'Take that character out.',
   },
-  // What takes another form
+  // Problems with other forms
   {
     title: 'a merge key in a step',
     text: 'sensitive: [sex]\nfeatures: &x [a]\nsteps:\n  - <<: *x\n    name: first\n',
@@ -805,7 +805,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: 'Write the keys out, or use profiles.',
   },
   {
-    title: 'the beginning of a key that is required',
+    title: 'the beginning of a required key',
     text: 'sensitive: [sex]\ntraining: { method: reductions, target: y }\n',
     at: '2:33',
     key: 'training.target',
@@ -813,11 +813,11 @@ const BAD: readonly BadConfig[] = [
     suggestion: "Did you mean 'target_column'?",
   },
   {
-    title: 'a crossing that is called as an attribute is',
+    title: 'an intersection with the name of an attribute',
     text: "sensitive: [sex, race, 'sex||race']\nintersections: [[sex, race]]\n",
     at: '2:17',
     key: 'intersections[0]',
-    message: "intersections[0]: would be called 'sex||race', as an attribute is",
+    message: "intersections[0]: its name 'sex||race' is already the name of an attribute",
     suggestion: 'Rename that column.',
   },
   // Profiles
@@ -827,7 +827,7 @@ const BAD: readonly BadConfig[] = [
     at: '2:11',
     key: 'profiles',
     message: 'profiles: must be a mapping of profiles by name; got a list of 2',
-    suggestion: 'Write the keys below it, indented, or leave it out.',
+    suggestion: 'Write the keys below it, indented, or remove it.',
   },
   {
     title: 'an empty profile',
@@ -835,10 +835,10 @@ const BAD: readonly BadConfig[] = [
     at: '3:3',
     key: 'profiles.dev',
     message: 'profiles.dev: must be a mapping of keys of the top level; got nothing',
-    suggestion: 'Write the keys below it, indented, or leave it out.',
+    suggestion: 'Write the keys below it, indented, or remove it.',
   },
   {
-    title: 'a fault in the profile that is taken',
+    title: 'an error in the applied profile',
     text: 'sensitive: [sex]\nalpha: 0.05\nprofiles:\n  strict:\n    alpha: 5\n',
     at: '5:12',
     key: 'alpha',
@@ -846,7 +846,7 @@ const BAD: readonly BadConfig[] = [
     suggestion: 'Correct it, or leave the key out for 0.05.',
   },
   {
-    title: 'an unknown key in a profile that is not taken',
+    title: 'an unknown key in a profile that is not applied',
     text: 'sensitive: [sex]\nprofiles:\n  dev: { alpha: 0.1 }\n  prod: { alhpa: 0.1 }\n',
     at: '4:11',
     key: 'profiles.prod.alhpa',
@@ -873,7 +873,7 @@ async function errorOf(text: string): Promise<ConfigValidationError> {
   throw new Error('no error was thrown');
 }
 
-describe('a configuration with one fault has one error, at its place, with what to do', () => {
+describe('a configuration with one problem has one error, with its position and a suggestion', () => {
   for (const { title, text, at, key, message, suggestion } of BAD) {
     it(title, async () => {
       const error = await errorOf(text);
@@ -884,22 +884,22 @@ describe('a configuration with one fault has one error, at its place, with what 
     });
   }
 
-  it('says where keys are listed, where one of them is at fault', async () => {
+  it('reports where keys are listed if a key is invalid', async () => {
     expect((await errorOf('sensitve: [sex]\n')).suggestion).to.equal(
       "Every key is listed by 'evenhand config schema'.",
     );
     expect((await errorOf('')).suggestion).to.equal(undefined);
   });
 
-  it('there are more than forty', () => {
+  it('has more than forty cases', () => {
     expect(BAD.length).to.be.greaterThan(40);
   });
 });
 
-describe('a configuration with several faults', () => {
+describe('a configuration with several problems', () => {
   const text = 'sensitve: [sex]\nsteps:\n  - kind: ProxyDroper\nalpha: 2\ntraining:\n  metod: reductions\n';
 
-  it('has one error with all of them, a line each, in the order of the text', async () => {
+  it('has one error that lists all of them, one per line, in the order of the text', async () => {
     const { message, context } = await errorOf(text);
     expect(message.split('\n').map((line) => line.split(' ')[0])).to.deep.equal([
       'c.yml:1:1:',
@@ -915,31 +915,31 @@ describe('a configuration with several faults', () => {
     ]);
   });
 
-  it('is told of faults between fields beside those of one field', async () => {
+  it('reports problems between fields together with those of single fields', async () => {
     const { context } = await errorOf('sensitive: [sex]\nfeatures: [sex]\nalpha: 2\n');
     expect((context['faults'] as ConfigFault[]).map(({ key }) => key)).to.deep.equal(['features[0]', 'alpha']);
   });
 
-  it('keeps a line of its own for each, whatever a key holds', async () => {
+  it('uses one line per problem, whatever the keys contain', async () => {
     const { message } = await errorOf('sensitive: [sex]\n"a\\nb": 1\n');
     expect(message).to.match(/^c\.yml:2:1: unknown key 'a b'\. [^\n]*$/);
   });
 });
 
-describe('what is read of a hostile text', () => {
-  it('is bounded: nesting without end is one fault', async () => {
+describe('reading a hostile text', () => {
+  it('is bounded: unlimited nesting is one problem', async () => {
     const error = await errorOf(`sensitive: ${'['.repeat(200_000)}`);
     expect(error.name, error.stack).to.equal('ConfigValidationError');
     expect(error.message.length).to.be.lessThan(500);
   });
 
-  it('is bounded: an anchor inside itself is one fault', async () => {
+  it('is bounded: an anchor inside itself is one problem', async () => {
     const error = await errorOf('sensitive: [sex]\nfeatures: &f [*f]\n');
     expect(error.name, error.stack).to.equal('ConfigValidationError');
     expect(error.message).to.match(/^c\.yml:2:\d+: there are more than 100 aliases\. /);
   });
 
-  it('leaves no prototype changed', async () => {
+  it('changes no prototype', async () => {
     await errorOf('__proto__: { polluted: true }\nbenchmarks: { constructor: { prototype: { polluted: 1 } } }\n');
     expect(({} as Record<string, unknown>)['polluted']).to.equal(undefined);
   });

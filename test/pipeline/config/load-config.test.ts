@@ -10,7 +10,7 @@ import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 const folder = useTemporaryFolder();
 const VARIABLES = ['EVENHAND_CONFIG_PATH', 'EVENHAND_PROFILE', 'HOME', 'USERPROFILE'] as const;
 
-/** Sets variables for one test; undefined takes them away. */
+/** Sets variables for one test; undefined removes them. */
 function useEnvironment(): (values: Partial<Record<(typeof VARIABLES)[number], string>>) => void {
   const before = Object.fromEntries(VARIABLES.map((name) => [name, process.env[name]]));
   const set = (values: Readonly<Record<string, string | undefined>>): void => {
@@ -54,12 +54,12 @@ describe('loadConfig', () => {
     expect(json.alpha).to.equal(0.1);
   });
 
-  it('looks for a file where none is named', async () => {
+  it('searches for a file if none is named', async () => {
     setEnvironment({ EVENHAND_CONFIG_PATH: write('named.yml', 'sensitive: [named]\n') });
     expect((await loadConfig()).sensitive).to.deep.equal(['named']);
   });
 
-  describe('of what is no configuration file tells why', () => {
+  describe('rejects a file that is not a configuration, with the reason', () => {
     const cases: readonly { title: string; make: () => string; message: string }[] = [
       {
         title: 'a missing file',
@@ -78,7 +78,7 @@ describe('loadConfig', () => {
         message: 'it has 1,048,577 bytes, and at most 1,048,576 are read. Check that it is the right file.',
       },
       {
-        title: 'bytes that are no UTF-8',
+        title: 'bytes that are not UTF-8',
         make: () => write('latin.yml', Buffer.from([0x61, 0xe9, 0x0a])),
         message: 'it is not UTF-8: byte 0xe9 at offset 1. Save or send it as UTF-8.',
       },
@@ -92,12 +92,12 @@ describe('loadConfig', () => {
       });
     }
 
-    it('an empty file, by its place', async () => {
+    it('an empty file, with its position', async () => {
       const file = write('empty.yml', ' \n');
       expect((await errorOf(loadConfig(file))).message).to.match(/:1:1: the file is empty\. /);
     });
 
-    it('a file that the environment names and that is not there', async () => {
+    it('a missing file that the environment names', async () => {
       setEnvironment({ EVENHAND_CONFIG_PATH: '/nowhere/config.yml' });
       expect((await errorOf(loadConfig())).message).to.equal(
         '/nowhere/config.yml: there is no such file. Check the path.',
@@ -105,7 +105,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('a file of exactly 1 MiB is read', async () => {
+  it('reads a file of exactly 1 MiB', async () => {
     const text = 'sensitive: [sex]\n#';
     const config = await loadConfig(write('full.yml', text + ' '.repeat(2 ** 20 - text.length)));
     expect(config.sensitive).to.deep.equal(['sex']);
@@ -120,34 +120,34 @@ describe('profiles', () => {
   const alphaOf = async (text: string, profile?: string | null): Promise<number> =>
     (await loadConfig(write('profiles.yml', text), { profile })).alpha;
 
-  it('are chosen by argument, before the environment', async () => {
+  it('are chosen by the argument before the environment', async () => {
     setEnvironment({ EVENHAND_PROFILE: 'dev' });
     expect(await alphaOf(SEVERAL, 'prod')).to.equal(0.01);
   });
 
-  it('are chosen by the environment where there is no argument', async () => {
+  it('are chosen by the environment if there is no argument', async () => {
     setEnvironment({ EVENHAND_PROFILE: 'dev' });
     expect(await alphaOf(SEVERAL)).to.equal(0.2);
     setEnvironment({ EVENHAND_PROFILE: '' });
     expect(await alphaOf(SEVERAL)).to.equal(0.05);
   });
 
-  it('are not chosen by the environment where it shall not be asked', async () => {
+  it('ignore the environment if the argument is null', async () => {
     setEnvironment({ EVENHAND_PROFILE: 'dev' });
     expect(await alphaOf(SEVERAL, null)).to.equal(0.05);
     setEnvironment({ EVENHAND_PROFILE: 'nowhere' });
     expect(await alphaOf(ONLY, null)).to.equal(0.2);
   });
 
-  it('are taken by themselves where there is only one', async () => {
+  it('apply the only profile without a request', async () => {
     expect(await alphaOf(ONLY)).to.equal(0.2);
   });
 
-  it('are left alone where there are several and none is chosen', async () => {
+  it('apply none of several profiles if none is chosen', async () => {
     expect(await alphaOf(SEVERAL)).to.equal(0.05);
   });
 
-  it('replace whole keys, whatever they are called, and leave the others', async () => {
+  it('replace complete keys, whatever their names, and keep the others', async () => {
     const text =
       'sensitive: [sex]\nfeatures: [a]\nsteps: [{ kind: ProxyDropper }]\nbenchmarks: { sex: { f: 1 } }\n' +
       'profiles:\n  p: { pipeline: [{ transformer: CorrelationRemover }], benchmarks: { sex: { m: 1 } } }\n';
@@ -157,13 +157,13 @@ describe('profiles', () => {
     expect(config.features).to.deep.equal(['a']);
   });
 
-  it('may bring what the top level lacks', async () => {
+  it('may supply keys that the top level lacks', async () => {
     const text = 'alpha: 0.1\nprofiles:\n  a: { sensitive: [sex] }\n  b: { sensitive: [race] }\n';
     expect((await loadConfig(write('lacks.yml', text), { profile: 'b' })).sensitive).to.deep.equal(['race']);
     expect((await errorOf(loadConfig(write('lacks.yml', text)))).message).to.match(/:1:1: sensitive: is missing/);
   });
 
-  it('may be called __proto__', async () => {
+  it('may have the name __proto__', async () => {
     const text = 'sensitive: [sex]\nprofiles:\n  __proto__: { alpha: 0.2 }\n  other: {}\n';
     expect(await alphaOf(text, '__proto__')).to.equal(0.2);
     expect((await errorOf(loadConfig(write('p.yml', text), { profile: 'constructor' }))).message).to.include(
@@ -173,25 +173,25 @@ describe('profiles', () => {
 
   for (const { title, text, profile, at, says } of [
     {
-      title: 'one that is not there is an error with the names',
+      title: 'reports a missing profile with similar names',
       text: SEVERAL,
       profile: 'prd',
       at: '4:1',
-      says: "--profile (in code: profile) asks for the profile 'prd', which is not here. Did you mean 'prod'?",
+      says: "--profile (in code: profile) requests the profile 'prd', which does not exist. Did you mean 'prod'?",
     },
     {
-      title: 'the names are listed where none is near',
+      title: 'lists the names if none is similar',
       text: SEVERAL,
       profile: 'experiment',
       at: '4:1',
-      says: "--profile (in code: profile) asks for the profile 'experiment', which is not here. The profiles are 'dev' and 'prod'.",
+      says: "--profile (in code: profile) requests the profile 'experiment', which does not exist. The profiles are 'dev' and 'prod'.",
     },
     {
-      title: 'none at all is an error too',
+      title: 'reports a request without any profiles',
       text: 'sensitive: [sex]\n',
       profile: 'dev',
       at: '1:1',
-      says: "--profile (in code: profile) asks for the profile 'dev', which is not here. There are no profiles here: ask for none.",
+      says: "--profile (in code: profile) requests the profile 'dev', which does not exist. The configuration has no profiles: do not request one.",
     },
   ]) {
     it(title, async () => {
@@ -200,10 +200,10 @@ describe('profiles', () => {
     });
   }
 
-  it('the environment is named where it asks for one that is not there', async () => {
+  it('names the environment variable if it requests a missing profile', async () => {
     setEnvironment({ EVENHAND_PROFILE: 'nope' });
     expect((await errorOf(loadConfig(write('env.yml', ONLY)))).message).to.match(
-      /:2:1: EVENHAND_PROFILE asks for the profile 'nope', which is not here\. Did you mean|The profiles are 'dev'\.$/,
+      /:2:1: EVENHAND_PROFILE requests the profile 'nope', which does not exist\. Did you mean|The profiles are 'dev'\.$/,
     );
   });
 });
@@ -221,19 +221,19 @@ describe('findConfigFile', () => {
     expect(findConfigFile(path.join(folder(), 'tree'))).to.equal(outer);
   });
 
-  it('takes the home folder last', () => {
+  it('uses the home folder last', () => {
     const home = write('home/.evenhand/config.yml', 'sensitive: [home]\n');
     mkdirSync(path.join(folder(), 'elsewhere'), { recursive: true });
     setEnvironment({ HOME: path.join(folder(), 'home'), USERPROFILE: path.join(folder(), 'home') });
     expect(findConfigFile(path.join(folder(), 'elsewhere'))).to.equal(home);
   });
 
-  it('takes EVENHAND_CONFIG_PATH first, there or not', () => {
+  it('uses EVENHAND_CONFIG_PATH first, even if the file does not exist', () => {
     setEnvironment({ EVENHAND_CONFIG_PATH: 'here.yml' });
     expect(findConfigFile(folder())).to.equal('here.yml');
   });
 
-  it('gives undefined where there is none, and loadConfig then says where it looked', async () => {
+  it('returns undefined if there is none, and loadConfig reports where it searched', async () => {
     setEnvironment({ HOME: path.join(folder(), 'nobody'), USERPROFILE: path.join(folder(), 'nobody') });
     mkdirSync(path.join(folder(), 'empty'), { recursive: true });
     expect(findConfigFile(path.join(folder(), 'empty'))).to.equal(undefined);
@@ -242,7 +242,7 @@ describe('findConfigFile', () => {
     try {
       expect(realpathSync('.')).to.equal(realpathSync(path.join(folder(), 'empty')));
       expect((await errorOf(loadConfig())).message).to.equal(
-        'there is no configuration file: no .evenhand/config.yml here or above. Name one with --config or EVENHAND_CONFIG_PATH.',
+        'no configuration file was found: there is no .evenhand/config.yml in this folder or above it. Name one with --config or EVENHAND_CONFIG_PATH.',
       );
     } finally {
       process.chdir(before);

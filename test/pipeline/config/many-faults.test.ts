@@ -9,13 +9,13 @@ const NAMES = Array.from({ length: 60 }, (_, place) => place);
 const TEXTS: Readonly<Record<string, string>> = {
   'unknown keys': `sensitive: [sex]\n${NAMES.map((place) => `alpha${String(place)}: 1\n`).join('')}`,
   'unknown parameters': `sensitive: [sex]\ntraining: { method: reductions, target_column: y, params: { ${NAMES.map((place) => `nu${String(place)}: 1`).join(', ')} } }`,
-  'crossings of what is no attribute': `sensitive: [sex]\nintersections: [${NAMES.map((place) => `[sex, sex${String(place)}]`).join(', ')}]`,
-  'benchmarks of what is no attribute': `sensitive: [sex]\nbenchmarks: { ${NAMES.map((place) => `sex${String(place)}: { f: 1 }`).join(', ')} }`,
+  'intersections of names that are not attributes': `sensitive: [sex]\nintersections: [${NAMES.map((place) => `[sex, sex${String(place)}]`).join(', ')}]`,
+  'benchmarks of names that are not attributes': `sensitive: [sex]\nbenchmarks: { ${NAMES.map((place) => `sex${String(place)}: { f: 1 }`).join(', ')} }`,
 };
 
-describe('a configuration with many faults', () => {
+describe('a configuration with many problems', () => {
   for (const [title, text] of Object.entries(TEXTS)) {
-    it(`${title}: all are told, and names are looked for in the first 50`, async () => {
+    it(`${title}: all are reported, with suggestions for the first 50`, async () => {
       const error = (await parseConfigText(text, 'c', { profile: null }).catch(
         (reason: unknown) => reason,
       )) as ConfigValidationError;

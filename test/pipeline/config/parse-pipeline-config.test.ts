@@ -45,7 +45,7 @@ const FULL = {
 } as const;
 
 describe('parsePipelineConfig', () => {
-  it('fills in the defaults of the contract', () => {
+  it('fills in the documented defaults', () => {
     expect(parsePipelineConfig({ sensitive: 'sex' })).to.deep.equal({
       sensitive: ['sex'],
       intersections: [],
@@ -56,7 +56,7 @@ describe('parsePipelineConfig', () => {
     });
   });
 
-  it('gives declared keys in camelCase, and leaves keys that are data as they are', () => {
+  it('converts declared keys to camelCase, and keeps keys that are data', () => {
     const config = parsePipelineConfig(FULL);
     expect(config).to.deep.equal({
       sensitive: ['sex', 'race'],
@@ -99,14 +99,14 @@ describe('parsePipelineConfig', () => {
     });
   });
 
-  it('takes what it gave, and what pipelineConfigToJson gave', () => {
+  it('accepts its own output and that of pipelineConfigToJson', () => {
     const config = parsePipelineConfig(FULL);
     expect(parsePipelineConfig(config)).to.deep.equal(config);
     expect(parsePipelineConfig(pipelineConfigToJson(config))).to.deep.equal(config);
     expect(parsePipelineConfig(JSON.parse(JSON.stringify(pipelineConfigToJson(config))))).to.deep.equal(config);
   });
 
-  it('takes keys whose value is undefined for keys left out', () => {
+  it('treats keys with the value undefined as omitted', () => {
     const config: PipelineConfigInput = { sensitive: ['sex'], training: undefined, features: undefined };
     expect(parsePipelineConfig(config)).to.have.all.keys(
       'sensitive',
@@ -118,12 +118,12 @@ describe('parsePipelineConfig', () => {
     );
   });
 
-  it('minds no key whose value is undefined, whatever it is called', () => {
+  it('ignores any key with the value undefined, whatever its name', () => {
     const given = { sensitive: 'sex', pipeline: [{ transformer: 'ProxyDropper', kind: undefined }], steps: undefined };
     expect(parsePipelineConfig({ ...given, nonsense: undefined }).pipeline).to.have.lengthOf(1);
   });
 
-  it('freezes all of the result and none of what was given', () => {
+  it('freezes the complete result, but not its input', () => {
     const given = structuredClone(FULL) as Record<string, unknown>;
     const walk = (value: unknown, check: (part: object) => void): void => {
       if (typeof value !== 'object' || value === null) return;
@@ -136,7 +136,7 @@ describe('parsePipelineConfig', () => {
     walk(given, (part) => expect(part).not.to.be.frozen);
   });
 
-  it('keeps labels like __proto__ and constructor, and they do no harm', async () => {
+  it('keeps labels like __proto__ and constructor without harm', async () => {
     const text = 'sensitive: [__proto__, constructor]\nbenchmarks:\n  __proto__: { __proto__: 0.5, toString: 0.5 }\n';
     const { benchmarks, sensitive } = await parseConfigText(text);
     expect(sensitive).to.deep.equal(['__proto__', 'constructor']);
@@ -150,7 +150,7 @@ describe('parsePipelineConfig', () => {
     expect(JSON.stringify(again.benchmarks)).to.equal('{"__proto__":{"__proto__":0.5,"toString":0.5}}');
   });
 
-  it('names the path, and what the configuration is called', () => {
+  it('reports the path and the name of the configuration', () => {
     const parse = () => parsePipelineConfig({ sensitive: ['sex'], steps: [{ kind: 'ProxyDropper', params: { maxDrop: -1 } }] }, 'the body'); // prettier-ignore
     expect(parse).to.throw(
       ConfigValidationError,
@@ -158,7 +158,7 @@ describe('parsePipelineConfig', () => {
     );
   });
 
-  it('finds a key given in both cases', () => {
+  it('rejects a key given in both cases', () => {
     expect(() => parsePipelineConfig({ sensitive: 'sex', proxy_threshold: 0.1, proxyThreshold: 0.2 })).to.throw(
       ConfigValidationError,
       "the keys 'proxy_threshold' and 'proxyThreshold' are the same. Keep one of the two.",
@@ -166,12 +166,12 @@ describe('parsePipelineConfig', () => {
   });
 
   for (const value of [undefined, null, 1, 'sensitive: [sex]', [], [{}], true, () => 1, Symbol('x'), 1n, new Map()]) {
-    it(`refuses ${typeof value === 'object' ? JSON.stringify(value) : typeof value} with an error of its own`, () => {
+    it(`rejects ${typeof value === 'object' ? JSON.stringify(value) : typeof value} with a ConfigValidationError`, () => {
       expect(() => parsePipelineConfig(value)).to.throw(ConfigValidationError);
     });
   }
 
-  it('gives a configuration or an error of its own, whatever comes', () => {
+  it('returns a configuration or throws a ConfigValidationError for any input', () => {
     const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
     const keys = fc.constantFrom(...Object.keys(FULL), 'steps', 'profiles', 'nonsense', '__proto__');
     const nearly = fc.dictionary(keys, fc.oneof(anything, fc.constantFrom(...Object.values(FULL))));
@@ -201,17 +201,17 @@ describe('names of steps', () => {
       names: TRANSFORMER_KINDS,
     },
     {
-      title: 'count where a transformer comes again',
+      title: 'are numbered if a transformer is repeated',
       steps: [{ kind }, { kind }, { kind }],
       names: [kind, `${kind}_2`, `${kind}_3`],
     },
     {
-      title: 'leave out those that were given',
+      title: 'skip names that were given',
       steps: [{ kind }, { kind: 'CorrelationRemover', name: kind }],
       names: [`${kind}_2`, kind],
     },
     {
-      title: 'leave out numbers that were given',
+      title: 'skip numbers that were given',
       steps: [{ kind, name: `${kind}_2` }, { kind }, { kind }],
       names: [`${kind}_2`, kind, `${kind}_3`],
     },
@@ -246,24 +246,24 @@ describe('labels and names in a file', () => {
     });
   }
 
-  it('a number as a label of an object is its text', () => {
+  it('converts a numeric label of an object to text', () => {
     const training = { method: 'reductions', target_column: 'y', positive_label: 1 };
     expect(parsePipelineConfig({ sensitive: 's', training }).training?.positiveLabel).to.equal('1');
   });
 
-  it('a group that is written as a number is its text', async () => {
+  it('reads a group written as a number as text', async () => {
     const { benchmarks } = await parseConfigText(
       'sensitive: [g]\nbenchmarks: { g: { 1: 0.25, true: 0.25, 1.0: 0.5 } }',
     );
     expect(benchmarks).to.deep.equal({ g: { 1: 0.25, true: 0.25, '1.0': 0.5 } });
   });
 
-  it('an attribute named no is a text', async () => {
+  it('reads an attribute named no as text', async () => {
     expect((await parseConfigText('sensitive: [no, yes]')).sensitive).to.deep.equal(['no', 'yes']);
   });
 });
 
-describe('numbers at the ends of their ranges', () => {
+describe('numbers at the limits of their ranges', () => {
   const texts: readonly (readonly [string, boolean])[] = [
     ['alpha: 0', false],
     ['alpha: 1e-300', true],
@@ -302,7 +302,7 @@ describe('numbers at the ends of their ranges', () => {
     ['benchmarks: { s: { a: 1 } }', true],
   ];
   for (const [text, isValid] of texts) {
-    it(`${text.replaceAll('\n', ', ')} is ${isValid ? 'taken' : 'refused'}`, async () => {
+    it(`${text.replaceAll('\n', ', ')} is ${isValid ? 'accepted' : 'rejected'}`, async () => {
       const outcome = await parseConfigText(`sensitive: [s]\n${text}\n`).catch((error: unknown) => error);
       expect(outcome instanceof ConfigValidationError).to.equal(!isValid);
     });
@@ -310,7 +310,7 @@ describe('numbers at the ends of their ranges', () => {
 });
 
 describe('pipelineConfigToJson', () => {
-  it('has the keys of a file, in the same order however they were given', () => {
+  it('has the keys of a file, in the same order as declared, whatever the order of the input', () => {
     const backwards = Object.fromEntries(Object.entries(FULL).reverse());
     const [text, other] = [FULL, backwards].map((each) =>
       JSON.stringify(pipelineConfigToJson(parsePipelineConfig(each))),
@@ -331,13 +331,13 @@ describe('pipelineConfigToJson', () => {
     ]);
   });
 
-  it('gives parameters in the order in which they are declared', () => {
+  it('keeps parameters in the order of their declaration', () => {
     const json = (params: object): string =>
       JSON.stringify(pipelineConfigToJson(parsePipelineConfig({ sensitive: 's', steps: [{ kind: 'ProxyDropper', params }] }))); // prettier-ignore
     expect(json({ max_drop: 1, threshold: 0.5 })).to.equal(json({ threshold: 0.5, maxDrop: 1 }));
   });
 
-  it('leaves what was given as it was written', () => {
+  it('keeps the input as it was written', () => {
     const { training } = pipelineConfigToJson(parsePipelineConfig(FULL)) as typeof FULL;
     expect(training).to.deep.equal(FULL.training);
   });

@@ -36,7 +36,7 @@ describe('the association of a column with groups', () => {
     });
   }
 
-  it('rows without a value or a group are left out', () => {
+  it('excludes rows without a value or a group', () => {
     const groups = text([0, 0, 1, 1, -1, 1], ['a', 'b']);
     expect(columnAssociation(numbers([1, 2, 3, 4, 9, null]), groups)).to.deep.equal({
       ...columnAssociation(numbers([1, 2, 3, 4]), text([0, 0, 1, 1], ['a', 'b'])),
@@ -58,7 +58,7 @@ describe('the association of a column with groups', () => {
     }
   });
 
-  it('lengths that differ are refused', () => {
+  it('rejects different lengths', () => {
     expect(() => columnAssociation(numbers([1]), text([0, 1], ['a', 'b']))).to.throw(
       DataValidationError,
       'The column has 1 rows and the groups have 2.',

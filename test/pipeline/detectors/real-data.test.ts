@@ -48,7 +48,7 @@ describeWithReference('the detectors on Adult', () => {
     ['race', BY_RACE],
   ] as const) {
     for (const [name, statistic, pValue, adjusted, size] of expected) {
-      it(`${name} by ${attribute} is as SciPy has it`, () => {
+      it(`${name} by ${attribute} matches SciPy`, () => {
         const found = report.body.disparities.find((own) => own.attribute === attribute && own.column === name);
         const near = (actual: number | undefined, value: number) => {
           expect(actual).to.be.closeTo(value, Math.max(1e-9 * value, Number.MIN_VALUE));
@@ -61,7 +61,7 @@ describeWithReference('the detectors on Adult', () => {
     }
   }
 
-  it('relationship and marital status are proxies of sex, native country of race', () => {
+  it('finds relationship and marital status as proxies of sex, and native country of race', () => {
     const proxies = report.body.proxies.map(({ attribute, column, value }) => [attribute, column, value.toFixed(3)]);
     expect(proxies).to.deep.equal([
       ['sex', 'relationship', '0.649'],
@@ -72,7 +72,7 @@ describeWithReference('the detectors on Adult', () => {
     ]);
   });
 
-  it('of 32,561 rows 21,790 are of men: chi2 = 3728.95 against halves', () => {
+  it('compares 21,790 men of 32,561 rows with halves: chi2 = 3728.95', () => {
     const [sex] = report.body.representation;
     expect(sex?.statistic).to.be.closeTo(3728.950615767329, 1e-8);
     expect(sex?.groups.map(({ group, n }) => [group, n])).to.deep.equal([

@@ -18,7 +18,7 @@ import { Table } from '../../../src/table/index.ts';
 
 const HOSTILE = 'a|b\n<script>alert(1)</script>';
 
-/** Groups and columns whose names and labels are anything but plain. */
+/** Groups and columns with unusual names and labels. */
 async function hostileReport(): Promise<DetectorReport> {
   const rows = Array.from({ length: 80 }, (_, row) => row);
   const column = (labels: readonly string[]) => ({
@@ -53,14 +53,14 @@ describe('the report of the detectors', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('is frozen through and through', async () => {
+  it('is deeply frozen', async () => {
     const report = await plain();
     const isFrozen = (value: unknown): boolean =>
       typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(isFrozen));
     expect(isFrozen(report)).to.equal(true);
   });
 
-  it('as JSON has snake_case names, and null with a reason where a number is undefined', async () => {
+  it('has snake_case names in JSON, and null with a reason for an undefined number', async () => {
     const { meta, body } = JSON.parse(JSON.stringify(await plain())) as Record<string, Record<string, unknown>>;
     expect(meta).to.include({ rows: 200, alpha: 0.05, proxy_threshold: 0.3, target: null });
     expect(Object.keys(body ?? {})).to.have.members(['summary', 'representation', 'disparities', 'missingness', 'proxies', 'associations']); // prettier-ignore
@@ -74,12 +74,12 @@ describe('the report of the detectors', () => {
     expect(fit).to.include({ statistic: null, p_value: null, reason: 'there is no benchmark' });
   });
 
-  it('as JSON says why a statistic without bound is null', async () => {
+  it('has the reason in JSON if an infinite statistic is null', async () => {
     const sure = { sex: ['f', 'f', 'm', 'm'], x: [1.5, 1.5, 2.5, 2.5] };
     const { body } = (await runDetectors(sure, { sensitive: ['sex'] })).toJSON();
     const [found] = (body as { disparities: Record<string, unknown>[] }).disparities;
     expect(found).to.deep.include({ statistic: null, p_value: 0 });
-    expect(found?.['notes']).to.include('no group has any spread, so F has no bound');
+    expect(found?.['notes']).to.include('no group has any spread, so F is infinite');
   });
 
   it('is the same for the same data', async () => {
@@ -87,7 +87,7 @@ describe('the report of the detectors', () => {
     expect((await plain()).toMarkdown()).to.equal((await plain()).toMarkdown());
   });
 
-  it('says the findings in words, the largest first, and claims no more than was tested', async () => {
+  it('states the findings as sentences, the largest first, and claims no more than was tested', async () => {
     const report = await plain();
     const { findings, ...counts } = report.body.summary;
     expect(counts).to.deep.equal({
@@ -99,18 +99,18 @@ describe('the report of the detectors', () => {
     expect(findings).to.have.length(3);
     expect(findings.join('\n')).to.not.match(/bias|unfair|discriminat/i);
     expect(findings[2]).to.equal(
-      "The groups of sex do not occur as in the benchmark (p = 0.004); the farthest is 'f', with 50.0% of rows against 60.0%.",
+      "The shares of the groups of sex differ from the benchmark (p = 0.004); the farthest is 'f', with 50.0% of rows against 60.0%.",
     );
   });
 
-  it('as Markdown has a section for every detector', async () => {
+  it('has a section for every detector in Markdown', async () => {
     const markdown = (await plain()).toMarkdown();
     const headings = markdown.split('\n').filter((line) => line.startsWith('## '));
     expect(headings).to.deep.equal(['## Findings', '## Representation', '## Disparities', '## Missing values', '## Proxies']); // prettier-ignore
     expect(markdown).to.not.match(/NaN|Infinity|null|\[object/);
   });
 
-  it('keeps hostile names and labels as text, in every form', async () => {
+  it('keeps hostile names and labels as text, in every format', async () => {
     const report = await hostileReport();
     const markdown = report.toMarkdown();
     expect(markdown)
@@ -130,14 +130,14 @@ describe('the report of the detectors', () => {
     expect(({} as Record<string, unknown>)['width']).to.equal(undefined);
   });
 
-  it('with long lists shows the head of a table and says so', async () => {
+  it('shows the beginning of long tables with a note', async () => {
     const groups = Array.from({ length: 500 }, (_, row) => `g${row % 100}`);
     const markdown = (await runDetectors({ groups }, { sensitive: ['groups'] })).toMarkdown();
     expect(markdown).to.include('40 more rows are in the JSON report.');
     expect(markdown.split('\n').filter((line) => line.startsWith('| g'))).to.have.length(61);
   });
 
-  it('is written as .md, .json and .html; any other extension is refused before', async () => {
+  it('is written as .md, .json and .html; any other extension is rejected before writing', async () => {
     const report = await plain();
     for (const name of ['report.md', 'report.JSON', 'sub/report.html']) {
       await writeDetectorReport(report, path.join(folder, name));
@@ -154,15 +154,15 @@ describe('the report of the detectors', () => {
       .with.property('suggestion', 'End the name in .md, .json or .html.');
   });
 
-  it('as a page without the package that draws has tables, and says so', async () => {
+  it('has tables and a note if the package for charts is missing', async () => {
     const html = await reportToHtml(await plain(), () =>
       Promise.reject(new DependencyError("The package 'echarts' cannot be loaded.", { suggestion: 'Install it.' })),
     );
-    expect(html).to.include('tables and no picture: The package &#39;echarts&#39; cannot be loaded. Install it.');
+    expect(html).to.include('tables but no chart: The package &#39;echarts&#39; cannot be loaded. Install it.');
     expect(html).to.include('<table>').and.not.include('<svg');
   });
 
-  it('is drawn as a heat map; nothing to draw is an error', async () => {
+  it('is plotted as a heat map, and throws if there is nothing to plot', async () => {
     const file = path.join(folder, 'proxies.svg');
     expect(await plotProxies(await plain(), { savePath: file, title: 'By sex' })).to.equal(file);
     const svg = readFileSync(file, 'utf8');

@@ -8,7 +8,7 @@ import { golden } from '../../stats/association/detectors-golden.ts';
 
 const SEX: DetectorConfig = { sensitive: ['sex'] };
 
-/** So many values in turn. */
+/** Repeats the values in turn. */
 const cycle = <Value>(rows: number, values: readonly Value[]): Value[] =>
   Array.from({ length: rows }, (_, row) => values[row % values.length] as Value);
 
@@ -22,7 +22,7 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('the detectors: disparities and proxies', () => {
-  it("are SciPy's tests, with p-values adjusted as statsmodels does", async () => {
+  it("match SciPy's tests and statsmodels' adjustment of p-values", async () => {
     const { groups, columns, tests } = golden.table;
     const { body } = await runDetectors({ ...columns, group: groups }, { sensitive: ['group'] });
     expect(body.disparities.map(({ column }) => column)).to.have.members(tests.map(({ name }) => name));
@@ -44,19 +44,19 @@ describe('the detectors: disparities and proxies', () => {
     expect(body.proxies.map(({ column }) => column)).to.have.members(strong.map(({ name }) => name));
   });
 
-  it('one column alone: its p-value is not changed by the adjustment', async () => {
+  it('do not change the p-value of a single column by the adjustment', async () => {
     const { groups, columns } = golden.table;
     const { noise_text: text = [] } = columns;
     const { body } = await runDetectors({ text, group: groups }, { sensitive: ['group'] });
     expect(body.disparities[0]?.adjustedPValue).to.equal(body.disparities[0]?.pValue);
   });
 
-  it('p-values are adjusted over the columns of each attribute by itself', async () => {
+  it('adjust p-values over the columns of each attribute separately', async () => {
     const { groups, columns } = golden.table;
     const other = cycle(groups.length, ['x', 'y', 'y']);
     const one = await runDetectors({ ...columns, group: groups }, { sensitive: ['group'] });
     const two = await runDetectors({ ...columns, group: groups, other }, { sensitive: ['group', 'other'] });
-    // The column `other` joins the family of `group`, and nothing else does.
+    // The column `other` is the only one to join the family of `group`.
     expect(two.body.disparities.filter(({ attribute }) => attribute === 'group')).to.have.length(
       one.body.disparities.length + 1,
     );
@@ -65,7 +65,7 @@ describe('the detectors: disparities and proxies', () => {
     );
   });
 
-  it('the target and the attribute itself are not tested; the parts of an intersection are not tested against it', async () => {
+  it('do not test the target, the attribute itself, or the parts of an intersection against it', async () => {
     const data = {
       sex: cycle(120, ['f', 'm']),
       race: cycle(120, ['a', 'b', 'c']),
@@ -87,7 +87,7 @@ describe('the detectors: disparities and proxies', () => {
     expect(meta.columnsTested).to.deep.equal(['sex', 'race', 'hours']);
   });
 
-  it('proxies are sorted by strength, and one at the threshold itself is a proxy', async () => {
+  it('sort proxies by strength, and include a column at the threshold itself', async () => {
     // Of 4 values, means 0 and 1 around 0.5: eta squared = 1 / (1 + 4 d^2), d the distance of values from their mean.
     const data = { sex: ['f', 'f', 'm', 'm'], weak: [-1, 1, 0, 2], exact: [0, 0, 1, 1], half: [-0.5, 0.5, 0.5, 1.5] };
     const { body } = await runDetectors(data, { ...SEX, proxyThreshold: 0.5 });
@@ -99,7 +99,7 @@ describe('the detectors: disparities and proxies', () => {
     expect(body.associations[0]?.value).to.be.closeTo(0.2, 1e-15);
   });
 
-  it('says where groups lie farthest apart: means of numbers, the share of one text', async () => {
+  it('report which groups differ most: by means of numbers, or by the share of one text', async () => {
     const data = {
       sex: [...repeat(40, 'f'), ...repeat(40, 'm'), 'x'],
       wage: [...cycle(40, [10, 20]), ...cycle(40, [20, 40]), 900],
@@ -107,7 +107,7 @@ describe('the detectors: disparities and proxies', () => {
     };
     const { body } = await runDetectors(data, SEX);
     const contrastOf = (name: string) => body.disparities.find(({ column }) => column === name)?.contrast;
-    // The group x has one row, and is no extreme.
+    // The group x has one row, so it is not an extreme.
     expect(contrastOf('wage')).to.deep.equal({
       level: null,
       lowest: { group: 'f', value: 15, n: 40 },
@@ -120,18 +120,18 @@ describe('the detectors: disparities and proxies', () => {
     });
   });
 
-  it('says where a p-value is rough, and where eta squared is large by chance', async () => {
+  it('note a rough p-value, and an eta squared that is large by chance', async () => {
     const random = createRandom(3);
     const rare = await runDetectors({ sex: cycle(40, ['f', 'm']), job: [...repeat(37, 'clerk'), ...repeat(3, 'smith')] }, SEX); // prettier-ignore
     expect(rare.body.disparities[0]?.notes).to.deep.equal(['the p-value is rough: an expected count is 1.5, below 5']);
     const groups = Array.from({ length: 200 }, (_, row) => `g${row % 100}`);
     const many = await runDetectors({ groups, x: groups.map(() => random.normal()) }, { sensitive: ['groups'] });
     expect(many.body.proxies[0]?.notes).to.deep.equal([
-      'of noise alone eta squared would be about 0.50: 100 groups in 200 rows',
+      'by chance alone, eta squared would be about 0.50: 100 groups in 200 rows',
     ]);
   });
 
-  it('does not change with the order of rows', async () => {
+  it('do not depend on the order of rows', async () => {
     const { groups, columns } = golden.table;
     const table = Table.from({ ...columns, group: groups });
     const reversed = table.take(Array.from({ length: table.rowCount }, (_, row) => table.rowCount - 1 - row));
@@ -147,7 +147,7 @@ describe('the detectors: representation', () => {
   const halves = { sex: { f: 0.5, m: 0.5 } };
   const crowd = { sex: [...repeat(560, 'm'), ...repeat(440, 'f')] };
 
-  it('560 and 440 against halves: chi2 = 14.4, p = 0.000148', async () => {
+  it('compares 560 and 440 with halves: chi2 = 14.4, p = 0.000148', async () => {
     const { body } = await runDetectors(crowd, { ...SEX, benchmarks: halves });
     const [fit] = body.representation;
     expect(fit?.statistic).to.be.closeTo(14.4, 1e-12);
@@ -158,7 +158,7 @@ describe('the detectors: representation', () => {
       { group: 'm', n: 560, share: 0.56, benchmarkShare: 0.5 },
     ]);
     expect(body.summary.findings).to.deep.equal([
-      "The groups of sex do not occur as in the benchmark (p < 0.001); the farthest is 'f', with 44.0% of rows against 50.0%.",
+      "The shares of the groups of sex differ from the benchmark (p < 0.001); the farthest is 'f', with 44.0% of rows against 50.0%.",
     ]);
   });
 
@@ -178,9 +178,9 @@ describe('the detectors: representation', () => {
       expect(flagged, attribute).to.equal(false);
     }
     expect(together.body.summary.representationFlagged).to.equal(0);
-    expect(together.body.summary.findings.join()).to.not.include('do not occur as in the benchmark');
+    expect(together.body.summary.findings.join()).to.not.include('differ from the benchmark');
     expect(together.toMarkdown()).to.include('p = 0.046, adjusted p = 0.182').and.to.match(/Representation\n\n.*adjusted over all attributes/); // prettier-ignore
-    // Without a benchmark there is no test, and so no member of the family; twice the same p-value stays what it is.
+    // Without a benchmark there is no test, so it is not in the family; two equal p-values do not change.
     const { body } = await runDetectors(data, { sensitive: ['a', 'b', 'd'], benchmarks: { a: halves['a'] ?? {}, b: halves['b'] ?? {} } }); // prettier-ignore
     expect(body.representation.map(({ flagged }) => flagged)).to.deep.equal([true, true, false]);
     expect(body.representation[0]?.adjustedPValue).to.be.closeTo(raw.a, 1e-12);
@@ -189,7 +189,7 @@ describe('the detectors: representation', () => {
     expect(wire.representation[0]?.['adjusted_p_value']).to.be.closeTo(adjusted.a, 1e-12);
   });
 
-  it('without a benchmark: shares, no test, and the reason', async () => {
+  it('reports shares and the reason for no test if there is no benchmark', async () => {
     const { body } = await runDetectors(crowd, SEX);
     const [fit] = body.representation;
     expect([fit?.statistic, fit?.pValue, fit?.flagged, fit?.reason]).to.deep.equal([
@@ -202,7 +202,7 @@ describe('the detectors: representation', () => {
     expect(body.summary.findings).to.deep.equal([]);
   });
 
-  it('a group of the benchmark that never occurs counts as 0 observed', async () => {
+  it('counts a group of the benchmark that never occurs as 0 observed', async () => {
     // 100 rows against 60, 30 and 10: 10^2 / 60 + 0 + 10^2 / 10.
     const data = { sex: [...repeat(70, 'f'), ...repeat(30, 'm')] };
     const { body } = await runDetectors(data, { ...SEX, benchmarks: { sex: { f: 0.6, m: 0.3, x: 0.1 } } });
@@ -212,7 +212,7 @@ describe('the detectors: representation', () => {
     expect(fit?.notes).to.deep.equal(["the group 'x' of the benchmark never occurs"]);
   });
 
-  it('a group without a benchmark is named, and nothing is tested', async () => {
+  it('names a group without a benchmark, and tests nothing', async () => {
     const data = { sex: [...repeat(70, 'f'), ...repeat(30, 'm'), 'x'] };
     const { body } = await runDetectors(data, { ...SEX, benchmarks: halves });
     expect(body.representation[0]?.reason).to.equal("the benchmark has no share for the group 'x'");
@@ -221,33 +221,33 @@ describe('the detectors: representation', () => {
     ]);
   });
 
-  it('a group that should not occur and does: no bound, p 0, and a note', async () => {
+  it('reports an infinite statistic, p 0 and a note for a group with benchmark 0 that occurs', async () => {
     const { body } = await runDetectors({ sex: cycle(90, ['f', 'm', 'x']) }, { ...SEX, benchmarks: { sex: { f: 0.5, m: 0.5, x: 0 } } }); // prettier-ignore
     const [fit] = body.representation;
     expect([fit?.statistic, fit?.pValue, fit?.flagged]).to.deep.equal([Infinity, 0, true]);
     expect(fit?.notes).to.include("the group 'x' occurs with a benchmark of 0");
   });
 
-  it('a benchmark that does not sum to 1 is taken in proportion, and that is said', async () => {
+  it('rescales a benchmark that does not sum to 1, with a note', async () => {
     const { body } = await runDetectors(crowd, { ...SEX, benchmarks: { sex: { f: 0.3, m: 0.3 } } });
     expect(body.representation[0]?.statistic).to.be.closeTo(14.4, 1e-12);
-    expect(body.representation[0]?.notes).to.deep.equal(['the benchmark sums to 0.6 and is taken in proportion']);
+    expect(body.representation[0]?.notes).to.deep.equal(['the benchmark sums to 0.6 and is rescaled to 1']);
   });
 
-  it('few rows: the p-value is called rough', async () => {
+  it('notes that the p-value is rough if there are few rows', async () => {
     const { body } = await runDetectors({ sex: ['f', 'f', 'f', 'm'] }, { ...SEX, benchmarks: halves });
     expect(body.representation[0]?.notes).to.deep.equal(['the p-value is rough: an expected count is 2.0, below 5']);
   });
 
-  it('rows without a group are left out and counted', async () => {
+  it('excludes and counts rows without a group', async () => {
     const { body } = await runDetectors({ sex: [...crowd.sex, null, null] }, { ...SEX, benchmarks: halves });
     const [fit] = body.representation;
     expect([fit?.n, fit?.nMissing]).to.deep.equal([1000, 2]);
     expect(fit?.statistic).to.be.closeTo(14.4, 1e-12);
-    expect(fit?.notes).to.deep.equal(['2 of 1,002 rows have no group and are left out']);
+    expect(fit?.notes).to.deep.equal(['2 of 1,002 rows have no group and are excluded']);
   });
 
-  it('an intersection has a benchmark by the names joined', async () => {
+  it('reads the benchmark of an intersection by its joined names', async () => {
     const data = { sex: cycle(100, ['f', 'm']), race: repeat(100, 'a') };
     const { body } = await runDetectors(data, {
       ...SEX,
@@ -257,14 +257,16 @@ describe('the detectors: representation', () => {
     expect(body.representation[1]).to.include({ attribute: 'sex||race', statistic: 0, pValue: 1 });
   });
 
-  it('a benchmark of something that is no attribute is a warning', async () => {
+  it('warns about a benchmark of a name that is not an attribute', async () => {
     const { meta } = await runDetectors(crowd, { ...SEX, benchmarks: { gender: { f: 1 } } });
-    expect(meta.warnings).to.deep.equal(["There is a benchmark for 'gender', which is no attribute of this analysis."]);
+    expect(meta.warnings).to.deep.equal([
+      "There is a benchmark for 'gender', which is not an attribute of this analysis.",
+    ]);
   });
 });
 
 describe('the detectors: missing values', () => {
-  it('are tested by group, in a family of their own', async () => {
+  it('are tested by group, in a separate family', async () => {
     const sex = [...repeat(100, 'f'), ...repeat(100, 'm')];
     const hours = cycle(200, [1, 2, 3, 4]).map((value, row) => (row % 100 < (row < 100 ? 10 : 30) ? null : value));
     const full = cycle(200, [1, 5]);
@@ -299,14 +301,14 @@ describe('the detectors: what is not tested', () => {
     endless: [1, 2, Infinity, ...cycle(rows - 3, [3, 4])],
   };
 
-  it('is listed with a reason each; whole numbers that may be amounts are tested', async () => {
+  it('lists each column with a reason, and tests whole numbers that may be amounts', async () => {
     const { meta } = await runDetectors(data, SEX);
     expect(meta.columnsTested).to.deep.equal(['wage', 'score']);
     expect(Object.fromEntries(meta.skipped.map(({ column, reason }) => [column, reason]))).to.deep.equal({
-      key: 'it identifies rows: 60 different values in 60 rows',
-      nearly: 'it identifies rows: 59 different values in 60 rows',
-      row: 'it identifies rows: 60 different whole numbers',
-      customer_id: 'it identifies rows: 60 different whole numbers',
+      key: 'it looks like an identifier: 60 distinct values in 60 rows',
+      nearly: 'it looks like an identifier: 59 distinct values in 60 rows',
+      row: 'it looks like an identifier: 60 distinct whole numbers',
+      customer_id: 'it looks like an identifier: 60 distinct whole numbers',
       same: 'all its values are the same',
       zero: 'all its values are the same',
       nothing: 'it has no values',
@@ -314,7 +316,7 @@ describe('the detectors: what is not tested', () => {
     });
   });
 
-  it('a whole number is an identifier by its name only where every value is another', async () => {
+  it('treats whole numbers as identifiers by name only if all values are distinct', async () => {
     const unique = Array.from({ length: rows }, (_, row) => (row * 7919) % 100_003);
     const names = ['id', 'ID', 'user_id', 'Customer ID', 'userId', 'uuid', 'index', 'row_number'];
     const others = ['paid', 'bid', 'grid', 'price_index_change', 'wage'];
@@ -323,7 +325,7 @@ describe('the detectors: what is not tested', () => {
     expect(meta.columnsTested).to.deep.equal([...others, 'twice_id']);
   });
 
-  it('an attribute that is an identifier to others is still an attribute', async () => {
+  it('keeps an attribute that looks like an identifier to other attributes', async () => {
     const { body } = await runDetectors({ sex: ['f', 'm'], x: [1, 2] }, SEX);
     expect(body.representation[0]?.groups.map(({ n }) => n)).to.deep.equal([1, 1]);
   });
@@ -340,7 +342,7 @@ describe('the detectors: what is not tested', () => {
     });
   }
 
-  it('a column that has one value, or one group, among rows with a group is undefined with its reason', async () => {
+  it('reports undefined with a reason for a column with one value, or one group, among rows with a group', async () => {
     const { body } = await runDetectors(
       {
         sex: ['f', 'f', 'm', 'm', null, null],
@@ -354,16 +356,16 @@ describe('the detectors: what is not tested', () => {
     );
     const reasons = Object.fromEntries(body.disparities.map(({ column, reason }) => [column, reason]));
     expect(reasons).to.deep.equal({
-      one: 'rows that have a group have one value only',
-      side: 'its values lie in one group only',
-      number: 'rows that have a group have one value only',
+      one: 'all rows with a group have the same value',
+      side: 'its values are in one group only',
+      number: 'all rows with a group have the same value',
       away: 'no row has both a value and a group',
       scarce: 'no group has more than one value',
     });
     expect(body.disparities.every(({ pValue, flagged }) => Number.isNaN(pValue) && !flagged)).to.equal(true);
   });
 
-  it('one row of data is counted and nothing tested', async () => {
+  it('counts a single row, and tests nothing', async () => {
     const { body } = await runDetectors({ sex: ['f'], x: [1] }, { ...SEX, benchmarks: { sex: { f: 0.5, m: 0.5 } } });
     expect(body.representation[0]?.groups.map(({ n }) => n)).to.deep.equal([1, 0]);
     expect(body.disparities).to.deep.equal([]);
@@ -372,7 +374,7 @@ describe('the detectors: what is not tested', () => {
 
 describe('the detectors: arguments', () => {
   for (const [title, data, config, error, message] of [
-    ['no rows', { sex: [] }, SEX, DataValidationError, 'The data have no rows, so there is nothing to look at.'],
+    ['no rows', { sex: [] }, SEX, DataValidationError, 'The data have no rows, so there is nothing to analyse.'],
     ['an unknown attribute', { gender: ['f'] }, SEX, DataValidationError, "The table has no column 'sex'."],
     ['an unknown target', { sex: ['f'] }, { ...SEX, training: { targetColumn: 'y' } }, DataValidationError, "The table has no column 'y'."], // prettier-ignore
     ['no attribute', { sex: ['f'] }, { sensitive: [] }, ValueError, 'The sensitive parameter must name at least one column. Got [] instead.'], // prettier-ignore
@@ -382,18 +384,18 @@ describe('the detectors: arguments', () => {
     ['a negative share', { sex: ['f'] }, { ...SEX, benchmarks: { sex: { f: -1 } } }, ValueError, 'The benchmarks.sex.f parameter must be a number from 0 to 1. Got -1 instead.'], // prettier-ignore
     ['shares of 0 alone', { sex: ['f'] }, { ...SEX, benchmarks: { sex: { f: 0 } } }, ValueError, 'The benchmarks.sex parameter must have a share above 0. Got {"f":0} instead.'], // prettier-ignore
   ] as const) {
-    it(`${title} is refused`, async () => {
+    it(`${title} is rejected`, async () => {
       const thrown = await failure(runDetectors(data, config));
       expect(thrown).to.be.instanceOf(error).with.property('message', message);
     });
   }
 
-  it('an attribute that is named twice is analysed once', async () => {
+  it('analyse an attribute that is named twice only once', async () => {
     const { meta } = await runDetectors({ sex: ['f', 'm'] }, { sensitive: ['sex', 'sex'], intersections: [['sex']] });
     expect(meta.attributes).to.deep.equal(['sex']);
   });
 
-  it('reports progress up to its end, and stops at a signal', async () => {
+  it('report progress up to the end, and stop at a signal', async () => {
     const data = { sex: cycle(50, ['f', 'm']), a: cycle(50, [1, 2, 3]), b: cycle(50, [1, 2, 3, 4]) };
     const seen: string[] = [];
     await runDetectors(data, SEX, { onProgress: ({ done, total }) => seen.push(`${done}/${total}`) });
@@ -404,7 +406,7 @@ describe('the detectors: arguments', () => {
     expect(await failure(stopped)).to.equal(reason);
   });
 
-  it('five thousand groups and a hundred thousand texts need no table of their product', async () => {
+  it('handle five thousand groups and a hundred thousand texts without a table of their product', async () => {
     const random = createRandom(11);
     const rows = 200_000;
     const group = Int32Array.from({ length: rows }, () => random.integer(5000));

@@ -97,7 +97,7 @@ describe('CorrelationRemover', () => {
     for (const indicator of indicators) expect(Math.abs(correlation(left, indicator))).to.be.below(1e-12);
   });
 
-  it('leaves no correlation with columns that are almost the same', async () => {
+  it('leaves no correlation with columns that are almost equal', async () => {
     const twin = age.map((value) => value + 1e-3 * random.normal());
     const { columns } = await remove({ sensitive: ['age', 'twin'] }, { age, twin, score });
     const left = (columns['score'] ?? []) as number[];
@@ -105,7 +105,7 @@ describe('CorrelationRemover', () => {
     for (const column of [age, twin, apart]) expect(Math.abs(correlation(left, column))).to.be.below(1e-11);
   });
 
-  it('takes a text column of two labels as numbers 0 and 1', async () => {
+  it('treats a text column with two labels like the numbers 0 and 1', async () => {
     const coded = sex.map((value) => Number(value === 'f'));
     const [text, numbers] = [
       await remove({ sensitive: ['sex', 'age'] }, { sex, age, score }),
@@ -114,7 +114,7 @@ describe('CorrelationRemover', () => {
     expectClose(text.columns['score'], numbers.columns['score'] as number[], 1e-11);
   });
 
-  it('is changed by nothing that other sensitive columns make up', async () => {
+  it('ignores linear combinations of other sensitive columns', async () => {
     const twice = age.map((value) => 2 * value - 7);
     const again = race.map((label) => `${label}!`);
     const [plain, more] = [
@@ -127,7 +127,7 @@ describe('CorrelationRemover', () => {
     expectClose(more.columns['score'], plain.columns['score'] as number[], 1e-9);
   });
 
-  it('keeps its digits where a sensitive column lies far from 0', async () => {
+  it('keeps its digits if a sensitive column is far from 0', async () => {
     const far = age.map((value) => 1e9 + value);
     const [near, moved] = [
       await remove({ sensitive: 'age' }, { age, score }),
@@ -138,12 +138,12 @@ describe('CorrelationRemover', () => {
   });
 
   it('applies the means and coefficients fitted to other rows', async () => {
-    // x = 2 s + 1 exactly, of mean 5: what is left is the mean, and what others have beyond the line.
+    // x = 2 s + 1 exactly, with mean 5: the mean remains, and the residuals of other rows.
     const { columns } = await remove({ sensitive: 's' }, { s: [0, 2, 4], x: [1, 5, 9] }, { s: [10, 2], x: [21, 6] });
     expectClose(columns['x'], [5, 6]);
   });
 
-  it('mixes by alpha, and at 0 gives every value back bit for bit', async () => {
+  it('mixes by alpha, and at 0 returns every value bit for bit', async () => {
     const rows = { s: [0, 2, 4], x: [1, 5, 9.1] };
     expect((await remove({ sensitive: 's', alpha: 0 }, rows)).columns['x']).to.deep.equal(rows.x);
     const full = (await remove({ sensitive: 's' }, rows)).columns['x'] as number[];
@@ -154,7 +154,7 @@ describe('CorrelationRemover', () => {
     );
   });
 
-  it('takes a row of weight 2 for two rows', async () => {
+  it('treats a row of weight 2 as two rows', async () => {
     const rows = { s: ['a', 'b', 'b', 'a'], t: [1, 2, 4, 8], x: [1, 3, 2, 9] };
     const twice = { s: [...rows.s, 'b'], t: [...rows.t, 4], x: [...rows.x, 2] };
     const weighted = await new CorrelationRemover({ sensitive: ['s', 't'] }).fit(rows, { sampleWeight: [1, 1, 2, 1] });
@@ -172,34 +172,31 @@ describe('CorrelationRemover', () => {
     expectClose(columns['x']?.slice(0, 3), [5, 5, 5]);
   });
 
-  it('takes nothing out where the sensitive value is missing or its category unseen, which it names', async () => {
+  it('removes nothing if the sensitive value is missing or its category unseen, and names the category', async () => {
     const { columns, remover } = await remove(
       { sensitive: 'g' },
       { g: ['a', 'b'], x: [1, 3] },
       { g: ['a', null, 'z'], x: [1, 7, 8] },
     );
     expect(columns['x']).to.deep.equal([2, 7, 8]);
-    expect(remover.warnings.join()).to.match(/'z' not among those fitted: nothing is taken out/);
+    expect(remover.warnings.join()).to.match(/'z' not seen in fit: nothing is removed/);
   });
 
   for (const { title, sensitive, notes } of [
     {
       title: 'one text column',
       sensitive: ['g'],
-      notes: [`1 row without a value of 'g': it takes nothing out`],
+      notes: [`1 row without a value of 'g': nothing is removed`],
     },
     {
       title: 'one column of numbers',
       sensitive: ['s'],
-      notes: [`2 rows without a value of 's': it takes nothing out`],
+      notes: [`2 rows without a value of 's': nothing is removed`],
     },
     {
       title: 'columns of both kinds',
       sensitive: ['g', 's'],
-      notes: [
-        `1 row without a value of 'g': it takes nothing out`,
-        `2 rows without a value of 's': it takes nothing out`,
-      ],
+      notes: [`1 row without a value of 'g': nothing is removed`, `2 rows without a value of 's': nothing is removed`],
     },
   ]) {
     it(`counts the rows without a value of ${title}, for the latest transform`, async () => {
@@ -213,11 +210,11 @@ describe('CorrelationRemover', () => {
     });
   }
 
-  it('counts the rows that fit leaves out, and says nothing of rows at alpha 0', async () => {
+  it('counts the rows that fit excludes, and has no notes on rows at alpha 0', async () => {
     const rows = { g: ['a', null, 'b', null], s: [1, 2, null, null], x: [1, 2, 3, 4] };
     const remover = new CorrelationRemover({ sensitive: ['g', 's'], features: ['x'], alpha: 0 });
     await (await remover.fit(rows)).transform(rows);
-    expect(remover.warnings).to.deep.equal([`3 rows without a value of 'g', 's' are left out of the fit`]);
+    expect(remover.warnings).to.deep.equal([`3 rows without a value of 'g', 's' are excluded from the fit`]);
   });
 
   for (const { title, rows } of [
@@ -226,7 +223,7 @@ describe('CorrelationRemover', () => {
     { title: 'one group', rows: { s: ['a', 'a'], x: [1, 5] } },
     { title: 'a constant feature', rows: { s: [1, 2, 4], x: [0.1, 0.1, 0.1] } },
   ]) {
-    it(`changes nothing of ${title}`, async () => {
+    it(`does not change ${title}`, async () => {
       expectClose((await remove({ sensitive: 's' }, rows)).columns['x'], rows.x, 1e-15);
     });
   }
@@ -235,7 +232,7 @@ describe('CorrelationRemover', () => {
     const { columns, remover } = await remove({ sensitive: 's' }, { s: [1, null], x: [null, 5], y: [1, 2] });
     expect(columns['x']).to.deep.equal([null, 5]);
     expect(remover.warnings.join()).to.match(
-      /^1 row without a value of 's' is left out of the fit,unchanged: 'x', without a row that has all sensitive values,/,
+      /^1 row without a value of 's' is excluded from the fit,unchanged: 'x', without a row that has all sensitive values,/,
     );
   });
 
@@ -246,14 +243,14 @@ describe('CorrelationRemover', () => {
     expectClose(columns['x'], [2, 2, 2]);
   });
 
-  it('needs the sensitive columns in transform, and numbers where they were numbers', async () => {
+  it('needs the sensitive columns in transform, as numbers if they were numbers', async () => {
     const remover = await new CorrelationRemover({ sensitive: 's' }).fit({ s: [1, 2], x: [1, 2] });
     for (const rows of [{ x: [1] }, { s: ['much'], x: [1] }]) {
       expect(await remover.transform(rows).catch((error: unknown) => error)).to.be.instanceOf(DataValidationError);
     }
   });
 
-  it('refuses alpha outside 0 to 1', () => {
+  it('rejects alpha outside 0 to 1', () => {
     for (const alpha of [-0.1, 1.1, NaN]) {
       expect(() => new CorrelationRemover({ sensitive: 's', alpha })).to.throw(ValueError);
     }

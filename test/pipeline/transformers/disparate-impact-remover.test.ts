@@ -26,7 +26,7 @@ interface Case {
 const remover = (options: Partial<DisparateImpactRemoverOptions> = {}) =>
   new DisparateImpactRemover({ sensitive: 'g', features: ['x'], minGroupSize: 1, ...options });
 
-/** Repairs one column, of the rows fitted or of others. */
+/** Repairs one column of the rows fitted, or of others. */
 const repair = async (
   options: Partial<DisparateImpactRemoverOptions>,
   rows: { g: (string | number | null)[]; x: Values },
@@ -68,7 +68,7 @@ describe('DisparateImpactRemover', () => {
     expect(await repair({}, rows)).to.deep.equal([4, 20, 4, 20, 4, 20]);
   });
 
-  it('takes ranks of groups of different sizes as shares: quantiles of type 7 between values', async () => {
+  it('treats ranks of groups of different sizes as shares: quantiles of type 7 between values', async () => {
     // Ranks 0, 1/2, 1 and 0, 1/3, 2/3, 1: numpy.quantile([0, 10, 40], 1/3) = 20/3, of 2/3 = 20; of [0, 3, 6, 9], 1/2 = 4.5.
     const rows = { g: ['a', 'a', 'a', 'b', 'b', 'b', 'b'], x: [0, 10, 40, 0, 3, 6, 9] };
     const found = await repair({}, rows);
@@ -77,12 +77,12 @@ describe('DisparateImpactRemover', () => {
     });
   });
 
-  it('goes the share repairLevel of the way', async () => {
+  it('moves values by the share repairLevel', async () => {
     const rows = { g: ['a', 'a', 'b', 'b'], x: [0, 10, 100, 130] };
     expect(await repair({ repairLevel: 0.25 }, rows)).to.deep.equal([12.5, 25, 87.5, 115]);
   });
 
-  it('at level 0 gives every value back bit for bit', async () => {
+  it('returns every value bit for bit at level 0', async () => {
     const x = [0.1, -0, 5e-324, 1.7976931348623157e308, 1 / 3, NaN];
     const g = ['a', 'b', 'a', 'b', 'a', 'b'];
     const fitted = await remover({ repairLevel: 0 }).fit({ g, x });
@@ -93,18 +93,18 @@ describe('DisparateImpactRemover', () => {
     });
   });
 
-  it('takes a value beyond those of its group for the nearest of them', async () => {
+  it('treats a value beyond the range of its group as the nearest value in it', async () => {
     const rows = { g: ['a', 'a', 'b', 'b'], x: [0, 10, 100, 130] };
     expect(await repair({}, rows, { g: ['a', 'a', 'b'], x: [-5, 11, 1000] })).to.deep.equal([50, 70, 70]);
     expect(await repair({ repairLevel: 0.5 }, rows, { g: ['a'], x: [-10] })).to.deep.equal([20]);
   });
 
-  it('draws straight lines between the values fitted', async () => {
+  it('interpolates linearly between the values fitted', async () => {
     const rows = { g: ['a', 'a', 'b', 'b'], x: [0, 10, 100, 130] };
     expect(await repair({}, rows, { g: ['a', 'b'], x: [5, 106] })).to.deep.equal([60, 54]);
   });
 
-  it('leaves ties tied, at the mean of what their ranks would get', async () => {
+  it('keeps ties tied, at the mean of the values for their ranks', async () => {
     // Targets at ranks 0, 1/3, 2/3, 1: 0, 0, 0.5, 1.
     const rows = { g: ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'], x: [0, 0, 0, 1, 0, 0, 1, 1] };
     const found = await repair({}, rows);
@@ -113,7 +113,7 @@ describe('DisparateImpactRemover', () => {
     });
   });
 
-  it('so gives groups of one size the same mean, however heavy their ties', () =>
+  it('gives groups of equal size the same mean, however many ties they have', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 5 })), {
@@ -132,7 +132,7 @@ describe('DisparateImpactRemover', () => {
     ));
 
   for (const compat of [undefined, 'aif360'] as const) {
-    it(`never turns the order of values within a group (compat ${compat})`, () =>
+    it(`never changes the order of values within a group (compat ${compat})`, () =>
       fc.assert(
         fc.asyncProperty(
           fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.double({ noNaN: true, min: -1e9, max: 1e9 })), {
@@ -170,7 +170,7 @@ describe('DisparateImpactRemover', () => {
     }
   });
 
-  it('keeps values at both ends of what a double holds finite', async () => {
+  it('keeps values at both ends of the float64 range finite', async () => {
     const most = Number.MAX_VALUE;
     const rows = { g: ['a', 'a', 'a', 'b', 'b'], x: [-most, 0, most, -most, most] };
     expect(await repair({}, rows, { g: ['a', 'b', 'b'], x: [-most, most, 0] })).to.deep.equal([-most, most, 0]);
@@ -181,12 +181,12 @@ describe('DisparateImpactRemover', () => {
     expect(await repair({}, rows)).to.deep.equal([50, null, 70, 50, 70]);
   });
 
-  it('passes rows without a group', async () => {
+  it('does not change rows without a group', async () => {
     const rows = { g: ['a', 'a', null, 'b', 'b'], x: [0, 10, 5, 100, 130] };
     expect(await repair({}, rows)).to.deep.equal([50, 70, 5, 50, 70]);
   });
 
-  it('passes groups of fewer than minGroupSize values, and names them', async () => {
+  it('does not change groups with fewer than minGroupSize values, and names them', async () => {
     const g = [...Array.from({ length: 40 }, (_, row) => (row % 2 === 0 ? 'a' : 'b')), 'c', 'c'];
     const x = g.map((group, row) => (group === 'b' ? 100 : 0) + row);
     const fitted = await new DisparateImpactRemover({ sensitive: 'g', features: ['x'] }).fit({ g, x });
@@ -196,11 +196,11 @@ describe('DisparateImpactRemover', () => {
     expect(fitted.warnings).to.deep.equal([`unchanged: the group 'c', with fewer than 20 values of 'x'`]);
   });
 
-  it('passes groups that it has not seen, and names them', async () => {
+  it('does not change groups that it has not seen, and names them', async () => {
     const fitted = await remover().fit({ g: ['a', 'a', 'b', 'b'], x: [0, 10, 100, 130] });
     const { table } = await fitted.transform({ g: ['z', 'a'], x: [7, 10] });
     expect(table.toColumns()['x']).to.deep.equal([7, 70]);
-    expect(fitted.warnings.join()).to.match(/^unchanged: the group 'z', not among those fitted$/);
+    expect(fitted.warnings.join()).to.match(/^unchanged: the group 'z', not seen in fit$/);
     await fitted.transform({ g: ['a'], x: [0] });
     expect(fitted.warnings).to.deep.equal([]);
   });
@@ -213,7 +213,7 @@ describe('DisparateImpactRemover', () => {
       note: `unchanged: 1 row without a value of 'g'`,
     },
     {
-      title: 'rows that miss one part of a crossing',
+      title: 'rows that lack one part of an intersection',
       sensitive: ['g', 'h'],
       rows: { g: ['a', null, 'b', null], h: [null, 'p', 'p', null], x: [7, 8, 9, 10] },
       note: `unchanged: 3 rows without a value of 'g', 'h'`,
@@ -236,9 +236,9 @@ describe('DisparateImpactRemover', () => {
     });
   }
 
-  it('counts the rows that fit leaves out, and calls none unchanged where all are', async () => {
+  it('counts the rows that fit excludes, and has no note on unchanged rows if no row is repaired', async () => {
     const rows = { g: ['a', 'a', null, 'b', 'b'], x: [0, 10, 5, 100, 130] };
-    const learned = `1 row without a value of 'g' is left out of the fit`;
+    const learned = `1 row without a value of 'g' is excluded from the fit`;
     for (const options of [{ repairLevel: 0 }, { minGroupSize: 3 }]) {
       const fitted = await remover(options).fit(rows);
       await fitted.transform({ g: [null, 'z'], x: [1, 2] });
@@ -246,7 +246,7 @@ describe('DisparateImpactRemover', () => {
     }
   });
 
-  it('passes a column of which fewer than two groups have values, and names it', async () => {
+  it('does not change a column for which fewer than two groups have values, and names it', async () => {
     const rows = { g: ['a', 'a', 'b'], x: [1, 2, null] };
     const fitted = await remover().fit(rows);
     expect((await fitted.transform(rows)).table.toColumns()['x']).to.deep.equal([1, 2, null]);
@@ -258,7 +258,7 @@ describe('DisparateImpactRemover', () => {
     expect(await repair({}, { g: ['a', 'a', 'b', 'b'], x: [4, 4, 4, 4] })).to.deep.equal([4, 4, 4, 4]);
   });
 
-  it('takes a group of one value at the middle rank', async () => {
+  it('places a group with one value at the middle rank', async () => {
     expect(await repair({}, { g: ['a', 'b', 'b', 'b'], x: [9, 1, 3, 7] })).to.deep.equal([6, 5, 6, 8]);
   });
 
@@ -268,13 +268,13 @@ describe('DisparateImpactRemover', () => {
     expect((await fitted.transform(rows)).table.toColumns()['x']).to.deep.equal([2.5, 2.5, 2.5, 2.5]);
   });
 
-  it('repairs the numeric columns that are neither sensitive nor the label, where none are named', async () => {
+  it('repairs the numeric columns that are neither sensitive nor the label, if none are named', async () => {
     const rows = { g: [0, 0, 1, 1], x: [0, 10, 100, 130], y: [0, 1, 0, 1], city: ['u', 'v', 'u', 'v'] };
     const fitted = await new DisparateImpactRemover({ sensitive: 'g', label: 'y', minGroupSize: 1 }).fit(rows);
     expect((await fitted.transform(rows)).table.toColumns()).to.deep.equal({ ...rows, x: [50, 70, 50, 70] });
   });
 
-  it('gives with compat, to a value that its group did not have, what the nearest has', async () => {
+  it('repairs with compat a value that its group did not have like the nearest one', async () => {
     const rows = { g: ['a', 'a', 'b', 'b'], x: [0, 10, 100, 130] };
     const all = await repair({ compat: 'aif360' }, rows);
     expect(all).to.deep.equal([0, 10, 0, 10]);
@@ -287,7 +287,7 @@ describe('DisparateImpactRemover', () => {
     expect(failure).to.be.instanceOf(DataValidationError);
   });
 
-  it('refuses infinite values, with the place', async () => {
+  it('rejects infinite values, with the index', async () => {
     const failure = await remover()
       .fit({ g: ['a', 'b'], x: [0, Infinity] })
       .catch((error: unknown) => error);
@@ -303,12 +303,12 @@ describe('DisparateImpactRemover', () => {
     { compat: 'fairlearn' as 'aif360' },
     { sensitive: [] },
   ]) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       expect(() => remover(options)).to.throw(ValueError);
     });
   }
 
-  it('refuses the label and sensitive columns as features', async () => {
+  it('rejects the label and sensitive columns as features', async () => {
     for (const features of [['g'], ['y']]) {
       const failure = await remover({ features, label: 'y' })
         .fit({ g: ['a', 'b'], y: [0, 1] })

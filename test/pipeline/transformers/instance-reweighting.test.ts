@@ -25,7 +25,7 @@ const expectClose = (actual: readonly number[], expected: readonly number[], tol
 };
 
 describe('InstanceReweighting', () => {
-  it('gives each group its benchmark share over its observed share', async () => {
+  it('weights each group by its benchmark share over its observed share', async () => {
     const sex = [...repeat('female', 20), ...repeat('male', 80)];
     const { weights } = await weigh({ sensitive: 'sex', benchmarks: { sex: { female: 0.51, male: 0.49 } } }, { sex });
     expectClose(weights, [...repeat(0.51 / 0.2, 20), ...repeat(0.49 / 0.8, 80)]);
@@ -48,7 +48,7 @@ describe('InstanceReweighting', () => {
   });
 
   describe('with several attributes', () => {
-    it('is the product of both shares where the attributes are independent', async () => {
+    it('is the product of both shares if the attributes are independent', async () => {
       const a = ['x', 'x', 'x', 'x', 'y', 'y'];
       const b = ['p', 'p', 'q', 'q', 'p', 'q'];
       const { weights } = await weigh(
@@ -59,7 +59,7 @@ describe('InstanceReweighting', () => {
       expectClose(weights, [x * p, x * p, x * q, x * q, y * p, y * q]);
     });
 
-    it('keeps the odds ratio and meets both margins where they are not', async () => {
+    it('keeps the odds ratio and matches both margins if they are not', async () => {
       // 40, 10, 20, 30 rows: with margins of a half, the first cell has share r / (2 (1 + r)), r the root of the odds ratio.
       const a = [...repeat('x', 50), ...repeat('y', 50)];
       const b = [...repeat('p', 40), ...repeat('q', 10), ...repeat('p', 20), ...repeat('q', 30)];
@@ -74,17 +74,17 @@ describe('InstanceReweighting', () => {
       expect(weigher.warnings).to.deep.equal([]);
     });
 
-    it('ends, and says by how much it misses, where no weights can meet the margins', async () => {
+    it('stops and reports the largest difference if no weights can match the margins', async () => {
       const rows = { a: ['x', 'x', 'y'], b: ['p', 'p', 'q'] };
       const { weigher, weights } = await weigh(
         { sensitive: ['a', 'b'], benchmarks: { a: { x: 0.5, y: 0.5 }, b: { p: 0.9, q: 0.1 } } },
         rows,
       );
-      expect(weigher.warnings.join()).to.match(/^no weights give .* off by 0\.4\d*$/);
+      expect(weigher.warnings.join()).to.match(/^no weights match .* difference is 0\.4\d*$/);
       expect(weights.reduce((sum, weight) => sum + weight, 0)).to.be.closeTo(3, 1e-9);
     });
 
-    it('takes equal shares for an attribute without a benchmark', async () => {
+    it('uses equal shares for an attribute without a benchmark', async () => {
       const rows = { a: ['x', 'x', 'x', 'y'], b: ['p', 'q', 'p', 'q'] };
       const alone = await weigh({ sensitive: ['a', 'b'], benchmarks: { a: { x: 0.75, y: 0.25 } } }, rows);
       const both = await weigh(
@@ -95,12 +95,12 @@ describe('InstanceReweighting', () => {
     });
   });
 
-  describe('cuts weights', () => {
-    it('at 10 and gives the rest to the other rows', async () => {
+  describe('caps weights', () => {
+    it('at 10 and distributes the excess among the other rows', async () => {
       const g = [...repeat('rare', 1), ...repeat('common', 99)];
       const { weights, weigher } = await weigh({ sensitive: 'g' }, { g });
       expectClose(weights, [10, ...repeat(90 / 99, 99)]);
-      expect(weigher.warnings.join()).to.match(/^weights are cut at 10: shares are not met$/);
+      expect(weigher.warnings.join()).to.match(/^weights are capped at 10, so the shares are not reached$/);
     });
 
     it('at maxWeight', async () => {
@@ -108,16 +108,16 @@ describe('InstanceReweighting', () => {
       expectClose(weights, [1.5, 2.5 / 3, 2.5 / 3, 2.5 / 3]);
     });
 
-    it('never so that the mean falls below 1, and says so', async () => {
+    it('but keeps the mean at 1, with a warning', async () => {
       const g = [...repeat('rare', 1), ...repeat('common', 19)];
       const { weights, weigher } = await weigh({ sensitive: 'g', benchmarks: { g: { rare: 1, common: 0 } } }, { g });
       expectClose(weights, [20, ...repeat(0, 19)]);
-      expect(weigher.warnings.join()).to.match(/^weights are cut at 20: shares are not met$/);
+      expect(weigher.warnings.join()).to.match(/^weights are capped at 20, so the shares are not reached$/);
     });
   });
 
-  describe('leaves the weight 1, and names the group', () => {
-    it('to groups of fewer than minCount rows', async () => {
+  describe('keeps the weight 1, and names the group', () => {
+    it('for groups with fewer than minCount rows', async () => {
       const { weights, weigher } = await weigh(
         { sensitive: 'g', minCount: 2 },
         { g: ['a', 'a', 'b', 'b', 'b', 'b', 'c'] },
@@ -126,7 +126,7 @@ describe('InstanceReweighting', () => {
       expect(weigher.warnings.join()).to.match(/'c' with fewer than 2 rows: weight 1$/);
     });
 
-    it('to groups that the benchmark does not name', async () => {
+    it('for groups that the benchmark does not name', async () => {
       const { weights, weigher } = await weigh(
         { sensitive: 'g', benchmarks: { g: { a: 0.5, b: 0.5 } } },
         { g: ['a', 'b', 'b', 'c'] },
@@ -135,35 +135,35 @@ describe('InstanceReweighting', () => {
       expect(weigher.warnings.join()).to.match(/'c' without a benchmark: weight 1$/);
     });
 
-    it('to rows without a group, and to groups that the fit has not seen', async () => {
+    it('for rows without a group, and for groups that the fit has not seen', async () => {
       const weigher = await new InstanceReweighting({ sensitive: 'g' }).fit({ g: ['a', 'b', 'b', null] });
       const { sampleWeight } = await weigher.transform({ g: ['a', null, 'z'] });
       expectClose([...(sampleWeight ?? [])], [1.5, 1, 1]);
-      expect(weigher.warnings).to.deep.equal([`g: the group 'z' not among those fitted: weight 1`]);
+      expect(weigher.warnings).to.deep.equal([`g: the group 'z' not seen in fit: weight 1`]);
     });
 
-    it('to all, where every group is too small', async () => {
+    it('for all, if every group is too small', async () => {
       const { weights } = await weigh({ sensitive: 'g', minCount: 5 }, { g: ['a', 'b', 'b'] });
       expectClose(weights, [1, 1, 1]);
     });
   });
 
-  it('shares out what groups of the benchmark without rows would have', async () => {
+  it('distributes the shares of benchmark groups without rows', async () => {
     const { weights, weigher } = await weigh(
       { sensitive: 'g', benchmarks: { g: { a: 0.25, b: 0.25, z: 0.5 } } },
       { g: ['a', 'b', 'b', 'b'] },
     );
     expectClose(weights, [2, 2 / 3, 2 / 3, 2 / 3]);
-    expect(weigher.warnings.join()).to.match(/'z' of the benchmark without rows: no weight can help$/);
+    expect(weigher.warnings.join()).to.match(/'z' of the benchmark without rows: no weight can change that$/);
   });
 
-  it('takes benchmarks in proportion, and says so', async () => {
+  it('rescales benchmarks, with a warning', async () => {
     const { weights, weigher } = await weigh({ sensitive: 'g', benchmarks: { g: { a: 3, b: 1 } } }, { g: ['a', 'b'] });
     expectClose(weights, [1.5, 0.5]);
-    expect(weigher.warnings.join()).to.match(/sums to 4; taken in proportion$/);
+    expect(weigher.warnings.join()).to.match(/sums to 4, rescaled to 1$/);
   });
 
-  it('knows no weight of rows without the sensitive column', async () => {
+  it('returns no weights for rows without the sensitive column', async () => {
     const weigher = await new InstanceReweighting({ sensitive: 'g' }).fit({ g: ['a', 'b'] });
     expect((await weigher.transform({ x: [1, 2] })).sampleWeight).to.equal(null);
   });
@@ -178,20 +178,20 @@ describe('InstanceReweighting', () => {
     { title: 'a largest weight of NaN', options: { sensitive: 'g', maxWeight: NaN } },
     { title: 'a fraction of a row', options: { sensitive: 'g', minCount: 1.5 } },
   ]) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => new InstanceReweighting(options)).to.throw(ValueError, /parameter must/);
     });
   }
 
   for (const { title, rows, benchmarks } of [
-    { title: 'a benchmark of which no group has rows', rows: { g: ['a', 'b'] }, benchmarks: { g: { z: 1 } } },
+    { title: 'a benchmark whose groups have no rows', rows: { g: ['a', 'b'] }, benchmarks: { g: { z: 1 } } },
     {
-      title: 'a benchmark of which all groups with rows have 0',
+      title: 'a benchmark of 0 for all groups with rows',
       rows: { g: ['a'] },
       benchmarks: { g: { a: 0, b: 1 } },
     },
   ]) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const failure = await new InstanceReweighting({ sensitive: 'g', benchmarks })
         .fit(rows)
         .catch((error: unknown) => error);
@@ -199,7 +199,7 @@ describe('InstanceReweighting', () => {
     });
   }
 
-  it('refuses benchmarks that leave no row', async () => {
+  it('rejects benchmarks that leave no row with a weight', async () => {
     const weigher = new InstanceReweighting({
       sensitive: ['a', 'b'],
       benchmarks: { a: { x: 1, y: 0 }, b: { p: 0, q: 1 } },

@@ -28,7 +28,7 @@ const learn = (options: Partial<LearnedFairRepresentationsOptions> = {}, rows: R
 
 const learnedBy = (learner: LearnedFairRepresentations) => learner.toJSON().state as unknown as Learned;
 
-/** The source's model written out a second time, row by row: memberships, reconstruction and label of one row. */
+/** A second implementation of the source's model, row by row: memberships, reconstruction and label of one row. */
 const represent = ({ labels, positions }: Pick<Learned, 'labels' | 'positions'>, row: readonly number[]) => {
   const exps = positions.map((position) =>
     Math.exp(-Math.hypot(...position.map((value, p) => value - (row[p] ?? NaN)))),
@@ -65,7 +65,7 @@ const lossOf = (learned: Learned) => {
 };
 
 describe('LearnedFairRepresentations', () => {
-  it("ends at the loss that AIF360's formulas give of its prototypes", async () => {
+  it("ends at the loss that AIF360's formulas give for its prototypes", async () => {
     const learner = await learn({ maxIterations: 30 });
     const expected = lossOf(learnedBy(learner));
     for (const part of ['reconstruction', 'prediction', 'parity'] as const) {
@@ -136,7 +136,7 @@ describe('LearnedFairRepresentations', () => {
     expect(end.parity).to.be.below(1e-3);
   });
 
-  it('comes near the features themselves where only reconstruction counts', async () => {
+  it('approximates the features themselves if only reconstruction counts', async () => {
     const learner = await learn({ prediction: 0, parity: 0, reconstruction: 1, prototypes: 12 });
     const { table } = await learner.transform(ROWS);
     for (const name of ['x1', 'x2', 'x3'] as const) {
@@ -154,14 +154,14 @@ describe('LearnedFairRepresentations', () => {
     expect(end.parity).to.be.below(0.05 * start.parity);
   });
 
-  it('gives the same digits for the same seed, and others for another', async () => {
+  it('returns the same digits for the same seed, and others for another seed', async () => {
     const options = { maxIterations: 10 };
     const [first, again, other] = [await learn(options), await learn(options), await learn({ ...options, seed: 7 })];
     expect(again.toJSON()).to.deep.equal(first.toJSON());
     expect(other.toJSON().state).to.not.deep.equal(first.toJSON().state);
   });
 
-  it('weighs means by sampleWeight: a row of weight 2 is two rows', async () => {
+  it('weights means by sampleWeight: a row of weight 2 counts as two rows', async () => {
     // Away from the minimum and with fixed scales: the twin of each value keeps mean and spread.
     const rows = { g: ['a', 'b', 'a', 'b'], x: [-1, 1, -1, 1], y: [0, 1, 1, 0] };
     const twice = { g: [...rows.g, 'a', 'b'], x: [...rows.x, -1, 1], y: [...rows.y, 0, 1] };
@@ -188,30 +188,30 @@ describe('LearnedFairRepresentations', () => {
     expect(first?.[0]).to.equal(first?.[1]);
   });
 
-  it('makes columns that were constant constant, and names them', async () => {
+  it('keeps constant columns constant, and names them', async () => {
     const learner = await learn({ maxIterations: 2 }, { ...ROWS, flat: g.map(() => 3) });
     const { table } = await learner.transform({ x1: [1], x2: [100], x3: [0], flat: [9] });
     expect(table.toColumns()['flat']).to.deep.equal([3]);
     expect(learner.warnings.join()).to.match(/^constant: 'flat'; other values become that constant(,|$)/);
   });
 
-  it('leaves rows without a group or a label out of fit, and counts them', async () => {
+  it('excludes rows without a group or a label from fit, and counts them', async () => {
     const holes = { ...ROWS, g: [...g.slice(0, -1), null], y: [null, ...y.slice(1)] };
     expect((await learn({ maxIterations: 2 }, holes)).warnings.join()).to.match(
-      /^2 rows without a group or a label are left out of the fit,/,
+      /^2 rows without a group or a label are excluded from the fit,/,
     );
   });
 
-  it('says where the search ended early, and where there is one group', async () => {
+  it('warns if the search ended early, or if there is only one group', async () => {
     expect((await learn({ maxIterations: 2 })).warnings.join()).to.match(
       /^the search ended after 2 iterations, before a minimum$/,
     );
     expect((await learn({ maxIterations: 2 }, { ...ROWS, g: g.map(() => 'a') })).warnings.join()).to.match(
-      /^there is one group only: nothing is held equal,/,
+      /^there is only one group, so there is no gap to constrain,/,
     );
   });
 
-  it('tells of its progress and heeds a signal', async () => {
+  it('reports progress and respects a signal', async () => {
     const events: number[] = [];
     const learner = new LearnedFairRepresentations({ sensitive: 'g', label: 'y', maxIterations: 4 });
     await learner.fit(ROWS, { onProgress: ({ done, total }) => events.push(done / total) });
@@ -229,7 +229,7 @@ describe('LearnedFairRepresentations', () => {
     expect(failure).to.equal(reason);
   });
 
-  it('takes labels of any two texts, or one named', async () => {
+  it('accepts any two text labels, or a named positive label', async () => {
     const texts = { ...ROWS, y: y.map((value) => (value === 1 ? 'yes' : 'no')) };
     const three = { ...ROWS, y: y.map((value, row) => (value === 1 ? 'yes' : ['no', 'never'][row % 2])) };
     const plain = await learn({ maxIterations: 5 });
@@ -237,10 +237,10 @@ describe('LearnedFairRepresentations', () => {
     expect((await learn({ maxIterations: 5, positiveLabel: 'yes' }, three)).losses).to.deep.equal(plain.losses);
     const failure = await learn({}, three).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(DataValidationError);
-    expect((failure as DataValidationError).suggestion).to.match(/positiveLabel.*a target of numbers cannot be used/);
+    expect((failure as DataValidationError).suggestion).to.match(/positiveLabel.*A numeric target cannot be used/);
   });
 
-  it('refuses text features, and features without spread', async () => {
+  it('rejects text features, and features without spread', async () => {
     for (const rows of [
       { ...ROWS, x1: g },
       { ...ROWS, x1: g.map(() => 1) },
@@ -259,7 +259,7 @@ describe('LearnedFairRepresentations', () => {
     { seed: 0.5 },
     { label: '' },
   ]) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       expect(() => new LearnedFairRepresentations({ sensitive: 'g', label: 'y', ...options })).to.throw(ValueError);
     });
   }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { TrainingError } from '../../../src/exceptions/index.ts';
 import { minimise, type Objective } from '../../../src/pipeline/transformers/representations/minimise.ts';
 
-/** Rosenbrock's valley, in pairs of dimensions: least, 0, where all are 1. */
+/** Rosenbrock's valley, in pairs of dimensions; its minimum 0 is at the point with all coordinates 1. */
 const rosenbrock: Objective = (point, gradient) => {
   let value = 0;
   for (let index = 0; index < point.length; index += 2) {
@@ -15,7 +15,7 @@ const rosenbrock: Objective = (point, gradient) => {
   return value;
 };
 
-/** |x| + x^2 / 2, with a kink at its least value. */
+/** |x| + x^2 / 2, with a kink at its minimum. */
 const kink: Objective = (point, gradient) => {
   const [x = NaN] = point;
   gradient[0] = Math.sign(x) + x;
@@ -32,7 +32,7 @@ describe('minimise', () => {
     });
   }
 
-  it('comes to rest near a kink', async () => {
+  it('converges near a kink', async () => {
     const { point } = await minimise(kink, Float64Array.of(3.7), { maxIterations: 200 });
     expect(point[0]).to.be.closeTo(0, 1e-6);
   });
@@ -42,7 +42,7 @@ describe('minimise', () => {
     expect({ iterations, hasConverged }).to.deep.equal({ iterations: 0, hasConverged: true });
   });
 
-  it('never makes the value larger, and tells each step', async () => {
+  it('never increases the value, and reports each step', async () => {
     const values: number[] = [];
     const steps: number[] = [];
     const start = Float64Array.of(-1.2, 1);
@@ -54,19 +54,19 @@ describe('minimise', () => {
     expect(steps).to.deep.equal([1, 2, 3]);
   });
 
-  it('says where the steps ran out', async () => {
+  it('reports that the iterations ran out', async () => {
     const { hasConverged, iterations } = await minimise(rosenbrock, Float64Array.of(-1.2, 1), { maxIterations: 3 });
     expect({ hasConverged, iterations }).to.deep.equal({ hasConverged: false, iterations: 3 });
   });
 
-  it('heeds a signal', async () => {
+  it('respects a signal', async () => {
     const reason = new Error('enough');
     const options = { maxIterations: 100, signal: AbortSignal.abort(reason) };
     const failure = await minimise(rosenbrock, Float64Array.of(0, 0), options).catch((error: unknown) => error);
     expect(failure).to.equal(reason);
   });
 
-  it('refuses to start where there is no value', async () => {
+  it('rejects a start without a finite value', async () => {
     const failure = await minimise(() => NaN, Float64Array.of(0), { maxIterations: 1 }).catch(
       (error: unknown) => error,
     );

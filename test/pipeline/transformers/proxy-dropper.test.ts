@@ -32,7 +32,7 @@ const drop = async (
 };
 
 describe('ProxyDropper', () => {
-  it('drops what tells the attribute, the strongest first, and keeps the rest in its order', async () => {
+  it('drops proxies of the attribute, the strongest first, and keeps the other columns in order', async () => {
     const { dropped, names, dropper } = await drop();
     expect(dropped).to.deep.equal(['same', 'pronoun', 'half']);
     expect(names).to.deep.equal(['sex', 'race', 'y', 'none', 'id', 'tongue']);
@@ -41,7 +41,7 @@ describe('ProxyDropper', () => {
     expect(dropper.warnings.at(-1)).to.equal(`dropped 'half': eta_squared 0.500 with 'sex' is above 0.3`);
   });
 
-  it('reports the very number that the detector compares with its threshold', async () => {
+  it('reports the same number that the detector compares with its threshold', async () => {
     const { dropper } = await drop({ threshold: 0, sensitive: ['sex', 'race'] });
     const table = Table.from(ROWS);
     for (const { column, attribute, measure, value } of dropper.dropped) {
@@ -51,24 +51,24 @@ describe('ProxyDropper', () => {
     expect(dropper.dropped.length).to.be.at.least(4);
   });
 
-  it('does not take a column of identifiers for a proxy', async () => {
+  it('does not treat a column of identifiers as a proxy', async () => {
     expect((await drop({ threshold: 0.05 })).dropped).to.not.include('id');
   });
 
-  it('looks at each of several attributes, and names the one that a column tells most of', async () => {
+  it('checks each of several attributes, and names the one with which a column is associated most', async () => {
     const { dropper, dropped } = await drop({ sensitive: ['sex', 'race'] });
     expect(dropped).to.include('tongue');
     expect(dropper.dropped.find(({ column }) => column === 'tongue')?.attribute).to.equal('race');
   });
 
-  it('drops at most maxDrop, the strongest, and names what it keeps', async () => {
+  it('drops at most maxDrop columns, the strongest, and names those it keeps', async () => {
     const { dropped, dropper } = await drop({ maxDrop: 1 });
     expect(dropped).to.deep.equal(['same']);
     expect(dropper.warnings.at(-1)).to.match(/^kept 'pronoun', 'half', though above 0.3: maxDrop is reached$/);
     expect((await drop({ maxDrop: 0 })).dropped).to.deep.equal([]);
   });
 
-  it('drops only what is above the threshold', async () => {
+  it('drops only columns above the threshold', async () => {
     expect((await drop({ threshold: 1 })).dropped).to.deep.equal([]);
     expect((await drop({ threshold: 0.5001 })).dropped).to.deep.equal(['same', 'pronoun']);
   });
@@ -80,7 +80,7 @@ describe('ProxyDropper', () => {
     expect((await drop({ sensitive: ['sex', 'again'] }, copies)).names).to.deep.equal(['sex', 'again', 'y']);
   });
 
-  it('looks only at the features named, or at the candidates that are there', async () => {
+  it('checks only the named features, or the candidates that exist', async () => {
     expect((await drop({ features: ['half', 'none'] })).dropped).to.deep.equal(['half']);
     expect((await drop({ candidates: ['half', 'gone', 'sex', 'y'] })).dropped).to.deep.equal(['half']);
   });
@@ -90,7 +90,7 @@ describe('ProxyDropper', () => {
     expect((await drop({ threshold: 0, label: undefined }, rows)).dropped).to.deep.equal([]);
   });
 
-  it('drops in other rows what it learned to drop, whatever they hold and whether or not all is there', async () => {
+  it('drops the same columns in other rows, whatever their values and even if some are missing', async () => {
     const { dropper } = await drop();
     const { table } = await dropper.transform({ same: [1, 2], none: [3, 4] });
     expect(table.columnNames).to.deep.equal(['none']);
@@ -107,7 +107,7 @@ describe('ProxyDropper', () => {
     { maxDrop: -1 },
     { sensitive: [] },
   ]) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       expect(() => new ProxyDropper({ sensitive: 'sex', ...options })).to.throw(ValueError);
     });
   }

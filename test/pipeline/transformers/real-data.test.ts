@@ -21,7 +21,7 @@ const TABLE: Readonly<Record<DataName, { accuracy: number; dpd: number; eod: num
   adult: { accuracy: 0.846, dpd: 0.088, eod: 0.132 },
 };
 
-/** Trains a regression on rows weighed by group and label. */
+/** Trains a regression on rows weighted by group and label. */
 async function trainReweighed(data: DataName) {
   const { train, test } = await loadAnchorData(data, readAnchors()[data]);
   const rows = { sensitive: train.sensitive, y: train.y };
@@ -34,7 +34,7 @@ async function trainReweighed(data: DataName) {
 
 describeWithReference('reweighing before a logistic regression @slow', () => {
   for (const data of ['compas', 'adult', 'german'] satisfies DataName[]) {
-    it(`comes out on ${data} as fairlearn's run with scikit-learn's regression does`, async () => {
+    it(`matches fairlearn's run with scikit-learn's regression on ${data}`, async () => {
       const { train, test, model } = await trainReweighed(data);
       const anchor = anchorRun(readAnchors()[data], 'reweighing_lr');
       for (const [part, expected] of [[train, anchor.train] as const, [test, anchor.test] as const]) {
@@ -62,7 +62,7 @@ describeWithReference('reweighing before a logistic regression @slow', () => {
   });
 });
 
-/** Encoded rows as a table: their columns, the group and the label. */
+/** Converts encoded rows to a table: their columns, the group and the label. */
 function tableOf({ x, y, sensitive }: Part): Table {
   const columns = Array.from({ length: x.columns }, (_, place) => [
     `x${place}`,
@@ -73,7 +73,7 @@ function tableOf({ x, y, sensitive }: Part): Table {
 
 describeWithReference('what rewrites features of Adult before a logistic regression @slow', () => {
   for (const kind of ['CorrelationRemover', 'DisparateImpactRemover']) {
-    it(`${kind}: takes over two fifths off the gap of selection rates for at most a hundredth of accuracy`, async () => {
+    it(`${kind}: reduces the gap of selection rates by over two fifths at a cost of at most 0.01 accuracy`, async () => {
       const anchors = readAnchors().adult;
       const plain = anchorRun(anchors, 'unconstrained_lr').test;
       const { train, test } = await loadAnchorData('adult', anchors);

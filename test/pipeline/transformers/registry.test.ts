@@ -17,7 +17,7 @@ const NONE: StepDefaults = { sensitive: ['sex'], benchmarks: {} };
 
 describe('createTransformer', () => {
   for (const kind of TRANSFORMER_KINDS) {
-    it(`makes a ${kind} that is read back as it was`, () => {
+    it(`creates a ${kind} that survives JSON`, () => {
       const made = createTransformer(kind, {}, DEFAULTS);
       expect(made.kind).to.equal(kind);
       const written: unknown = JSON.parse(JSON.stringify(made));
@@ -34,7 +34,7 @@ describe('createTransformer', () => {
     expect(other.toJSON().params).to.not.have.property('benchmarks');
   });
 
-  it('lets a step say otherwise', () => {
+  it('lets a step override them', () => {
     const { params } = createTransformer(
       'ReweighingTransformer',
       { sensitive: 'race', label: 'paid' },
@@ -43,7 +43,7 @@ describe('createTransformer', () => {
     expect(params).to.deep.equal({ sensitive: 'race', label: 'paid', max_weight: 10 });
   });
 
-  it('takes the features around a step as candidates: those that are text or gone are passed over', async () => {
+  it("uses the configuration's features as candidates, and skips those that are text or missing", async () => {
     const rows = {
       sex: ['f', 'm'],
       race: ['x', 'x'],
@@ -57,7 +57,7 @@ describe('createTransformer', () => {
     expect(table.toColumns()).to.deep.equal({ ...rows, score: [2, 2] });
   });
 
-  it('refuses features of a step that are not there', async () => {
+  it('rejects features of a step that do not exist', async () => {
     const remover = createTransformer('CorrelationRemover', { features: ['scor'] }, NONE);
     const failure = await remover.fit({ sex: ['f', 'm'], score: [1, 2] }).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(DataValidationError);
@@ -68,7 +68,7 @@ describe('createTransformer', () => {
     { title: 'an unknown transformer', kind: 'ProxyDroper', params: {}, match: /'ProxyDropper'/ },
     { title: 'an unknown option', kind: 'ProxyDropper', params: { treshold: 0.2 }, match: /'threshold'/ },
   ]) {
-    it(`refuses ${title}, with the nearest`, () => {
+    it(`rejects ${title}, with the most similar name`, () => {
       expect(() => createTransformer(kind, params, NONE))
         .to.throw(ValueError)
         .with.property('suggestion')
@@ -76,18 +76,18 @@ describe('createTransformer', () => {
     });
   }
 
-  it('refuses an option of the wrong kind, by its name', () => {
+  it('rejects an option of the wrong type, by its name', () => {
     expect(() => createTransformer('ProxyDropper', { maxDrop: 'many' }, NONE)).to.throw(ValueError, /maxDrop/);
     expect(() => createTransformer('CorrelationRemover', { alpha: 2 }, NONE)).to.throw(ValueError, /alpha/);
   });
 
-  it('refuses learned representations without a label', () => {
+  it('rejects learned representations without a label', () => {
     expect(() => createTransformer('LearnedFairRepresentations', {}, NONE)).to.throw(ValueError, /label/);
   });
 });
 
 describe('transformerFromJson', () => {
-  it('refuses an unknown kind, with the nearest', () => {
+  it('rejects an unknown kind, with the most similar name', () => {
     expect(() => transformerFromJson({ kind: 'CorelationRemover', params: {}, state: null }))
       .to.throw(ValueError)
       .with.property('suggestion')
@@ -95,7 +95,7 @@ describe('transformerFromJson', () => {
   });
 
   for (const json of [null, 7, {}, []]) {
-    it(`refuses ${JSON.stringify(json)}`, () => {
+    it(`rejects ${JSON.stringify(json)}`, () => {
       expect(() => transformerFromJson(json)).to.throw(DataValidationError);
     });
   }
@@ -106,7 +106,7 @@ describe('transformerFromJson', () => {
     { title: 'another state', change: { state: { features: [{ feature: 'x' }], warnings: [] } } },
     { title: 'no state at all', change: { state: undefined } },
   ]) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const remover = await createTransformer('CorrelationRemover', {}, NONE).fit({ sex: ['f', 'm'], x: [1, 2] });
       const written = { ...(JSON.parse(JSON.stringify(remover)) as object), ...change };
       expect(() => transformerFromJson(written)).to.throw(DataValidationError, /CorrelationRemover/);

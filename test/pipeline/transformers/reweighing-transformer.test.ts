@@ -31,13 +31,13 @@ const expectClose = (actual: readonly number[], expected: readonly number[], tol
 describeWithReference('ReweighingTransformer against AIF360', () => {
   const reference = () => readVectors('aif360_metrics_and_algorithms.json') as Reference;
 
-  it('weighs rows alike', async () => {
+  it('assigns the same weights', async () => {
     const { dataset, reweighing_unweighted } = reference();
     const { weights } = await weigh({ sensitive: 'sex', label: 'label' }, { sex: dataset.sex, label: dataset.label });
     expectClose(weights, reweighing_unweighted.weights);
   });
 
-  it('gives factors that make its weights of those given', async () => {
+  it('returns factors that turn the given weights into its own', async () => {
     const { dataset, reweighing_weighted } = reference();
     const { weights } = await weigh(
       { sensitive: 'sex', label: 'label' },
@@ -83,15 +83,15 @@ describe('ReweighingTransformer', () => {
     expectClose(both.weights, (await weigh({ sensitive: 'g', label: 'y' }, crossed)).weights);
   });
 
-  it('counts all other labels as negative where a positive one is named', async () => {
+  it('counts all other labels as negative if a positive one is named', async () => {
     const rows = { s: ['a', 'a', 'a', 'b', 'b', 'b'], y: ['high', 'low', 'none', 'high', 'high', 'low'] };
     const binary = { s: rows.s, y: [1, 0, 0, 1, 1, 0] };
     const named = await weigh({ sensitive: 's', label: 'y', positiveLabel: 'high' }, rows);
     expectClose(named.weights, (await weigh({ sensitive: 's', label: 'y' }, binary)).weights);
   });
 
-  it('leaves out what no row has: weights keep the mean 1', async () => {
-    // (b, 1) never occurs: 4/6, 4/12 and 8/12 over observed counts, in proportion.
+  it('keeps the mean weight 1 if a combination never occurs', async () => {
+    // (b, 1) never occurs: 4/6, 4/12 and 8/12 over observed counts, rescaled.
     const { weights } = await weigh({ sensitive: 's', label: 'y' }, { s: ['a', 'a', 'b', 'b'], y: [0, 1, 0, 0] });
     const raw = [(2 * 3) / 4, (2 * 1) / 4, (2 * 3) / 8, (2 * 3) / 8];
     const mean = raw.reduce((sum, weight) => sum + weight, 0) / 4;
@@ -101,37 +101,37 @@ describe('ReweighingTransformer', () => {
     );
   });
 
-  it('cuts at 10 and keeps the mean 1', async () => {
+  it('caps at 10 and keeps the mean 1', async () => {
     const s = Array.from({ length: 400 }, (_, row) => (row < 200 ? 'a' : 'b'));
     const y = s.map((group, row) => Number(group === 'b' || row === 0));
     const { weights, weigher } = await weigh({ sensitive: 's', label: 'y' }, { s, y });
     expect(Math.max(...weights)).to.equal(10);
     expect(weights.reduce((sum, weight) => sum + weight, 0)).to.be.closeTo(400, 1e-9);
     expect(weigher.warnings.join()).to.match(
-      /^weights of 1 combinations? (is|are) cut at 10: independence is not reached$/,
+      /^weights of 1 combinations? (is|are) capped at 10, so independence is not reached$/,
     );
   });
 
-  it('gives groups equal shares without a label, and targets where given', async () => {
+  it('gives groups equal shares without a label, and targets if given', async () => {
     const rows = { s: ['a', 'b', 'b', 'b'] };
     expectClose((await weigh({ sensitive: 's' }, rows)).weights, [2, 2 / 3, 2 / 3, 2 / 3]);
     expectClose((await weigh({ sensitive: 's', targets: { a: 0.4, b: 0.6 } }, rows)).weights, [1.6, 0.8, 0.8, 0.8]);
   });
 
-  it('knows no weight of rows without the label or the group', async () => {
+  it('returns no weights for rows without the label or the group', async () => {
     const weigher = await new ReweighingTransformer({ sensitive: 's', label: 'y' }).fit({ s: ['a', 'b'], y: [0, 1] });
     expect((await weigher.transform({ s: ['a'] })).sampleWeight).to.equal(null);
     expect((await weigher.transform({ y: [0] })).sampleWeight).to.equal(null);
   });
 
-  it('gives 1 to rows that miss a value and to combinations that it has not seen, which it names', async () => {
+  it('assigns weight 1 to rows that lack a value and to unseen combinations, which it names', async () => {
     const weigher = await new ReweighingTransformer({ sensitive: 's', label: 'y' }).fit({
       s: ['a', 'b', 'b', null, 'a'],
       y: [0, 1, 0, 1, null],
     });
     const { sampleWeight } = await weigher.transform({ s: ['a', null, 'b', 'z'], y: [1, 0, null, 1] });
     expect([...(sampleWeight ?? [])]).to.deep.equal([1, 1, 1, 1]);
-    expect(weigher.warnings.join()).to.match(/'a with label 1', 'z with label 1' not among those fitted: weight 1$/);
+    expect(weigher.warnings.join()).to.match(/'a with label 1', 'z with label 1' not seen in fit: weight 1$/);
   });
 
   it('gives equal weights to one group, and to one label', async () => {
@@ -139,7 +139,7 @@ describe('ReweighingTransformer', () => {
     expectClose((await weigh({ sensitive: 's', label: 'y' }, { s: ['a', 'b'], y: [1, 1] })).weights, [1, 1]);
   });
 
-  it('refuses a positive label that no row has, with the nearest', async () => {
+  it('rejects a positive label that no row has, with the most similar name', async () => {
     const failure = await new ReweighingTransformer({ sensitive: 's', label: 'y', positiveLabel: 'yess' })
       .fit({ s: ['a', 'b'], y: ['yes', 'no'] })
       .catch((error: unknown) => error);
@@ -153,11 +153,11 @@ describe('ReweighingTransformer', () => {
       return { s: y.map((_, row) => (row % 2 === 0 ? 'a' : 'b')), y: text ? y.map((value) => `class ${value}`) : y };
     };
 
-    it('refuses more than 20 values, since every one would be a class, and says what to do', async () => {
+    it('rejects more than 20 values, since each would be a class, with a suggestion', async () => {
       const failure = await weigh({ sensitive: 's', label: 'y' }, rows(21)).catch((error: unknown) => error);
       expect(failure).to.be.instanceOf(DataValidationError);
       const { message, context, suggestion } = failure as DataValidationError;
-      expect(message).to.match(/'y'.*21 different numbers/);
+      expect(message).to.match(/'y'.*21 distinct numbers/);
       expect(context).to.include({ argument: 'label', column: 'y', values: 21 });
       expect(suggestion).to.match(/InstanceReweighting.*positiveLabel/);
     });
@@ -167,27 +167,27 @@ describe('ReweighingTransformer', () => {
       { title: '21 values of text', options: {}, given: rows(21, true) },
       { title: '21 values of which one is positive', options: { positiveLabel: '3' }, given: rows(21) },
     ]) {
-      it(`takes ${title}`, async () => {
+      it(`accepts ${title}`, async () => {
         const { weights } = await weigh({ sensitive: 's', label: 'y', ...options }, given);
         expect(weights.reduce((sum, weight) => sum + weight, 0)).to.be.closeTo(63, 1e-9);
       });
     }
 
-    it('counts the rows to learn from: rows of weight 0 are none, and others may have more', async () => {
+    it('counts only rows with a weight above 0', async () => {
       const sampleWeight = Array.from({ length: 63 }, (_, row) => Number(row % 21 < 20));
       const { weights } = await weigh({ sensitive: 's', label: 'y' }, rows(21), sampleWeight);
       expect(weights[20]).to.equal(1);
     });
   });
 
-  it('refuses a label column without values', async () => {
+  it('rejects a label column without values', async () => {
     const failure = await new ReweighingTransformer({ sensitive: 's', label: 'y' })
       .fit({ s: ['a', 'b'], y: [null, null] })
       .catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(DataValidationError);
   });
 
-  it('refuses options out of range', () => {
+  it('rejects options out of range', () => {
     expect(() => new ReweighingTransformer({ sensitive: 's', maxWeight: 0 })).to.throw(ValueError);
     expect(() => new ReweighingTransformer({ sensitive: 's', targets: { a: -1 } })).to.throw(ValueError);
     expect(() => new ReweighingTransformer({ sensitive: [] })).to.throw(ValueError);

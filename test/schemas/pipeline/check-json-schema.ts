@@ -1,4 +1,4 @@
-/** The part of JSON Schema that the configuration's schema uses; another keyword is an error here. */
+/** Checks the part of JSON Schema that the configuration's schema uses; any other keyword is an error. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type Check = (value: unknown, argument: never, schema: JsonSchema, root: JsonSchema) => boolean;
@@ -31,7 +31,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   exclusiveMaximum: numeric((value, bound) => value < bound),
   minLength: (value, least: number) => typeof value !== 'string' || value.length >= least,
   maxLength: (value, most: number) => typeof value !== 'string' || value.length <= most,
-  // Each pattern of a format stands beside it.
+  // A pattern is given together with each format.
   format: () => true,
   pattern: (value, pattern: string) => typeof value !== 'string' || new RegExp(pattern, 'u').test(value),
   minItems: (value, least: number) => !Array.isArray(value) || value.length >= least,
@@ -65,7 +65,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 
 const SAY_NOTHING = ['$schema', '$defs', 'id', 'title', 'description', 'default', 'examples'];
 
-/** Whether a value is as a JSON Schema (draft 2020-12) asks. */
+/** Returns whether a value matches a JSON Schema (draft 2020-12). */
 export function fits(value: unknown, schema: JsonSchema, root: JsonSchema = schema): boolean {
   return Object.entries(schema).every(([keyword, argument]) => {
     if (SAY_NOTHING.includes(keyword)) return true;

@@ -16,7 +16,7 @@ interface Row {
   readonly standard: string;
 }
 
-/** The rows of the first table below a line of the page. */
+/** Returns the rows of the first table below a line of the page. */
 function tableBelow(line: string): Row[] {
   const at = page.indexOf(`\n${line}\n`);
   expect(at, line).to.be.greaterThan(0);
@@ -32,7 +32,7 @@ function tableBelow(line: string): Row[] {
 
 const keysOf = (rows: readonly Row[]): string[] => rows.flatMap(({ keys }) => keys);
 
-/** "…. Default: 10." says 10; a description that says none has none. */
+/** Returns the default in a description: "…. Default: 10." has 10; others have none. */
 function standardOf(description: string | undefined): string {
   return /Default: (.+)\.$/.exec(description ?? '')?.[1] ?? 'none';
 }

@@ -10,18 +10,18 @@ import { fits, type JsonSchema } from './check-json-schema.ts';
 const schema = JSON.parse(readFileSync(SCHEMA_FILE, 'utf8')) as JsonSchema;
 
 describe('config/pipeline.schema.json', () => {
-  it('is what its script writes, byte for byte', async () => {
+  it('equals the output of its script, byte for byte', async () => {
     expect(readFileSync(SCHEMA_FILE, 'utf8')).to.equal(await configSchemaText());
   });
 
-  it('says which draft it is, and what every key of the top level means', () => {
+  it('names its draft, and describes every key of the top level', () => {
     expect(schema['$schema']).to.equal('https://json-schema.org/draft/2020-12/schema');
     for (const [key, { description }] of Object.entries(schema['properties'] as Record<string, JsonSchema>)) {
       expect(description, key).to.be.a('string').that.matches(/\.$/);
     }
   });
 
-  it('says what every parameter of steps and methods means', () => {
+  it('describes every parameter of steps and methods', () => {
     const { steps, training } = schema['$defs'] as Record<'steps' | 'training', JsonSchema>;
     const branches = [(steps['items'] as { anyOf: JsonSchema[] }).anyOf, (training['oneOf'] ?? training['anyOf']) as JsonSchema[]].flat(); // prettier-ignore
     expect(branches).to.have.lengthOf(9);
@@ -33,7 +33,7 @@ describe('config/pipeline.schema.json', () => {
     }
   });
 
-  // What a schema can say: faults between keys are found when a file is read.
+  // What a schema can express; problems between keys are found when a file is read.
   const texts: readonly { readonly text: string; readonly isValid: boolean }[] = [
     { text: 'sensitive: sex', isValid: true },
     { text: 'sensitive: [sex]', isValid: true },
@@ -97,7 +97,7 @@ describe('config/pipeline.schema.json', () => {
     { text: 'sensitive: [sex]\nprofiles: { a: { alpha: 0.1, steps: [] }, b: {} }', isValid: true },
   ];
   for (const { text, isValid } of texts) {
-    it(`${isValid ? 'takes' : 'refuses'} what a reader ${isValid ? 'takes' : 'refuses'}: ${text.replaceAll('\n', '; ')}`, async () => {
+    it(`${isValid ? 'accepts' : 'rejects'} what the reader ${isValid ? 'accepts' : 'rejects'}: ${text.replaceAll('\n', '; ')}`, async () => {
       const isRead = await parseConfigText(text).then(
         () => true,
         () => false,

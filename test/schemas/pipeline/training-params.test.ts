@@ -26,7 +26,7 @@ type CamelCase<Text extends string> = Text extends `${infer Head}_${infer First}
 type Keys<Schema extends z.ZodObject> = CamelCase<keyof z.output<Schema> & string>;
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
 
-/** Checked by the compiler: each method has every option of its trainer, less what a workflow decides. */
+/** Checked by the compiler: each method has every option of its trainer, except those that a workflow sets. */
 const KEYS_ARE_THE_TRAINERS: {
   readonly reductions: Same<
     Keys<typeof TRAINING_PARAMS.reductions>,
@@ -48,12 +48,12 @@ const TRAINERS: Readonly<Record<string, (params: object) => unknown>> = {
   lagrangian: (params) => new LagrangianFairnessTrainer(params),
 };
 
-/** The names that a parameter may have. */
+/** Returns the names that a parameter may have. */
 function namesIn(schema: z.ZodOptional<z.ZodEnum>): readonly (string | number)[] {
   return schema.unwrap().options;
 }
 
-/** The parameters as a trainer takes them; undefined where the configuration is refused. */
+/** Returns the parameters as a trainer receives them; undefined if the configuration is rejected. */
 function decode(method: string, params: object): object | undefined {
   try {
     const training = { method, target_column: 'y', params };
@@ -79,7 +79,7 @@ describe('parameters of training methods', () => {
     { title: 'schedule', schema: regularized.shape.schedule, names: SCHEDULES },
     { title: 'backend', schema: lagrangian.shape.backend, names: ['auto', ...TENSOR_BACKENDS] },
   ]) {
-    it(`${title} has the names that the trainer knows`, () => {
+    it(`${title} has the names that the trainer accepts`, () => {
       expect(namesIn(schema)).to.deep.equal([...names]);
     });
   }
@@ -141,7 +141,7 @@ describe('parameters of training methods', () => {
       },
     ],
   ] as const) {
-    it(`${method} takes ${Object.keys(params).join(', ')}, and so does its trainer`, () => {
+    it(`${method} accepts ${Object.keys(params).join(', ')}, and so does its trainer`, () => {
       const decoded = decode(method, params);
       expect(decoded).to.have.all.keys(...Object.keys(params).map(toCamelCase));
       expect(() => TRAINERS[method]?.(decoded ?? {})).not.to.throw();
@@ -177,7 +177,7 @@ describe('parameters of training methods', () => {
     ['lagrangian', { smoothing: 1 }],
     ['lagrangian', { min_group_size: 0 }],
   ] as const) {
-    it(`${method} refuses ${JSON.stringify(params)}, as its trainer does`, () => {
+    it(`${method} rejects ${JSON.stringify(params)}, as its trainer does`, () => {
       expect(decode(method, params)).to.equal(undefined);
       const camel = Object.fromEntries(
         Object.entries(params).map(([name, value]) => [
@@ -191,7 +191,7 @@ describe('parameters of training methods', () => {
 });
 
 describe('letter cases', () => {
-  it('of every parameter come back', () => {
+  it('of every parameter can be converted back', () => {
     const names = Object.values(TRAINING_PARAMS).flatMap(({ shape }) => Object.keys(shape));
     expect(names).to.include.members(['T', 'eta0', 'ratio_bound_slack']);
     expect(names.map((name) => toSnakeCase(toCamelCase(name)))).to.deep.equal(names);

@@ -43,7 +43,7 @@ type CamelCase<Text extends string> = Text extends `${infer Head}_${infer First}
   ? `${Head}${Uppercase<First>}${CamelCase<Rest>}`
   : Text;
 type Keys<Kind extends TransformerKind> = CamelCase<keyof z.output<(typeof TRANSFORMER_PARAMS)[Kind]> & string>;
-/** What the configuration around a step says, and a step need not. */
+/** Values of the rest of the configuration, which a step need not repeat. */
 type Around = 'candidates' | 'label';
 type IsComplete<Kind extends TransformerKind> = [Keys<Kind>] extends [keyof Options[Kind]]
   ? [Exclude<keyof Options[Kind], Around>] extends [Keys<Kind>]
@@ -51,7 +51,7 @@ type IsComplete<Kind extends TransformerKind> = [Keys<Kind>] extends [keyof Opti
     : never
   : never;
 
-/** Checked by the compiler: each transformer's options are all there, and no others. */
+/** Checked by the compiler: each transformer's options are complete. */
 const COMPLETE: { readonly [Kind in TransformerKind]: IsComplete<Kind> } = {
   InstanceReweighting: true,
   ReweighingTransformer: true,
@@ -61,7 +61,7 @@ const COMPLETE: { readonly [Kind in TransformerKind]: IsComplete<Kind> } = {
   LearnedFairRepresentations: true,
 };
 
-/** Each class by itself, without the check that the registry makes by the same schema. */
+/** The classes themselves, without the registry's check by the same schema. */
 const CLASSES: Readonly<Record<TransformerKind, (options: never) => unknown>> = {
   InstanceReweighting: (options) => new InstanceReweighting(options),
   ReweighingTransformer: (options) => new ReweighingTransformer(options),
@@ -83,7 +83,7 @@ function isRead(kind: TransformerKind, params: object): boolean {
 function isMade(kind: TransformerKind, params: object): boolean {
   const options = Object.fromEntries(Object.entries(params).map(([name, value]) => [toCamelCase(name), value]));
   try {
-    // The one kind that knows no labels refuses the option, as any that it does not have.
+    // The only kind without labels rejects the option, like any unknown option.
     const label = kind === 'InstanceReweighting' ? {} : { label: 'y' };
     CLASSES[kind]({ sensitive: 's', ...label, ...options } as never);
     return true;
@@ -129,7 +129,7 @@ describe('parameters of transformers', () => {
     ['LearnedFairRepresentations', { seed: 0.5 }, false],
   ];
   for (const [kind, params, isGood] of limits) {
-    it(`${kind} ${isGood ? 'takes' : 'refuses'} ${JSON.stringify(params)}, in a file and in code`, () => {
+    it(`${kind} ${isGood ? 'accepts' : 'rejects'} ${JSON.stringify(params)}, in a file and in code`, () => {
       expect({ isRead: isRead(kind, params), isMade: isMade(kind, params) }).to.deep.equal({
         isRead: isGood,
         isMade: isGood,

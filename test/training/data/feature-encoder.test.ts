@@ -12,14 +12,14 @@ import {
 describe('feature encoding', () => {
   const train = Table.from({ x: [1, 3, null, 5], c: ['a', 'b', null, 'a'], k: [7, 7, 7, 7] });
 
-  it('standardises numbers, marks missing ones, makes one column per text', () => {
+  it('standardises numbers, marks missing ones, and encodes one column per text', () => {
     const { specs, warnings } = fitFeatures(train, ['x', 'c', 'k']);
     expect(specs).to.deep.equal([
       // Mean 3, population standard deviation sqrt(8/3).
       { kind: 'numeric', name: 'x', mean: 3, scale: Math.sqrt(8 / 3), marksMissing: true },
       { kind: 'categorical', name: 'c', levels: ['a', 'b', '(missing)'] },
     ]);
-    expect(warnings).to.deep.equal(["feature 'k' is left out: it has one value only"]);
+    expect(warnings).to.deep.equal(["feature 'k' is excluded: it has one value only"]);
     const z = 2 / Math.sqrt(8 / 3);
     const expected = [
       [-z, 0, 1, 0, 0],
@@ -33,19 +33,19 @@ describe('feature encoding', () => {
     expect(encodedWidth(specs)).to.equal(5);
   });
 
-  it('gives a text unknown from training no column', () => {
+  it('encodes a text that training did not see as 0 in every column', () => {
     const { specs } = fitFeatures(train, ['c']);
     expect([...encodeFeatures(Table.from({ c: ['z', 'b'] }), specs)]).to.deep.equal([0, 0, 0, 0, 1, 0]);
   });
 
-  it('leaves identifiers out and says so', () => {
+  it('excludes identifiers with a warning', () => {
     const ids = Table.from({
       id: Array.from({ length: 40 }, (_, row) => `person ${String(row)}`),
       x: [...Array(40).keys()],
     });
     const { specs, warnings } = fitFeatures(ids, ['id', 'x']);
     expect(specs.map(({ name }) => name)).to.deep.equal(['x']);
-    expect(warnings[0]).to.match(/'id' is left out: its 40 distinct texts look like identifiers/);
+    expect(warnings[0]).to.match(/'id' is excluded: its 40 distinct texts look like identifiers/);
   });
 
   it('keeps the 64 most frequent of many texts', () => {
@@ -55,11 +55,11 @@ describe('feature encoding', () => {
     expect(warnings[0]).to.match(/64 most frequent of 100/);
   });
 
-  it('refuses when nothing is left', () => {
+  it('rejects features of which none is left', () => {
     expect(() => fitFeatures(train, ['k'])).to.throw(DataValidationError, 'no feature to train on');
   });
 
-  it('leaves a constant out whatever its rounding, and takes a later value of it for nothing new', () => {
+  it('excludes a constant whatever its rounding, and encodes later values of it like the training value', () => {
     for (const value of [0.1, 19.99, 1 / 3, 1e-5, 123456.789]) {
       for (const rows of [10, 100, 1000]) {
         const table = Table.from({ a: Array<number>(rows).fill(value), b: [...Array(rows).keys()] });
@@ -79,7 +79,7 @@ describe('feature encoding', () => {
     }
   });
 
-  it('refuses a value beyond anything that was learned from, with its row', () => {
+  it('rejects a value far outside the training range, with its row', () => {
     const { specs } = fitFeatures(Table.from({ a: [1, 2, 3] }), ['a']);
     expect(() => encodeFeatures(Table.from({ a: [2, 1e300] }), specs)).to.throw(
       DataValidationError,
@@ -87,7 +87,7 @@ describe('feature encoding', () => {
     );
   });
 
-  it('a text that is called as missing values are counts as one level', () => {
+  it('treats a text equal to the label of missing values as the same level', () => {
     const { specs } = fitFeatures(Table.from({ c: ['(missing)', 'x', null, 'y'] }), ['c']);
     expect(specs).to.deep.equal([{ kind: 'categorical', name: 'c', levels: ['(missing)', 'x', 'y'] }]);
   });

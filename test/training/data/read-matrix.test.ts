@@ -6,7 +6,7 @@ import { Table } from '../../../src/table/index.ts';
 import { type MatrixSource, readMatrix } from '../../../src/training/data/read-matrix.ts';
 
 describe('matrices', () => {
-  it('come from rows, tables, columns, records, tensors and matrices alike', async () => {
+  it('are read from rows, tables, columns, records, tensors and matrices', async () => {
     const tensor = tf.tensor2d([1, 2, 3, 4, 5, 6], [3, 2]);
     const sources: MatrixSource[] = [
       [
@@ -32,7 +32,7 @@ describe('matrices', () => {
     tensor.dispose();
   });
 
-  it('a table whose columns are called rows, columns and values is a table', async () => {
+  it('read a table with columns named rows, columns and values as a table', async () => {
     const { rows, columns } = await readMatrix({ rows: [1, 2], columns: [3, 4], values: [5, 6] });
     expect([rows, columns]).to.deep.equal([2, 3]);
   });
@@ -53,10 +53,10 @@ describe('matrices', () => {
       { rows: 4, columns: 1, values: Float64Array.of(1, 2) },
       '4 rows, 1 columns and 2 values',
     ],
-    ['values that are no floats', { rows: 1, columns: 1, values: Int32Array.of(1) }, 'Float64Array'],
-    ['a size that is not whole', { rows: 0.5, columns: 2, values: Float64Array.of(1) }, '0.5 rows'],
+    ['values that are not floats', { rows: 1, columns: 1, values: Int32Array.of(1) }, 'Float64Array'],
+    ['a size that is not an integer', { rows: 0.5, columns: 2, values: Float64Array.of(1) }, '0.5 rows'],
   ] as const) {
-    it(`refuse ${what}`, async () => {
+    it(`reject ${what}`, async () => {
       const error = await readMatrix(source as unknown as MatrixSource).then(
         () => undefined,
         (caught: unknown) => caught,

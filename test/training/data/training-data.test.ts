@@ -4,7 +4,7 @@ import { DataValidationError } from '../../../src/exceptions/index.ts';
 import { readTrainingData } from '../../../src/training/data/training-data.ts';
 
 describe('training data', () => {
-  it('takes the rarer of two texts as positive', () => {
+  it('uses the less frequent of two texts as positive', () => {
     const data = readTrainingData({
       table: { y: ['no', 'no', 'yes', null], s: ['a', 'b', 'a', 'b'], x: [1, 2, 3, 4] },
     });
@@ -18,7 +18,7 @@ describe('training data', () => {
     [
       'a target of three values',
       { table: { y: ['a', 'b', 'c'], s: [1, 2, 1] } },
-      /has 3 values \('a', 'b', 'c'\); training needs two/,
+      /has 3 values \('a', 'b', 'c'\), but training needs two/,
     ],
     ['a target of one value', { table: { y: [1, 1], s: [1, 2] } }, /one value only/],
     ['one group', { table: { y: [1, 0], s: ['x', 'x'] } }, /one group only \('x'\)/],
@@ -35,7 +35,7 @@ describe('training data', () => {
     ['an unknown feature', { table: { y: [1, 0], s: [1, 2] }, features: ['z'] }, /no column 'z'/],
   ];
   for (const [title, source, message] of refusals) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => readTrainingData(source)).to.throw(DataValidationError, message);
     });
   }

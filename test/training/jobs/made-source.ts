@@ -1,12 +1,14 @@
 import { createRandom } from '../../../src/internal/random.ts';
 import type { TrainingSource } from '../../../src/training/data/training-data.ts';
 
-/** A source whose table is plain columns. */
+/** A source whose table consists of plain columns. */
 export interface MadeSource extends Omit<TrainingSource, 'table'> {
   readonly table: Record<string, (number | string | null)[]>;
 }
 
-/** Two groups that differ in a feature which decides the target; a text and a number with missing values beside it. */
+/**
+ * Two groups that differ in a feature that determines the target, with a text and a number that have missing values.
+ */
 export function makeSource(rows = 1200, seed = 3): MadeSource {
   const random = createRandom(seed);
   const s = Array.from({ length: rows }, (_, row) => (row % 3 === 0 ? 'few' : 'many'));

@@ -31,22 +31,22 @@ describe('predictions for tables and files', () => {
     model = await loadModel(place());
   });
 
-  it('come as two columns beside those of the rows', async () => {
+  it('are added as two columns to those of the rows', async () => {
     const { table, warnings } = await predictTable(model, makeSource(90, 4).table);
     expect(table.columnNames).to.deep.equal(['x', 'noise', 'job', 's', 'y', 'score', 'prediction']);
     expect(new Set(table.numeric('prediction').values)).to.deep.equal(new Set([0, 1]));
     expect(warnings).to.deep.equal([]);
   });
 
-  it('keep columns of the same name, whatever their case, and say how the new ones are called', async () => {
+  it('keep columns of the same name, whatever their case, and report the names of the new ones', async () => {
     const rows = { ...makeSource(90, 4).table, Score: [...Array(90).keys()], prediction: Array<string>(90).fill('p') };
     const found = await predictTable(model, rows);
     expect([found.scoreColumn, found.predictionColumn]).to.deep.equal(['score_2', 'prediction_2']);
     expect([...found.table.numeric('Score').values].slice(0, 3)).to.deep.equal([0, 1, 2]);
-    expect(found.warnings).to.include("the rows have a column 'score' already, so that the new one is 'score_2'");
+    expect(found.warnings).to.include("the rows have a column 'score' already, so the new one is 'score_2'");
   });
 
-  it('treat missing values as in training, and say what training has not seen', async () => {
+  it('treat missing values as in training, and report values that training has not seen', async () => {
     const rows = { x: [0.5, null, 0.5], noise: [null, 0, 0], job: ['nurse', 'clerk', 'pilot'] };
     const { table, warnings } = await predictTable(model, rows, { threshold: 0.5 });
     const card = readCard(place());
@@ -54,13 +54,13 @@ describe('predictions for tables and files', () => {
     const plain = await predictWithPlainTfjs(place(), inputs);
     table.numeric('score').values.forEach((score, row) => expect(score).to.be.closeTo(plain[row] as number, 1e-6));
     expect(warnings).to.deep.equal([
-      "feature 'x': 1 row has no value, though all training rows had one; the mean stands in",
-      "feature 'job': 1 row has a text that training kept no column for",
-      'the constraint was met by randomised decisions; with a threshold it need not hold',
+      "feature 'x': 1 row has no value, though all training rows had one; the mean is used",
+      "feature 'job': 1 row has a text without a column in the encoding",
+      'the constraint was met by randomised decisions; with a threshold it may not hold',
     ]);
   });
 
-  it('give files back as they came: long identifiers, leading zeros and commas', async () => {
+  it('return the texts of files unchanged: long identifiers, leading zeros and commas', async () => {
     const file = write('ids.csv', ['id,zip,x,noise,job,note', '12345678901234567890,00501,1.50,0.1,nurse,"a, ""b"""', '2,7,-1,,clerk,']); // prettier-ignore
     const { table } = await predictFile(model, file);
     expect(table.toRecords().map(({ score: _, prediction: __, ...row }) => row)).to.deep.equal([
@@ -73,7 +73,7 @@ describe('predictions for tables and files', () => {
     }
   });
 
-  it('read Parquet, where types are known, and give its values as text', async () => {
+  it('read Parquet, whose types are known, and return its values as text', async () => {
     const file = path.join(folder(), 'rows.parquet');
     const engine = openDuckDb();
     await engine.run((session) =>
@@ -96,10 +96,10 @@ describe('predictions for tables and files', () => {
     const modelPath = path.join(folder(), 'codes');
     await trainReductions({ table: { ...source.table, job: code } }, { backend: 'cpu', modelPath });
     const found = await predictFile(await loadModel(modelPath), write('codes.csv', ['x,noise,job', '1,0,01', '1,0,1']));
-    expect(found.warnings).to.deep.equal(["feature 'job': 1 row has a text that training kept no column for"]);
+    expect(found.warnings).to.deep.equal(["feature 'job': 1 row has a text without a column in the encoding"]);
   });
 
-  it('give a regression its values, twice', async () => {
+  it("contain a regression's values in both columns", async () => {
     const values = path.join(folder(), 'values');
     await saveModel(await new LinearRegression().fit([[0], [1]], [10, 12]), values, { features: ['x'] });
     const { table } = await predictTable(await loadModel(values), { x: [3] });
@@ -115,7 +115,7 @@ describe('predictions for tables and files', () => {
     ['no file', () => path.join(folder(), 'nowhere.csv'), /there is no such file/],
   ];
   for (const [title, file, message] of refusals) {
-    it(`refuse ${title}`, async () => {
+    it(`reject ${title}`, async () => {
       const error = await errorOf(predictFile(model, file()));
       expect(error).to.be.instanceOf(DataValidationError);
       expect((error as Error).message).to.match(message);

@@ -19,18 +19,18 @@ const folder = useTemporaryFolder();
 const quick = { backend: 'cpu', epochs: 25, modelLr: 0.02, lambdaLr: 0.1, batchSize: 100, hidden: [6] } as const;
 
 describe('trainLagrangian', () => {
-  it('holds the gap on the training rows within the tolerance, and shows what that costs', async () => {
+  it('keeps the gap on the training rows within the tolerance, and reports the cost', async () => {
     const result = await trainLagrangian(makeSource(), { ...quick, dpTol: 0.05, epochs: 40 });
     expect([result.nTrain, result.nTest]).to.deep.equal([960, 240]);
     expect(result.train.baseline.dpDiff).to.be.greaterThan(0.4);
     expect(result.history[result.bestEpoch - 1]?.violationHard).to.be.at.most(0.05);
-    // A tenth of the training rows was set aside to choose the epoch.
+    // A tenth of the training rows was held out to choose the epoch.
     expect(result.train.final.dpDiff).to.be.at.most(0.1);
     expect(result.final.dpDiff).to.be.below(result.baseline.dpDiff / 2);
     expect(result.train.final.accuracy).to.be.below(result.train.baseline.accuracy);
   });
 
-  it('with a tolerance that always holds is the network without the constraint', async () => {
+  it('equals the network without the constraint if the tolerance always holds', async () => {
     const result = await trainLagrangian(makeSource(600), { ...quick, dpTol: 1, epochs: 6 });
     expect(result.final).to.deep.equal(result.baseline);
     expect(result.train.final).to.deep.equal(result.train.baseline);
@@ -52,7 +52,7 @@ describe('trainLagrangian', () => {
 
   for (const folds of [undefined, 3]) {
     const how = folds === undefined ? 'on held-out rows' : 'with folds';
-    it(`has the network of a sweep at eta 0 for the one without the constraint, to the digit, ${how}`, async () => {
+    it(`has the same network without the constraint as a sweep at eta 0, to the digit, ${how}`, async () => {
       const shared = { epochs: 9, batchSize: 64, hidden: [6], patience: 2, seed: 11, backend: 'cpu', folds } as const;
       const { baseline } = await trainLagrangian(makeSource(900), { ...shared, modelLr: 0.02 });
       const [free] = await sweepPareto(makeSource(900), { ...shared, lr: 0.02, etas: [0] });
@@ -62,7 +62,7 @@ describe('trainLagrangian', () => {
     });
   }
 
-  it('with folds holds every row out once, and keeps a network of all rows', async () => {
+  it('holds out every row once with folds, and keeps a network trained on all rows', async () => {
     const modelPath = path.join(folder(), 'folds');
     const options = { ...quick, epochs: 4, dpTol: 0.05, modelPath, folds: 3 } as const;
     const seen: number[] = [];
@@ -89,7 +89,7 @@ describe('trainLagrangian', () => {
     expect(result.history[0]?.lambdas).to.have.length(2);
   });
 
-  it('saves a network that plain TensorFlow.js loads, and that is what final was measured on', async () => {
+  it('saves a network that plain TensorFlow.js loads, which is the one that final was measured on', async () => {
     const modelPath = path.join(folder(), 'model');
     const testTable = Table.from(makeSource(300, 8).table);
     const result = await trainLagrangian({ ...makeSource(600), testTable }, { ...quick, epochs: 4, modelPath });
@@ -102,7 +102,7 @@ describe('trainLagrangian', () => {
     expect((card['metrics'] as Record<string, unknown>[])[0]).to.include({ rows: 'test', accuracy: right / 300 });
   });
 
-  it('reports progress of both networks, to the end', async () => {
+  it('reports the progress of both networks up to the end', async () => {
     const seen: { stage: string; share: number }[] = [];
     await trainLagrangian(makeSource(600), {
       ...quick,
@@ -115,7 +115,7 @@ describe('trainLagrangian', () => {
     expect(new Set(seen.map(({ stage }) => stage))).to.deep.equal(new Set(['training without the constraint', 'training with the constraint'])); // prettier-ignore
   });
 
-  it('stops when told to, and writes nothing; a loss that diverges neither', async () => {
+  it('stops at a signal and writes nothing, and also writes nothing if the loss diverges', async () => {
     const modelPath = path.join(folder(), 'none');
     const signal = AbortSignal.abort(new Error('enough'));
     expect(await errorOf(trainLagrangian(makeSource(600), { ...quick, signal, modelPath }))).to.include({ message: 'enough' }); // prettier-ignore
@@ -137,14 +137,14 @@ describe('trainLagrangian', () => {
     ['a train size of 0', { trainSize: 0 }, /trainSize parameter/],
   ];
   for (const [title, options, message] of refusals) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const error = await errorOf(trainLagrangian(makeSource(600), options));
       expect(error).to.be.instanceOf(ValueError);
       expect((error as Error).message).to.match(message);
     });
   }
 
-  it('refuses a folder that holds something else, before it trains', async () => {
+  it('rejects a folder with other content, before training', async () => {
     const error = await errorOf(trainLagrangian(makeSource(600), { ...quick, modelPath: path.dirname(folder()) }));
     expect(error).to.be.instanceOf(DataValidationError);
     expect((error as Error).message).to.match(/holds something else/);

@@ -26,7 +26,7 @@ const estimator = new LogisticRegression({ precision: 'float64' });
 const quick = { estimator, backend: 'cpu', eps: 0.05 } as const;
 
 describe('trainReductions', () => {
-  it('keeps the gap on the training rows to twice the bound, in expectation, and shows what that costs', async () => {
+  it('keeps the gap on the training rows to twice the bound, in expectation, and reports the cost', async () => {
     const result = await trainReductions(makeSource(), quick);
     expect([result.nTrain, result.nTest]).to.deep.equal([960, 240]);
     expect(result.baseline.dpDiff).to.be.greaterThan(0.4);
@@ -37,7 +37,7 @@ describe('trainReductions', () => {
     expect(result.train.final.accuracy).to.be.below(result.train.baseline.accuracy);
   });
 
-  it("final is the mean over the model's draws", async () => {
+  it("has final equal to the mean over the model's draws", async () => {
     const source = makeSource();
     const result = await trainReductions(source, quick);
     const table = Table.from(source.table);
@@ -54,17 +54,17 @@ describe('trainReductions', () => {
     expect(Math.abs(mean - expected)).to.be.below((4 * spread) / Math.sqrt(shares.length));
   });
 
-  it('with folds pools rows that each fold has not seen, and keeps a model of all rows', async () => {
+  it('pools the held-out rows of all folds, and keeps a model of all rows', async () => {
     const result = await trainReductions(makeSource(600), { ...quick, folds: 3 });
     expect([result.folds, result.nTrain, result.nTest, result.final.n, result.train.final.n]).to.deep.equal([3, 400, 600, 600, 600]); // prettier-ignore
     expect(result.groups).to.deep.equal({ few: 200, many: 400 });
     expect(reductionsJobToJson(result)).to.include({ folds: 3 });
-    // What is kept is what a fit on all rows gives.
+    // The model that is kept equals a fit on all rows.
     const { table } = makeSource(600);
     const whole = await trainReductions({ table, testTable: table }, quick);
     expect(result.train).to.deep.equal(whole.train);
     expect(result.bestGap).to.equal(whole.bestGap);
-    // Held-out rows: each fold's model is one that a job on the other folds' rows gives.
+    // Held-out rows: each fold's model equals that of a job on the other folds' rows.
     const rows = readTrainingData(makeSource(600));
     const parts = splitRows(rows, { folds: 3, trainSize: 0.8, seed: 42 });
     let right = 0;
@@ -76,7 +76,7 @@ describe('trainReductions', () => {
     expect(result.final.accuracy).to.be.closeTo(right / 600, 1e-8);
   });
 
-  it('the model without the constraint is the same whatever is constrained', async () => {
+  it('has the same model without the constraint for every constraint', async () => {
     const [first, second] = await Promise.all(
       (['demographic_parity', 'equalized_odds'] as const).map((constraint) => trainReductions(makeSource(600), { ...quick, constraint })), // prettier-ignore
     );
@@ -89,12 +89,12 @@ describe('trainReductions', () => {
     const result = await trainReductions(makeSource(), { ...quick, constraint: 'bounded_group_loss', upperBound: 0.3 });
     expect(result.constraint).to.deep.include({ constraint: 'bounded_group_loss', loss: 'zero_one', upper_bound: 0.3 });
     const { groups } = result.train.final;
-    // Error of a group = (1 - TPR) P(1) + FPR P(0); within the bound and what the search leaves.
+    // Error of a group = (1 - TPR) P(1) + FPR P(0); within the bound plus the tolerance of the search.
     expect(groups).to.have.length(2);
     expect(result.violation).to.be.at.most(0.3 + 0.1);
   });
 
-  it('gives the same JSON for the same seed, and another for another', async () => {
+  it('returns the same JSON for the same seed, and a different one for another', async () => {
     const run = async (seed: number): Promise<unknown> =>
       reductionsJobToJson(await trainReductions(makeSource(600), { ...quick, seed }));
     const first = await run(1);
@@ -102,7 +102,7 @@ describe('trainReductions', () => {
     expect(await run(2)).to.not.deep.equal(first);
   });
 
-  it('JSON has the names that users rely on, and null where a gap is undefined', async () => {
+  it('has the documented names in JSON, and null for an undefined gap', async () => {
     const json = reductionsJobToJson(await trainReductions(makeSource(600), quick));
     expect(json).to.include.all.keys('baseline', 'final', 'oracle_calls', 'best_gap', 'iterations', 'train', 'n_train', 'n_test', 'backend', 'seed', 'warnings', 'constraint', 'target', 'positive_label', 'sensitive'); // prettier-ignore
     for (const part of ['baseline', 'final']) {
@@ -111,7 +111,7 @@ describe('trainReductions', () => {
     expect(JSON.parse(JSON.stringify(json))).to.deep.equal(json);
   });
 
-  it('saves a model that plain TensorFlow.js loads, and that is what final was measured on', async () => {
+  it('saves a model that plain TensorFlow.js loads, which is the one that final was measured on', async () => {
     const modelPath = path.join(folder(), 'model');
     const source = makeSource(600);
     const testTable = Table.from(makeSource(300, 8).table);
@@ -139,7 +139,7 @@ describe('trainReductions', () => {
     scores.forEach((score, row) => expect(score).to.be.closeTo(p[row] as number, 1e-6));
   });
 
-  it('groups are compared and named whatever they are called', async () => {
+  it('compares groups with unusual names', async () => {
     const source = makeSource(600);
     const s = (source.table['s'] as string[]).map((one) => (one === 'few' ? '__proto__' : one));
     const result = await trainReductions({ table: { ...source.table, s } }, quick);
@@ -151,21 +151,21 @@ describe('trainReductions', () => {
     const source = makeSource(600);
     const s = (source.table['s'] as string[]).map((one, row) => (row < 20 ? 'tiny' : one));
     const small = await trainReductions({ table: { ...source.table, s } }, quick);
-    expect(small.warnings.join()).to.match(/group 'tiny' has 4 held-out rows and takes no part in the gaps/);
+    expect(small.warnings.join()).to.match(/group 'tiny' has 4 held-out rows and is excluded from the gaps/);
     const test = makeSource(300, 8).table;
     const testTable = { ...test, s: (test['s'] as string[]).map((one) => (one === 'few' ? 'new' : one)) };
     const unseen = await trainReductions({ ...source, testTable }, quick);
-    expect(unseen.warnings).to.include("group 'new' occurs in the test rows only; no constraint has seen it");
+    expect(unseen.warnings).to.include("group 'new' occurs only in the test rows, so the constraint does not cover it");
   });
 
-  it('reports progress to the end, also where the search ends early', async () => {
+  it('reports progress up to the end, even if the search ends early', async () => {
     const seen: number[] = [];
     await trainReductions(makeSource(600), { ...quick, onProgress: ({ done, total }) => seen.push(done / total) });
     expect(seen).to.deep.equal([...seen].sort((a, b) => a - b));
     expect(seen.at(-1)).to.equal(1);
   });
 
-  it('stops when told to, writing nothing', async () => {
+  it('stops at a signal, and writes nothing', async () => {
     const seen: number[] = [];
     const controller = new AbortController();
     const modelPath = path.join(folder(), 'stopped');
@@ -190,8 +190,8 @@ describe('trainReductions', () => {
     ['a T of 0', () => [makeSource(90), { T: 0 }], ValueError, /T parameter/],
     ['a train size of 1', () => [makeSource(90), { trainSize: 1 }], ValueError, /trainSize parameter/],
     ['a minimum of half a row', () => [makeSource(90), { minGroupSize: 0.5 }], ValueError, /minGroupSize parameter/],
-    ['a seed that is no number', () => [makeSource(90), { seed: NaN }], ValueError, /seed parameter/],
-    ['an upper bound of a parity', () => [makeSource(90), { upperBound: 0.1 }], ValueError, /upperBound parameter must be left out/], // prettier-ignore
+    ['a seed that is not a number', () => [makeSource(90), { seed: NaN }], ValueError, /seed parameter/],
+    ['an upper bound for a parity constraint', () => [makeSource(90), { upperBound: 0.1 }], ValueError, /upperBound parameter must be left out/], // prettier-ignore
     ['held-out groups too small to compare', () => [makeSource(90), {}], DataValidationError, /fewer than two groups of at least 30 rows/], // prettier-ignore
     [
       'one group',
@@ -202,7 +202,7 @@ describe('trainReductions', () => {
     ['test rows that lack a feature', () => [{ ...makeSource(300), testTable: { s: ['few', 'many'], y: [0, 1], x: [1, 2], job: ['a', 'b'] } }, { minGroupSize: 1 }], DataValidationError, /no column 'noise'/], // prettier-ignore
   ];
   for (const [title, given, kind, message] of refusals) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const error = await errorOf(trainReductions(...given()));
       expect(error).to.be.instanceOf(kind);
       expect((error as Error).message).to.match(message);
@@ -213,7 +213,7 @@ describe('trainReductions', () => {
 describeWithReference('trainReductions against the runs of fairlearn', () => {
   const anchors = readAnchors();
 
-  /** An anchor's rows as a job takes them; the columns are standardised already. */
+  /** An anchor's rows as the source of a job; the columns are standardised already. */
   async function anchorSource(): Promise<Parameters<typeof trainReductions>[0]> {
     const { columns } = anchors.compas;
     const { train, test } = await loadAnchorData('compas', anchors.compas);
@@ -229,8 +229,8 @@ describeWithReference('trainReductions against the runs of fairlearn', () => {
     ['expgrad_DP_eps0.05', 'demographic_parity', 0.05],
     ['expgrad_EO_eps0.05', 'equalized_odds', 0.05],
   ] as const;
-  // The job scales the columns of 0 and 1 too, so that its penalty is another and mixtures near the best differ: they
-  // may not be worse. On Adult, where the encoding is the same, the command line is held to both sides.
+  // The job also scales the columns of 0 and 1, so its penalty differs, and so do mixtures near the optimum. They must not
+  // be worse. On Adult the encoding is the same, and the tests of the command line check both directions.
   for (const [run, constraint, eps] of runs) {
     it(`COMPAS ${run}: no less accurate by 0.005, the gap constrained no larger by 0.01`, async () => {
       const result = await trainReductions(await anchorSource(), { estimator, constraint, eps, backend: 'cpu' });

@@ -20,7 +20,7 @@ const rows = makeRows(200);
 const matrix = matrixOf(rows);
 const { sensitive } = rows;
 
-/** Rewrites a JSON file of a folder, without its own checksum, so that what the file says is checked. */
+/** Rewrites a JSON file of a folder without its checksum, so that its content is checked. */
 function edit(name: string, change: (json: Json) => unknown): (place: string) => void {
   return (place) => {
     const file = path.join(place, name);
@@ -47,11 +47,11 @@ const stateOf = (json: Json) => json['state'] as { weights: number[]; predictors
 
 const layers = 'modelTopology.config.layers';
 
-/** What was done to the folder of a network, a logistic regression or a reduction, and what is told of it. */
+/** Damages to the folder of a network, a logistic regression or a reduction, and the expected errors. */
 const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (place: string) => void, RegExp][] = [
-  ['a cut card', 'network', cut('card.json'), /card\.json: it is no whole JSON/],
-  ['a cut topology', 'network', cut('model.json'), /model\.json: it is no whole JSON/],
-  ['cut weights', 'network', cut('weights.bin'), /weights\.bin: it has \d+ bytes, and model\.json tells of \d+/],
+  ['a cut card', 'network', cut('card.json'), /card\.json: it is not complete, valid JSON/],
+  ['a cut topology', 'network', cut('model.json'), /model\.json: it is not complete, valid JSON/],
+  ['cut weights', 'network', cut('weights.bin'), /weights\.bin: it has \d+ bytes, but model\.json describes \d+/],
   ['cut weights of an estimator, though its JSON is whole', 'logistic', cut('weights.bin'), /weights\.bin: it has/],
   [
     'no card',
@@ -89,16 +89,16 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (pl
     /card\.json: /,
   ],
   ['a scale of 0', 'network', edit('card.json', set('features.0.scale', 0)), /card\.json: features\.0\.scale: /],
-  ['one feature less', 'network', edit('card.json', (json) => ({ ...json, features: (json['features'] as unknown[]).slice(1) })), /takes \d+ inputs, and the card tells of \d+/], // prettier-ignore
+  ['one feature less', 'network', edit('card.json', (json) => ({ ...json, features: (json['features'] as unknown[]).slice(1) })), /takes \d+ inputs, but the card describes \d+/], // prettier-ignore
   ['a layer that is not dense', 'network', edit('model.json', set(`${layers}.0.class_name`, 'Lambda')), /model\.json: modelTopology\.config\.layers\.0\.class_name/], // prettier-ignore
   ['an unknown activation', 'network', edit('model.json', set(`${layers}.0.config.activation`, '__proto__')), /this activation is unknown/], // prettier-ignore
   ['activations of another network', 'network', edit('model.json', set(`${layers}.0.config.activation`, 'sigmoid')), /activations are not those/], // prettier-ignore
-  ['shapes that do not chain', 'network', edit('model.json', set('weightsManifest.0.weights.0.shape', [1, 4])), /weights of layer 1 do not fit|it has \d+ bytes/], // prettier-ignore
-  ['a shape too large for any memory', 'network', edit('model.json', set('weightsManifest.0.weights.0.shape', [9e15, 9e15])), /model\.json tells of/], // prettier-ignore
-  ['weights in a place elsewhere', 'network', edit('model.json', set('weightsManifest.0.paths', ['../../weights.bin'])), /weightsManifest\.0\.paths/], // prettier-ignore
-  ['weights that are no numbers', 'network', (place) => { writeFileSync(path.join(place, 'weights.bin'), readFileSync(path.join(place, 'weights.bin')).fill(255)); }, /weight 1 is NaN/], // prettier-ignore
+  ['shapes that do not chain', 'network', edit('model.json', set('weightsManifest.0.weights.0.shape', [1, 4])), /weights of layer 1 do not match|it has \d+ bytes/], // prettier-ignore
+  ['a shape too large for any memory', 'network', edit('model.json', set('weightsManifest.0.weights.0.shape', [9e15, 9e15])), /model\.json describes/], // prettier-ignore
+  ['weights in another folder', 'network', edit('model.json', set('weightsManifest.0.paths', ['../../weights.bin'])), /weightsManifest\.0\.paths/], // prettier-ignore
+  ['weights that are not numbers', 'network', (place) => { writeFileSync(path.join(place, 'weights.bin'), readFileSync(path.join(place, 'weights.bin')).fill(255)); }, /weight 1 is NaN/], // prettier-ignore
   ['an estimator of another kind', 'logistic', edit('estimator.json', set('kind', 'constructor')), /estimator\.json: The kind of an estimator/], // prettier-ignore
-  ['an estimator of other features', 'logistic', edit('estimator.json', set('state.coefficients', [1])), /a predictor takes 1 inputs, and the card tells of 2/], // prettier-ignore
+  ['an estimator of other features', 'logistic', edit('estimator.json', set('state.coefficients', [1])), /a predictor takes 1 inputs, but the card describes 2/], // prettier-ignore
   ['an estimator out of range', 'logistic', edit('estimator.json', set('params.l2', -1)), /estimator\.json: The l2 parameter/], // prettier-ignore
   [
     'an unfitted estimator',
@@ -117,7 +117,7 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (pl
   ],
 ];
 
-describe('folders that hold no whole model', () => {
+describe('folders without a complete model', () => {
   const place = (name: string): string => path.join(folder(), name);
   before(async () => {
     const options = { epochs: 2, backend: 'cpu' } as const;
@@ -148,7 +148,7 @@ describe('folders that hold no whole model', () => {
 
   const nowhere: [string, () => string, RegExp][] = [
     ['no folder', () => place('nowhere'), /card\.json: there is no such file/],
-    ['a file', () => place('network/card.json'), /the model is a folder, and this is a file/],
+    ['a file', () => place('network/card.json'), /the path is a file, but a model is a folder/],
     ['an empty folder', () => (mkdirSync(place('empty')), place('empty')), /card\.json: there is no such file/],
   ];
   for (const [title, where, message] of nowhere) {
@@ -159,11 +159,11 @@ describe('folders that hold no whole model', () => {
     });
   }
 
-  it('a card of another version loads, with a warning', async () => {
+  it('a card of another version loads with a warning', async () => {
     const old = place('old');
     cpSync(place('logistic'), old, { recursive: true });
     edit('card.json', set('versions.evenhand', '0.1.0'))(old);
-    expect((await loadModel(old)).warnings.join()).to.match(/saved by evenhand 0\.1\.0, and this is/);
+    expect((await loadModel(old)).warnings.join()).to.match(/saved by evenhand 0\.1\.0, but this is/);
   });
 });
 
@@ -174,7 +174,7 @@ describe('the folder of a sweep', () => {
     await sweepPareto({ table }, { etas: [0, 0.5], epochs: 2, backend: 'cpu', minGroupSize: 5, modelPath: sweep() });
   });
 
-  it('holds models that load by their own folder, and by eta', async () => {
+  it('holds models that can be loaded by their folder or by eta', async () => {
     const own = await loadModel(path.join(sweep(), 'eta-0.5'), { backend: 'cpu' });
     const byEta = await loadModel(sweep(), { eta: 0.5, backend: 'cpu' });
     expect(own.card).to.deep.include({ method: 'regularized', constraint: { penalty: 'covariance', eta: 0.5 } });
@@ -184,8 +184,8 @@ describe('the folder of a sweep', () => {
   });
 
   const refusals: [string, number | undefined, RegExp][] = [
-    ['without an eta lists what is inside', undefined, /holds a sweep of 2 networks: eta-0, eta-0\.5\./],
-    ['with an unknown eta lists what is inside', 3, /none of them for eta 3: eta-0, eta-0\.5\./],
+    ['lists the networks if no eta is given', undefined, /holds a sweep of 2 networks: eta-0, eta-0\.5\./],
+    ['lists the networks if the eta is unknown', 3, /but none for eta 3: eta-0, eta-0\.5\./],
   ];
   for (const [title, eta, message] of refusals) {
     it(title, async () => {
@@ -196,7 +196,7 @@ describe('the folder of a sweep', () => {
     });
   }
 
-  it('an eta for a folder of one model is an error', async () => {
+  it('rejects an eta for a folder with one model', async () => {
     const error = await loadModel(path.join(sweep(), 'eta-0'), { eta: 0 }).catch((cause: unknown) => cause);
     expect(error).to.be.instanceOf(ValueError);
   });

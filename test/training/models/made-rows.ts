@@ -1,7 +1,7 @@
 import { createRandom } from '../../../src/internal/random.ts';
 import type { PlainValue } from './plain-tfjs.ts';
 
-/** Rows of two groups with a number that is sometimes missing, a text and a number; y follows all of them. */
+/** Rows of two groups with a number that is sometimes missing, a text and a number; y depends on all of them. */
 export interface MadeRows {
   readonly records: readonly Readonly<Record<string, PlainValue>>[];
   readonly columns: Readonly<Record<string, readonly PlainValue[]>>;

@@ -3,10 +3,10 @@ import path from 'node:path';
 
 import * as tf from '@tensorflow/tfjs';
 
-// Without its advice to install another package.
+// Suppresses its advice to install another package.
 tf.enableProdMode();
 
-/** A card, as far as a user of plain TensorFlow.js needs it. */
+/** The part of a card that a user of plain TensorFlow.js needs. */
 export interface PlainCard {
   readonly features: readonly (
     | { kind: 'numeric'; name: string; mean: number; scale: number; marks_missing: boolean }
@@ -22,7 +22,7 @@ export function readCard(folder: string): PlainCard {
   return JSON.parse(readFileSync(path.join(folder, 'card.json'), 'utf8')) as PlainCard;
 }
 
-/** Inputs of a row, written by what docs/models.md says of cards, and by nothing of the package. */
+/** Encodes a row as described for cards in docs/models.md, without code of the package. */
 export function encodeByHand({ features }: PlainCard, row: Readonly<Record<string, PlainValue>>): number[] {
   return features.flatMap((feature) => {
     const value = row[feature.name] ?? null;
@@ -34,7 +34,7 @@ export function encodeByHand({ features }: PlainCard, row: Readonly<Record<strin
   });
 }
 
-/** What plain `@tensorflow/tfjs` makes of a saved folder, from its two files. */
+/** Loads a saved folder with plain `@tensorflow/tfjs`, from its two files. */
 export async function predictWithPlainTfjs(folder: string, inputs: readonly number[][]): Promise<number[]> {
   const json = JSON.parse(readFileSync(path.join(folder, 'model.json'), 'utf8')) as {
     modelTopology: object;

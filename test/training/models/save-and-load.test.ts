@@ -36,8 +36,10 @@ async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** A model, the rows to give it, and what it says of them, told by the model itself before it is saved. */
-/** Backends may differ in the last digits of float32. */
+/**
+ * A model, its input rows, and its own predictions before it is saved. Backends may differ in the last digits of
+ * float32.
+ */
 function expectClose(found: ArrayLike<number>, expected: ArrayLike<number>): void {
   expect(found.length).to.equal(expected.length);
   expect(Math.max(...Array.from(found, (value, row) => Math.abs(value - (expected[row] ?? NaN))))).to.be.below(1e-6);
@@ -48,7 +50,7 @@ interface Case {
   readonly scores: (model: never) => Promise<ArrayLike<number>>;
   readonly input: 'table' | 'matrix';
   readonly card: Readonly<Record<string, unknown>>;
-  /** What float32 may do to the model's own float64 digits. */
+  /** The tolerance between float32 and the model's own float64 digits. */
   readonly close?: number;
 }
 
@@ -181,7 +183,7 @@ describe('saved models', () => {
         else expect(found).to.deep.equal(expected);
       });
 
-      it('has a card that says what it is', () => {
+      it('has a card that describes it', () => {
         const read = readCard(place());
         expect(read).to.deep.include({ kind: 'evenhand model', data: null, groups: null, metrics: [], notes: [], ...card }); // prettier-ignore
         expect(read['versions']).to.deep.include({ evenhand: VERSION, tfjs: '4.22.0' });
@@ -190,7 +192,7 @@ describe('saved models', () => {
     });
   }
 
-  it('a trainer of a matrix takes the names of its columns, as a reduction does', async () => {
+  it('a trainer fitted on a matrix accepts names for its columns, as a reduction does', async () => {
     const trainer = new RegularizedFairnessTrainer({ ...network, lr: 0.01 });
     await trainer.fit(matrix, rows.y, { sensitive });
     const place = path.join(folder(), 'named-trainer');
@@ -200,7 +202,7 @@ describe('saved models', () => {
     expectClose(await loaded.predictProba(named), await trainer.predictProba(matrix));
   });
 
-  it('a trainer of a table keeps its own columns, in whatever order they are named', async () => {
+  it('a trainer fitted on a table keeps its own columns, whatever the order of the names', async () => {
     const trainer = new RegularizedFairnessTrainer({ ...network, lr: 0.01 });
     const [age, priors] = [named.age, named.priors];
     await trainer.fit({ age, priors }, rows.y, { sensitive });
@@ -214,7 +216,7 @@ describe('saved models', () => {
     }
   });
 
-  it('a constant gives its probability, with as many inputs as features are named', async () => {
+  it('a constant predicts its probability, with one input per named feature', async () => {
     const place = path.join(folder(), 'constant');
     await saveModel(new ConstantClassifier(0.3), place, { features: ['a', 'b'] });
     expect((await predictWithPlainTfjs(place, [[1, 2]]))[0]).to.be.closeTo(0.3, 1e-7);
@@ -222,7 +224,7 @@ describe('saved models', () => {
     expect(await errorOf(saveModel(new ConstantClassifier(0.3), place))).to.be.instanceOf(ValueError);
   });
 
-  it('a mixture decides ties for 1, and has constants and predictors without a share in it', async () => {
+  it('a mixture decides ties as 1, and supports constants and predictors of probability 0', async () => {
     const step = async (slope: number): Promise<LogisticRegression> =>
       LogisticRegression.fromJSON({
         ...(await new LogisticRegression(exact).fit([[0], [1]], [0, 1])).toJSON(),
@@ -248,7 +250,7 @@ describe('saved models', () => {
     expect([...(await (await loadModel(place)).predictProba(x))]).to.deep.equal([0.875, 0.625, 0.375, 0.625, 0.375]);
   });
 
-  it('a randomised model keeps its draw, and takes another seed or randomisation', async () => {
+  it('a randomised model keeps its draw, and accepts another seed or randomisation', async () => {
     const wrapper = await (cases['reductions, a randomised mixture of logistic regressions'] as Case).fit();
     const place = path.join(folder(), 'draws');
     await saveModel(wrapper, place, { features: ['age', 'priors'] });
@@ -270,7 +272,7 @@ describe('saved models', () => {
     }
   });
 
-  it('columns are found by name, in any order and beside others', async () => {
+  it('finds columns by name, in any order and among others', async () => {
     const model = await new LogisticRegression(exact).fit(matrix, rows.y);
     const place = path.join(folder(), 'named');
     await saveModel(model, place, { features: ['age', 'priors'] });
@@ -279,7 +281,7 @@ describe('saved models', () => {
     expect(await loaded.predictProba({ other: named.age, ...named })).to.deep.equal(await model.predictProba(matrix));
   });
 
-  it('names every column that is missing, each with the nearest', async () => {
+  it('names every missing column, each with the most similar name', async () => {
     const place = path.join(folder(), 'missing');
     await saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), place, { features: ['age', 'priors'] });
     const error = (await errorOf((await loadModel(place)).scores({ Age: [1], prior: [2] }))) as DataValidationError;
@@ -289,7 +291,7 @@ describe('saved models', () => {
     );
   });
 
-  it('data, groups and metrics that were told stand in the card; names like __proto__ are names', async () => {
+  it('writes the given data, groups and metrics to the card, including names like __proto__', async () => {
     const place = path.join(folder(), 'told');
     const groups = JSON.parse('{"__proto__": 3, "constructor": 4}') as Record<string, number>;
     const described: ModelDescription = {
@@ -312,7 +314,7 @@ describe('saved models', () => {
     expect(missing.message).to.match(/'__proto__', 'constructor'/);
   });
 
-  it('predictors that are not linear are kept as JSON alone, and the card says so', async () => {
+  it('saves predictors that are not linear as JSON alone, with a note in the card', async () => {
     class Odd {
       fit(): void {}
       predict(x: number[][]): number[] {
@@ -345,12 +347,12 @@ describe('saved models', () => {
       'too few features',
       async () => saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), place(), { features: ['a'] }),
       ValueError,
-      /must make 2 inputs. Got 1/,
+      /must encode to 2 inputs. Got 1/,
     ],
   ];
   const place = (): string => path.join(folder(), 'refused');
   for (const [title, run, kind, message] of refusals) {
-    it(`refuses ${title}, and writes nothing`, async () => {
+    it(`rejects ${title}, and writes nothing`, async () => {
       const error = await errorOf(run());
       expect(error).to.be.instanceOf(kind);
       expect((error as Error).message).to.match(message);
@@ -358,7 +360,7 @@ describe('saved models', () => {
     });
   }
 
-  it('a model of values has no probabilities', async () => {
+  it('rejects probabilities of a model of values', async () => {
     const values = path.join(folder(), 'values');
     await saveModel(await new LinearRegression().fit(matrix, rows.values), values);
     const model = await loadModel(values);
@@ -367,7 +369,7 @@ describe('saved models', () => {
     expect(await errorOf(model.predict(matrix, { seed: 1 }))).to.be.instanceOf(ValueError);
   });
 
-  it('replaces a folder of a model, and never one that holds anything else', async () => {
+  it('replaces the folder of a model, but never one with other content', async () => {
     const model = await new LogisticRegression(exact).fit(matrix, rows.y);
     const target = path.join(folder(), 'again');
     await saveModel(model, target);
@@ -382,7 +384,7 @@ describe('saved models', () => {
     expect(readdirSync(folder()).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
   });
 
-  it('the same model gives the same bytes twice', async () => {
+  it('writes the same bytes for the same model', async () => {
     const model = await (cases['a lagrangian network'] as Case).fit();
     const [first, second] = ['one', 'two'].map((name) => path.join(folder(), name)) as [string, string];
     await saveModel(model, first);

@@ -12,21 +12,21 @@ import { describeWithReference, referencePath } from '../../helpers/reference.ts
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { describeOnSoftwareGpu } from '../../helpers/software-gpu.ts';
 
-/** Rows on which the decisions of the same training on two backends may differ. */
+/** The share of rows on which the decisions of the same training on two backends may differ. */
 const MAX_DIFFERENT = 0.01;
 
 const { target: TARGET, positiveLabel: POSITIVE, sensitive: SENSITIVE } = ADULT_TASK;
 const BACKENDS = ['wasm', 'webgpu'] as const;
 const ETAS = [0, 4];
 
-/** A GPU that is all software takes long for each row and each step: every so many rows are learned from, in large batches. */
+/** A software GPU is slow for each row and each step, so only some of the rows are used, in large batches. */
 const LEARNED_FROM = 4;
 const SHARED = { batchSize: 2048, hidden: [8], epochs: 3, patience: 10, seed: 7 } as const;
 const LIMIT_MILLIS = 120_000;
 
 type Decisions = ArrayLike<number>;
 
-/** The share of rows decided differently, which is printed; both must decide for some rows and against others. */
+/** Prints and checks the share of rows decided differently; both must decide 1 for some rows and 0 for others. */
 function compare(title: string, one: Decisions, other: Decisions): void {
   const n = one.length;
   expect(other.length).to.equal(n);
@@ -50,7 +50,7 @@ describeWithReference('the same training on Adult, on wasm and on webgpu @slow',
       test = await loadData(referencePath('data', 'adult.test.csv'));
     });
 
-    it('in a sweep, whatever the eta', async function () {
+    it('in a sweep, for every eta', async function () {
       this.timeout(LIMIT_MILLIS);
       const decisions: Decisions[][] = [];
       for (const backend of BACKENDS) {
@@ -65,7 +65,7 @@ describeWithReference('the same training on Adult, on wasm and on webgpu @slow',
       ETAS.forEach((eta, index) => {
         compare(`eta ${String(eta)}`, decisions[0]?.[index] ?? [], decisions[1]?.[index] ?? []);
       });
-      // The penalty was at work: else all etas would be one.
+      // The penalty has an effect; otherwise all etas would give the same network.
       const [free, bound] = (decisions[1] ?? []).map((one) => Array.from(one));
       expect(free).not.to.deep.equal(bound);
     });

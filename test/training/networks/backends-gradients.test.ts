@@ -30,12 +30,12 @@ import {
 
 const BACKENDS: TensorBackend[] = ['wasm', 'webgpu'];
 
-/** From float64, relative to max(1, |g|): two backends then differ by at most 1e-4. */
+/** The tolerance to float64, relative to max(1, |g|); two backends then differ by at most 1e-4. */
 const TOLERANCE = 5e-5;
 
 const [ROWS, INPUTS, GROUPS, HIDDEN, SEED] = [48, 3, 3, 8, 6];
 
-/** Rows of three groups whose features and outcomes differ; what a step sees of them is a batch. */
+/** Rows of three groups with different features and outcomes. A step uses a batch of them. */
 interface Rows {
   readonly title: string;
   readonly isWeighted: boolean;
@@ -77,7 +77,7 @@ function plainBatch(rows: NetworkRows, picked: Int32Array): PlainBatch {
   };
 }
 
-/** Networks with weights of the size that trained ones have, each model's its own. */
+/** Networks with weights of the size of trained ones, different for each model. */
 function makeNetwork(tf: Tf, models: number): StackedNetwork {
   const shape = { models, inputs: INPUTS, hidden: [HIDDEN] };
   const network = createStackedNetwork(tf, shape, createRandom(SEED));
@@ -90,7 +90,7 @@ function makeNetwork(tf: Tf, models: number): StackedNetwork {
   return network;
 }
 
-/** The gradients of one step as the trainer takes them: for each model each layer's kernel [inputs, outputs] and bias. */
+/** The gradients of one step of the trainer: for each model each layer's kernel [inputs, outputs] and bias. */
 async function stepGradients(
   tf: Tf,
   network: StackedNetwork,
@@ -103,7 +103,7 @@ async function stepGradients(
   const gradient = tf.tidy(() => {
     const batch = batches.take(0);
     const pass = network.forward(batch.x);
-    // Multipliers start at 0: one step gives them something to press with.
+    // Multipliers start at 0: one step makes them positive.
     if (warmUp) objective.afterStep?.(pass.outputs, batch);
     return pass.gradient(objective.slope(pass.outputs, batch));
   });
@@ -113,7 +113,7 @@ async function stepGradients(
   return network.weightsOf(values).map((layers) => plainLayers(layers).flatMap(({ kernel, bias }) => [kernel, bias]));
 }
 
-/** How far gradients lie apart at most, relative to max(1, |g|). */
+/** Returns the largest difference between gradients, relative to max(1, |g|). */
 function distance(found: readonly (readonly number[])[], expected: readonly (readonly number[])[]): number {
   expect(found.map(({ length }) => length)).to.deep.equal(expected.map(({ length }) => length));
   const gaps = expected.flatMap((values, part) =>
@@ -134,7 +134,7 @@ for (const backend of BACKENDS) {
       expect((await loadTensorflow({ backend })).tf.memory().numTensors).to.equal(before_);
     });
 
-    /** Compares each model's gradients with float64's; its fairness part must be large enough to be seen at all. */
+    /** Compares each model's gradients with float64's; its fairness part must be large enough to be detected. */
     const check = async (
       objectiveOf: (tf: Tf, rows: NetworkRows) => Objective,
       lossesOf: (at: (model: number) => readonly number[]) => readonly { whole: PlainLoss; error: PlainLoss }[],
@@ -165,7 +165,7 @@ for (const backend of BACKENDS) {
       for (const shape of ROW_CASES) {
         for (const penalty of FAIRNESS_PENALTIES) {
           if (task === 'regression' && penalty === 'equalized_odds') continue;
-          it(`with the penalty ${penalty}, ${task}, ${shape.title}, are those of float64`, async () => {
+          it(`with the penalty ${penalty}, ${task}, ${shape.title}, match float64`, async () => {
             const [etas, posWeight] = [[2, 5], 1.5];
             const error = plainError(task, posWeight);
             const part = plainPenalty(penalty, task, SEED);
@@ -186,7 +186,7 @@ for (const backend of BACKENDS) {
       ['regression', 'demographic_parity'] as const,
     ]) {
       for (const shape of ROW_CASES) {
-        it(`under the constraint ${fairness}, ${task}, ${shape.title}, are those of float64`, async () => {
+        it(`under the constraint ${fairness}, ${task}, ${shape.title}, match float64`, async () => {
           const bound = { tolerance: 0.02, lambdaLr: 8, temperature: 0.5, task, events: EVENTS[fairness] };
           const error = plainError(task, 1);
           await check(

@@ -20,7 +20,7 @@ import { describeOn } from '../../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 
-/** Rows of two groups with features that tell the group, a decision and a number to learn. */
+/** Rows of two groups with features that depend on the group, a decision and a number to predict. */
 function makeRows(n: number): { x: Table; y: number[]; value: number[]; s: string[] } {
   const random = createRandom(3);
   const s = Array.from({ length: n }, () => (random.next() < 0.4 ? 'a' : 'b'));
@@ -30,23 +30,23 @@ function makeRows(n: number): { x: Table; y: number[]; value: number[]; s: strin
   return { x: Table.from({ skill, town }), y: value.map((one) => Number(one > 0)), value, s };
 }
 
-/** Few enough for a GPU that is all software. */
+/** Small enough for a software GPU. */
 const SMALL = makeRows(160);
 
 const QUICK = { epochs: 2, patience: 100, batchSize: 64, hidden: [8] } as const;
 
-/** Reads of one fit beside those of its epochs: the weights in the end, and what is given to held-out rows. */
+/** Reads of one fit, besides those of its epochs: the final weights, and the outputs for held-out rows. */
 const READS_OF_A_FIT = 6;
 
-/** Reads of a fit that lasts so many epochs. */
+/** Returns the number of reads of a fit with this many epochs. */
 type FitReads = (epochs: number) => Promise<number>;
 
-/** Fits and sees that reads grow by one an epoch at most, above a constant. */
+/** Fits, and checks that the number of reads grows by at most one per epoch, above a constant. */
 async function assertOneReadAnEpoch(readsOf: FitReads): Promise<void> {
   const [one, three] = [await readsOf(1), await readsOf(3)];
   expect(three - one, 'reads of two epochs more').to.be.at.most(2);
   expect(one, 'reads of one epoch and the fit').to.be.at.most(1 + READS_OF_A_FIT);
-  // Something is read, else nothing was counted.
+  // There must be some reads; otherwise the counting failed.
   expect(one).to.be.above(0);
 }
 
@@ -148,14 +148,14 @@ for (const backend of BACKENDS) {
     });
 
     it('in a fit that diverges', async () => {
-      // Through four layers of weights in the millions a squared error leaves float32.
+      // Through four layers of weights in the millions a squared error exceeds float32.
       const options = { ...quick, task: 'regression', penalty: 'covariance', lr: 1e6, hidden: [8, 8, 8] } as const;
       const error = await errorOf(new RegularizedFairnessTrainer(options).fit(x, value, { sensitive }));
       expect(error).to.be.instanceOf(TrainingError);
-      expect((error as Error).message).to.contain('is no number after epoch');
+      expect((error as Error).message).to.contain('is not a number after epoch');
     });
 
-    it('in a fit of data that cannot be learned from', async () => {
+    it('in a fit of invalid data', async () => {
       const few = new LagrangianFairnessTrainer({ ...quick, minGroupSize: 10_000 });
       expect(await errorOf(few.fit(x, y, { sensitive }))).to.be.instanceOf(DataValidationError);
       const gaps = y.map((label, row) => (row === 7 ? NaN : label));
@@ -192,7 +192,7 @@ for (const backend of BACKENDS) {
 }
 
 describe('training on many rows reads at most once an epoch', () => {
-  // More than are sent through a network at once, and more to stop by than are compared with each other at once.
+  // More rows than one forward pass takes, and more validation rows than are compared with each other at once.
   const { x, y, s: sensitive } = makeRows(20_000);
   const quick = { ...QUICK, batchSize: 512, hidden: [4], backend: 'wasm' } as const;
   onDevice('wasm');

@@ -19,7 +19,7 @@ const logits = Array.from({ length: N }, () => 4 * random.next() - 2);
 const labels = Array.from({ length: N }, () => Number(random.next() < 0.5));
 const groups = Array.from({ length: N }, (_, row) => row % 3);
 
-/** The definitions of ALGORITHMS in float64, row by row; independent of the code under test. */
+/** The documented definitions in float64, row by row, independent of the code under test. */
 const DEFINITIONS: Record<
   PlainPenaltyName,
   (x: readonly number[], y: readonly number[], g: readonly number[]) => number
@@ -120,7 +120,7 @@ describe('FairnessRegularizerLoss', () => {
       expect(compute(loss, logits, Array<number>(N).fill(1))).to.be.closeTo(compute(loss, logits), 1e-6);
     });
 
-    it(`a weight of zero takes a row out of ${penalty}`, () => {
+    it(`a weight of zero excludes a row from ${penalty}`, () => {
       const weights = Array.from({ length: N }, (_, row) => Number(row >= 10));
       const rest = (values: readonly number[]): number[] => values.slice(10);
       const expected = bce(rest(logits), rest(labels)) + DEFINITIONS[penalty](rest(logits), rest(labels), rest(groups));
@@ -144,7 +144,7 @@ describe('FairnessRegularizerLoss', () => {
     expect(value).to.be.closeTo(bce([1, 1, -1, -1], [1, 0, 1, 0]) + gap * gap, 1e-6);
   });
 
-  it('with rows of one group only every penalty is 0', () => {
+  it('every penalty is 0 if all rows belong to one group', () => {
     for (const penalty of PENALTIES) {
       const value = tf.tidy(
         () =>
@@ -156,7 +156,7 @@ describe('FairnessRegularizerLoss', () => {
     }
   });
 
-  it('weights that are all 0 leave no loss, and no NaN', () => {
+  it('the loss is 0, not NaN, if all weights are 0', () => {
     for (const penalty of PENALTIES) {
       expect(compute(new FairnessRegularizerLoss({ penalty }), logits, Array<number>(N).fill(0))).to.equal(0);
     }
@@ -180,7 +180,7 @@ describe('FairnessRegularizerLoss', () => {
     }
   });
 
-  it('takes whole-number weights as weights, and never group codes as numbers', () => {
+  it('accepts integer weights, and never treats group codes as numbers', () => {
     const loss = new FairnessRegularizerLoss({ eta: 1, penalty: 'mean_gap' });
     const one = tf.oneHot(tf.tensor1d(groups, 'int32'), 3);
     const whole = tf.ones([N], 'int32');
@@ -193,7 +193,7 @@ describe('FairnessRegularizerLoss', () => {
     expect(() => loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), one, few)).to.throw(ValueError, '2 weights');
   });
 
-  it('refuses an unknown penalty, a negative eta, a posWeight of 0', () => {
+  it('rejects an unknown penalty, a negative eta, a posWeight of 0', () => {
     expect(() => new FairnessRegularizerLoss({ penalty: 'meangap' as never }))
       .to.throw(ValueError, "Got 'meangap'")
       .with.property('suggestion', "Did you mean 'mean_gap'?");

@@ -4,7 +4,7 @@ import type { NetworkTask } from '../../../src/training/networks/network-task.ts
 import type { FairnessPenaltyName } from '../../../src/training/networks/penalties.ts';
 import type { LayerWeights } from '../../../src/training/networks/stacked-network.ts';
 
-/** A batch of rows in float64, written row by row as the definitions have it. */
+/** A batch of rows in float64, written row by row as in the definitions. */
 export interface PlainBatch {
   readonly x: readonly (readonly number[])[];
   readonly y: readonly number[];
@@ -14,33 +14,33 @@ export interface PlainBatch {
   readonly groupCount: number;
 }
 
-/** What a model gives each row of a batch, as a loss. */
+/** The output of a model for each row of a batch, as a loss uses it. */
 export type PlainLoss = (outputs: readonly number[], batch: PlainBatch) => number;
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value));
 
-/** Each row's share of the weight of its batch. */
+/** Returns each row's share of the weight of its batch. */
 function sharesOf({ weights }: PlainBatch): number[] {
   return weights.map((weight) => weight / total(weights));
 }
 
-/** The weighted mean of a value over some rows; NaN where they have no weight. */
+/** Returns the weighted mean of a value over some rows; NaN if they have no weight. */
 function meanOf(batch: PlainBatch, values: readonly number[], isIn: (row: number) => boolean = () => true): number {
   const rows = range(values.length).filter(isIn);
   const weight = total(rows.map((row) => batch.weights[row] ?? NaN));
   return total(rows.map((row) => (values[row] ?? NaN) * (batch.weights[row] ?? NaN))) / weight;
 }
 
-/** The groups that have weight in a batch. */
+/** Returns the groups that have weight in a batch. */
 function presentGroups(batch: PlainBatch): number[] {
   return range(batch.groupCount).filter((group) =>
     batch.groups.some((code, row) => code === group && (batch.weights[row] ?? 0) > 0),
   );
 }
 
-/** The mean scores of the groups present among some rows. */
+/** Returns the mean scores of the groups present among some rows. */
 function groupMeans(
   batch: PlainBatch,
   values: readonly number[],
@@ -55,7 +55,7 @@ function squaredGap(means: readonly number[]): number {
   return means.length < 2 ? 0 : (Math.max(...means) - Math.min(...means)) ** 2;
 }
 
-/** Mean binary cross-entropy, rows of label 1 counted `posWeight` times, or mean squared error. */
+/** Returns the mean binary cross-entropy, with rows of label 1 counted `posWeight` times, or the mean squared error. */
 export function plainError(task: NetworkTask, posWeight: number): PlainLoss {
   return (outputs, batch) =>
     meanOf(
@@ -68,7 +68,7 @@ export function plainError(task: NetworkTask, posWeight: number): PlainLoss {
     );
 }
 
-/** The adversary's network as it starts: a hidden layer of 16 units on 4 (score - 1/2), one output per group. */
+/** The initial network of the adversary: a hidden layer of 16 units on 4 (score - 1/2), one output per group. */
 function adversaryLogits(score: number, groupCount: number, seed: number): number[] {
   const random = createRandom(seed, 3);
   const draw = (units: number, inputs: number): number[] =>
@@ -159,12 +159,12 @@ const PENALTIES: Readonly<
   },
 };
 
-/** A penalty of what a model gives: of probabilities, or of a regression's values. */
+/** A penalty on the scores of a model: probabilities, or a regression's values. */
 export function plainPenalty(name: FairnessPenaltyName, task: NetworkTask, seed: number): PlainLoss {
   return (outputs, batch) => PENALTIES[name](task === 'binary' ? outputs.map(sigmoid) : outputs, batch, seed);
 }
 
-/** What a multiplier's step and its pressure depend on. */
+/** The inputs of a multiplier's step and of its effect on the loss. */
 export interface PlainBound {
   readonly events: readonly FairnessEvent[];
   readonly tolerance: number;
@@ -180,9 +180,9 @@ const IS_IN: Readonly<Record<FairnessEvent, (label: number) => boolean>> = {
 };
 
 /**
- * What the multipliers add to the loss after one step from 0 on the outputs `at`:
- * sum over events and groups of (up_g - down_g) r_g, up_g = lambdaLr max(0, 2 (r_g - c) - tol) at those, c the middle
- * of the highest and the lowest rate.
+ * Returns what the multipliers add to the loss after one step from 0 on the outputs `at`: sum over events and groups
+ * of (up_g - down_g) r_g, up_g = lambdaLr max(0, 2 (r_g - c) - tol) at those, c the middle of the highest and the
+ * lowest rate.
  */
 export function plainPressure(
   { events, tolerance, lambdaLr, temperature, task }: PlainBound,
@@ -206,7 +206,7 @@ export function plainPressure(
     );
 }
 
-/** A network's output on each row: dense layers with rectifiers between them. */
+/** Returns a network's output on each row: dense layers with rectifiers between them. */
 export function plainOutputs(layers: readonly PlainLayer[], { x }: PlainBatch): number[] {
   return x.map((row) => {
     let z = [...row];
@@ -231,7 +231,7 @@ export function plainLayers(layers: readonly LayerWeights[]): PlainLayer[] {
   return layers.map(({ inputs, outputs, kernel, bias }) => ({ inputs, outputs, kernel: [...kernel], bias: [...bias] }));
 }
 
-/** Central differences in float64: each layer's kernel and bias, as they lie. */
+/** Computes central differences in float64 for each layer's kernel and bias, in their order. */
 export function plainGradients(layers: readonly PlainLayer[], batch: PlainBatch, loss: PlainLoss): number[][] {
   const step = 1e-6;
   const slope = (values: number[], place: number): number => {

@@ -15,14 +15,14 @@ import { describeOn } from '../../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 
-/** Relative to max(1, |value|): some dozen roundings to 24 bits, and a GPU's exponential. */
+/** The tolerance relative to max(1, |value|): some dozen roundings to 24 bits, and a GPU's exponential. */
 const TOLERANCE = 1e-5;
 
 const GROUPS = 4;
 
 const SPEC: GapBoundsSpec = { task: 'binary', temperature: 0.5, smoothing: 0.75, lambdaLr: 2 };
 
-/** What a bound is told of one batch. */
+/** The input of a bound for one batch. */
 interface Step {
   readonly outputs: readonly number[];
   readonly labels: readonly number[];
@@ -39,7 +39,7 @@ const IS_IN: Readonly<Record<FairnessEvent, (label: number) => boolean>> = {
 
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
-/** In float64, from the definition: multipliers [2][events][g] after all steps, and the slopes that each step was given. */
+/** The definition in float64: multipliers [2][events][g] after all steps, and the gradients at each step. */
 function plain(
   { task, temperature, smoothing, lambdaLr }: GapBoundsSpec,
   events: readonly BoundedEvent[],
@@ -111,7 +111,7 @@ const networkRows = ({ labels, groups, weights }: Step): NetworkRows => ({
   groupCount: GROUPS,
 });
 
-/** The same from the bounds under test, flat. */
+/** The same values from the bounds under test, flat. */
 async function run(
   tf: Tf,
   spec: GapBoundsSpec,
@@ -169,12 +169,12 @@ for (const backend of BACKENDS) {
         ],
       ],
     ] as const) {
-      it(`${title} press and move as float64 has it, step by step`, async () => {
+      it(`${title} have the gradients and updates of float64, step by step`, async () => {
         const { tf } = await loadTensorflow({ backend });
         const steps = makeSteps(4, task);
         const expected = plain({ ...SPEC, task }, events, steps);
         const found = await run(tf, { ...SPEC, task }, events, steps);
-        // Multipliers that all are 0, or none, would show nothing.
+        // If all multipliers were 0, or none were, the test would be meaningless.
         expect(expected.multipliers.flat(2)).to.satisfy(
           (all: number[]) => all.includes(0) && all.some((one) => one > 0.1),
         );
@@ -197,7 +197,7 @@ for (const backend of BACKENDS) {
       weights: outputs.map(() => 1),
     });
 
-    it('are of rates 1 and 0 for logits however large', async () => {
+    it('use rates 1 and 0 for logits of any size', async () => {
       const { tf } = await loadTensorflow({ backend });
       const { multipliers, slopes } = await run(tf, SPEC, two, [step([1e4, -1e4]), step([1e30, -1e30])]);
       // Each step moves by lambdaLr times the gap, 1.
@@ -205,14 +205,14 @@ for (const backend of BACKENDS) {
       expect(slopes[1]).to.deep.equal([0, 0]);
     });
 
-    it('let no output that is no number pass for one', async () => {
+    it('do not treat NaN as a number', async () => {
       const { tf } = await loadTensorflow({ backend });
       const { multipliers, slopes } = await run(tf, SPEC, two, [step([NaN, 0]), step([NaN, 0])]);
       expect(multipliers.slice(0, 2)).to.deep.equal([NaN, NaN]);
       expect(slopes[1]).to.deep.equal([NaN, NaN]);
     });
 
-    it('forget a group that stayed away for long, and do not take it for one of rate 0', async () => {
+    it('forget a group that is absent for many steps, and do not treat its rate as 0', async () => {
       const { tf } = await loadTensorflow({ backend });
       const spec = { ...SPEC, smoothing: 0.01 };
       const both = step([20, 20]);
@@ -221,10 +221,10 @@ for (const backend of BACKENDS) {
       expect(multipliers).to.deep.equal(new Array(8).fill(0));
     });
 
-    // Elsewhere neither a kernel's start nor a sending costs much.
+    // On other backends, kernel launches and transfers are cheap.
     if (backend !== 'webgpu') return;
 
-    it('send nothing to the device in a step, and a second event starts no more kernels than the first', async () => {
+    it('send nothing to the device in a step, and need no more kernels for a second event', async () => {
       const { tf } = await loadTensorflow({ backend });
       const [given] = makeSteps(1, 'binary');
       const order = Int32Array.from(given?.groups.keys() ?? []);
@@ -245,7 +245,7 @@ for (const backend of BACKENDS) {
         const write = device.write.bind(device);
         let sent = 0;
         device.write = (values, shape, dtype) => {
-          // What a kernel is to fill is written without values.
+          // Outputs of kernels are allocated without values.
           if ((values as typeof values | null | undefined) instanceof Object) sent++;
           return write(values, shape, dtype);
         };

@@ -55,7 +55,7 @@ describeWithReference("MinDiff losses against TensorFlow Model Remediation's tes
   });
 
   vectors.gradients.cases.forEach((given) => {
-    it(`the gradient of ${given.loss} ${given.kernel ?? ''}, of predictions 3 v`, () => {
+    it(`the gradient of ${given.loss} ${given.kernel ?? ''}, for predictions 3 v`, () => {
       const gradient = tf.tidy(() =>
         tf
           .grad((v: tf.Tensor) =>
@@ -84,7 +84,7 @@ describe('MinDiffLoss', () => {
     expect(compute(loss, [1, 1, 0, 0], [9, 9, -9, -9])).to.be.closeTo(2, 1e-6);
   });
 
-  it('with one group alone is finite, and so is its gradient', () => {
+  it('is finite with one group alone, and so is its gradient', () => {
     for (const loss of ['mmd', 'correlation'] as const) {
       const gradient = tf.tidy(() =>
         tf
@@ -95,7 +95,7 @@ describe('MinDiffLoss', () => {
     }
   });
 
-  it('refuses sizes that differ, unknown names and lengths that are not positive', () => {
+  it('rejects sizes that differ, unknown names and lengths that are not positive', () => {
     expect(() => compute(new MinDiffLoss(), [1, 0], [0.5])).to.throw(ValueError, 'one value per row');
     expect(() => new MinDiffLoss({ kernel: 'gausian' as 'gaussian' })).to.throw(ValueError, 'gaussian, laplacian');
     expect(() => new MinDiffLoss({ kernelLength: 0 })).to.throw(ValueError, 'kernelLength');

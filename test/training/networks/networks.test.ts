@@ -9,7 +9,7 @@ import { createPatience, rowParts, scheduleFactor } from '../../../src/training/
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm'];
 
-/** One network's output on one row in float64: dense layers with rectifiers between them. */
+/** Returns one network's output on one row in float64: dense layers with rectifiers between them. */
 function outputOf(layers: readonly LayerWeights[], row: readonly number[]): number {
   let z = [...row];
   layers.forEach(({ kernel, bias, inputs, outputs }, index) => {
@@ -34,11 +34,11 @@ for (const backend of BACKENDS) {
     for (const hidden of [[], [4], [5, 3]]) {
       const shape = hidden.length === 0 ? 'no hidden layer' : `hidden layers of ${hidden.join(' and ')}`;
 
-      it(`give what each network gives alone, with ${shape}`, async () => {
+      it(`have the outputs of each network alone, with ${shape}`, async () => {
         const [k, n, d] = [3, 6, 2];
         const random = createRandom(4);
         const network = createStackedNetwork(tf, { models: k, inputs: d, hidden }, random);
-        // Apart from each other, so that a mix-up of blocks shows.
+        // Different for each model, so that mixed-up blocks are detected.
         const { parameters } = network;
         parameters.assign(tf.randomUniform(parameters.shape, -1, 1, 'float32', parameters.size));
         const x = Array.from({ length: n }, () => [random.normal(), random.normal()]);
@@ -54,7 +54,7 @@ for (const backend of BACKENDS) {
         });
       });
 
-      it(`have the gradients that finite differences have, with ${shape}`, async () => {
+      it(`have the gradients of finite differences, with ${shape}`, async () => {
         const [k, n, d] = [2, 5, 3];
         const random = createRandom(8);
         const network = createStackedNetwork(tf, { models: k, inputs: d, hidden }, random);
@@ -63,7 +63,7 @@ for (const backend of BACKENDS) {
         const x = Array.from({ length: n }, () => Array.from({ length: d }, () => random.normal()));
         const upstream = Array.from({ length: k }, () => Array.from({ length: n }, () => random.normal()));
         const gradient = tf.tidy(() => network.forward(tf.tensor2d(x)).gradient(tf.tensor2d(upstream)));
-        // A gradient lies as the weights do, so it can be read as they are.
+        // A gradient has the layout of the weights, so it can be read in the same way.
         const found = network.weightsOf(await gradient.data<'float32'>());
         const weights = network.weightsOf(await parameters.data<'float32'>());
         gradient.dispose();
@@ -95,7 +95,7 @@ for (const backend of BACKENDS) {
       });
     }
 
-    it('the adversary knows nothing of a score that is the same for all, and much of one that tells the group', async () => {
+    it('the adversary learns nothing from a constant score, and much from one that depends on the group', async () => {
       const before_ = tf.memory().numTensors;
       const adversary = createAdversary(tf, { models: 1, groupCount: 2, seed: 1 });
       const known = async (scores: number[]): Promise<number> => {
@@ -125,7 +125,7 @@ describe('Adam', () => {
     await loadTensorflow({ backend: 'cpu' });
   });
 
-  it('takes the steps of the paper, in float64, with decay apart from the gradient', async () => {
+  it('takes the steps of the paper, in float64, with decoupled weight decay', async () => {
     const [rate, decay, gradients] = [0.1, 0.05, [0.5, -2, 0.1, 3]];
     const weight = tf.variable(tf.tensor1d([1]));
     const adam = createAdam(tf, weight, { weightDecay: decay });
@@ -146,7 +146,7 @@ describe('Adam', () => {
 });
 
 describe('rows in parts', () => {
-  it('are all there once, in parts of nearly equal size, dealt out over the rows', () => {
+  it('contain each row once, in parts of nearly equal size that are spread over the rows', () => {
     for (const [n, most] of [
       [1030, 512],
       [10, 3],
@@ -167,18 +167,18 @@ describe('rows in parts', () => {
 });
 
 describe('patience', () => {
-  it('lets each model rest apart, and keeps the epoch of its best', () => {
+  it('stops each model separately, and keeps its best epoch', () => {
     const patience = createPatience(2, 2);
     expect([...patience.update({ scores: [3, 3] })]).to.deep.equal([1, 1]);
     expect([...patience.update({ scores: [4, 2] })]).to.deep.equal([0, 1]);
     expect([...patience.update({ scores: [4, 1] })]).to.deep.equal([0, 1]);
     expect([patience.isResting(0), patience.isResting(1), patience.isOver()]).to.deep.equal([true, false, false]);
-    // At rest, a model is not taken up again.
+    // A model that stopped does not continue.
     expect([...patience.update({ scores: [0, 5] })]).to.deep.equal([0, 0]);
     expect([...patience.bestEpochs]).to.deep.equal([1, 3]);
   });
 
-  it('does not run out while a model may not rest', () => {
+  it('does not run out while a model may not stop', () => {
     const patience = createPatience(1, 1);
     patience.update({ scores: [1], mayRest: [false] });
     patience.update({ scores: [2], mayRest: [false] });
@@ -189,7 +189,7 @@ describe('patience', () => {
 });
 
 describe('learning rate schedules', () => {
-  it('start at the whole rate; linear and cosine end at none, halfway at half', () => {
+  it('start at the full rate; linear and cosine end at 0, with half the rate halfway', () => {
     expect(['constant', 'linear', 'cosine'].map((name) => scheduleFactor(name as 'linear', 0))).to.deep.equal([
       1, 1, 1,
     ]);

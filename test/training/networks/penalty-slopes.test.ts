@@ -45,7 +45,7 @@ for (const backend of BACKENDS) {
 
     for (const [name, { groups, labels = groups.map((_, row) => row % 2) }] of Object.entries(CASES)) {
       for (const penalty of FAIRNESS_PENALTIES.filter((one) => one !== 'adversarial')) {
-        it(`${penalty}: what is written out is what TensorFlow.js finds, with ${name}`, async () => {
+        it(`${penalty}: the explicit gradient matches automatic differentiation, with ${name}`, async () => {
           const random = createRandom(3);
           const scores = Array.from({ length: MODELS * groups.length }, () => random.next());
           const tensors = tf.memory().numTensors;

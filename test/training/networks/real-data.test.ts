@@ -18,7 +18,7 @@ describeWithReference('the lagrangian on real data @slow', function () {
     ['equal_opportunity', ['tpr']],
     ['equalized_odds', ['tpr', 'fpr']],
   ] as const) {
-    it(`on Adult, ${fairness} falls below the tolerance + 0.01 on training rows; multipliers rise and fall`, async function () {
+    it(`on Adult, ${fairness} falls below the tolerance + 0.01 on training rows; the multipliers rise and fall`, async function () {
       this.timeout(120_000);
       const data = await read('adult');
       const options = { epochs: 40, batchSize: 256, lambdaLr: 0.02, smoothing: 0.97, patience: 40, seed: 1 };

@@ -11,7 +11,7 @@ import {
   RegularizedFairnessTrainer,
 } from '../../../src/training/index.ts';
 
-/** Rows where a group's members have a feature, and with it the outcome, more often. */
+/** Rows in which members of one group more often have a feature and, with it, the positive outcome. */
 function rows(n: number, seed = 1): { x: Table; y: number[]; s: string[] } {
   const random = createRandom(seed);
   const s = Array.from({ length: n }, () => (random.next() < 0.5 ? 'a' : 'b'));
@@ -21,7 +21,7 @@ function rows(n: number, seed = 1): { x: Table; y: number[]; s: string[] } {
   return { x: Table.from({ skill, town }), y, s };
 }
 
-/** Selection rates' gap of decisions; by definition, apart from the code under test. */
+/** Returns the gap of selection rates of decisions, by its definition, independent of the code under test. */
 function gapOf(
   decisions: ArrayLike<number>,
   s: readonly string[],
@@ -46,13 +46,13 @@ describe('LagrangianFairnessTrainer', () => {
     ['equal_opportunity', (row: number) => DATA.y[row] === 1],
     ['equalized_odds', (row: number) => DATA.y[row] === 0],
   ] as const) {
-    it(`brings the gap of ${fairness} within the tolerance on the rows it learns from`, async () => {
+    it(`brings the gap of ${fairness} within the tolerance on the training rows`, async () => {
       const free = await lagrangian({ fairness, dpTol: 1, eoTol: 1 });
       const bound = await lagrangian({ fairness, epochs: 60, lambdaLr: 0.05 });
       const gap = async (trainer: LagrangianFairnessTrainer): Promise<number> =>
         gapOf(await trainer.predict(DATA.x), DATA.s, counts);
       expect(await gap(free)).to.be.above(0.1);
-      // A tenth of the rows was set aside.
+      // A tenth of the rows was held out.
       expect(await gap(bound)).to.be.below(0.02 + 0.02);
       expect(bound.history[bound.bestEpoch - 1]?.violationHard).to.be.at.most(0.02);
     });
@@ -67,7 +67,7 @@ describe('LagrangianFairnessTrainer', () => {
     expect(Math.min(...lambdas)).to.be.at.least(0);
   });
 
-  it('with a tolerance that nothing exceeds has multipliers of 0, and learns as without a constraint', async () => {
+  it('has multipliers of 0 and trains as without a constraint if the tolerance is never exceeded', async () => {
     const trainer = await lagrangian({ dpTol: 1 });
     expect(trainer.history.every(({ lambdas }) => lambdas.every((lambda) => lambda === 0))).to.equal(true);
     const plain = await new RegularizedFairnessTrainer({
@@ -81,7 +81,7 @@ describe('LagrangianFairnessTrainer', () => {
     expect(Math.max(...a.map((value, row) => Math.abs(value - (b[row] ?? NaN))))).to.be.below(1e-5);
   });
 
-  it('judges by the weight of positives that it trains with', async () => {
+  it('scores epochs with the posWeight of training', async () => {
     const shared = { backend: 'wasm', epochs: 15, patience: 15, posWeight: 20 } as const;
     const bound = new LagrangianFairnessTrainer({ ...shared, modelLr: 0.02, dpTol: 1 });
     const plain = new RegularizedFairnessTrainer({ ...shared, lr: 0.02, eta: 0 });
@@ -90,9 +90,9 @@ describe('LagrangianFairnessTrainer', () => {
     expect(bound.bestEpoch).to.equal(plain.bestEpoch);
   });
 
-  it('moves its multiplier by the rate times what the gap exceeds the tolerance by', async () => {
-    // One batch, one epoch, a network whose first outputs do not depend on the rows: soft rates are those of its
-    // start, and differ between groups only as the features do.
+  it('moves its multiplier by the rate times the excess of the gap over the tolerance', async () => {
+    // One batch and one epoch of a network whose first outputs do not depend on the rows: its soft rates are those of
+    // the start, and differ between groups only as the features do.
     const options = { backend: 'cpu', epochs: 1, batchSize: 10_000, hidden: [], smoothing: 0, temperature: 1 } as const;
     const fit = (tol: number, lambdaLr: number) =>
       new LagrangianFairnessTrainer({ ...options, dpTol: tol, lambdaLr }).fit(DATA.x, DATA.y, { sensitive: DATA.s });
@@ -105,10 +105,10 @@ describe('LagrangianFairnessTrainer', () => {
     expect(await lambda(1, 1)).to.equal(0);
   });
 
-  it('tells the violation of decisions as the definition has it', async () => {
+  it('reports the violation of decisions according to its definition', async () => {
     const trainer = await lagrangian({ epochs: 3, patience: 3 });
     const last = trainer.history[trainer.bestEpoch - 1];
-    // The history is of the nine tenths learned from; both gaps are of nearly the same rows.
+    // The history covers nine tenths of the rows, so both gaps are of nearly the same rows.
     expect(last?.violationHard).to.be.closeTo(gapOf(await trainer.predict(DATA.x), DATA.s), 0.03);
   });
 
@@ -130,7 +130,7 @@ describe('LagrangianFairnessTrainer', () => {
     expect(await gap(await fit(0.1))).to.be.below(30);
   });
 
-  it('leaves small groups out, by name', async () => {
+  it('excludes small groups, and names them', async () => {
     const s = DATA.s.map((group, row) => (row < 10 ? 'few' : group));
     const trainer = await new LagrangianFairnessTrainer({ ...QUICK, epochs: 1 }).fit(DATA.x, DATA.y, { sensitive: s });
     expect(trainer.warnings.filter((warning) => warning.includes("'few'"))).to.have.length(1);
@@ -150,7 +150,7 @@ describe('LagrangianFairnessTrainer', () => {
     ['seed', { seed: NaN }],
     ['dpTol', { dpTol: Infinity }],
   ] as const) {
-    it(`refuses a ${parameter} that cannot be: ${JSON.stringify(options)}`, () => {
+    it(`rejects an invalid ${parameter}: ${JSON.stringify(options)}`, () => {
       expect(() => new LagrangianFairnessTrainer(options)).to.throw(ValueError, parameter);
     });
   }
@@ -171,7 +171,7 @@ describe('RegularizedFairnessTrainer', () => {
     });
   }
 
-  it('refuses a negative eta, an unknown penalty, and equalized odds of a regression', () => {
+  it('rejects a negative eta, an unknown penalty, and equalized odds of a regression', () => {
     expect(() => new RegularizedFairnessTrainer({ eta: -1 })).to.throw(ValueError, 'eta');
     expect(() => new RegularizedFairnessTrainer({ penalty: 'gap' as 'mmd' })).to.throw(ValueError, 'mean_gap');
     expect(() => new RegularizedFairnessTrainer({ penalty: 'equalized_odds', task: 'regression' })).to.throw(
@@ -180,7 +180,7 @@ describe('RegularizedFairnessTrainer', () => {
   });
 });
 
-/** What a trainer's JSON holds, by the parts that tests change. */
+/** The parts of a trainer's JSON that tests change. */
 interface TrainerJson {
   readonly params: Record<string, unknown>;
   readonly state: {
@@ -193,7 +193,7 @@ interface TrainerJson {
   };
 }
 
-/** Both trainers, to be held to the same laws. */
+/** Both trainers, which must pass the same tests. */
 const TRAINERS = [
   {
     name: 'LagrangianFairnessTrainer',
@@ -216,7 +216,7 @@ for (const { name, create, restore, rate } of TRAINERS) {
     const difference = (a: Float64Array, b: Float64Array): number =>
       Math.max(...a.map((value, row) => Math.abs(value - (b[row] ?? NaN))));
 
-    it('gives the same for the same seed, and something else for another', async () => {
+    it('returns the same for the same seed, and something else for another', async () => {
       const fit = async (seed: number): Promise<Float64Array> =>
         (await create({ seed }).fit(x, y, { sensitive: s })).predictProba(x);
       const [first, again, other] = [await fit(1), await fit(1), await fit(2)];
@@ -224,13 +224,13 @@ for (const { name, create, restore, rate } of TRAINERS) {
       expect(difference(first, other)).to.be.above(1e-3);
     });
 
-    it('learns the same from weights of one as from none', async () => {
+    it('learns the same with weights of one as without weights', async () => {
       const fit = async (sampleWeight?: number[]): Promise<Float64Array> =>
         (await create().fit(x, y, { sensitive: s, sampleWeight })).predictProba(x);
       expect(difference(await fit(), await fit(s.map(() => 1)))).to.be.below(1e-5);
     });
 
-    it('hears of weights: rows of weight 0 teach nothing', async () => {
+    it('uses weights: rows of weight 0 have no effect', async () => {
       const flipped = y.map((value, row) => (row % 2 === 0 ? 1 - value : value));
       const weights = y.map((_, row) => row % 2);
       const options = { [rate]: 0.02, epochs: 30, patience: 30 };
@@ -240,7 +240,7 @@ for (const { name, create, restore, rate } of TRAINERS) {
       expect(right / y.length).to.be.above(0.6);
     });
 
-    it('takes rows of numbers, tensors and tables alike', async () => {
+    it('accepts rows of numbers, tensors and tables', async () => {
       const numbers = Array.from(x.numeric('skill').values, (value, row) => [value, row % 3]);
       const names = Table.from({ x0: numbers.map(([a]) => a ?? NaN), x1: numbers.map(([, b]) => b ?? NaN) });
       const tensor = tf.tensor2d(numbers);
@@ -254,7 +254,7 @@ for (const { name, create, restore, rate } of TRAINERS) {
       expect(difference(scores[2] as Float64Array, scores[0] as Float64Array)).to.be.below(1e-4);
     });
 
-    it('crosses several sensitive columns, and takes any number of groups', async () => {
+    it('crosses several sensitive columns, and supports any number of groups', async () => {
       const sensitive = { s, half: s.map((_, row) => (row % 2 === 0 ? 'even' : 'odd')) };
       const trainer = await create().fit(x, y, { sensitive });
       expect(trainer.state?.groups).to.deep.equal(['a||even', 'a||odd', 'b||even', 'b||odd']);
@@ -277,21 +277,21 @@ for (const { name, create, restore, rate } of TRAINERS) {
       ['hidden layers of text', (json: TrainerJson) => (json.params['hidden'] = 'abc')],
       ['another task than its network', (json: TrainerJson) => (json.params['task'] = 'regression')],
     ] as const) {
-      it(`refuses JSON with ${what}`, async () => {
+      it(`rejects JSON with ${what}`, async () => {
         const json = JSON.parse(JSON.stringify(await create({ epochs: 1 }).fit(x, y, { sensitive: s }))) as TrainerJson;
         change(json);
         expect(() => restore(json)).to.throw(DataValidationError);
       });
     }
 
-    it('predicts where the backend of its fit cannot start', async () => {
+    it('predicts even if the backend of its fit cannot start', async () => {
       const trainer = await create({ epochs: 1 }).fit(x, y, { sensitive: s });
       const json = JSON.parse(JSON.stringify(trainer)) as TrainerJson;
       json.state.network.backend = 'node';
       expect(difference(await restore(json).predictProba(x), await trainer.predictProba(x))).to.be.below(1e-6);
     });
 
-    it('learns the same from weights of any size, and from rows of weight 0 as from none', async () => {
+    it('learns the same from weights of any size, and excludes rows of weight 0', async () => {
       const fit = async (weights: number[], given = { x, y, s }): Promise<Float64Array> =>
         (await create().fit(given.x, given.y, { sensitive: given.s, sampleWeight: weights })).predictProba(x);
       const weights = y.map((_, row) => 1 + (row % 3));
@@ -305,7 +305,7 @@ for (const { name, create, restore, rate } of TRAINERS) {
       expect(await fit(weights.map((weight, row) => (row % 4 === 0 ? 0 : weight)))).to.deep.equal(without);
     });
 
-    it('names a value beyond anything that it learned from', async () => {
+    it('names a value far outside the training range', async () => {
       const trainer = await create().fit(x, y, { sensitive: s });
       const error = await trainer
         .predictProba(Table.from({ skill: [0, 1e300], town: ['north', 'south'] }))
@@ -313,18 +313,18 @@ for (const { name, create, restore, rate } of TRAINERS) {
       expect(error).to.match(/'skill' holds 1e\+300 in row 2/);
     });
 
-    it('refuses a threshold that is no number', async () => {
+    it('rejects a threshold that is not a number', async () => {
       const trainer = await create({ epochs: 1 }).fit(x, y, { sensitive: s });
       expect(await trainer.predict(x, { threshold: NaN }).catch(String)).to.match(
         /threshold parameter must be a number/,
       );
     });
 
-    it('refuses JSON of something else', () => {
+    it('rejects JSON of something else', () => {
       expect(() => restore({ kind: 'logistic_regression' })).to.throw(DataValidationError);
     });
 
-    it('leaves no tensor behind, also where it fails', async () => {
+    it('leaves no tensor behind, even if it fails', async () => {
       await create().fit(x, y, { sensitive: s });
       const before = tf.memory().numTensors;
       await create().fit(x, y, { sensitive: s });
@@ -334,7 +334,7 @@ for (const { name, create, restore, rate } of TRAINERS) {
       expect(tf.memory().numTensors).to.equal(before);
     });
 
-    it('says at which epoch the loss was lost, and the likely cause', async () => {
+    it('reports the epoch at which the loss diverged, and the likely cause', async () => {
       const error = await create({ [rate]: 1e30, epochs: 5 })
         .fit(x, y, { sensitive: s })
         .then(
@@ -345,7 +345,7 @@ for (const { name, create, restore, rate } of TRAINERS) {
       expect((error as Error).message).to.match(/epoch \d: a learning rate of 1e\+30 is likely too high/);
     });
 
-    it('reports progress once per epoch, and the end once where it stops early', async () => {
+    it('reports progress once per epoch, and the end once if it stops early', async () => {
       for (const patience of [1, 50]) {
         const seen: number[] = [];
         const trainer = create({ epochs: 8, patience, [rate]: 0.2 });
@@ -361,7 +361,7 @@ for (const { name, create, restore, rate } of TRAINERS) {
       }
     });
 
-    it('stops when told to, keeps what it had learned before, and gives the reason', async () => {
+    it('stops at a signal, keeps an earlier fit, and rejects with the reason', async () => {
       const trainer = await create().fit(x, y, { sensitive: s });
       const scores = await trainer.predictProba(x);
       const controller = new AbortController();
@@ -379,7 +379,7 @@ for (const { name, create, restore, rate } of TRAINERS) {
       expect(await trainer.predictProba(x)).to.deep.equal(scores);
     });
 
-    it('cannot predict before it has learned', async () => {
+    it('cannot predict before it has been fitted', async () => {
       const error = await create()
         .predictProba(x)
         .catch((caught: unknown) => caught);
@@ -397,7 +397,7 @@ for (const { name, create, restore, rate } of TRAINERS) {
       ['no rows', { x: Table.from({ a: [] }), y: [], s: [] }, ''],
       ['features that never vary', { x: Table.from({ a: y.map(() => 1) }) }, 'no feature'],
     ] as const) {
-      it(`refuses ${what}`, async () => {
+      it(`rejects ${what}`, async () => {
         const rowsGiven = { x, y, s, ...given } as { x: Table; y: number[]; s: string[]; sampleWeight?: number[] };
         const error = await create()
           .fit(rowsGiven.x, rowsGiven.y, { sensitive: rowsGiven.s, sampleWeight: rowsGiven.sampleWeight })

@@ -34,17 +34,17 @@ describe('a change of the gap', () => {
     return changesGap(before, after, rows, { labels, minGroupSize });
   };
 
-  it('is none where both models decide alike', () => {
+  it('is none if both models make the same decisions', () => {
     expect(compare(0)).to.equal(false);
   });
 
-  it('is more than noise by the paired z test: k of 100 rows changed give z = k / sqrt(k (1 - k / 100))', () => {
+  it('is distinguishable from noise by the paired z test: k of 100 rows changed give z = k / sqrt(k (1 - k / 100))', () => {
     // z: 3 -> 1.76, 4 -> 2.04 (5% level), 5 -> 2.29 (2.5% level)
     expect([3, 4].map((lost) => compare(lost))).to.deep.equal([false, true]);
     expect([4, 5].map((lost) => compare(lost, 'each'))).to.deep.equal([false, true]);
   });
 
-  it('is none between groups with too few rows', () => {
+  it('is none if groups have too few rows', () => {
     expect(compare(60, 'all', 101)).to.equal(false);
   });
 });
@@ -68,7 +68,7 @@ describe('the search for etas', () => {
     });
   }
 
-  it('gives 0 and eight etas in equal ratios, in three digits', async () => {
+  it('returns 0 and eight etas in equal ratios, with three digits', async () => {
     const { etas, range } = await findEtas(made(0.3, 50).probe);
     expect(etas).to.have.length(9);
     const ratio = (range.to / range.from) ** (1 / 7);
@@ -86,25 +86,25 @@ describe('the search for etas', () => {
     expect(asked.length).to.be.at.most(4);
   });
 
-  it('ends at the largest eta tried where no model is constant', async () => {
+  it('ends at the largest eta tried if no model is constant', async () => {
     const { range } = await findEtas(made(0.3, Infinity).probe);
     expect(range.endsAt).to.equal('limit');
     expect(range.to).to.equal(Math.max(...range.tried));
   });
 
-  it('says so where no eta changes the gap before the model is constant', async () => {
+  it('reports that no eta changes the gap before the model is constant', async () => {
     const { range, etas } = await findEtas(made(Infinity, 50).probe);
     expect(range.hasEffect).to.equal(false);
     expect(range.to).to.be.within(35, 50);
     expect(etas).to.have.length(9);
   });
 
-  it('says so where no eta changes anything', async () => {
+  it('reports that no eta has an effect', async () => {
     const { range } = await findEtas(made(Infinity, Infinity).probe);
     expect([range.hasEffect, range.endsAt]).to.deep.equal([false, 'limit']);
   });
 
-  it('refuses a model that is constant without a penalty', async () => {
+  it('rejects a model that is constant without a penalty', async () => {
     const probe = (etas: readonly number[]) =>
       Promise.resolve(etas.map((): EtaProbe => ({ changesGap: false, isConstant: true })));
     const error: unknown = await findEtas(probe).catch((thrown: unknown) => thrown);
@@ -112,7 +112,7 @@ describe('the search for etas', () => {
     expect((error as TrainingError).message).to.contain('constant');
   });
 
-  it('refuses a penalty under which every eta gives a constant model', async () => {
+  it('rejects a penalty under which every eta gives a constant model', async () => {
     const error: unknown = await findEtas(made(1e-9, 1e-9).probe).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(TrainingError);
   });

@@ -15,22 +15,22 @@ describe('Pareto points', () => {
     dpDiffCi: null,
   });
 
-  it('a point is dominated by one as good in both and better in one', () => {
+  it('are dominated by a point as good in both and better in one', () => {
     const marked = markDominated([point(0.9, 0.2), point(0.8, 0.1), point(0.8, 0.15), point(0.9, 0.2)]);
     expect(marked.map(({ dominated }) => dominated)).to.deep.equal([false, false, true, false]);
   });
 
-  it('the hypervolume is the area of the staircase above the reference', () => {
-    // Accuracy over 0.5: 0.4 wide up to evenness 0.8, then 0.3 wide up to 0.9.
+  it('have the area of the staircase above the reference as hypervolume', () => {
+    // Accuracy over 0.5: 0.4 wide up to 1 - gap = 0.8, then 0.3 wide up to 0.9.
     const points = [point(0.9, 0.2), point(0.8, 0.1)];
     expect(hypervolume(points, 0.5)).to.be.closeTo(0.4 * 0.8 + 0.3 * 0.1, 1e-12);
   });
 
-  it('points under the reference or without a gap add nothing', () => {
+  it('add nothing to the hypervolume below the reference or without a gap', () => {
     expect(hypervolume([point(0.4, 0), point(0.9, NaN)], 0.5)).to.equal(0);
   });
 
-  it('another undominated point never takes area away', () => {
+  it('never reduce the area if they are not dominated', () => {
     const any = fc.record({
       a: fc.double({ min: 0, max: 1, noNaN: true }),
       d: fc.double({ min: 0, max: 1, noNaN: true }),

@@ -12,7 +12,10 @@ import { encodeFeatures } from '../../../src/training/data/feature-encoder.ts';
 import { paretoToJson, sweepPareto, type TrainingSource } from '../../../src/training/index.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 
-/** Two groups that differ in a feature which decides the target: a gap that a penalty can trade for accuracy. */
+/**
+ * Two groups that differ in a feature that determines the target, so that a penalty can trade accuracy for a smaller
+ * gap.
+ */
 function makeSource(rows = 1200): TrainingSource {
   const random = createRandom(3);
   const s = Array.from({ length: rows }, (_, row) => (row % 3 === 0 ? 'few' : 'many'));
@@ -43,14 +46,14 @@ describe('sweepPareto', () => {
     expect([points.nTrain, points.nTest]).to.deep.equal([960, 240]);
   });
 
-  it('gives the same numbers for the same seed, and others for another', async () => {
+  it('returns the same numbers for the same seed, and others for another', async () => {
     const run = async (seed: number) => paretoToJson(await sweepPareto(makeSource(), { ...quick, etas: [0, 1], seed }));
     const first = await run(1);
     expect(await run(1)).to.deep.equal(first);
     expect((await run(2))['points']).to.not.deep.equal(first['points']);
   });
 
-  it('gives the same numbers in one thread and in two', async () => {
+  it('returns the same numbers in one thread and in two', async () => {
     const etas = Array.from({ length: 10 }, (_, index) => index / 2);
     const run = async (threads: number) =>
       paretoToJson(await sweepPareto(makeSource(), { ...quick, epochs: 3, backend: 'wasm', etas, threads, folds: 2 }));
@@ -58,7 +61,7 @@ describe('sweepPareto', () => {
   });
 
   for (const threads of [1, 2]) {
-    it(`stops when told to, with the reason, and writes nothing, in ${String(threads)} threads`, async () => {
+    it(`stops at a signal, with the reason, and writes nothing, in ${String(threads)} threads`, async () => {
       const controller = new AbortController();
       const reason = new Error('enough');
       const [savePath, modelPath] = [
@@ -86,7 +89,7 @@ describe('sweepPareto', () => {
     });
   }
 
-  it('stops when told to at the last moment, before anything is written', async () => {
+  it('stops at a signal at the last moment, before anything is written', async () => {
     const controller = new AbortController();
     const savePath = path.join(folder(), 'late.svg');
     const error = await errorOf(
@@ -105,7 +108,7 @@ describe('sweepPareto', () => {
     expect(existsSync(savePath)).to.equal(false);
   });
 
-  it('tells its progress once from 0 to the end, also where networks of all rows are saved after folds', async () => {
+  it('reports progress once from 0 to the end, even if networks of all rows are saved after folds', async () => {
     const shares: number[] = [];
     await sweepPareto(makeSource(), {
       ...quick,
@@ -119,19 +122,21 @@ describe('sweepPareto', () => {
     expect(shares.filter((share) => share === 1).length).to.be.at.most(2);
   });
 
-  it('an error in a thread is the error it would be without', async () => {
+  it('throws the same error from a thread as without', async () => {
     const run = async (threads: number): Promise<unknown> =>
       errorOf(
         sweepPareto(makeSource(), { ...quick, lr: 1e30, backend: 'wasm', etas: [0, 1, 2, 3, 4, 5, 6, 7, 8], threads }),
       );
     for (const error of [await run(1), await run(2)]) {
       expect(error).to.be.instanceOf(TrainingError);
-      expect((error as TrainingError).message).to.match(/eta \d is no number after epoch 1: a learning rate of 1e\+30/);
+      expect((error as TrainingError).message).to.match(
+        /eta \d is not a number after epoch 1: a learning rate of 1e\+30/,
+      );
       expect((error as TrainingError).suggestion).to.contain('--lr');
     }
   });
 
-  it('trains each model as if it were alone: a stack equals single runs', async () => {
+  it('trains each model as if it were alone, so that a stack equals single runs', async () => {
     const together = await sweepPareto(makeSource(), { ...quick, etas: [0, 2, 5], epochs: 6 });
     for (const [index, eta] of [0, 2, 5].entries()) {
       const [alone] = await sweepPareto(makeSource(), { ...quick, etas: [eta], epochs: 6 });
@@ -150,7 +155,7 @@ describe('sweepPareto', () => {
   });
 
   for (const penalty of ['covariance', 'mean_gap', 'equalized_odds'] as const) {
-    it(`constrains what ${penalty} is about, with several hidden layers and three groups`, async () => {
+    it(`reduces the measure of ${penalty}, with several hidden layers and three groups`, async () => {
       const source = makeSource(1500);
       const { x, y } = source.table as { x: number[]; y: number[] };
       const s = x.map((_, row) => ['a', 'b', 'c'][row % 3] ?? '');
@@ -180,14 +185,14 @@ describe('sweepPareto', () => {
     expect(high).to.be.at.least(points[0]?.dpDiff ?? NaN);
   });
 
-  it('evaluates on a table of its own where one is given', async () => {
+  it('evaluates on a separate table if it is given', async () => {
     const source = makeSource();
     const test = Table.from(source.table).take(Int32Array.from({ length: 200 }, (_, row) => row));
     const points = await sweepPareto({ ...source, testTable: test }, { ...quick, etas: [0], epochs: 2 });
     expect([points.nTrain, points.nTest]).to.deep.equal([1200, 200]);
   });
 
-  it('reports progress to the end', async () => {
+  it('reports progress up to the end', async () => {
     const seen: number[] = [];
     await sweepPareto(makeSource(), {
       ...quick,
@@ -207,7 +212,7 @@ describe('sweepPareto', () => {
     expect(tf.memory().numTensors).to.equal(before);
   });
 
-  it('saves networks that plain TensorFlow.js loads, and that decide as the points say', async () => {
+  it('saves networks that plain TensorFlow.js loads, and whose decisions match the points', async () => {
     const modelPath = path.join(folder(), 'model');
     const source = makeSource();
     const testTable = Table.from(source.table).take(Int32Array.from({ length: 300 }, (_, row) => row));
@@ -245,7 +250,7 @@ describe('sweepPareto', () => {
     }
   });
 
-  it('replaces a folder of its own networks, and never one that holds anything else', async () => {
+  it('replaces a folder of its own networks, but never one with other content', async () => {
     const modelPath = path.join(folder(), 'again');
     const run = () => sweepPareto(makeSource(), { ...quick, etas: [0], epochs: 1, modelPath });
     await run();
@@ -260,21 +265,21 @@ describe('sweepPareto', () => {
     expect(error).to.be.instanceOf(DataValidationError);
   });
 
-  it('trains by a sensitive attribute of numbers', async () => {
+  it('accepts a numeric sensitive attribute', async () => {
     const { x, y, s } = makeSource().table as { x: number[]; y: number[]; s: string[] };
     const table = { x, y, s: s.map((one) => Number(one === 'few')) };
     const points = await sweepPareto({ table }, { ...quick, etas: [0] });
     expect(points[0]?.dpDiff).to.be.greaterThan(0.4);
   });
 
-  it('names groups that occur in the test rows only', async () => {
+  it('names groups that occur only in the test rows', async () => {
     const { x, y, s } = makeSource().table as { x: number[]; y: number[]; s: string[] };
     const testTable = { x, y, s: s.map((one) => (one === 'few' ? 'new' : one)) };
     const points = await sweepPareto({ table: { x, y, s }, testTable }, { ...quick, etas: [0], epochs: 1 });
-    expect(points.warnings).to.include("group 'new' occurs in the test rows only; no penalty has seen it");
+    expect(points.warnings).to.include("group 'new' occurs only in the test rows, so the penalty does not cover it");
   });
 
-  it('saves the plot where asked, and the points beside it', async () => {
+  it('saves the plot, and the points next to it', async () => {
     const savePath = path.join(folder(), 'deep/pareto.svg');
     const points = await sweepPareto(makeSource(), { ...quick, etas: [0, 2], epochs: 3, savePath });
     expect(readFileSync(savePath, 'utf8')).to.match(/^<svg .*eta 2/s);
@@ -293,7 +298,7 @@ describe('sweepPareto', () => {
       expect(etaRange?.hasEffect).to.equal(true);
       expect(points[1]?.accuracy).to.be.closeTo(points[0]?.accuracy ?? NaN, 0.05);
       expect(points.at(-1)?.dpDiff).to.be.below((points[0]?.dpDiff ?? NaN) / 2);
-      // Beyond the range, by the sweep itself: a constant model, whose selection rates are all 0 or all 1.
+      // Beyond the range, the sweep gives a constant model, whose selection rates are all 0 or all 1.
       const [beyond] = await sweepPareto(makeSource(), { ...auto, etas: [(etaRange?.to ?? NaN) * 1.5] });
       if (etaRange?.endsAt === 'constant') expect(beyond?.accuracy).to.be.at.most(0.7);
       expect(paretoToJson(points)).to.deep.include({
@@ -307,7 +312,7 @@ describe('sweepPareto', () => {
       });
     });
 
-    it('finds the same for the same seed', async () => {
+    it('finds the same etas for the same seed', async () => {
       const run = async () => paretoToJson(await sweepPareto(makeSource(540), { ...quick, etas: 'auto', epochs: 4 }));
       expect(await run()).to.deep.equal(await run());
     });
@@ -321,7 +326,7 @@ describe('sweepPareto', () => {
       });
     }
 
-    it('reports its progress by the rounds of the search, then that of the training', async () => {
+    it('reports progress for the rounds of the search, then for the training', async () => {
       const stages = new Set<string>();
       await sweepPareto(makeSource(540), {
         ...quick,
@@ -338,7 +343,7 @@ describe('sweepPareto', () => {
       expect(paretoToJson(points)).to.include({ eta_range: null });
     });
 
-    it('refuses features from which nothing can be learned', async () => {
+    it('rejects features that do not predict the target', async () => {
       const { y, s } = makeSource(540).table as { y: number[]; s: string[] };
       const source = { table: { flat: y.map((_, row) => row % 2), s, y: y.map((_, row) => Number(row % 7 === 0)) } };
       const error = await errorOf(sweepPareto(source, { ...quick, etas: 'auto', epochs: 2 }));
@@ -347,7 +352,7 @@ describe('sweepPareto', () => {
     });
   });
 
-  it('leaves nothing where training fails', async () => {
+  it('writes nothing if training fails', async () => {
     const modelPath = path.join(folder(), 'none');
     const error = await errorOf(sweepPareto(makeSource(), { ...quick, etas: [0], lr: 1e38, modelPath }));
     expect(error).to.be.instanceOf(TrainingError);
@@ -356,7 +361,7 @@ describe('sweepPareto', () => {
   });
 
   const refusals: [string, Parameters<typeof sweepPareto>[1], RegExp][] = [
-    ['no etas', { etas: [] }, /etas parameter must be one or more numbers/],
+    ['no etas', { etas: [] }, /etas parameter must be 'auto' or a list of at least one number/],
     ['a negative eta', { etas: [-1] }, /etas parameter/],
     ['a word that is not auto', { etas: 'automatic' as 'auto' }, /etas parameter/],
     ['no epochs', { epochs: 0 }, /epochs parameter/],
@@ -367,14 +372,14 @@ describe('sweepPareto', () => {
     ['an unknown penalty', { penalty: 'gap' as never }, /penalty parameter/],
   ];
   for (const [title, options, message] of refusals) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const error = await errorOf(sweepPareto(makeSource(60), options));
       expect(error).to.be.instanceOf(ValueError);
       expect((error as Error).message).to.match(message);
     });
   }
 
-  it('says before training that held-out groups are too small to compare', async () => {
+  it('reports before training that held-out groups are too small to compare', async () => {
     const error = await errorOf(sweepPareto(makeSource(60), quick));
     expect(error).to.be.instanceOf(DataValidationError);
     expect((error as DataValidationError).suggestion).to.match(/--folds 5/);

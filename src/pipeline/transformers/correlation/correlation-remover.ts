@@ -36,13 +36,13 @@ const GROUP_TERM = z.object({
   groups: z.array(z.object({ group: z.string(), effect: z.number() })),
 });
 
-/** What one sensitive column gives of a feature, as it is stored. */
+/** The contribution of one sensitive column to a feature, as it is stored. */
 const TERM = z.union([NUMERIC_TERM, GROUP_TERM]);
 
-/** What one sensitive column gives of a feature: a coefficient, or an effect per group. */
+/** The contribution of one sensitive column to a feature: a coefficient, or an effect per group. */
 type Term = z.output<typeof TERM>;
 
-/** What each attribute gives of one feature, of mean 0 over the rows that have all values. */
+/** Computes the contribution of each attribute to one feature, with mean 0 over the rows that have all values. */
 function termsOf(
   values: Float64Array,
   attributes: readonly SensitiveAttribute[],
@@ -76,13 +76,13 @@ function columnTerm(
     const [place = 0] = places;
     return { column: attribute.name, mean: means[place] as number, coefficient: coefficients[place] as number };
   }
-  // The mean of an indicator is its label's share, so that the mean of all effects is taken off each.
+  // The mean of an indicator is its label's share. So the mean of all effects is subtracted from each.
   const mean = places.reduce((sum, place) => sum + (coefficients[place] as number) * (means[place] as number), 0);
   const effects = places.map((place) => ((means[place] as number) > 0 ? (coefficients[place] as number) - mean : NaN));
   return groupTerm(attribute.name, attribute.groups.labels, effects);
 }
 
-/** Labels without rows of this feature have no effect of their own. */
+/** Creates the term of a text column. Labels without rows of this feature have effect 0. */
 function groupTerm(column: string, labels: readonly string[], effects: readonly number[]): Term {
   return {
     column,
@@ -93,7 +93,10 @@ function groupTerm(column: string, labels: readonly string[], effects: readonly 
   };
 }
 
-/** Adds what a term gives of a feature to each row, and tells of rows that get nothing: of groups that the fit has not seen, or without a value. */
+/**
+ * Adds a term's contribution to each row. Returns notes on rows that get none: those of groups that the fit has not
+ * seen, and those without a value.
+ */
 function addTerm(explained: Float64Array, table: Table, term: Term): string[] {
   if ('coefficient' in term) {
     const values = readFeature(table, term.column);
@@ -113,20 +116,18 @@ function addTerm(explained: Float64Array, table: Table, term: Term): string[] {
   });
   const unseen = labels.filter((label) => !effectOf.has(label));
   return [
-    ...(unseen.length > 0
-      ? [`${term.column}: ${nameGroups(unseen)} not among those fitted: nothing is taken out`]
-      : []),
+    ...(unseen.length > 0 ? [`${term.column}: ${nameGroups(unseen)} not seen in fit: nothing is removed`] : []),
     ...missingNote(countMissing(groups), term.column),
   ];
 }
 
 function missingNote(count: number, column: string): string[] {
-  return count === 0 ? [] : [`${nameMissing(count, [column])}: it takes nothing out`];
+  return count === 0 ? [] : [`${nameMissing(count, [column])}: nothing is removed`];
 }
 
 /** Options of {@link CorrelationRemover}. */
 export interface CorrelationRemoverOptions extends FeatureSettings {
-  /** The sensitive column, or several: numbers as they are, text by its categories. Also needed in `transform`. */
+  /** The sensitive column, or several: numbers as they are, text as its categories. Also needed in `transform`. */
   readonly sensitive: SensitiveColumns;
   /**
    * The columns of numbers to change.
@@ -134,7 +135,7 @@ export interface CorrelationRemoverOptions extends FeatureSettings {
    */
   readonly features?: readonly string[] | undefined;
   /**
-   * How much is taken out, from 0 (features stay exactly as they are) to 1.
+   * The share of the linear association that is removed, from 0 (features stay exactly as they are) to 1.
    * @defaultValue 1
    */
   readonly alpha?: number | undefined;
@@ -162,34 +163,28 @@ const STATE = z.object({
 type State = z.output<typeof STATE>;
 
 /**
- * Takes out of each feature what a straight line through the sensitive columns
- * gives of it. With S the sensitive columns, each less its own mean, text by
- * indicators of its categories,
+ * Removes from each feature its linear dependence on the sensitive columns. With S the sensitive columns, each
+ * centred at its mean and text as indicators of its categories,
  *
  *     x' = x - alpha S b,   b = argmin |x - mean(x) - S b|^2
  *
- * so that at alpha 1 every feature has correlation 0 with every sensitive
- * column over the rows fitted, and (for text) the same mean in every group.
- * Means of features stay as they are. Least squares is weighted by
- * `sampleWeight`, where given. Other rows use the means and coefficients fitted.
+ * At alpha 1 every feature has correlation 0 with every sensitive column over the rows fitted, and (for text) the
+ * same mean in every group. The means of features do not change. Least squares is weighted by `sampleWeight`, if
+ * given. Other rows use the fitted means and coefficients.
  *
- * It constrains linear association of single features; a model that is not
- * linear may still find the attribute in spreads, shapes or several features
- * together. It costs the differences between groups that the target may depend
- * on. It changes people's values by their sensitive columns, and **needs those
- * columns of every row that is ever predicted**.
+ * It constrains the linear association of single features. A model that is not linear may still find the attribute in
+ * spreads, shapes or combinations of features. It removes differences between groups on which the target may depend.
+ * It changes people's values according to their sensitive columns, and **needs those columns for every row that is
+ * ever predicted**.
  *
- * Missing features stay missing; a missing sensitive value (the rows being
- * counted in `warnings`), or a category that `fit` has not seen (named there),
- * takes nothing out. `fit` uses, for each feature, the rows with a value of it
- * and of all sensitive columns.
- * Sensitive columns that others make up, and constant ones, change nothing.
- * One text column costs O(rows), whatever its categories; of several, all but
- * the widest cost the square of theirs.
+ * Missing features stay missing. For a missing sensitive value or a category that `fit` has not seen, nothing is
+ * removed. `warnings` counts such rows and names such categories. For each feature, `fit` uses the rows with a value
+ * of it and of all sensitive columns. Constant sensitive columns, and those that are linear combinations of others,
+ * change nothing. One text column costs O(rows), however many categories it has. Of several, all but the widest cost
+ * the square of their number of categories.
  *
- * fairlearn's class of this name, in the version compared with, takes one global
- * mean off all sensitive columns, which leaves correlation where there are
- * several of different scale; with one column both agree.
+ * fairlearn's class of this name, in the version compared with, subtracts one global mean from all sensitive columns.
+ * That leaves correlation if there are several columns of different scale; with one column both agree.
  * @example
  * ```ts
  * import { CorrelationRemover } from 'evenhand/pipeline';
@@ -202,7 +197,7 @@ type State = z.output<typeof STATE>;
  * ```
  */
 export class CorrelationRemover extends FittedTransformer<Settings, State> {
-  /** @throws {ValueError} for options outside their ranges */
+  /** @throws {ValueError} if an option is out of its range */
   constructor(options: CorrelationRemoverOptions) {
     assertKnownOptions('CorrelationRemover', options, CORRELATION_REMOVER_OPTION_NAMES);
     sensitiveNames(options.sensitive);
@@ -216,8 +211,8 @@ export class CorrelationRemover extends FittedTransformer<Settings, State> {
   }
 
   /**
-   * Reads what `toJSON` gave.
-   * @throws {DataValidationError} naming the first part that is not as it should be
+   * Restores a transformer from the output of `toJSON`.
+   * @throws {DataValidationError} naming the first invalid part
    */
   static fromJSON(json: unknown): CorrelationRemover {
     const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });

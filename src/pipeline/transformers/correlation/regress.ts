@@ -2,11 +2,10 @@ import { sumOf } from '../../../internal/values.ts';
 import type { Design } from './sensitive-design.ts';
 
 /**
- * Solves G b = r for a symmetric positive semi-definite G with a diagonal of
- * ones (or zeros), by Cholesky's factorisation with pivots. Of columns that
- * depend on each other only the first pivots have a coefficient; the others
- * get 0. O(m^3), in place of `gram`'s copy.
- * @param gram [m, m], in rows
+ * Solves G b = r for a symmetric positive semi-definite G with a diagonal of ones (or zeros), by Cholesky
+ * factorisation with pivoting. Of linearly dependent columns, only the first pivots get a coefficient; the others get
+ * 0. O(m^3), on a copy of `gram`.
+ * @param gram [m, m], row-major
  * @param right [m]
  */
 function solveGram(gram: Float64Array, right: Float64Array): Float64Array {
@@ -46,7 +45,7 @@ function largestDiagonal(factor: Float64Array, order: readonly number[], from: n
   return best;
 }
 
-/** One step of the factorisation: column `rank` of L, and what is left of the diagonal and below. */
+/** Performs one step of the factorisation: computes column `rank` of L and updates the remaining part. */
 function eliminate(factor: Float64Array, order: readonly number[], rank: number): void {
   const size = order.length;
   const pivot = order[rank] as number;
@@ -80,26 +79,25 @@ function forward(factor: Float64Array, used: readonly number[], right: Float64Ar
   return middle;
 }
 
-/** What a feature owes to the columns of a design. */
+/** The regression of a feature on the columns of a design. */
 export interface Regression {
-  /** One per column; 0 for columns without a spread of their own. */
+  /** One per column; 0 for linearly dependent columns. */
   readonly coefficients: Float64Array;
   /** The mean of each column. */
   readonly means: Float64Array;
-  /** What each stratum adds, of mean 0 over the rows; NaN for strata without rows. */
+  /** The effect of each stratum, with mean 0 over the rows; NaN for strata without rows. */
   readonly effects: Float64Array;
 }
 
-/** A column with a smaller share of its spread inside the strata is made up by them, but for rounding. */
+/** A column with a smaller share of its spread within the strata depends on them, up to rounding. */
 const DEPENDENT = 1e-10;
 
 /**
- * Least squares of a feature on centred columns and indicators of strata. Means
- * of strata are taken out of both sides first (Frisch, Waugh and Lovell), which
- * leaves one equation per column; a second pass over the residuals takes back
- * what rounding cost. O(rows columns^2).
+ * Computes least squares of a feature on centred columns and indicators of strata. The means of strata are first
+ * subtracted from both sides (Frisch, Waugh and Lovell), which leaves one equation per column. A second pass over the
+ * residuals corrects rounding errors. O(rows columns^2).
  * @param feature [rows]
- * @param weights [rows], above 0; the same for all where left out
+ * @param weights [rows], above 0; equal if omitted
  */
 export function regress(feature: Float64Array, design: Design, weights: Float64Array | undefined): Regression {
   const target = inOwnUnit(feature);
@@ -110,7 +108,7 @@ export function regress(feature: Float64Array, design: Design, weights: Float64A
   const means = columns.map(({ values }) => centre(values, design, weights).mean);
   columns.forEach(({ values }, place) => {
     const mean = means[place] as number;
-    // About its mean, so that a column far from 0 takes no digits of the feature.
+    // Centred at its mean, so that a column far from 0 does not cost digits of the feature.
     const about = values.map((value) => value - mean);
     subtract(rest, about, (fitted[place] as number) / (within[place] as Within).unit);
   });
@@ -124,7 +122,7 @@ export function regress(feature: Float64Array, design: Design, weights: Float64A
   };
 }
 
-/** Coefficients of columns in units of their spread: least squares, then once more of what it left. */
+/** Computes coefficients of columns in units of their spread: least squares, then once more on the residuals. */
 function solveTwice(within: readonly Within[], target: Float64Array, weights: Float64Array | undefined): Float64Array {
   const gram = gramOf(within, weights);
   const solution = new Float64Array(within.length);
@@ -144,7 +142,7 @@ interface InOwnUnit {
   readonly unit: number;
 }
 
-/** Values over a power of two near the largest, which rounds nothing and keeps squares finite. */
+/** Divides values by a power of two near the largest, which is exact and keeps squares finite. */
 function inOwnUnit(values: Float64Array): InOwnUnit {
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const unit = largest > 0 ? 2 ** Math.max(-1021, Math.min(1022, Math.floor(Math.log2(largest)))) : 1;
@@ -158,7 +156,7 @@ interface Centred {
   readonly mean: number;
 }
 
-/** Values less the means of their strata. */
+/** Subtracts the means of their strata from values. */
 function centre(values: Float64Array, { strata, strataCount }: Design, weights: Float64Array | undefined): Centred {
   const sums = new Float64Array(strataCount);
   const masses = new Float64Array(strataCount);
@@ -177,7 +175,7 @@ interface Within {
   readonly unit: number;
 }
 
-/** A column inside the strata in units of its own spread; all 0 where it has none there. */
+/** Returns a column, centred within the strata, in units of its spread there; all 0 if it has none. */
 function inUnits(values: Float64Array, design: Design, weights: Float64Array | undefined): Within {
   const { inside, mean } = centre(values, design, weights);
   const about = values.map((value) => value - mean);

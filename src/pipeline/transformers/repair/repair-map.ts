@@ -1,32 +1,32 @@
-/** What becomes of one group's values of one column: `to[i]` of `from[i]`, `from` strictly ascending. */
+/** The repair of one group's values of one column: `from[i]` becomes `to[i]`, with `from` strictly ascending. */
 export interface RepairMap {
   readonly group: string;
   readonly from: readonly number[];
   readonly to: readonly number[];
 }
 
-/** A map in typed arrays, for many values. */
+/** A map in typed arrays, for fast access. */
 export interface Knots {
   readonly from: Float64Array;
   readonly to: Float64Array;
 }
 
-/** Knots with an index of where to look for a value. */
+/** Knots with an index for searching. */
 export interface IndexedKnots extends Knots {
-  /** How many buckets a unit of values has; the first starts at the first knot. */
+  /** The number of buckets per unit of values; the first starts at the first knot. */
   readonly bucketsPerUnit: number;
-  /** [buckets + 1]: how many knots lie in earlier buckets. */
+  /** [buckets + 1]: the number of knots in earlier buckets. */
   readonly starts: Int32Array;
 }
 
-/** Buckets for each knot: enough that most have none. */
+/** The number of buckets per knot; most buckets are empty. */
 const BUCKETS_PER_KNOT = 4;
 
-/** Counts the knots of even buckets, so that a search starts near its end: O(knots), once. */
+/** Counts the knots in evenly spaced buckets, so that a search needs few steps: O(knots), once. */
 export function indexKnots({ from, to }: Knots): IndexedKnots {
   const [first, last] = [from[0] as number, from[from.length - 1] as number];
   const ratio = (BUCKETS_PER_KNOT * from.length) / (last - first);
-  // One bucket for one knot, and for spans beyond what a double can divide.
+  // One bucket for one knot, and for spans too large to divide in float64.
   const bucketsPerUnit = ratio > 0 && ratio < Infinity ? ratio : 0;
   const buckets = bucketsPerUnit > 0 ? BUCKETS_PER_KNOT * from.length : 1;
   const starts = new Int32Array(buckets + 1);
@@ -40,7 +40,10 @@ export function indexKnots({ from, to }: Knots): IndexedKnots {
   return { from, to, bucketsPerUnit, starts };
 }
 
-/** The place of the last knot at or below a value; -1 before the first. Rounding keeps the order of buckets, so no knot is missed. */
+/**
+ * Returns the index of the last knot at or below a value; -1 before the first. Rounding keeps the order of buckets,
+ * so no knot is missed.
+ */
 function knotBelow({ from, bucketsPerUnit, starts }: IndexedKnots, value: number): number {
   const first = from[0] as number;
   if (!(value >= first)) return -1;
@@ -56,7 +59,7 @@ function knotBelow({ from, bucketsPerUnit, starts }: IndexedKnots, value: number
   return low - 1;
 }
 
-/** Straight lines between the knots, the end values beyond them: monotone, since `to` is. */
+/** Interpolates linearly between the knots; beyond them, returns the end values. Monotone, since `to` is. */
 export function interpolate(knots: IndexedKnots, value: number): number {
   const { from, to } = knots;
   const place = knotBelow(knots, value);
@@ -67,19 +70,22 @@ export function interpolate(knots: IndexedKnots, value: number): number {
   return y === next ? y : between(y, next, shareOf(value, x, from[place + 1] as number));
 }
 
-/** The value a share of the way from one to a larger one: never past it, and rising with the share. */
+/**
+ * Returns the value at a share of the way between two values: never beyond the larger one, and increasing with the
+ * share.
+ */
 export function between(low: number, high: number, share: number): number {
   const gap = high - low;
   return Math.min(high, gap < Infinity ? low + gap * share : low * (1 - share) + high * share);
 }
 
-/** How far a value lies from one to a larger one. */
+/** Returns the position of a value between two others, as a share of their distance. */
 function shareOf(value: number, low: number, high: number): number {
-  // In halves where the whole is beyond what a double can hold.
+  // Computed in halves if the difference overflows.
   return high - low < Infinity ? (value - low) / (high - low) : (value / 2 - low / 2) / (high / 2 - low / 2);
 }
 
-/** The value of the nearest knot, of the lower one at equal distance. */
+/** Returns the value of the nearest knot; at equal distance, of the lower one. */
 export function nearestKnot(knots: IndexedKnots, value: number): number {
   const { from, to } = knots;
   const below = knotBelow(knots, value);

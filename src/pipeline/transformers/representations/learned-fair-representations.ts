@@ -42,50 +42,44 @@ const STATE = z
   .refine(({ features, positions }) => {
     const width = features.filter(({ scale }) => scale > 0).length;
     return positions.every((position) => position.length === width);
-  }, 'every position should have a number per feature that varies');
+  }, 'every position must have one number per feature that varies');
 
 type State = z.output<typeof STATE>;
 
-/** How a fit came out. */
+/** The losses of a fit. */
 export interface RepresentationLosses {
-  /** The parts of the loss where the prototypes started. */
+  /** The parts of the loss at the initial prototypes. */
   readonly start: LossParts;
-  /** And where they ended. */
+  /** The parts of the loss at the final prototypes. */
   readonly end: LossParts;
   readonly iterations: number;
 }
 
 /**
- * Replaces features by a mixture of a few prototypes, learned such that the
- * mixture tells the features and the label, and not the group.
+ * Replaces features by a mixture of a few prototypes. The prototypes are learned such that the mixture predicts the
+ * features and the label, but not the group.
  *
- * A row x (each feature less its mean, in units of its standard deviation)
- * belongs to prototype v_k with m_k = softmax(-|x - v_k|), and becomes
- * x^ = sum_k m_k v_k; y^ = sum_k m_k w_k with w_k in (0, 1) tells its label.
- * v and w minimise
+ * A row x (each feature centred, in units of its standard deviation) belongs to prototype v_k with m_k = softmax(-|x
+ * - v_k|), and becomes x^ = sum_k m_k v_k; y^ = sum_k m_k w_k with w_k in (0, 1) predicts its label. v and w minimise
  *
  *     Ax 2/G sum_g mean_(i in g, features) (x^ - x)^2  +  Ay mean_i -log P(y_i | y^_i)
  *       +  Az 2/(G K) sum_g,k |M_gk - mean_h M_hk|
  *
- * with Ax, Ay, Az = `reconstruction`, `prediction`, `parity`, K prototypes, G
- * groups and M_gk the mean of m_k over group g. For two groups these are the
- * terms of AIF360, the parity term being the mean over prototypes of
- * |M_0k - M_1k|; more groups are held against their mean, and all count alike,
- * so that a group of few rows weighs as much as a large one. `sampleWeight`
- * weighs the means.
+ * with Ax, Ay, Az = `reconstruction`, `prediction`, `parity`, K prototypes, G groups and M_gk the mean of m_k over
+ * group g. For two groups these are the terms of AIF360, and the parity term is the mean over prototypes of |M_0k -
+ * M_1k|. More groups are compared with their mean, and all groups count equally, so that a group with few rows weighs
+ * as much as a large one. `sampleWeight` weights the means.
  *
- * A local minimum is found by L-BFGS with the analytic gradient (gaps of less
- * than about 0.001 are rounded off for it) from prototypes drawn by `seed`:
- * O(rows prototypes features) an iteration. Other seeds find other minima.
+ * L-BFGS finds a local minimum with the analytic gradient, from prototypes drawn by `seed`. Gaps of less than about
+ * 0.001 are smoothed for it. The cost is O(rows prototypes features) per iteration. Other seeds find other minima.
  *
- * It constrains how often the groups are near each prototype on average, over
- * the rows fitted; a model trained on the result may still differ by group. It
- * costs most of what the features say: five prototypes keep little detail.
+ * It constrains the mean membership of the groups in each prototype, over the rows fitted. A model trained on the
+ * result may still differ by group. Most of the information in the features is lost: five prototypes keep little
+ * detail.
  *
- * Only numeric features: text ones must be made numbers first. A missing value
- * counts as its column's mean and stays missing. Columns that were constant in
- * `fit` become that constant. Rows without a group or a label are left out of
- * `fit`. `transform` needs neither the sensitive column nor the label.
+ * It uses only numeric features; convert text to numbers first. A missing value counts as its column's mean and stays
+ * missing. Columns that were constant in `fit` become that constant. Rows without a group or a label are excluded
+ * from `fit`. `transform` needs neither the sensitive column nor the label.
  *
  * Source: R. Zemel, Y. Wu, K. Swersky, T. Pitassi and C. Dwork, "Learning Fair
  * Representations", ICML 2013.
@@ -107,7 +101,7 @@ export interface RepresentationLosses {
  * ```
  */
 export class LearnedFairRepresentations extends FittedTransformer<RepresentationSettings, State> {
-  /** @throws {ValueError} for options outside their ranges */
+  /** @throws {ValueError} if an option is out of its range */
   constructor(options: LearnedFairRepresentationsOptions) {
     assertKnownOptions('LearnedFairRepresentations', options, LEARNED_FAIR_REPRESENTATIONS_OPTION_NAMES);
     super(KIND, representationSettings(options));
@@ -115,7 +109,7 @@ export class LearnedFairRepresentations extends FittedTransformer<Representation
 
   /**
    * The parts of the loss before and after the search.
-   * @throws {PipelineExecutionError} before `fit`
+   * @throws {PipelineExecutionError} if the transformer has not been fitted
    */
   get losses(): RepresentationLosses {
     const { start, end, iterations } = this.fitted();
@@ -123,8 +117,8 @@ export class LearnedFairRepresentations extends FittedTransformer<Representation
   }
 
   /**
-   * Reads what `toJSON` gave.
-   * @throws {DataValidationError} naming the first part that is not as it should be
+   * Restores a transformer from the output of `toJSON`.
+   * @throws {DataValidationError} naming the first invalid part
    */
   static fromJSON(json: unknown): LearnedFairRepresentations {
     const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
@@ -195,7 +189,7 @@ function representMatrix(matrix: Float64Array, columns: number, positions: reado
   }
 }
 
-/** Log-odds of labels drawn evenly from (0, 1), and positions from the standard normal distribution. */
+/** Draws log-odds of labels, uniform in (0, 1), and positions from the standard normal distribution. */
 function drawPrototypes(count: number, columns: number, seed: number): Float64Array {
   const random = createRandom(seed);
   const draw = (index: number): number => {
@@ -210,17 +204,17 @@ function warningsOf(rows: PrototypeRows, all: number, features: readonly ScaledF
   const left = all - rows.y.length;
   const constant = features.filter(({ scale }) => scale === 0).map(({ feature }) => feature);
   return [
-    ...(left > 0 ? [`${String(left)} rows without a group or a label are left out of the fit`] : []),
+    ...(left > 0 ? [`${String(left)} rows without a group or a label are excluded from the fit`] : []),
     ...(constant.length > 0 ? [`constant: ${nameSome(constant)}; other values become that constant`] : []),
-    ...(rows.groupCount < 2 ? ['there is one group only: nothing is held equal'] : []),
+    ...(rows.groupCount < 2 ? ['there is only one group, so there is no gap to constrain'] : []),
     ...(found.hasConverged ? [] : [`the search ended after ${String(found.iterations)} iterations, before a minimum`]),
   ];
 }
 
 function noFeatures(features: readonly ScaledFeature[]): DataValidationError {
-  return new DataValidationError('There is no feature to represent: no numeric column with two values or more.', {
+  return new DataValidationError('There is no feature to represent: no numeric column has two values or more.', {
     context: { argument: 'features', constant: features.map(({ feature }) => feature) },
-    suggestion: 'Name numeric features that vary; make text ones numbers first.',
+    suggestion: 'Name numeric features that vary, and convert text to numbers first.',
   });
 }
 
@@ -229,12 +223,12 @@ interface ScaledFeature extends ColumnScale {
   readonly feature: string;
 }
 
-/** The columns that vary, with their scales; the others by what they always are. */
+/** Returns the features with their scales; a column that does not vary has scale 0. */
 function scaleFeatures(table: Table, names: readonly string[]): ScaledFeature[] {
   return names.map((feature) => ({ feature, ...scaleColumn(readFeature(table, feature)) }));
 }
 
-/** Values in units of their columns' spreads, [rows, columns]; a missing one is its column's mean. */
+/** Returns values in units of their columns' spreads, [rows, columns]; a missing value is its column's mean. */
 function scaledMatrix(table: Table, features: readonly ScaledFeature[]): Float64Array {
   const width = features.length;
   const matrix = new Float64Array(table.rowCount * width);
@@ -247,8 +241,8 @@ function scaledMatrix(table: Table, features: readonly ScaledFeature[]): Float64
 }
 
 /**
- * The rows that have a group and a label, ready to be represented.
- * @throws {DataValidationError} where there are none, or more than two classes
+ * Reads the rows that have a group and a label, ready to be represented.
+ * @throws {DataValidationError} if there are none, or more than two classes
  */
 function representedRows(
   table: Table,
@@ -268,7 +262,7 @@ function representedRows(
   return {
     x: scaledMatrix(table.take(rows), features),
     columns: features.length,
-    // With one class only, it is the class 0 whatever its name: the loss has no preference.
+    // A single class is class 0 whatever its name, since the loss is symmetric in the classes.
     y: Float64Array.from(rows, (row) => classes.codes[row] as number),
     groups: codes.groups,
     groupCount: codes.count,
@@ -276,7 +270,7 @@ function representedRows(
   };
 }
 
-/** The groups of some rows, numbered without gaps. */
+/** Renumbers the groups of some rows without gaps. */
 function denseCodes(rows: Int32Array, { codes, labels }: CategoricalColumn): { groups: Int32Array; count: number } {
   const occurring = new Set(Array.from(rows, (row) => codes[row] as number));
   const codeOf = new Map(
@@ -287,34 +281,37 @@ function denseCodes(rows: Int32Array, { codes, labels }: CategoricalColumn): { g
 
 function assertTwoClasses({ labels }: CategoricalColumn): void {
   if (labels.length <= 2) return;
-  throw new DataValidationError(`The label column has ${String(labels.length)} values; two are needed.`, {
+  throw new DataValidationError(`The label column has ${String(labels.length)} values, but two are needed.`, {
     context: { argument: 'label', labels: labels.slice(0, 12) },
     suggestion:
-      'Name the positiveLabel, and every other one counts as negative; a target of numbers cannot be used, only a label of two classes.',
+      'Set positiveLabel; all other labels then count as negative. A numeric target cannot be used, only a label with two classes.',
   });
 }
 
 function noRows(): DataValidationError {
   return new DataValidationError('No row has both a group and a label.', {
     context: { argument: 'data' },
-    suggestion: 'Give rows whose sensitive values and labels are known.',
+    suggestion: 'Provide rows whose sensitive values and labels are known.',
   });
 }
 
-/** Where a column's known values lie. */
+/** The mean and spread of a column's known values. */
 interface ColumnScale {
   /** NaN without known values. */
   readonly mean: number;
-  /** The population standard deviation; 0 for one value only. */
+  /** The population standard deviation; 0 for a single value. */
   readonly scale: number;
 }
 
-/** Mean and spread of the values that are not NaN, in units of the largest deviation so that squares stay finite. */
+/**
+ * Computes mean and spread of the values that are not NaN, in units of the largest deviation, so that squares stay
+ * finite.
+ */
 function scaleColumn(values: Float64Array): ColumnScale {
   const known = values.filter((value) => !Number.isNaN(value));
   if (known.length === 0) return { mean: NaN, scale: 0 };
   const [first = NaN] = known;
-  // The rounded mean of a constant may differ from it, and would leave a spread of rounding errors.
+  // The rounded mean of a constant may differ from it, and the spread would then be a rounding error.
   if (known.every((value) => value === first)) return { mean: first, scale: 0 };
   let mean = 0;
   known.forEach((value, index) => (mean += (value - mean) / (index + 1)));

@@ -2,16 +2,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { TrainingError } from '../../../exceptions/index.ts';
 
-/** A function of several numbers. */
+/** A function of several numbers, with its gradient. */
 export interface Objective {
   /**
-   * Its value at a point.
-   * @param gradient [parameters], to be filled
+   * Returns its value at a point, and fills in the gradient.
+   * @param gradient [parameters], overwritten
    */
   (point: Float64Array, gradient: Float64Array): number;
 }
 
-/** When to stop, and whom to tell. */
+/** Options of {@link minimise}. */
 export interface MinimiseOptions {
   readonly maxIterations: number;
   /** Called after each step with the number of steps. */
@@ -19,25 +19,25 @@ export interface MinimiseOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Where the search ended. */
+/** The result of the search. */
 export interface Minimum {
   readonly point: Float64Array;
   readonly value: number;
   readonly iterations: number;
-  /** False where the steps ran out. */
+  /** False if the maximum number of iterations was reached. */
   readonly hasConverged: boolean;
 }
 
-/** Pairs of steps and gradients that are remembered. */
+/** The number of pairs of steps and gradient changes that are kept. */
 const MEMORY = 10;
 
-/** A step that lowers the value by a smaller share of it is the last. */
+/** The search stops after a step that lowers the value by less than this share of it. */
 const SMALL_GAIN = 1e-9;
 
-/** A largest slope this small is none. */
+/** A gradient whose largest component is at most this counts as zero. */
 const FLAT = 1e-7;
 
-/** Bisections of one step at most. */
+/** The maximum number of trial points in one line search. */
 const MAX_TRIALS = 50;
 
 interface Place {
@@ -54,10 +54,9 @@ interface Pair {
 }
 
 /**
- * Finds a local minimum by L-BFGS (Nocedal 1980) with the bisecting line search
- * of Lewis and Overton (2013), which meets the weak Wolfe conditions and so
- * keeps every update positive, near kinks too.
- * @throws {TrainingError} where the start has no finite value
+ * Finds a local minimum by L-BFGS (Nocedal 1980) with the bisecting line search of Lewis and Overton (2013). The line
+ * search satisfies the weak Wolfe conditions and so keeps every update positive definite, also near kinks.
+ * @throws {TrainingError} if the value at the start is not finite
  */
 export async function minimise(
   objective: Objective,
@@ -77,7 +76,7 @@ export async function minimise(
     if (signal !== undefined) await nextTurn();
     signal?.throwIfAborted();
     const next = search(evaluate, place, direction(place.gradient, pairs));
-    // Without progress the memory may be at fault; without memory there is none to be made.
+    // Without progress, the search is restarted without the stored pairs; if there are none, no progress is possible.
     if (next === undefined && pairs.length === 0) {
       hasConverged = true;
       break;
@@ -99,7 +98,7 @@ function isFlat({ gradient }: Place): boolean {
   return gradient.every((slope) => Math.abs(slope) <= FLAT);
 }
 
-/** Minus the gradient, through the inverse Hessian that the pairs stand for: two loops. */
+/** Returns the negative gradient times the inverse Hessian approximated by the pairs (two-loop recursion). */
 function direction(gradient: Float64Array, pairs: readonly Pair[]): Float64Array {
   const sought = gradient.map((slope) => -slope);
   const shares = new Float64Array(pairs.length);
@@ -118,7 +117,7 @@ function direction(gradient: Float64Array, pairs: readonly Pair[]): Float64Array
   return sought;
 }
 
-/** A point along a direction that is lower by enough and less steep by enough; undefined where none is found. */
+/** Finds a point along a direction that satisfies the weak Wolfe conditions; undefined if there is none. */
 function search(evaluate: (point: Float64Array) => Place, from: Place, along: Float64Array): Place | undefined {
   const slope = dot(from.gradient, along);
   if (!(slope < 0)) return undefined;
@@ -164,6 +163,6 @@ function add(to: Float64Array, values: Float64Array, times: number): void {
 
 function notFinite(): TrainingError {
   return new TrainingError('The objective is not finite where the search starts.', {
-    suggestion: 'Look for extreme values in the features.',
+    suggestion: 'Check the features for extreme values.',
   });
 }

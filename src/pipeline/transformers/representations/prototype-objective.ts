@@ -1,7 +1,7 @@
 import type { Objective } from './minimise.ts';
 import { memberships, type Prototypes, readPrototypes, reconstruct } from './prototypes.ts';
 
-/** Rows to represent, in units of their columns' spreads. */
+/** The rows to represent, in units of their columns' spreads. */
 export interface PrototypeRows {
   /** [rows, columns]. */
   readonly x: Float64Array;
@@ -15,34 +15,34 @@ export interface PrototypeRows {
   readonly weights: Float64Array;
 }
 
-/** How much each part of the loss counts. */
+/** The weight of each part of the loss. */
 export interface LossWeights {
   readonly reconstruction: number;
   readonly prediction: number;
   readonly parity: number;
 }
 
-/** The parts of the loss, each before its weight. */
+/** The parts of the loss, before weighting. */
 export interface LossParts {
   readonly reconstruction: number;
   readonly prediction: number;
   readonly parity: number;
 }
 
-/** Within this of 0 a gap of shares is rounded off, so that its slope has no jump. */
+/** Gaps of shares within this distance of 0 are smoothed, so that the gradient is continuous. */
 const SMOOTHING = 1e-3;
 
-/** Probabilities are kept this far from 0 and 1. */
+/** Probabilities are clipped to this distance from 0 and 1. */
 const CERTAIN = 1e-12;
 
-/** The loss of learned fair representations, and its slope. */
+/** The loss of learned fair representations, and its gradient. */
 export class PrototypeObjective {
   readonly #rows: PrototypeRows;
   readonly #count: number;
   readonly #weights: LossWeights;
   readonly #groupTotals: Float64Array;
   readonly #total: number;
-  /** [rows, prototypes], of the latest point. */
+  /** [rows, prototypes], at the latest point. */
   readonly #shares: Float64Array;
 
   constructor(rows: PrototypeRows, count: number, weights: LossWeights) {
@@ -57,7 +57,9 @@ export class PrototypeObjective {
     this.#shares = new Float64Array(rows.y.length * count);
   }
 
-  /** The value, with every gap of shares rounded off near 0; fills the gradient. O(rows prototypes columns). */
+  /**
+   * Returns the value, with every gap of shares smoothed near 0, and fills in the gradient. O(rows prototypes columns).
+   */
   readonly evaluate: Objective = (point, gradient) => {
     const { reconstruction, prediction, parity } = this.#weights;
     const prototypes = readPrototypes(point, this.#count);
@@ -72,7 +74,7 @@ export class PrototypeObjective {
     return reconstruction * parts.reconstruction + prediction * parts.prediction + parity * gaps.value;
   };
 
-  /** The parts of the loss at a point, nothing rounded off. */
+  /** Returns the parts of the loss at a point, without smoothing. */
   parts(point: Float64Array): LossParts {
     const prototypes = readPrototypes(point, this.#count);
     const { value: parity, slopes } = shareGap(this.#shareRows(prototypes.positions), this.#count, 0);
@@ -80,7 +82,7 @@ export class PrototypeObjective {
     return { reconstruction, prediction, parity };
   }
 
-  /** Fills the memberships of all rows; gives their means by group, [groups, prototypes]. */
+  /** Computes the memberships of all rows, and returns their means by group, [groups, prototypes]. */
   #shareRows(positions: Float64Array): Float64Array {
     const { x, columns, groups, weights } = this.#rows;
     const count = this.#count;
@@ -98,9 +100,8 @@ export class PrototypeObjective {
   }
 
   /**
-   * Adds each row's slopes to the gradient (of labels, not yet of log-odds).
-   * With m = softmax(-d), d_k = |x - v_k|: dL/dv_k = m_k dL/dx^ + s_k (v_k - x) / d_k,
-   * s_k = -m_k (g_k - sum_j m_j g_j), g = dL/dm.
+   * Adds each row's contribution to the gradient (with respect to labels, not yet log-odds). With m = softmax(-d),
+   * d_k = |x - v_k|: dL/dv_k = m_k dL/dx^ + s_k (v_k - x) / d_k, s_k = -m_k (g_k - sum_j m_j g_j), g = dL/dm.
    */
   #backward(
     { labels, positions }: Prototypes,
@@ -117,7 +118,7 @@ export class PrototypeObjective {
       const ofGroup = (weights[row] as number) / (this.#groupTotals[group] as number);
       const own = this.#shares.subarray(row * count, (row + 1) * count);
       reconstruct(own, positions, estimate);
-      // Groups count alike; twice their mean, so that two groups give the sum that the source has.
+      // Groups count equally. The factor 2 makes two groups give the sum that the source has.
       const share = (2 * ofGroup) / (groupCount * columns);
       for (let p = 0; p < columns; p++) {
         const miss = (estimate[p] as number) - (x[row * columns + p] as number);
@@ -178,7 +179,7 @@ function dot(a: Float64Array, b: Float64Array): number {
   return sum;
 }
 
-/** A gap and its slopes. */
+/** A gap and its gradient. */
 interface ShareGap {
   readonly value: number;
   /** [groups, prototypes]. */
@@ -186,9 +187,9 @@ interface ShareGap {
 }
 
 /**
- * How far groups' mean memberships are apart: over prototypes and groups, the
- * mean of twice the distance from the groups' mean; for two groups the mean of
- * |difference|. A distance d counts as sqrt(d^2 + s^2) - s.
+ * Computes the distance between the groups' mean memberships: over prototypes and groups, the mean of twice the
+ * distance from the groups' mean. For two groups this is the mean of |difference|. A distance d counts as sqrt(d^2 +
+ * s^2) - s.
  * @param means [groups, prototypes]
  * @param count the number of prototypes
  * @param smoothing s, 0 or more

@@ -1,6 +1,6 @@
 import { sigmoid } from '../../../internal/values.ts';
 
-/** Prototypes as they stand in one array of parameters: log-odds of labels, then positions. */
+/** Prototypes, which are stored in one array of parameters: log-odds of labels, then positions. */
 export interface Prototypes {
   /** [prototypes]. */
   readonly labels: Float64Array;
@@ -13,7 +13,7 @@ export function readPrototypes(point: Float64Array, count: number): Prototypes {
   return { labels: point.subarray(0, count).map(sigmoid), positions: point.subarray(count) };
 }
 
-/** The memberships of one row in the prototypes: softmax of minus the Euclidean distances, in place of `into`. */
+/** Writes the memberships of one row in the prototypes into `into`: softmax of the negative Euclidean distances. */
 export function memberships(
   x: Float64Array,
   start: number,
@@ -34,7 +34,7 @@ export function memberships(
   for (let k = 0; k < into.length; k++) into[k] = (into[k] as number) / sum;
 }
 
-/** A row's reconstruction from its memberships, in place of `into`. */
+/** Writes a row's reconstruction from its memberships into `into`. */
 export function reconstruct(shares: Float64Array, positions: Float64Array, into: Float64Array): void {
   into.fill(0);
   for (let k = 0; k < shares.length; k++) {

@@ -10,13 +10,13 @@ import {
 
 /** Options of learned fair representations. */
 export interface LearnedFairRepresentationsOptions extends FeatureSettings {
-  /** The sensitive column, or several: their crossings are the groups. Needed in `fit` only. */
+  /** The sensitive column, or several: their intersections are the groups. Needed in `fit` only. */
   readonly sensitive: SensitiveColumns;
-  /** The column of true labels, of two values; needed in `fit` only. */
+  /** The column of true labels, with two values. Needed in `fit` only. */
   readonly label: string;
   /**
-   * The label that counts as positive, all others being negative.
-   * @defaultValue none: the column must then have two labels at most
+   * The label that counts as positive; all others are negative.
+   * @defaultValue none: the column must then have at most two labels
    */
   readonly positiveLabel?: string | undefined;
   /**
@@ -47,7 +47,7 @@ export interface LearnedFairRepresentationsOptions extends FeatureSettings {
   /** @defaultValue 5000 */
   readonly maxIterations?: number | undefined;
   /**
-   * Where the prototypes start.
+   * The seed of the initial prototypes.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
@@ -76,8 +76,8 @@ export interface RepresentationSettings extends LearnedFairRepresentationsOption
 }
 
 /**
- * Fills in defaults.
- * @throws {ValueError} for options outside their ranges
+ * Fills in the defaults and checks the options.
+ * @throws {ValueError} if an option is out of its range
  */
 export function representationSettings(options: LearnedFairRepresentationsOptions): RepresentationSettings {
   sensitiveNames(options.sensitive);

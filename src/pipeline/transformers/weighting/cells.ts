@@ -1,26 +1,25 @@
 import { sumOf } from '../../../internal/values.ts';
 import { invalidParameter } from '../../../internal/arguments.ts';
 
-/** The combinations of codes that occur in rows, and what they weigh. */
+/** The combinations of codes that occur in rows, with their total weights. */
 export interface Cells {
   /** The cell of each row. */
   readonly cellOfRow: Int32Array;
-  /** The codes of each attribute, one per cell; -1 where the cell has none. */
+  /** The codes of each attribute, one per cell; -1 if the cell has none. */
   readonly codes: readonly Int32Array[];
   /** The total weight of each cell. */
   readonly masses: Float64Array;
 }
 
-/** Codes of one attribute; -1 is missing. */
+/** The codes of one attribute; -1 is missing. */
 export interface CodedColumn {
   readonly codes: Int32Array;
   readonly labels: readonly string[];
 }
 
 /**
- * Crosses attributes to the cells that occur: O(rows attributes), whatever the
- * number of combinations that could.
- * @param weights one per row; each row is 1 where left out
+ * Crosses attributes into the cells that occur: O(rows attributes), whatever the number of possible combinations.
+ * @param weights one per row; 1 each if omitted
  */
 export function crossToCells(attributes: readonly CodedColumn[], weights?: Float64Array): Cells {
   const [first] = attributes as readonly [CodedColumn];
@@ -36,7 +35,7 @@ export function crossToCells(attributes: readonly CodedColumn[], weights?: Float
   };
 }
 
-/** The cells of attributes so far, split by one more. */
+/** Splits the cells by one more attribute. */
 function split(
   cellOfRow: Int32Array<ArrayBuffer>,
   parts: readonly number[][],
@@ -58,30 +57,29 @@ function split(
 }
 
 /**
- * The largest weight, of weights with mean 1.
- * @throws {ValueError} where a mean of 1 would be out of reach
+ * Checks the largest weight allowed, for weights with mean 1.
+ * @throws {ValueError} if a mean of 1 would be impossible
  */
 export function requireMaxWeight(maxWeight: number): number {
   if (maxWeight >= 1 && maxWeight < Infinity) return maxWeight;
   throw invalidParameter('maxWeight', 'be a finite number of at least 1, since the weights have mean 1', maxWeight);
 }
 
-/** How ratios become weights: min(limit, scale x ratio). */
+/** The conversion of ratios to weights: min(limit, scale x ratio). */
 export interface MeanOne {
   readonly scale: number;
   readonly limit: number;
-  /** The cells whose ratio is cut. */
+  /** The cells whose ratio is capped. */
   readonly cut: readonly number[];
 }
 
 /**
- * Weights in proportion to ratios, of mean 1 over `masses` and cut at a limit:
- * what is cut off goes to the others in proportion. Where even the limit for
- * all cells of a ratio above 0 leaves the mean below 1, all of them weigh the
- * same, more than the limit. O(cells log cells).
+ * Computes weights proportional to ratios, with mean 1 over `masses` and capped at a limit. The excess is distributed
+ * among the other cells in proportion. If the limit, for all cells with a ratio above 0, still leaves the mean below
+ * 1, all of these cells get the same weight, above the limit. O(cells log cells).
  * @param ratios one per cell, 0 or more
  * @param masses the weight of the rows of each cell
- * @param limit the most that a weight may be, at least 1
+ * @param limit the largest weight allowed, at least 1
  */
 export function scaleToMeanOne(ratios: ArrayLike<number>, masses: ArrayLike<number>, limit: number): MeanOne {
   const cells = Array.from({ length: ratios.length }, (_, cell) => cell).filter((cell) => (ratios[cell] as number) > 0);
@@ -97,6 +95,6 @@ export function scaleToMeanOne(ratios: ArrayLike<number>, masses: ArrayLike<numb
     sought -= (ratios[cell] as number) * (masses[cell] as number);
     if (left <= 0 || sought <= 0) break;
   }
-  // Any ratio above 0 then reaches the limit, and JSON can hold the scale.
+  // Any ratio above 0 then reaches the limit, and the scale is finite in JSON.
   return { scale: Number.MAX_VALUE, limit: total / sumOf(cells.map((cell) => masses[cell] as number)), cut: cells };
 }

@@ -22,15 +22,15 @@ import { type Proportions, readProportions, targetShares } from './target-shares
 
 /** Options of {@link InstanceReweighting}. */
 export interface InstanceReweightingOptions {
-  /** The sensitive column, or several: each then gets its proportions. */
+  /** The sensitive column, or several; each of them gets its target shares. */
   readonly sensitive: SensitiveColumns;
   /**
-   * The population's shares, by attribute and group; taken in proportion.
+   * The shares in the population, by attribute and group; rescaled to a sum of 1.
    * @defaultValue equal shares of the groups of each attribute
    */
   readonly benchmarks?: Readonly<Record<string, Proportions>> | undefined;
   /**
-   * No weight is larger, at least 1; what is cut off goes to the other rows.
+   * The largest weight, at least 1; the excess is distributed among the other rows.
    * @defaultValue 10
    */
   readonly maxWeight?: number | undefined;
@@ -70,26 +70,23 @@ const STATE = z.object({
 type State = z.output<typeof STATE>;
 
 /**
- * Weighs rows so that groups have the shares of a population: with n_g / n the
- * share of group g observed and t_g its benchmark,
+ * Weights rows so that groups have the shares of a population. With n_g / n the observed share of group g and t_g its
+ * benchmark,
  *
  *     w_g = t_g / (n_g / n)
  *
- * With several attributes, each group of each attribute gets its share at once,
- * by raking (iterative proportional fitting) over the attributes' margins: a
- * row's weight is the product of its groups' factors. Weights have mean 1 over
- * the rows fitted (weighed by `sampleWeight`, where given).
+ * With several attributes, the groups of all attributes get their shares at once, by raking (iterative proportional
+ * fitting) over the attributes' margins. A row's weight is the product of its groups' factors. Weights have mean 1
+ * over the rows fitted (weighted by `sampleWeight`, if given).
  *
- * It constrains who is counted how much, and says nothing about labels: groups
- * may differ in outcome as before. It costs effective rows: weights that
- * differ by much make every estimate less certain.
+ * It constrains how much each group counts, and does not use labels: outcomes of groups may differ as before. The
+ * effective number of rows decreases: weights that differ by much make every estimate less certain.
  *
- * Degenerate cases, each named in `warnings`: groups of fewer than `minCount`
- * rows, without a benchmark, or unseen in `fit` have the weight 1, as rows
- * without a value have; groups of the benchmark without rows get nothing, and
- * the rest share their part; weights are cut at `maxWeight`; margins that no
- * weights can meet are met as nearly as raking gets. Of rows without the
- * sensitive columns no weight is known: `sampleWeight` is then null.
+ * Degenerate cases, each reported in `warnings`: groups with fewer than `minCount` rows, without a benchmark, or
+ * unseen in `fit` have weight 1. Groups of the benchmark without rows cannot be weighted, and the other groups share
+ * their part. Weights are capped at `maxWeight`. If no weights can match all margins, raking gets as close as it can.
+ * Rows without a value also have weight 1. Rows without the sensitive columns have no known weight: `sampleWeight` is
+ * then null.
  *
  * Source: W. E. Deming and F. F. Stephan, "On a Least Squares Adjustment of a
  * Sampled Frequency Table When the Expected Marginal Totals are Known", Annals
@@ -106,7 +103,7 @@ type State = z.output<typeof STATE>;
  * ```
  */
 export class InstanceReweighting extends FittedTransformer<Settings, State> {
-  /** @throws {ValueError} for options outside their ranges, or benchmarks of no sensitive column */
+  /** @throws {ValueError} if an option is out of its range, or a benchmark is not of a sensitive column */
   constructor(options: InstanceReweightingOptions) {
     assertKnownOptions('InstanceReweighting', options, INSTANCE_REWEIGHTING_OPTION_NAMES);
     sensitiveNames(options.sensitive);
@@ -119,8 +116,8 @@ export class InstanceReweighting extends FittedTransformer<Settings, State> {
   }
 
   /**
-   * Reads what `toJSON` gave.
-   * @throws {DataValidationError} naming the first part that is not as it should be
+   * Restores a transformer from the output of `toJSON`.
+   * @throws {DataValidationError} naming the first invalid part
    */
   static fromJSON(json: unknown): InstanceReweighting {
     const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
@@ -170,7 +167,8 @@ function readBenchmarks({ benchmarks, sensitive }: InstanceReweightingOptions): 
   if (benchmarks === undefined) return undefined;
   const names = sensitiveNames(sensitive);
   const other = Object.keys(benchmarks).find((name) => !names.includes(name));
-  if (other !== undefined) throw invalidParameter('benchmarks', `be of ${names.join(', ')}`, other);
+  if (other !== undefined)
+    throw invalidParameter('benchmarks', `name only sensitive columns (${names.join(', ')})`, other);
   const read = Object.entries(benchmarks).map(([name, given]) => [name, readProportions(`benchmarks.${name}`, given)]);
   return Object.freeze(Object.fromEntries(read) as Record<string, Proportions>);
 }
@@ -183,7 +181,7 @@ function margins({ codes }: Cells, shares: readonly Float64Array[]): { codes: In
   return shares.map((each, place) => ({ codes: codes[place] as Int32Array, shares: each }));
 }
 
-/** The scale over the cells that have a share in some attribute; the others keep the weight 1. */
+/** Computes the scale over the cells that have a share in some attribute; the other cells keep weight 1. */
 function scaleCells(
   { codes, masses }: Cells,
   shares: readonly Float64Array[],
@@ -208,20 +206,25 @@ function scaleCells(
 function nothingLeft(): DataValidationError {
   return new DataValidationError('The benchmarks leave no row a weight above 0.', {
     context: { argument: 'benchmarks' },
-    suggestion: 'Give shares above 0 to groups that occur together.',
+    suggestion: 'Set shares above 0 for groups that occur together.',
   });
 }
 
 function fitWarnings(gap: number, { cut, limit }: MeanOne, maxWeight: number): string[] {
   return [
-    ...(gap > 1e-6 ? [`no weights give every attribute its shares: one is off by ${gap.toPrecision(3)}`] : []),
+    ...(gap > 1e-6
+      ? [`no weights match the shares of all attributes: the largest difference is ${gap.toPrecision(3)}`]
+      : []),
     ...(cut.length > 0
-      ? [`weights are cut at ${String(limit > maxWeight ? limit : maxWeight)}: shares are not met`]
+      ? [`weights are capped at ${String(limit > maxWeight ? limit : maxWeight)}, so the shares are not reached`]
       : []),
   ];
 }
 
-/** Multiplies rows' ratios by the factors of one attribute; NaN stays where a row has none. Returns notes on unseen groups. */
+/**
+ * Multiplies rows' ratios by the factors of one attribute; NaN stays if a row has no factor. Returns notes on unseen
+ * groups.
+ */
 function multiplyFactors(
   ratios: Float64Array,
   table: Table,
@@ -237,5 +240,5 @@ function multiplyFactors(
   });
   const met = new Set(groups.codes);
   const unseen = groups.labels.filter((label, code) => met.has(code) && !factorOf.has(label));
-  return unseen.length > 0 ? [`${attribute}: ${nameGroups(unseen)} not among those fitted: weight 1`] : [];
+  return unseen.length > 0 ? [`${attribute}: ${nameGroups(unseen)} not seen in fit: weight 1`] : [];
 }

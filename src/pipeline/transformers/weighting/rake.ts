@@ -1,34 +1,33 @@
-/** What rows should weigh by one attribute. */
+/** The target shares of one attribute. */
 export interface Margin {
-  /** The code of each cell; -1 where it has none. */
+  /** The code of each cell; -1 if it has none. */
   readonly codes: Int32Array;
-  /** The share that each code should have of those with a share; NaN for codes that are left as they are. */
+  /** The target share of each code, among the codes with a target; NaN for codes that are not changed. */
   readonly shares: Float64Array;
 }
 
-/** Factors that give rows their shares. */
+/** Factors that give the codes their shares. */
 export interface Raking {
-  /** One per code of each margin; 1 for codes that are left as they are. */
+  /** One per code of each margin; 1 for codes that are not changed. */
   readonly factors: readonly Float64Array[];
-  /** The largest distance of a share from its target. */
+  /** The largest difference between a share and its target. */
   readonly gap: number;
 }
 
-/** Rounds over all margins, at most. */
+/** The maximum number of rounds over all margins. */
 const MAX_ROUNDS = 1000;
 
-/** Every so many rounds the gap has to be below this share of what it was: where margins contradict each other, it stays. */
+/** Every 20 rounds the gap must fall below 0.999 of its last value. If margins contradict each other, it does not. */
 const [PATIENCE, STANDSTILL] = [20, 0.999];
 
-/** Shares this near their targets are there. */
+/** The gap at which the shares count as reached. */
 const NEAR_ENOUGH = 1e-13;
 
 /**
- * Raking, or iterative proportional fitting (Deming and Stephan 1940): factors
- * f such that the cells weigh, by each attribute, as they should; a cell's
- * factor is the product of its attributes' factors. One round scales every
- * attribute's codes to their shares in turn, O(cells attributes). One attribute
- * needs one round; margins that no weights can meet end where no round helps, or after 1,000.
+ * Performs raking, or iterative proportional fitting (Deming and Stephan 1940). Finds factors such that the cells
+ * have the target shares of each attribute; a cell's factor is the product of its attributes' factors. One round
+ * scales every attribute's codes to their shares in turn, O(cells attributes). One attribute needs one round. If no
+ * weights can match the margins, raking stops when a round brings no progress, or after 1,000.
  */
 export function rake(margins: readonly Margin[], masses: Float64Array): Raking {
   const factors = margins.map(({ shares }) => new Float64Array(shares.length).fill(1));
@@ -46,7 +45,7 @@ export function rake(margins: readonly Margin[], masses: Float64Array): Raking {
   return { factors, gap };
 }
 
-/** Scales cells to one margin, in place. */
+/** Scales cells to one margin in place. */
 function scaleTo(margin: Margin, factors: Float64Array, current: Float64Array): void {
   const { codes, shares } = margin;
   const totals = totalsOf(margin, current);
@@ -69,7 +68,7 @@ function totalsOf({ codes, shares }: Margin, current: Float64Array): Float64Arra
   return totals;
 }
 
-/** The weight, and the sum of the shares, of the codes that have both. */
+/** Returns the weight, and the sum of the shares, of the codes that have both. */
 function reachable(totals: Float64Array, shares: Float64Array): { weight: number; share: number } {
   let [weight, share] = [0, 0];
   totals.forEach((total, code) => {

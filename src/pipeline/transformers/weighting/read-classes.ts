@@ -4,10 +4,9 @@ import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import { readGroups } from '../read-columns.ts';
 
 /**
- * The class of each row, of its label; where a positive label is named, the
- * classes are '0' and '1'.
- * @param isFit whether the positive label has to occur
- * @throws {DataValidationError} for a column that is not there, or a positive label that no row has
+ * Reads the class of each row from its label. If a positive label is named, the classes are '0' and '1'.
+ * @param isFit whether the positive label must occur
+ * @throws {DataValidationError} if the column does not exist, or no row has the positive label
  */
 export function readClasses(
   table: Table,
@@ -30,7 +29,7 @@ export function readClasses(
 function withoutLabels(column: string): DataValidationError {
   return new DataValidationError(`No row has a value of the label column '${column}'.`, {
     context: { argument: 'label', column },
-    suggestion: 'Give rows whose labels are known, or leave the label out.',
+    suggestion: 'Provide rows whose labels are known, or omit the label.',
   });
 }
 

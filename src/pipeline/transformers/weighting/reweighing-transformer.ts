@@ -19,49 +19,48 @@ import { crossToCells, type MeanOne, requireMaxWeight, scaleToMeanOne } from './
 import { readClasses } from './read-classes.ts';
 import { type Proportions, readProportions, targetShares } from './target-shares.ts';
 
-/** More different numbers than this are a measured quantity. */
+/** A numeric column with more distinct values than this is treated as a continuous quantity. */
 const MAX_NUMBERS = 20;
 
 /**
- * That the values of a label column can each be a class. Of a measured quantity
- * nearly every row would be one, whose weight, the share of its group, would
- * weigh small groups down.
- * @throws {DataValidationError} for a column of numbers with more than 20 different ones
+ * Checks that the values of a label column can be classes. For a continuous quantity, nearly every row would be a
+ * separate class. Its weight would be the share of its group, which would give small groups low weights.
+ * @throws {DataValidationError} if the column is numeric and has more than 20 distinct values
  */
 function assertClasses(table: Table, column: string, { labels }: CategoricalColumn): void {
   if (table.column(column).kind !== 'numeric' || labels.length <= MAX_NUMBERS) return;
   const count = String(labels.length);
   throw new DataValidationError(
-    `The label column '${column}' has ${count} different numbers; classes are needed, and more than ${String(MAX_NUMBERS)} numbers are taken for none.`,
+    `The label column '${column}' has ${count} distinct numbers. It must hold classes, and numeric labels may have at most ${String(MAX_NUMBERS)} distinct values.`,
     {
       context: { argument: 'label', column, values: labels.length },
       suggestion:
-        'For a target of numbers use InstanceReweighting; or name a label column of classes, or the positiveLabel.',
+        'For a numeric target use InstanceReweighting. Otherwise choose a label column with classes, or set positiveLabel.',
     },
   );
 }
 
 /** Options of {@link ReweighingTransformer}. */
 export interface ReweighingTransformerOptions {
-  /** The sensitive column, or several: their crossings are the groups. */
+  /** The sensitive column, or several: their intersections are the groups. */
   readonly sensitive: SensitiveColumns;
   /**
-   * The column of true labels; needed in `fit` only.
+   * The column of true labels. Needed in `fit` only.
    * @defaultValue none: groups then get the shares of `targets`
    */
   readonly label?: string | undefined;
   /**
-   * The label that counts as positive, all others being negative.
-   * @defaultValue none: every label is a class of its own, of numbers at most 20
+   * The label that counts as positive; all others are negative.
+   * @defaultValue none: every label is a separate class; a numeric column may have at most 20 labels
    */
   readonly positiveLabel?: string | undefined;
   /**
-   * Without a label: the shares that groups should have, taken in proportion.
+   * Without a label: the target shares of groups, rescaled to a sum of 1.
    * @defaultValue equal shares
    */
   readonly targets?: Proportions | undefined;
   /**
-   * No weight is larger, at least 1; what is cut off goes to the other rows.
+   * The largest weight, at least 1; the excess is distributed among the other rows.
    * @defaultValue 10
    */
   readonly maxWeight?: number | undefined;
@@ -92,27 +91,23 @@ const STATE = z.object({
 type State = z.output<typeof STATE>;
 
 /**
- * Weighs rows so that group and label are independent: a row of group s and
- * label y has the weight
+ * Weights rows so that group and label are independent. A row of group s and label y has the weight
  *
  *     w = n_s n_y / (n n_sy)
  *
- * expected over observed frequency, from counts or, where `sampleWeight` is
- * given, from sums of weights; the result is a factor on those weights. Any
- * number of groups and of classes; a label column of more than 20 different
- * numbers has none, and is refused. Without a label column groups get their
- * `targets` (equal shares where left out): target over observed share.
+ * This is the expected frequency divided by the observed frequency, from counts or, if `sampleWeight` is given, from
+ * sums of weights; the result is a factor on those weights. There can be any number of groups and classes. A label
+ * column with more than 20 distinct numbers is rejected. Without a label column, groups get their `targets` (equal
+ * shares if omitted), and the weight is the target share divided by the observed share.
  *
- * It constrains the rows that a learner sees: in the weighted rows all groups
- * have the same share of positive labels. A model trained on them that uses
- * other columns need not decide evenly. It costs effective rows, and the
- * weighted rows no longer show how labels really are distributed.
+ * It constrains the rows that a learner sees: in the weighted rows all groups have the same share of positive labels.
+ * A model trained on them with other columns may still have a gap in its decisions. The effective number of rows
+ * decreases, and the weighted rows no longer show the actual distribution of labels.
  *
- * Weights have mean 1 over the rows fitted (weighed by `sampleWeight`). Those
- * above `maxWeight` are cut, and the rest goes to the other rows. Rows without
- * a value have the weight 1, as have rows of a group and label that never came
- * together in `fit`, which are named in `warnings`. Of rows without the label or
- * a sensitive column no weight is known: `sampleWeight` is then null.
+ * Weights have mean 1 over the rows fitted (weighted by `sampleWeight`). Weights above `maxWeight` are capped, and
+ * the excess is distributed among the other rows. Rows without a value have weight 1. So do rows whose group and
+ * label never occurred together in `fit`, which are named in `warnings`. Rows without the label column or a sensitive
+ * column have no known weight: `sampleWeight` is then null.
  *
  * Source: F. Kamiran and T. Calders, "Data preprocessing techniques for
  * classification without discrimination", Knowledge and Information Systems 33,
@@ -129,7 +124,7 @@ type State = z.output<typeof STATE>;
  * ```
  */
 export class ReweighingTransformer extends FittedTransformer<Settings, State> {
-  /** @throws {ValueError} for options outside their ranges */
+  /** @throws {ValueError} if an option is out of its range */
   constructor(options: ReweighingTransformerOptions) {
     assertKnownOptions('ReweighingTransformer', options, REWEIGHING_TRANSFORMER_OPTION_NAMES);
     sensitiveNames(options.sensitive);
@@ -143,8 +138,8 @@ export class ReweighingTransformer extends FittedTransformer<Settings, State> {
   }
 
   /**
-   * Reads what `toJSON` gave.
-   * @throws {DataValidationError} naming the first part that is not as it should be
+   * Restores a transformer from the output of `toJSON`.
+   * @throws {DataValidationError} naming the first invalid part
    */
   static fromJSON(json: unknown): ReweighingTransformer {
     const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
@@ -176,7 +171,7 @@ export class ReweighingTransformer extends FittedTransformer<Settings, State> {
   }
 }
 
-/** The weight of each row by its cell, and which cells the fit has not seen. */
+/** Returns the weight of each row by its cell, with notes on cells that the fit has not seen. */
 function weighRows(
   groups: CategoricalColumn,
   classes: CategoricalColumn | undefined,
@@ -194,7 +189,7 @@ function weighRows(
     if (weight === undefined) unseen.push(label === null ? group : `${group} with label ${label}`);
     return weight ?? 1;
   });
-  const notes = unseen.length > 0 ? [`${nameGroups(unseen.sort())} not among those fitted: weight 1`] : [];
+  const notes = unseen.length > 0 ? [`${nameGroups(unseen.sort())} not seen in fit: weight 1`] : [];
   return { sampleWeight: Float64Array.from(cellOfRow, (cell) => weights[cell] as number), notes };
 }
 
@@ -202,20 +197,20 @@ function nameCell(group: string, label: string | null): string {
   return label === null ? group : JSON.stringify([group, label]);
 }
 
-/** The weight of the rows of a group and a label; of a group alone where no label is used. */
+/** The weight of the rows of a group and a label; of a group alone if no label is used. */
 interface WeightedCell {
   readonly group: string;
   readonly label: string | null;
   readonly weight: number;
 }
 
-/** Weights of cells that occur. */
+/** The weights of the cells that occur. */
 interface CellWeights {
   readonly cells: readonly WeightedCell[];
   readonly warnings: readonly string[];
 }
 
-/** Kamiran and Calders: expected over observed frequency, of mean 1, cut at a limit. O(rows). */
+/** Computes the weights of Kamiran and Calders: expected over observed frequency, with mean 1 and capped. O(rows). */
 function independenceCells(
   groups: CategoricalColumn,
   classes: CategoricalColumn,
@@ -251,7 +246,7 @@ function independenceCells(
   return { cells, warnings: [...noneKnown(known), ...cutWarning(scaled)] };
 }
 
-/** Target over observed share of each group, of mean 1, cut at a limit. */
+/** Computes target over observed share of each group, with mean 1 and capped. */
 function shareCells(
   groups: CategoricalColumn,
   weights: Float64Array | undefined,
@@ -282,11 +277,11 @@ function weigh({ scale: by, limit }: MeanOne, ratio: number): number {
 }
 
 function noneKnown(known: readonly number[]): string[] {
-  return known.length === 0 ? ['no row has both a group and a label: every weight is 1'] : [];
+  return known.length === 0 ? ['no row has both a group and a label, so every weight is 1'] : [];
 }
 
 function cutWarning({ cut, limit }: MeanOne): string[] {
   return cut.length === 0
     ? []
-    : [`weights of ${String(cut.length)} combinations are cut at ${String(limit)}: independence is not reached`];
+    : [`weights of ${String(cut.length)} combinations are capped at ${String(limit)}, so independence is not reached`];
 }

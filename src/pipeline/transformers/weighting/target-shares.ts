@@ -6,26 +6,26 @@ import { nameGroups } from '../read-columns.ts';
 /** Proportions of groups, by label. */
 export type Proportions = Readonly<Record<string, number>>;
 
-/** The shares that groups should have. */
+/** The target shares of groups. */
 export interface TargetShares {
-  /** One per label, of sum 1; NaN for groups whose rows keep the weight 1. */
+  /** One per label, with sum 1; NaN for groups whose rows keep the weight 1. */
   readonly shares: Float64Array;
   readonly warnings: readonly string[];
 }
 
-/** How groups are told and counted. */
+/** Options of {@link targetShares}. */
 export interface TargetOptions {
-  /** What the groups are of, for the warnings: "sex". */
+  /** The name of the attribute in warnings, for example "sex". */
   readonly what: string;
   readonly minCount: number;
 }
 
-/** How far proportions may be from a sum of 1 before it is said. */
+/** The deviation of the sum of proportions from 1 above which a warning is given. */
 const ROUNDED_SUM = 0.01;
 
 /**
- * Proportions that a caller may not change later.
- * @throws {ValueError} for a proportion that is negative or not finite, or for none above 0
+ * Returns a frozen copy of proportions, so that the caller cannot change them later.
+ * @throws {ValueError} if a proportion is negative or not finite, or none is above 0
  */
 export function readProportions<Given extends Proportions | undefined>(parameter: string, given: Given): Given {
   if (given === undefined) return given;
@@ -37,10 +37,9 @@ export function readProportions<Given extends Proportions | undefined>(parameter
 }
 
 /**
- * The shares that groups, each with rows, should have of them: those of a benchmark, equal
- * ones without. Groups of fewer rows than `minCount`, and groups that the
- * benchmark does not name, have none.
- * @throws {DataValidationError} where no group of the benchmark has a share and rows
+ * Returns the target shares of groups: those of a benchmark, or equal shares without one. Groups with fewer rows than
+ * `minCount`, and groups that the benchmark does not name, have none.
+ * @throws {DataValidationError} if no group of the benchmark has both a share and rows
  */
 export function targetShares(
   groups: CategoricalColumn,
@@ -85,9 +84,11 @@ function benchmarkWarnings(
   const unnamed = occurring.filter((label) => !known.has(label));
   const sum = [...known.values()].reduce((all, share) => all + share, 0);
   return [
-    ...(absent.length > 0 ? [`${what}: ${nameGroups(absent)} of the benchmark without rows: no weight can help`] : []),
+    ...(absent.length > 0
+      ? [`${what}: ${nameGroups(absent)} of the benchmark without rows: no weight can change that`]
+      : []),
     ...(unnamed.length > 0 ? [`${what}: ${nameGroups(unnamed)} without a benchmark: weight 1`] : []),
-    ...(Math.abs(sum - 1) > ROUNDED_SUM ? [`${what}: the benchmark sums to ${String(sum)}; taken in proportion`] : []),
+    ...(Math.abs(sum - 1) > ROUNDED_SUM ? [`${what}: the benchmark sums to ${String(sum)}, rescaled to 1`] : []),
   ];
 }
 

@@ -124,7 +124,7 @@ describe('a threshold optimizer as JSON', () => {
     state: { groups: { group: string; interpolation: { p0: unknown; operation0: { threshold: unknown } } }[] };
   }
   const faults: [string, (json: StoredRules) => unknown, RegExp][] = [
-    ['nothing', () => null, /This is no threshold optimizer/],
+    ['nothing', () => null, /This is not a valid threshold optimizer/],
     ['another kind', (json) => ({ ...json, kind: 'calibrator' }), /'kind'/],
     [
       'an unknown constraint',
