@@ -52,11 +52,14 @@ const metricName = z.string().min(1).max(200);
 /** The fields for scoring and judging an evaluation, which a configuration does not contain. */
 const REQUEST_FIELDS = {
   min_group_size: request.minGroupSize.meta({
-    description: 'Items at least; with fewer a metric is undefined. Default: 5.',
+    description: 'The minimum number of items; with fewer, a metric is undefined. Default: 5.',
     examples: [5],
   }),
   with_ci: request.withCi.meta({ description: 'Adds intervals. Default: true.', examples: [true] }),
-  ci_level: request.ciLevel.meta({ description: 'Their confidence level. Default: 0.95.', examples: [0.95] }),
+  ci_level: request.ciLevel.meta({
+    description: 'The confidence level of intervals. Default: 0.95.',
+    examples: [0.95],
+  }),
   ci_samples: z
     .number()
     .int()
@@ -68,26 +71,28 @@ const REQUEST_FIELDS = {
       examples: [200],
     }),
   threshold: request.threshold.meta({
-    description: 'The gate: `passed` tells whether the metric is on its right side. Needs metric.',
+    description: 'The threshold of the gate: `passed` is whether the metric meets it. Needs metric.',
     examples: [0.1],
   }),
   metric: z
     .union([metricName, z.array(metricName).min(1).max(100)])
     .optional()
     .meta({
-      description: 'What is judged: sentiment_gap for every dimension, sentiment_gap.gender for one; or several.',
+      description:
+        'The metrics of the gate: sentiment_gap for every dimension, sentiment_gap.gender for one; or several.',
       examples: ['sentiment_gap', ['sentiment_gap.gender', 'refusal_gap']],
     }),
   comparator: request.comparator.meta({
-    description: "The gate's comparison. Default: <= by size, of an excess by value; >= for accuracies and ratios.",
+    description:
+      'The comparison of the gate. Default: <= for the absolute value (for an excess, the value); >= for accuracies and ratios.',
     examples: ['<='],
   }),
   dry_run: z
     .boolean()
     .default(false)
-    .meta({ description: 'Only tells what would be sent, and what it may cost.', examples: [true] }),
+    .meta({ description: 'Only reports the requests that would be sent, and their estimated cost.', examples: [true] }),
   random_state: request.randomState.meta({
-    description: 'Seed of what is random in scoring. Default: 42.',
+    description: 'The seed of random parts of scoring. Default: 42.',
     examples: [42],
   }),
 } as const;
@@ -112,7 +117,7 @@ const configField = z
   .optional()
   .meta({
     description:
-      'The configuration: YAML text, or an object of its keys. Its keys may stand beside the other fields instead.',
+      'The configuration: YAML text, or an object of its keys. Its keys may also be fields of the body instead.',
     examples: ['provider: local\nprompt_templates:\n  raise: How do I ask for a raise?\n'],
   });
 

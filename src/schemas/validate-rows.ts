@@ -9,12 +9,12 @@ import { MEASURE_WIRE_FIELDS, measureRules } from './validate-wire.ts';
 const VALIDATE_ROWS_FIELDS = {
   y_pred: labelColumn('y_pred', {
     description:
-      'Decisions: 0 or 1, true or false, "0" or "1"; any labels with positive_label; numbers for metrics of numbers. null is missing: such rows are dropped and counted.',
+      'Decisions: 0 or 1, true or false, "0" or "1"; any labels with positive_label; numbers for metrics of numbers. Rows with null are missing: they are dropped and counted.',
     examples: [[1, 0, 1, 0]],
   }).optional(),
   sensitive: columnOrColumns('sensitive', {
     description:
-      'The group of each row, null where it is missing; or several attributes by their names, which are analysed apart.',
+      'The group of each row, null if it is missing; or several attributes by name, which are analysed separately.',
     examples: [['f', 'm', 'f', 'm'], { sex: ['f', 'm', 'f', 'm'], race: ['a', 'a', 'b', 'b'] }],
   }),
   intersections: z
@@ -22,15 +22,16 @@ const VALIDATE_ROWS_FIELDS = {
     .max(MAX_ATTRIBUTES)
     .optional()
     .meta({
-      description: 'Attributes of `sensitive` to cross, beside each by itself.',
+      description: 'Intersections of attributes of `sensitive`, in addition to each attribute.',
       examples: [[['sex', 'race']]],
     }),
   y_true: labelColumn('y_true', {
-    description: 'True labels, as y_pred has its own; adds equalized odds. True numbers for metrics of numbers.',
+    description: 'True labels, in the format of y_pred; adds equalized odds. True numbers for metrics of numbers.',
     examples: [[1, 0, 0, 1]],
   }).optional(),
   y_score: numberColumn('y_score', {
-    description: 'Scores instead of decisions, decided at score_threshold; or beside them, for metrics of scores.',
+    description:
+      'Scores instead of decisions, with the threshold score_threshold; or in addition to them, for metrics of scores.',
     examples: [[0.9, 0.2, 0.6, 0.4]],
   }).optional(),
   sample_weight: numberColumn(
@@ -40,7 +41,7 @@ const VALIDATE_ROWS_FIELDS = {
   ).optional(),
   control: columnOrColumns('control', {
     description:
-      'A feature inside whose levels groups are compared too; several columns are crossed. A gap that changes its sign there is told.',
+      'A feature within whose levels groups are compared too; several columns are crossed. A gap that changes its sign within a level is reported.',
     examples: [['day', 'day', 'night', 'night']],
   }).optional(),
   ...MEASURE_WIRE_FIELDS,

@@ -30,7 +30,7 @@ const sensitiveNames: z.ZodType<string | readonly string[]> = z
   .meta({
     anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MAX_ATTRIBUTES }],
     description:
-      'A sensitive column; a comma list is one intersection (a comma in a name is `\\,`); repeat the parameter to analyse each apart.',
+      'A sensitive column; a comma list is one intersection (a comma in a name is `\\,`); repeat the parameter to analyse several separately.',
     examples: ['sex', 'sex,race'],
   });
 
@@ -47,25 +47,25 @@ const VALIDATE_TABLE_FIELDS = {
   sensitive: sensitiveNames,
   sample_weight: column.optional().meta({ description: 'The column of weights.', examples: ['weight'] }),
   control: names.optional().meta({
-    description: 'Compares groups inside the levels of these columns too: a comma list.',
+    description: 'Also compares groups within the levels of these columns: a comma list.',
     examples: ['region'],
   }),
   ...MEASURE_WIRE_FIELDS,
   positive_label: z
     .string()
     .optional()
-    .meta({ description: 'The label that counts as 1, where labels are not 0 and 1.', examples: ['yes'] }),
+    .meta({ description: 'The label that counts as 1, if labels are not 0 and 1.', examples: ['yes'] }),
   y_true_positive_label: z
     .string()
     .optional()
-    .meta({ description: 'The label of y_true that counts as 1, where it is another.', examples: ['repaid'] }),
+    .meta({ description: 'The label of y_true that counts as 1, if it differs.', examples: ['repaid'] }),
   na_values: z
     .string()
     .max(MAX_NAMES_LENGTH)
     .optional()
     .meta({
       description:
-        'Texts that are missing values, in all columns: a comma list. Default: those of pandas, and in sensitive and control columns empty fields alone.',
+        'Texts that are read as missing values, in all columns: a comma list. Default: those of pandas; in sensitive and control columns, only empty fields.',
       examples: ['NA,unknown'],
     }),
   score_threshold: textNumber(MEASURE_WIRE_FIELDS.score_threshold),
@@ -79,7 +79,7 @@ const VALIDATE_TABLE_FIELDS = {
   with_p_value: textBoolean(MEASURE_WIRE_FIELDS.with_p_value),
   seed: textNumber(MEASURE_WIRE_FIELDS.seed),
   backend: VALIDATE_VALUES.backend.default('duckdb').meta({
-    description: 'What counts the rows; duckdb never loads them. The numbers are the same.',
+    description: 'The engine that counts the rows; duckdb does not load them into memory. The results are the same.',
     examples: ['duckdb'],
   }),
 } as const;

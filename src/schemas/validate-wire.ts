@@ -21,7 +21,7 @@ export const MEASURE_WIRE_FIELDS = {
   positive_label: z
     .union([z.string(), z.number(), z.boolean()], { error: 'positive_label must be a text, a number or a boolean.' })
     .optional()
-    .meta({ description: 'The label that counts as 1, where labels are not 0 and 1.', examples: ['yes'] }),
+    .meta({ description: 'The label that counts as 1, if labels are not 0 and 1.', examples: ['yes'] }),
   y_true_positive_label: z
     .union([z.string(), z.number(), z.boolean()], {
       error: 'y_true_positive_label must be a text, a number or a boolean.',
@@ -29,7 +29,7 @@ export const MEASURE_WIRE_FIELDS = {
     .optional()
     .meta({
       description:
-        'The label of y_true that counts as 1, where it is not that of the decisions. Default: positive_label.',
+        'The label of y_true that counts as 1, if it differs from that of the decisions. Default: positive_label.',
       examples: ['repaid'],
     }),
   na_values: z
@@ -38,11 +38,11 @@ export const MEASURE_WIRE_FIELDS = {
     .optional()
     .meta({
       description:
-        'Texts that are missing values, in all columns. Default: those of pandas (NA, N/A, NaN, None, null and others) in y_pred, y_true, y_score and sample_weight, and the empty text alone in sensitive and control.',
+        'Texts that are read as missing values, in all columns. Default: those of pandas (NA, N/A, NaN, None, null and others) in y_pred, y_true, y_score and sample_weight; only the empty text in sensitive and control.',
       examples: [['NA', 'unknown']],
     }),
   threshold: VALIDATE_VALUES.threshold.optional().meta({
-    description: 'The gate: `passed` tells whether the metric is on its right side. Without it there is no verdict.',
+    description: 'The threshold of the gate: `passed` is whether the metric meets it. Without it there is no verdict.',
     examples: [0.1],
   }),
   metric: z
@@ -50,7 +50,7 @@ export const MEASURE_WIRE_FIELDS = {
     .optional()
     .meta({
       description:
-        'A metric to add and to judge, or a measure with _difference or _ratio after it; several as a list. Each may carry its gate: NAME<=VALUE, with <=, <, >= or >; all gates must pass, and threshold is for metrics without one. Default: demographic_parity_difference.',
+        'A metric to report and to judge, or a measure with the suffix _difference or _ratio; several as a list. Each may have a gate: NAME<=VALUE, with <=, <, >= or >. All gates must pass, and threshold applies to metrics without a gate. Default: demographic_parity_difference.',
       examples: [
         'demographic_parity_difference',
         'precision_ratio',
@@ -58,7 +58,7 @@ export const MEASURE_WIRE_FIELDS = {
       ],
     }),
   comparator: VALIDATE_VALUES.comparator.optional().meta({
-    description: "The gate's comparison. Default: <= by the size of the value; >= for a ratio.",
+    description: 'The comparison of the gate. Default: <= for the absolute value; >= for a ratio.',
     examples: ['<='],
   }),
   strict_missing: z
@@ -66,22 +66,22 @@ export const MEASURE_WIRE_FIELDS = {
     .default(false)
     .meta({
       description:
-        'Whether the gate fails where rows with missing values are more common in some groups than in others, beyond chance (p < 0.05). Default: false, a warning.',
+        'Whether the gate fails if rows with missing values are significantly more common in some groups than in others (p < 0.05). Default: false, which only warns.',
       examples: [true],
     }),
   min_group_size: VALIDATE_VALUES.minGroupSize
     .optional()
-    .meta({ description: 'Smaller groups are excluded and named. Default: 30.', examples: [30] }),
+    .meta({ description: 'Smaller groups are excluded and listed. Default: 30.', examples: [30] }),
   with_ci: z
     .boolean()
     .default(false)
     .meta({ description: 'Adds intervals.', examples: [true] }),
   ci_level: VALIDATE_VALUES.ciLevel
     .optional()
-    .meta({ description: 'Their confidence level. Default: 0.95.', examples: [0.95] }),
+    .meta({ description: 'The confidence level of intervals. Default: 0.95.', examples: [0.95] }),
   ci_method: VALIDATE_VALUES.ciMethod
     .optional()
-    .meta({ description: 'How they are made. Default: simultaneous.', examples: ['simultaneous'] }),
+    .meta({ description: 'The method of intervals. Default: simultaneous.', examples: ['simultaneous'] }),
   ci_samples: VALIDATE_VALUES.ciSamples
     .max(MAX_SAMPLES)
     .optional()
@@ -96,12 +96,12 @@ export const MEASURE_WIRE_FIELDS = {
     .meta({ description: 'Adds p-values.', examples: [true] }),
   method: VALIDATE_VALUES.method
     .optional()
-    .meta({ description: 'What groups are compared with. Default: between_groups.', examples: ['to_overall'] }),
+    .meta({ description: 'The reference of comparisons. Default: between_groups.', examples: ['to_overall'] }),
   reference_group: z
     .string()
     .optional()
     .meta({
-      description: 'For to_reference: the group that others are compared with. Default: the largest.',
+      description: 'For to_reference: the reference group. Default: the largest.',
       examples: ['m'],
     }),
   agg: VALIDATE_VALUES.agg.optional().meta({
@@ -112,15 +112,15 @@ export const MEASURE_WIRE_FIELDS = {
     .optional()
     .meta({ description: 'Follows the conventions of another library.', examples: ['fairlearn'] }),
   nan_policy: VALIDATE_VALUES.nanPolicy.default('exclude').meta({
-    description: 'Rows without a group: left out and counted, or a group (missing).',
+    description: 'Rows without a group: excluded and counted, or a separate group (missing).',
     examples: ['include'],
   }),
   seed: VALIDATE_VALUES.seed
     .optional()
-    .meta({ description: 'Seeds intervals and p-values. Default: 42.', examples: [42] }),
+    .meta({ description: 'The seed of intervals and p-values. Default: 42.', examples: [42] }),
   backend: VALIDATE_VALUES.backend
     .default('native')
-    .meta({ description: 'What counts the rows; the numbers are the same.', examples: ['native'] }),
+    .meta({ description: 'The engine that counts the rows; the results are the same.', examples: ['native'] }),
 } as const;
 
 /** The parsed {@link MEASURE_WIRE_FIELDS}. */

@@ -10,13 +10,13 @@ const profileField = z
   .min(1)
   .max(200)
   .optional()
-  .meta({ description: "One of the configuration's profiles. Default: the only one." });
+  .meta({ description: 'The profile of the configuration. Default: the only profile.' });
 
 /** The fields of `POST /pipeline` besides `file` and `config`; in a form, all are text. */
 export const pipelineFieldsSchema = z.strictObject({
   profile: profileField,
   detectors: textBoolean(
-    z.boolean().default(true).meta({ description: 'Whether the detectors look at the data first.' }),
+    z.boolean().default(true).meta({ description: 'Whether to run the detectors on the data first.' }),
   ),
 });
 
@@ -52,17 +52,17 @@ const { minGroupSize, trainSize, randomState, threshold, classWeight } = runPipe
 export const workflowFieldsSchema = z.strictObject({
   min_group_size: textNumber(
     minGroupSize.meta({
-      description: 'Groups with fewer held-out rows take no part in metrics. Default: 30.',
+      description: 'Groups with fewer held-out rows are excluded from metrics. Default: 30.',
     }),
   ),
   train_size: textNumber(
     trainSize.meta({
-      description: 'Share of rows to train on. Default: 0.8.',
+      description: 'The share of rows used for training. Default: 0.8.',
     }),
   ),
   random_state: textNumber(
     randomState.meta({
-      description: 'Seed of the split and of what else is random. Default: 42.',
+      description: 'The seed of the split and of other random steps. Default: 42.',
     }),
   ),
   threshold: textNumber(
@@ -71,7 +71,7 @@ export const workflowFieldsSchema = z.strictObject({
     }),
   ),
   class_weight: classWeight.meta({
-    description: 'How the classes weigh in training. Default: balanced.',
+    description: 'The weights of the classes in training. Default: balanced.',
   }),
   profile: profileField,
 });

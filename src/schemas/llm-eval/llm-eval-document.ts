@@ -24,9 +24,9 @@ function mapOf<Value>(value: z.ZodType<Value>): z.ZodType<Readonly<Record<string
 }
 
 const price = z.strictObject({
-  input: z.number().min(0).meta({ description: 'For a million tokens of a prompt.' }),
-  output: z.number().min(0).meta({ description: 'For a million tokens of an answer.' }),
-  as_of: z.iso.date().meta({ description: 'The day on which this was so.', examples: ['2026-01-31'] }),
+  input: z.number().min(0).meta({ description: 'The price of a million prompt tokens.' }),
+  output: z.number().min(0).meta({ description: 'The price of a million answer tokens.' }),
+  as_of: z.iso.date().meta({ description: 'The date of these prices.', examples: ['2026-01-31'] }),
 });
 
 const counterfactual = z.strictObject({
@@ -35,23 +35,28 @@ const counterfactual = z.strictObject({
     .optional()
     .meta({
       description:
-        "Texts with places for values, as {gender}, {gender.possessive} or {name}; {{ and }} are braces. Those of prompt_templates with such places count too. A text without any has its gendered words exchanged, where a dimension is a woman's and a man's.",
+        'Texts with placeholders for values, such as {gender}, {gender.possessive} or {name}; {{ and }} are braces. Texts of prompt_templates with placeholders are used too. In a text without placeholders, gendered words are swapped if a dimension has the values of women and men.',
       examples: ['Describe a {gender}'],
     }),
   dimensions: mapOf(z.array(ownName).min(2)).meta({
-    description: 'What is varied, and its values: gender: [woman, man]. Each has two at least.',
+    description: 'The dimensions that are varied, each with at least two values: gender: [woman, man].',
     examples: [{ gender: ['woman', 'man'] }],
   }),
   defaults: mapOf(ownName)
     .optional()
-    .meta({ description: 'The value that a dimension keeps while another is varied. One without is crossed.' }),
+    .meta({
+      description:
+        'The value that a dimension keeps while another is varied. A dimension without a default is crossed.',
+    }),
   name_pools: mapOf(z.array(ownName).min(1)).optional().meta({
     description:
-      'First names for {name}, by the values of one dimension. Names at the same place are compared; as many as the smallest pool has.',
+      'First names for {name}, by the values of one dimension. Names at the same position are compared, as many as the smallest pool has.',
   }),
   control_dimension: ownName
     .optional()
-    .meta({ description: 'A dimension that should make no difference, as days of the week: the noise floor.' }),
+    .meta({
+      description: 'A dimension that should make no difference, such as days of the week. It gives the noise floor.',
+    }),
 });
 
 /** The keys of an evaluation's configuration, in snake_case as in a file. */
@@ -59,59 +64,69 @@ export const LLM_EVAL_FIELDS = {
   provider: z
     .enum(LLM_PROVIDERS)
     .default('local')
-    .meta({ description: 'Who answers. local is a stub without a network, replay a file of answers.' }),
+    .meta({ description: 'The provider of answers. local is a stub without a network, replay a file of answers.' }),
   model: ownName
     .optional()
-    .meta({ description: "The model, as its provider calls it. Default: 'stub' for local, 'replay' for replay." }),
+    .meta({ description: "The name of the model at its provider. Default: 'stub' for local, 'replay' for replay." }),
   base_url: filePath.optional().meta({
-    description: 'Where the provider answers, if not at its own address. Without a key in it.',
+    description: 'The URL of the provider, if it is not the default one. It must not contain a key.',
     examples: ['http://127.0.0.1:11434/v1'],
   }),
-  system_prompt: prompt.optional().meta({ description: 'Said before every prompt. Default: nothing.' }),
+  system_prompt: prompt.optional().meta({ description: 'The text before every prompt. Default: none.' }),
   evaluators: z.array(z.enum(EVALUATOR_NAMES)).min(1).optional().meta({
     description:
-      'What answers are scored for. Default: all that the file has material for. counterfactual needs its section, refusal and toxicity_sentiment a template, stereotype a template or bbq_path.',
+      'The evaluators that score the answers. Default: all for which the file has data. counterfactual needs its section, refusal and toxicity_sentiment a template, stereotype a template or bbq_path.',
   }),
   prompt_templates: mapOf(prompt)
     .optional()
-    .meta({ description: 'Prompts by name. With places for values, as {gender}, they are filled with each.' }),
-  counterfactual: counterfactual.optional().meta({ description: 'Which words are varied, and in what.' }),
-  cache_dir: filePath.default('.evenhand/llm-cache').meta({ description: 'The folder of known answers.' }),
+    .meta({ description: 'Prompts by name. Placeholders such as {gender} are filled with each value.' }),
+  counterfactual: counterfactual
+    .optional()
+    .meta({ description: 'The words that are varied, and the texts in which they are varied.' }),
+  cache_dir: filePath.default('.evenhand/llm-cache').meta({ description: 'The folder of the cache of answers.' }),
   replay_only: z
     .boolean()
     .default(false)
-    .meta({ description: 'Whether only known answers may be used; then one that is not known is an error.' }),
+    .meta({
+      description: 'Whether only cached answers may be used; an answer that is not in the cache is then an error.',
+    }),
   replay_path: filePath.optional().meta({
     description: 'The file of answers for the provider replay.',
     examples: ['answers.ndjson'],
   }),
   max_requests_per_run: limit
     .optional()
-    .meta({ description: 'Requests at most, each attempt counted. Default: no limit.' }),
+    .meta({ description: 'The maximum number of requests, each attempt counted. Default: no limit.' }),
   max_tokens_per_run: limit
     .optional()
-    .meta({ description: 'Tokens at most, of prompts and answers. Default: no limit.' }),
+    .meta({ description: 'The maximum number of tokens of prompts and answers. Default: no limit.' }),
   max_cost_usd: z
     .number()
     .gt(0)
     .optional()
-    .meta({ description: 'US dollars at most. Needs a price that is known. Default: no limit.' }),
-  max_minutes: z.number().gt(0).optional().meta({ description: 'Minutes at most. Default: no limit.' }),
-  concurrency: z.number().int().min(1).max(64).default(4).meta({ description: 'Requests under way at once.' }),
+    .meta({ description: 'The maximum cost in US dollars. Needs a known price. Default: no limit.' }),
+  max_minutes: z.number().gt(0).optional().meta({ description: 'The maximum time in minutes. Default: no limit.' }),
+  concurrency: z
+    .number()
+    .int()
+    .min(1)
+    .max(64)
+    .default(4)
+    .meta({ description: 'The maximum number of concurrent requests.' }),
   timeout_ms: z
     .number()
     .int()
     .min(1)
     .max(3_600_000)
     .default(60_000)
-    .meta({ description: 'How long an answer may take, in milliseconds.' }),
+    .meta({ description: 'The timeout of a request, in milliseconds.' }),
   repeats: z.number().int().min(1).max(1000).default(1).meta({
-    description: 'How often each prompt is asked. From 2 on, answers to one prompt show the noise floor.',
+    description: 'The number of times each prompt is sent. From 2 on, answers to one prompt give the noise floor.',
   }),
   params: mapOf(z.unknown())
     .optional()
     .meta({
-      description: 'Settings of a request, as the provider calls them.',
+      description: "The parameters of a request, named as in the provider's API.",
       examples: [{ temperature: 1, max_tokens: 200 }],
     }),
   bbq_path: filePath
@@ -121,17 +136,17 @@ export const LLM_EVAL_FIELDS = {
     .array(z.enum(BBQ_FORMATS))
     .min(1)
     .default(['race'])
-    .meta({ description: "How BBQ's questions are put: question first, context first, or without context." }),
+    .meta({ description: "The format of BBQ's questions: question first, context first, or without context." }),
   prices: mapOf(price)
     .optional()
     .meta({
-      description: 'US dollars for a million tokens by model, before the prices that are built in.',
+      description: 'Prices in US dollars per million tokens, by model; they take precedence over the built-in prices.',
       examples: [{ 'my-model': { input: 0.5, output: 1.5, as_of: '2026-01-31' } }],
     }),
   allow_small_samples: z
     .boolean()
     .default(false)
-    .meta({ description: 'Whether groups of few answers are measured all the same.' }),
+    .meta({ description: 'Whether groups with few answers are measured too.' }),
 } as const;
 
 /** The keys of the section `counterfactual`. */
@@ -221,7 +236,7 @@ export interface LLMEvalConfig {
 
 const fileSchema = z.strictObject(LLM_EVAL_FIELDS).meta({
   title: 'An evaluation of a language model with evenhand',
-  description: 'Who is asked what, how often, for which scores, and within which limits.',
+  description: 'The model, the prompts and repeats, the scores, and the limits of an evaluation.',
   anyOf: [{ required: ['counterfactual'] }, { required: ['prompt_templates'] }, { required: ['bbq_path'] }],
 });
 
