@@ -90,6 +90,7 @@ describe('Retry-After (RFC 9110, section 10.2.3)', () => {
     ['0', 0],
     ['007', 7000],
     [' 2 ', 2000],
+    [' 0 ', 0],
     ['Sun, 06 Nov 1994 08:49:37 GMT', 30_000],
     ['Sunday, 06-Nov-94 08:49:37 GMT', 30_000],
     ['Sun Nov  6 08:49:37 1994', 30_000],
@@ -103,7 +104,20 @@ describe('Retry-After (RFC 9110, section 10.2.3)', () => {
     });
   }
 
-  for (const value of [undefined, '', 'soon', '-4', '+4', '1.5', '1e3', '0x10', '12s', '5, 5', '1994-11-06T08:49:37Z']) {
+  for (const value of [
+    undefined,
+    '',
+    'soon',
+    '-4',
+    '-5x',
+    '+4',
+    '1.5',
+    '1e3',
+    '0x10',
+    '12s',
+    '5, 5',
+    '1994-11-06T08:49:37Z',
+  ]) {
     it(`${value === undefined ? 'that is missing' : `'${value}'`} is no wait`, () => {
       expect(waitOf(value)).to.equal(undefined);
     });
@@ -201,7 +215,9 @@ describe('the reason of a failed fetch', () => {
     [
       'is in the first of several causes',
       new TypeError('fetch failed', {
-        cause: Object.assign(new AggregateError([coded('connect ECONNREFUSED ::1:80', 'X')], ''), { code: 'ECONNREFUSED' }),
+        cause: Object.assign(new AggregateError([coded('connect ECONNREFUSED ::1:80', 'X')], ''), {
+          code: 'ECONNREFUSED',
+        }),
       }),
       { message: 'connect ECONNREFUSED ::1:80', code: 'ECONNREFUSED' },
     ],

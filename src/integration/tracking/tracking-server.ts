@@ -1,19 +1,19 @@
 import { decodePart } from '../../internal/values.ts';
 
-/** What a fault may carry beside its reason. */
+/** Details of a {@link TrackingFault}. */
 interface TrackingFaultDetails {
-  /** MLflow's own name for the error, as in RESOURCE_DOES_NOT_EXIST. */
+  /** MLflow's code for the error, such as RESOURCE_DOES_NOT_EXIST. */
   readonly errorCode?: string;
-  /** Whether the same call may well succeed later. */
+  /** Whether a retry may succeed. */
   readonly isTransient?: boolean;
-  /** Whether the server is sure to have done nothing, so that even a call that creates something may be repeated. */
+  /** Whether the server has certainly done nothing, so that even a call that creates something can be retried. */
   readonly isUndone?: boolean;
   /** How long the server asks to wait, in milliseconds. */
   readonly retryAfterMillis?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** Why something was not tracked; never leaves the tracking, which reports its message. */
+/** The reason why something was not tracked. Internal: tracking reports its message and does not throw it. */
 export class TrackingFault extends Error {
   readonly errorCode: string | undefined;
   readonly isTransient: boolean;
@@ -30,23 +30,24 @@ export class TrackingFault extends Error {
   }
 }
 
-/** A tracking server and how to speak to it. */
+/** A tracking server. */
 export interface TrackingServer {
-  /** Its address without credentials and without a slash at the end. */
+  /** The address without credentials and without a trailing slash. */
   readonly address: string;
-  /** The header that says who calls, where one is needed. */
+  /** The value of the Authorization header; undefined if there are no credentials. */
   readonly authorization: string | undefined;
-  /** Texts that no message may show. */
+  /** Texts that messages must not show. */
   readonly secrets: readonly string[];
 }
 
-/** The variables that are read: those of MLflow's own client. */
+/** The environment variables, with the same names as for MLflow's own client. */
 export type TrackingEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Finds the server and the credentials: those in the address, else
- * `MLFLOW_TRACKING_USERNAME` with `MLFLOW_TRACKING_PASSWORD`, else `MLFLOW_TRACKING_TOKEN`.
- * @throws {TrackingFault} where no server over http or https is named
+ * Returns the server and its credentials: those in the address, else `MLFLOW_TRACKING_USERNAME` with
+ * `MLFLOW_TRACKING_PASSWORD`, else `MLFLOW_TRACKING_TOKEN`.
+ * @param uri the address; `MLFLOW_TRACKING_URI` if it is undefined or empty
+ * @throws {TrackingFault} if there is no http or https address, or the token is not valid
  */
 export function findTrackingServer(uri: string | undefined, environment: TrackingEnvironment): TrackingServer {
   const url = parseAddress(nonEmpty(uri) ?? nonEmpty(environment['MLFLOW_TRACKING_URI']));
@@ -54,14 +55,13 @@ export function findTrackingServer(uri: string | undefined, environment: Trackin
   return { address: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, ...credentials };
 }
 
-/** The address that results would go to, for messages: without credentials. */
+/** Parses an address. No error shows what follows its scheme, which may contain a password. */
 function parseAddress(uri: string | undefined): URL {
   if (uri === undefined) {
     throw new TrackingFault('no server is named: set MLFLOW_TRACKING_URI to the address of an MLflow tracking server');
   }
   const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(uri) ?? [];
   if (scheme === undefined || !/^https?$/i.test(scheme)) {
-    // What comes after the scheme may hold a password.
     throw new TrackingFault(
       `only a server with an http or https address can be tracked on, not ${scheme === undefined ? 'a name or a path' : `'${scheme}:'`}; runs in files or in a database are served by 'mlflow server'`,
     );
