@@ -86,7 +86,7 @@ describe('a record store whose disk fails', () => {
       expect(warnings()).to.have.length(length);
     });
 
-    it(`takes an unfinished line of .${ending} away later where it cannot do so at once`, async () => {
+    it(`removes an incomplete line of .${ending} later if it cannot at once`, async () => {
       const disk = new StubDisk();
       const { file, store } = open(disk, ending);
       store.append([record(0)]);
@@ -105,7 +105,7 @@ describe('a record store whose disk fails', () => {
       store.close();
     });
 
-    it(`goes on where the system takes only a part of each write to .${ending}`, async () => {
+    it(`continues if the system writes only a part of each write to .${ending}`, async () => {
       const disk = new StubDisk();
       disk.mostAtOnce = 7;
       const { file, store } = open(disk, ending);
@@ -198,7 +198,7 @@ describe('a record store whose disk fails', () => {
     expect(() => open(disk, 'csv')).to.throw(DataValidationError, /Cannot write '.*': permission denied \(EACCES\)/);
   });
 
-  it('tells at close what it could not write, and what was pending is written if it can be', async () => {
+  it('reports at close what it could not write, and writes pending records if it can', async () => {
     const disk = new StubDisk();
     const { file, store } = open(disk, 'csv');
     disk.failing = { write: 'ENOSPC' };
@@ -214,7 +214,7 @@ describe('a record store whose disk fails', () => {
     expect(warnings().some((warning) => warning.includes('closed while 1 records are not written'))).to.equal(true);
   });
 
-  it('goes on where even the log fails', () => {
+  it('continues if the log fails too', () => {
     const disk = new StubDisk();
     const { store } = open(disk, 'csv');
     const { warn } = logger;

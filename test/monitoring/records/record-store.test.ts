@@ -247,7 +247,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       store.close();
       expect(text(`${file}.1`)).to.equal(content);
       expect(text(file).split('\n')).to.have.length(3);
-      expect(warnings()[0]).to.match(/it is kept as '.*\.1', and a new file begun/);
+      expect(warnings()[0]).to.match(/it is kept as '.*\.1', and a new file is started/);
     });
 
     for (const [title, header, row] of [

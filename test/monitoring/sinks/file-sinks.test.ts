@@ -36,7 +36,7 @@ describe('an NDJSON sink', () => {
     expect([sink.name, sink.failures]).to.deep.equal(['ndjson', 0]);
   });
 
-  it('keeps a line whole whatever the text in it', async () => {
+  it('writes one line for any text', async () => {
     const file = newPath();
     const sink = ndjsonSink(file);
     sink.send(sampleTransition('raised', { reason: 'a\nb\r\n"c"\u2028 é' }));
@@ -45,7 +45,7 @@ describe('an NDJSON sink', () => {
     expect((JSON.parse(lines(file)[0] ?? '') as typeof SAMPLE_JSON).alert.reason).to.equal('a\nb\r\n"c"\u2028 é');
   });
 
-  it('goes on after those of earlier, and cuts off a last line that was cut short', async () => {
+  it('appends to earlier alerts, and removes a truncated last line', async () => {
     const file = newPath();
     for (const id of ['a', 'b']) {
       const sink = ndjsonSink(file);
@@ -82,7 +82,7 @@ describe('an NDJSON sink', () => {
     expect(sink.failures).to.equal(1);
   });
 
-  it('does not write a line twice where only the wait for the disk failed', async () => {
+  it('does not write a line twice if only the flush failed', async () => {
     const disk = new StubDisk();
     const file = newPath();
     const sink = ndjsonSink(file, { files: disk.files });
@@ -96,7 +96,7 @@ describe('an NDJSON sink', () => {
   });
 
   for (const content of ['{"a":1}\n', 'text\n', 'text', '{"time":"x","metric":"m"}\n']) {
-    it(`refuses a file with ${JSON.stringify(content)}, and leaves it as it was`, () => {
+    it(`rejects a file with ${JSON.stringify(content)}, and leaves it unchanged`, () => {
       const file = newPath();
       writeFileSync(file, content);
       expect(() => ndjsonSink(file)).to.throw(DataValidationError, /holds something else/);
@@ -105,7 +105,7 @@ describe('an NDJSON sink', () => {
     });
   }
 
-  it('refuses mostPending of 0', () => {
+  it('rejects mostPending of 0', () => {
     expect(() => ndjsonSink(newPath(), { mostPending: 0 })).to.throw(ValueError, /mostPending/);
   });
 });
