@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import type { Client } from 'openapi-fetch';
 
 import { Utf8Stream } from '../../internal/decode-utf8.ts';
@@ -9,12 +10,11 @@ import { errorOf, isBusy, type RunEvent } from './service-error.ts';
 
 /** An event of a stream, with its fields as they were sent. */
 interface StreamEvent {
+  /** The last id that was sent, by this event or an earlier one; empty if there was none. */
   readonly id: string;
   readonly type: string;
   readonly data: string;
 }
-
-const LINE_END = /\r\n|\n|\r(?!$)/;
 
 /**
  * Parses a stream of events (`text/event-stream`, WHATWG HTML section 9.2). An event that the end of the stream truncates is
@@ -25,56 +25,26 @@ const LINE_END = /\r\n|\n|\r(?!$)/;
 export async function* parseEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent, void, undefined> {
   const decoder = new Utf8Stream('The stream of events');
   const reader = stream.getReader();
-  let rest = '';
-  let fields = new EventFields();
+  let lastId = '';
+  let complete: StreamEvent[] = [];
+  const parser = createParser({
+    onEvent: ({ id, event, data }) => {
+      lastId = id ?? lastId;
+      complete.push({ id: lastId, type: event ?? 'message', data });
+    },
+  });
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const lines = (rest + decoder.write(value)).split(LINE_END);
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
-        if (line !== '') {
-          fields.add(line);
-          continue;
-        }
-        if (fields.hasData) yield fields.toEvent();
-        fields = new EventFields(fields.id);
-      }
+      parser.feed(decoder.write(value));
+      const events = complete;
+      complete = [];
+      yield* events;
     }
   } finally {
     // Closes the connection when the consumer stops. `read` has already thrown the error of a connection that broke.
     await reader.cancel().catch(() => undefined);
-  }
-}
-
-/** The fields of one event. An id applies until the next one. */
-class EventFields {
-  id: string;
-  #type = 'message';
-  readonly #data: string[] = [];
-
-  constructor(id = '') {
-    this.id = id;
-  }
-
-  get hasData(): boolean {
-    return this.#data.length > 0;
-  }
-
-  add(line: string): void {
-    const colon = line.indexOf(':');
-    // A line that begins with a colon is a comment, which keeps the connection alive.
-    if (colon === 0) return;
-    const name = colon === -1 ? line : line.slice(0, colon);
-    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
-    if (name === 'id') this.id = value;
-    else if (name === 'event') this.#type = value;
-    else if (name === 'data') this.#data.push(value);
-  }
-
-  toEvent(): StreamEvent {
-    return { id: this.id, type: this.#type, data: this.#data.join('\n') };
   }
 }
 
