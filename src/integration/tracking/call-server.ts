@@ -158,7 +158,7 @@ async function callOnce(
       ...(body === undefined ? {} : { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
     });
     const text = await readText(response).catch((cause: unknown) => {
-      // The status of a failure counts, whatever its body is.
+      // An error status counts, also if its body cannot be read.
       if (response.ok || !FairnessToolkitError.isInstance(cause)) throw cause;
       return '';
     });

@@ -159,7 +159,7 @@ export function cancelledError(): LLMClientError {
 /** Returns the error for a completion without text. */
 export function malformedError(given: unknown): LLMClientError {
   const context: ClientFault = faultOfKind('malformed');
-  return new LLMClientError(`The client gave ${given === null ? 'null' : typeof given} where a text should be.`, {
+  return new LLMClientError(`The client returned ${given === null ? 'null' : typeof given} instead of a completion with text.`, {
     context: { ...context },
     suggestion: 'Give an object with text, finishReason, usage, cached and latencyMillis.',
   });

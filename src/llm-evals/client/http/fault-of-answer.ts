@@ -40,7 +40,7 @@ export function faultOfError(
 
 /** An error object of a server. */
 interface ServerError {
-  /** Empty if there is none. */
+  /** The message; empty if the body has none. */
   readonly message: string;
   /** Type and code, such as `insufficient_quota`. */
   readonly codes: readonly string[];

@@ -169,7 +169,7 @@ export class LineWriter {
       return true;
     } catch (cause) {
       if (!this.#cannotRotate) {
-        logQuietly('warn', `'${path}' cannot be put aside and goes on growing: ${describeFileProblem(cause)}`);
+        logQuietly('warn', `'${path}' cannot be rotated and keeps growing: ${describeFileProblem(cause)}`);
       }
       this.#cannotRotate = true;
       return false;
