@@ -1,12 +1,13 @@
 import createFetchClient, { type Client, type Middleware } from 'openapi-fetch';
 
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { fetchFailureOf } from '../../internal/http.ts';
 import { type FollowOptions, followRun } from './follow-run.ts';
 import type { paths } from './schema.ts';
 import { type Run, type RunEvent, ServiceError } from './service-error.ts';
 import { waitForRun, type WaitOptions } from './wait-for-run.ts';
 
-/** Tells a request that no answer came to, with the address that it went to; an end that was asked for stays what it is. */
+/** Replaces the error of a request without a response by one that names the address; an abort stays as it is. */
 const nameUnreachable: Middleware = {
   onError: ({ error, request }) => {
     if (request.signal.aborted || ServiceError.isInstance(error)) return undefined;
@@ -22,33 +23,24 @@ function unreachable(url: string, cause: unknown): ServiceError {
       title: 'The service cannot be reached',
       status: 503,
       code: 'unavailable',
-      detail: `${origin}${pathname} gave no answer: ${reasonOf(cause)}.`,
+      detail: `${origin}${pathname} gave no answer: ${fetchFailureOf(cause)?.message ?? 'the request failed'}.`,
       suggestion: `Check that the service runs and answers at ${origin}.`,
     },
     { cause },
   );
 }
 
-/** fetch says no more than that it failed; what it met stands in the cause. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'the request failed';
-  const { cause } = error;
-  if (!(cause instanceof Error)) return error.message;
-  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
-  return cause.message === '' ? code || error.message : cause.message;
-}
-
 /** Options of {@link createClient}. */
 export interface ClientOptions {
-  /** Where the service answers: `http://127.0.0.1:8000`, with the path that it is mounted at. */
+  /** The address of the service, with the path that it is mounted at: `http://127.0.0.1:8000`. */
   readonly baseUrl: string;
   /**
-   * One of the service's keys.
-   * @defaultValue none is shown
+   * An API key of the service, sent as a bearer token.
+   * @defaultValue none
    */
   readonly key?: string | undefined;
   /**
-   * What sends requests.
+   * A replacement for the global `fetch`.
    * @defaultValue the global fetch
    */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
@@ -56,28 +48,30 @@ export interface ClientOptions {
 
 const CLIENT_OPTION_NAMES: OptionNames<ClientOptions> = { baseUrl: true, key: true, fetch: true };
 
-/** What asks the service: `GET`, `POST` and `DELETE` by its paths, with the types of its document, and what waits for runs. */
+/** A client with `GET`, `POST` and `DELETE`, typed by the service's OpenAPI document, and functions that wait for runs. */
 export interface ServiceClient extends Pick<Client<paths>, 'GET' | 'POST' | 'DELETE' | 'use' | 'eject'> {
   /**
-   * Asks for a run until it has succeeded.
-   * @throws {ServiceError} why it failed or was cancelled, or 404 for an unknown run; the signal's reason where that comes first
+   * Returns a run once it has succeeded, and requests it again until then.
+   * @throws {ServiceError} if the run failed or was cancelled; 404 for an unknown run
+   * @throws the signal's reason when it is aborted
    */
   waitForRun(runId: string, options?: WaitOptions): Promise<Run>;
   /**
-   * Tells what happens to a run, from its beginning until its final status. A connection that is lost is made again, and no
-   * event is told twice.
-   * @throws {ServiceError} 404 for an unknown run; what broke the connection, where it breaks time and again
+   * Returns the events of a run, from its start until its final status. Reconnects when a connection is lost; no event is
+   * returned twice.
+   * @throws {ServiceError} 404 for an unknown run
+   * @throws the error of the last connection, after too many in a row without an event; the signal's reason when it is aborted
    */
   followRun(runId: string, options?: FollowOptions): AsyncGenerator<RunEvent, void, undefined>;
 }
 
 /**
- * A client of the service whose paths, bodies and answers are typed by its OpenAPI document.
+ * Returns a client of the service. Its paths, bodies and responses are typed by the OpenAPI document.
  *
- * Each method gives `{ data, error, response }`; `dataOf` gives the data or throws a `ServiceError` that carries the
- * problem. A body with a `Blob` in it is sent as a form, a text or a `Blob` as it is (name its Content-Type in `headers`), any
- * other as JSON. A request that no answer comes to throws a `ServiceError` that names the address.
- * @throws {ValueError} for a base URL that is no http or https address
+ * Each method returns `{ data, error, response }`; `dataOf` returns the data, or throws a `ServiceError` with the problem. A
+ * body that contains a `Blob` is sent as a form. A string or a `Blob` is sent as it is; set its Content-Type in `headers`. Any
+ * other body is sent as JSON. A request without a response throws a `ServiceError` that names the address.
+ * @throws {ValueError} for a base URL that is not an http or https address
  */
 export function createClient(options: ClientOptions): ServiceClient {
   assertKnownOptions('createClient', options, CLIENT_OPTION_NAMES);
@@ -105,13 +99,13 @@ export function createClient(options: ClientOptions): ServiceClient {
 }
 
 /**
- * Where the service answers, as it was given.
- * @throws {ValueError} for what is no address of the web
+ * Returns the base URL as it was given.
+ * @throws {ValueError} if it is not an http or https address
  */
 function assertBaseUrl(baseUrl: string): string {
   const { protocol = '' } = URL.canParse(baseUrl) ? new URL(baseUrl) : {};
   if (protocol === 'http:' || protocol === 'https:') return baseUrl;
-  throw invalidParameter('baseUrl', 'be an address with its scheme, as http://127.0.0.1:8000', shown(baseUrl));
+  throw invalidParameter('baseUrl', 'be an http or https address, such as http://127.0.0.1:8000', shown(baseUrl));
 }
 
 function shown(given: unknown): string {
@@ -119,8 +113,8 @@ function shown(given: unknown): string {
 }
 
 /**
- * A body as it is sent: texts and bytes as they are, an object with a file in it as a form, any other as JSON.
- * @param body what the types of the operation ask for
+ * Returns a body as it is sent: a string, `Blob` or form as it is, an object that contains a `Blob` as a form, any other as JSON.
+ * @param body of the type that the operation requires
  */
 function serializeBody(body: unknown): string | Blob | FormData {
   if (typeof body === 'string' || body instanceof Blob || body instanceof FormData) return body;
@@ -129,7 +123,7 @@ function serializeBody(body: unknown): string | Blob | FormData {
   return entries.some(([, value]) => value instanceof Blob) ? formOf(entries) : JSON.stringify(body);
 }
 
-/** Fields of a form are texts, whatever they stand for. */
+/** Fields of a form are strings; other values become JSON. */
 function formOf(entries: readonly [string, unknown][]): FormData {
   const form = new FormData();
   for (const [name, value] of entries) {

@@ -1,108 +1,82 @@
+import { createParser } from 'eventsource-parser';
 import type { Client } from 'openapi-fetch';
 
 import { Utf8Stream } from '../../internal/decode-utf8.ts';
-import { isBusy, pause, retryAfterMillis } from './pause.ts';
+import { retryAfterMillis } from '../../internal/http.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
+import { sleep } from '../../internal/retry.ts';
 import type { paths } from './schema.ts';
-import { errorOf, type RunEvent } from './service-error.ts';
+import { errorOf, isBusy, type RunEvent } from './service-error.ts';
 
-/** An event of a stream, as it was sent. */
+/** An event of a stream, with its fields as they were sent. */
 interface StreamEvent {
+  /** The last id that was sent, by this event or an earlier one; empty if there was none. */
   readonly id: string;
   readonly type: string;
   readonly data: string;
 }
 
-const LINE_END = /\r\n|\n|\r(?!$)/;
-
 /**
- * The events of a stream (`text/event-stream`, WHATWG HTML section 9.2). An event that the end of the stream cuts off is
- * left out, as the standard asks.
- * @yields each event when its last line has come
+ * Parses a stream of events (`text/event-stream`, WHATWG HTML section 9.2). An event that the end of the stream truncates is
+ * discarded, as the standard requires.
+ * @yields each event once it is complete
  * @throws {DataValidationError} for bytes that are not UTF-8
  */
 export async function* parseEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent, void, undefined> {
   const decoder = new Utf8Stream('The stream of events');
   const reader = stream.getReader();
-  let rest = '';
-  let fields = new EventFields();
+  let lastId = '';
+  let complete: StreamEvent[] = [];
+  const parser = createParser({
+    onEvent: ({ id, event, data }) => {
+      lastId = id ?? lastId;
+      complete.push({ id: lastId, type: event ?? 'message', data });
+    },
+  });
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const lines = (rest + decoder.write(value)).split(LINE_END);
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
-        if (line !== '') {
-          fields.add(line);
-          continue;
-        }
-        if (fields.hasData) yield fields.toEvent();
-        fields = new EventFields(fields.id);
-      }
+      parser.feed(decoder.write(value));
+      const events = complete;
+      complete = [];
+      yield* events;
     }
   } finally {
-    // Whoever stops reading lets go of the connection. What is lost with a connection that broke is told by `read`.
+    // Closes the connection when the consumer stops. `read` has already thrown the error of a connection that broke.
     await reader.cancel().catch(() => undefined);
-  }
-}
-
-/** The lines of one event. The last id holds until another one comes. */
-class EventFields {
-  id: string;
-  #type = 'message';
-  readonly #data: string[] = [];
-
-  constructor(id = '') {
-    this.id = id;
-  }
-
-  get hasData(): boolean {
-    return this.#data.length > 0;
-  }
-
-  add(line: string): void {
-    const colon = line.indexOf(':');
-    // A line that begins with a colon is a comment, sent to keep the connection.
-    if (colon === 0) return;
-    const name = colon === -1 ? line : line.slice(0, colon);
-    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
-    if (name === 'id') this.id = value;
-    else if (name === 'event') this.#type = value;
-    else if (name === 'data') this.#data.push(value);
-  }
-
-  toEvent(): StreamEvent {
-    return { id: this.id, type: this.#type, data: this.#data.join('\n') };
   }
 }
 
 /** Options of `followRun`. */
 export interface FollowOptions {
   /**
-   * The number of the last event that is known; those after it are told.
-   * @defaultValue 0, all of them
+   * The number of the last known event; only later ones are returned.
+   * @defaultValue 0: all events
    */
   readonly lastEventId?: number | undefined;
   /**
-   * Ends the following; the run goes on.
+   * Stops following; the run continues.
    * @defaultValue none
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Milliseconds before a lost connection is made again.
+   * The wait before a lost connection is opened again, in milliseconds.
    * @defaultValue 1000
    */
   readonly retryMillis?: number | undefined;
   /**
-   * Connections in a row that may give no event before it is given up.
+   * The number of consecutive connections without an event after which an error is thrown.
    * @defaultValue 5
    */
   readonly mostRetries?: number | undefined;
 }
 
 /**
- * Tells what happens to a run until its final status, over as many connections as it takes.
+ * Returns the events of a run until its final status, and reconnects when a connection is lost.
  * @yields each event once
+ * @throws {ServiceError} 404 for an unknown run
+ * @throws the error of the last connection, after too many in a row without an event; the signal's reason when it is aborted
  */
 export async function* followRun(
   client: Client<paths>,
@@ -127,16 +101,16 @@ export async function* followRun(
       losses += 1;
       if (losses > mostRetries) throw error.cause instanceof Error ? error.cause : error;
     }
-    await pause(retryMillis, signal);
+    await sleep(retryMillis, signal);
   }
 }
 
-/** A connection that broke, or was not made: worth another one. */
+/** A connection that broke or could not be opened; reconnecting may help. */
 class ConnectionLost extends Error {}
 
 /**
- * The events of one connection.
- * @yields each as it comes
+ * Returns the events of one connection.
+ * @yields each event as it arrives
  */
 async function* eventsOf(
   stream: ReadableStream<Uint8Array>,
@@ -154,7 +128,7 @@ async function* eventsOf(
   }
 }
 
-/** The stream of events after one that was seen; undefined where the service says that nothing more will come. */
+/** Opens the stream of the events after one that was seen; undefined if the service has no more of them. */
 async function connect(
   client: Client<paths>,
   runId: string,
@@ -173,11 +147,11 @@ async function connect(
   if (result.response.status === 204) return undefined;
   if (result.response.ok && result.data instanceof ReadableStream) return result.data;
   if (!isBusy(result.response)) throw errorOf(result);
-  await pause(retryAfterMillis(result.response) ?? 0, signal);
+  await sleep(retryAfterMillis(result.response.headers, machineClock()) ?? 0, signal);
   throw new ConnectionLost('busy', { cause: errorOf(result) });
 }
 
-/** What a broken connection throws depends on where this runs; only an end that was asked for is told from it. */
+/** Throws ConnectionLost for any error except an abort: what a broken connection throws depends on the platform. */
 async function lostIfBroken<Value>(step: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   try {
     return await step;

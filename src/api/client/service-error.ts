@@ -2,9 +2,9 @@ import type { components } from './schema.ts';
 
 const MARKER = Symbol.for('evenhand.ServiceError');
 
-/** What the service could not do, as its problem says (RFC 9457); or that it gave no answer, with the `cause`. */
+/** An error response of the service with its problem (RFC 9457), or a request without a response, with the `cause`. */
 export class ServiceError extends Error {
-  /** What the service answered. */
+  /** The problem that the service returned. */
   readonly problem: Problem;
   readonly status: number;
   readonly [MARKER] = true;
@@ -16,12 +16,12 @@ export class ServiceError extends Error {
     this.status = problem.status;
   }
 
-  /** What to do next, where the service says so. */
+  /** What to do next; undefined if the service does not say. */
   get suggestion(): string | undefined {
     return this.problem.suggestion;
   }
 
-  /** Whether a value is an error of this kind, also one that another copy of this package made. */
+  /** Returns whether a value is a ServiceError, also one of another copy of this package. */
   static isInstance(value: unknown): value is ServiceError {
     return typeof value === 'object' && value !== null && MARKER in value;
   }
@@ -29,16 +29,16 @@ export class ServiceError extends Error {
 
 type Schemas = components['schemas'];
 
-/** Why there is no result. */
+/** A problem as the service returns it (RFC 9457). */
 export type Problem = Schemas['Problem'];
 
-/** A run, with its result when it has one. */
+/** A run, with its result once it has succeeded. */
 export type Run = Schemas['Run'];
 
-/** Something that happened to a run. */
+/** An event of a run: a new status or its progress. */
 export type RunEvent = Schemas['RunEvent'];
 
-/** What a request gave, as each method of the client returns it. */
+/** The result of a request, as each method of the client returns it. */
 export interface RequestResult<Data> {
   readonly data?: Data;
   readonly error?: unknown;
@@ -46,9 +46,9 @@ export interface RequestResult<Data> {
 }
 
 /**
- * The body of an answer, where there is one.
- * @param result what a method of the client gave
- * @throws {ServiceError} with the problem that was answered in its place
+ * Returns the body of a successful response.
+ * @param result the result of a method of the client
+ * @throws {ServiceError} with the problem, if the response is not a success
  */
 export function dataOf<Data>(result: RequestResult<Data>): Exclude<Data, undefined> {
   const { data, response } = result;
@@ -56,17 +56,22 @@ export function dataOf<Data>(result: RequestResult<Data>): Exclude<Data, undefin
   return data as Exclude<Data, undefined>;
 }
 
-/** The error of an answer that is no result; what stands between client and service may answer otherwise than in problems. */
+/** Returns whether the service asks to retry later: too many requests (429), or not ready (503). */
+export function isBusy({ status }: Response): boolean {
+  return status === 429 || status === 503;
+}
+
+/** Returns the error of a response that is not a success. A proxy may respond without a problem. */
 export function errorOf({ error, response }: RequestResult<unknown>): ServiceError {
   if (isProblem(error)) return new ServiceError(error);
   return new ServiceError({
     type: 'urn:evenhand:problem:internal-fault',
-    title: 'The answer is none of the service',
-    // Any status may come from a proxy.
+    title: 'The response is not from the service',
+    // A proxy may send any status.
     status: response.status as Problem['status'],
     code: 'internal-fault',
     detail: `${response.url} answered ${String(response.status)} ${response.statusText}`.trim(),
-    suggestion: 'Check the address of the service, and what stands between.',
+    suggestion: 'Check the address of the service and the proxies in between.',
   });
 }
 

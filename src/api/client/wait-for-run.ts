@@ -1,24 +1,30 @@
 import type { Client } from 'openapi-fetch';
 
-import { isBusy, pause, retryAfterMillis } from './pause.ts';
+import { retryAfterMillis } from '../../internal/http.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
+import { sleep } from '../../internal/retry.ts';
 import type { paths } from './schema.ts';
-import { dataOf, type Run, ServiceError } from './service-error.ts';
+import { dataOf, isBusy, type Run, ServiceError } from './service-error.ts';
 
 /** Options of `waitForRun`. */
 export interface WaitOptions {
   /**
-   * Ends the waiting; the run goes on.
+   * Stops waiting; the run continues.
    * @defaultValue none
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Milliseconds between two questions.
+   * The time between two requests, in milliseconds.
    * @defaultValue 1000
    */
   readonly pollMillis?: number | undefined;
 }
 
-/** Asks for a run until it has ended. */
+/**
+ * Returns a run once it has succeeded, and requests it again until then.
+ * @throws {ServiceError} if the run failed, was cancelled or is unknown
+ * @throws the signal's reason when it is aborted
+ */
 export async function waitForRun(
   client: Client<paths>,
   runId: string,
@@ -28,14 +34,14 @@ export async function waitForRun(
     const request = { params: { path: { run_id: runId } }, ...(signal === undefined ? {} : { signal }) };
     const result = await client.GET('/results/{run_id}', request);
     if (isBusy(result.response)) {
-      await pause(retryAfterMillis(result.response) ?? pollMillis, signal);
+      await sleep(retryAfterMillis(result.response.headers, machineClock()) ?? pollMillis, signal);
       continue;
     }
-    // This path also has reports, which are texts; JSON is what is asked for unless said otherwise.
+    // The type also has reports, which are texts; without an Accept header the service returns JSON.
     const run = dataOf(result) as Run;
     if (run.status === 'succeeded') return run;
     if (run.status === 'failed' || run.status === 'cancelled') throw new ServiceError(run.problem ?? unexplained(run));
-    await pause(pollMillis, signal);
+    await sleep(pollMillis, signal);
   }
 }
 

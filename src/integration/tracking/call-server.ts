@@ -1,16 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { isMapping, parseObject } from '../../internal/values.ts';
 import { FairnessToolkitError } from '../../exceptions/index.ts';
-import { Utf8Stream } from '../../internal/decode-utf8.ts';
+import { fetchFailureOf, readLimitedText, retryAfterMillis } from '../../internal/http.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
+import { backoffMillis, sleep, withTimeLimit } from '../../internal/retry.ts';
 import { TrackingFault, type TrackingServer } from './tracking-server.ts';
 
-/** As much of a server's own words as a log should show. */
+/** The longest part of a server's message that a log shows. */
 const MAX_MESSAGE_LENGTH = 300;
 
 /**
- * A response's JSON; null where it is empty, as it is after a file was taken.
- * @throws {TrackingFault} for another status than 2xx, or content that is no JSON object
+ * Returns a response's JSON; null if it is empty, as after an upload.
+ * @throws {TrackingFault} for a status other than 2xx, or content that is not a JSON object
  */
 function readAnswer(response: Response, text: string): unknown {
   const { status } = response;
@@ -23,7 +23,7 @@ function readAnswer(response: Response, text: string): unknown {
   return answer;
 }
 
-/** A text inside an answer, by the names that lead to it. */
+/** Returns the text at a path of keys in an answer; undefined if there is none. */
 export function textAt(answer: unknown, ...names: readonly string[]): string | undefined {
   const found = names.reduce<unknown>(
     (value, name) => (isMapping(value) && Object.hasOwn(value, name) ? value[name] : undefined),
@@ -33,8 +33,8 @@ export function textAt(answer: unknown, ...names: readonly string[]): string | u
 }
 
 /**
- * The same, where MLflow always has it.
- * @throws {TrackingFault} where it is missing or empty
+ * Returns the text at a path of keys that every answer of MLflow has.
+ * @throws {TrackingFault} if it is missing or empty
  */
 export function requiredTextAt(answer: unknown, ...names: readonly string[]): string {
   const found = textAt(answer, ...names);
@@ -51,7 +51,7 @@ function refused({ status, headers }: Response, answer: unknown): TrackingFault 
     ...(errorCode === undefined ? {} : { errorCode }),
     isTransient: status === 429 || status >= 500,
     isUndone: status === 429 || status === 503,
-    retryAfterMillis: retryAfterMillis(headers),
+    retryAfterMillis: retryAfterMillis(headers, machineClock(), { maxSeconds: MAX_RETRY_AFTER_SECONDS }),
   });
 }
 
@@ -61,81 +61,67 @@ function redirected({ status, headers }: Response): TrackingFault {
   return new TrackingFault(`the server redirects${elsewhere} (HTTP ${String(status)}): name the final address`);
 }
 
-/** Retry-After in seconds; its other form, a date, depends on clocks that agree. */
-function retryAfterMillis(headers: Headers): number | undefined {
-  const value = headers.get('retry-after');
-  return value !== null && /^\d{1,6}$/.test(value.trim()) ? Number(value) * 1000 : undefined;
-}
-
 function oneLine(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
 }
 
-/** Far more than MLflow says of a run; beyond it the other side is something else. */
+/** The largest answer that is read, 1 MiB: far more than MLflow sends about a run. */
 const MAX_BYTES = 2 ** 20;
 
 /**
- * A response's text, decoded as UTF-8, as long as it has at most 1 MiB after
- * decompression; the rest is not taken from the network.
- * @throws {TrackingFault} for a longer one, which is no passing fault
- * @throws {DataValidationError} for one that is not UTF-8
+ * Returns a response's text.
+ * @throws {TrackingFault} for more than 1 MiB after decompression, which a retry does not change
+ * @throws {DataValidationError} for text that is not UTF-8
  */
-async function limitedText({ body }: Response): Promise<string> {
-  if (body === null) return '';
-  const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  const decoder = new Utf8Stream('The answer');
-  let text = '';
-  let size = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.end();
-    size += value.byteLength;
-    if (size > MAX_BYTES) {
-      // Not waited for: a server that goes on sending must not delay the fault.
-      void reader.cancel().catch(() => undefined);
-      throw new TrackingFault('the answer is longer than 1 MiB');
-    }
-    text += decoder.write(value);
-  }
+async function readText(response: Response): Promise<string> {
+  const { text, isComplete } = await readLimitedText(response, MAX_BYTES);
+  if (!isComplete) throw new TrackingFault('the answer is longer than 1 MiB');
+  return text;
 }
 
-/** One call of the REST API. */
+/** A call of the REST API. */
 interface ServerCall {
   readonly method: 'GET' | 'POST' | 'PUT';
-  /** After the server's address, with its query. */
+  /** The path after the server's address, with the query. */
   readonly path: string;
-  /** What is sent: bytes as they are, anything else as JSON. */
+  /** Bytes are sent as they are, anything else as JSON. */
   readonly body?: unknown;
   /**
-   * Whether doing it twice comes to the same as once.
+   * Whether the call is idempotent.
    * @defaultValue true
    */
   readonly isRepeatable?: boolean;
 }
 
-/** Calls the server and gives its answer as parsed JSON. */
+/**
+ * Calls the server and returns its answer as parsed JSON.
+ * @throws {TrackingFault} when the call fails for good
+ */
 export type CallServer = (call: ServerCall) => Promise<unknown>;
 
-/** How calls are made. */
+/** Options of {@link callerOf}. */
 export interface CallServerOptions {
+  /** The time limit of one attempt, in milliseconds. */
   readonly timeoutMillis: number;
-  /** Ends a call and the wait before its repetition. */
+  /** Ends a call and the wait before a retry. */
   readonly signal: AbortSignal;
 }
 
-/** How often a call that failed for a passing reason is repeated. */
+/** How often a call is retried after a transient failure. */
 const MAX_RETRIES = 3;
 
-const FIRST_WAIT_MILLIS = 250;
+const BACKOFF = { baseMillis: 250 };
 
-/** Errors of a connection that was never made: the server has seen nothing. */
+/** A server that asks for more, 11 days, is retried after the usual wait. */
+const MAX_RETRY_AFTER_SECONDS = 999_999;
+
+/** Errors of a connection that was never made: the server has not received the call. */
 const NEVER_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 /**
- * A way to call the server. A call that fails by the network, with 429 or with
- * 5xx is repeated up to three times after 250, 500 and 1000 milliseconds, or
- * after what the server asks for with Retry-After.
+ * Returns a function that calls the server. After a network failure, a timeout, 429 or 5xx, it retries up to three times,
+ * after 250, 500 and 1000 milliseconds or after the time that Retry-After asks for.
  */
 export function callerOf(server: TrackingServer, options: CallServerOptions): CallServer {
   return async (call) => {
@@ -145,7 +131,7 @@ export function callerOf(server: TrackingServer, options: CallServerOptions): Ca
       } catch (cause) {
         const fault = faultOf(cause, options.signal);
         if (retry >= MAX_RETRIES || !mayRepeat(call, fault)) throw fault;
-        await pause(fault.retryAfterMillis ?? FIRST_WAIT_MILLIS * 2 ** retry, options.signal);
+        await pause(fault.retryAfterMillis ?? backoffMillis(retry, BACKOFF), options.signal);
       }
     }
   };
@@ -162,7 +148,7 @@ async function callOnce(
   if (server.authorization !== undefined) headers['authorization'] = server.authorization;
   const exceeded = (): Error =>
     new TrackingFault(`the server gave no answer within ${seconds(timeoutMillis)}`, { isTransient: true });
-  return within(timeoutMillis, exceeded, signal, async (limit) => {
+  return withTimeLimit(timeoutMillis, exceeded, signal, async (limit) => {
     const response = await fetch(`${server.address}${path}`, {
       method,
       headers,
@@ -171,8 +157,8 @@ async function callOnce(
       signal: limit,
       ...(body === undefined ? {} : { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
     });
-    const text = await limitedText(response).catch((cause: unknown) => {
-      // The status of a failure counts, whatever page comes with it.
+    const text = await readText(response).catch((cause: unknown) => {
+      // An error status counts, also if its body cannot be read.
       if (response.ok || !FairnessToolkitError.isInstance(cause)) throw cause;
       return '';
     });
@@ -180,23 +166,22 @@ async function callOnce(
   });
 }
 
-/** A duration for people. */
+/** Returns a time in seconds for messages: '0.5 s'. */
 export function seconds(millis: number): string {
   return `${String(millis / 1000)} s`;
 }
 
-/** Whatever a call threw, as a fault: ours as it is, an abort, or an error of the network. */
+/** Returns what a call threw as a TrackingFault: one of its own as it is, else for an abort or a network failure. */
 function faultOf(cause: unknown, signal: AbortSignal): TrackingFault {
   const own = [cause, signal.aborted ? signal.reason : undefined].find((value) => value instanceof TrackingFault);
   if (own !== undefined) return own;
   if (signal.aborted) return new TrackingFault('it was stopped', { cause });
-  // Bytes that are not UTF-8 stay so, however often they are sent.
+  // A retry would return the same bytes that are not UTF-8.
   if (FairnessToolkitError.isInstance(cause)) return new TrackingFault(cause.message, { cause });
-  const inner = cause instanceof Error ? (cause.cause ?? cause) : cause;
-  const code = inner instanceof Error ? ('code' in inner ? String(inner.code) : inner.message) : 'no reason is known';
-  return new TrackingFault(`the server cannot be reached (${code})`, {
+  const { code, message } = fetchFailureOf(cause) ?? { code: undefined, message: 'the reason is unknown' };
+  return new TrackingFault(`the server cannot be reached (${code ?? message})`, {
     isTransient: true,
-    isUndone: NEVER_CONNECTED.includes(code),
+    isUndone: code !== undefined && NEVER_CONNECTED.includes(code),
     cause,
   });
 }
@@ -206,35 +191,7 @@ function mayRepeat({ isRepeatable = true }: ServerCall, fault: TrackingFault): b
 }
 
 async function pause(millis: number, signal: AbortSignal): Promise<void> {
-  await sleep(millis, undefined, { signal }).catch((cause: unknown) => {
+  await sleep(millis, signal).catch((cause: unknown) => {
     throw faultOf(cause, signal);
   });
-}
-
-/**
- * Runs work with a signal that is raised when time is up or when the outer
- * signal is. Its timer and listener end with the work.
- * @param exceeded makes the reason of the abort when time is up
- */
-export async function within<T>(
-  millis: number,
-  exceeded: () => Error,
-  outer: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController();
-  const timer = setTimeout(() => {
-    controller.abort(exceeded());
-  }, millis);
-  const passOn = (): void => {
-    controller.abort(outer?.reason);
-  };
-  outer?.addEventListener('abort', passOn, { once: true });
-  if (outer?.aborted === true) passOn();
-  try {
-    return await work(controller.signal);
-  } finally {
-    clearTimeout(timer);
-    outer?.removeEventListener('abort', passOn);
-  }
 }

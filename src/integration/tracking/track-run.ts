@@ -2,9 +2,10 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { getLogger } from '../../internal/logger.ts';
+import { withTimeLimit } from '../../internal/retry.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { TrackingOutcome } from '../workflow-result.ts';
-import { callerOf, type CallServer, seconds, within } from './call-server.ts';
+import { callerOf, type CallServer, seconds } from './call-server.ts';
 import {
   artifactFolder,
   createRun,
@@ -107,7 +108,7 @@ async function track(entries: RunEntries, settings: TrackingSettings): Promise<R
   const { server, timeoutMillis, totalTimeoutMillis } = settings;
   const files = await listArtifacts(settings.artifacts);
   const exceeded = (): Error => new TrackingFault(`it took longer than ${seconds(totalTimeoutMillis)} in total`);
-  return within(totalTimeoutMillis, exceeded, settings.signal, async (signal) => {
+  return withTimeLimit(totalTimeoutMillis, exceeded, settings.signal, async (signal) => {
     const call = callerOf(server, { timeoutMillis, signal });
     const run = await openRun(call, settings);
     try {
@@ -157,7 +158,7 @@ async function keepFiles(
 async function endBadly({ runId }: Run, { server, signal, now }: TrackingSettings): Promise<void> {
   const status: RunStatus = signal?.aborted === true ? 'KILLED' : 'FAILED';
   const exceeded = (): Error => new TrackingFault('the run could not be ended');
-  await within(ENDING_MILLIS, exceeded, undefined, (limit) =>
+  await withTimeLimit(ENDING_MILLIS, exceeded, undefined, (limit) =>
     endRun(callerOf(server, { timeoutMillis: ENDING_MILLIS, signal: limit }), runId, status, now()),
   ).catch(() => undefined);
 }

@@ -32,7 +32,7 @@ export class TrackingFault extends Error {
 
 /** A tracking server and its credentials. */
 export interface TrackingServer {
-  /** Its address without credentials and without a slash at the end. */
+  /** The address without credentials and without a trailing slash. */
   readonly address: string;
   /** The value of the Authorization header; undefined without credentials. */
   readonly authorization: string | undefined;

@@ -11,22 +11,19 @@ import { completionFromJson, completionToJson } from './completion-json.ts';
 
 /** Options of a {@link ResponseCache}. */
 export interface ResponseCacheOptions {
-  /** The folder of answers; it is made when the first is kept. */
+  /** The folder of the cached answers; it is created with the first answer. */
   readonly cacheDir: string;
 }
 
 const RESPONSE_CACHE_OPTION_NAMES: OptionNames<ResponseCacheOptions> = { cacheDir: true };
 
 /**
- * Answers that were paid for, kept in a folder: one JSON file an answer, at
- * `ab/abcd….json` after its {@link requestKey}, for the owner's eyes only (mode
- * 0600). A file is whole or not there, so that several processes may share the
- * folder. Prompts and secrets are not in it, errors are never kept. A new folder
- * gets a `.gitignore`, since answers do not belong into a repository.
+ * A folder of cached answers: one JSON file per answer, at `ab/abcd….json` after its {@link requestKey}, readable by its owner
+ * only (mode 0600). Files are written atomically, so several processes can share the folder. They contain no prompts and no
+ * secrets; errors are not cached. A new folder gets a `.gitignore`, since answers do not belong in a repository.
  *
- * A file that is damaged, or was put there by something else, counts as a miss,
- * is told in the log, and is replaced when its answer comes again.
- * @throws {ValueError} for a cacheDir that is no path
+ * A damaged or unrelated file counts as a miss, is reported in the log, and is replaced by the next answer for its key.
+ * @throws {ValueError} if cacheDir is not a path
  * @example
  * ```ts
  * import { mkdtempSync } from 'node:fs';
@@ -64,28 +61,28 @@ export class ResponseCache {
     this.cacheDir = path.resolve(cacheDir);
   }
 
-  /** How often `get` found an answer. */
+  /** How often `get` has found an answer. */
   get hits(): number {
     return this.#hits;
   }
 
-  /** How often `get` found none. */
+  /** How often `get` has found no answer. */
   get misses(): number {
     return this.#misses;
   }
 
-  /** Answers that were kept. */
+  /** The number of answers that were saved. */
   get kept(): number {
     return this.#kept;
   }
 
-  /** Answers that could not be kept, since the folder cannot be written. */
+  /** The number of answers that were not saved because the folder cannot be written. */
   get unkept(): number {
     return this.#unkept;
   }
 
   /**
-   * A known answer, with `cached` true and the latency that it had; undefined where there is none.
+   * Returns the cached answer of a key, with `cached` true and its original latency; undefined if there is none.
    * @throws {ValueError} for a key that {@link requestKey} cannot have made
    */
   async get(key: string): Promise<Completion | undefined> {
@@ -96,7 +93,7 @@ export class ResponseCache {
   }
 
   /**
-   * Whether an answer is known. Counts neither as hit nor as miss.
+   * Returns whether a key has a cached answer. Does not count as a hit or a miss.
    * @throws {ValueError} for a key that {@link requestKey} cannot have made
    */
   async has(key: string): Promise<boolean> {
@@ -104,18 +101,18 @@ export class ResponseCache {
   }
 
   /**
-   * Keeps an answer; one that is there already is replaced.
+   * Saves an answer, and replaces an existing one.
    * @throws {ValueError} for a key that {@link requestKey} cannot have made, or an answer without text
-   * @throws {DataValidationError} where the folder cannot be written; only the first time, afterwards `unkept` counts on
+   * @throws {DataValidationError} if the folder cannot be written; only the first time, later failures are counted in `unkept`
    */
   async set(key: string, answer: Completion): Promise<void> {
     const file = this.#fileOf(key);
     const content = completionToJson(key, requireAnswer(answer));
-    // What cannot be read back must not be kept.
+    // An answer that cannot be read back must not be saved.
     if (typeof completionFromJson(key, content) === 'string') throw noAnswer();
     try {
       await this.#makeReady();
-      // Nobody else may look into the folder, so that the file is safe before its own mode is set.
+      // The mode of the folder protects the file until its own mode is set.
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
       await writeFileAtomic(file, content);
       await chmod(file, 0o600);
@@ -126,8 +123,8 @@ export class ResponseCache {
   }
 
   /**
-   * Checks before anything is paid for that answers can be kept, leaving no trace.
-   * @throws {DataValidationError} where the folder cannot be written or made
+   * Checks that answers can be saved, before anything is paid for. Leaves no files behind.
+   * @throws {DataValidationError} if the folder cannot be written or created
    */
   async assertWritable(): Promise<void> {
     try {
@@ -154,7 +151,7 @@ export class ResponseCache {
     return undefined;
   }
 
-  /** Keys come from outside too: what is no digest could be a path to elsewhere. */
+  /** Returns the path of a key's file. A key that is not a digest could lead out of the folder. */
   #fileOf(key: string): string {
     if (typeof key !== 'string' || !/^[0-9a-f]{64}$/.test(key)) {
       throw invalidParameter(
@@ -169,16 +166,16 @@ export class ResponseCache {
   async #makeReady(): Promise<void> {
     if (this.#isReady) return;
     const isNew = (await mkdir(this.cacheDir, { recursive: true, mode: 0o700 })) !== undefined;
-    // Another process may have been faster, with the same content.
+    // Another process may have written the same content already.
     if (isNew) await writeFile(path.join(this.cacheDir, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined);
     this.#isReady = (await stat(this.cacheDir)).isDirectory();
   }
 
   #cannotKeep(cause: unknown): DataValidationError {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    return new DataValidationError(`Answers cannot be kept in the cache '${this.cacheDir}': ${reason}`, {
+    return new DataValidationError(`Answers cannot be saved in the cache '${this.cacheDir}': ${reason}`, {
       context: { path: this.cacheDir },
-      suggestion: 'Make room there, name another cache_dir, or keep the answers in a file with --transcripts-out.',
+      suggestion: 'Make room there, name another cache_dir, or save the answers to a file with --transcripts-out.',
       cause,
     });
   }
@@ -192,7 +189,7 @@ function requireAnswer(answer: unknown): Completion {
 function noAnswer(): ValueError {
   return new ValueError('The answer parameter must be a completion with text, finishReason, usage and latencyMillis.', {
     context: { parameter: 'answer' },
-    suggestion: 'Keep answers only; errors are asked again.',
+    suggestion: 'Save answers only; requests that failed are sent again.',
   });
 }
 
@@ -201,5 +198,5 @@ function quoted(key: unknown): string {
 }
 
 function warn(file: string, reason: string): void {
-  getLogger().warn(`The cache file '${file}' is passed over: ${reason}. It is replaced when its answer comes again.`);
+  getLogger().warn(`The cache file '${file}' is ignored: ${reason}. It is replaced by the next answer for its key.`);
 }

@@ -1,21 +1,22 @@
+import { whenAborted } from '../../internal/retry.ts';
 import { FINISH_REASONS } from '../cache/completion-json.ts';
 import { fieldsOf, isTokenAmount } from '../client/client-error.ts';
 import type { Completion, CompletionOptions, LLMClient, TokenUsage } from '../client/llm-client.ts';
 import type { SchedulerClock } from './clock.ts';
 import { cancelledError, malformedError, timeoutError } from './retry-policy.ts';
 
-/** What one attempt needs beside its prompt. */
+/** How an attempt is made. */
 export interface AttemptSettings {
   readonly client: LLMClient;
-  /** How long it may take; the client's signal is aborted then. */
+  /** The time limit, in milliseconds; the client's signal is aborted when it is reached. */
   readonly timeoutMillis: number;
   readonly clock: SchedulerClock;
 }
 
 /**
- * Asks once. Ends in time and when the signal is aborted, also where the client
- * does not heed its own signal; what such a client answers later is lost.
- * @throws {LLMClientError} as the client does; of the kind `timeout` or `cancelled` where it is ended
+ * Sends a prompt once and returns the completion. Ends at the time limit and when the signal is aborted, even if the client
+ * ignores its own signal; what such a client returns later is discarded.
+ * @throws {LLMClientError} what the client throws; of the kind `timeout` or `cancelled` if the attempt was ended
  */
 export async function attemptOnce(
   { client, timeoutMillis, clock }: AttemptSettings,
@@ -30,14 +31,14 @@ export async function attemptOnce(
   signal?.addEventListener('abort', cancel);
   const isOver = new AbortController();
   try {
-    // An async function, so that what a client throws at once is a rejection too.
+    // An async function, so that an error thrown synchronously is a rejection too.
     const answer = (async () => client.complete(prompt, { ...options, signal: ending.signal }))();
     void clock.sleep(timeoutMillis, isOver.signal).then(() => {
       if (!isOver.signal.aborted) ending.abort(timeoutError(timeoutMillis));
     });
-    return checked(await Promise.race([answer, rejectionOn(ending.signal)]));
+    return checked(await Promise.race([answer, whenAborted(ending.signal)]));
   } catch (error) {
-    // Most clients reject with an error of their own once they are ended; why is known better here.
+    // An aborted client rejects with an error of its own, which says less than the reason of the abort.
     throw ending.signal.aborted ? ending.signal.reason : error;
   } finally {
     isOver.abort();
@@ -45,15 +46,11 @@ export async function attemptOnce(
   }
 }
 
-function rejectionOn(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => {
-      reject(signal.reason as Error);
-    });
-  });
-}
-
-/** An answer in the form that transcripts and caches hold; what is odd beside its text is left out, since it was paid for. */
+/**
+ * Returns a completion in the form of transcripts and caches. Invalid fields other than the text are replaced by defaults:
+ * the completion was paid for.
+ * @throws {LLMClientError} of the kind `malformed` if there is no text
+ */
 function checked(completion: Completion): Completion {
   const text: unknown = (completion as Completion | null | undefined)?.text;
   if (typeof text !== 'string') throw malformedError(text === undefined ? completion : text);
@@ -69,7 +66,7 @@ function checked(completion: Completion): Completion {
   };
 }
 
-/** null for what is none: then the ceiling of the request counts. */
+/** Returns null for invalid usage; the request's upper bound counts in its place. */
 function usageOf(given: unknown): TokenUsage | null {
   const { inputTokens, outputTokens } = fieldsOf(given) ?? {};
   return isTokenAmount(inputTokens) && isTokenAmount(outputTokens) ? { inputTokens, outputTokens } : null;

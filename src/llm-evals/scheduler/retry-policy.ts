@@ -1,30 +1,31 @@
 import { FairnessToolkitError, LLMClientError } from '../../exceptions/index.ts';
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import type { Random } from '../../internal/random.ts';
+import { backoffMillis } from '../../internal/retry.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import type { ClientFault, FaultKind } from '../client/llm-client.ts';
 
-/** How often a request is tried again, and after which waits. */
+/** How often a request is retried, and after which waits. */
 export interface RetryOptions {
   /**
-   * Tries after the first, for faults that may pass (5xx, timeouts, cut connections, answers that cannot be read).
+   * The number of retries after transient failures (5xx, timeouts, lost connections, unreadable responses).
    * @defaultValue 3
    */
   readonly retries?: number | undefined;
   /**
-   * How often one request may be told "too many requests" before it is given up. Counted apart: a limit that all
-   * requests share is not a fault of this one.
+   * The number of 429 responses ("too many requests") after which one request is given up. Counted separately, since all
+   * requests share this limit.
    * @defaultValue 10
    */
   readonly rateLimitTries?: number | undefined;
   /**
-   * The wait before the first retry; it doubles with each.
+   * The wait before the first retry, in milliseconds; it doubles with each retry.
    * @defaultValue 1000
    */
   readonly baseMillis?: number | undefined;
   /**
-   * The longest wait, but for one that the server asks for; that is an hour at most, and a request whose server asks
-   * for more is given up.
+   * The longest wait, in milliseconds, unless the server asks for a longer one. A request whose server asks for more than
+   * an hour is given up.
    * @defaultValue 60_000
    */
   readonly capMillis?: number | undefined;
@@ -41,20 +42,20 @@ export const RETRY_OPTION_NAMES: OptionNames<RetryOptions> = {
 /** {@link RetryOptions} with every default filled in. */
 export type RetrySettings = Readonly<Record<keyof RetryOptions, number>>;
 
-/** A wait that a server asks for is not waited for where it is longer. */
+/** The longest wait that a server may ask for. */
 const MAX_ASKED_MILLIS = 3_600_000;
 
-/** Whether a server asks for a wait that nobody should sit through. */
+/** Returns whether a server asks for a wait of more than an hour. */
 export function asksTooLong(fault: ClientFault): fault is ClientFault & { readonly retryAfterMillis: number } {
   return fault.isRetryable && fault.retryAfterMillis !== null && fault.retryAfterMillis > MAX_ASKED_MILLIS;
 }
 
-/** Waits differ by up to this share, so that many clients do not come back at once. */
-const JITTER = 0.2;
+/** Waits vary by 20%. */
+const JITTER = { min: 0.8, max: 1.2 };
 
 /**
- * Checks options and fills in what they leave out.
- * @throws {ValueError} for one out of range
+ * Returns options with their defaults filled in.
+ * @throws {ValueError} for an option out of range
  */
 export function toRetrySettings(options: RetryOptions): RetrySettings {
   const baseMillis = options.baseMillis ?? 1000;
@@ -71,7 +72,7 @@ export function toRetrySettings(options: RetryOptions): RetrySettings {
   };
 }
 
-/** The tries of one request. */
+/** Counts the attempts of one request and decides on the next one. */
 export class RetryPolicy {
   readonly #settings: RetrySettings;
   readonly #random: Random;
@@ -84,9 +85,9 @@ export class RetryPolicy {
   }
 
   /**
-   * How long to wait before the next try: as long as the server asks, else
-   * `baseMillis` x 2^k with 20% jitter, at most `capMillis`; k counts faults of
-   * this kind from 0. null where the request is given up, which it also is where the server asks for more than an hour.
+   * Returns the wait before the next attempt, in milliseconds: what the server asks for, else `baseMillis` x 2^k with 20%
+   * jitter, at most `capMillis`; k counts failures from 0, rate limits separately.
+   * @returns null if the request is given up, also because the server asks for more than an hour
    */
   waitAfter(fault: ClientFault): number | null {
     const { kind, isRetryable, retryAfterMillis } = fault;
@@ -99,16 +100,14 @@ export class RetryPolicy {
     if (isGivenUp) return null;
     if (retryAfterMillis !== null) return Math.max(0, retryAfterMillis);
     const { baseMillis, capMillis } = this.#settings;
-    const jitter = 1 + JITTER * (2 * this.#random.next() - 1);
-    return Math.min(capMillis, baseMillis * 2 ** before * jitter);
+    return backoffMillis(before, { baseMillis, capMillis, jitter: { ...JITTER, random: this.#random } });
   }
 }
 
 /**
- * What a client's error says about its request. An error of another kind is a
- * fault in a function of the user's: it is not tried again. undefined for our
- * own errors that are no client's (a miss in a cache, a wrong parameter), which
- * concern the whole run.
+ * Returns what a client's error says about its request. Third-party errors come from a function of the user and are not
+ * retried.
+ * @returns undefined for other errors of this package (a cache miss, an invalid parameter), which concern the complete run
  */
 export function faultOf(error: unknown): ClientFault | undefined {
   if (!FairnessToolkitError.isInstance(error)) return faultOfKind('function');
@@ -118,31 +117,31 @@ export function faultOf(error: unknown): ClientFault | undefined {
   return undefined;
 }
 
-/** What was thrown, in words. */
+/** Returns the message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What was thrown, as a sentence. */
+/** Returns the message of a thrown value with a full stop. */
 export function sentenceOf(error: unknown): string {
   return messageOf(error).replace(/(?<![.!?])$/, '.');
 }
 
-/** A time as messages have it. */
+/** Returns a time in seconds for messages, rounded up: '90 s'. */
 export function inSeconds(millis: number): string {
   return `${Math.ceil(millis / 1000).toLocaleString('en-US')} s`;
 }
 
-/** The error of a request whose server asks for a wait that is not waited for; any other stays as it is. */
+/** Returns the error of a request whose server asks for too long a wait; any other error stays as it is. */
 export function withLongWait(error: unknown, fault: ClientFault): unknown {
   if (!asksTooLong(fault)) return error;
   return new LLMClientError(
-    `${sentenceOf(error)} The server asks to wait ${inSeconds(fault.retryAfterMillis)}, and longer than an hour is not waited for.`,
-    { context: { ...fault }, suggestion: 'Ask again after that time; what is answered is kept.', cause: error },
+    `${sentenceOf(error)} The server asks to wait ${inSeconds(fault.retryAfterMillis)}; waits of more than an hour are not supported.`,
+    { context: { ...fault }, suggestion: 'Run it again after that time; answers so far are kept.', cause: error },
   );
 }
 
-/** An error for a call that did not end in time. */
+/** Returns the error for a call that exceeded its time limit. */
 export function timeoutError(millis: number): LLMClientError {
   const context: ClientFault = { ...faultOfKind('timeout'), isRetryable: true };
   return new LLMClientError(`No answer came within ${String(millis / 1000)} s.`, {
@@ -151,16 +150,16 @@ export function timeoutError(millis: number): LLMClientError {
   });
 }
 
-/** An error for a call that was stopped. */
+/** Returns the error for a call that was cancelled. */
 export function cancelledError(): LLMClientError {
   const context: ClientFault = faultOfKind('cancelled');
   return new LLMClientError('The call was cancelled.', { context: { ...context } });
 }
 
-/** An error for an answer that is none. */
+/** Returns the error for a completion without text. */
 export function malformedError(given: unknown): LLMClientError {
   const context: ClientFault = faultOfKind('malformed');
-  return new LLMClientError(`The client gave ${given === null ? 'null' : typeof given} where a text should be.`, {
+  return new LLMClientError(`The client returned ${given === null ? 'null' : typeof given} instead of a completion with text.`, {
     context: { ...context },
     suggestion: 'Give an object with text, finishReason, usage, cached and latencyMillis.',
   });

@@ -14,10 +14,10 @@ import {
 
 /** Options of {@link withRetries}. */
 export interface WithRetriesOptions extends RetryOptions {
-  /** @defaultValue the machine's */
+  /** @defaultValue the clock of this machine */
   readonly clock?: SchedulerClock | undefined;
   /**
-   * Of the random part of waits.
+   * The seed of the waits' jitter.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
@@ -26,12 +26,10 @@ export interface WithRetriesOptions extends RetryOptions {
 const WITH_RETRIES_OPTION_NAMES: OptionNames<WithRetriesOptions> = { ...RETRY_OPTION_NAMES, clock: true, seed: true };
 
 /**
- * A client that asks again after faults that may pass, as {@link runRequests}
- * does: `retries` times after 5xx, timeouts, cut connections and answers that
- * cannot be read, with waits of `baseMillis` x 2^k (20% jitter, at most
- * `capMillis`) or as long as `Retry-After` asks, up to an hour; 429 is counted apart. For single
- * calls: calls at the same time do not know of each other's limits, and nothing
- * bounds what they cost.
+ * Returns a client that retries after transient failures, as {@link runRequests} does: up to `retries` times after 5xx,
+ * timeouts, lost connections and unreadable responses. Waits are `baseMillis` x 2^k (20% jitter, at most `capMillis`), or
+ * what `Retry-After` asks for, up to an hour. 429 is counted separately. Use it for single calls: concurrent calls do not
+ * share their rate limits, and their cost has no limit.
  * @throws {ValueError} for an option out of range; the client's calls throw the last error
  * @example
  * ```ts

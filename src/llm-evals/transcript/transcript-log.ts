@@ -4,21 +4,22 @@ import path from 'node:path';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
+import { fileProblemOf } from '../../io/file-problem.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import type { AnswerRecord } from '../client/transcript.ts';
 import { isTorn, mergeAnswers, parseFields } from './read-transcripts.ts';
 import { recordFromFields, recordToLine } from './record-json.ts';
 import { lineFault, readTextLines } from './text-lines.ts';
 
-/** Lines at the end of a file, each of them whole. */
+/** An append-only file of complete lines. Fails for good after the first write that fails. */
 class LineLog {
   readonly #path: string;
   readonly #handle: FileHandle;
   readonly #flushEvery: number;
-  /** Bytes of whole lines. */
+  /** The size of the complete lines, in bytes. */
   #size: number;
   #unflushed = 0;
-  /** What was asked last is done after what was asked before. */
+  /** The last operation; operations run one after the other. */
   #last: Promise<void> = Promise.resolve();
   #failure: DataValidationError | undefined;
   #closing: Promise<void> | undefined;
@@ -30,7 +31,7 @@ class LineLog {
     this.#flushEvery = flushEvery;
   }
 
-  /** Adds a line, with its end, after those before it. */
+  /** Appends a line, given with its line feed, after the lines before it. */
   append(line: string): Promise<void> {
     if (this.#closing !== undefined) {
       return Promise.reject(cannotWrite(this.#path, new Error('it was closed before')));
@@ -40,7 +41,7 @@ class LineLog {
     return written;
   }
 
-  /** Waits for the disk and lets go of the file; a second time does nothing. */
+  /** Flushes and closes the file; a second call does nothing. */
   close(): Promise<void> {
     this.#closing ??= this.#last.then(() => this.#end());
     return this.#closing;
@@ -53,7 +54,7 @@ class LineLog {
       this.#size += line.length;
       if (++this.#unflushed >= this.#flushEvery) await this.#flush();
     } catch (cause) {
-      // What was written stays whole; a line that is cut short here would be one in the middle later.
+      // Without this, a truncated line would be in the middle of the file later.
       await this.#handle.truncate(this.#size).catch(() => undefined);
       this.#failure = cannotWrite(this.#path, cause);
       throw this.#failure;
@@ -76,38 +77,24 @@ class LineLog {
   }
 }
 
-/** The system may take a part of a line only. */
+/** Writes all bytes; the system may accept only a part of them at once. */
 async function writeWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
   for (let offset = 0; offset < bytes.length;) {
     offset += (await handle.write(bytes, offset, bytes.length - offset)).bytesWritten;
   }
 }
 
-/** Pipes and devices cannot be waited for. */
+/** Pipes and devices cannot be flushed. */
 function ignoreUnsyncable(cause: unknown): void {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (code !== 'EINVAL' && code !== 'ENOTSUP') throw cause;
+  if (!['EINVAL', 'ENOTSUP'].includes(fileProblemOf(cause).code)) throw cause;
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EDQUOT: 'the disk quota is used up',
-  EEXIST: 'a part of the path is a file',
-  EFBIG: 'the file may not grow any more',
-  EISDIR: 'it is a folder',
-  ENOSPC: 'the disk is full',
-  ENOTDIR: 'a part of the path is a file',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-};
-
-/** The error of a file that cannot be written, in words for the reasons that are common. */
+/** Returns the error for a file that cannot be written. */
 function cannotWrite(file: string, cause: unknown): DataValidationError {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  const reason = REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
+  const { code, reason = cause instanceof Error ? cause.message : String(cause) } = fileProblemOf(cause);
   return new DataValidationError(`The transcript file '${file}' cannot be written: ${reason}.`, {
     context: { path: file, code },
-    suggestion: 'Make room or name another path; the answers that are in the file are whole and can be resumed.',
+    suggestion: 'Make room or name another path. The answers in the file are complete; continue with --resume.',
     cause,
   });
 }
@@ -115,12 +102,12 @@ function cannotWrite(file: string, cause: unknown): DataValidationError {
 /** Options of {@link openTranscriptLog}. */
 export interface TranscriptLogOptions {
   /**
-   * Whether an existing file is continued; otherwise one that holds something is refused.
+   * Whether to continue an existing file. Otherwise a file that is not empty is an error.
    * @defaultValue false
    */
   readonly resume?: boolean | undefined;
   /**
-   * Records after which the disk is waited for.
+   * The number of records after which the file is flushed to the disk.
    * @defaultValue 100
    */
   readonly flushEvery?: number | undefined;
@@ -128,32 +115,29 @@ export interface TranscriptLogOptions {
 
 const TRANSCRIPT_LOG_OPTION_NAMES: OptionNames<TranscriptLogOptions> = { resume: true, flushEvery: true };
 
-/** A file that answers are added to. */
+/** A file that answers are appended to. */
 export interface TranscriptLog {
   readonly path: string;
-  /** What was there when it was opened: one record for each key, the last answer before any error. */
+  /** The records of the file when it was opened: one for each key, its last answer, or its last error if it has no answer. */
   readonly records: readonly AnswerRecord[];
   /**
-   * Adds a record as one line, after those before it; kept when the line is written.
-   * @throws {DataValidationError} for a record that could not be read back, of which nothing is written; where it cannot be written, the file then ends with the last whole line, and takes no more
+   * Appends a record as one line, after the records before it. Resolves when the line is written.
+   * @throws {DataValidationError} for a record that could not be read back, of which nothing is written; if the file cannot be written, which then ends with the last complete line and accepts no more records
    */
   append(record: AnswerRecord): Promise<void>;
-  /** Waits for the disk and lets go of the file; a second time does nothing. */
+  /** Flushes and closes the file; a second call does nothing. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a file of answers as they come: one JSON object a line, in snake_case,
- * only ever added to, for the owner's eyes only (mode 0600, where it is new).
- * Missing folders are made. What `append` has written outlives the death of the
- * process; against a loss of power the disk is waited for at the end and after
- * every `flushEvery` records.
+ * Opens an append-only file of answers: one JSON object per line, with keys in snake_case. A new file can be read by its owner
+ * only (mode 0600). Missing folders are created. What `append` has written survives a crash of the process. Against a power
+ * failure, the file is flushed to the disk after every `flushEvery` records and at the end.
  *
- * An existing file that holds something is refused, unless `resume` is true: its
- * answers were paid for. With `resume` they are in `records`, so that only the
- * rest need be asked; a last line that was cut short is removed, with a line in
- * the log. Give each run that goes on at the same time a file of its own.
- * @throws {DataValidationError} where the file holds something and `resume` is not true, holds a line that is no record (with its number), or cannot be written
+ * A file that is not empty is an error unless `resume` is true, because its answers were paid for. With `resume`, they are in
+ * `records`, and only the other requests need to be sent. A truncated last line is removed, with a warning in the log. Use
+ * separate files for runs at the same time.
+ * @throws {DataValidationError} if the file is not empty and `resume` is not true, has a line that is not a record (with its number), or cannot be written
  * @throws {ValueError} for an option out of range
  * @example
  * ```ts
@@ -217,17 +201,17 @@ async function openFile(file: string): Promise<FileHandle> {
 
 async function requireEmpty(file: string, handle: FileHandle): Promise<void> {
   if ((await handle.stat()).size === 0) return;
-  throw new DataValidationError(`The transcript file '${file}' holds something already, and is not overwritten.`, {
+  throw new DataValidationError(`The transcript file '${file}' is not empty, and is not overwritten.`, {
     context: { path: file },
     suggestion: 'Continue it with resume, or name another path.',
   });
 }
 
 /**
- * Reads the records of a log that will be added to, and mends its end: a last
- * line that was cut short is cut off, one that only lacks its end gets it.
- * @returns the records in their order, and the size of the file, in bytes
- * @throws {DataValidationError} for a line that is no record; the file is left as it was
+ * Reads the records of a log and repairs its end: a truncated last line is removed, and a complete one without a line feed
+ * gets one.
+ * @returns the records in order, and the size of the file, in bytes
+ * @throws {DataValidationError} for a line that is not a record; the file is left as it was
  */
 async function resumeLog(
   path: string,

@@ -10,12 +10,13 @@ import { transitionToJson } from './transition-json.ts';
 /** Options of {@link ndjsonSink}. */
 export interface NdjsonSinkOptions {
   /**
-   * Transitions that wait in memory while the file cannot be written; beyond, the oldest are dropped and counted as failures.
+   * The largest number of transitions that wait in memory while the file cannot be written. Beyond it, the oldest are
+   * dropped and counted as failures.
    * @defaultValue 1000
    */
   readonly mostPending?: number | undefined;
   /**
-   * Functions that take the place of the system's, for tests.
+   * Replacements for functions of `node:fs`, for tests.
    * @defaultValue those of `node:fs`
    */
   readonly files?: Partial<FileFunctions> | undefined;
@@ -37,20 +38,18 @@ const FORM: LineForm = {
   isComplete: (line) => parseObject(line) !== undefined,
 };
 
-/** Files that are kept where one must be put aside, since its end cannot be mended. */
+/** How many files are kept if one must be rotated because its end cannot be repaired. */
 const MAX_FILES = 10;
 
 /**
- * A sink that adds one JSON object a line to a file for each transition, with
- * `change`, `timestamp` and the `alert`, keys in snake_case. Each line is on the
- * disk before `send` returns. Missing folders are made; a last line that was cut
- * short is removed when the file is opened. The file is never put aside for its
- * size: alerts are few.
+ * Returns a sink that appends a line to a file for each transition: a JSON object with `change`, `timestamp` and `alert`, keys
+ * in snake_case. Each line is on the disk before `send` returns. Missing folders are created. A truncated last line is removed
+ * when the file is opened. The file is not rotated by size, since alerts are few.
  *
- * While writing fails, transitions wait in memory and each `send` and `close`
- * tries again; the log has one line when that begins and one when it ends.
- * @throws {ValueError} where `mostPending` is no whole number of at least 1
- * @throws {DataValidationError} where the file holds something else (it is left as it was), or cannot be written for a reason that does not pass by itself
+ * While the file cannot be written, transitions wait in memory, and each `send` and `close` tries again. The log has a message
+ * when this starts and when it ends.
+ * @throws {ValueError} if `mostPending` is not a whole number of at least 1
+ * @throws {DataValidationError} if the file has other content (it is left as it was), or cannot be written for a reason that is not transient
  * @example
  * ```ts
  * import { ndjsonSink } from 'evenhand/monitoring';

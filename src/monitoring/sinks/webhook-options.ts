@@ -1,55 +1,56 @@
 import { decodePart } from '../../internal/values.ts';
 import { ConfigValidationError, ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { MAX_TIMER_MILLIS } from '../../internal/retry.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import { requireFields, shownKind } from '../require-kind.ts';
 
-/** Options of a webhook. */
+/** Options of a webhook sink. */
 export interface WebhookSinkOptions {
-  /** Where alerts are posted: http or https. A name and password in it are sent as basic authorization. */
+  /** The http or https address that alerts are posted to. A user name and password in it are sent as basic authorization. */
   readonly url: string;
   /**
-   * Sent with each alert.
+   * HTTP headers of each request.
    * @defaultValue none
    */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * The name of an environment variable whose value is sent as `Authorization: Bearer …`, so that no secret stands in code.
+   * The name of an environment variable whose value is sent as `Authorization: Bearer …`, so that the code contains no secret.
    * @defaultValue none
    */
   readonly secretFromEnvironment?: string | undefined;
   /**
-   * How long one try may take.
+   * The time limit of one try, in milliseconds.
    * @defaultValue 5000
    */
   readonly timeoutMillis?: number | undefined;
   /**
-   * Tries after the first, before an alert is given up.
+   * The number of retries before an alert is given up.
    * @defaultValue 5
    */
   readonly retries?: number | undefined;
   /**
-   * The wait before the first retry; it doubles with each.
+   * The wait before the first retry, in milliseconds; it doubles with each retry.
    * @defaultValue 500
    */
   readonly backoffMillis?: number | undefined;
   /**
-   * Alerts that wait for their turn; beyond, the oldest are dropped and counted as failures.
+   * The largest number of alerts that wait to be sent; beyond it, the oldest are dropped and counted as failures.
    * @defaultValue 1000
    */
   readonly mostWaiting?: number | undefined;
   /**
-   * How long `close` waits for what has not been delivered.
+   * How long `close` waits for undelivered alerts, in milliseconds.
    * @defaultValue 10_000
    */
   readonly closeMillis?: number | undefined;
   /**
-   * Of the random part of the waits between tries.
+   * The seed of the jitter of the waits.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
   /**
-   * Takes the place of Node's own.
+   * A replacement for the global `fetch`.
    * @defaultValue globalThis.fetch
    */
   readonly fetch?: typeof globalThis.fetch | undefined;
@@ -69,11 +70,11 @@ export const WEBHOOK_SINK_OPTION_NAMES: OptionNames<WebhookSinkOptions> = {
   fetch: true,
 };
 
-/** The options with every default filled in. */
+/** {@link WebhookSinkOptions} with every default filled in. */
 export interface WebhookSettings {
-  /** Where to, without credentials. */
+  /** The address without credentials. */
   readonly address: string;
-  /** What messages may show of the address: a path can be a secret too. */
+  /** The part of the address that messages show: a path can be a secret too. */
   readonly origin: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMillis: number;
@@ -85,13 +86,10 @@ export interface WebhookSettings {
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** The longest time that a timer takes. */
-const MAX_MILLIS = 2 ** 31 - 1;
-
 /**
- * Checks options and fills in what they leave out.
+ * Returns options with their defaults filled in.
  * @throws {ValueError} for an address that is not http or https, or an option out of range
- * @throws {ConfigValidationError} where the environment variable is not set
+ * @throws {ConfigValidationError} if the environment variable is not set
  */
 export function toWebhookSettings(
   options: WebhookSinkOptions,
@@ -120,13 +118,13 @@ export function toWebhookSettings(
   };
 }
 
-/** No error shows the address, which may hold a password. */
+/** Parses an address. No error shows it, since it may contain a password. */
 function parseUrl(given: string): URL {
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
   throw new ValueError(
     `The url parameter must be an http or https address. Got ${url === undefined ? 'something else' : `one that begins with '${url.protocol}'`} instead.`,
-    { context: { parameter: 'url' }, suggestion: 'Give the whole address, as in https://alerts.example.org/hook.' },
+    { context: { parameter: 'url' }, suggestion: 'Give the complete address, as in https://alerts.example.org/hook.' },
   );
 }
 
@@ -144,9 +142,9 @@ function authorizationOf(
     return `Basic ${Buffer.from(`${decodePart(username)}:${decodePart(password)}`).toString('base64')}`;
   }
   if (hasCredentials) {
-    throw new ValueError('The url parameter must hold no credentials where secretFromEnvironment is given.', {
+    throw new ValueError('The url parameter must not contain credentials if secretFromEnvironment is given.', {
       context: { parameter: 'url' },
-      suggestion: 'Give one of them.',
+      suggestion: 'Give one of the two.',
     });
   }
   const secret = environment[variable]?.trim() ?? '';
@@ -157,7 +155,7 @@ function authorizationOf(
   );
 }
 
-/** Values are not shown, since they may be secrets. */
+/** Returns the headers by their names in lower case. No error shows a value, since it may be a secret. */
 function readHeaders(
   given: Readonly<Record<string, string>>,
   authorization: string | undefined,
@@ -167,20 +165,26 @@ function readHeaders(
     try {
       headers[name.toLowerCase()] = new Headers([[name, value]]).get(name) ?? '';
     } catch {
-      throw new ValueError(`The headers parameter must hold names and values of HTTP headers; '${name}' is none.`, {
-        context: { parameter: 'headers', name },
-      });
+      throw new ValueError(
+        `The headers parameter must contain valid names and values of HTTP headers; '${name}' is not valid.`,
+        {
+          context: { parameter: 'headers', name },
+        },
+      );
     }
   }
   if (authorization === undefined) return headers;
   if (headers['authorization'] === undefined) return { ...headers, authorization };
-  throw new ValueError('The headers parameter must hold no authorization where the url or the environment gives one.', {
-    context: { parameter: 'headers' },
-    suggestion: 'Give one of them.',
-  });
+  throw new ValueError(
+    'The headers parameter must contain no authorization if the url or the environment gives one.',
+    {
+      context: { parameter: 'headers' },
+      suggestion: 'Give one of the two.',
+    },
+  );
 }
 
-function requireMillis(parameter: string, given: number, least: number): number {
-  if (Number.isInteger(given) && given >= least && given <= MAX_MILLIS) return given;
-  throw invalidParameter(parameter, `be a whole number from ${String(least)} to ${String(MAX_MILLIS)}`, given);
+function requireMillis(parameter: string, given: number, min: number): number {
+  if (Number.isInteger(given) && given >= min && given <= MAX_TIMER_MILLIS) return given;
+  throw invalidParameter(parameter, `be a whole number from ${String(min)} to ${String(MAX_TIMER_MILLIS)}`, given);
 }

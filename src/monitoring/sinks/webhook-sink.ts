@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { assertKnownOptions } from '../../internal/arguments.ts';
+import { fetchFailureOf, retryAfterMillis } from '../../internal/http.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
+import { backoffMillis, sleep, whenAborted, withTimeLimit } from '../../internal/retry.ts';
 import type { AlertSink, AlertTransition } from '../alarms/alert-event.ts';
 import { logQuietly } from '../records/file/file-functions.ts';
 import { transitionText, transitionToJson } from './transition-json.ts';
@@ -12,88 +13,65 @@ import {
   type WebhookSinkOptions,
 } from './webhook-options.ts';
 
-/** Time that is up, or work that was stopped from outside. */
+/** Why a try was ended: its time was up, or the sink was closed. */
 class TimeLimitError extends Error {}
 
 /**
- * Runs work with a signal that is raised when time is up or when `outer` is.
- * Ends then even where the work does not heed the signal.
- * @throws {TimeLimitError} when time is up or `outer` was raised; else whatever the work throws
+ * Runs work with a signal that is aborted when the time is up or when `outer` is aborted. Ends then even if the work
+ * ignores its signal, as a `fetch` option may do.
+ * @param millis the limit, in milliseconds
+ * @throws {TimeLimitError} when the time is up; the reason of `outer` when it is aborted; what the work throws
  */
-async function withinLimit<T>(
+function endWithin<Result>(
   millis: number,
   outer: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let stop = (): void => undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    const end = (reason: string): void => {
-      const error = new TimeLimitError(reason);
-      reject(error);
-      controller.abort(error);
-    };
-    stop = () => {
-      end('it was stopped');
-    };
-    timer = setTimeout(() => {
-      end(`there was no answer within ${String(millis / 1000)} s`);
-    }, millis);
-    outer.addEventListener('abort', stop, { once: true });
-    if (outer.aborted) stop();
-  });
-  try {
-    return await Promise.race([limit, work(controller.signal)]);
-  } finally {
-    clearTimeout(timer);
-    outer.removeEventListener('abort', stop);
-  }
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const exceeded = (): Error => new TimeLimitError(`there was no answer within ${String(millis / 1000)} s`);
+  return withTimeLimit(millis, exceeded, outer, (signal) => Promise.race([whenAborted(signal), work(signal)]));
 }
 
-/** No wait is longer, whatever the server asks for: later alerts wait behind this one. */
+/** The longest wait, also if the server asks for more: later alerts wait behind this one. */
 const MAX_WAIT_MILLIS = 300_000;
 
 /**
- * How long to wait before a retry: between half and all of `backoffMillis` x
- * 2^retry, so that many senders do not come back at once, and at least as long
- * as the server asks; at most 5 minutes.
- * @param retry counted from 0
+ * Returns the wait before a retry, in milliseconds: between half and all of `backoffMillis` x 2^retry, so that senders that
+ * failed together do not retry together, and at least what the server asks for; at most 5 minutes.
+ * @param retry the number of retries before this one
  */
 export function retryWaitMillis(
-  backoffMillis: number,
+  baseMillis: number,
   retry: number,
   askedMillis: number | undefined,
   random: Random,
 ): number {
-  // Beyond, the cap has long been reached, and 0 x Infinity would be no number.
-  const jittered = backoffMillis * 2 ** Math.min(retry, 60) * (0.5 + random.next() / 2);
+  const jittered = backoffMillis(retry, { baseMillis, jitter: { min: 0.5, max: 1, random } });
   return Math.min(MAX_WAIT_MILLIS, Math.max(jittered, askedMillis ?? 0));
 }
 
-/** What is posted. */
+/** One request's content. */
 interface WebhookMessage {
   readonly body: string;
-  /** The same for all tries, so that the other side can tell them from another alert. */
+  /** The same for all tries of an alert, so that the receiver can drop duplicates. */
   readonly idempotencyKey: string;
 }
 
 /** Why a try failed. */
 interface Refusal {
   readonly reason: string;
-  /** Whether the same may well succeed later. */
-  readonly isPassing: boolean;
+  /** Whether a retry may succeed. */
+  readonly isTransient: boolean;
   readonly retryAfterMillis?: number | undefined;
 }
 
-/** What is read of an answer, so that the connection can be used again; nothing in it is needed. */
+/** How much of a response's body is read. The body is not used, but the connection can be reused once it has ended. */
 const MAX_ANSWER_BYTES = 2 ** 14;
 const MAX_ANSWER_MILLIS = 1000;
 
 /**
  * Posts a message until it is accepted or given up.
- * @param stop ends the try or the wait that goes on
- * @returns why it was given up; undefined once it was delivered
+ * @param stop ends the current try or wait
+ * @returns why the message was given up; undefined if it was delivered
  */
 async function deliver(
   settings: WebhookSettings,
@@ -104,9 +82,9 @@ async function deliver(
   for (let retry = 0; ; retry++) {
     const refusal = await tryOnce(settings, message, stop);
     if (refusal === undefined) return undefined;
-    if (!refusal.isPassing || retry >= settings.retries || stop.aborted) return refusal.reason;
+    if (!refusal.isTransient || retry >= settings.retries || stop.aborted) return refusal.reason;
     const wait = retryWaitMillis(settings.backoffMillis, retry, refusal.retryAfterMillis, random);
-    const isOver = await sleep(wait, undefined, { signal: stop }).then(
+    const isOver = await sleep(wait, stop).then(
       () => true,
       () => false,
     );
@@ -120,7 +98,7 @@ async function tryOnce(
   stop: AbortSignal,
 ): Promise<Refusal | undefined> {
   try {
-    const response = await withinLimit(timeoutMillis, stop, (signal) =>
+    const response = await endWithin(timeoutMillis, stop, (signal) =>
       fetch(address, {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
@@ -130,28 +108,28 @@ async function tryOnce(
         signal,
       }),
     );
-    // Beyond the limit of time: what was accepted must not be sent again because its answer is slow to end.
-    await passOver(response, stop);
+    // Outside the time limit: an alert that was accepted must not be sent again because the body is slow.
+    await drain(response, stop);
     return refusalOf(response);
   } catch (cause) {
-    return { reason: faultOf(cause), isPassing: true };
+    return { reason: failureOf(cause), isTransient: true };
   }
 }
 
 function refusalOf({ status, ok, headers }: Response): Refusal | undefined {
   if (ok) return undefined;
   if (status >= 300 && status < 400) {
-    return { reason: `it redirects (HTTP ${String(status)}); name the final address`, isPassing: false };
+    return { reason: `it redirects (HTTP ${String(status)}); name the final address`, isTransient: false };
   }
   return {
     reason: `it answered HTTP ${String(status)}`,
-    isPassing: status === 429 || status >= 500,
-    retryAfterMillis: retryAfterMillis(headers),
+    isTransient: status === 429 || status >= 500,
+    retryAfterMillis: retryAfterMillis(headers, machineClock()),
   };
 }
 
-/** Takes the beginning of an answer from the network and leaves the rest there; its status is known by now. */
-async function passOver({ body }: Response, stop: AbortSignal): Promise<void> {
+/** Reads the start of a body and cancels the rest. Never rejects. */
+async function drain({ body }: Response, stop: AbortSignal): Promise<void> {
   if (body === null) return;
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   const read = async (): Promise<void> => {
@@ -161,45 +139,29 @@ async function passOver({ body }: Response, stop: AbortSignal): Promise<void> {
       bytes += value.byteLength;
     }
   };
-  await withinLimit(MAX_ANSWER_MILLIS, stop, read).catch(() => undefined);
+  await endWithin(MAX_ANSWER_MILLIS, stop, read).catch(() => undefined);
   void reader.cancel().catch(() => undefined);
 }
 
-/** Names the system's code alone, since messages of errors may hold the address. */
-function faultOf(cause: unknown): string {
+/** Returns why there was no response, with the system's code only: an error's message may contain the address. */
+function failureOf(cause: unknown): string {
   if (cause instanceof TimeLimitError) return cause.message;
-  const inner = cause instanceof Error ? (cause.cause ?? cause) : cause;
-  const code = inner instanceof Error && 'code' in inner ? ` (${String(inner.code)})` : '';
-  return `it cannot be reached${code}`;
+  const { code } = fetchFailureOf(cause) ?? {};
+  return `it cannot be reached${code === undefined ? '' : ` (${code})`}`;
 }
 
 /**
- * How long a server asks to wait, in milliseconds: seconds, or a date, which is
- * compared with the server's own clock. Undefined where it does not say, or the
- * clock is missing.
- */
-export function retryAfterMillis(headers: Headers): number | undefined {
-  const value = headers.get('retry-after')?.trim() ?? '';
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const wait = Date.parse(value) - Date.parse(headers.get('date') ?? '');
-  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
-}
-
-/**
- * A sink that posts each transition as JSON: `{ change, timestamp, alert, text }`,
- * keys in snake_case, `text` one line for people. In their order, one at a time.
+ * Returns a sink that posts each transition as JSON: `{ change, timestamp, alert, text }`, with keys in snake_case and `text`
+ * a summary in one line. Transitions are sent in order, one at a time.
  *
- * A try that fails by the network, in time, with 429 or with 5xx is repeated
- * after waits that double (between half and all of `backoffMillis` x 2^k, chosen
- * by seed), or as long as `Retry-After` asks, at most 5 minutes. Other answers,
- * redirects among them, are final. What is given up is counted in `failures`
- * and logged, with the server's origin alone. Each try carries the same
- * `Idempotency-Key` (the alert's id, the change and its time), since an alert
- * may arrive twice where an answer was lost.
+ * A try is repeated after a network failure, a timeout, 429 or 5xx. Waits double (between half and all of `backoffMillis` x
+ * 2^k, chosen by seed) or last as long as `Retry-After` asks, at most 5 minutes. Other responses are final, redirects too.
+ * Alerts that are given up are counted in `failures` and logged with the server's origin only. All tries of an alert have
+ * the same `Idempotency-Key` (the alert's id, the change and its time), since an alert arrives twice if a response is lost.
  *
- * Alerts wait in memory: they are lost with the process, unless `close` is awaited.
+ * Alerts wait in memory. Await `close`, or they are lost with the process.
  * @throws {ValueError} for an address that is not http or https, or an option out of range
- * @throws {ConfigValidationError} where the variable that `secretFromEnvironment` names is not set
+ * @throws {ConfigValidationError} if the variable that `secretFromEnvironment` names is not set
  * @example
  * ```ts
  * import { webhookSink } from 'evenhand/monitoring';
@@ -267,7 +229,7 @@ class WebhookSink implements AlertSink {
   async #finish(): Promise<void> {
     if (this.#working === undefined) return;
     const timer = setTimeout(() => {
-      this.#stop.abort();
+      this.#stop.abort(new TimeLimitError('it was stopped'));
     }, this.#settings.closeMillis);
     await this.#working;
     clearTimeout(timer);
@@ -283,15 +245,15 @@ class WebhookSink implements AlertSink {
     if (this.#isOverfull) return;
     this.#isOverfull = true;
     const most = String(this.#settings.mostWaiting);
-    this.#tell(`more than ${most} alerts wait, so the oldest are dropped`);
+    this.#warn(`more than ${most} alerts wait, so the oldest are dropped`);
   }
 
   #giveUp(count: number, reason: string): void {
     this.#failures += count;
-    this.#tell(reason);
+    this.#warn(reason);
   }
 
-  #tell(text: string): void {
+  #warn(text: string): void {
     logQuietly('warn', `webhook at ${this.#settings.origin}: ${text}`);
   }
 }
@@ -302,7 +264,7 @@ function toMessage(transition: AlertTransition): WebhookMessage {
   return { body: JSON.stringify(body), idempotencyKey: headerText(`${alert.id}:${change}:${timestamp}`) };
 }
 
-/** A text with visible ASCII alone, as a header needs; other bytes, and the percent sign, as %xx. */
+/** Returns a text with visible ASCII only, as headers require; other bytes and the percent sign become %XX. */
 function headerText(text: string): string {
   return Array.from(Buffer.from(text), (byte) =>
     byte > 0x20 && byte < 0x7f && byte !== 0x25

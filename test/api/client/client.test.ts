@@ -108,7 +108,7 @@ describe('the client', () => {
       .that.deep.includes({ status: 422, problem: PROBLEM, suggestion: 'Send 4.' });
   });
 
-  it('throws an error of the same kind if another server answered', async () => {
+  it('throws an error of the same class if the response is not from the service', async () => {
     service.answer((_, response) =>
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
     );
@@ -141,7 +141,7 @@ describe('the client', () => {
     expect(await faultOf(client().GET('/health', { signal }))).to.have.property('name', 'AbortError');
   });
 
-  it('distinguishes its errors from others, also across copies of the package', () => {
+  it('recognises its errors, also across copies of the package', () => {
     expect(ServiceError.isInstance(new ServiceError(PROBLEM as never))).to.equal(true);
     expect(ServiceError.isInstance({ [Symbol.for('evenhand.ServiceError')]: true })).to.equal(true);
     expect(ServiceError.isInstance(new Error('no'))).to.equal(false);
@@ -175,11 +175,13 @@ describe('the client', () => {
       expect(await faultOf(client().waitForRun('r1'))).to.include({ status: 404 });
     });
 
-    it('retries after the pause that the service requests', async () => {
-      const done = { ...RUN, status: 'succeeded', result: {} };
-      service.answer(json(429, { ...PROBLEM, status: 429 }, { 'retry-after': '0' }), json(200, done));
-      expect(await client().waitForRun('r1')).to.deep.equal(done);
-    });
+    for (const retryAfter of ['0', 'Sun, 06 Nov 1994 08:49:37 GMT']) {
+      it(`waits as long as Retry-After asks for: '${retryAfter}'`, async () => {
+        const done = { ...RUN, status: 'succeeded', result: {} };
+        service.answer(json(429, { ...PROBLEM, status: 429 }, { 'retry-after': retryAfter }), json(200, done));
+        expect(await client().waitForRun('r1', { pollMillis: 600_000 })).to.deep.equal(done);
+      });
+    }
 
     it('ends when the signal is aborted between two polls', async () => {
       service.answer(json(200, RUN));
@@ -190,7 +192,7 @@ describe('the client', () => {
   });
 
   describe('following a run', () => {
-    it('returns every event until the final status, for any chunks of the stream', async () => {
+    it('returns every event until the final status, for any division of the stream into chunks', async () => {
       const stream = `: still here\n\n${STATUS(1, 'running')}${PROGRESS(2, 1)}${STATUS(3, 'succeeded')}`;
       const told = [
         { id: 1, type: 'status', status: 'running' },
@@ -206,7 +208,7 @@ describe('the client', () => {
     });
 
     for (const end of ['end', 'break'] as const) {
-      it(`resumes after the last received event when the connection is lost (${end})`, async () => {
+      it(`continues after the last event when the connection is lost (${end})`, async () => {
         service.answer(
           events([STATUS(1, 'running'), PROGRESS(2, 1)], end),
           events([PROGRESS(3, 2), 'id: 4\nevent: progr'], end),
@@ -224,7 +226,7 @@ describe('the client', () => {
       expect(service.asked[0]?.headers['last-event-id']).to.equal('7');
     });
 
-    it('ends without events if the service answers that there are none', async () => {
+    it('ends without an event if the service has no more of them', async () => {
       service.answer((_, response) => response.writeHead(204).end());
       expect(await all(client().followRun('r1', { lastEventId: 8 }))).to.deep.equal([]);
       expect(service.asked).to.have.lengthOf(1);

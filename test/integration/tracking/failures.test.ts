@@ -100,16 +100,22 @@ describe('tracking on a server that fails', () => {
       expect(server.runs.map((run) => run.status)).to.deep.equal(['FAILED']);
     });
 
-    it('after the time in Retry-After', async () => {
-      server.behave = first(1, 'runs/log-batch', status(429, { 'retry-after': '1' }));
-      expect((await track()).logged).to.equal(true);
-      const [once = 0, again = 0] = server.requests
-        .filter((request) => request.path.endsWith('log-batch'))
-        .map(({ atMillis }) => atMillis);
-      expect(again - once).to.be.within(990, 2000);
-    });
+    const DATE = Date.UTC(1994, 10, 6, 8, 49, 36);
+    for (const [form, headers] of Object.entries({
+      seconds: { 'retry-after': '1' },
+      'an HTTP date': { date: new Date(DATE).toUTCString(), 'retry-after': new Date(DATE + 1000).toUTCString() },
+    })) {
+      it(`after as long as Retry-After asks for, as ${form}`, async () => {
+        server.behave = first(1, 'runs/log-batch', status(429, headers));
+        expect((await track()).logged).to.equal(true);
+        const [once = 0, again = 0] = server.requests
+          .filter((request) => request.path.endsWith('log-batch'))
+          .map(({ atMillis }) => atMillis);
+        expect(again - once).to.be.within(990, 2000);
+      });
+    }
 
-    it('within the total time limit, even if Retry-After is longer', async () => {
+    it('but not beyond the total time limit, if Retry-After asks for more', async () => {
       server.behave = first(1, 'runs/log-batch', status(503, { 'retry-after': '9999' }));
       const { logged, millis } = await track({ totalTimeoutMillis: 400 });
       expect(logged).to.equal(false);
@@ -124,13 +130,13 @@ describe('tracking on a server that fails', () => {
       expect(server.count('runs/create')).to.equal(1);
     });
 
-    it('also if it creates a run, if the server certainly created none', async () => {
+    it('also a call that creates a run, if the server has certainly created none', async () => {
       server.behave = first(1, 'runs/create', status(503));
       expect((await track()).logged).to.equal(true);
       expect(server.runs).to.have.length(1);
     });
 
-    it('if an experiment was created after all', async () => {
+    it('if an experiment was created in spite of the error', async () => {
       server.behave = first(1, 'experiments/create', (request, response) => {
         server.experiments.push({ id: '7', name: String(request.json?.['name']), stage: 'active' });
         return status(500)(request, response);
@@ -220,14 +226,14 @@ describe('tracking on a server that fails', () => {
   });
 
   describe('tracking ends in bounded time', () => {
-    it('if a server accepts connections and never responds', async () => {
+    it('if a server accepts connections and never answers', async () => {
       server.behave = hangs;
       const { logged, millis } = await track({ timeoutMillis: 300, totalTimeoutMillis: 1000 });
       expect(logged).to.equal(false);
       expect(millis).to.be.within(900, 2000);
     });
 
-    it('if each response is slow', async () => {
+    it('if each answer is slow', async () => {
       server.behave = (_request, response) => {
         response.writeHead(200);
         const timer = setInterval(() => response.write(' '), 20);
@@ -241,7 +247,7 @@ describe('tracking on a server that fails', () => {
       expect(millis).to.be.within(600, 1700);
     });
 
-    it('two seconds later, if a run was created and the server then hangs', async () => {
+    it('two seconds later if the server hangs after a run was created', async () => {
       server.behave = (request) =>
         request.path.includes('runs/log-batch') || request.path.includes('update') ? undefined : 'pass';
       const { logged, millis } = await track({ totalTimeoutMillis: 500 });
@@ -249,7 +255,7 @@ describe('tracking on a server that fails', () => {
       expect(millis).to.be.within(2400, 3500);
     });
 
-    it('if no server listens', async () => {
+    it('if the connection is refused', async () => {
       await server.stop();
       const { logged, millis } = await track();
       expect(logged).to.equal(false);
@@ -257,7 +263,7 @@ describe('tracking on a server that fails', () => {
       expect(millis).to.be.within(1700, 4000);
     });
 
-    it('if the server uses another protocol', async () => {
+    it('if the server speaks another protocol', async () => {
       const odd = createServer((socket) => socket.on('error', () => undefined).end('SSH-2.0-OpenSSH_9.2\r\n'));
       await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
       const { port } = odd.address() as AddressInfo;

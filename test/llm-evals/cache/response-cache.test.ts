@@ -127,7 +127,7 @@ describe('ResponseCache', () => {
   });
 
   for (const key of ['', '../../etc/passwd', 'ab/../cd', KEY.toUpperCase(), KEY.slice(1), `${KEY}0`, `${KEY}\n`]) {
-    it(`refuses the key ${JSON.stringify(key.slice(0, 20))}`, async () => {
+    it(`rejects the key ${JSON.stringify(key.slice(0, 20))}`, async () => {
       const cache = new ResponseCache({ cacheDir: freshFolder() });
       for (const use of [() => cache.get(key), () => cache.has(key), () => cache.set(key, ANSWER)]) {
         expect((await rejectionOf(use())).message).to.include('64 hexadecimal digits');
@@ -143,7 +143,7 @@ describe('ResponseCache', () => {
     expect(await cache.has(KEY)).to.be.false;
   });
 
-  it('tells once that it cannot keep answers, and counts on', async () => {
+  it('reports once that it cannot save answers, and counts later failures', async () => {
     const cacheDir = freshFolder();
     mkdirSync(path.dirname(cacheDir), { recursive: true });
     writeFileSync(cacheDir, 'a file in the place of the folder');
@@ -156,7 +156,7 @@ describe('ResponseCache', () => {
     expect(readFileSync(cacheDir, 'utf8')).to.equal('a file in the place of the folder');
   });
 
-  it('tells that a disk is full', async function () {
+  it('reports that a disk is full', async function () {
     if (!existsSync('/dev/full')) this.skip();
     const cacheDir = freshFolder();
     mkdirSync(path.dirname(fileOf(cacheDir)), { recursive: true });
@@ -176,7 +176,7 @@ describe('ResponseCache', () => {
     expect(warnings()).to.deep.equal([]);
   });
 
-  it('refuses what is no path', () => {
+  it('rejects a cacheDir that is not a path', () => {
     for (const cacheDir of ['', 'a\0b', 7]) {
       expect(() => new ResponseCache({ cacheDir: cacheDir as string })).to.throw(RangeError, 'cacheDir');
     }

@@ -106,6 +106,6 @@ describe('withCache', () => {
     expect((await cached.complete('one')).text).to.equal('answer 1');
     expect((await cached.complete('two')).text).to.equal('answer 2');
     expect(warnings()).to.have.length(1);
-    expect(warnings()[0]).to.include('cannot be kept');
+    expect(warnings()[0]).to.include('cannot be saved');
   });
 });

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 
 import { expect } from 'chai';
 
-import { retryAfterMillis } from '../../../src/llm-evals/client/http/fault-of-answer.ts';
+import { retryAfterMillis } from '../../../src/internal/http.ts';
 import type { FaultKind } from '../../../src/llm-evals/client/llm-client.ts';
 import type { LlmAction } from '../../helpers/llm-server.ts';
 import { attempt, clientOf, faultOf, PLANTED, useLlmServer } from './llm-clients.ts';
@@ -16,7 +16,7 @@ const error = (status: number, code?: string, headers?: Record<string, string>):
   ...(headers === undefined ? {} : { headers }),
 });
 
-describe('what clients make of failures', () => {
+describe('the errors of clients', () => {
   const server = useLlmServer();
   type Expected = readonly [kind: FaultKind, isRetryable: boolean, isFatal: boolean, status: number | null];
 
@@ -35,7 +35,7 @@ describe('what clients make of failures', () => {
     ['500', error(500), 'server', true, false, 500],
     ['503', error(503), 'server', true, false, 503],
     ['529', error(529), 'server', true, false, 529],
-    ['no connection to the end', { kind: 'cut' }, 'network', true, false, null],
+    ['a connection that is cut', { kind: 'cut' }, 'network', true, false, null],
     ['a body that breaks off', { kind: 'cut', within: 'body' }, 'network', true, false, null],
     ['half of an answer', { kind: 'malformed' }, 'malformed', true, false, 200],
     ['HTML', { kind: 'html' }, 'malformed', false, false, 200],
@@ -68,14 +68,14 @@ describe('what clients make of failures', () => {
     });
   }
 
-  it('anthropic: an account without credit is told by its words', async () => {
+  it('anthropic: an account without credit is recognised by the message', async () => {
     const message = 'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.';
     const action = { kind: 'error', status: 400, message } as const;
     const fault = await faultOf(attempt(server(), { script: [action] }, { provider: 'anthropic' }));
     expect(fault).to.include({ kind: 'quota', isFatal: true });
   });
 
-  it("the server's words are in the message, in one line and few", async () => {
+  it("the server's message is in the error, on one line and shortened", async () => {
     const message = `first\n\tsecond ${'word '.repeat(500)}`;
     const { error } = await faultOf(attempt(server(), { script: [{ kind: 'error', status: 400, message }] }));
     expect(error.message).to.include('first second word');
@@ -98,7 +98,7 @@ describe('clients end in time', () => {
     });
   }
 
-  it('a body that does not end within the time, however it trickles', async () => {
+  it('a body that does not end in time, though bytes keep arriving', async () => {
     const trickle = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n{');
@@ -129,7 +129,7 @@ describe('clients end in time', () => {
     expect(inspect(fault.error)).to.not.include(PLANTED);
   });
 
-  it('a server that is not there', async () => {
+  it('a server that does not exist', async () => {
     const baseUrl = await freeAddress();
     const fault = await faultOf(clientOf(server(), { baseUrl }).complete('Hello there'));
     expect(fault).to.include({ kind: 'network', isRetryable: true, isFatal: false, status: null });
@@ -137,13 +137,13 @@ describe('clients end in time', () => {
     expect(fault.error.cause).to.be.instanceOf(Error);
   });
 
-  it('a port that no browser opens fails for good', async () => {
+  it('a port that browsers block fails permanently', async () => {
     const fault = await faultOf(clientOf(server(), { baseUrl: 'http://127.0.0.1:1/v1' }).complete('Hello there'));
     expect(fault).to.include({ kind: 'network', isRetryable: false, isFatal: true });
   });
 });
 
-describe('how long a server asks to wait', () => {
+describe('the wait that a model server asks for', () => {
   const server = useLlmServer();
   const now = Date.parse('2026-01-31T12:00:00Z');
   const cases: readonly (readonly [headers: Record<string, string>, expected: number | null])[] = [
@@ -165,11 +165,12 @@ describe('how long a server asks to wait', () => {
   ];
   for (const [headers, expected] of cases) {
     it(`${JSON.stringify(headers)} is ${String(expected)} ms`, () => {
-      expect(retryAfterMillis(new Headers(headers), () => now)).to.equal(expected);
+      const wait = retryAfterMillis(new Headers(headers), now, { acceptsModelServerForms: true });
+      expect(wait ?? null).to.equal(expected);
     });
   }
 
-  it('goes along with a fault', async () => {
+  it('is part of the error', async () => {
     const script = [error(429, undefined, { 'retry-after': '3' })];
     expect(await faultOf(attempt(server(), { script }))).to.include({ kind: 'rate_limit', retryAfterMillis: 3000 });
     const overloaded = [error(529, undefined, { 'retry-after-ms': '40' })];
@@ -177,7 +178,7 @@ describe('how long a server asks to wait', () => {
     expect(fault).to.include({ kind: 'server', retryAfterMillis: 40 });
   });
 
-  it('a real limit lets through what it allows', async () => {
+  it('a rate limit allows as many requests as it should', async () => {
     server().setBehaviour({ key: PLANTED, requestsPerSecond: 2, limitRetryAfter: '1' });
     const client = clientOf(server());
     const outcomes = await Promise.allSettled(['a', 'b', 'c', 'd'].map((prompt) => client.complete(prompt)));

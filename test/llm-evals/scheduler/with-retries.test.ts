@@ -15,7 +15,7 @@ function retrying(react: Reaction, options: Parameters<typeof withRetries>[1] = 
 }
 
 describe('withRetries', () => {
-  it('asks again after 1, 2 and 4 s, a fifth more or less, and then throws the last error', async () => {
+  it('retries after 1, 2 and 4 s with 20% jitter, and then throws the last error', async () => {
     const { clock, inner, client } = retrying(() => fault('server'));
     const error = await rejectionOf(clock.until(client.complete('Why?')));
     expect(error.message).to.equal('a fault: server');
@@ -26,20 +26,20 @@ describe('withRetries', () => {
     }
   });
 
-  it('gives the answer that comes at last, and passes on what was asked', async () => {
+  it('returns the first answer, and passes on the options', async () => {
     const { clock, inner, client } = retrying((_, tries) => (tries < 3 ? fault('network') : {}));
     expect((await clock.until(client.complete('Why?', { repeat: 2 }))).text).to.equal('yes');
     expect(inner.calls.map(({ options }) => options.repeat)).to.deep.equal([2, 2, 2]);
     expect(client.id).to.equal('stand-in');
   });
 
-  it('waits as long as Retry-After asks, also beyond the cap', async () => {
+  it('waits as long as Retry-After asks for, also beyond the cap', async () => {
     const { clock, inner, client } = retrying((_, tries) => (tries === 1 ? fault('rate_limit', 90_000) : {}));
     await clock.until(client.complete('Why?'));
     expect(gapsOf(inner.calls.map(({ at }) => at))).to.deep.equal([90_000]);
   });
 
-  it('counts "too many requests" apart, ten at most', async () => {
+  it('counts 429 separately, up to ten times', async () => {
     const { clock, inner, client } = retrying((_, tries) => fault(tries % 5 === 0 ? 'server' : 'rate_limit'));
     await rejectionOf(clock.until(client.complete('Why?')));
     expect(inner.calls).to.have.length(12);
@@ -52,7 +52,7 @@ describe('withRetries', () => {
     new TypeError('x'),
     new CacheMissError('x'),
   ]) {
-    it(`does not ask again after ${error.name}: ${error.message}`, async () => {
+    it(`does not retry after ${error.name}: ${error.message}`, async () => {
       const { clock, inner, client } = retrying(() => error);
       expect(await rejectionOf(clock.until(client.complete('Why?')))).to.equal(error);
       expect(inner.calls).to.have.length(1);
@@ -70,7 +70,7 @@ describe('withRetries', () => {
     expect(inner.calls).to.have.length(1);
   });
 
-  it('refuses options out of range', () => {
+  it('rejects options out of range', () => {
     const inner = new StandInClient(new VirtualClock(), () => ({}));
     expect(() => withRetries(inner, { retries: 1.5 })).to.throw(RangeError, 'retries');
     expect(() => withRetries(inner, { rateLimitTries: 0 })).to.throw(RangeError, 'rateLimitTries');

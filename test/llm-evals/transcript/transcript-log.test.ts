@@ -57,7 +57,7 @@ describe('openTranscriptLog', () => {
     expect(await reopened(file)).to.deep.equal([...records, failed]);
   });
 
-  describe('an oddity of a provider', () => {
+  describe('an invalid field of a provider', () => {
     const oddities: readonly (readonly [string, Partial<AnswerRecord>, Partial<AnswerRecord>])[] = [
       ['a finish reason that is none', { finishReason: {} as never }, { finishReason: 'other' }],
       ['an unknown finish reason', { finishReason: 'tool' as never }, { finishReason: 'other' }],
@@ -80,7 +80,7 @@ describe('openTranscriptLog', () => {
       ],
     ];
     for (const [title, odd, kept] of oddities) {
-      it(`makes no file unreadable: ${title}`, async () => {
+      it(`does not make the file unreadable: ${title}`, async () => {
         const file = freshPath();
         const log = await openTranscriptLog(file);
         await log.append(sampleAnswer(odd));
@@ -90,7 +90,7 @@ describe('openTranscriptLog', () => {
       });
     }
 
-    it('is refused where nothing would be left, and the file is as it was', async () => {
+    it('is rejected if no valid record is left, and the file is unchanged', async () => {
       const file = freshPath();
       const log = await openTranscriptLog(file);
       for (const odd of [{ key: 7 as never }, { text: null }, { prompt: undefined as never }, { repeat: -1 }]) {
@@ -103,7 +103,7 @@ describe('openTranscriptLog', () => {
     });
   });
 
-  it('keeps the order in which records were given, also where nobody waits', async () => {
+  it('keeps the order of the records, also if append is not awaited', async () => {
     const file = freshPath();
     const log = await openTranscriptLog(file, { flushEvery: 7 });
     const records = Array.from({ length: 500 }, (_, index) => sampleAnswer({ key: `k${index}` }));
@@ -111,14 +111,14 @@ describe('openTranscriptLog', () => {
     expect((await reopened(file)).map(({ key }) => key)).to.deep.equal(records.map(({ key }) => key));
   });
 
-  it('takes nothing after it was closed', async () => {
+  it('rejects records after it was closed', async () => {
     const log = await openTranscriptLog(freshPath());
     await log.close();
     await log.close();
     expect(await rejectionOf(log.append(sampleAnswer()))).to.be.instanceOf(DataValidationError);
   });
 
-  it('refuses a file that holds something, unless it is resumed, and leaves it as it was', async () => {
+  it('rejects a file that is not empty unless it is resumed, and leaves it unchanged', async () => {
     const file = holding(LINE);
     const error = await rejectionOf(openTranscriptLog(file));
     expect(error).to.be.instanceOf(DataValidationError);
@@ -127,12 +127,12 @@ describe('openTranscriptLog', () => {
     expect(readFileSync(file, 'utf8')).to.equal(LINE);
   });
 
-  it('takes an empty file, and with resume a missing one', async () => {
+  it('opens an empty file, and with resume a missing one', async () => {
     await (await openTranscriptLog(holding(''))).close();
     expect(await reopened(freshPath())).to.deep.equal([]);
   });
 
-  it('goes on after the last record when it is resumed', async () => {
+  it('appends after the last record when it is resumed', async () => {
     const file = holding(LINE);
     const log = await openTranscriptLog(file, { resume: true });
     expect(log.records).to.deep.equal([sampleAnswer()]);
@@ -141,8 +141,8 @@ describe('openTranscriptLog', () => {
     expect(readFileSync(file, 'utf8')).to.equal(LINE + LINE.replace('k1', 'k2'));
   });
 
-  describe('a last line that was cut short', () => {
-    it('is cut off and told, wherever the cut is', async () => {
+  describe('a truncated last line', () => {
+    it('is removed and reported, at any length', async () => {
       for (let length = 1; length < LINE.length - 1; length++) {
         const file = holding(LINE + LINE.slice(0, length));
         expect(await reopened(file), `${length}`).to.have.length(1);
@@ -152,21 +152,21 @@ describe('openTranscriptLog', () => {
       expect(warnings()[0]).to.include('cut short');
     });
 
-    it('is cut off within a character', async () => {
+    it('is removed if it ends within a character', async () => {
       const bytes = Buffer.from(LINE.replace('So.', 'Süß'));
       const file = holding(Buffer.concat([Buffer.from(LINE), bytes.subarray(0, bytes.indexOf(0xc3) + 1)]));
       expect(await reopened(file)).to.have.length(1);
       expect(readFileSync(file, 'utf8')).to.equal(LINE);
     });
 
-    it('gets its end where only that is missing', async () => {
+    it('gets a line feed if only that is missing', async () => {
       const file = holding(LINE.trimEnd());
       expect(await reopened(file)).to.have.length(1);
       expect(readFileSync(file, 'utf8')).to.equal(LINE);
       expect(warnings()).to.deep.equal([]);
     });
 
-    it('is left alone where it is none of ours', async () => {
+    it('is left unchanged if it is not a record', async () => {
       const file = holding('a letter to somebody');
       const error = await rejectionOf(openTranscriptLog(file, { resume: true }));
       expect(error.message).to.include(`${file}:1:`).and.to.include('not JSON');
@@ -198,7 +198,7 @@ describe('openTranscriptLog', () => {
     ],
     ['a record with negative tokens', LINE.replace('"input_tokens":3', '"input_tokens":-3').trim(), 'input_tokens'],
   ] as const) {
-    it(`refuses ${title}, with its line, and leaves the file as it was`, async () => {
+    it(`rejects ${title}, with its line number, and leaves the file unchanged`, async () => {
       const content = `${LINE}\n${line}\n${LINE.slice(0, 20)}`;
       const file = holding(content);
       const error = await rejectionOf(openTranscriptLog(file, { resume: true }));
@@ -209,7 +209,7 @@ describe('openTranscriptLog', () => {
     });
   }
 
-  it('lets the last answer count, and no error replace an answer', async () => {
+  it('returns the last answer of a key, and never an error in place of an answer', async () => {
     const file = freshPath();
     const log = await openTranscriptLog(file);
     for (const record of [
@@ -232,7 +232,7 @@ describe('openTranscriptLog', () => {
     ]);
   });
 
-  it('tells that a disk is full, each time in the same words', async function () {
+  it('throws the same error each time when the disk is full', async function () {
     if (!existsSync('/dev/full')) this.skip();
     const log = await openTranscriptLog('/dev/full');
     const first = await rejectionOf(log.append(sampleAnswer()));
@@ -242,7 +242,7 @@ describe('openTranscriptLog', () => {
     await log.close();
   });
 
-  it('leaves whole lines where the system takes a part of one only', async function () {
+  it('leaves complete lines if the system writes only a part of one', async function () {
     if (process.platform === 'win32') this.skip();
     this.timeout(30_000);
     const file = freshPath();
@@ -259,7 +259,7 @@ describe('openTranscriptLog', () => {
     expect(warnings()).to.deep.equal([]);
   });
 
-  it('tells a folder, a file in the place of a folder, and what may not be written', async () => {
+  it('reports a folder, a file in place of a folder, and a file without write permission', async () => {
     const file = holding(LINE);
     for (const place of [path.dirname(file), path.join(file, 'inner.ndjson')]) {
       const error = await rejectionOf(openTranscriptLog(place));
@@ -271,7 +271,7 @@ describe('openTranscriptLog', () => {
     expect((await rejectionOf(openTranscriptLog(file, { resume: true }))).message).to.include('permission denied');
   });
 
-  it('takes a file with a byte order mark, line ends of Windows and blank lines', async () => {
+  it('reads a file with a byte order mark, Windows line endings and blank lines', async () => {
     const file = holding(`\ufeff${LINE.trim()}\r\n\r\n  \n`);
     appendFileSync(file, LINE.replace('k1', 'k2').replace('\n', '\r\n'));
     expect((await reopened(file)).map(({ key }) => key)).to.deep.equal(['k1', 'k2']);

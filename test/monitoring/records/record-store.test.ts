@@ -182,7 +182,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       expect(await values(file)).to.deep.equal([0, 1, 2, 3]);
       expect(store.status()).to.deep.equal({ written: 4, pending: 0, dropped: 0, problem: null });
       expect(warnings()).to.have.length(1);
-      expect(warnings()[0]).to.match(/cannot be put aside and goes on growing: permission denied/);
+      expect(warnings()[0]).to.match(/cannot be rotated and keeps growing: permission denied/);
       disk.failing = {};
       store.append([sampleRecord({ value: 4 })]);
       expect(existsSync(`${file}.1`)).to.equal(true);
@@ -247,7 +247,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       store.close();
       expect(text(`${file}.1`)).to.equal(content);
       expect(text(file).split('\n')).to.have.length(3);
-      expect(warnings()[0]).to.match(/it is kept as '.*\.1', and a new file begun/);
+      expect(warnings()[0]).to.match(/it is kept as '.*\.1', and a new file is started/);
     });
 
     for (const [title, header, row] of [

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
-import { retryAfterMillis, retryWaitMillis } from '../../../src/monitoring/sinks/webhook-sink.ts';
+import { retryWaitMillis } from '../../../src/monitoring/sinks/webhook-sink.ts';
 
 const fixed = (draw: number) => ({ ...createRandom(1), next: () => draw });
 
-describe('the wait before a retry', () => {
+describe('the wait of a webhook before a retry', () => {
   for (const [retry, asked, draw, wait] of [
     [0, undefined, 0, 250],
     [0, undefined, 0.5, 375],
@@ -38,26 +38,4 @@ describe('the wait before a retry', () => {
     expect(Math.min(...waits(7))).to.be.within(100, 102);
     expect(Math.max(...waits(7))).to.be.within(198, 200);
   });
-});
-
-describe('Retry-After', () => {
-  const DATE = 'Tue, 14 Nov 2023 22:13:20 GMT';
-  for (const [after, date, millis] of [
-    ['120', undefined, 120_000],
-    [' 0 ', undefined, 0],
-    ['Tue, 14 Nov 2023 22:13:50 GMT', DATE, 30_000],
-    ['Tue, 14 Nov 2023 22:13:10 GMT', DATE, 0],
-    ['Tue, 14 Nov 2023 22:13:50 GMT', undefined, undefined],
-    ['soon', DATE, undefined],
-    ['-5x', undefined, undefined],
-    ['', DATE, undefined],
-    [undefined, DATE, undefined],
-  ] as const) {
-    it(`of ${after}, at ${date} by the clock of the server, asks for ${millis} ms`, () => {
-      const headers = new Headers();
-      if (after !== undefined) headers.set('retry-after', after);
-      if (date !== undefined) headers.set('date', date);
-      expect(retryAfterMillis(headers)).to.equal(millis);
-    });
-  }
 });

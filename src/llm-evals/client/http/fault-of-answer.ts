@@ -1,21 +1,26 @@
 import type { LLMClientError } from '../../../exceptions/index.ts';
+import { retryAfterMillis } from '../../../internal/http.ts';
 import { machineClock } from '../../../internal/machine-clock.ts';
 import { clientError, type FaultDetails, fieldsOf, textOf } from '../client-error.ts';
 import type { FaultKind } from '../llm-client.ts';
 import { type Environment, redactSecrets } from '../secrets.ts';
 
-/** As much of a server's words as an error shows. */
+/** The longest excerpt of a server's message that an error shows. */
 const MAX_SHOWN = 200;
 
 /**
- * The error of an answer with a status of failure.
- * @param body parsed where it is JSON, the text otherwise
+ * Returns the error for a response whose status is not a success.
+ * @param body the parsed JSON, or the text if it is not JSON
  */
 export function faultOfAnswer(endpoint: Endpoint, response: Response, body: unknown): LLMClientError {
-  return faultOfError(endpoint, response.status, body, retryAfterMillis(response.headers));
+  const wait = retryAfterMillis(response.headers, machineClock(), { acceptsModelServerForms: true });
+  return faultOfError(endpoint, response.status, body, wait ?? null);
 }
 
-/** The same for an error that came with a status of its own. */
+/**
+ * Returns the error for an error object that carries its own status.
+ * @param retryAfter how long the server asks to wait, in milliseconds
+ */
 export function faultOfError(
   endpoint: Endpoint,
   status: number,
@@ -33,14 +38,18 @@ export function faultOfError(
   });
 }
 
-/** What a server says in place of an answer. */
+/** An error object of a server. */
 interface ServerError {
+  /** The message; empty if the body has none. */
   readonly message: string;
-  /** Type and code, as `insufficient_quota`. */
+  /** Type and code, such as `insufficient_quota`. */
   readonly codes: readonly string[];
 }
 
-/** `{ error: { message, type, code } }` of both APIs; other servers say `error`, `message` or `detail`, or some text. */
+/**
+ * Returns message and codes of an error body: `{ error: { message, type, code } }` of both APIs, or `error`, `message` or
+ * `detail` at the top level, or plain text.
+ */
 export function readError(body: unknown): ServerError {
   const fields = fieldsOf(body);
   if (fields === undefined) return { message: typeof body === 'string' ? body : '', codes: [] };
@@ -54,9 +63,9 @@ export function readError(body: unknown): ServerError {
   };
 }
 
-/** A server's words as an error shows them: in one line, without secrets, and few. */
+/** Returns a server's text as errors show it: on one line, without secrets, at most 200 characters. */
 export function excerptOf(text: string, env: Environment): string {
-  // Before it is cut, so that no half of a key is left.
+  // Redacted before it is shortened, so that no part of a key remains.
   const shown = redactSecrets(text, env)
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim();
@@ -88,51 +97,27 @@ const KINDS: Readonly<Record<number, FaultKind>> = {
   429: 'rate_limit',
 };
 
-/** A suggestion that knows more than the kind. */
+/** Returns a more specific suggestion than that of the kind, if there is one. */
 function adviceOf(kind: FaultKind, status: number, { keyVariable }: Endpoint): FaultDetails {
   if (kind === 'auth') {
-    return { suggestion: `Check that ${keyVariable} holds a key that is right and may use this model.` };
+    return { suggestion: `Check that ${keyVariable} contains a valid key with access to this model.` };
   }
   if (status >= 300 && status < 400) {
     return {
-      suggestion: 'Redirects are not followed, since the key would go along: name the last address as base_url.',
+      suggestion: 'Set base_url to the final address. Redirects are not followed, because they would forward the key.',
     };
   }
   return {};
 }
 
-/**
- * How long a server asks to wait, in milliseconds: `retry-after-ms`, or
- * `retry-after` as seconds or as a date, which is compared with the server's
- * own clock where it tells it. null where it does not say.
- */
-export function retryAfterMillis(headers: Headers, now: () => number = machineClock): number | null {
-  const millis = readNumber(headers.get('retry-after-ms'));
-  if (millis !== null) return millis;
-  const value = headers.get('retry-after');
-  const seconds = readNumber(value);
-  if (seconds !== null) return Math.round(seconds * 1000);
-  const until = Date.parse(value ?? '');
-  if (Number.isNaN(until)) return null;
-  const serverTime = Date.parse(headers.get('date') ?? '');
-  return Math.max(0, until - (Number.isNaN(serverTime) ? now() : serverTime));
-}
-
-/** A number as a header has it: digits, perhaps with a fraction; a negative wait is none. */
-function readNumber(value: string | null): number | null {
-  const text = value?.trim() ?? '';
-  if (/^-\d{1,15}(?:\.\d+)?$/.test(text)) return 0;
-  return /^\d{1,15}(?:\.\d+)?$/.test(text) ? Number(text) : null;
-}
-
-/** Where requests of a client go, and what they carry. */
+/** Where a client sends its requests, and with what. */
 export interface Endpoint {
   /** The client's id, for messages. */
   readonly id: string;
   readonly address: string;
-  /** The key among them: shown nowhere. */
+  /** Include the key, so they are never shown. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What must not be shown, as variables. */
+  /** The variables whose values are secrets, which no message shows. */
   readonly env: Environment;
   /** The variable that the key is read from, for suggestions. */
   readonly keyVariable: string;

@@ -14,36 +14,36 @@ import {
 
 import { getLogger } from '../../../internal/logger.ts';
 
-/** What is asked of a file. */
+/** The properties of a file that are used. */
 export interface FileFacts {
   /** In bytes. */
   readonly size: number;
-  /** The file's number, by which it is known under another name. */
+  /** The inode, which identifies the file after it was renamed. */
   readonly ino: number;
 }
 
-/** What a store does with files, synchronous as in `node:fs`; a test may put others in their place. */
+/** The synchronous functions of `node:fs` that are used; tests replace them. */
 export interface FileFunctions {
-  /** Opens for reading and appending, and makes the file where it is missing. */
+  /** Opens a file for reading and appending, and creates it if it is missing. */
   open(path: string, flags: 'a+'): number;
-  /** @returns the bytes that were written, which may be fewer */
+  /** @returns the number of bytes written, which may be less than `length` */
   write(descriptor: number, bytes: Uint8Array, offset: number, length: number): number;
-  /** @returns the bytes that were read; 0 at the end */
+  /** @returns the number of bytes read; 0 at the end of the file */
   read(descriptor: number, bytes: Uint8Array, offset: number, length: number, position: number): number;
   ftruncate(descriptor: number, size: number): void;
   fsync(descriptor: number): void;
   fstat(descriptor: number): FileFacts;
   close(descriptor: number): void;
-  /** What lies at a path; undefined where nothing does. */
+  /** Returns the file at a path; undefined if there is none. */
   stat(path: string): FileFacts | undefined;
   rename(from: string, to: string): void;
   /** Removes a file. */
   remove(path: string): void;
-  /** Makes a folder and those above it, where they are missing. */
+  /** Creates a folder and its parents, if they are missing. */
   mkdir(path: string): void;
 }
 
-/** Those of the system. */
+/** The functions of `node:fs`. */
 export const SYSTEM_FILES: FileFunctions = Object.freeze({
   open: (path, flags) => openSync(path, flags),
   write: (descriptor, bytes, offset, length) => writeSync(descriptor, bytes, offset, length),
@@ -70,26 +70,26 @@ export const SYSTEM_FILES: FileFunctions = Object.freeze({
   },
 } satisfies FileFunctions);
 
-/** What the lines of a file look like. */
+/** The form of the lines of a file. */
 export interface LineForm {
-  /** The first line of each file; null where there is none. */
+  /** The first line of each file; null if there is none. */
   readonly header: string | null;
-  /** What every file begins with: the header, or the beginning of each line. */
+  /** How each file starts: the header, or the start of each line. */
   readonly opening: string;
-  /** Whether line ends between quotes belong to a field. */
+  /** Whether line feeds between quotes are part of a field. */
   readonly isQuoting: boolean;
   /**
-   * Whether lines may be added below a first line; `older` where it is of an
-   * older layout, which is kept in a file of its own.
-   * @param path for the message
-   * @throws {DataValidationError} where the file holds something else
+   * Returns whether lines can be appended to a file with this first line: `same`, or `older` for an older layout, whose
+   * file is then rotated.
+   * @param path the path for the error message
+   * @throws {DataValidationError} if the file has other content
    */
   examine(firstLine: string, path: string): 'same' | 'older';
-  /** Whether a last line that lacks its end is complete all the same. */
+  /** Returns whether a last line without a line feed is complete. */
   isComplete(line: string): boolean;
 }
 
-/** Logs a line where the log can be written; monitoring goes on without its log. */
+/** Logs a message, and ignores a log that cannot be written: monitoring continues without it. */
 export function logQuietly(level: 'info' | 'warn', text: string): void {
   try {
     getLogger()[level](text);

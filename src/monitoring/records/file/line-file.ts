@@ -4,20 +4,20 @@ import { DataValidationError } from '../../../exceptions/index.ts';
 import { Utf8Stream } from '../../../internal/decode-utf8.ts';
 import { type FileFunctions, type LineForm, logQuietly } from './file-functions.ts';
 
-/** Bytes that are read at once. */
+/** How many bytes are read at once. */
 const CHUNK_BYTES = 2 ** 18;
 
 const NEWLINE = 10;
 const QUOTE = 34;
 
-/** The longest text that may be taken for one line that was cut short. */
+/** The longest truncated line, in bytes; a longer tail is not one line. */
 const MAX_TAIL_BYTES = 2 ** 20;
 
 /**
- * Where the last line that is whole ends, in bytes from the start. With
- * `isQuoting`, a line end between quotes is part of a field.
+ * Returns the end of the last complete line, in bytes from the start of the file. With `isQuoting`, a line feed between
+ * quotes is part of a field.
  */
-function findWholeEnd(files: FileFunctions, descriptor: number, size: number, isQuoting: boolean): number {
+function findCompleteEnd(files: FileFunctions, descriptor: number, size: number, isQuoting: boolean): number {
   const chunk = new Uint8Array(CHUNK_BYTES);
   let end = 0;
   let isQuoted = false;
@@ -33,19 +33,19 @@ function findWholeEnd(files: FileFunctions, descriptor: number, size: number, is
   return end;
 }
 
-/** The bytes from one place to another as text; undefined where they are more than one line may have. */
+/** Returns the text between two offsets; undefined if it is longer than a line can be. */
 function readTail(files: FileFunctions, descriptor: number, from: number, to: number): string | undefined {
   return to - from > MAX_TAIL_BYTES ? undefined : textOf(readBytes(files, descriptor, from, to));
 }
 
-/** A file's first line without its end, and whether its end is there. */
-function readFirstLine(files: FileFunctions, descriptor: number): { text: string; isWhole: boolean } {
+/** Returns the first line of a file without its line feed, and whether it had one. */
+function readFirstLine(files: FileFunctions, descriptor: number): { text: string; isEnded: boolean } {
   const start = readBytes(files, descriptor, 0, MAX_TAIL_BYTES);
   const end = start.indexOf(NEWLINE);
-  return { text: textOf(end < 0 ? start : start.subarray(0, end)), isWhole: end >= 0 };
+  return { text: textOf(end < 0 ? start : start.subarray(0, end)), isEnded: end >= 0 };
 }
 
-/** The text of bytes that may end within a character. What is not UTF-8 is a text that no line of ours has. */
+/** Returns the text of bytes that may end within a character; bytes that are not UTF-8 become U+FFFD, which no line starts with. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new Utf8Stream('the file').write(bytes);
@@ -64,20 +64,20 @@ function readBytes(files: FileFunctions, descriptor: number, from: number, to: n
   }
 }
 
-/** How an attempt to append ended. */
+/** The result of an append. */
 interface AppendOutcome {
-  /** Lines that are wholly in the file. */
+  /** How many lines were written completely. */
   readonly written: number;
-  /** Why the rest is not; undefined where all are. */
+  /** Why the other lines were not written; undefined if all were. */
   readonly problem: unknown;
 }
 
-/** Another line of unquoted fields: where it follows, a quote was left open long before, and not by the last write. */
+/** Matches another line of unquoted fields. If one follows, a quote was left open long before the last write. */
 const LIKE_A_LINE = /\n(?:[^\n"]*,){4}/;
 
 /**
- * A file of lines that is only ever added to, and that ends with a whole line
- * whatever happens to a write. All methods throw what the system throws.
+ * An append-only file that ends with a complete line after any failure of a write. All methods throw the errors of the
+ * system.
  */
 export class LineFile {
   readonly #path: string;
@@ -87,7 +87,7 @@ export class LineFile {
   #descriptor: number | undefined;
   #ino = 0;
   #size = 0;
-  /** What the file has of a line that could not be written whole. */
+  /** The range of bytes of a line that was written in part. */
   #partial: { readonly from: number; readonly to: number } | undefined;
 
   constructor(filePath: string, form: LineForm, files: FileFunctions, maxFiles: number) {
@@ -98,10 +98,9 @@ export class LineFile {
   }
 
   /**
-   * Opens the file where it is not open or is no longer the one at its path,
-   * and takes away what is there of an unfinished line.
-   * @returns the file's size
-   * @throws {DataValidationError} where it holds something else; it is left as it was
+   * Opens the file if it is not open or no longer the file at its path, and removes an incomplete last line.
+   * @returns the size of the file, in bytes
+   * @throws {DataValidationError} if it has other content; the file is left as it was
    */
   prepare(): number {
     const found = this.#files.stat(this.#path);
@@ -114,8 +113,8 @@ export class LineFile {
   }
 
   /**
-   * Adds lines, and before them the header where the file is empty, as one
-   * write; more follow only where the system took a part. Call {@link LineFile.prepare} first.
+   * Appends lines, after the header if the file is empty. Uses a single write unless the system accepts only a part of it.
+   * Call {@link LineFile.prepare} first.
    */
   append(lines: readonly string[]): AppendOutcome {
     const descriptor = this.#descriptor as number;
@@ -130,21 +129,21 @@ export class LineFile {
         done += count;
       }
     } catch (problem) {
-      const { whole, count } = wholeTexts(texts, done);
-      if (done > whole) this.#partial = { from: this.#size + whole, to: this.#size + done };
+      const { end, count } = completeTexts(texts, done);
+      if (done > end) this.#partial = { from: this.#size + end, to: this.#size + done };
       return { written: Math.max(0, count - header.length), problem };
     }
     this.#size += done;
     return { written: lines.length, problem: undefined };
   }
 
-  /** Puts the present file aside under a number, so that the next lines begin a new one. */
+  /** Renames the file to a numbered name, so that the next lines start a new file. */
   rotate(): void {
     rotateFiles(this.#path, this.#maxFiles, this.#files);
     this.close();
   }
 
-  /** Waits until what was written has reached the disk. */
+  /** Flushes the file to the disk. */
   flush(): void {
     if (this.#descriptor !== undefined) this.#files.fsync(this.#descriptor);
   }
@@ -162,13 +161,13 @@ export class LineFile {
     const descriptor = this.#files.open(this.#path, 'a+');
     try {
       const { size, ino } = this.#files.fstat(descriptor);
-      const mended = size === 0 ? 0 : this.#mend(descriptor, size);
-      if (mended === undefined) {
+      const repairedSize = size === 0 ? 0 : this.#repair(descriptor, size);
+      if (repairedSize === undefined) {
         rotateFiles(this.#path, this.#maxFiles, this.#files);
       } else {
         this.#descriptor = descriptor;
         this.#ino = ino;
-        return mended;
+        return repairedSize;
       }
     } finally {
       if (this.#descriptor !== descriptor) this.#files.close(descriptor);
@@ -176,23 +175,26 @@ export class LineFile {
     return this.#open();
   }
 
-  /** Makes a file end with a whole line; gives its size, or undefined where it must be put aside. */
-  #mend(descriptor: number, size: number): number | undefined {
+  /** Makes a file end with a complete line. Returns its size, or undefined if it must be rotated. */
+  #repair(descriptor: number, size: number): number | undefined {
     const first = readFirstLine(this.#files, descriptor);
-    if (!first.isWhole && !this.#isBeginning(first.text)) throw this.#otherContent();
-    if (first.isWhole && this.#form.examine(first.text, this.#path) === 'older') {
-      logQuietly('warn', `'${this.#path}' has an older layout; it is kept as '${this.#path}.1', and a new file begun`);
+    if (!first.isEnded && !this.#isBeginning(first.text)) throw this.#otherContent();
+    if (first.isEnded && this.#form.examine(first.text, this.#path) === 'older') {
+      logQuietly(
+        'warn',
+        `'${this.#path}' has an older layout; it is kept as '${this.#path}.1', and a new file is started`,
+      );
       return undefined;
     }
-    const end = findWholeEnd(this.#files, descriptor, size, this.#form.isQuoting);
-    return end === size ? size : this.#mendTail(descriptor, end, size);
+    const end = findCompleteEnd(this.#files, descriptor, size, this.#form.isQuoting);
+    return end === size ? size : this.#repairTail(descriptor, end, size);
   }
 
-  #mendTail(descriptor: number, end: number, size: number): number | undefined {
+  #repairTail(descriptor: number, end: number, size: number): number | undefined {
     const tail = readTail(this.#files, descriptor, end, size);
     if (tail === undefined || LIKE_A_LINE.test(tail)) {
-      const kept = `it is kept as '${this.#path}.1', and a new file begun`;
-      logQuietly('warn', `'${this.#path}' is broken from byte ${String(end)} on (a quote that does not end?); ${kept}`);
+      const kept = `it is kept as '${this.#path}.1', and a new file is started`;
+      logQuietly('warn', `'${this.#path}' is damaged from byte ${String(end)} on (an unclosed quote?); ${kept}`);
       return undefined;
     }
     if (this.#form.isComplete(tail)) return size + this.#files.write(descriptor, Buffer.from('\n'), 0, 1);
@@ -201,7 +203,7 @@ export class LineFile {
     return end;
   }
 
-  /** Whether a text without line end may be all that there is of the first line. */
+  /** Returns whether a text without a line feed can be the start of the first line. */
   #isBeginning(text: string): boolean {
     const { opening, header } = this.#form;
     return opening.startsWith(text) || (header === null && text.startsWith(opening));
@@ -214,7 +216,7 @@ export class LineFile {
     });
   }
 
-  /** Cuts an unfinished line off, unless another process has written behind it. */
+  /** Removes an incomplete line, unless another process has written after it. Returns the size of the file. */
   #withoutPartial(descriptor: number, size: number): number {
     const partial = this.#partial;
     if (partial === undefined) return size;
@@ -224,30 +226,29 @@ export class LineFile {
   }
 }
 
-/** How many texts lie wholly within so many bytes, and how many bytes those are. */
-function wholeTexts(texts: readonly string[], bytes: number): { whole: number; count: number } {
-  let whole = 0;
+/** Returns how many texts fit completely into a number of bytes, and where they end. */
+function completeTexts(texts: readonly string[], bytes: number): { end: number; count: number } {
+  let end = 0;
   for (const [count, text] of texts.entries()) {
-    const next = whole + Buffer.byteLength(text);
-    if (next > bytes) return { whole, count };
-    whole = next;
+    const next = end + Buffer.byteLength(text);
+    if (next > bytes) return { end, count };
+    end = next;
   }
-  return { whole, count: texts.length };
+  return { end, count: texts.length };
 }
 
 /**
- * Puts a file aside: `path` becomes `path.1`, what was that becomes `path.2`,
- * and so on up to the first number that is free. With `maxFiles` files, the
- * present one counted, what would come after them is removed.
- * @param maxFiles at least 2
+ * Rotates a file: `path` becomes `path.1`, the former `path.1` becomes `path.2`, and so on up to the first free number.
+ * Files beyond `maxFiles` are removed.
+ * @param maxFiles how many files are kept, including the current one; at least 2
  */
 function rotateFiles(path: string, maxFiles: number, files: FileFunctions): void {
   const nameOf = (age: number): string => (age === 0 ? path : `${path}.${String(age)}`);
   const oldest = maxFiles - 1;
-  // Left from when more were kept.
+  // From a run that kept more files.
   for (let age = maxFiles; files.stat(nameOf(age)) !== undefined; age++) files.remove(nameOf(age));
   let free = 1;
   while (free < oldest && files.stat(nameOf(free)) !== undefined) free++;
-  // From the oldest on, so that whenever this is cut short each file still has a name of its own.
+  // The oldest is renamed first, so that every file keeps a distinct name if this is interrupted.
   for (let age = free; age >= 1; age--) files.rename(nameOf(age - 1), nameOf(age));
 }

@@ -1,70 +1,51 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
+import { fileProblemOf } from '../../../io/file-problem.ts';
 import { type FileFunctions, type LineForm, logQuietly } from './file-functions.ts';
 import { LineFile } from './line-file.ts';
 
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EBUSY: 'the file is busy',
-  EDQUOT: 'the disk quota is used up',
-  EEXIST: 'a part of the path is a file',
-  EIO: 'the disk does not answer as it should',
-  EISDIR: 'it is a folder',
-  EMFILE: 'too many files are open',
-  ENFILE: 'too many files are open',
-  ENOENT: 'the folder is not there',
-  ENOSPC: 'the disk is full',
-  ENOTDIR: 'a part of the path is a file',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-};
+/** Codes of problems that may end without a change of the path. */
+const TRANSIENT = ['EAGAIN', 'EBUSY', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOSPC'];
 
-/** Faults that pass without anybody changing the path. */
-const PASSING = ['EAGAIN', 'EBUSY', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOSPC'];
-
-/** Why something could not be done with a file, in words, with the system's name for it. */
+/** Returns why an operation on a file failed, with the system's code. */
 function describeFileProblem(cause: unknown): string {
-  const code = codeOf(cause);
+  const { code, reason } = fileProblemOf(cause);
   if (code === '') return cause instanceof Error ? cause.message : String(cause);
-  return `${REASONS[code] ?? 'the system refuses'} (${code})`;
+  return `${reason ?? 'the system refuses'} (${code})`;
 }
 
-/** Whether a later try may well succeed. */
-function isPassing(cause: unknown): boolean {
-  return PASSING.includes(codeOf(cause));
+/** Returns whether a retry may succeed. */
+function isTransient(cause: unknown): boolean {
+  return TRANSIENT.includes(fileProblemOf(cause).code);
 }
 
-/** The error for a file that cannot be written from the beginning. */
+/** Returns the error for a file that cannot be opened for writing. */
 function cannotOpen(path: string, cause: unknown): DataValidationError {
   if (cause instanceof DataValidationError) return cause;
   return new DataValidationError(`Cannot write '${path}': ${describeFileProblem(cause)}.`, {
-    context: { path, code: codeOf(cause) },
+    context: { path, code: fileProblemOf(cause).code },
     suggestion: 'Name a path in a folder that can be written.',
     cause,
   });
 }
 
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
-}
-
-/** How lines are written. */
+/** Options of a {@link LineWriter}. */
 export interface LineWriterOptions {
   readonly path: string;
   readonly form: LineForm;
-  /** A file that would grow longer is put aside; Infinity for never. */
+  /** The size in bytes beyond which a file is rotated; Infinity for never. */
   readonly maxBytes: number;
-  /** Files that are kept, the present one counted. */
+  /** How many files are kept, including the current one. */
   readonly maxFiles: number;
-  /** Lines that wait while none can be written. */
+  /** The largest number of lines that wait in memory while the file cannot be written. */
   readonly mostPending: number;
-  /** Whether each write is followed by a wait for the disk. */
+  /** Whether each write is flushed to the disk. */
   readonly isFlushed: boolean;
   readonly files: FileFunctions;
-  /** What lines hold, for messages. */
+  /** A plural noun for the lines in messages, such as 'alerts'. */
   readonly what: string;
 }
 
-/** What became of the lines. */
+/** How many lines were written, wait and were dropped, and the current problem. */
 export interface LineStatus {
   readonly written: number;
   readonly pending: number;
@@ -73,9 +54,8 @@ export interface LineStatus {
 }
 
 /**
- * Adds lines to a file; those that cannot be written wait in memory, and the
- * next append tries again. Logs one warning when writing begins to fail and one
- * line when it works again.
+ * Appends lines to a file. Lines that cannot be written wait in memory, and the next append tries again. Logs a warning when
+ * writing starts to fail, and a message when it works again.
  */
 export class LineWriter {
   readonly #options: LineWriterOptions;
@@ -87,7 +67,7 @@ export class LineWriter {
   #problem: string | null = null;
   #cannotRotate = false;
 
-  /** @throws {DataValidationError} where the file holds something else, or cannot be written for a reason that does not pass */
+  /** @throws {DataValidationError} if the file has other content, or cannot be written for a reason that is not transient */
   constructor(options: LineWriterOptions) {
     const { path, form, files, maxFiles } = options;
     this.#options = options;
@@ -96,12 +76,12 @@ export class LineWriter {
     try {
       this.#file.prepare();
     } catch (cause) {
-      if (!isPassing(cause)) throw cannotOpen(path, cause);
+      if (!isTransient(cause)) throw cannotOpen(path, cause);
       this.#noteFailure(cause);
     }
   }
 
-  /** Takes lines without their ends; never throws. */
+  /** Appends lines, given without their line feeds; never throws. */
   append(lines: readonly string[]): void {
     for (const line of lines) this.#pending.push(line);
     this.#writePending();
@@ -120,7 +100,7 @@ export class LineWriter {
     });
   }
 
-  /** Writes what is pending, waits for the disk, and lets go of the file; a later append opens it again. */
+  /** Writes pending lines, flushes and closes the file; a later append opens it again. */
   close(): void {
     const { path, what } = this.#options;
     this.#writePending();
@@ -131,7 +111,7 @@ export class LineWriter {
       this.#file.flush();
       this.#file.close();
     } catch (cause) {
-      logQuietly('warn', `'${path}' could not be closed well: ${describeFileProblem(cause)}`);
+      logQuietly('warn', `'${path}' could not be closed: ${describeFileProblem(cause)}`);
     }
   }
 
@@ -146,7 +126,7 @@ export class LineWriter {
     }
   }
 
-  /** Writes as many lines as the present file has room for. */
+  /** Writes as many lines as the current file has room for. */
   #writeSome(): void {
     const size = this.#file.prepare();
     const count = this.#countFitting(size);
@@ -155,20 +135,20 @@ export class LineWriter {
     this.#pending.splice(0, written);
     this.#written += written;
     if (problem === undefined) return;
-    this.#tryToMend();
+    this.#tryToRepair();
     throw problem as Error;
   }
 
-  /** At once rather than at the next append, so that whoever reads the file meanwhile finds it whole. */
-  #tryToMend(): void {
+  /** Repairs the file now rather than at the next append, so that readers find complete lines only. */
+  #tryToRepair(): void {
     try {
       this.#file.prepare();
     } catch {
-      // Why the write failed is told; the next append mends before it writes.
+      // The failed write is reported; the next append repairs the file before it writes.
     }
   }
 
-  /** A line that is too long for any file gets one of its own. */
+  /** Returns how many lines fit into the current file; a line that is too long for any file gets a file to itself. */
   #countFitting(size: number): number {
     const { maxBytes } = this.#options;
     if (maxBytes === Infinity) return this.#pending.length;
@@ -180,7 +160,7 @@ export class LineWriter {
     return isFresh ? Math.max(1, tooMany) : tooMany;
   }
 
-  /** A file that cannot be put aside goes on growing, since records matter more than its size. */
+  /** Returns whether the file was rotated. Otherwise it keeps growing, since records matter more than its size. */
   #rotate(): boolean {
     const { path } = this.#options;
     try {
@@ -189,7 +169,7 @@ export class LineWriter {
       return true;
     } catch (cause) {
       if (!this.#cannotRotate) {
-        logQuietly('warn', `'${path}' cannot be put aside and goes on growing: ${describeFileProblem(cause)}`);
+        logQuietly('warn', `'${path}' cannot be rotated and keeps growing: ${describeFileProblem(cause)}`);
       }
       this.#cannotRotate = true;
       return false;

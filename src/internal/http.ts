@@ -1,0 +1,159 @@
+import { Utf8Stream } from './decode-utf8.ts';
+
+/** Options of {@link retryAfterMillis}. */
+export interface RetryAfterOptions {
+  /**
+   * The longest wait that is accepted, in seconds.
+   * @defaultValue Number.MAX_SAFE_INTEGER
+   */
+  readonly maxSeconds?: number | undefined;
+  /**
+   * Whether to accept what model servers send beyond the standard: `retry-after-ms`, which then takes precedence, decimal
+   * fractions, and negative numbers, which count as 0.
+   * @defaultValue false
+   */
+  readonly acceptsModelServerForms?: boolean | undefined;
+}
+
+/**
+ * Returns how long a response asks to wait before the next request, in milliseconds of at least 0 (`Retry-After`, RFC
+ * 9110, section 10.2.3): whole seconds, or the time until an HTTP date. A date is compared with the `Date` of the
+ * response, since the clocks of client and server may differ, and with `now` if there is none; a date in the past is 0.
+ * @param now the current time, in milliseconds since 1970
+ * @returns undefined if the header is missing, malformed or beyond `maxSeconds`
+ */
+export function retryAfterMillis(headers: Headers, now: number, options: RetryAfterOptions = {}): number | undefined {
+  const { maxSeconds = Number.MAX_SAFE_INTEGER, acceptsModelServerForms = false } = options;
+  const value = headers.get('retry-after')?.trim() ?? '';
+  const millis =
+    (acceptsModelServerForms ? readDecimal(headers.get('retry-after-ms')?.trim() ?? '') : undefined) ??
+    readSeconds(value, acceptsModelServerForms) ??
+    millisUntil(value, headers.get('date'), now);
+  return millis !== undefined && millis <= maxSeconds * 1000 ? millis : undefined;
+}
+
+function readSeconds(value: string, acceptsDecimals: boolean): number | undefined {
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const seconds = acceptsDecimals ? readDecimal(value) : undefined;
+  return seconds === undefined ? undefined : Math.round(seconds * 1000);
+}
+
+function readDecimal(value: string): number | undefined {
+  return /^-?\d+(?:\.\d+)?$/.test(value) ? Math.max(0, Number(value)) : undefined;
+}
+
+function millisUntil(value: string, serverDate: string | null, now: number): number | undefined {
+  const until = parseHttpDate(value, now);
+  if (until === undefined) return undefined;
+  return Math.max(0, until - (parseHttpDate(serverDate ?? '', now) ?? now));
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const MONTH = `(?<month>${MONTHS.join('|')})`;
+const DAY_NAME = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+const LONG_DAY_NAME = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day';
+const TIME = String.raw`(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)`;
+
+const DATE_FORMATS = [
+  // IMF-fixdate: Sun, 06 Nov 1994 08:49:37 GMT
+  new RegExp(String.raw`^${DAY_NAME}, (?<day>\d\d) ${MONTH} (?<year>\d{4}) ${TIME} GMT$`),
+  // RFC 850: Sunday, 06-Nov-94 08:49:37 GMT
+  new RegExp(String.raw`^${LONG_DAY_NAME}, (?<day>\d\d)-${MONTH}-(?<year>\d\d) ${TIME} GMT$`),
+  // asctime: Sun Nov  6 08:49:37 1994
+  new RegExp(String.raw`^${DAY_NAME} ${MONTH} (?<day>\d\d| \d) ${TIME} (?<year>\d{4})$`),
+];
+
+/**
+ * Returns the time of an HTTP date, in milliseconds since 1970, or undefined for any other text. `Date.parse` would also
+ * accept bare numbers and local times. Reads the three formats that RFC 9110, section 5.6.7, requires.
+ * @param now the current time, in milliseconds since 1970; decides the century of a year with two digits
+ */
+export function parseHttpDate(text: string, now: number): number | undefined {
+  const trimmed = text.trim();
+  for (const format of DATE_FORMATS) {
+    const fields = format.exec(trimmed)?.groups;
+    if (fields !== undefined) return timeOf(fields, now);
+  }
+  return undefined;
+}
+
+function timeOf(fields: Readonly<Record<string, string>>, now: number): number | undefined {
+  const [day, hour, minute, second] = ['day', 'hour', 'minute', 'second'].map((name) => Number(fields[name])) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  const month = MONTHS.indexOf(fields['month'] as string);
+  const digits = fields['year'] as string;
+  const timeInYear = (year: number): number => {
+    // Date.UTC takes years below 100 for those of the 20th century.
+    const midnight = new Date(0).setUTCFullYear(year, month, day);
+    return midnight + ((hour * 60 + minute) * 60 + second) * 1000;
+  };
+  const year = digits.length === 4 ? Number(digits) : fullYear(Number(digits), timeInYear, now);
+  const daysInMonth = new Date(new Date(0).setUTCFullYear(year, month + 1, 0)).getUTCDate();
+  // Second 60 is a leap second.
+  const isValid = day >= 1 && day <= daysInMonth && hour < 24 && minute < 60 && second <= 60;
+  return isValid ? timeInYear(year) : undefined;
+}
+
+/** Returns the latest year with these two last digits that puts the date at most 50 years into the future. */
+function fullYear(digits: number, timeInYear: (year: number) => number, now: number): number {
+  const current = new Date(now).getUTCFullYear();
+  const latest = new Date(now).setUTCFullYear(current + 50);
+  let year = current - (current % 100) + 100 + digits;
+  while (timeInYear(year) > latest) year -= 100;
+  return year;
+}
+
+/** The start of a response's text. */
+export interface LimitedText {
+  readonly text: string;
+  /** Whether this is all of it. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * Returns the text of a response, up to a limit that protects the memory; the rest is not taken from the network.
+ * @param maxBytes the limit, in bytes after decompression; a character that crosses it is left out
+ * @throws {DataValidationError} if the bytes within the limit are not UTF-8
+ */
+export async function readLimitedText({ body }: Response, maxBytes: number): Promise<LimitedText> {
+  if (body === null) return { text: '', isComplete: true };
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new Utf8Stream('The answer');
+  let text = '';
+  let room = maxBytes;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return { text: text + decoder.end(), isComplete: true };
+    text += decoder.write(value.subarray(0, room));
+    room -= value.byteLength;
+    if (room >= 0) continue;
+    // Not awaited: a server that keeps sending must not delay the result.
+    void reader.cancel().catch(() => undefined);
+    return { text, isComplete: false };
+  }
+}
+
+/** Why a request got no response. */
+export interface FetchFailure {
+  readonly message: string;
+  /** The system's code, such as `ECONNREFUSED`. */
+  readonly code: string | undefined;
+}
+
+/**
+ * Returns the reason behind an error of `fetch`, whose own message is only "fetch failed"; undefined for a thrown value that
+ * is not an error.
+ */
+export function fetchFailureOf(thrown: unknown): FetchFailure | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  const inner = thrown.cause instanceof Error ? thrown.cause : thrown;
+  const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : undefined;
+  // Node tries the addresses of a host one after the other, and then reports all of their errors in one without a message.
+  const first = inner instanceof AggregateError ? (inner.errors[0] as unknown) : undefined;
+  const message = inner.message === '' && first instanceof Error ? first.message : inner.message;
+  return { message: message === '' ? (code ?? thrown.message) : message, code };
+}

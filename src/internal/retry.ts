@@ -1,0 +1,106 @@
+import type { Random } from './random.ts';
+
+/** Waits that double. */
+export interface Backoff {
+  /** The wait before the first retry, in milliseconds, without jitter. */
+  readonly baseMillis: number;
+  /**
+   * The longest wait, in milliseconds, also with jitter.
+   * @defaultValue Infinity
+   */
+  readonly capMillis?: number | undefined;
+  /**
+   * A random factor of each wait, so that clients that failed together do not retry together.
+   * @defaultValue none: the factor is 1
+   */
+  readonly jitter?: Jitter | undefined;
+}
+
+/** A factor that is uniformly distributed in [min, max). */
+export interface Jitter {
+  readonly min: number;
+  readonly max: number;
+  /** Draws one number per wait. */
+  readonly random: Pick<Random, 'next'>;
+}
+
+/** Keeps 2^retry finite, since 0 x Infinity is not a number. */
+const MAX_EXPONENT = 1023;
+
+/**
+ * Returns how long to wait before a retry, in milliseconds: `baseMillis` x 2^retry x jitter, at most `capMillis`.
+ * @param retry the number of retries before this one
+ */
+export function backoffMillis(retry: number, { baseMillis, capMillis = Infinity, jitter }: Backoff): number {
+  const factor = jitter === undefined ? 1 : jitter.min + (jitter.max - jitter.min) * jitter.random.next();
+  return Math.min(capMillis, baseMillis * 2 ** Math.min(retry, MAX_EXPONENT) * factor);
+}
+
+/** The longest time that a timer takes, in milliseconds (24.8 days); `setTimeout` fires at once for a longer one. */
+export const MAX_TIMER_MILLIS = 2 ** 31 - 1;
+
+/**
+ * Resolves after a time in milliseconds, 24.8 days at most.
+ * @throws the signal's reason when it is aborted before that
+ */
+export function sleep(millis: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      },
+      Math.min(Math.max(millis, 0), MAX_TIMER_MILLIS),
+    );
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/**
+ * Runs work with a signal that is aborted when the time is up or when `outer` is aborted. Waits for the work in any case:
+ * race it against {@link whenAborted} if it may ignore its signal. The timer and the listener end with the work.
+ * @param millis the limit, in milliseconds, at most {@link MAX_TIMER_MILLIS}
+ * @param timeoutError makes the reason of the signal when the time is up; with `outer`, it is that signal's reason
+ * @throws what the work throws
+ */
+export async function withTimeLimit<Result>(
+  millis: number,
+  timeoutError: () => Error,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController();
+  const stop = (): void => {
+    controller.abort(outer?.reason);
+  };
+  const timer = setTimeout(() => {
+    controller.abort(timeoutError());
+  }, millis);
+  outer?.addEventListener('abort', stop, { once: true });
+  if (outer?.aborted === true) stop();
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', stop);
+  }
+}
+
+/**
+ * Never resolves.
+ * @throws the signal's reason when it is aborted
+ */
+export function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const stop = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
