@@ -4,7 +4,7 @@ import { each, turned } from '../float64.ts';
 import type { NumericsCase } from '../numerics-case.ts';
 import { codes, EXACT, spread, tensorCase, uniform } from '../pose.ts';
 
-/** Numbers that no arithmetic leaves as they are by chance. */
+/** Generates numbers that arithmetic is unlikely to leave unchanged. */
 const numbers = (size: number): Float32Array => spread(size, size, -30, 30);
 
 const row = (values: ArrayLike<number>, columns: number, index: number): number[] =>
@@ -37,7 +37,7 @@ const PICKED: readonly NumericsCase[] = [
       expected: [0, 1, 2].map((index) => each(places, (place) => values[index * 33 + place] as number)),
     };
   }),
-  // WebGPU computes with int32 as if it were float32: beyond 2^24 nothing may lean on it.
+  // WebGPU computes int32 as float32, so integers beyond 2^24 must not be used.
   tensorCase({ op: 'gather', name: 'whole numbers below 2^24 stay whole', tolerance: EXACT }, () => {
     const values = codes(3, 33, 2 ** 24);
     const places = codes(4, 257, 33);
@@ -148,7 +148,7 @@ const TURNED: readonly NumericsCase[] = [
     const given = codes(7, 257, 33);
     given[5] = -1;
     return {
-      // Not made as float32: wasm writes the bits of whole numbers there.
+      // The dtype float32 is not requested from oneHot, because wasm then writes the bits of integers.
       ask: (tf) => tf.oneHot(tf.tensor1d(given, 'int32'), 33).cast('float32'),
       expected: Array.from(given).map((code) => Array.from({ length: 33 }, (_, column) => Number(column === code))),
     };
@@ -170,5 +170,5 @@ const TURNED: readonly NumericsCase[] = [
   }),
 ];
 
-/** What moves numbers and computes none. */
+/** Cases for ops that move numbers without computing. */
 export const ARRANGING_CASES: readonly NumericsCase[] = [...PICKED, ...PUT_TOGETHER, ...TURNED];

@@ -17,7 +17,7 @@ import {
 
 const [N, D, G] = [257, 7, 3];
 
-/** Gradients that TensorFlow.js finds itself, against those of calculus. */
+/** Cases for automatic gradients of TensorFlow.js, compared with analytical gradients. */
 export const GRADIENT_CASES: readonly NumericsCase[] = [
   tensorCase(
     { op: 'grad', name: 'of sum (sigmoid(x w) v) in w: x^t (v p (1 - p))', tolerance: sumOf(N) + N * SIGMOID },

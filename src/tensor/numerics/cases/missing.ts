@@ -6,12 +6,12 @@ import type { NumericsCase } from '../numerics-case.ts';
 import { EXACT, tensorCase } from '../pose.ts';
 
 /**
- * Missing values are NaN, and WGSL lets an implementation take it that there is none: what our code leans on is asked.
- * More than four values, since some kernels take four at once.
+ * Missing values are NaN, but WGSL lets implementations assume that there are no NaN. These cases test the behavior
+ * that our code relies on. There are more than four values because some kernels process four at once.
  */
 const VALUES: readonly number[] = [NaN, 0, 1, -1, NaN, Infinity, -Infinity, 0.5, NaN, 3.4e38, 1e-30];
 
-/** A question about values with missing ones among them. */
+/** A case about values that include missing ones. */
 interface Asked {
   readonly op: string;
   readonly name: string;
@@ -129,5 +129,5 @@ const TOGETHER: readonly NumericsCase[] = [
   ),
 ];
 
-/** Missing and infinite values. */
+/** Cases for missing and infinite values. */
 export const MISSING_CASES: readonly NumericsCase[] = [...ONE_BY_ONE, ...TOGETHER];
