@@ -265,7 +265,8 @@ async function admit(backend: TensorBackend, { allowSoftware }: StartOptions): P
 
 async function activate(tf: Tf, name: string): Promise<void> {
   const isSet = await withoutNewListeners(() => tf.setBackend(name));
-  if (!isSet) throw new Error(`TensorFlow.js did not start the backend ${name}${name === 'webgpu' ? whyNoDevice() : ''}`);
+  if (!isSet)
+    throw new Error(`TensorFlow.js did not start the backend ${name}${name === 'webgpu' ? whyNoDevice() : ''}`);
   await tf.ready();
   if (name === 'webgpu') lookAfterDevice(tf.backend(), forgetWebGpu);
 }

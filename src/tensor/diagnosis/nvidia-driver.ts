@@ -40,7 +40,10 @@ export function missingOfDriver(host: Host): readonly MissingPart[] {
   const hidden = host.env['CUDA_VISIBLE_DEVICES'];
   if (hidden !== '' && hidden !== '-1') return ofDriver;
   const what = `CUDA_VISIBLE_DEVICES is '${hidden}', which hides every GPU from CUDA`;
-  return [...ofDriver, { what, mend: 'Set it to the devices to use, or unset it to use all:\nunset CUDA_VISIBLE_DEVICES' }];
+  return [
+    ...ofDriver,
+    { what, mend: 'Set it to the devices to use, or unset it to use all:\nunset CUDA_VISIBLE_DEVICES' },
+  ];
 }
 
 function missingOnLinux(host: Host): readonly MissingPart[] {
@@ -63,7 +66,7 @@ function noDriver(host: Host): MissingPart {
   return {
     what: `no NVIDIA driver is loaded (no ${VERSION_FILE}${hasLibrary ? `, although ${LIBRARY} is installed` : ''})`,
     mend:
-   `If the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.linux} or newer, and restart the ` +
+      `If the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.linux} or newer, and restart the ` +
       `machine. On Debian:\napt-get install nvidia-driver\n${IN_A_CONTAINER}\n${DOCKER_RUN}`,
   };
 }

@@ -26,8 +26,7 @@ const GRAPHICS_IN_A_CONTAINER =
   'In a container, enable the graphics capability of the NVIDIA Container Toolkit:\n' +
   'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics …';
 
-const ASK_THE_DRIVER =
-  'To show which driver is found and its errors (package vulkan-tools):\nvulkaninfo --summary';
+const ASK_THE_DRIVER = 'To show which driver is found and its errors (package vulkan-tools):\nvulkaninfo --summary';
 
 /**
  * Returns what WebGPU lacks of Vulkan on Linux: the loader, a driver's manifest, or the library that the manifest

@@ -226,7 +226,7 @@ async function readNumbers({ name, value, rows }: PlainOutput): Promise<Float64A
   if (numbers.length === rows && missing < 0) return numbers;
   const fault =
     numbers.length === rows
-      ? `nothing at index ${String(missing)}`
+      ? `no value at index ${String(missing)}`
       : `${String(numbers.length)} values for ${String(rows)} rows`;
   throw badOutput(name, fault, { index: missing, values: numbers.length, rows });
 }

@@ -68,10 +68,13 @@ function dealOut(rows: CalibrationRows, folds: number | null, trainSize: number 
     const tests = stratifiedSplit(strata, Array<number>(folds).fill(1 / folds), seed);
     return tests.map((test) => ({ train: complement(all, test), test }));
   }
-  throw new DataValidationError(`${String(folds)} folds need at least ${String(folds)} rows; there are ${String(all.length)}.`, {
-    context: { rows: all.length, folds },
-    suggestion: 'Give more rows, or fit and measure on the same rows with one fold.',
-  });
+  throw new DataValidationError(
+    `${String(folds)} folds need at least ${String(folds)} rows; there are ${String(all.length)}.`,
+    {
+      context: { rows: all.length, folds },
+      suggestion: 'Give more rows, or fit and measure on the same rows with one fold.',
+    },
+  );
 }
 
 /**
@@ -220,7 +223,8 @@ function fitPart(
 
 /** Returns warnings about the calibrated rows, in addition to those about the calibrator. */
 function remarks(final: CalibratorState, states: readonly CalibratorState[], folds: number | null): string[] {
-  if (folds === 1) return ['calibration is measured on the rows that it was fitted on, which makes it look better than it is'];
+  if (folds === 1)
+    return ['calibration is measured on the rows that it was fitted on, which makes it look better than it is'];
   const ownIn = states.map(({ groups }) => new Set(groups.flatMap(({ label, map }) => (map === null ? [] : [label]))));
   return final.groups.flatMap(({ label, map }) => {
     const pooled = map === null ? 0 : ownIn.filter((own) => !own.has(label)).length;

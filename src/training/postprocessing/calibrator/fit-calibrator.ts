@@ -157,7 +157,9 @@ function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
       rates: kept.map((place) => rates[place] as number),
     },
     warning:
-      rates[0] === rates.at(-1) ? 'the curve is flat, because the rate of positives does not rise with the score' : null,
+      rates[0] === rates.at(-1)
+        ? 'the curve is flat, because the rate of positives does not rise with the score'
+        : null,
   };
 }
 

@@ -44,12 +44,7 @@ export async function readGroupedScores(source: ColumnSource, sensitive: Sensiti
   assertCodesHaveLabels(groups);
   assertSameLength({ scores: scores.length, sensitive: groups.codes.length });
   assertNoneMissing('scores', scores, Number.isNaN);
-  assertNoneMissing(
-    'sensitive',
-    groups.codes,
-    (code) => code < 0,
-    'Remove such rows, or give them a separate group.',
-  );
+  assertNoneMissing('sensitive', groups.codes, (code) => code < 0, 'Remove such rows, or give them a separate group.');
   return { scores, groups };
 }
 
