@@ -55,9 +55,9 @@ const LEVEL = 0.95;
 const GRID = 2 ** 24;
 
 /**
- * Measures the quality of decisions, or the exact expectation for randomized decisions. A row that is decided 1 with
+ * Measures the quality of decisions, or the exact expectation for randomised decisions. A row that is decided 1 with
  * probability p counts as p rows decided 1, and 1 - p rows decided 0. Intervals are those of the same number of
- * deterministic rows. For randomized decisions they are at most too wide, never too narrow.
+ * deterministic rows. For randomised decisions they are at most too wide, never too narrow.
  * @param probabilities of the decision 1, [n]; 0 or 1 for deterministic decisions
  * @param y [n], 0 or 1
  * @param groups [n], without missing values

@@ -6,7 +6,7 @@ import { invalidParameter } from '../internal/arguments.ts';
 /** Rows of a linear program, each with one coefficient per variable. */
 type Rows = readonly ArrayLike<number>[];
 
-/** A linear program: minimize objective . x subject to rows and bounds. */
+/** A linear program: minimise objective . x subject to rows and bounds. */
 export interface LinearProgram {
   /** One finite cost per variable; at least one variable. */
   readonly objective: ArrayLike<number>;

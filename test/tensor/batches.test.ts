@@ -80,7 +80,7 @@ for (const backend of BACKENDS) {
       expect([...(batch.membership ?? [])]).to.deep.equal([0, 0, 1]);
     });
 
-    it('normalize weights within the batch; a batch without weight has shares of 0', async () => {
+    it('normalise weights within the batch; a batch without weight has shares of 0', async () => {
       const weights = Float32Array.of(0, 0, 0, 1, 2, 5, 0);
       const first = await read({ ...ROWS, weights }, undefined, 0);
       expect([...(first.shares ?? [])]).to.deep.equal([0, 0, 0]);

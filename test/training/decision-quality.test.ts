@@ -12,7 +12,7 @@ function groups(a: number, b: number, labels = ['a', 'b']): CategoricalColumn {
 }
 
 describe('the quality of decisions', () => {
-  it('is the exact expectation for randomized decisions', () => {
+  it('is the exact expectation for randomised decisions', () => {
     // Group a: labels 1, 1, 0, 0 with p 1, 0.5, 0.25, 0. Group b: labels 1, 0, 0 with p 0.5, 0.5, 0.75.
     const quality = judgeDecisions([1, 0.5, 0.25, 0, 0.5, 0.5, 0.75], Uint8Array.of(1, 1, 0, 0, 1, 0, 0), groups(4, 3), options); // prettier-ignore
     expect(quality.n).to.equal(7);

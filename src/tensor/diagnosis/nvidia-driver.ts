@@ -42,7 +42,7 @@ export function missingOfDriver(host: Host): readonly MissingPart[] {
   const what = `CUDA_VISIBLE_DEVICES is '${hidden}', which hides every GPU from CUDA`;
   return [
     ...ofDriver,
-    { what, mend: 'Set it to the devices to use, or unset it to use all:\nunset CUDA_VISIBLE_DEVICES' },
+    { what, mend: 'Set it to the devices to use, or remove it to use all:\nunset CUDA_VISIBLE_DEVICES' },
   ];
 }
 

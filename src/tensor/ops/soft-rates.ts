@@ -59,7 +59,7 @@ export function extremes(tf: Tf, { rates, present }: SoftRates): { highest: Tens
 export function largestGap(tf: Tf, { rates, present }: SoftRates): Tensor1D {
   const { highest, lowest } = extremes(tf, { rates, present });
   const gap = highest.sub(lowest).reshape<Tensor1D>([-1]);
-  // With fewer than two groups, the difference is an artifact of the shifts, and its gradient must not be used.
+  // With fewer than two groups, the difference is an artefact of the shifts, and its gradient must not be used.
   return tf.where(present.sum().greater(1), gap, tf.zerosLike(gap));
 }
 
@@ -87,7 +87,7 @@ function slopeOfSums(tf: Tf, sums: Tensor2D, weights: Tensor2D): Tensor2D {
   const { rates, present, divisors } = ratesOf(tf, sums, weights);
   const { highest, lowest } = extremes(tf, { rates, present });
   const direction = tf.sub(rates.equal(highest).cast('float32'), rates.equal(lowest).cast('float32'));
-  // With fewer than two groups, the difference is an artifact of the shifts.
+  // With fewer than two groups, the difference is an artefact of the shifts.
   const gap = highest.sub(lowest).mul(present.sum().greater(1).cast('float32'));
   return direction.mul(present).mul(gap.mul(2)).div(divisors);
 }

@@ -168,11 +168,14 @@ function copiesOf(model: TypedModel): () => TypedModel {
     owned = structuredClone({ ...model });
   } catch (cause) {
     return () => {
-      throw new ValueError('The model cannot be copied: it has no clone method, and one of its properties cannot be cloned.', {
-        context: { parameter: 'model' },
-        suggestion: new Model().' => 'Pass a function that creates a model, for example () => new Model().' => new Model().',
-        cause,
-      });
+      throw new ValueError(
+        'The model cannot be copied: it has no clone method, and one of its properties cannot be cloned.',
+        {
+          context: { parameter: 'model' },
+          suggestion: 'Pass a function that creates a model, for example () => new Model().',
+          cause,
+        },
+      );
     };
   }
   const prototype: unknown = Object.getPrototypeOf(model);
@@ -185,7 +188,8 @@ function callFactory<Made>(make: () => Made): Made {
   } catch (cause) {
     throw new ValueError('The function given as estimator threw an error instead of returning a model.', {
       context: { parameter: 'estimator' },
-      suggestion: new Model(), not the class itself.' => 'Pass a function that creates an unfitted model, for example () => new Model(), not the class itself.' => new Model(), not the class itself.',
+      suggestion:
+        'Pass a function that creates an unfitted model, for example () => new Model(), not the class itself.',
       cause,
     });
   }

@@ -23,7 +23,7 @@ import { type LinearFit, LinearModel } from './linear-model.ts';
 /** Options of {@link LinearRegression}. */
 export interface LinearRegressionOptions {
   /**
-   * The weight of the penalty |b|^2, 0 or more; scikit-learn's alpha in Ridge. The intercept is not penalized.
+   * The weight of the penalty |b|^2, 0 or more; scikit-learn's alpha in Ridge. The intercept is not penalised.
    * @defaultValue 0
    */
   readonly l2?: number | undefined;
@@ -60,11 +60,11 @@ const MIN_GAIN = 1e-20;
 const PARAMS = z.object({ l2: z.number(), precision: z.enum(PRECISIONS), backend: z.nullable(z.string()) });
 
 /**
- * Fits weighted least squares: b and b0 that minimize
+ * Fits weighted least squares: b and b0 that minimise
  *
  *     sum_i w_i (y_i - x_i b - b0)^2 + l2 |b|^2
  *
- * The fit solves the normal equations of centered and scaled columns, O(rows features^2), with steps of iterative
+ * The fit solves the normal equations of centred and scaled columns, O(rows features^2), with steps of iterative
  * refinement. If columns are collinear up to rounding, the solution is one of many, with the least norm in scaled
  * columns. The coefficient of a constant column is 0. `warnings` reports both cases. If there is one row, or all y
  * are equal, every prediction is that value.

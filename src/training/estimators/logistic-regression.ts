@@ -22,7 +22,7 @@ import { CERTAIN_LOG_ODDS, LinearClassifier, type LinearFit, oneClassFit } from 
 /** Options of {@link LogisticRegression}. */
 export interface LogisticRegressionOptions {
   /**
-   * The weight of the penalty |b|^2 / 2, 0 or more; scikit-learn's 1 / C. The intercept is not penalized.
+   * The weight of the penalty |b|^2 / 2, 0 or more; scikit-learn's 1 / C. The intercept is not penalised.
    * @defaultValue 1
    */
   readonly l2?: number | undefined;
@@ -81,15 +81,15 @@ const PARAMS = z.object({
 const STATE = LINEAR_STATE.extend({ deviance: z.number() });
 
 /**
- * Fits a logistic regression: P(y = 1 | x) = 1 / (1 + exp(-(x b + b0))), with b and b0 that minimize
+ * Fits a logistic regression: P(y = 1 | x) = 1 / (1 + exp(-(x b + b0))), with b and b0 that minimise
  *
  *     sum_i w_i log(1 + exp(-s_i (x_i b + b0))) + l2 / 2 |b|^2,  s_i = -1 or 1
  *
- * This is scikit-learn's objective with C = 1 / l2. Weights are not normalized: twice the rows count twice against
- * the penalty. Features need not be standardized, but the penalty applies to coefficients in the original units.
+ * This is scikit-learn's objective with C = 1 / l2. Weights are not normalised: twice the rows count twice against
+ * the penalty. Features need not be standardised, but the penalty applies to coefficients in the original units.
  *
  * The fit uses Newton's method (iteratively reweighted least squares). Each step is halved until it lowers the
- * objective, and takes O(rows features^2). Columns are centered and scaled internally, which affects only the
+ * objective, and takes O(rows features^2). Columns are centred and scaled internally, which affects only the
  * rounding error.
  *
  * Degenerate cases, each reported in `warnings`:

@@ -132,13 +132,13 @@ const PARAMS = z.object({ num_steps: z.number(), learning_rate: z.nullable(z.num
 
 /**
  * Fits a logistic regression with the npm package ml-logistic-regression: plain gradient descent from 0, on the host
- * in float64. It minimizes
+ * in float64. It minimises
  *
  *     sum_i w_i log(1 + exp(-s_i (x_i b + b0))),  s_i = -1 or 1
  *
  * without a penalty. Use it only if you already use the package: `LogisticRegression` with l2 = 0 finds the optimum
  * in about six steps. This class stops after `numSteps`, and reports in `warnings` if it has not converged.
- * Standardize the features first. If a plane separates the classes, no optimum exists, and the result depends on the
+ * Standardise the features first. If a plane separates the classes, no optimum exists, and the result depends on the
  * number of steps.
  *
  * The package supports neither an intercept nor weights. A column of ones provides the intercept. Weights enter
@@ -221,7 +221,7 @@ export class MlLogisticRegression extends LinearClassifier<LinearFit> implements
     if (!parameters.every(Number.isFinite)) {
       throw new TrainingError('Gradient descent diverged: the coefficients are not finite.', {
         context: { learningRate, numSteps },
-        suggestion: 'Omit learningRate, standardize the features, or use LogisticRegression.',
+        suggestion: 'Omit learningRate, standardise the features, or use LogisticRegression.',
       });
     }
     const converged = slope <= FLAT;

@@ -38,7 +38,7 @@ export async function askPredictions(
     suggestion:
       kind === 'decisions'
         ? 'Pass an estimator whose predict respects { threshold }, or returns 0 and 1.'
-        : 'Check what the estimator learned, and standardize the features.',
+        : 'Check what the estimator learned, and standardise the features.',
   });
 }
 

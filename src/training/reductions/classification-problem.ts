@@ -51,7 +51,7 @@ export interface MisclassificationCosts {
 }
 
 /**
- * Sets up the minimization of the cost of wrong decisions under a parity constraint.
+ * Sets up the minimisation of the cost of wrong decisions under a parity constraint.
  *
  * Deciding 1 instead of 0 saves a row of label y the amount s = (falsePositive + falseNegative) y - falsePositive +
  * the contribution of the constraint's multipliers. The learner's target is 1 if s > 0, with weight |s|.

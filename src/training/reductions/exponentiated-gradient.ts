@@ -203,7 +203,7 @@ interface SaddlePoint {
 }
 
 /**
- * Solves the game over the convex hull of the pool: minimize sum_k error_k Q_k + B s subject to (gamma_k - bounds) .
+ * Solves the game over the convex hull of the pool: minimise sum_k error_k Q_k + B s subject to (gamma_k - bounds) .
  * Q <= s for every constraint, sum Q = 1, Q and s at least 0. The dual variables are the multipliers.
  */
 async function solveSaddlePoint({ pool: { members }, problem, limit }: Game): Promise<SaddlePoint> {

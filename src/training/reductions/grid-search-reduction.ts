@@ -26,7 +26,7 @@ import { searchGrid } from './search-grid.ts';
 
 /**
  * Implements the grid search reduction. It fits the estimator once per point of a grid of multipliers. It keeps the
- * predictor that minimizes (1 - constraintWeight) error + constraintWeight (largest violation) on the training rows.
+ * predictor that minimises (1 - constraintWeight) error + constraintWeight (largest violation) on the training rows.
  *
  * The result is one deterministic predictor. It does not guarantee a bound: it comes as close to the constraint as
  * the points of the grid allow, at a cost in error. A grid has one dimension per group and event, less one group of

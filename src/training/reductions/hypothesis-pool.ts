@@ -42,7 +42,7 @@ export class HypothesisPool {
   }
 
   /**
-   * Calls the oracle, and returns the member that minimizes error + multipliers . gamma.
+   * Calls the oracle, and returns the member that minimises error + multipliers . gamma.
    * @returns its index in `members`
    */
   async bestResponse(multipliers: Float64Array): Promise<number> {

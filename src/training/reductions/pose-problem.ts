@@ -62,7 +62,7 @@ interface GroupLossBound {
 }
 
 /**
- * Sets up the minimization of the mean loss with each group's mean loss at most a bound (Agarwal, Dudik and Wu 2019).
+ * Sets up the minimisation of the mean loss with each group's mean loss at most a bound (Agarwal, Dudik and Wu 2019).
  * The targets stay unchanged; a row of group g has the weight 1 + multiplier(g) / share(g).
  * @param cells with every label 0
  */

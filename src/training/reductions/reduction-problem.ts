@@ -1,4 +1,4 @@
-/** Rows for an ordinary learner. Minimizing their weighted error is the best response to multipliers. */
+/** Rows for an ordinary learner. Minimising their weighted error is the best response to multipliers. */
 export interface OracleRows {
   /** [rows] the targets to learn. */
   readonly targets: Float64Array;
@@ -36,7 +36,7 @@ export interface GridSteps {
 }
 
 /**
- * A constrained minimization problem: minimize error(h) subject to gamma(h) <= bounds, with one multiplier per
+ * A constrained minimisation problem: minimise error(h) subject to gamma(h) <= bounds, with one multiplier per
  * constraint.
  */
 export interface ReductionProblem {

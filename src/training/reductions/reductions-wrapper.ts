@@ -69,7 +69,7 @@ const ROUNDING = 1e-12;
  * the error of the result is within 2 gaps of that of the best mixture under the same bound. Its excess over the
  * bound is then at most eps (1 + 2 gaps).
  *
- * Predictions are randomized: two equal rows may be decided differently (see `randomization`, `bestDeterministic`).
+ * Predictions are randomised: two equal rows may be decided differently (see `randomization`, `bestDeterministic`).
  * If the estimator of decisions is a regression, it decides at a threshold of 0.5. The constraint is met at a cost in
  * accuracy, and holds on new rows only up to sampling error. Rates that the constraint does not name are not
  * constrained.
@@ -142,7 +142,7 @@ export class ReductionsWrapper {
 
   /**
    * Returns the mean of the mixture's predictions, each clipped to the range, for `bounded_group_loss`: [rows].
-   * Losses are convex, so no group's mean loss is larger than under the randomized predictions.
+   * Losses are convex, so no group's mean loss is larger than under the randomised predictions.
    * @throws {TrainingError} before `fit`
    * @throws {ValueError} for a constraint on decisions
    */
@@ -159,7 +159,7 @@ export class ReductionsWrapper {
   }
 
   /**
-   * Returns randomized predictions, [rows]: decisions 0 or 1, or for a square or absolute loss the value of a
+   * Returns randomised predictions, [rows]: decisions 0 or 1, or for a square or absolute loss the value of a
    * predictor drawn for each row. The same seed and rows give the same predictions.
    * @throws {TrainingError} before `fit`
    */

@@ -14,7 +14,7 @@ const MAX_AXES = 500;
 const FINE_AXES = 4;
 
 /**
- * Calls the oracle at every point of a grid, and selects the point that minimizes (1 - w) error + w largest
+ * Calls the oracle at every point of a grid, and selects the point that minimises (1 - w) error + w largest
  * violation; the first of equals.
  */
 export async function searchGrid(

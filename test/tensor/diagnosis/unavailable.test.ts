@@ -27,7 +27,7 @@ describe('a native library that cannot be opened', () => {
     expect(missing[0]?.mend).to.include(`\nnpm rebuild --ignore-scripts=false ${GPU}\n`);
   });
 
-  it('is recognized if only the stack names the package', () => {
+  it('is recognised if only the stack names the package', () => {
     const error = loaderError(
       'libtensorflow.so.2: invalid ELF header',
       '\n    at Object.<anonymous> (/app/node_modules/@tensorflow/tfjs-node/dist/index.js:60:18)',

@@ -79,7 +79,7 @@ for (const how of PRECISIONS) {
       expect(twice.converged).to.equal(true);
     });
 
-    it('treats a penalized pair of equal columns as one column with half the penalty', async () => {
+    it('treats a penalised pair of equal columns as one column with half the penalty', async () => {
       // With b in both columns, the penalty l2 / 2 (b^2 + b^2) is that of 2b under l2 / 2.
       const { x, y } = makeRows(300);
       const single = await new LogisticRegression({ l2: 2, ...how }).fit(

@@ -6,7 +6,7 @@ import type { ReductionConstraint } from '../../../src/training/reductions/const
 import { ReductionsWrapper } from '../../../src/training/reductions/reductions-wrapper.ts';
 import { TableLearner } from './table-learner.ts';
 
-/** Rows with one feature of few values: every randomized decision rule is a probability per value. */
+/** Rows with one feature of few values: every randomised decision rule is a probability per value. */
 interface Rows {
   readonly values: readonly number[];
   readonly labels: readonly number[];
@@ -50,7 +50,7 @@ const EVENTS: Partial<Record<ReductionConstraint, (label: number) => string>> = 
 };
 
 /**
- * Finds the best randomized rule with a separate linear program: p(value) and one slack, minimize error + price x
+ * Finds the best randomised rule with a separate linear program: p(value) and one slack, minimise error + price x
  * slack subject to both sides of every group.
  */
 async function bestRule(constraint: ReductionConstraint, rows: Rows, bound: number, price: number): Promise<number> {

@@ -29,7 +29,7 @@ interface Unary {
   readonly expected: (x: number) => number;
 }
 
-/** Halves of even and odd numbers, and their neighbors. */
+/** Halves of even and odd numbers, and their neighbours. */
 const halves = (): Float32Array =>
   Float32Array.of(-2.5, -1.5, -0.5, 0.49999997, 0.5, 1.5, 2.5, 3.4999998, 8388607, 1e30);
 

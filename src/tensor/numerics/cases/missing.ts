@@ -6,7 +6,7 @@ import type { NumericsCase } from '../numerics-case.ts';
 import { EXACT, tensorCase } from '../pose.ts';
 
 /**
- * Missing values are NaN, but WGSL lets implementations assume that there are no NaN. These cases test the behavior
+ * Missing values are NaN, but WGSL lets implementations assume that there are no NaN. These cases test the behaviour
  * that our code relies on. There are more than four values because some kernels process four at once.
  */
 const VALUES: readonly number[] = [NaN, 0, 1, -1, NaN, Infinity, -Infinity, 0.5, NaN, 3.4e38, 1e-30];

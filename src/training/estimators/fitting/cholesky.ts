@@ -19,7 +19,7 @@ export interface PivotRule {
 }
 
 /**
- * Factorizes a symmetric matrix, O(size^3 / 6).
+ * Factorises a symmetric matrix, O(size^3 / 6).
  *
  * If the matrix does not have full rank (collinear columns), a small ridge is added. The solution is then close to
  * the one of least norm.
@@ -56,7 +56,7 @@ function lowerFactor(
         ? 1 + jitter
         : (matrix[i * size + j] as number) * (scale[i] as number) * (scale[j] as number);
       for (let k = 0; k < j; k++) sum -= (lower[i * size + k] as number) * (lower[j * size + k] as number);
-      // The comparison is false for NaN, so NaN does not stop the factorization. It propagates to the solution, which
+      // The comparison is false for NaN, so NaN does not stop the factorisation. It propagates to the solution, which
       // is checked.
       if (isDiagonal && sum <= leastPivot) return undefined;
       lower[i * size + j] = isDiagonal ? Math.sqrt(sum) : sum / (lower[j * size + j] as number);

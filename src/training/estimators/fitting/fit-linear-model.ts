@@ -91,7 +91,7 @@ export interface LinearFit extends LinearScore {
 const LARGEST_RIDGE = 1e300;
 
 /**
- * Minimizes a penalized loss of a linear score.
+ * Minimises a penalised loss of a linear score.
  * @throws {TrainingError} if the loss or the result is not finite
  */
 export async function fitLinearModel(task: LinearTask): Promise<LinearFit> {

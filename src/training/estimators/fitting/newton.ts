@@ -4,7 +4,7 @@ import { pause } from '../pause.ts';
 import { type CholeskyFactor, factorise, solve } from './cholesky.ts';
 import type { LossProblem } from './loss-problem.ts';
 
-/** The minimization task: the problem's loss plus the sum of ridge c^2 / 2. */
+/** The minimisation task: the problem's loss plus the sum of ridge c^2 / 2. */
 export interface NewtonTask {
   readonly problem: LossProblem;
   /** [parameters], 0 or more. */
@@ -62,7 +62,7 @@ const LONG_MOVE = 0.25;
 const LOOSE_GAIN = 1e-6;
 
 /**
- * Minimizes a convex objective with Newton's method; each step is halved until it lowers the objective.
+ * Minimises a convex objective with Newton's method; each step is halved until it lowers the objective.
  *
  * A step s solves (X'WX + ridge) s = -gradient and has a predicted gain of -gradient's / 2. The first step with a
  * predicted gain below `leastGain` is taken and is the last. If X'WX is expensive, its factor is reused while the
@@ -174,6 +174,6 @@ export function notFinite(what: string, context: Record<string, unknown>): Train
   return new TrainingError(`${what} of these rows cannot be computed: it is not finite.`, {
     context,
     suggestion:
-      'Check X, y and sampleWeight for values too large or too small to be squared, and standardize the features.',
+      'Check X, y and sampleWeight for values too large or too small to be squared, and standardise the features.',
   });
 }

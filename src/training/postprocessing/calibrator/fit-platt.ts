@@ -26,7 +26,7 @@ interface PlattRows {
 type Line = readonly [slope: number, intercept: number];
 
 /**
- * Fits Platt's sigmoid (1999): the slope and intercept that minimize the cross-entropy to smoothed targets. The
+ * Fits Platt's sigmoid (1999): the slope and intercept that minimise the cross-entropy to smoothed targets. The
  * targets are (N+ + 1) / (N+ + 2) for positives and 1 / (N- + 2) for negatives, where N+ and N- are the total weights
  * of the labels.
  *
@@ -58,7 +58,7 @@ export function fitPlatt({ scores, y, weights }: LabelledScores, margin: number,
   };
 }
 
-/** Minimizes the loss with Newton's steps, each halved until the loss falls enough. */
+/** Minimises the loss with Newton's steps, each halved until the loss falls enough. */
 function descend(rows: PlattRows, start: Line): Line {
   let line = start;
   let loss = meanLoss(rows, line);

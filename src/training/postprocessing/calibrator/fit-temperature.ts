@@ -11,7 +11,7 @@ const MAX_STEPS = 200;
 const TOLERANCE = 1e-12;
 
 /**
- * Finds the temperature T, from 0.01 to 100, that minimizes the log loss of sigmoid(logit(score) / T) (Guo et al.
+ * Finds the temperature T, from 0.01 to 100, that minimises the log loss of sigmoid(logit(score) / T) (Guo et al.
  * 2017).
  *
  * In b = 1 / T the loss is convex. Its derivative is sum w (sigmoid(b x) - y) x, which increases with b. Newton's
@@ -25,7 +25,7 @@ export function fitTemperature({ scores, y, weights }: LabelledScores, margin: n
   if (x.every((value) => value === 0)) {
     return fitted(1, 'every score is 0.5, which no temperature changes, so the temperature is 1');
   }
-  // Weights are normalized to shares, so that their unit causes neither overflow nor loss of precision.
+  // Weights are normalised to shares, so that their unit causes neither overflow nor loss of precision.
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const derivatives = (b: number): [first: number, second: number] => {
     let [first, second] = [0, 0];

@@ -30,7 +30,7 @@ interface PlacesWithinTolerance {
 }
 
 /**
- * Finds the indexes on a common grid, one per curve, that maximize the weighted sum of the curves while the grid
+ * Finds the indexes on a common grid, one per curve, that maximise the weighted sum of the curves while the grid
  * values differ by at most `tolerance`. Ties go to the indexes that are closest together, then to those further
  * right.
  *
@@ -104,7 +104,7 @@ class WindowMaximum {
 }
 
 /**
- * Chooses the constrained rate of each group that maximizes the mean of the groups' objective values, weighted by
+ * Chooses the constrained rate of each group that maximises the mean of the groups' objective values, weighted by
  * their shares. The result is one common rate, or rates that differ by at most `tolerance`. Searches the grid; the
  * first of equal values wins. O(groups x grid).
  */
@@ -130,7 +130,7 @@ function chooseRates(
 }
 
 /**
- * Chooses the point of each group in the plane of false and true positive rates that maximizes the objective over all
+ * Chooses the point of each group in the plane of false and true positive rates that maximises the objective over all
  * rows. Without a tolerance, all groups share one point, on the lower envelope of the groups' hulls: the points that
  * every group can reach.
  */
@@ -187,7 +187,7 @@ function totalsOf(curves: readonly ScoreCurve[]): { positives: number; negatives
 const ON_DIAGONAL = 1e-12;
 
 /**
- * Chooses a rule per group that maximizes the objective under the constraint.
+ * Chooses a rule per group that maximises the objective under the constraint.
  * @throws {DataValidationError} if a group lacks a label that the constraint or the objective needs
  */
 export async function fitRules(rows: ScoredRows, settings: ThresholdSettings): Promise<ThresholdRules> {

@@ -26,7 +26,7 @@ export interface ThresholdOptimizerOptions {
    */
   readonly constraint?: ThresholdConstraintName | undefined;
   /**
-   * The objective to maximize under the constraint; `equalized_odds` supports only `accuracy_score` and
+   * The objective to maximise under the constraint; `equalized_odds` supports only `accuracy_score` and
    * `balanced_accuracy_score`.
    * @defaultValue 'accuracy_score'
    */

@@ -19,7 +19,7 @@ export interface OddsGain {
 const MAX_CELLS = 2e7;
 
 /**
- * Finds the rates of each group that maximize the objective under relaxed equalized odds, as a linear program. No two
+ * Finds the rates of each group that maximise the objective under relaxed equalized odds, as a linear program. No two
  * groups' false positive rates, and no two groups' true positive rates, differ by more than `tolerance`.
  *
  * Variables: x_g and y_g of each group, and the corner (a, b) of the square with side `tolerance` that contains all

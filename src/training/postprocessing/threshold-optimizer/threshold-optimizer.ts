@@ -60,12 +60,12 @@ const THRESHOLD_FROM_JSON_OPTION_NAMES: OptionNames<ThresholdFromJsonOptions> = 
 export type ScoreSource = ColumnSource | MatrixSource;
 
 /**
- * Turns scores into decisions with a randomized threshold per group. A rate becomes equal in all groups, and an
+ * Turns scores into decisions with a randomised threshold per group. A rate becomes equal in all groups, and an
  * objective is as large as this constraint allows (Hardt, Price and Srebro 2016, "Equality of Opportunity in
  * Supervised Learning"). The rules are those of fairlearn's class of the same name.
  *
  * For each group, thresholds and their mixtures reach the points under the upper convex hull of (constrained rate,
- * objective). A simple constraint selects the common rate x on a grid that maximizes sum_g share_g hull_g(x), where
+ * objective). A simple constraint selects the common rate x on a grid that maximises sum_g share_g hull_g(x), where
  * share_g is the group's share of the weight. `equalized_odds` selects the best point (FPR, TPR) that every group's
  * ROC hull reaches: x on the grid, y = min_g hull_g(x). A group with a higher hull ignores the score with probability
  * `pIgnore`, and then decides 1 with probability x. With a `tolerance`, rates may differ by that much. This is solved
@@ -294,7 +294,7 @@ function rulesToMarkdown(rules: ThresholdRules): string {
 }
 
 /**
- * Splits the scores of a rule into bands, from high scores to low ones; neighboring bands with equal probability are
+ * Splits the scores of a rule into bands, from high scores to low ones; neighbouring bands with equal probability are
  * merged.
  */
 function scoreBands(rule: ThresholdInterpolation): ScoreBand[] {

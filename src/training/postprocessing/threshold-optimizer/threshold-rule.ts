@@ -6,7 +6,7 @@ export interface ThresholdOperation {
 }
 
 /**
- * A randomized rule. With probability `pIgnore` it ignores the score and decides 1 with probability
+ * A randomised rule. With probability `pIgnore` it ignores the score and decides 1 with probability
  * `predictionConstant`. Otherwise `operation0` decides with probability `p0` and `operation1` with probability `p1`.
  * p0 + p1 = 1.
  */

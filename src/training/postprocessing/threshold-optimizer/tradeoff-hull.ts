@@ -11,7 +11,7 @@ export interface TradeoffHull {
   readonly operations: readonly ThresholdOperation[];
 }
 
-/** A position between two neighboring points of a hull. */
+/** A position between two neighbouring points of a hull. */
 interface HullPlace {
   /** The index of the left point; the right point is the next one. */
   readonly left: number;

@@ -17,7 +17,7 @@ async function fitted(options: ThresholdOptimizerOptions = {}): Promise<Threshol
 }
 
 describe('ThresholdOptimizer, predictions', () => {
-  /** Half of the rows of group a with a score of 1 are positive, so that its rule is randomized. */
+  /** Half of the rows of group a with a score of 1 are positive, so that its rule is randomised. */
   const drawn = {
     scores: [1, 1, 1, 1, 2, 1, 1, 1],
     y: [1, 1, 0, 0, 1, 0, 0, 0],
