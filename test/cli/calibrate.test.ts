@@ -184,7 +184,7 @@ describe('evenhand calibrate', () => {
     [
       'more folds than rows',
       () => ['--csv', write('two.csv', ['score,y,g', '0.5,1,a', '0.4,0,a'])],
-      /5 folds need as many rows/,
+      /5 folds need at least 5 rows/,
     ],
     [
       'an unknown method',

@@ -156,7 +156,7 @@ function boundOf(
     return { ratio: 1, slack: atLeastZero('differenceBound', differenceBound ?? fallback) };
   }
   if (differenceBound !== undefined) {
-    throw invalidParameter('differenceBound', 'be left out where ratioBound is given', differenceBound);
+    throw invalidParameter('differenceBound', 'be left out if ratioBound is given', differenceBound);
   }
   if (!(Number.isFinite(ratioBound) && ratioBound > 0 && ratioBound <= 1))
     throw invalidParameter('ratioBound', 'be above 0 and at most 1', ratioBound);

@@ -99,7 +99,7 @@ export function parseGridSearch(options: GridSearchOptions): GridSearchSettings 
   const grid = options.grid === undefined ? undefined : parseGrid(options.grid);
   const compat = options.compat === undefined ? undefined : oneOf('compat', options.compat, GRID_COMPATS);
   if (compat !== undefined && grid !== undefined) {
-    throw invalidParameter('compat', 'be left out where grid gives the points', compat);
+    throw invalidParameter('compat', 'be left out if grid gives the points', compat);
   }
   return Object.freeze({ estimator, constraint, gridSize, gridLimit, grid, compat, constraintWeight });
 }

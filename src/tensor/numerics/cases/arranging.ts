@@ -18,7 +18,7 @@ const PICKED: readonly NumericsCase[] = [
     ] as const
   ).map(([rows, columns]) =>
     tensorCase(
-      { op: 'gather', name: `4,097 rows of [${String(rows)}, ${String(columns)}], some often`, tolerance: EXACT },
+      { op: 'gather', name: `4,097 rows of [${String(rows)}, ${String(columns)}], some repeated`, tolerance: EXACT },
       () => {
         const values = numbers(rows * columns);
         const places = codes(1, 4097, rows);
@@ -38,7 +38,7 @@ const PICKED: readonly NumericsCase[] = [
     };
   }),
   // WebGPU computes int32 as float32, so integers beyond 2^24 must not be used.
-  tensorCase({ op: 'gather', name: 'whole numbers below 2^24 stay whole', tolerance: EXACT }, () => {
+  tensorCase({ op: 'gather', name: 'integers below 2^24 stay exact', tolerance: EXACT }, () => {
     const values = codes(3, 33, 2 ** 24);
     const places = codes(4, 257, 33);
     return {
@@ -104,7 +104,7 @@ const PUT_TOGETHER: readonly NumericsCase[] = [
       expected: [values, values.slice(0, 5)],
     };
   }),
-  tensorCase({ op: 'tile', name: 'of a row, and of a matrix both ways', tolerance: EXACT, answers: 2 }, () => {
+  tensorCase({ op: 'tile', name: 'of a row, and of a matrix along both axes', tolerance: EXACT, answers: 2 }, () => {
     const values = numbers(33);
     const twice = [0, 1, 2].flatMap((index) => [...row(values, 11, index), ...row(values, 11, index)]);
     return {
@@ -137,14 +137,14 @@ const TURNED: readonly NumericsCase[] = [
       expected: [0, 1, 2, 3, 4].map((part) => turned(values.slice(part * 231, (part + 1) * 231), 7, 33)),
     };
   }),
-  tensorCase({ op: 'reshape', name: 'of a product: to a vector and on', tolerance: EXACT }, () => {
+  tensorCase({ op: 'reshape', name: 'of a product: to a vector and further', tolerance: EXACT }, () => {
     const values = numbers(255 * 3);
     return {
       ask: (tf) => tf.tensor2d(values, [255, 3]).mul(2).reshape([-1]).reshape([5, 51, 3]).mul(0.5).expandDims(0),
       expected: values,
     };
   }),
-  tensorCase({ op: 'oneHot', name: '257 codes of 33, one of them none', tolerance: EXACT }, () => {
+  tensorCase({ op: 'oneHot', name: '257 codes of 33, one of them -1', tolerance: EXACT }, () => {
     const given = codes(7, 257, 33);
     given[5] = -1;
     return {
@@ -153,7 +153,7 @@ const TURNED: readonly NumericsCase[] = [
       expected: Array.from(given).map((code) => Array.from({ length: 33 }, (_, column) => Number(column === code))),
     };
   }),
-  tensorCase({ op: 'cast', name: 'to int32 cuts towards 0, and back', tolerance: EXACT, answers: 2 }, () => {
+  tensorCase({ op: 'cast', name: 'to int32 truncates towards 0, and back', tolerance: EXACT, answers: 2 }, () => {
     const values = Float32Array.of(-2.9, -1, -0.5, 0, 0.999, 1, 2.5, 16777216);
     const whole = each(values, Math.trunc).map((value) => value + 0);
     return {
@@ -161,7 +161,7 @@ const TURNED: readonly NumericsCase[] = [
       expected: [whole, whole],
     };
   }),
-  tensorCase({ op: 'cast', name: 'of yes and no to 1 and 0', tolerance: EXACT }, () => {
+  tensorCase({ op: 'cast', name: 'of booleans to 1 and 0', tolerance: EXACT }, () => {
     const values = uniform(8, 257);
     return {
       ask: (tf) => tf.tensor1d(values).greater(0).cast('float32').mul(3),

@@ -21,7 +21,7 @@ const COUNTED = SIZES.map(([rows, cells]) =>
   hostCase(
     {
       op: 'cellCounts',
-      name: `${String(rows)} rows in ${String(cells)} cells, some left out`,
+      name: `${String(rows)} rows in ${String(cells)} cells, some excluded`,
       tolerance: EXACT,
       reads: 1,
     },
@@ -41,7 +41,7 @@ const WEIGHED = SIZES.map(([rows, cells]) =>
   hostCase(
     {
       op: 'cellCounts',
-      name: `weights of ${String(rows)} rows in ${String(cells)} cells, whole numbers from 0 to 9`,
+      name: `weights of ${String(rows)} rows in ${String(cells)} cells, integers from 0 to 9`,
       tolerance: EXACT,
       reads: 2,
     },
@@ -92,7 +92,7 @@ const TABLES: readonly NumericsCase[] = [
   hostCase(
     {
       op: 'cellCounts',
-      name: 'weights of 200,000 rows, four chunks: what float32 would round is kept',
+      name: 'weights of 200,000 rows, four chunks: exact although float32 would round',
       tolerance: EXACT,
       reads: 2,
     },
@@ -107,7 +107,7 @@ const TABLES: readonly NumericsCase[] = [
     },
   ),
   hostCase(
-    { op: 'cellTables', name: 'two columns and a code that is left out', tolerance: 257 * 2 ** -41 * 4, reads: 1 },
+    { op: 'cellTables', name: 'two columns and an excluded code', tolerance: 257 * 2 ** -41 * 4, reads: 1 },
     () => {
       const given = codes(3, 257, 6);
       const columns = [between(4, 257, -1, 2), between(5, 257, 0, 4)] as const;
@@ -154,7 +154,7 @@ function edges({ width, first, count }: HistogramBins): Float32Array {
 
 const HISTOGRAMS: readonly NumericsCase[] = [NEAREST, DOWN].flatMap((bins) => [
   hostCase(
-    { op: 'histogram', name: `values on and beside the edges of bins, ${bins.rounding}`, tolerance: EXACT, reads: 1 },
+    { op: 'histogram', name: `values on and next to the edges of bins, ${bins.rounding}`, tolerance: EXACT, reads: 1 },
     () => {
       const values = edges(bins);
       const groups = codes(6, values.length, 4).map((code) => code - 1);
@@ -180,7 +180,7 @@ const HISTOGRAMS: readonly NumericsCase[] = [NEAREST, DOWN].flatMap((bins) => [
 ]);
 
 const WEIGHED_BINS = hostCase(
-  { op: 'histogram', name: 'weights that are whole numbers, 0 among them', tolerance: EXACT, reads: 2 },
+  { op: 'histogram', name: 'integer weights, including 0', tolerance: EXACT, reads: 2 },
   () => {
     const values = between(9, 4097, 0, 1);
     const groups = codes(10, 4097, 2);

@@ -55,7 +55,7 @@ const UNARY: readonly Unary[] = [
   },
   {
     op: 'exp',
-    name: 'far below 0 it is 0, from -1e4 to -20, and 1 at 0',
+    name: 'from -1e4 to -20, where it is 0, and at 0, where it is 1',
     tolerance: exponential(0) + 20 * Math.exp(-20),
     values: () => Float32Array.of(-1e4, -1000, -200, -104, -88, -60, -20, 0),
     apply: (x) => x.exp(),
@@ -153,7 +153,7 @@ const UNARY: readonly Unary[] = [
   },
   {
     op: 'floor',
-    name: 'of numbers beside whole ones',
+    name: 'of numbers next to integers',
     tolerance: EXACT,
     values: () => Float32Array.of(...halves(), 1, -1, 0.99999994, -1e-30, ...spread(10, 250, -3, 6)),
     apply: (x) => x.floor(),

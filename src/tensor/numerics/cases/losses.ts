@@ -206,7 +206,7 @@ const RATES: readonly NumericsCase[] = GROUPED.flatMap(([k, n, g, empty]) => {
 });
 
 const NO_GAP = tensorCase(
-  { op: 'largestGap', name: 'one group with rows has no gap, and no slope', tolerance: 0, answers: 2 },
+  { op: 'largestGap', name: 'one group with rows has no gap, and no gradient', tolerance: 0, answers: 2 },
   () => {
     const scores = uniform(1, 3);
     return {

@@ -73,7 +73,7 @@ const STACKED: readonly NumericsCase[] = FLAGS.map(([transposeA, transposeB]) =>
 );
 
 const SPECIAL: readonly NumericsCase[] = [
-  tensorCase({ op: 'matMul', name: 'a product with ones adds whole numbers up exactly', tolerance: EXACT }, () => {
+  tensorCase({ op: 'matMul', name: 'a product with ones sums integers exactly', tolerance: EXACT }, () => {
     // 4,097 numbers of at most 1,000 add up to less than 2^24.
     const values = Float32Array.from({ length: 4097 }, (_, index) => (index * 7) % 1001);
     return {
@@ -82,7 +82,7 @@ const SPECIAL: readonly NumericsCase[] = [
     };
   }),
   tensorCase(
-    { op: 'matMul', name: 'columns of 0 and 1 pick numbers over 12 orders of magnitude as they are', tolerance: EXACT },
+    { op: 'matMul', name: 'columns of 0 and 1 select numbers over 12 orders of magnitude exactly', tolerance: EXACT },
     () => {
       const values = spread(3, 33, -6, 6);
       const order = Array.from({ length: 33 }, (_, index) => (index * 5) % 33);

@@ -77,7 +77,7 @@ const OTHERS: readonly NumericsCase[] = [
     const values = uniform(2, 5 * 33);
     return { ask: (tf) => tf.tensor2d(values, [5, 33]).sum(0, true), expected: columnSums(values, 5, 33) };
   }),
-  tensorCase({ op: 'sum', name: 'of whole numbers is exact', tolerance: EXACT }, () => {
+  tensorCase({ op: 'sum', name: 'of integers is exact', tolerance: EXACT }, () => {
     const values = Float32Array.from(codes(3, 4097, 1000));
     return { ask: (tf) => tf.tensor1d(values).sum(), expected: rowSums(values, 1, 4097) };
   }),

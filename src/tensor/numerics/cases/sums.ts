@@ -40,7 +40,7 @@ const BY_GROUP: readonly NumericsCase[] = [
   hostCase(
     {
       op: 'groupSums',
-      name: 'groups whose values are 12 orders of magnitude apart, each in shares of its own sum',
+      name: 'groups whose values differ by 12 orders of magnitude, each relative to its own sum',
       tolerance: GROUP_SUM,
       reads: 1,
     },
@@ -65,7 +65,7 @@ const BY_GROUP: readonly NumericsCase[] = [
   hostCase(
     {
       op: 'groupColumnSums',
-      name: 'two columns computed from one, rows left out',
+      name: 'two columns computed from one, rows excluded',
       tolerance: GROUP_SUM,
       reads: 1,
     },

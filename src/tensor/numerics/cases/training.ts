@@ -142,7 +142,7 @@ const CHUNKS: NumericsCase = {
 };
 
 const PARTS: readonly NumericsCase[] = [
-  hostCase({ op: 'readTogether', name: 'three tensors by one reading', tolerance: EXACT, reads: 1 }, () => {
+  hostCase({ op: 'readTogether', name: 'three tensors in one read', tolerance: EXACT, reads: 1 }, () => {
     const values = [uniform(15, 1), uniform(16, 257), uniform(17, 33)] as const;
     return {
       given: (tf) => ({ a: tf.tensor1d(values[0]), b: tf.tensor1d(values[1]), c: tf.tensor2d(values[2], [3, 11]) }),
@@ -186,7 +186,7 @@ const PARTS: readonly NumericsCase[] = [
       ],
     };
   }),
-  tensorCase({ op: 'rectifierGradient', name: 'nothing passes at 0 and below', tolerance: EXACT }, () => {
+  tensorCase({ op: 'rectifierGradient', name: 'is 0 at 0 and below', tolerance: EXACT }, () => {
     const flow = uniform(21, 257);
     const passed = uniform(22, 257).map((value, index) => (index % 5 === 0 ? 0 : value));
     return {

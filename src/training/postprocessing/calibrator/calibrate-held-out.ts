@@ -47,7 +47,7 @@ interface HeldOutPart {
 function resolveParts(options: PartOptions): { folds: number | null; trainSize: number | null } {
   const { folds, trainSize } = options;
   if (trainSize === undefined) return { folds: requireWhole('folds', folds ?? 5, 1), trainSize: null };
-  if (folds !== undefined) throw invalidParameter('folds', 'be left out where trainSize is given', folds);
+  if (folds !== undefined) throw invalidParameter('folds', 'be left out if trainSize is given', folds);
   return { folds: null, trainSize: requireLevel('trainSize', trainSize) };
 }
 

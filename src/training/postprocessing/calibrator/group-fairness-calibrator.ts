@@ -141,7 +141,7 @@ export class GroupFairnessCalibrator {
     this.minSamples = requireWhole('minSamples', options.minSamples ?? 20, 1);
     this.input = oneOf('input', options.input ?? 'logit', PLATT_INPUTS);
     if (options.input !== undefined && this.method !== 'platt') {
-      throw invalidParameter('input', `be left out where the method is ${this.method}`, options.input);
+      throw invalidParameter('input', `be left out if the method is ${this.method}`, options.input);
     }
     Object.freeze(this);
   }

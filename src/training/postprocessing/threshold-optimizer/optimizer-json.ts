@@ -98,7 +98,7 @@ function readRules(state: unknown, params: z.output<typeof optimizerSchema>['par
   const field = SETTINGS.find((name) => chosen[name] !== params[name]);
   if (field === undefined) return rules;
   throw new DataValidationError(
-    `This is no threshold optimizer: 'state.${field}': must be that of params, ${String(params[field])}; got ${String(chosen[field])}.`,
+    `This is not a valid threshold optimizer: 'state.${field}': must be equal to that of params, ${String(params[field])}; got ${String(chosen[field])}.`,
     { context: { field: `state.${field}` }, suggestion: SUGGESTION },
   );
 }
@@ -107,7 +107,7 @@ function assertSameKind(stored: string | undefined, given: string | undefined): 
   if (stored === given) return;
   const required =
     stored === undefined
-      ? 'be left out, as this optimizer had none'
+      ? 'be left out, because this optimizer had none'
       : `be the fitted ${stored} that this optimizer had`;
   throw new ValueError(`The estimator parameter must ${required}. Got ${given ?? 'none'} instead.`, {
     context: { parameter: 'estimator', kind: stored, value: given },

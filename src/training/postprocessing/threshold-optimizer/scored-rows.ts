@@ -83,7 +83,7 @@ function readLabels(y: ColumnSource): Int8Array {
     if (!DataValidationError.isInstance(error) || !('value' in error.context)) throw error;
     throw new DataValidationError(error.message, {
       context: error.context,
-      suggestion: 'Map the label that counts as positive to 1 and the others to 0.',
+      suggestion: 'Map the positive label to 1 and the others to 0.',
       cause: error,
     });
   }

@@ -167,7 +167,7 @@ describe('calibration of held-out rows', () => {
       'folds and a train size',
       () => calibrateHeldOut(scores, y, { groups, folds: 5, trainSize: 0.5 }),
       ValueError,
-      /folds parameter must be left out where trainSize is given/,
+      /folds parameter must be left out if trainSize is given/,
     ],
     [
       'more folds than rows',

@@ -242,7 +242,7 @@ describe('upper hull', () => {
     );
   });
 
-  it('its slopes decrease', () => {
+  it('the slopes of its edges decrease', () => {
     fc.assert(
       fc.property(anyPoints, (points) => {
         const kept = upperHull(points.x, points.y);

@@ -124,7 +124,7 @@ describe('a threshold optimizer as JSON', () => {
     state: { groups: { group: string; interpolation: { p0: unknown; operation0: { threshold: unknown } } }[] };
   }
   const faults: [string, (json: StoredRules) => unknown, RegExp][] = [
-    ['nothing', () => null, /This is no threshold optimizer/],
+    ['nothing', () => null, /This is no(?:t a valid)? threshold optimizer/],
     ['another kind', (json) => ({ ...json, kind: 'calibrator' }), /'kind'/],
     [
       'an unknown constraint',
@@ -168,7 +168,7 @@ describe('a threshold optimizer as JSON', () => {
     }).map(([field, value]): (typeof faults)[0] => [
       `rules of another ${field} than the options`,
       (json) => ({ ...json, state: { ...json.state, [field]: value } }),
-      new RegExp(`'state\\.${field}': must be that of params`),
+      new RegExp(`'state\\.${field}': must be equal to that of params`),
     ]),
     [
       'a group twice',
@@ -241,7 +241,7 @@ describe('a threshold optimizer around an estimator', () => {
     expect(() => ThresholdOptimizer.fromJSON(json)).to.throw(ValueError, /fitted first_feature/);
     expect(() => ThresholdOptimizer.fromJSON({ ...json, estimator: null }, { estimator: new FirstFeature() })).to.throw(
       ValueError,
-      /must be left out, as this optimizer had none. Got first_feature instead/,
+      /must be left out, because this optimizer had none. Got first_feature instead/,
     );
     const other = { ...json, estimator: { kind: 'logistic_regression' } };
     expect(() => ThresholdOptimizer.fromJSON(other, { estimator: new FirstFeature() })).to.throw(

@@ -137,7 +137,7 @@ describe('ThresholdOptimizer, data', () => {
       expect(error).to.be.instanceOf(DataValidationError);
       expect(error.message).to.match(/y must be 0 or 1, but holds ('yes'|2) at index 0/);
       expect(error.context['argument']).to.equal('y');
-      expect(error.suggestion).to.equal('Map the label that counts as positive to 1 and the others to 0.');
+      expect(error.suggestion).to.equal('Map the positive label to 1 and the others to 0.');
     }
   });
 
