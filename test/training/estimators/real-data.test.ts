@@ -134,7 +134,7 @@ for (const name of ['compas', 'german', 'adult'] satisfies DataName[]) {
       exact = await new LogisticRegression({ precision: 'float64' }).fit(rows.x, rows.y);
     });
 
-    it('minimises the same objective: its gradient is within their tolerance at their solution, and zero at ours', () => {
+    it('minimises the same objective: the gradient is within tolerance at their solution, and zero at ours', () => {
       expect(Math.max(...slopesOf(rows, theirs, 1))).to.be.below(STOPPING_SLOPE);
       expect(Math.max(...scaledSlopesOf(rows, exact, 1))).to.be.below(1e-11);
     });

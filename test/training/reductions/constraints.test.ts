@@ -259,7 +259,7 @@ describe('constraints of the reductions', () => {
     expectClose(signedWeights(balanced, multipliers), signedWeights(plain, multipliers), 0);
   });
 
-  it('distinguish five thousand groups: only the group that is decided differently is far from the overall rate', () => {
+  it('distinguish five thousand groups: only the one decided differently is far from the overall rate', () => {
     const [size, groups] = [200_000, 5000];
     const labels = Array.from({ length: size }, (_, row) => Number(Math.floor(row / groups) % 2 === 0));
     const sensitive = labels.map((_, row) => `g${String(row % groups)}`);
