@@ -1,17 +1,18 @@
 import { ConfigValidationError } from '../exceptions/index.ts';
 
-/** The places where tensors can be computed, best first. */
+/** The backends that can compute tensors, best first. */
 export const TENSOR_BACKENDS = ['node-gpu', 'webgpu', 'node', 'wasm', 'cpu'] as const;
 
 /** One of {@link TENSOR_BACKENDS}. */
 export type TensorBackend = (typeof TENSOR_BACKENDS)[number];
 
-/** A backend by name, or `auto`: the first that works. */
+/** The name of a backend, or `auto`: the first that works. */
 export type BackendChoice = TensorBackend | 'auto';
 
 /**
- * The choice that a text names; `auto` for an empty one, as scripts leave a variable that they mean to unset.
- * @throws {ConfigValidationError} for an unknown name
+ * Parses the name of a backend. Empty text means `auto`, because scripts often clear a variable by setting it to
+ * empty text.
+ * @throws {ConfigValidationError} if the name is unknown
  */
 export function parseBackendChoice(given: string): BackendChoice {
   if (given === '') return 'auto';

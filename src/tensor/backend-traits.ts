@@ -1,17 +1,20 @@
 import type { TensorBackend, Tf } from './runtime.ts';
 
-/** What is asked of a backend before it is loaded. */
+/** Properties of a backend that are known before it is loaded. */
 export interface BackendTraits {
-  /** Whether its work stays in the thread that asks, so that threads do more of it. */
+  /** Whether it computes in the calling thread, so that more threads do more work. */
   readonly isOneThreaded: boolean;
-  /** Networks that are trained together as one wide one; a part of a sweep's result, so no option. */
+  /**
+   * The number of networks that are trained together as one wide network. It affects the result of a sweep, so it is
+   * not an option.
+   */
   readonly networksAtOnce: number;
 }
 
-/** Networks that one thread trains together on a CPU. */
+/** The number of networks that one thread trains together on a CPU. */
 const NETWORKS_OF_A_THREAD = 8;
 
-/** What training has to know of a backend. A GPU trains one wide stack as fast as a narrow one. */
+/** Returns the properties of a backend that training needs. A GPU trains a wide stack as fast as a narrow one. */
 export function traitsOf(backend: TensorBackend): BackendTraits {
   const isOneThreaded = backend === 'wasm' || backend === 'cpu';
   return {
@@ -20,18 +23,18 @@ export function traitsOf(backend: TensorBackend): BackendTraits {
   };
 }
 
-/** Whether the active backend computes on a device of its own. */
+/** Returns whether the active backend computes on a separate device. */
 export function isOnDevice(tf: Tf): boolean {
   if (tf.getBackend() === 'webgpu') return true;
   return tf.getBackend() === 'tensorflow' && (tf.backend() as NativeBackend).isUsingGpuDevice === true;
 }
 
-/** What TensorFlow's native backend tells of itself. */
+/** The properties of TensorFlow's native backend that are used. */
 interface NativeBackend {
   readonly isUsingGpuDevice?: boolean;
 }
 
-/** What the WebGPU backend tells of itself. */
+/** The properties of the WebGPU backend that are used. */
 interface WebGpuBackend {
   readonly device?: {
     readonly limits: { readonly maxStorageBufferBindingSize: number; readonly maxBufferSize: number };
@@ -39,8 +42,8 @@ interface WebGpuBackend {
 }
 
 /**
- * Up to where the active backend computes with int32 exactly. WebGPU's kernels of TensorFlow.js take int32 for float32;
- * what is only stored or read keeps all of its digits.
+ * Returns the largest integer up to which the active backend computes exactly with int32. TensorFlow.js's WebGPU
+ * kernels compute int32 as float32; values that are only stored or read stay exact.
  */
 export function largestExactInteger(tf: Tf): number {
   return tf.getBackend() === 'webgpu' ? 2 ** 24 : 2 ** 31 - 1;
@@ -48,53 +51,53 @@ export function largestExactInteger(tf: Tf): number {
 
 const BYTES_OF_A_NUMBER = 4;
 
-/** What every host can hold in one array, in numbers. */
+/** The largest array, in numbers, that every host can hold. */
 const LARGEST_ARRAY = 2 ** 31 / BYTES_OF_A_NUMBER;
 
-/** What a layer may give at once, so that a step's memory stays within some hundred MiB. */
+/** The maximum number of activations of a layer at once, so that a step's memory stays within some hundred MiB. */
 const MAX_ACTIVATIONS = 2 ** 24;
 
-/** The most numbers that what is computed in between should hold at once. */
+/** Returns the maximum number of values that intermediate results should hold at once. */
 export function mostActivations(tf: Tf): number {
   return Math.min(MAX_ACTIVATIONS, largestTensor(tf));
 }
 
-/** The most numbers that one tensor of the active backend may hold. */
+/** Returns the maximum number of values that one tensor of the active backend may hold. */
 export function largestTensor(tf: Tf): number {
   const limits = (tf.backend() as WebGpuBackend).device?.limits;
   if (limits === undefined) return LARGEST_ARRAY;
   return Math.floor(Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize) / BYTES_OF_A_NUMBER);
 }
 
-/** How many rows a step learns from: so many, or as many as suit the data and where it is computed. */
+/** The number of rows per training step, or 'auto' to choose it by the data and the backend. */
 export type BatchSize = number | 'auto';
 
-/** What is trained. */
+/** The size of a training task. */
 interface Work {
-  /** Rows to learn from. */
+  /** The number of training rows. */
   readonly rows: number;
-  /** Networks trained together. */
+  /** The number of networks trained together. */
   readonly models: number;
-  /** Units of each hidden layer of one network. */
+  /** The number of units of each hidden layer of one network. */
   readonly hidden: readonly number[];
-  /** Groups, each of which has a column in a batch. */
+  /** The number of groups; each has a column in a batch. */
   readonly groups: number;
-  /** The most rows at once, where cost grows with their square. */
+  /** The maximum number of rows per step, for methods whose cost grows with the square of the rows. */
   readonly mostRows?: number | undefined;
 }
 
-/** Steps that an epoch keeps: with fewer a network learns less from the same epochs. */
+/** The minimum number of steps per epoch: with fewer steps, a network learns less from the same epochs. */
 const MIN_STEPS = 50;
 
-/** No smaller: a step's fixed cost then outweighs its rows. */
+/** The smallest batch: below it, a step's fixed cost exceeds the cost of its rows. */
 const SMALLEST = 32;
 
-/** No larger: on a CPU more rows at once save nothing; on a GPU they do. */
+/** The largest batch: on a CPU, larger batches save nothing; on a GPU they do. */
 const LARGEST = { host: 512, device: 8192 };
 
 /**
- * Chooses a batch size: the largest power of two that leaves an epoch 50 steps, from 32 to 512 on a CPU and to 8,192 on
- * a GPU, and no larger than memory and what is compared row by row allow. It depends on the work and the kind of
+ * Chooses a batch size: the largest power of two that leaves an epoch 50 steps. It is from 32 to 512 on a CPU, and up
+ * to 8,192 on a GPU. Memory and pairwise comparisons of rows may lower it. It depends on the task and the kind of
  * backend, not on its speed.
  */
 export function chooseBatchSize(tf: Tf, size: BatchSize, { rows, models, hidden, groups, mostRows }: Work): number {

@@ -1,26 +1,26 @@
 import { isOnDevice } from './backend-traits.ts';
 import type { Tf } from './runtime.ts';
 
-/** What was read from where tensors are. */
+/** The number of reads from the tensor backend. */
 export interface DeviceReads {
-  /** Readings, each of which makes the host wait for the device. */
+  /** The number of reads; each makes the host wait for the device. */
   readonly reads: number;
-  /** Numbers read. */
+  /** The number of values read. */
   readonly values: number;
 }
 
-/** What tensors are read through: a backend of TensorFlow.js, or its engine. */
+/** The object that tensors are read through: a backend of TensorFlow.js, or its engine. */
 interface Reader {
   read: (dataId: object) => Promise<ArrayLike<unknown>>;
   readSync: (dataId: object) => ArrayLike<unknown>;
 }
 
 /**
- * Does work and counts what it read from the active backend, by `data`, `dataSync` or anything else. Work beside it
+ * Runs work and counts its reads from the active backend, by `data`, `dataSync` or any other means. Concurrent work
  * on the same backend is counted too.
  *
- * On a device every reading is counted, also one hidden in an operation. Where the host computes by itself, operations
- * look at numbers all the time, at no cost: there only what is read by the caller counts.
+ * On a device every read is counted, including reads inside an operation. If the host computes, operations read
+ * values all the time at no cost, so only reads by the caller count.
  */
 export async function countReads<T>(tf: Tf, work: () => Promise<T>): Promise<DeviceReads & { readonly result: T }> {
   const reader = (isOnDevice(tf) ? tf.backend() : tf.engine()) as unknown as Reader;
@@ -33,7 +33,7 @@ export async function countReads<T>(tf: Tf, work: () => Promise<T>): Promise<Dev
   };
   const { read, readSync } = reader;
   reader.read = async (dataId) => {
-    // A backend may read by `readSync` in turn, which is no second reading.
+    // A backend may call `readSync` in turn, which is not a second read.
     isReading = true;
     let reading;
     try {
@@ -48,7 +48,7 @@ export async function countReads<T>(tf: Tf, work: () => Promise<T>): Promise<Dev
     const result = await work();
     return { result, reads, values };
   } finally {
-    // The reader's own methods come from its class.
+    // Deleting the overrides restores the methods of the class.
     delete (reader as Partial<Reader>).read;
     delete (reader as Partial<Reader>).readSync;
   }

@@ -2,55 +2,55 @@ import { setImmediate } from 'node:timers/promises';
 
 import { DependencyError, FairnessToolkitError } from '../exceptions/index.ts';
 
-/** What a driver says of work that it refused. */
+/** A driver's error about a rejected command. */
 interface DriverError {
   readonly message: string;
 }
 
-/** The parts of WebGPU's devices through which errors come. */
+/** The parts of WebGPU's devices that report errors. */
 interface Device {
   readonly lost: Promise<{ readonly reason: string | undefined; readonly message: string }>;
   createBuffer: (descriptor: object) => object;
   addEventListener(name: 'uncapturederror', listener: (event: Event & { readonly error: DriverError }) => void): void;
 }
 
-/** The parts of the WebGPU backend of TensorFlow.js through which buffers are made and read. */
+/** The parts of TensorFlow.js's WebGPU backend that create and read buffers. */
 export interface WatchedBackend {
   readonly device: Device;
   getBufferData: (buffer: object) => Promise<unknown>;
   readSync: (dataId: object) => unknown;
 }
 
-/** Who watches. */
+/** Options of {@link watchErrors}. */
 interface WatchOptions {
-  /** What the device is, in words. */
+  /** A description of the device. */
   readonly adapter: string;
-  /** Called when the device is lost, whoever destroyed it. */
+  /** Called when the device is lost, regardless of the cause. */
   readonly onLost: () => void;
 }
 
-/** Kinds of errors by the names of their classes. */
+/** The kinds of errors, by the names of their classes. */
 const KINDS: Readonly<Record<string, string>> = {
   GPUOutOfMemoryError: 'out of memory',
-  GPUValidationError: 'a command was refused',
+  GPUValidationError: 'a command was rejected',
   GPUInternalError: 'an internal error of the driver',
 };
 
 const SMALLER_WORK =
-  'take smaller batches (batchSize), fewer networks or hidden units at once, or another backend (--backend wasm)';
+  'use smaller batches (batchSize), fewer networks or hidden units at once, or another backend (--backend wasm)';
 
 const watched = new WeakSet();
 
 /**
- * Has what goes wrong on the device of a backend come out as errors. By itself TensorFlow.js goes on: commands with a
- * buffer that could not be had are dropped, and what is read then are zeros, or whatever was in the memory before.
+ * Turns failures of a backend's device into errors. By itself, TensorFlow.js continues after a failure: commands with
+ * a buffer that could not be allocated are dropped, and later reads return zeros or previous contents of the memory.
  *
- * A buffer that cannot be had fails the operation that asked for it, so that none without memory is kept for later
- * work. Any other error fails the next reading from the device, once; work after that starts clean. The driver reports
- * an error within the call that caused it, so at the end of its submission a reading knows of all that it depends on,
- * and no waiting is added. Once a device is lost, every reading and every new buffer fails.
+ * A failed allocation fails the operation that requested it, so that no buffer without memory is reused. Any other
+ * failure makes the next read from the device fail, once; later work is unaffected. The driver reports a failure
+ * within the call that caused it. A read therefore knows of all failures that it depends on at the end of its
+ * submission, without extra waiting. After a device is lost, every read and every new buffer fails.
  *
- * A backend that is watched already is left as it is. The errors are {@link DependencyError}s.
+ * A backend that is already watched is left unchanged. The errors are {@link DependencyError}s.
  */
 export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchOptions): void {
   if (watched.has(backend)) return;
@@ -68,7 +68,7 @@ export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchO
   };
 
   device.addEventListener('uncapturederror', (event) => {
-    // Otherwise Dawn prints it to stdout, in between what the program prints.
+    // Otherwise Dawn prints it to stdout, among the output of the program.
     event.preventDefault();
     untold ??= driverError(adapter, event.error);
   });
@@ -90,7 +90,8 @@ export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchO
   };
 
   const getBufferData = backend.getBufferData.bind(backend);
-  // Below `read`, which would keep zeros on the host for the next reading, and which countReads replaces meanwhile.
+  // Overrides `getBufferData` instead of `read`, which would cache zeros on the host for the next read, and which
+  // countReads replaces temporarily.
   backend.getBufferData = async (buffer) => {
     throwIfLost();
     const reading = getBufferData(buffer);
@@ -103,7 +104,7 @@ export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchO
       return await reading;
     } catch (cause) {
       if (FairnessToolkitError.isInstance(cause)) throw cause;
-      // That the device is lost may be told after its readings are given up.
+      // The loss of the device may be reported after its reads are aborted.
       await setImmediate();
       throwIfLost();
       throw driverError(adapter, cause as DriverError);
@@ -117,12 +118,12 @@ interface Loss {
   readonly message: string;
 }
 
-/** Has a lost device's data that later work may ask for, on another backend, say what became of them. */
+/** Makes reads of a lost device's data fail with the reason. Later work on another backend may request such data. */
 function refuseSyncReads(backend: WatchedBackend, errorOf: () => DependencyError): void {
   const readSync = backend.readSync.bind(backend);
   backend.readSync = (dataId) => {
     try {
-      // What is on the host too can still be had.
+      // Data that is also on the host is still available.
       return readSync(dataId);
     } catch {
       throw errorOf();
@@ -131,7 +132,7 @@ function refuseSyncReads(backend: WatchedBackend, errorOf: () => DependencyError
 }
 
 function driverError(adapter: string, error: DriverError): DependencyError {
-  const kind = KINDS[error.constructor.name] ?? 'a reading was given up';
+  const kind = KINDS[error.constructor.name] ?? 'a read was aborted';
   const [line = ''] = error.message.split('\n');
   const detail = line === '' ? '' : `: ${line.replace(/\.$/, '')}`;
   return new DependencyError(`The backend webgpu (${adapter}) failed: ${kind}${detail}.`, {
@@ -148,6 +149,6 @@ function lostError(adapter: string, { reason, message }: Loss): DependencyError 
   const detail = why.length === 0 ? '' : `: ${why.join(', ').replace(/\.$/, '')}`;
   return new DependencyError(`The backend webgpu (${adapter}) failed: the device was lost${detail}.`, {
     context: { backend: 'webgpu', adapter, kind: 'lost' },
-    suggestion: `What was on the device is gone: start the work again, on a fresh device. If that is lost too, ${SMALLER_WORK}.`,
+    suggestion: `The data on the device is lost. Start the work again, on a new device. If that is lost too, ${SMALLER_WORK}.`,
   });
 }

@@ -1,12 +1,12 @@
 import type { Tf } from './runtime.ts';
 
-/** WebGPU computes small tensors whose numbers never left the host on the host, unless this is off. */
+/** Unless this flag is off, TensorFlow.js computes small tensors whose values never left the host on the host. */
 const FORWARD_TO_HOST = 'WEBGPU_CPU_FORWARD';
 
-/** Does work with every operation on the device itself, so that the device is what is examined. */
+/** Runs work with every operation on the device itself, so that the device is tested. */
 export async function onDeviceAlone<T>(tf: Tf, work: () => Promise<T>): Promise<T> {
   const environment = tf.env();
-  // The flag is known only where that backend is loaded.
+  // The flag exists only if that backend is loaded.
   if (tf.getBackend() !== 'webgpu') return work();
   const before = environment.getBool(FORWARD_TO_HOST);
   environment.set(FORWARD_TO_HOST, false);
@@ -19,7 +19,7 @@ export async function onDeviceAlone<T>(tf: Tf, work: () => Promise<T>): Promise<
 
 /** The parts of the WebGPU backend's buffer pool that are needed to empty it. */
 interface BufferPool {
-  /** By size and use; a list must stay, though empty, since a buffer that comes free is put on it unasked. */
+  /** Buffers by size and use. An empty list must stay, because a released buffer is appended to it without a check. */
   readonly freeBuffers: ReadonlyMap<string, { readonly size: number; destroy(): void }[]>;
   numFreeBuffers: number;
   numBytesAllocated: number;
@@ -33,15 +33,13 @@ interface PoolingBackend {
 }
 
 /**
- * Gives back the device memory that no tensor uses. The WebGPU backend of TensorFlow.js keeps every buffer for the next
- * tensor of exactly its size, for as long as the process lasts: work of ever new sizes would fill the device.
+ * Frees device memory that no tensor uses. The WebGPU backend of TensorFlow.js keeps every buffer for the next tensor
+ * of exactly the same size, until the process ends. Work with ever new sizes would fill the device.
  *
- * Tensors stay as they are. Work under way goes on; what is yet to be submitted is submitted first. On other backends,
- * which free memory by themselves, nothing happens.
+ * Tensors are unaffected. Running work continues, and pending commands are submitted first. On other backends, which
+ * free memory by themselves, this has no effect.
  * @example
- * const { tf } = await loadTensorflow({ backend: 'webgpu' });
- * // … train …
- * releaseUnused(tf);
+ * const { tf } = await loadTensorflow({ backend: 'webgpu' }); // … train … releaseUnused(tf);
  */
 export function releaseUnused(tf: Tf): void {
   if (tf.getBackend() !== 'webgpu') return;
@@ -57,7 +55,10 @@ export function releaseUnused(tf: Tf): void {
   }
 }
 
-/** What commands use that are not submitted yet counts as in use, though its tensors are gone. */
+/**
+ * Submits pending commands: buffers used by unsubmitted commands count as in use even if their tensors are disposed
+ * of.
+ */
 function submitPending(backend: PoolingBackend): void {
   if (backend.commandEncoder === null) return;
   backend.endComputePassEncoder();

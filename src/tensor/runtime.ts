@@ -14,21 +14,21 @@ import { unavailable, UnavailableBackend } from './diagnosis/unavailable.ts';
 import type { Tf } from './tf.ts';
 import { lookAfterDevice, openWebGpu, replaceLostDevice, seekWebGpu, webGpuAdapter, whyNoDevice } from './webgpu.ts';
 
-/** How the WebGPU backend is told which kernel to take for a product; -1 where it chooses. */
+/** The flag that selects the WebGPU backend's kernel for a product; -1 lets the backend choose. */
 const PROGRAM_FLAG = 'WEBGPU_MATMUL_PROGRAM_TYPE';
 
 /** The kernel for products with few results. */
 const SMALL_OUTPUT = 2;
 
-/** From so long sums on TensorFlow.js cuts them into parts that are added in any order. */
+/** TensorFlow.js splits sums of at least this length into parts that are added in any order. */
 const LONG_SUM = 2000;
 
-/** Results up to which another kernel is taken anyway. */
+/** For at most this many results, another kernel is used in any case. */
 const FEW_RESULTS = 128;
 
 const TILE = 32;
 
-/** The part of the WebGPU backend that its own choice goes by. */
+/** The part of the WebGPU backend that determines its choice. */
 interface WebGpuBackend {
   readonly thresholdToIncreaseWorkgroups: number;
 }
@@ -36,8 +36,8 @@ interface WebGpuBackend {
 let isRepeatable = false;
 
 /**
- * Makes products on WebGPU the same each time. For long sums with few results TensorFlow.js lets parts of a sum be added
- * by whichever thread comes first, so that the last digits differ from run to run; trained networks then differ too.
+ * Makes products on WebGPU reproducible. For long sums with few results, TensorFlow.js adds parts of a sum in the
+ * order in which threads finish. The last digits then differ from run to run, and so do trained networks.
  */
 function makeProductsRepeatable(tf: Tf): void {
   const kernel = tf.getKernel('BatchMatMul', 'webgpu') as { kernelFunc: KernelFunc } | null | undefined;
@@ -61,14 +61,14 @@ function makeProductsRepeatable(tf: Tf): void {
   });
 }
 
-/** A product as the kernel is asked for it. */
+/** A product in the form that the kernel receives it. */
 interface Product {
   readonly inputs: { readonly a: TensorInfo; readonly b: TensorInfo };
   readonly attrs: { readonly transposeA: boolean; readonly transposeB: boolean };
   readonly backend: WebGpuBackend;
 }
 
-/** Whether the backend would cut the sums of a product into parts. */
+/** Returns whether the backend would split the sums of a product into parts. */
 function isCutIntoParts({ inputs: { a, b }, attrs, backend }: Product): boolean {
   const [rowsOfA = 1, columnsOfA = 1] = a.shape.slice(-2);
   const [rowsOfB = 1, columnsOfB = 1] = b.shape.slice(-2);
@@ -83,11 +83,11 @@ function isCutIntoParts({ inputs: { a, b }, attrs, backend }: Product): boolean 
 export type { BackendChoice, TensorBackend } from './backend-names.ts';
 export type { Tf } from './tf.ts';
 
-/** TensorFlow.js, ready for work. */
+/** A loaded TensorFlow.js with its active backend. */
 export interface Tensorflow {
   readonly tf: Tf;
   readonly backend: TensorBackend;
-  /** The backends that `auto` passed over, with the reasons. */
+  /** The backends that `auto` skipped, with the reasons. */
   readonly passedOver: readonly BackendReport[];
 }
 
@@ -98,7 +98,7 @@ let current: Tf | undefined;
 /** Options of {@link loadTensorflow}. */
 export interface LoadTensorflowOptions {
   /**
-   * The backend; a named one is used or is an error.
+   * The backend. If a named backend cannot start, loading throws.
    * @defaultValue `EVENHAND_TF_BACKEND`, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
@@ -109,11 +109,10 @@ const LOAD_TENSORFLOW_OPTION_NAMES: OptionNames<LoadTensorflowOptions> = { backe
 /**
  * Loads TensorFlow.js on a backend.
  *
- * `auto` takes the first backend that works, in the order of
- * {@link TENSOR_BACKENDS}; it never takes a software GPU. A named backend that
- * cannot start is an error: there is no silent fall-back.
- * @throws {DependencyError} where a named backend cannot start, with the reason and the mend
- * @throws {ConfigValidationError} for an unknown backend name
+ * `auto` uses the first backend that works, in the order of {@link TENSOR_BACKENDS}; it never uses a software GPU. If
+ * a named backend cannot start, this throws: there is no silent fallback.
+ * @throws {DependencyError} if a named backend cannot start; with the reason and how to fix it
+ * @throws {ConfigValidationError} if the backend name is unknown
  */
 export async function loadTensorflow(options: LoadTensorflowOptions = {}): Promise<Tensorflow> {
   assertKnownOptions('loadTensorflow', options, LOAD_TENSORFLOW_OPTION_NAMES);
@@ -124,8 +123,8 @@ export async function loadTensorflow(options: LoadTensorflowOptions = {}): Promi
 }
 
 /**
- * The TensorFlow.js that the caller's tensors belong to: the one loaded last,
- * else the plain package with whatever backend is active in it.
+ * Returns the TensorFlow.js that the caller's tensors belong to: the one loaded last, else the plain package with its
+ * active backend.
  */
 export function currentTensorflow(): Tf {
   current ??= quiet(require('@tensorflow/tfjs') as Tf);
@@ -133,8 +132,8 @@ export function currentTensorflow(): Tf {
 }
 
 /**
- * Returns the TensorFlow.js that is in use; where none is, starts one as `auto`
- * does. Plain TensorFlow.js would otherwise compute on its slow cpu backend.
+ * Returns the TensorFlow.js that is in use. If none is in use, starts one as `auto` does, because plain TensorFlow.js
+ * would compute on its slow cpu backend.
  */
 export async function tensorflowInUse(): Promise<Tf> {
   const { _tfengine: engine } = globalThis as { readonly _tfengine?: { readonly backendName?: string } };
@@ -142,19 +141,19 @@ export async function tensorflowInUse(): Promise<Tf> {
   return (await loadTensorflow()).tf;
 }
 
-/** Tries every backend and tells which can be used; for `evenhand doctor`. */
+/** Tries every backend and reports which can be used; for `evenhand doctor`. */
 export async function probeBackends(): Promise<BackendReport[]> {
   const reports: BackendReport[] = [];
   for (const name of TENSOR_BACKENDS) reports.push(await probe(name));
   return reports;
 }
 
-/** Whether the machine has an NVIDIA device, by its driver's files. */
+/** Returns whether the machine has an NVIDIA device, by its driver's files. */
 export function hasNvidiaDevice(): boolean {
   return hasNvidiaGpu(thisHost());
 }
 
-/** What a loaded backend computes on, in words, as far as its driver tells; null on the processor. */
+/** Returns a description of the device of a loaded backend, as far as its driver reports it; null on the processor. */
 export function deviceOf(backend: TensorBackend): string | null {
   if (backend === 'webgpu') return webGpuAdapter();
   const models = backend === 'node-gpu' ? nvidiaModels(thisHost()) : [];
@@ -170,13 +169,13 @@ async function loadNamed(backend: TensorBackend): Promise<Tensorflow> {
     throw new DependencyError(`The tensor backend '${backend}' cannot start: ${reason}.`, {
       context: { backend, missing: missing.map(({ what }) => what) },
       suggestion:
-        first === undefined ? 'See what works here: evenhand doctor' : asOneLine(first.mend, missing.length > 1),
+        first === undefined ? 'Check which backends work: evenhand doctor' : asOneLine(first.mend, missing.length > 1),
       cause,
     });
   }
 }
 
-/** What `auto` found, so that it looks and tells once, also when asked twice at once. */
+/** The choice of `auto`, kept so that it searches and reports only once, even for concurrent calls. */
 let found: Promise<Tensorflow> | undefined;
 
 async function loadFirst(): Promise<Tensorflow> {
@@ -208,7 +207,7 @@ async function findFirst(): Promise<Tensorflow> {
 
 function report(backend: TensorBackend, passedOver: readonly BackendReport[]): void {
   const why = passedOver.map(({ name, reason }) => `${name}: ${reason ?? ''}`).join('; ');
-  getLogger().info(`tensor backend ${backend}${why === '' ? '' : ` (passed over ${why})`}`);
+  getLogger().info(`tensor backend ${backend}${why === '' ? '' : ` (skipped ${why})`}`);
   if (hasNvidiaDevice() && (backend === 'node' || backend === 'wasm' || backend === 'cpu')) {
     getLogger().warn(
       `This machine has an NVIDIA device, but tensors are computed on the CPU (${backend}). ${wayToGpu(passedOver)}`,
@@ -219,8 +218,8 @@ function report(backend: TensorBackend, passedOver: readonly BackendReport[]): v
 function wayToGpu(passedOver: readonly BackendReport[]): string {
   const [nearest] = routesToGpu(passedOver);
   const [first] = nearest?.missing ?? [];
-  if (nearest === undefined || first === undefined) return 'Why, tells: evenhand doctor';
-  return `Nearest to working is ${nearest.name}: ${first.what}. ${asOneLine(first.mend, true)}`;
+  if (nearest === undefined || first === undefined) return 'To see why, run: evenhand doctor';
+  return `The closest to working is ${nearest.name}: ${first.what}. ${asOneLine(first.mend, true)}`;
 }
 
 async function probe(name: TensorBackend): Promise<BackendReport> {
@@ -232,7 +231,7 @@ async function probe(name: TensorBackend): Promise<BackendReport> {
   }
 }
 
-/** Whether a software GPU will do. */
+/** Whether a software GPU is acceptable. */
 interface StartOptions {
   readonly allowSoftware: boolean;
 }
@@ -252,8 +251,9 @@ async function start(backend: TensorBackend, options: StartOptions): Promise<Tf>
 }
 
 /**
- * Refuses what cannot work, before it is loaded: TensorFlow's native library and Dawn complain on stderr by
- * themselves, at length. Asked at every start, since what was started by name may be a software GPU.
+ * Rejects backends that cannot work before they are loaded, because TensorFlow's native library and Dawn print long
+ * messages to stderr. This is checked at every start, because a backend that was started by name may be a software
+ * GPU.
  */
 async function admit(backend: TensorBackend, { allowSoftware }: StartOptions): Promise<void> {
   if (!started.has(backend)) {
@@ -265,12 +265,13 @@ async function admit(backend: TensorBackend, { allowSoftware }: StartOptions): P
 
 async function activate(tf: Tf, name: string): Promise<void> {
   const isSet = await withoutNewListeners(() => tf.setBackend(name));
-  if (!isSet) throw new Error(`TensorFlow.js refused backend ${name}${name === 'webgpu' ? whyNoDevice() : ''}`);
+  if (!isSet)
+    throw new Error(`TensorFlow.js did not start the backend ${name}${name === 'webgpu' ? whyNoDevice() : ''}`);
   await tf.ready();
   if (name === 'webgpu') lookAfterDevice(tf.backend(), forgetWebGpu);
 }
 
-/** Has the next start take a fresh device, and `auto` choose again. */
+/** Makes the next start use a new device, and `auto` choose again. */
 function forgetWebGpu(): void {
   started.delete('webgpu');
   found = undefined;
@@ -278,7 +279,7 @@ function forgetWebGpu(): void {
 
 let lastTurn: Promise<unknown> = Promise.resolve();
 
-/** Runs work after the work before it: of two backends set at once TensorFlow.js refuses the first. */
+/** Runs work after the previous work. If two backends are set at once, TensorFlow.js rejects the first. */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const turn = lastTurn.then(work, work);
   lastTurn = turn;
@@ -286,8 +287,8 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs work and takes away the process-wide error handlers that it added: the
- * wasm backend's would turn any rejection of the host program into a crash.
+ * Runs work and removes the process-wide error handlers that it added. Those of the wasm backend would turn any
+ * rejection in the host program into a crash.
  */
 async function withoutNewListeners<T>(work: () => Promise<T>): Promise<T> {
   const events = ['uncaughtException', 'unhandledRejection'];
@@ -319,7 +320,7 @@ const STARTERS: Readonly<Record<TensorBackend, () => Promise<Tf>>> = {
     return tf;
   },
   webgpu: async () => {
-    // Dawn must stand on the global object before TensorFlow.js first looks at its surroundings.
+    // Dawn must be on the global object before TensorFlow.js first inspects its environment.
     await openWebGpu();
     const tf = quiet(await import('@tensorflow/tfjs'));
     await import('@tensorflow/tfjs-backend-webgpu');
@@ -336,13 +337,13 @@ const STARTERS: Readonly<Record<TensorBackend, () => Promise<Tf>>> = {
   cpu: async () => quiet(await import('@tensorflow/tfjs')),
 };
 
-/** What is left to say where a diagnosis found nothing missing. */
+/** The message if a diagnosis found nothing missing. */
 const NO_GPU_SEEN = {
-  what: 'its native library sees no GPU, though the driver, CUDA 11 and cuDNN 8 are here',
-  mend: 'TensorFlow wrote its reason to stderr when it was loaded. See also whether the driver answers:\nnvidia-smi',
+  what: 'its native library finds no GPU, although the driver, CUDA 11 and cuDNN 8 are installed',
+  mend: 'TensorFlow printed the reason to stderr when it was loaded. Also check whether the driver responds:\nnvidia-smi',
 };
 
-/** Loads a package that brings TensorFlow's native library. */
+/** Loads a package that contains TensorFlow's native library. */
 async function importNative(name: '@tensorflow/tfjs-node' | '@tensorflow/tfjs-node-gpu'): Promise<Tf> {
   const loaded = (await import(name)) as Tf & { readonly default?: Tf };
   const tf = quiet(loaded.default ?? loaded);
@@ -352,7 +353,7 @@ async function importNative(name: '@tensorflow/tfjs-node' | '@tensorflow/tfjs-no
   return tf;
 }
 
-/** Keeps TensorFlow.js from printing its advice to install another package. */
+/** Prevents TensorFlow.js from printing its advice to install another package. */
 function quiet(tf: Tf): Tf {
   tf.enableProdMode();
   return tf;

@@ -1,4 +1,4 @@
 import type * as tensorflow from '@tensorflow/tfjs';
 
-/** TensorFlow.js, whichever package of it was loaded. */
+/** TensorFlow.js, from any of its packages. */
 export type Tf = typeof tensorflow;

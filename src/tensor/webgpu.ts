@@ -3,7 +3,7 @@ import { thisHost } from './diagnosis/this-host.ts';
 import { UnavailableBackend } from './diagnosis/unavailable.ts';
 import { missingHardware } from './diagnosis/vulkan.ts';
 
-/** The parts of WebGPU's buffers that are needed to end cleanly. */
+/** The parts of WebGPU's buffers that are needed to shut down cleanly. */
 interface Buffer {
   unmap(): void;
 }
@@ -19,15 +19,15 @@ interface Device {
 /** Buffers that the host waits for. */
 const awaited = new Set<Buffer>();
 
-/** Classes whose reads are noted already. */
+/** Classes whose reads are already tracked. */
 const watched = new WeakSet();
 
-/** Devices that may be at work. */
+/** Devices that may be working. */
 const devices = new Set<Device>();
 
 /**
- * Notes what is read from devices, so that a thread that ends meanwhile lets go
- * of it: Dawn aborts the whole process over a promise that is left open.
+ * Tracks reads from devices, so that a thread that exits can release pending ones. Otherwise Dawn aborts the whole
+ * process because of an unsettled promise.
  */
 function watchReads({ prototype }: BufferClass): void {
   if (watched.has(prototype)) return;
@@ -45,7 +45,7 @@ function watchReads({ prototype }: BufferClass): void {
   process.on('exit', letGo);
 }
 
-/** Has a device stop before the process ends: a driver that still computes while it is unloaded crashes. */
+/** Stops a device before the process ends. A driver that still computes while it is unloaded crashes. */
 function stopAtExit(device: Device): void {
   devices.add(device);
 }
@@ -74,66 +74,66 @@ interface GpuAdapter {
   };
 }
 
-/** The part of TensorFlow.js that keeps backends. */
+/** The part of TensorFlow.js that registers backends. */
 interface Registry {
   findBackendFactory(name: string): unknown;
   removeBackend(name: string): void;
   registerBackend(name: string, factory: () => Promise<never>, priority: number): boolean;
 }
 
-/** What WebGPU computes on. */
+/** A WebGPU adapter. */
 interface Adapter {
-  /** In words: "nvidia NVIDIA A100 …". */
+  /** A description, for example "nvidia NVIDIA A100 …". */
   readonly name: string;
-  /** Whether it is a program on the processor, with no hardware behind it. */
+  /** Whether it is a software implementation that runs on the processor. */
   readonly isSoftware: boolean;
 }
 
-/** An adapter, and the way to put it where TensorFlow.js looks for it. */
+/** An adapter, with a function that makes it available to TensorFlow.js. */
 interface FoundAdapter extends Adapter {
   readonly open: () => void;
 }
 
-/** Drivers that compute on the processor, should Dawn not say so of them. */
+/** Names of drivers that compute on the processor, in case Dawn does not mark them. */
 const SOFTWARE_DRIVERS = /swiftshader|llvmpipe|lavapipe|basic render/i;
 
-/** Dawn as it was started: its object must last as long as its devices, lost ones too. */
+/** The running Dawn instance. It must outlive its devices, including lost ones. */
 let running: Gpu | undefined;
 let seeking: Promise<FoundAdapter> | undefined;
 let opened: Adapter | undefined;
 
-/** The drivers that were named when it was looked for last, and whether that found any. */
+/** The drivers that were named at the latest search, and whether it found an adapter. */
 let soughtIn: string | undefined;
 let isFound = false;
 
 /** Whether the backend that TensorFlow.js keeps has lost its device. */
 let isLost = false;
 
-/** Why TensorFlow.js got no fresh device, which it keeps to itself. */
+/** The reason why TensorFlow.js got no new device, which TensorFlow.js does not report. */
 let refusal: unknown;
 
-/** The WebGPU backend's place among those that TensorFlow.js would choose from by itself. */
+/** The WebGPU backend's priority when TensorFlow.js chooses a backend by itself. */
 const PRIORITY = 3;
 
-/** The open WebGPU adapter, in words; null where none is open. */
+/** Returns a description of the open WebGPU adapter; null if none is open. */
 export function webGpuAdapter(): string | null {
   if (opened === undefined) return null;
   return opened.isSoftware ? `${opened.name}, software` : opened.name;
 }
 
 /**
- * Tells whether WebGPU has something to compute on, and changes nothing else.
- * @param allowSoftware whether an adapter without hardware will do
- * @throws {UnavailableBackend} where there is no adapter, or only a software one
+ * Checks whether WebGPU has an adapter to compute on. Has no other effect.
+ * @param allowSoftware whether a software adapter is acceptable
+ * @throws {UnavailableBackend} if there is no adapter, or only a software one
  */
 export async function seekWebGpu(allowSoftware: boolean): Promise<void> {
   const { name, isSoftware } = await seek();
   if (!isSoftware || allowSoftware) return;
-  const what = `the only adapter is a software one (${name}), which is used only when webgpu is named`;
+  const what = `the only adapter is a software one (${name}), which is used only if webgpu is named explicitly`;
   throw new UnavailableBackend([missingHardware(thisHost(), what)]);
 }
 
-/** Puts Dawn's WebGPU on the global object, where TensorFlow.js looks for it. */
+/** Installs Dawn's WebGPU on the global object, where TensorFlow.js expects it. */
 export async function openWebGpu(): Promise<void> {
   const { open, name, isSoftware } = await seek();
   open();
@@ -141,14 +141,14 @@ export async function openWebGpu(): Promise<void> {
 }
 
 /**
- * Looks after the device that TensorFlow.js took: its errors come out, and it stops when the process ends.
- * @param onLost called when the device is lost, once
+ * Watches the device of TensorFlow.js: its failures become errors, and it stops when the process ends.
+ * @param onLost called once, when the device is lost
  */
 export function lookAfterDevice(backend: object, onLost: () => void): void {
   const watched = backend as WatchedBackend & { readonly device: Parameters<typeof stopAtExit>[0] };
   stopAtExit(watched.device);
   watchErrors(watched, {
-    adapter: webGpuAdapter() ?? 'of an unknown adapter',
+    adapter: webGpuAdapter() ?? 'unknown adapter',
     onLost: () => {
       seeking = undefined;
       isFound = false;
@@ -159,7 +159,7 @@ export function lookAfterDevice(backend: object, onLost: () => void): void {
   });
 }
 
-/** Has TensorFlow.js take a fresh device at its next start, if it lost the one it has. */
+/** Makes TensorFlow.js use a new device at its next start if the current one was lost. */
 export function replaceLostDevice(tf: Registry): void {
   const factory = tf.findBackendFactory('webgpu') as (() => Promise<never>) | null;
   if (!isLost || factory === null) return;
@@ -177,14 +177,14 @@ export function replaceLostDevice(tf: Registry): void {
   tf.registerBackend('webgpu', start, PRIORITY);
 }
 
-/** Why there is no fresh device for a lost one, as the end of a sentence; empty where that is not known. */
+/** Returns the reason why a lost device could not be replaced, as the end of a sentence; empty if it is unknown. */
 export function whyNoDevice(): string {
   return refusal instanceof Error ? `: ${refusal.message}` : '';
 }
 
 /**
- * Looks once; where nothing was found, again when other drivers are named. Dawn complains on stderr each time it finds a
- * driver that does not work.
+ * Searches once. If no adapter was found, it searches again only after other drivers are named, because Dawn prints
+ * to stderr for each broken driver.
  */
 async function seek(): Promise<FoundAdapter> {
   const { VK_DRIVER_FILES: files, VK_ICD_FILENAMES: older } = process.env;
@@ -202,7 +202,7 @@ async function findAdapter(): Promise<FoundAdapter> {
   const gpu = running ?? create([]);
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
   if (adapter === null) {
-    throw new UnavailableBackend([missingHardware(thisHost(), 'no adapter: the drivers that are here offer none')]);
+    throw new UnavailableBackend([missingHardware(thisHost(), 'no adapter: the installed drivers do not offer one')]);
   }
   const { description, device, vendor, isFallbackAdapter } = adapter.info;
   const name = [vendor, device, description].filter((part) => part !== '').join(' ');
@@ -218,7 +218,7 @@ async function findAdapter(): Promise<FoundAdapter> {
   };
 }
 
-/** Puts a GPU where TensorFlow.js looks for it: on the navigator, which Node has from version 21 on. */
+/** Makes a GPU available to TensorFlow.js on the navigator, which Node has from version 21 on. */
 function exposeToTensorflow(gpu: Gpu): void {
   const { navigator } = globalThis as { readonly navigator?: object };
   if (navigator !== undefined) Object.defineProperty(navigator, 'gpu', { value: gpu, configurable: true });

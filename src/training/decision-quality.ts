@@ -11,26 +11,26 @@ import {
 import { type Interval, wilsonInterval } from '../stats/proportion-interval.ts';
 import type { CategoricalColumn } from '../table/index.ts';
 
-/** What decisions come to on some rows. */
+/** The quality of decisions on some rows. */
 export interface DecisionQuality {
-  /** Rows. */
+  /** The number of rows. */
   readonly n: number;
-  /** Share of right decisions. */
+  /** The share of correct decisions. */
   readonly accuracy: number;
-  /** 95% (Wilson). */
+  /** The 95% interval (Wilson). */
   readonly accuracyCi: Interval;
-  /** Demographic parity difference; NaN where undefined. */
+  /** The demographic parity difference; NaN if undefined. */
   readonly dpDiff: number;
-  /** 95% (simultaneous); null where undefined. */
+  /** The 95% interval (simultaneous); null if undefined. */
   readonly dpDiffCi: Interval | null;
-  /** Equalized odds difference; NaN where undefined. */
+  /** The equalized odds difference; NaN if undefined. */
   readonly eoDiff: number;
-  /** 95% (simultaneous); null where undefined. */
+  /** The 95% interval (simultaneous); null if undefined. */
   readonly eoDiffCi: Interval | null;
   readonly groups: readonly GroupDecisions[];
 }
 
-/** What decisions come to in one group; a rate without rows is NaN. */
+/** The quality of decisions in one group; a rate without rows is NaN. */
 export interface GroupDecisions {
   readonly group: string;
   readonly n: number;
@@ -39,9 +39,9 @@ export interface GroupDecisions {
   readonly falsePositiveRate: number;
 }
 
-/** How decisions are judged. */
+/** Options of {@link judgeDecisions}. */
 export interface QualityOptions {
-  /** Groups with fewer rows take no part in the gaps. */
+  /** Groups with fewer rows are excluded from the differences between groups. */
   readonly minGroupSize: number;
   readonly seed: number;
 }
@@ -55,13 +55,12 @@ const LEVEL = 0.95;
 const GRID = 2 ** 24;
 
 /**
- * Judges decisions, or in exact expectation randomised ones: a row that is
- * decided 1 with probability p counts as p of a row so decided, and 1 - p of one
- * decided 0. Intervals are those of as many plain rows, which the rows' own
- * chance makes wider, never narrower, than need be.
- * @param probabilities of the decision 1, [n]; 0 or 1 where there is no chance
+ * Measures the quality of decisions, or the exact expectation for randomised decisions. A row that is decided 1 with
+ * probability p counts as p rows decided 1, and 1 - p rows decided 0. Intervals are those of the same number of
+ * deterministic rows. For randomised decisions they are at most too wide, never too narrow.
+ * @param probabilities of the decision 1, [n]; 0 or 1 for deterministic decisions
  * @param y [n], 0 or 1
- * @param groups [n], none missing
+ * @param groups [n], without missing values
  */
 export function judgeDecisions(
   probabilities: ArrayLike<number>,

@@ -3,60 +3,59 @@ import type { Highs, ModelData, RunResult } from 'highs';
 import { TrainingError } from '../exceptions/index.ts';
 import { invalidParameter } from '../internal/arguments.ts';
 
-/** Rows of a linear program: one coefficient per variable each. */
+/** Rows of a linear program, each with one coefficient per variable. */
 type Rows = readonly ArrayLike<number>[];
 
-/** Minimise objective . x subject to rows and bounds. */
+/** A linear program: minimise objective . x subject to rows and bounds. */
 export interface LinearProgram {
   /** One finite cost per variable; at least one variable. */
   readonly objective: ArrayLike<number>;
-  /** rows x <= bounds, one bound per row; Infinity for a row that bounds nothing. */
+  /** The constraints rows x <= bounds, with one bound per row; Infinity for a row without effect. */
   readonly atMost: { readonly rows: Rows; readonly bounds: ArrayLike<number> };
   /**
-   * rows x = values.
+   * The constraints rows x = values.
    * @defaultValue none
    */
   readonly equal?: { readonly rows: Rows; readonly values: ArrayLike<number> } | undefined;
   /**
-   * Lower bounds of the variables: one each, or one for all; -Infinity for none.
+   * Lower bounds of the variables: one per variable, or one for all; -Infinity for none.
    * @defaultValue 0
    */
   readonly lower?: ArrayLike<number> | number | undefined;
   /**
-   * Upper bounds of the variables: one each, or one for all; Infinity for none.
+   * Upper bounds of the variables: one per variable, or one for all; Infinity for none.
    * @defaultValue Infinity
    */
   readonly upper?: ArrayLike<number> | number | undefined;
 }
 
-/** The answer of {@link solveLinearProgram}. */
+/** The result of {@link solveLinearProgram}. */
 export interface LinearProgramSolution {
   readonly x: Float64Array;
-  /** objective . x */
+  /** The optimum, objective . x. */
   readonly value: number;
-  /** For each row of `atMost`, how much the value would fall per unit of a larger bound; 0 or more. */
+  /** For each row of `atMost`, the decrease of the value per unit of a larger bound; 0 or more. */
   readonly duals: Float64Array;
-  /** For each row of `equal`, how much the value would rise per unit of a larger right side. */
+  /** For each row of `equal`, the increase of the value per unit of a larger right side. */
   readonly equalDuals: Float64Array;
 }
 
-/** HiGHS drops smaller coefficients as zeros; this is the least it takes. */
+/** HiGHS treats smaller coefficients as zeros; this is the smallest value that the option accepts. */
 const SMALLEST_COEFFICIENT = 1e-12;
 
-/** The solver's tolerance on bounds and reduced costs; 1e-7 would show in results compared to 8 digits. */
+/** The solver's tolerance on bounds and reduced costs. 1e-7 would be visible in results compared to 8 digits. */
 const FEASIBILITY_TOLERANCE = 1e-9;
 
 let solver: Promise<Highs> | undefined;
 
 /**
- * Solves a linear program with HiGHS, the solver behind scipy's `linprog`, as
- * WebAssembly: in this thread, without network, from the package's own file.
- * It answers with a vertex, the same one each time.
+ * Solves a linear program with HiGHS, the solver behind scipy's `linprog`. HiGHS runs as WebAssembly in this thread,
+ * without network, from the package's own file. The solution is a vertex, the same one each time.
  *
- * With duals y of `atMost` and z of `equal`, and variables bounded by 0 alone,
- * value = z . values - y . bounds (strong duality).
- * @throws {ValueError} for lengths that differ, or coefficients that are not finite
- * @throws {TrainingError} where the program is infeasible or unbounded
+ * With duals y of `atMost` and z of `equal`, and variables bounded only by 0, value = z . values - y . bounds (strong
+ * duality).
+ * @throws {ValueError} if lengths differ, or coefficients are not finite
+ * @throws {TrainingError} if the program is infeasible or unbounded
  */
 export async function solveLinearProgram(program: LinearProgram): Promise<LinearProgramSolution> {
   const model = modelOf(program);
@@ -74,16 +73,16 @@ export async function solveLinearProgram(program: LinearProgram): Promise<Linear
     return {
       x: colValue,
       value: colValue.reduce((sum, x, place) => sum + x * (program.objective[place] as number), 0),
-      // HiGHS gives the change of the value per unit of bound: never positive for an upper bound.
+      // HiGHS returns the change of the value per unit of bound, which is never positive for an upper bound.
       duals: rowDual.slice(0, inequalities).map((dual) => Math.max(0, -dual)),
       equalDuals: rowDual.slice(inequalities),
     };
   });
 }
 
-/** Loads the solver once; a failed load is tried again. */
+/** Loads the solver once; a failed load is retried on the next call. */
 async function loadSolver(): Promise<Highs> {
-  // Its types describe the CommonJS file, whose loader is one `default` deeper than that of the file loaded here.
+  // The package's types describe the CommonJS file. Its loader is one `default` deeper than in the file loaded here.
   solver ??= import('highs').then(async ({ default: loader }) => (loader as unknown as typeof loader.default)());
   try {
     return await solver;
@@ -91,7 +90,7 @@ async function loadSolver(): Promise<Highs> {
     solver = undefined;
     throw new TrainingError('The linear program solver did not start.', {
       cause,
-      suggestion: 'Install the packages again, so that the WebAssembly file of `highs` is there.',
+      suggestion: 'Reinstall the packages to restore the WebAssembly file of `highs`.',
     });
   }
 }
@@ -120,7 +119,7 @@ function modelOf({ objective, atMost, equal, lower, upper }: LinearProgram): Mod
   };
 }
 
-/** Compressed sparse rows, without the zeros. */
+/** Converts rows to compressed sparse rows, without the zeros. */
 function sparse(rows: Rows, numCols: number): ModelData['matrix'] {
   const [starts, indices, values]: [number[], number[], number[]] = [[0], [], []];
   for (const row of rows) {
@@ -161,17 +160,17 @@ function perVariable(parameter: string, given: ArrayLike<number> | number, count
 
 function assertOptimal(highs: Highs, { modelStatus }: RunResult, { numCols, numRows }: ModelData): void {
   const names = highs.constants.modelStatus;
-  // Without rows and costs there is nothing to optimise, and any point within the bounds is best.
+  // Without rows and costs, any point within the bounds is optimal.
   if (modelStatus === names.optimal || modelStatus === names.empty) return;
   const status = Object.entries(names).find(([, code]) => code === modelStatus)?.[0] ?? String(modelStatus);
   const isUnbounded = modelStatus === names.unbounded;
   throw new TrainingError(
-    `A linear program of ${String(numCols)} variables and ${String(numRows)} rows has no best point: it is ${status}.`,
+    `A linear program of ${String(numCols)} variables and ${String(numRows)} rows has no optimum: it is ${status}.`,
     {
       context: { status, variables: numCols, rows: numRows },
       suggestion: isUnbounded
-        ? 'Bound the variables whose cost is negative.'
-        : 'Loosen the bounds: no point meets all of them.',
+        ? 'Add bounds to the variables whose cost is negative.'
+        : 'Relax the bounds: no point satisfies all of them.',
     },
   );
 }

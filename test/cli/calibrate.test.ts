@@ -117,7 +117,7 @@ describe('evenhand calibrate', () => {
   it('with one fold says that it measured the rows that it was fitted on', async () => {
     const { stdout } = await runCli(['calibrate', '--csv', scored(), '--folds', '1']);
     expect(stdout).to.include('measured on the very rows that the calibrator was fitted on');
-    expect(stdout).to.include('which flatters it');
+    expect(stdout).to.include('which makes it look better than it is');
   });
 
   it('leaves rows with missing values out and counts them', async () => {
@@ -184,7 +184,7 @@ describe('evenhand calibrate', () => {
     [
       'more folds than rows',
       () => ['--csv', write('two.csv', ['score,y,g', '0.5,1,a', '0.4,0,a'])],
-      /5 folds need as many rows/,
+      /5 folds need at least 5 rows/,
     ],
     [
       'an unknown method',

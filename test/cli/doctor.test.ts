@@ -107,7 +107,7 @@ describe('what doctor prints', () => {
 
   const FINDINGS = [
     { ...FINDING, error: 0, passes: true, reason: null },
-    { ...FINDING, error: 0.25, passes: false, reason: 'an error of 2.5e-1, beyond 1.0e-5' },
+    { ...FINDING, error: 0.25, passes: false, reason: 'an error of 2.5e-1, more than 1.0e-5' },
     {
       ...FINDING,
       op: 'matMul',
@@ -121,7 +121,7 @@ describe('what doctor prints', () => {
   it('tells which answers are wrong, and counts what is right', () => {
     const text = numericsText(FINDINGS, { width: 80, all: false });
     expect(text).to.match(
-      /^softRates: means\n {5}an error of 2\.5e-1, beyond 1\.0e-5\nmatMul: sizes\n {5}no such kernel/,
+      /^softRates: means\n {5}an error of 2\.5e-1, more than 1\.0e-5\nmatMul: sizes\n {5}no such kernel/,
     );
     expect(text).to.match(/\n\nnumerics: 1 of 3 answers of 2 tensor operations are right\.$/);
     expect(widest(text)).to.be.within(70, 80);

@@ -4,17 +4,17 @@ import { ConfigValidationError } from '../../src/exceptions/index.ts';
 import { loadTensorflow, parseBackendChoice } from '../../src/tensor/index.ts';
 
 describe('the name of a backend', () => {
-  it('is one of those known, and auto where it is empty', () => {
+  it('is one of the known names, or auto if it is empty', () => {
     expect(parseBackendChoice('webgpu')).to.equal('webgpu');
     expect(parseBackendChoice('auto')).to.equal('auto');
     expect(parseBackendChoice('')).to.equal('auto');
   });
 
-  it('that is unknown is an error', () => {
+  it('throws if it is unknown', () => {
     for (const name of [' ', 'WASM', 'tpu']) expect(() => parseBackendChoice(name)).to.throw(ConfigValidationError);
   });
 
-  it('in an empty EVENHAND_TF_BACKEND is as good as none', async () => {
+  it('is ignored if EVENHAND_TF_BACKEND is empty', async () => {
     const before = process.env['EVENHAND_TF_BACKEND'];
     try {
       delete process.env['EVENHAND_TF_BACKEND'];

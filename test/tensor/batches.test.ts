@@ -18,7 +18,7 @@ import { describeOn } from '../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 
-/** Seven rows whose features tell the row: 10 row + feature. */
+/** Seven rows whose features identify the row: 10 row + feature. */
 const ROWS: NetworkRows = {
   x: Float32Array.from({ length: 14 }, (_, place) => 10 * Math.floor(place / 2) + (place % 2)),
   y: Float32Array.of(0, 1, 0, 1, 0, 1, 0),
@@ -39,7 +39,7 @@ for (const backend of BACKENDS) {
       expect(tf.memory().numTensors).to.equal(tensors);
     });
 
-    /** A batch on the host. */
+    /** Reads a batch back to the host. */
     const read = async (rows: NetworkRows, order: Int32Array | undefined, index: number) => {
       const batches = createBatches(tf, rows, 3);
       if (order !== undefined) batches.reorder(order);
@@ -56,7 +56,7 @@ for (const backend of BACKENDS) {
       return { count: batches.count, shapes, x, labels, membership, shares };
     };
 
-    it('take rows in the order given, with their labels and the shares of their groups', async () => {
+    it('take rows in the given order, with their labels and the shares of their groups', async () => {
       const batch = await read(ROWS, ORDER, 1);
       expect(batch.count).to.equal(3);
       expect(batch.shapes).to.deep.equal([
@@ -68,19 +68,19 @@ for (const backend of BACKENDS) {
       expect([...(batch.x ?? [])]).to.deep.equal([30, 31, 20, 21, 10, 11]);
       expect([...(batch.labels ?? [])]).to.deep.equal([1, 0, 1]);
       const third = Math.fround(1 / 3);
-      // Row 3 is of no group.
+      // Row 3 has no group.
       expect([...(batch.membership ?? [])]).to.deep.equal([0, 0, 0, 0, 0, third, 0, third, 0]);
       expect([...(batch.shares ?? [])]).to.deep.equal([third, third, third]);
     });
 
-    it('take what is left in the last one', async () => {
+    it('take the remaining rows in the last one', async () => {
       const batch = await read(ROWS, undefined, 2);
       expect([...(batch.x ?? [])]).to.deep.equal([60, 61]);
       expect([...(batch.shares ?? [])]).to.deep.equal([1]);
       expect([...(batch.membership ?? [])]).to.deep.equal([0, 0, 1]);
     });
 
-    it('share out weights within the batch; a batch without any weight has no shares', async () => {
+    it('normalise weights within the batch; a batch without weight has shares of 0', async () => {
       const weights = Float32Array.of(0, 0, 0, 1, 2, 5, 0);
       const first = await read({ ...ROWS, weights }, undefined, 0);
       expect([...(first.shares ?? [])]).to.deep.equal([0, 0, 0]);
@@ -92,14 +92,14 @@ for (const backend of BACKENDS) {
       ]);
     });
 
-    it('of fewer rows than a batch are one', async () => {
+    it('are a single batch if there are fewer rows than the batch size', async () => {
       const two = { ...ROWS, x: ROWS.x.slice(0, 4), y: ROWS.y.slice(0, 2), groups: ROWS.groups.slice(0, 2) };
       const batch = await read(two, undefined, 0);
       expect(batch.count).to.equal(1);
       expect(batch.shapes[0]).to.deep.equal([2, 2]);
     });
 
-    it('chunks give each row once, in order, however they are cut', async () => {
+    it('chunks contain each row once, in order, for any chunk size', async () => {
       for (const rowsAtOnce of [1, 3, 7, 100]) {
         const chunks = createRowChunks(tf, ROWS, rowsAtOnce);
         const sums = tf.tidy(() => chunks.map((x) => x.sum(1).reshape([1, -1])));
@@ -110,7 +110,7 @@ for (const backend of BACKENDS) {
       }
     });
 
-    it('several tensors are read at once', async () => {
+    it('several tensors are read in one transfer', async () => {
       const given = [tf.tensor2d([[1, 2]]), tf.scalar(3), tf.tensor1d([4, 5, 6])];
       const { result, reads, values } = await countReads(tf, () => readTogether(tf, given));
       expect(result.map((one) => [...one])).to.deep.equal([[1, 2], [3], [4, 5, 6]]);
@@ -118,7 +118,7 @@ for (const backend of BACKENDS) {
       tf.dispose(given);
     });
 
-    it('parameters are split and joined as they lie', async () => {
+    it('parameters are split and joined in their order', async () => {
       const shapes = [
         { rows: 2, columns: 1 },
         { rows: 1, columns: 3 },
@@ -143,14 +143,14 @@ for (const backend of BACKENDS) {
 }
 
 describeOn('webgpu', 'batch sizes on webgpu', () => {
-  it('grow with the rows beyond those of a CPU, as far as an epoch keeps 50 steps and memory allows', async () => {
+  it('grow with the rows beyond those of a CPU, as long as an epoch keeps 50 steps and memory suffices', async () => {
     const { tf: onDevice } = await loadTensorflow({ backend: 'webgpu' });
     const choose = (rows: number, more: object = {}): number =>
       chooseBatchSize(onDevice, 'auto', { rows, models: 1, hidden: [32], groups: 2, ...more });
     expect(choose(29_000)).to.equal(512);
     expect(choose(100_000)).to.equal(1024);
     expect(choose(10_000_000)).to.equal(8192);
-    // 2^24 numbers a layer: 64 networks of 64 units leave 4,096 rows; so do 4,096 groups.
+    // 2^24 numbers per layer: 64 networks of 64 units allow 4,096 rows, and so do 4,096 groups.
     expect(choose(10_000_000, { models: 64, hidden: [64, 8] })).to.equal(4096);
     expect(choose(10_000_000, { groups: 4096 })).to.equal(4096);
     // All pairs of a batch are compared.
@@ -167,7 +167,7 @@ describe('batch sizes on a CPU', () => {
     expect([1, 1600, 3199, 3200, 12_800, 1_000_000].map(choose)).to.deep.equal([32, 32, 32, 64, 256, 512]);
   });
 
-  it('are what was asked for, where a number was', async () => {
+  it('are the requested number if one is given', async () => {
     const { tf: onHost } = await loadTensorflow({ backend: 'cpu' });
     expect(chooseBatchSize(onHost, 7, { ...work, rows: 1e6 })).to.equal(7);
   });

@@ -6,7 +6,7 @@ import { describeOn } from '../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 
-/** What reads a tensor of three numbers, and how often. */
+/** Ways to read a tensor of three numbers, and the number of reads of each. */
 const WAYS: readonly [title: string, reads: number, work: (tensor: tf.Tensor) => unknown][] = [
   ['data', 1, (tensor) => tensor.data()],
   ['dataSync', 1, (tensor) => tensor.dataSync()],
@@ -18,13 +18,13 @@ const WAYS: readonly [title: string, reads: number, work: (tensor: tf.Tensor) =>
 ];
 
 for (const backend of BACKENDS) {
-  describeOn(backend, `readings counted on ${backend}`, () => {
+  describeOn(backend, `reads counted on ${backend}`, () => {
     let tensor: tf.Tensor;
     before(async () => {
       await loadTensorflow({ backend });
     });
     beforeEach(() => {
-      // Computed, so that it is where tensors are.
+      // Computed, so that the tensor is on the backend.
       tensor = tf.tidy(() => tf.tensor1d([1, 2, 3]).mul(2));
     });
     afterEach(() => {
@@ -32,7 +32,7 @@ for (const backend of BACKENDS) {
     });
 
     for (const [title, reads, work] of WAYS) {
-      it(`${String(reads)} by ${title}, with their numbers`, async () => {
+      it(`counts ${String(reads)} by ${title}, and the values read`, async () => {
         const counted = await countReads(tf, async () => {
           await work(tensor);
           return 'done';
@@ -41,7 +41,7 @@ for (const backend of BACKENDS) {
       });
     }
 
-    it('what is read is what it is without counting', async () => {
+    it('returns the same values as without counting', async () => {
       const { result } = await countReads(tf, async () => [await tensor.array(), tensor.arraySync()]);
       expect(result).to.deep.equal([
         [2, 4, 6],
@@ -49,7 +49,7 @@ for (const backend of BACKENDS) {
       ]);
     });
 
-    it('work that fails fails with its own error, and nothing counts after it', async () => {
+    it('rethrows the error of failing work, and stops counting', async () => {
       const own = new Error('own');
       const work = countReads(tf, async () => {
         await tensor.data();
@@ -61,7 +61,7 @@ for (const backend of BACKENDS) {
       }
     });
 
-    it('a reading that fails is an error, and the next is counted', async () => {
+    it('throws if a read fails, and counts the next read', async () => {
       const gone = tf.tensor1d([1]);
       gone.dispose();
       const { reads } = await countReads(tf, async () => {

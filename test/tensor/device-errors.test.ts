@@ -27,12 +27,12 @@ class ErrorEvent extends Event {
   }
 }
 
-/** A backend whose device fails when it is told to, as a driver does: within the call. */
+/** A backend whose device fails on demand, within the call, as drivers do. */
 class StandInBackend implements WatchedBackend {
   readonly device = this;
   readonly lost: WatchedBackend['device']['lost'];
   lose: (loss: { reason: string; message: string }) => void = () => undefined;
-  /** What the next call has the driver report, or the next reading reject with. */
+  /** The error that the driver reports in the next call, or that the next read rejects with. */
   next: GPUOutOfMemoryError | undefined;
   rejection: Error | undefined;
   readonly reported: ErrorEvent[] = [];
@@ -75,11 +75,11 @@ class StandInBackend implements WatchedBackend {
 
 const KINDS: readonly (readonly [error: GPUOutOfMemoryError, told: string])[] = [
   [new GPUOutOfMemoryError('no 4 GiB left.\n - While calling'), 'out of memory: no 4 GiB left'],
-  [new GPUValidationError('not a buffer'), 'a command was refused: not a buffer'],
+  [new GPUValidationError('not a buffer'), 'a command was rejected: not a buffer'],
   [new GPUInternalError(''), 'an internal error of the driver'],
 ];
 
-/** The error that work ends with. */
+/** Returns the error that work throws. */
 async function errorOf(work: () => unknown): Promise<unknown> {
   try {
     await work();
@@ -93,7 +93,7 @@ const reading = (backend: StandInBackend) => (): Promise<unknown> => backend.get
 
 describe('errors of a device', () => {
   for (const [error, told] of KINDS) {
-    it(`fail the buffer that cannot be had, once, and print nothing: ${told}`, async () => {
+    it(`fail the buffer that cannot be allocated, once, and print nothing: ${told}`, async () => {
       const backend = new StandInBackend();
       backend.next = error;
       const thrown = await errorOf(() => backend.createBuffer({ size: 4 }));
@@ -108,34 +108,34 @@ describe('errors of a device', () => {
     });
   }
 
-  it('fail the next reading, once, with the first of them', async () => {
+  it('fail the next read, once, with the first error', async () => {
     const backend = new StandInBackend();
     for (const message of ['first', 'second']) {
       backend.next = new GPUValidationError(message);
       backend.report();
     }
     expect(backend.createBuffer({ size: 4 })).to.deep.equal({ size: 4 });
-    expect(await errorOf(reading(backend))).to.match(/a command was refused: first\.$/);
+    expect(await errorOf(reading(backend))).to.match(/a command was rejected: first\.$/);
     expect(await backend.getBufferData()).to.equal('values');
   });
 
-  it('fail the reading whose own commands are refused', async () => {
+  it('fail the read whose own commands are rejected', async () => {
     const backend = new StandInBackend();
     backend.next = new GPUValidationError('destroyed');
-    expect(await errorOf(reading(backend))).to.match(/a command was refused: destroyed\.$/);
+    expect(await errorOf(reading(backend))).to.match(/a command was rejected: destroyed\.$/);
     expect(await backend.getBufferData()).to.equal('values');
   });
 
-  it('a reading that is given up is an error of the toolkit, with its cause', async () => {
+  it('turn an aborted read into an error of the toolkit, with its cause', async () => {
     const backend = new StandInBackend();
     backend.rejection = new DOMException('', 'AbortError');
     const thrown = (await errorOf(reading(backend))) as DependencyError;
     expect(thrown).to.be.instanceOf(DependencyError);
-    expect(thrown.message).to.equal('The backend webgpu (acme 1) failed: a reading was given up.');
+    expect(thrown.message).to.equal('The backend webgpu (acme 1) failed: a read was aborted.');
     expect(thrown.cause).to.equal(backend.rejection);
   });
 
-  it('once the device is lost, also while it is read, every reading and buffer fails', async () => {
+  it('fail every read and buffer after the device is lost, also during a read', async () => {
     const backend = new StandInBackend();
     backend.rejection = new DOMException('', 'AbortError');
     const underWay = errorOf(reading(backend));
@@ -149,7 +149,7 @@ describe('errors of a device', () => {
     expect(backend.losses).to.equal(1);
   });
 
-  it('are told once where a backend is watched twice', async () => {
+  it('are reported once if a backend is watched twice', async () => {
     const backend = new StandInBackend();
     watchErrors(backend, { adapter: 'acme 2', onLost: () => (backend.losses += 10) });
     backend.next = new GPUValidationError('first');
@@ -170,7 +170,7 @@ describeOnSoftwareGpu('memory of a device', () => {
     return { used: numBytesInGPU ?? NaN, allocated: numBytesAllocatedInGPU ?? NaN };
   };
 
-  it('is given back but for what tensors use, which stay right', async () => {
+  it('is freed except for tensors, which stay correct', async () => {
     releaseUnused(tf);
     const before = bytes();
     const kept = tf.tidy(() => tf.range(0, 1000).mul(2));
@@ -179,7 +179,7 @@ describeOnSoftwareGpu('memory of a device', () => {
       expect((await tensor.data())[size - 1]).to.equal(3 * (size - 1));
       tensor.dispose();
     }
-    // Not submitted yet: its buffers are in use though its tensors are gone.
+    // Not submitted yet: its buffers are in use although its tensors are disposed of.
     tf.tidy(() => tf.range(0, 1004).mul(3)).dispose();
     expect(bytes().allocated).to.be.at.least(before.allocated + 4 * (1000 + 1001 + 1002 + 1003 + 1004));
     releaseUnused(tf);
@@ -192,7 +192,7 @@ describeOnSoftwareGpu('memory of a device', () => {
     again.dispose();
   });
 
-  it('elsewhere nothing is done', async () => {
+  it('is left unchanged on other backends', async () => {
     await loadTensorflow({ backend: 'cpu' });
     const tensor = tf.tensor1d([1, 2]);
     releaseUnused(tf);
@@ -201,7 +201,7 @@ describeOnSoftwareGpu('memory of a device', () => {
   });
 });
 
-/** What every program below begins with: work is done on the device itself, and errors are told in one line. */
+/** The start of every program below: work runs on the device itself, and errors are printed on one line. */
 const BEGIN = `
   const { countReads, loadTensorflow, webGpuAdapter } = await import('${SOURCE}tensor/index.ts');
   const { globals } = await import('webgpu');
@@ -225,7 +225,7 @@ const START = `${BEGIN}
 
 const END = 'console.log(JSON.stringify(results));';
 
-/** A sweep of two networks on 533 rows, and what it says in each epoch. */
+/** A sweep of two networks on 533 rows, which prints progress in each epoch. */
 const SWEEP = `
   const { sampleData, sweepPareto } = await import('${SOURCE}index.ts');
   const sweep = (onProgress) => told(async () => {
@@ -251,14 +251,14 @@ describe('a device that fails @slow', function () {
     environment = { ...found };
   });
 
-  /** What a program found, which is all that it printed. */
+  /** Returns the result of a program, which must be its only output. */
   async function resultsOf(program: string): Promise<Record<string, unknown>> {
     const { code, stdout, stderr } = await runProgram(`${program}\n${END}`, environment);
     expect(code, stderr).to.equal(0);
     return JSON.parse(stdout) as Record<string, unknown>;
   }
 
-  it('refuses a tensor that is too large; what comes after is right', async () => {
+  it('rejects a tensor that is too large; later work is correct', async () => {
     const found = await resultsOf(`${START}
       const side = device.limits.maxBufferSize / 4 / 2 ** 14;
       const before = tf.memory().numTensors;
@@ -274,7 +274,7 @@ describe('a device that fails @slow', function () {
     expect(found).to.deep.include({ tensors: 0, after: [3, 3, 3, 3] });
   });
 
-  it('tells of commands that it dropped, in a counted reading too; what comes after is right', async () => {
+  it('reports dropped commands, also in a counted read; later work is correct', async () => {
     const found = await resultsOf(`${START}
       const broken = () => {
         const tensor = triple();
@@ -285,13 +285,13 @@ describe('a device that fails @slow', function () {
       results.counted = await told(() => countReads(tf, () => broken().data()));
       const { reads, result } = await countReads(tf, () => values(triple(5)));
       Object.assign(results, { reads, result });`);
-    const told = /^DependencyError The backend webgpu \(.*\) failed: a command was refused: .*destroyed/;
+    const told = /^DependencyError The backend webgpu \(.*\) failed: a command was rejected: .*destroyed/;
     expect(found['plain']).to.match(told);
     expect(found['counted']).to.match(told);
     expect(found).to.deep.include({ reads: 1, result: [3, 3, 3, 3, 3] });
   });
 
-  it('is replaced by a fresh one when it is lost, as often as that happens; work under way says so', async () => {
+  it('is replaced by a new one whenever it is lost; running work throws', async () => {
     const found = await resultsOf(`${START}
       results.rounds = [];
       for (let round = 0; round < 2; round++) {
@@ -327,7 +327,7 @@ describe('a device that fails @slow', function () {
     }
   });
 
-  it('is not replaced where there is none: that is told, and another backend works', async () => {
+  it('is not replaced if there is no other device: this is reported, and another backend works', async () => {
     const found = await resultsOf(`${START}
       device.destroy();
       await device.lost;
@@ -339,13 +339,13 @@ describe('a device that fails @slow', function () {
       results.back = [await load('webgpu'), await values(triple())];`);
     expect(found).to.deep.equal({
       refused:
-        "DependencyError The tensor backend 'webgpu' cannot start: TensorFlow.js refused backend webgpu: the driver is gone.",
+        "DependencyError The tensor backend 'webgpu' cannot start: TensorFlow.js did not start the backend webgpu: the driver is gone.",
       wasm: ['wasm', [3, 3, 3, 3]],
       back: ['webgpu', [3, 3, 3, 3]],
     });
   });
 
-  it('that auto chose and lost is replaced, or passed over where there is no other', async () => {
+  it('is replaced after loss if auto chose it, or skipped if there is no other', async () => {
     const found = await resultsOf(`${BEGIN}
       // The adapter calls itself hardware, so that auto takes it.
       const { requestAdapter } = globals.GPU.prototype;
@@ -371,7 +371,7 @@ describe('a device that fails @slow', function () {
     expect(found).to.deep.include({ first: 'webgpu', second: 'webgpu', adapter: 'acme 1', third: 'wasm' });
   });
 
-  it('fails a sweep with its own error: memory refused, then lost; the next sweep works', async () => {
+  it('fails a sweep with its own error, out of memory or lost; the next sweep works', async () => {
     const found = await resultsOf(`${START} ${SWEEP}
       const { createBuffer } = device;
       // More than the device has stands for more than is left.

@@ -13,7 +13,7 @@ import { describeOn } from '../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 
-/** Rows with what they add, in float32's own numbers. */
+/** Rows with their contributions, as float32 numbers. */
 interface Rows {
   readonly columns: number;
   readonly x: Float32Array;
@@ -31,7 +31,7 @@ function makeRows(rows: number, columns: number, seed: number, offset = 0): Rows
   };
 }
 
-/** The sums in float64, term by term. */
+/** Computes the sums in float64, term by term. */
 function defined({ columns, x, weights, residuals }: Rows) {
   const products = new Float64Array(columns * columns);
   const gradient = new Float64Array(columns);
@@ -80,7 +80,7 @@ for (const backend of BACKENDS) {
       expect(tf.memory().numTensors).to.equal(tensors);
     });
 
-    it('are what they are by hand', async () => {
+    it('equal the sums computed by hand', async () => {
       // Rows (1, 2) and (3, 4): 2 (1, 2)(1, 2)' + 0.5 (3, 4)(3, 4)' and -1 (1, 2) + 2 (3, 4).
       const sums = await summed({
         columns: 2,
@@ -95,7 +95,7 @@ for (const backend of BACKENDS) {
     const cases: [string, Rows][] = [
       ['one row', makeRows(1, 3, 1)],
       ['one column', makeRows(50, 1, 2)],
-      ['a whole block', makeRows(2 ** 12, 2, 3)],
+      ['a full block', makeRows(2 ** 12, 2, 3)],
       ['a block and one row', makeRows(2 ** 12 + 1, 2, 4)],
       ['several blocks', makeRows(30_000, 5, 5)],
       ['values far from 0', makeRows(30_000, 3, 6, 50)],

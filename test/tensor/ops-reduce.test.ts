@@ -16,7 +16,7 @@ import { describeOn } from '../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 
-/** float64 sums of values by code, row by row. */
+/** Sums values by code in float64, row by row. */
 function sumsByCode(values: ArrayLike<number>, codes: ArrayLike<number>, cells: number): number[] {
   const sums = Array<number>(cells).fill(0);
   for (let row = 0; row < values.length; row++) {
@@ -29,7 +29,7 @@ function sumsByCode(values: ArrayLike<number>, codes: ArrayLike<number>, cells: 
 const NEAREST: HistogramBins = { width: 0.25, first: -2, count: 5, rounding: 'nearest' };
 const DOWN: HistogramBins = { width: 0.25, first: 0, count: 4, rounding: 'down' };
 
-/** The bin of each value, worked out by hand; undefined where it is in none. */
+/** The bin of each value, computed by hand; undefined if it is in none. */
 const BINNED: { bins: HistogramBins; value: number; bin: number | undefined }[] = [
   { bins: NEAREST, value: 0, bin: 2 },
   { bins: NEAREST, value: 0.124, bin: 2 },
@@ -50,7 +50,7 @@ const BINNED: { bins: HistogramBins; value: number; bin: number | undefined }[] 
 ];
 
 describe('segmentSums', () => {
-  it('is the same by the kernel that TensorFlow has on a GPU', async () => {
+  it('gives the same result with the kernel of TensorFlow on a GPU', async () => {
     await loadTensorflow({ backend: 'cpu' });
     const native = { ...tf, getBackend: () => 'tensorflow' };
     const [codes, values] = [tf.tensor1d([2, 0, 3, 2, 1], 'int32'), tf.tensor1d([1, 2, 100, 3, -4])];
@@ -80,7 +80,7 @@ for (const backend of BACKENDS) {
       expect(tf.memory().numTensors).to.equal(tensors);
     });
 
-    it('weights of 0.1 add up to what float64 makes of them, where float32 would be wrong by a hundredth', async () => {
+    it('weights of 0.1 add up as in float64; float32 would be off by a hundredth', async () => {
       const size = 1_000_000;
       const [codes, weights] = [tf.zeros<tf.Rank.R1>([size], 'int32'), tf.fill<tf.Rank.R1>([size], 0.1)];
       const [sum = NaN] = await cellCounts(tf, codes, 1, weights);
@@ -91,7 +91,7 @@ for (const backend of BACKENDS) {
       expect(Math.abs(sum / size / Math.fround(0.1) - 1)).to.be.below(1e-11);
     });
 
-    it('sums keep the digits of values a million times smaller than others, and whole numbers exactly', async () => {
+    it('sums keep the precision of values a million times smaller than others, and integers exactly', async () => {
       const random = createRandom(3);
       const size = 200_000;
       const codes = Int32Array.from({ length: size }, () => random.integer(3));
@@ -119,7 +119,7 @@ for (const backend of BACKENDS) {
       expect(await sumOf(values.slice().reverse())).to.equal(await sumOf(values));
     });
 
-    it('rows with the code after the last are left out, of counts and of sums', async () => {
+    it('rows with the code after the last are excluded from counts and sums', async () => {
       const codes = tf.tensor1d([0, 2, 1, 2], 'int32');
       const values = tf.tensor1d([1, 10, 3, 20]);
       const column = { valuesOf: () => values, largest: 20 };
@@ -129,7 +129,7 @@ for (const backend of BACKENDS) {
       expect(sums.map((sum) => [...sum])).to.deep.equal([[1, 3]]);
     });
 
-    it('groupSums has each group to 1e-5 of its own size, over 12 orders of magnitude, be the rows sorted and constant', async () => {
+    it('groupSums is within 1e-5 per group over 12 orders of magnitude, also for sorted and constant rows', async () => {
       const size = 300_000;
       const codes = Int32Array.from({ length: size }, (_, row) => Math.floor(row / 100_000));
       const values = Float32Array.from(codes, (code) => [0.1, 3e-7, 1e5 / 3][code] ?? NaN);
@@ -142,7 +142,7 @@ for (const backend of BACKENDS) {
     });
 
     if (!isSlow) {
-      it('groupSums of more groups than a chunk has rows', async () => {
+      it('groupSums supports more groups than a chunk has rows', async () => {
         const groups = 70_000;
         const codes = Int32Array.from({ length: groups }, (_, row) => row);
         const [codesTensor, valuesTensor] = [tf.tensor1d(codes, 'int32'), tf.tensor1d(Float32Array.from(codes))];
@@ -152,7 +152,7 @@ for (const backend of BACKENDS) {
       });
     }
 
-    it('sums of nothing are zeros', async () => {
+    it('sums of no rows are zeros', async () => {
       const [codes, values] = [tf.tensor1d([], 'int32'), tf.tensor1d([])];
       expect([...(await groupSums(tf, values, codes, 2))]).to.deep.equal([0, 0]);
       expect([...(await cellCounts(tf, codes, 2, values))]).to.deep.equal([0, 0]);
@@ -169,7 +169,7 @@ for (const backend of BACKENDS) {
       });
     }
 
-    it('histogram counts and weighs by group, without rows of no group', async () => {
+    it('histogram counts and sums weights by group, and excludes rows without a group', async () => {
       const values = tf.tensor1d([0.1, 0.1, 0.9, 0.9, 0.6]);
       const codes = tf.tensor1d([0, 1, 1, -1, 1], 'int32');
       const weights = tf.tensor1d([1, 2, 0.5, 100, 4]);
@@ -181,7 +181,7 @@ for (const backend of BACKENDS) {
     });
 
     if (!isSlow) {
-      it('histogram of five million rows, more than one reading of the table @slow', async () => {
+      it('histogram supports five million rows, with several reads of the table @slow', async () => {
         const size = 5_000_000;
         const [values, codes] = [tf.fill<tf.Rank.R1>([size], 0.5), tf.zeros<tf.Rank.R1>([size], 'int32')];
         const counts = await histogram(tf, values, codes, 1, DOWN);

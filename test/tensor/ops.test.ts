@@ -19,7 +19,7 @@ import { describeOn } from '../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 
-/** float32 against float64, relative to the size of the numbers. */
+/** The tolerance of float32 against float64, relative to the size of the numbers. */
 const TOLERANCE = 1e-5;
 
 const random = createRandom(5);
@@ -32,7 +32,7 @@ function close(actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance
   }
 }
 
-/** The same product in float64. */
+/** Computes the same product in float64. */
 function matmul(a: readonly number[], b: readonly number[], n: number, d: number, m: number): number[] {
   return Array.from({ length: n * m }, (_, cell) => {
     const [i, j] = [Math.floor(cell / m), cell % m];
@@ -42,7 +42,7 @@ function matmul(a: readonly number[], b: readonly number[], n: number, d: number
   });
 }
 
-/** A row-major matrix [rows, columns] as [columns, rows]. */
+/** Transposes a row-major matrix [rows, columns] to [columns, rows]. */
 function transpose(values: readonly number[], rows: number, columns: number): number[] {
   return Array.from(values, (_, cell) => values[(cell % rows) * columns + Math.floor(cell / rows)] ?? NaN);
 }
@@ -64,7 +64,7 @@ for (const backend of BACKENDS) {
     });
 
     if (!isSlow) {
-      it('cellCounts counts 40 million ones exactly, where float32 stops at 2^24 @slow', async function () {
+      it('cellCounts counts 40 million ones exactly, although float32 is exact only up to 2^24 @slow', async function () {
         this.timeout(120_000);
         const size = 40_000_000;
         const codes = tf.zeros<tf.Rank.R1>([size], 'int32');
@@ -74,19 +74,19 @@ for (const backend of BACKENDS) {
       });
     }
 
-    it('cellCounts counts every code, none as 0', async () => {
+    it('cellCounts counts every code, absent codes as 0', async () => {
       const codes = tf.tensor1d([3, 0, 3, 1, 3], 'int32');
       expect([...(await cellCounts(tf, codes, 5))]).to.deep.equal([1, 1, 0, 3, 0]);
       codes.dispose();
     });
 
-    it('cellCounts of nothing is zeros', async () => {
+    it('cellCounts of no rows is zeros', async () => {
       const codes = tf.tensor1d([], 'int32');
       expect([...(await cellCounts(tf, codes, 2))]).to.deep.equal([0, 0]);
       codes.dispose();
     });
 
-    it('groupSums adds a million weights to within 1e-6 of float64', async () => {
+    it('groupSums sums a million weights to within 1e-6 of float64', async () => {
       const size = 1_000_000;
       const values = Float32Array.from({ length: size }, () => random.next());
       const codes = Int32Array.from({ length: size }, () => random.integer(3));
@@ -100,7 +100,7 @@ for (const backend of BACKENDS) {
       });
     });
 
-    it('bceFromLogits is the closed form, finite for logits of +-1e4', async () => {
+    it('bceFromLogits equals the closed form, and is finite for logits of +-1e4', async () => {
       const logits = [0, 2, -3, 1e4, -1e4, 1e4];
       const labels = [1, 1, 0, 1, 0, 0];
       const losses = tf.tidy(() =>
@@ -118,7 +118,7 @@ for (const backend of BACKENDS) {
       expect(Math.abs(loss / expected - 1)).to.be.below(1e-6);
     });
 
-    it('bceFromLogits weighs positives by posWeight', async () => {
+    it('bceFromLogits weights positives by posWeight', async () => {
       const losses = tf.tidy(() =>
         bceFromLogits(tf, tf.tensor2d([1, 1], [1, 2]), tf.tensor2d([1, 0], [1, 2]), tf.tensor2d([0.5, 0.5], [2, 1]), 3),
       );
@@ -128,7 +128,7 @@ for (const backend of BACKENDS) {
     });
 
     for (const posWeight of [1, 3]) {
-      it(`the gradient of bceFromLogits is that of its closed form, by finite differences, for posWeight ${String(posWeight)}`, async () => {
+      it(`the gradient of bceFromLogits equals that of its closed form, by finite differences, for posWeight ${String(posWeight)}`, async () => {
         const [x, y, shares] = [
           [-2, -0.5, 0.5, 3, 60, -60],
           [1, 0, 1, 0, 1, 0],
@@ -159,7 +159,7 @@ for (const backend of BACKENDS) {
       });
     }
 
-    it('sharedDense and its gradients are those of float64', async () => {
+    it('sharedDense and its gradients equal those of float64', async () => {
       const [n, d, m] = [7, 5, 4];
       const [x, w, b, up] = [numbers(d * n), numbers(m * d), numbers(m), numbers(m * n)];
       const out = tf.tidy(() => {
@@ -178,7 +178,7 @@ for (const backend of BACKENDS) {
     });
 
     for (const q of [1, 3]) {
-      it(`stackedDense is separate layers side by side, with their gradients, for ${String(q)} units`, async () => {
+      it(`stackedDense equals separate layers side by side, with their gradients, for ${String(q)} units`, async () => {
         const [k, p, n] = [3, 4, 6];
         const [z, w, b, up] = [numbers(k * p * n), numbers(k * q * p), numbers(k * q), numbers(k * q * n)];
         const out = tf.tidy(() => {
@@ -201,7 +201,7 @@ for (const backend of BACKENDS) {
       });
     }
 
-    it('softRates are group means; a group without rows is absent and moves no gap', async () => {
+    it('softRates are group means; a group without rows is absent and does not affect gaps', async () => {
       const out = tf.tidy(() => {
         const membership = tf.tensor2d([
           [1, 0, 0],

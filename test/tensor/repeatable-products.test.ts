@@ -17,7 +17,7 @@ describeOnSoftwareGpu('products on webgpu', () => {
       [false, true],
     ] as const) {
       const kind = `${transposeA ? 'a transposed' : 'a'} times ${transposeB ? 'b transposed' : 'b'}`;
-      it(`${kind}, of sums of ${String(inner)}, are right and the same each time, to the last bit`, async () => {
+      it(`${kind}, of sums of ${String(inner)}, are correct and identical each time, to the last bit`, async () => {
         const { tf } = await loadTensorflow({ backend: 'webgpu' });
         const random = createRandom(7);
         const draw = (size: number): Float32Array => Float32Array.from({ length: size }, () => random.next() - 0.5);

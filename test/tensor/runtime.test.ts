@@ -16,7 +16,7 @@ async function errorOf(promise: Promise<unknown>): Promise<Error> {
 }
 
 describe('tensor backends', () => {
-  it('auto takes the first that works, and tells why it passed over the others', async () => {
+  it('auto uses the first that works, and reports why it skipped the others', async () => {
     const { tf, backend, passedOver } = await loadTensorflow({ backend: 'auto' });
     const names = passedOver.map(({ name }) => name);
     expect(['node-gpu', 'webgpu', 'node', 'wasm', 'cpu'].slice(0, names.length)).to.deep.equal(names);
@@ -25,7 +25,7 @@ describe('tensor backends', () => {
     expect(tf.getBackend()).to.be.a('string');
   });
 
-  it('several first loads at once all get what one alone would get, and tell of it once', async () => {
+  it('concurrent first loads all get the same backend, and report it once', async () => {
     const runtime = new URL('../../src/tensor/index.ts', import.meta.url).href;
     const program = `
       const { loadTensorflow } = await import(${JSON.stringify(runtime)});
@@ -45,7 +45,7 @@ describe('tensor backends', () => {
     expect(stderr.match(/tensor backend /g)).to.have.length(1);
   });
 
-  it('a named backend is the one that runs', async () => {
+  it('a named backend is used', async () => {
     for (const backend of ['cpu', 'wasm', 'cpu'] as const) {
       const { tf } = await loadTensorflow({ backend });
       expect(tf.getBackend()).to.equal(backend);
@@ -53,21 +53,21 @@ describe('tensor backends', () => {
     }
   });
 
-  it('no backend leaves error handlers on the process of the host', async () => {
+  it('no backend leaves error handlers on the host process', async () => {
     const count = () => process.listenerCount('uncaughtException') + process.listenerCount('unhandledRejection');
     const before = count();
     for (const backend of ['wasm', 'cpu', 'wasm'] as const) await loadTensorflow({ backend });
     expect(count()).to.equal(before);
   });
 
-  it('a named backend that cannot start is an error with a mend, never a fall-back', async () => {
+  it('a named backend that cannot start throws with a fix, without a fallback', async () => {
     const error = await errorOf(loadTensorflow({ backend: 'node' }));
     expect(error).to.be.instanceOf(DependencyError);
     expect(error.message).to.match(/^The tensor backend 'node' cannot start: /);
     expect(error).to.have.property('suggestion', 'Install it with: npm install @tensorflow/tfjs-node@4.22.0');
   });
 
-  it('EVENHAND_TF_BACKEND is the default, and an unknown name in it is an error', async () => {
+  it('EVENHAND_TF_BACKEND is the default, and throws if its name is unknown', async () => {
     const before = process.env['EVENHAND_TF_BACKEND'];
     try {
       process.env['EVENHAND_TF_BACKEND'] = 'cpu';
@@ -80,7 +80,7 @@ describe('tensor backends', () => {
     }
   });
 
-  it('every backend is probed; those for the processor are there', async () => {
+  it('every backend is probed; the CPU backends are available', async () => {
     const reports = await probeBackends();
     expect(reports.map(({ name }) => name)).to.deep.equal(['node-gpu', 'webgpu', 'node', 'wasm', 'cpu']);
     const available = reports.filter((report) => report.available).map(({ name }) => name);

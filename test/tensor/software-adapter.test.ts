@@ -6,7 +6,7 @@ import { softwareGpuEnv } from '../helpers/software-gpu.ts';
 const RUNTIME = new URL('../../src/tensor/index.ts', import.meta.url).href;
 const LOADER = import.meta.resolve('tsx/esm/api');
 
-/** Loads webgpu and puts work before its device, which this flag keeps off the host. */
+/** Loads webgpu and gives its device work; the flag prevents the host from doing it. */
 const AT_WORK = `
   const { loadTensorflow } = await import(${JSON.stringify(RUNTIME)});
   const { tf } = await loadTensorflow({ backend: 'webgpu' });
@@ -15,7 +15,7 @@ const AT_WORK = `
   let product = ones;
   for (let step = 0; step < 12; step++) product = tf.matMul(product, ones).div(128);`;
 
-/** The same in a thread of the process, then some more. */
+/** Does the same in a thread of the process, followed by further code. */
 const inThread = (more: string, afterwards = ''): string => {
   const work = `import(${JSON.stringify(LOADER)}).then(async ({ register }) => { register(); ${AT_WORK} ${more} });`;
   return `
@@ -39,7 +39,7 @@ describe('a software GPU in a process', function () {
     environment = { ...found };
   });
 
-  it('is used when it is named; auto takes another before, after and beside that', async () => {
+  it('is used if it is named; auto uses another backend before, after and concurrently', async () => {
     const { stdout, stderr } = await run(
       `
       const { loadTensorflow, probeBackends, webGpuAdapter } = await import(${JSON.stringify(RUNTIME)});
@@ -70,7 +70,7 @@ describe('a software GPU in a process', function () {
     expect(told.again).to.equal('webgpu');
   });
 
-  it('leaves no trace on the global object where auto passed it over', async () => {
+  it('leaves the global object unchanged if auto skipped it', async () => {
     const { stdout } = await run(
       `
       const { loadTensorflow } = await import(${JSON.stringify(RUNTIME)});
@@ -86,9 +86,9 @@ describe('a software GPU in a process', function () {
     ['its work was read', `${AT_WORK} console.log((await product.sum().data())[0]);`, 0, /^16384\n$/],
     ['its work was never read', AT_WORK, 0, /^$/],
     ['an error is thrown', `${AT_WORK} throw new Error('meant');`, 1, /^$/],
-    ['a read is under way', `${AT_WORK} void product.data(); process.exit(7);`, 7, /^$/],
+    ['a read is in progress', `${AT_WORK} void product.data(); process.exit(7);`, 7, /^$/],
     [
-      'a read and the work for it are under way',
+      'a read and the work for it are in progress',
       `${AT_WORK} setTimeout(() => process.exit(7), 5); await product.data();`,
       7,
       /^$/,
@@ -100,9 +100,9 @@ describe('a software GPU in a process', function () {
       /^got 16384\nthread 0\n$/,
     ],
     ['a thread failed', inThread(`throw new Error('meant');`), 0, /^error meant\nthread 1\n$/],
-    ['a thread ended with a read under way', inThread('void product.data(); process.exit(7);'), 0, /^thread 7\n$/],
+    ['a thread ended with a read in progress', inThread('void product.data(); process.exit(7);'), 0, /^thread 7\n$/],
     [
-      'a thread that rests was terminated',
+      'an idle thread was terminated',
       inThread(
         `await product.data(); (await import('node:worker_threads')).parentPort.postMessage('rest'); setInterval(() => {}, 1000);`,
         'await worker.terminate();',

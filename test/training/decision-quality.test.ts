@@ -6,21 +6,21 @@ import { judgeDecisions } from '../../src/training/decision-quality.ts';
 
 const options = { minGroupSize: 1, seed: 42 };
 
-/** Groups 'a' and 'b' of so many rows each. */
+/** Creates groups 'a' and 'b' with the given numbers of rows. */
 function groups(a: number, b: number, labels = ['a', 'b']): CategoricalColumn {
   return { kind: 'categorical', codes: Int32Array.from({ length: a + b }, (_, row) => Number(row >= a)), labels };
 }
 
 describe('the quality of decisions', () => {
-  it('of randomised ones is their exact expectation', () => {
+  it('is the exact expectation for randomised decisions', () => {
     // Group a: labels 1, 1, 0, 0 with p 1, 0.5, 0.25, 0. Group b: labels 1, 0, 0 with p 0.5, 0.5, 0.75.
     const quality = judgeDecisions([1, 0.5, 0.25, 0, 0.5, 0.5, 0.75], Uint8Array.of(1, 1, 0, 0, 1, 0, 0), groups(4, 3), options); // prettier-ignore
     expect(quality.n).to.equal(7);
-    // Right: 1 + 0.5 + 0.75 + 1 in a, 0.5 + 0.5 + 0.25 in b.
+    // Correct: 1 + 0.5 + 0.75 + 1 in a, 0.5 + 0.5 + 0.25 in b.
     expect(quality.accuracy).to.be.closeTo(4.5 / 7, 1e-15);
     // Selected: 1.75 of 4 and 1.75 of 3.
     expect(quality.dpDiff).to.be.closeTo(1.75 / 3 - 1.75 / 4, 1e-15);
-    // True positive rates 0.75 and 0.5, false ones 0.125 and 0.625.
+    // True positive rates are 0.75 and 0.5, false positive rates 0.125 and 0.625.
     expect(quality.eoDiff).to.be.closeTo(0.5, 1e-15);
     expect(quality.groups).to.deep.equal([
       { group: 'a', n: 4, selectionRate: 0.4375, truePositiveRate: 0.75, falsePositiveRate: 0.125 },
@@ -28,7 +28,7 @@ describe('the quality of decisions', () => {
     ]);
   });
 
-  it('of decisions without chance is that of the metrics on them', () => {
+  it('equals the metrics for deterministic decisions', () => {
     const decisions = Array.from({ length: 200 }, (_, row) => Number((row * 7) % 10 < (row < 120 ? 6 : 3)));
     const y = Uint8Array.from(decisions, (_, row) => Number((row * 3) % 7 < 3));
     const sensitive = groups(120, 80);
@@ -40,7 +40,7 @@ describe('the quality of decisions', () => {
     expect(quality.accuracy).to.equal(decisions.filter((one, row) => one === y[row]).length / 200);
   });
 
-  it('has the intervals of as many plain rows: chance adds no rows', () => {
+  it('has the intervals of the same number of deterministic rows', () => {
     const y = Uint8Array.from({ length: 200 }, (_, row) => row % 2);
     const drawn = Array.from(y, (_, row) => Number(row % 4 < 2));
     const halves = Array.from(y, () => 0.5);
@@ -48,15 +48,15 @@ describe('the quality of decisions', () => {
     expect(expected).to.deep.equal(plain);
   });
 
-  it('groups count their rows whole, however the probabilities round', () => {
+  it('counts the rows of groups exactly, for any rounding of probabilities', () => {
     const p = Array.from({ length: 60 }, (_, row) => 0.1 + row / 1000 / 3);
     const quality = judgeDecisions(p, new Uint8Array(60).fill(1, 10, 50), groups(30, 30), { ...options, minGroupSize: 30 }); // prettier-ignore
     expect(quality.groups.map(({ n }) => n)).to.deep.equal([30, 30]);
-    // 30 steps of 1 / 3000 lie between rows of the two groups; counts are kept to 2^-25.
+    // 30 steps of 1 / 3000 separate rows of the two groups; counts are kept to 2^-25.
     expect(quality.dpDiff).to.be.closeTo(0.01, 1e-7);
   });
 
-  it('rates without rows are NaN, and so are gaps without two groups', () => {
+  it('is NaN for rates without rows, and for gaps without two groups', () => {
     const quality = judgeDecisions([1, 0, 1], Uint8Array.of(1, 1, 1), groups(3, 0), options);
     expect(quality.groups).to.have.length(1);
     expect(quality.groups[0]?.falsePositiveRate).to.be.NaN;
@@ -64,7 +64,7 @@ describe('the quality of decisions', () => {
     expect([quality.dpDiffCi, quality.eoDiffCi]).to.deep.equal([null, null]);
   });
 
-  it('relabelling groups changes nothing but labels', () => {
+  it('renaming groups changes only labels', () => {
     const p = Array.from({ length: 100 }, (_, row) => (row % 10) / 9);
     const y = Uint8Array.from(p, (_, row) => Number(row % 3 === 0));
     const before = judgeDecisions(p, y, groups(60, 40), options);

@@ -12,7 +12,7 @@ interface Case {
   readonly duals?: readonly number[];
 }
 
-/** Answers worked out by hand or printed in the textbooks named. */
+/** Solutions that were computed by hand or are printed in the named textbooks. */
 const CASES: readonly Case[] = [
   {
     // The Wyndor glass company (Hillier and Lieberman): x = (2, 6), value 36, shadow prices 0, 3/2, 1.
@@ -39,13 +39,13 @@ const CASES: readonly Case[] = [
       atMost: { rows: [[0.5, -0.1]], bounds: [0.02] },
       equal: { rows: [[1, 1]], values: [1] },
     },
-    // 0.5 q - 0.1 (1 - q) = 0.02, so q = 0.2; a unit of bound is worth 0.2 / 0.6.
+    // 0.5 q - 0.1 (1 - q) = 0.02, so q = 0.2; one unit of the bound is worth 0.2 / 0.6.
     value: 0.26,
     x: [0.2, 0.8],
     duals: [1 / 3],
   },
   {
-    title: 'bounds of variables alone',
+    title: 'only bounds of variables',
     program: { objective: [1, -2], atMost: { rows: [], bounds: [] }, lower: [-3, 0], upper: [5, 4] },
     value: -11,
     x: [-3, 4],
@@ -64,7 +64,7 @@ const CASES: readonly Case[] = [
     value: 0,
   },
   {
-    title: 'coefficients that text with six digits would lose',
+    title: 'coefficients that would be lost in text with six digits',
     program: { objective: [-1], atMost: { rows: [[1.000000000123]], bounds: [1] } },
     value: -1 / 1.000000000123,
     duals: [1 / 1.000000000123],
@@ -89,7 +89,7 @@ describe('linear program', () => {
     fc.record({
       objective: fc.array(coefficient, { minLength: n, maxLength: n }),
       rows: fc.array(fc.array(coefficient, { minLength: n, maxLength: n }), { minLength: m, maxLength: m }),
-      // A point with x = 1/n for all is feasible by the choice of bounds.
+      // The bounds are chosen so that the point with x = 1/n for all variables is feasible.
       slack: fc.array(fc.integer({ min: 0, max: 10 }), { minLength: m, maxLength: m }),
     }),
   );
@@ -107,7 +107,7 @@ describe('linear program', () => {
         });
         const used = rows.map((row) => row.reduce((sum, a, place) => sum + a * (x[place] ?? NaN), 0));
         const price = equalDuals[0] ?? NaN;
-        // max -b.y + z with y >= 0 and c + A'y - z >= 0 is the dual.
+        // The dual is: max -b.y + z with y >= 0 and c + A'y - z >= 0.
         expect(bounds.reduce((sum, bound, place) => sum - bound * (duals[place] ?? NaN), price)).to.be.closeTo(
           value,
           1e-9,
@@ -131,7 +131,7 @@ describe('linear program', () => {
     );
   });
 
-  it('gives the same answer every time', async () => {
+  it('returns the same solution every time', async () => {
     const program = { objective: [1, 1, 1], atMost: { rows: [[-1, -1, -1]], bounds: [-1] } };
     const first = await solveLinearProgram(program);
     for (let run = 0; run < 5; run++) expect(await solveLinearProgram(program)).to.deep.equal(first);
@@ -147,7 +147,7 @@ describe('linear program', () => {
     ['unbounded', { objective: [-1], atMost: { rows: [[-1]], bounds: [0] } }, 'unbounded'],
   ];
   for (const [title, program, status] of FAILING) {
-    it(`names what failed where the program is ${title}`, async () => {
+    it(`names the status if the program is ${title}`, async () => {
       const error: unknown = await solveLinearProgram(program).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(TrainingError);
       expect((error as TrainingError).message).to.contain(status);
@@ -157,15 +157,15 @@ describe('linear program', () => {
 
   const WRONG: readonly [string, LinearProgram, string][] = [
     ['a row of another length', { objective: [1, 2], atMost: { rows: [[1]], bounds: [1] } }, 'atMost.rows[0]'],
-    ['a bound too few', { objective: [1], atMost: { rows: [[1], [1]], bounds: [1] } }, 'atMost.bounds'],
+    ['one bound missing', { objective: [1], atMost: { rows: [[1], [1]], bounds: [1] } }, 'atMost.bounds'],
     ['NaN in the objective', { objective: [NaN], atMost: { rows: [], bounds: [] } }, 'objective'],
     ['an infinite coefficient', { objective: [1], atMost: { rows: [[Infinity]], bounds: [1] } }, 'atMost.rows[0]'],
     ['no variables', { objective: [], atMost: { rows: [], bounds: [] } }, 'objective'],
     ['lower above upper', { objective: [1], atMost: { rows: [], bounds: [] }, lower: 2, upper: 1 }, 'lower'],
-    ['a lower bound too few', { objective: [1, 2], atMost: { rows: [], bounds: [] }, lower: [0] }, 'lower'],
+    ['one lower bound missing', { objective: [1, 2], atMost: { rows: [], bounds: [] }, lower: [0] }, 'lower'],
   ];
   for (const [title, program, parameter] of WRONG) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const error: unknown = await solveLinearProgram(program).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(ValueError);
       expect((error as ValueError).message).to.contain(`The ${parameter} parameter must`);

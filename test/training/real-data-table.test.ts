@@ -4,7 +4,7 @@ import { LogisticRegression, ReductionsWrapper, ThresholdOptimizer } from '../..
 import { anchorRun, type DataName, loadAnchorData, measure, type Part, readAnchors } from '../helpers/anchor-data.ts';
 import { describeWithReference } from '../helpers/reference.ts';
 
-/** What a method gives rows, after learning from the training rows: the probability of the decision 1. */
+/** A method that learns from the training rows and returns the probability of the decision 1 for rows. */
 type Method = (train: Part) => Promise<(part: Part) => Promise<ArrayLike<number>>>;
 
 const regression = async ({ x, y }: Part): Promise<LogisticRegression> =>
@@ -28,7 +28,7 @@ const thresholds =
     return async (part) => optimizer.predictProba(await model.predictProba(part.x), { sensitive: part.sensitive });
   };
 
-/** Every row of the table and the anchor run that it comes from. */
+/** Every row of the table, with the anchor run that it comes from. */
 const ROWS: readonly { name: string; run: string; method: Method }[] = [
   {
     name: 'plain logistic regression',
@@ -49,11 +49,11 @@ const ROWS: readonly { name: string; run: string; method: Method }[] = [
 ];
 
 for (const data of ['compas', 'adult', 'german'] satisfies DataName[]) {
-  // 300 test rows of German rank nothing.
+  // 300 test rows of German are too few for a comparison.
   const where = data === 'german' ? 'train' : 'test';
 
   describeWithReference(
-    `on ${data}, ${where} rows, every method is as accurate and as even as fairlearn's run @slow`,
+    `on ${data}, ${where} rows, every method is as accurate and as close to parity as fairlearn's run @slow`,
     function () {
       for (const { name, run, method } of ROWS) {
         it(name, async () => {

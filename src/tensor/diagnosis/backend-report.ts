@@ -5,20 +5,20 @@ import { isSaid, type MissingPart } from './host.ts';
 export interface BackendReport {
   readonly name: TensorBackend;
   readonly available: boolean;
-  /** Why not, in one line; null where it is available. */
+  /** The reason why not, in one line; null if the backend is available. */
   readonly reason: string | null;
-  /** What is missing, in the order in which to mend it; none where it is available, or where that is not known. */
+  /** What is missing, in the order in which to fix it; empty if the backend is available, or if this is unknown. */
   readonly missing: readonly MissingPart[];
 }
 
-/** Whether a backend is a route to the GPU. */
+/** Returns whether a backend computes on the GPU. */
 export function isGpuRoute(name: string): boolean {
   return name === 'webgpu' || name === 'node-gpu';
 }
 
 /**
- * The GPU routes of which it is known what they miss, the nearest to working first: the one that misses fewest things,
- * of two alike WebGPU, whose packages bring all but the driver.
+ * Returns the GPU backends with known missing parts, sorted by the number of missing parts. In a tie, WebGPU comes
+ * first, because its packages include everything but the driver.
  */
 export function routesToGpu<Report extends Pick<BackendReport, 'name' | 'missing'>>(
   reports: readonly Report[],
@@ -29,10 +29,10 @@ export function routesToGpu<Report extends Pick<BackendReport, 'name' | 'missing
 }
 
 /**
- * A mend on one line, for a message: what is said up to its first command, and that command. Others are left to the
- * doctor, since two commands on one line cannot be copied.
- * @param mend as {@link MissingPart} has it
- * @param isPart whether there is more to mend besides
+ * Formats a fix on one line, for a message: the prose up to the first command, and that command. Further commands are
+ * left to `evenhand doctor`, because two commands on one line cannot be copied.
+ * @param mend in the format of {@link MissingPart}
+ * @param isPart whether there are further parts to fix
  */
 export function asOneLine(mend: string, isPart = false): string {
   const lines = mend.split('\n');

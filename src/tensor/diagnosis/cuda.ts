@@ -1,7 +1,7 @@
 import { findLibrary, outsideSearch, versionsOf } from './find-library.ts';
 import type { Host, MissingPart } from './host.ts';
 
-/** The libraries of CUDA 11 that TensorFlow 2.9 opens; without one of them it takes no GPU at all. */
+/** The libraries of CUDA 11 that TensorFlow 2.9 opens. If one is missing, it does not use a GPU. */
 const CUDA_LIBRARIES = {
   linux: [
     'libcudart.so.11.0',
@@ -26,8 +26,8 @@ const CUDA_LIBRARIES = {
 const CUDNN_LIBRARY = { linux: 'libcudnn.so.8', win32: 'cudnn64_8.dll' } as const;
 
 const CUDA_MEND =
-  'Install the CUDA Toolkit 11.8; it can stand beside others ' +
-  '(https://developer.nvidia.com/cuda-11-8-0-download-archive). Where pip is at hand, its packages have the libraries, ' +
+  'Install the CUDA Toolkit 11.8; it can be installed beside other versions ' +
+  '(https://developer.nvidia.com/cuda-11-8-0-download-archive). Alternatively, pip packages contain the libraries, ' +
   'each in a folder lib for LD_LIBRARY_PATH:\n' +
   ['cuda-runtime', 'cublas', 'cufft', 'curand', 'cusolver', 'cusparse'].reduce(
     (command, name) => `${command} nvidia-${name}-cu11`,
@@ -35,10 +35,10 @@ const CUDA_MEND =
   );
 
 const CUDNN_MEND =
-  'Install cuDNN 8 for CUDA 11 (https://developer.nvidia.com/rdp/cudnn-archive), or take it from pip and name its ' +
-  "folder lib in LD_LIBRARY_PATH:\npip install 'nvidia-cudnn-cu11<9'";
+  'Install cuDNN 8 for CUDA 11 (https://developer.nvidia.com/rdp/cudnn-archive), or install it with pip and add its ' +
+  "folder lib to LD_LIBRARY_PATH:\npip install 'nvidia-cudnn-cu11<9'";
 
-/** What tfjs-node-gpu misses of CUDA 11 and cuDNN 8. */
+/** Returns what tfjs-node-gpu lacks of CUDA 11 and cuDNN 8. */
 export function missingOfCuda(host: Host): readonly MissingPart[] {
   const system = host.platform === 'win32' ? 'win32' : 'linux';
   const parts = [
@@ -65,13 +65,13 @@ function missingLibraries(
 ): MissingPart | null {
   const missing = names.filter((name) => findLibrary(host, name) === null);
   if (missing.length === 0) return null;
-  return { what: `${named} cannot be found: ${missing.join(', ')}${present}`, mend };
+  return { what: `${named} were not found: ${missing.join(', ')}${present}`, mend };
 }
 
-/** "; CUDA 13 is here, but tfjs-node-gpu needs 11", where only others are. */
+/** Returns text such as "; CUDA 13 is installed, but tfjs-node-gpu needs 11" if only other versions are installed. */
 function otherVersion(host: Host, product: string, stem: string, needed: number): string {
   const versions = versionsOf(host, stem);
   if (versions.length === 0 || versions.includes(needed)) return '';
   const verb = versions.length === 1 ? 'is' : 'are';
-  return `; ${product} ${versions.join(' and ')} ${verb} here, but tfjs-node-gpu needs ${String(needed)}`;
+  return `; ${product} ${versions.join(' and ')} ${verb} installed, but tfjs-node-gpu needs ${String(needed)}`;
 }

@@ -7,14 +7,12 @@ import { missingOfDriver } from './nvidia-driver.ts';
 import { missingOfVulkan } from './vulkan.ts';
 
 /**
- * What a backend needs and a machine lacks, in the order in which a person
- * should mend it; empty where nothing is known to be missing. Nothing is loaded:
- * only files and the dynamic linker's cache are looked at.
+ * Returns what a backend needs and a machine lacks, in the order in which to fix it; empty if nothing is known to be
+ * missing. It loads nothing: it reads only files and the dynamic linker's cache.
  *
- * The driver comes before the packages of `node-gpu`: without it, a download of
- * 400 MB serves nothing.
+ * The driver comes before the packages of `node-gpu`, because without it a download of 400 MB is useless.
  * @example
- * diagnose('webgpu', thisHost()); // [{ what: 'the Vulkan loader libvulkan.so.1 is not here', mend: … }]
+ * diagnose('webgpu', thisHost()); // [{ what: 'the Vulkan loader libvulkan.so.1 was not found', mend: … }]
  */
 export function diagnose(backend: TensorBackend, host: Host): readonly MissingPart[] {
   return DIAGNOSES[backend](host);
@@ -37,7 +35,7 @@ const DIAGNOSES: Readonly<Record<TensorBackend, (host: Host) => readonly Missing
       'win32-arm64',
     ]) ?? [
       ...missingOfDawn(host),
-      // Metal comes with macOS, and Direct3D 12 with Windows.
+      // Metal is part of macOS, and Direct3D 12 is part of Windows.
       ...(host.platform === 'linux' ? missingOfVulkan(host) : []),
     ],
   node: (host) =>
@@ -62,7 +60,7 @@ function unsupported(
   return [
     {
       what: `'${name}' has no build for ${here}, only for ${supported.join(', ')}`,
-      mend: 'Use another backend here: evenhand doctor tells which work.',
+      mend: 'Use another backend: evenhand doctor shows which ones work.',
     },
   ];
 }
@@ -84,8 +82,8 @@ function missingOfDawn(host: Host): readonly MissingPart[] {
   if (host.exists(joinOn(host, host.resolvePackage('webgpu') ?? '', binary))) return [];
   return [
     {
-      what: `the package 'webgpu' is not whole (no ${binary})`,
-      mend: `Install it again with:\n${installCommand('webgpu')}`,
+      what: `the package 'webgpu' is incomplete (no ${binary})`,
+      mend: `Reinstall it with:\n${installCommand('webgpu')}`,
     },
   ];
 }

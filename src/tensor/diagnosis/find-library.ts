@@ -1,24 +1,25 @@
 import { foldersIn, type Host, joinOn, type MissingPart } from './host.ts';
 
-/** Where a shared library is. */
+/** The location of a shared library. */
 export interface FoundLibrary {
   readonly folder: string;
-  /** Whether the dynamic linker looks there by itself. */
+  /** Whether the dynamic linker searches this folder by default. */
   readonly isSearched: boolean;
 }
 
-/** How `ldconfig -p` and Debian's folders name a processor. */
+/** The names of a processor in `ldconfig -p` and in Debian's folders. */
 const ARCH_NAMES: Readonly<Record<string, { readonly inCache: string; readonly inFolder: string }>> = {
   x64: { inCache: 'x86-64', inFolder: 'x86_64-linux-gnu' },
   arm64: { inCache: 'AArch64', inFolder: 'aarch64-linux-gnu' },
 };
 
-/** Where CUDA and NVIDIA's driver are often put without the linker being told. */
+/** Common folders of CUDA and NVIDIA's driver that the linker may not be configured to search. */
 const FOLDERS_BESIDE = ['/usr/local/nvidia/lib64', '/usr/local/nvidia/lib', '/opt/cuda/lib64', '/usr/lib/wsl/lib'];
 
 /**
- * Looks for a shared library as Linux' dynamic linker does (LD_LIBRARY_PATH, its cache, its default folders), then
- * where CUDA and NVIDIA's driver are often put without the linker being told. On Windows: in the folders of PATH.
+ * Searches for a shared library as the dynamic linker on Linux does (LD_LIBRARY_PATH, its cache, its default
+ * folders). Then searches common folders of CUDA and NVIDIA's driver that the linker may not search. On Windows it
+ * searches the folders of PATH.
  * @param name the file name: "libcudnn.so.8"
  */
 export function findLibrary(host: Host, name: string): FoundLibrary | null {
@@ -33,7 +34,7 @@ export function findLibrary(host: Host, name: string): FoundLibrary | null {
 }
 
 /**
- * The major versions of a library that are anywhere in the same places, oldest first: [12, 13].
+ * Returns the major versions of a library in the same folders, oldest first: [12, 13].
  * @param stem the name before the version: "libcudart"
  */
 export function versionsOf(host: Host, stem: string): readonly number[] {
@@ -68,18 +69,18 @@ function cachedFolder(host: Host, name: string): string | undefined {
   return file !== undefined && host.exists(file) ? file.slice(0, file.lastIndexOf('/')) : undefined;
 }
 
-/** The cache that was read last: each library is looked for in the same one. */
+/** The last parsed cache, which is used for all libraries. */
 let parsed:
   { readonly text: string; readonly arch: string; readonly libraries: ReadonlyMap<string, string> } | undefined;
 
-/** The linker's cache: name to path, of this processor's libraries. */
+/** Parses the linker's cache: library names and paths, for this processor. */
 function cached({ arch, linkerCache }: Host): ReadonlyMap<string, string> {
   const text = linkerCache() ?? '';
   if (parsed?.text !== text || parsed.arch !== arch) parsed = { text, arch, libraries: parseCache(text, arch) };
   return parsed.libraries;
 }
 
-/** A line of it is "\tNAME (libc6,x86-64) => PATH". */
+/** Parses lines such as "\tNAME (libc6,x86-64) => PATH". */
 function parseCache(text: string, arch: string): ReadonlyMap<string, string> {
   const { inCache } = ARCH_NAMES[arch] ?? { inCache: arch };
   const libraries = new Map<string, string>();
@@ -89,12 +90,18 @@ function parseCache(text: string, arch: string): ReadonlyMap<string, string> {
   return libraries;
 }
 
-/** The line that makes the dynamic linker look into folders; it reads the variable when a process starts. */
+/**
+ * Returns the command that makes the dynamic linker search further folders. The linker reads the variable when a
+ * process starts.
+ */
 export function searchAlso(folders: readonly string[]): string {
   return `export LD_LIBRARY_PATH=${folders.join(':')}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}`;
 }
 
-/** What to do where libraries are here, but not where the dynamic linker looks; null where none is so. */
+/**
+ * Returns the fix for libraries that exist only in folders that the dynamic linker does not search; null if there are
+ * none.
+ */
 export function outsideSearch(host: Host, names: readonly string[]): MissingPart | null {
   const outside = names.flatMap((name) => {
     const found = findLibrary(host, name);
@@ -104,7 +111,7 @@ export function outsideSearch(host: Host, names: readonly string[]): MissingPart
   const folders = [...new Set(outside.map(({ folder }) => folder))];
   const libraries = outside.map(({ name }) => name).join(', ');
   return {
-    what: `${libraries} can be found in ${folders.join(' and ')} only, where the dynamic linker does not look`,
-    mend: `Tell the linker before the program starts:\n${searchAlso(folders)}`,
+    what: `${libraries} is only in ${folders.join(' and ')}, which the dynamic linker does not search`,
+    mend: `Add the folder to the linker's search path before the program starts:\n${searchAlso(folders)}`,
   };
 }

@@ -1,7 +1,7 @@
 import { installCommand } from '../../internal/optional.ts';
 import { type Host, joinOn, type MissingPart } from './host.ts';
 
-/** A package that brings TensorFlow's native library. */
+/** A package that contains TensorFlow's native library. */
 export type NativePackage = '@tensorflow/tfjs-node' | '@tensorflow/tfjs-node-gpu';
 
 /** The version of the library that version 4.22 of these packages downloads. */
@@ -15,7 +15,7 @@ const LIBRARY_FILES: Readonly<Record<string, readonly string[]>> = {
 
 const SYSTEM_NAMES: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' };
 
-/** What such a package misses: itself, or what its install step has to download. */
+/** Returns what such a package lacks: the package itself, or the files that its install step downloads. */
 export function missingOfPackage(host: Host, name: NativePackage): readonly MissingPart[] {
   const folder = host.resolvePackage(name);
   if (folder === null) return [notInstalled(name)];
@@ -51,7 +51,7 @@ function nameIn(host: Host, folder: string): string | null {
   }
 }
 
-/** The first of the package's files that its install step should have made and that is not there. */
+/** Returns the first of the files from the package's install step that is missing. */
 function missingFile(host: Host, folder: string): string | null {
   const libraries = LIBRARY_FILES[host.platform] ?? [];
   const isThere = (file: string): boolean => host.exists(joinOn(host, folder, 'deps', 'lib', file));
@@ -61,19 +61,19 @@ function missingFile(host: Host, folder: string): string | null {
   return hasBinding ? null : 'lib/napi-v8/tfjs_binding.node';
 }
 
-/** Words of the linkers for a file that is broken or of another machine, which the same file again would mend. */
+/** Messages of linkers for a file that is broken or built for another machine. Reinstalling the file fixes these. */
 const BROKEN_FILE =
   /file too short|invalid ELF header|wrong ELF class|not a valid Win32|did not self-register|different Node\.js version|not a mach-o file|incompatible architecture/i;
 
 /**
- * What to do about a native library that is here and cannot be opened; null where an error tells of something else.
+ * Returns the fix for a native library that is present but cannot be opened; null if the error has another cause.
  * @param error the error's text with its stack, which name the package
  */
 export function brokenLibrary(host: Host, error: string): MissingPart | null {
   if (!BROKEN_FILE.test(error)) return null;
-  const what = `its native library is broken or of another machine (${error.split('\n')[0] ?? ''})`;
+  const what = `its native library is broken or built for another machine (${error.split('\n')[0] ?? ''})`;
   if (error.includes('dawn.node')) {
-    const again = `Remove the folder node_modules/webgpu, since npm keeps what is there, and install it again with:`;
+    const again = `Remove the folder node_modules/webgpu, because npm keeps existing files, and reinstall it with:`;
     return { what, mend: `${again}\n${installCommand('webgpu')}` };
   }
   const kind = /@tensorflow[\\/]tfjs-node(-gpu)?[\\/]/.exec(error);
@@ -83,11 +83,11 @@ export function brokenLibrary(host: Host, error: string): MissingPart | null {
   const folders = ['deps', 'lib/napi-v8'].map((inside) => joinOn(host, folder, inside));
   return {
     what,
-    mend: `Remove the folders ${folders.join(' and ')}, since the install step keeps what is there, and rebuild it. ${repeatInstall(host, name)}`,
+    mend: `Remove the folders ${folders.join(' and ')}, because the install step keeps existing files, and rebuild the package. ${repeatInstall(host, name)}`,
   };
 }
 
-/** How to repeat the install step, also without the open network. */
+/** Describes how to repeat the install step, also through a mirror. */
 function repeatInstall({ platform, arch }: Host, name: NativePackage): string {
   const kind = name === '@tensorflow/tfjs-node-gpu' ? 'gpu' : 'cpu';
   const system = SYSTEM_NAMES[platform] ?? platform;
@@ -95,16 +95,16 @@ function repeatInstall({ platform, arch }: Host, name: NativePackage): string {
   const rebuild = `npm rebuild --ignore-scripts=false ${name}`;
   const archive = `${kind}-${system}-x86_64-${LIBRARY_VERSION}.${extension}`;
   const fromMirror =
-    // The builds for ARM come from another folder of the host, which TFJS_NODE_BASE_URI does not reach.
+    // The builds for ARM are in another folder of the host, which TFJS_NODE_BASE_URI does not affect.
     arch === 'x64'
       ? `From a mirror (the package appends ${archive}; TFJS_NODE_CDN_STORAGE would replace only the host):\n` +
         `TFJS_NODE_BASE_URI=https://YOUR.MIRROR/libtensorflow- ${rebuild}`
       : `From a mirror (the package appends tf-builds/ and the name of the archive):\n` +
         `TFJS_NODE_CDN_STORAGE=https://YOUR.MIRROR/ ${rebuild}`;
   return [
-    'Its install step downloads the library from storage.googleapis.com, and is not run where npm blocks the scripts of packages (ignore-scripts, allow-scripts). Repeat it with:',
+    'Its install step downloads the library from storage.googleapis.com. The step does not run if npm blocks the scripts of packages (ignore-scripts, allow-scripts). Repeat it with:',
     rebuild,
     fromMirror,
-    `The binding comes from there too (npm_config_tfjs_binding_binary_host_mirror names a mirror of the folder pre-built-binary), or is compiled with Python and a C++ compiler.`,
+    `The binding is downloaded from the same host (npm_config_tfjs_binding_binary_host_mirror sets a mirror of the folder pre-built-binary), or is compiled with Python and a C++ compiler.`,
   ].join('\n');
 }

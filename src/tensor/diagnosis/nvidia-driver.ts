@@ -4,19 +4,19 @@ import { type Host, joinOn, type MissingPart } from './host.ts';
 const VERSION_FILE = '/proc/driver/nvidia/version';
 const LIBRARY = 'libcuda.so.1';
 
-/** The oldest driver that CUDA 11 runs on, by NVIDIA's table of compatible versions. */
+/** The oldest driver that supports CUDA 11, according to NVIDIA's compatibility table. */
 const OLDEST_DRIVER = { linux: '450.80.02', win32: '452.39' } as const;
 
 const IN_A_CONTAINER = 'In a container, give it the GPU (with the NVIDIA Container Toolkit):';
 const DOCKER_RUN = 'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics …';
 
-/** Whether the machine has an NVIDIA device, by its driver's files. */
+/** Returns whether the machine has an NVIDIA device, by its driver's files. */
 export function hasNvidiaGpu(host: Host): boolean {
   if (host.platform === 'win32') return host.exists(windowsLibrary(host));
   return host.exists(VERSION_FILE) || hasDeviceFile(host) || isUnderWindows(host);
 }
 
-/** The names of the NVIDIA GPUs that the driver knows; none where it does not tell. */
+/** Returns the names of the NVIDIA GPUs that the driver reports; an empty list if it reports none. */
 export function nvidiaModels(host: Host): readonly string[] {
   const folder = '/proc/driver/nvidia/gpus';
   return host.listFolder(folder).flatMap((name) => {
@@ -25,19 +25,25 @@ export function nvidiaModels(host: Host): readonly string[] {
   });
 }
 
-/** The version of the NVIDIA driver that is loaded: "535.104.05"; null where none is, or does not tell. */
+/**
+ * Returns the version of the loaded NVIDIA driver, for example "535.104.05"; null if no driver is loaded or its
+ * version is unknown.
+ */
 export function driverVersion(host: Host): string | null {
   const text = host.readFile(VERSION_FILE) ?? '';
   return /Kernel Module(?: for \S+)?\s+(\d+(?:\.\d+)+)/.exec(text)?.[1] ?? null;
 }
 
-/** What CUDA 11 misses of the NVIDIA driver: the driver itself, a new enough one, its library, a device. */
+/** Returns what CUDA 11 lacks of the NVIDIA driver: the driver itself, a recent version, its library, or a device. */
 export function missingOfDriver(host: Host): readonly MissingPart[] {
   const ofDriver = host.platform === 'win32' ? missingOnWindows(host) : missingOnLinux(host);
   const hidden = host.env['CUDA_VISIBLE_DEVICES'];
   if (hidden !== '' && hidden !== '-1') return ofDriver;
   const what = `CUDA_VISIBLE_DEVICES is '${hidden}', which hides every GPU from CUDA`;
-  return [...ofDriver, { what, mend: 'Name the devices to be seen, or none to see all:\nunset CUDA_VISIBLE_DEVICES' }];
+  return [
+    ...ofDriver,
+    { what, mend: 'Set it to the devices to use, or remove it to use all:\nunset CUDA_VISIBLE_DEVICES' },
+  ];
 }
 
 function missingOnLinux(host: Host): readonly MissingPart[] {
@@ -58,9 +64,9 @@ function missingOnLinux(host: Host): readonly MissingPart[] {
 function noDriver(host: Host): MissingPart {
   const hasLibrary = findLibrary(host, LIBRARY) !== null;
   return {
-    what: `no NVIDIA driver is loaded (no ${VERSION_FILE}${hasLibrary ? `, though ${LIBRARY} is here` : ''})`,
+    what: `no NVIDIA driver is loaded (no ${VERSION_FILE}${hasLibrary ? `, although ${LIBRARY} is installed` : ''})`,
     mend:
-      `Where the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.linux} or newer, and restart the ` +
+      `If the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.linux} or newer, and restart the ` +
       `machine. On Debian:\napt-get install nvidia-driver\n${IN_A_CONTAINER}\n${DOCKER_RUN}`,
   };
 }
@@ -68,7 +74,7 @@ function noDriver(host: Host): MissingPart {
 function missingLibrary(host: Host, version: string | null): MissingPart | null {
   if (findLibrary(host, LIBRARY) !== null) return outsideSearch(host, [LIBRARY]);
   return {
-    what: `the NVIDIA driver${version === null ? '' : ` ${version}`} is loaded, but its library ${LIBRARY} is not here`,
+    what: `the NVIDIA driver${version === null ? '' : ` ${version}`} is loaded, but its library ${LIBRARY} was not found`,
     mend: `Install the library of the same driver version. On Debian:\napt-get install libcuda1\n${IN_A_CONTAINER}\n${DOCKER_RUN}`,
   };
 }
@@ -76,8 +82,8 @@ function missingLibrary(host: Host, version: string | null): MissingPart | null 
 function missingDevice(host: Host): MissingPart | null {
   if (hasDeviceFile(host)) return null;
   return {
-    what: 'the NVIDIA driver is loaded, but there is no device (no /dev/nvidia0 or the like)',
-    mend: `See whether the driver finds the GPU:\nnvidia-smi\n${IN_A_CONTAINER}\n${DOCKER_RUN}`,
+    what: 'the NVIDIA driver is loaded, but there is no device (no /dev/nvidia0 or similar)',
+    mend: `Check whether the driver finds the GPU:\nnvidia-smi\n${IN_A_CONTAINER}\n${DOCKER_RUN}`,
   };
 }
 
@@ -86,7 +92,7 @@ function missingOnWindows(host: Host): readonly MissingPart[] {
   return [
     {
       what: 'no NVIDIA driver is installed (no nvcuda.dll)',
-      mend: `Where the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.win32} or newer.`,
+      mend: `If the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.win32} or newer.`,
     },
   ];
 }
@@ -99,12 +105,12 @@ function hasDeviceFile(host: Host): boolean {
   return host.listFolder('/dev').some((name) => /^nvidia\d+$/.test(name));
 }
 
-/** Linux inside Windows (WSL) reaches the driver of Windows through a device and a library of its own. */
+/** Linux inside Windows (WSL) accesses the Windows driver through a separate device and library. */
 function isUnderWindows(host: Host): boolean {
   return host.exists('/dev/dxg') && findLibrary(host, LIBRARY) !== null;
 }
 
-/** Whether a version, by its numbers, is below another. */
+/** Returns whether a version is lower than another, number by number. */
 function isOlder(version: string, other: string): boolean {
   const [numbers, others] = [version, other].map((text) => text.split('.').map(Number)) as [number[], number[]];
   const place = others.findIndex((number, index) => number !== (numbers[index] ?? 0));

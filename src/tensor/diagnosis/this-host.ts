@@ -9,16 +9,16 @@ import type { Host } from './host.ts';
 
 const require = createRequire(import.meta.url);
 
-/** `ldconfig` reads one file. */
+/** The time limit of `ldconfig`, which reads one file. */
 const LINKER_CACHE_LIMIT_MILLIS = 10_000;
 
-/** Where it is: outside the PATH of most users. */
+/** The locations of `ldconfig`, which is outside the PATH of most users. */
 const LDCONFIG = ['/sbin/ldconfig', '/usr/sbin/ldconfig'];
 
-/** Read once in a process: each backend asks for it, and it costs a process of its own. */
+/** Cached per process, because every backend needs it and it starts a process. */
 let cache: string | null | undefined;
 
-/** The machine that this process runs on. */
+/** Returns the machine that this process runs on. */
 export function thisHost(): Host {
   return {
     platform: process.platform,
@@ -39,7 +39,7 @@ function readLinkerCache(): string | null {
   return status === 0 ? stdout : null;
 }
 
-/** Asked of Node itself, since package managers differ in where they put packages. */
+/** Resolved by Node itself, because package managers differ in where they install packages. */
 function resolvePackage(name: string): string | null {
   return orElse(null, () => path.dirname(require.resolve(`${name}/package.json`)));
 }

@@ -2,21 +2,22 @@ import type { Host, MissingPart } from './host.ts';
 import { brokenLibrary } from './native-package.ts';
 import { thisHost } from './this-host.ts';
 
-/** Why a backend cannot start, with what is missing for it. */
+/** The reason why a backend cannot start, with its missing parts. */
 export class UnavailableBackend extends Error {
   readonly missing: readonly MissingPart[];
 
   /**
-   * @param missing what is missing, in the order of mending
-   * @param reason the reason in one line; the first missing part when left out
+   * Creates the error.
+   * @param missing the missing parts, in the order in which to fix them
+   * @param reason the reason in one line; by default the first missing part
    */
   constructor(missing: readonly MissingPart[], reason?: string) {
-    super(reason ?? missing[0]?.what ?? 'it is not known why');
+    super(reason ?? missing[0]?.what ?? 'the reason is unknown');
     this.missing = missing;
   }
 }
 
-/** Why a backend could not start, whatever was thrown. */
+/** Returns why a backend could not start, for any thrown value. */
 export function unavailable(
   cause: unknown,
   host: Host = thisHost(),

@@ -3,16 +3,16 @@ import path from 'node:path';
 import { findLibrary } from './find-library.ts';
 import { foldersIn, type Host } from './host.ts';
 
-/** A driver's manifest, by which the Vulkan loader finds its library. */
+/** A driver's manifest, which tells the Vulkan loader where the driver's library is. */
 export interface VulkanManifest {
   readonly file: string;
-  /** As the manifest names it: a path, or a name for the dynamic linker; null where it cannot be read. */
+  /** The library in the manifest: a path, or a name for the dynamic linker; null if it cannot be read. */
   readonly library: string | null;
-  /** Whether the library can be opened, as far as the disk tells. */
+  /** Whether the library can be opened, judging by the files on disk. */
   readonly opens: boolean;
 }
 
-/** Folders that drivers bring of their own and that the loader does not search. */
+/** Folders of manifests that drivers install but the loader does not search. */
 const FOLDERS_OUTSIDE = [
   '/usr/local/nvidia/share/vulkan/icd.d',
   '/usr/local/nvidia/vulkan/icd.d',
@@ -20,20 +20,23 @@ const FOLDERS_OUTSIDE = [
   '/opt/amdgpu/share/vulkan/icd.d',
 ];
 
-/** The manifests named in the environment, instead of those in the loader's folders; null where none are named. */
+/**
+ * Returns the manifests named in the environment, which replace those in the loader's folders; null if none are
+ * named.
+ */
 export function namedManifestFiles(host: Host): readonly string[] | null {
   const variable = variableOfManifests(host);
   return variable === null ? null : foldersIn(host, variable).flatMap((entry) => filesOf(host, entry));
 }
 
-/** The variable that names manifests; the loader heeds the older only without the newer. */
+/** Returns the variable that names manifests. The loader uses the older one only if the newer is not set. */
 export function variableOfManifests({ env }: Host): 'VK_DRIVER_FILES' | 'VK_ICD_FILENAMES' | null {
   const isSet = (name: string): boolean => (env[name] ?? '') !== '';
   if (isSet('VK_DRIVER_FILES')) return 'VK_DRIVER_FILES';
   return isSet('VK_ICD_FILENAMES') ? 'VK_ICD_FILENAMES' : null;
 }
 
-/** The manifests that Linux' Vulkan loader finds, by its own rules. */
+/** Returns the manifests that the Vulkan loader on Linux finds, by its own rules. */
 export function vulkanManifests(host: Host): readonly VulkanManifest[] {
   const added = foldersIn(host, 'VK_ADD_DRIVER_FILES').flatMap((entry) => filesOf(host, entry));
   const files = namedManifestFiles(host) ?? [
@@ -43,7 +46,7 @@ export function vulkanManifests(host: Host): readonly VulkanManifest[] {
   return [...new Set(files)].filter((file) => host.exists(file)).map((file) => readManifest(host, file));
 }
 
-/** The manifests that lie where the loader does not look. */
+/** Returns the manifests in folders that the loader does not search. */
 export function manifestsOutside(host: Host): readonly VulkanManifest[] {
   return FOLDERS_OUTSIDE.flatMap((folder) => filesOf(host, folder)).map((file) => readManifest(host, file));
 }
@@ -61,7 +64,7 @@ function searchedFolders(host: Host): readonly string[] {
   return roots.map((root) => path.posix.join(root, 'vulkan/icd.d'));
 }
 
-/** An entry is a manifest, or a folder of them. */
+/** Returns the manifests of an entry, which is a manifest or a folder of manifests. */
 function filesOf(host: Host, entry: string): readonly string[] {
   if (entry.endsWith('.json')) return [entry];
   return host
@@ -73,7 +76,7 @@ function filesOf(host: Host, entry: string): readonly string[] {
 function readManifest(host: Host, file: string): VulkanManifest {
   const library = libraryIn(host.readFile(file));
   if (library === null) return { file, library, opens: false };
-  // With a slash it is a path, seen from the manifest; without one the dynamic linker looks for it.
+  // With a slash it is a path relative to the manifest; without one the dynamic linker searches for it.
   const opens = library.includes('/')
     ? host.exists(path.posix.resolve(path.posix.dirname(file), library))
     : findLibrary(host, library)?.isSearched === true;

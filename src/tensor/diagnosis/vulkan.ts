@@ -11,10 +11,10 @@ import {
 
 const LOADER = 'libvulkan.so.1';
 
-/** NVIDIA's driver for Vulkan: the same library that OpenGL goes through. */
+/** NVIDIA's Vulkan driver, which is the same library as for OpenGL. */
 const NVIDIA_LIBRARY = 'libGLX_nvidia.so.0';
 
-/** What NVIDIA's library opens in turn, by Debian's package; images for containers often have none of it. */
+/** The libraries that NVIDIA's library depends on, by Debian package. Container images often lack all of them. */
 const OPENED_IN_TURN = {
   'libx11-6': 'libX11.so.6',
   libxext6: 'libXext.so.6',
@@ -23,18 +23,20 @@ const OPENED_IN_TURN = {
 } as const;
 
 const GRAPHICS_IN_A_CONTAINER =
-  'In a container, ask the NVIDIA Container Toolkit for the part for graphics:\n' +
+  'In a container, enable the graphics capability of the NVIDIA Container Toolkit:\n' +
   'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics …';
 
-const ASK_THE_DRIVER =
-  'Which driver is found and what it complains of is shown by (package vulkan-tools):\nvulkaninfo --summary';
+const ASK_THE_DRIVER = 'To show which driver is found and its errors (package vulkan-tools):\nvulkaninfo --summary';
 
-/** What WebGPU misses of Vulkan on Linux: the loader, a driver's manifest, the library that the manifest names. */
+/**
+ * Returns what WebGPU lacks of Vulkan on Linux: the loader, a driver's manifest, or the library that the manifest
+ * names.
+ */
 export function missingOfVulkan(host: Host): readonly MissingPart[] {
   return [missingLoader(host), missingDriver(host)].filter((part) => part !== null);
 }
 
-/** What to do where Vulkan offers no hardware, whether or not its files are all here. */
+/** Returns the fix if Vulkan offers no hardware, whether or not all its files are present. */
 export function missingHardware(host: Host, what: string): MissingPart {
   return {
     what,
@@ -48,7 +50,7 @@ export function missingHardware(host: Host, what: string): MissingPart {
 function missingLoader(host: Host): MissingPart | null {
   if (findLibrary(host, LOADER) !== null) return outsideSearch(host, [LOADER]);
   return {
-    what: `the Vulkan loader ${LOADER} is not here`,
+    what: `the Vulkan loader ${LOADER} was not found`,
     mend: 'Install it; on Debian and Ubuntu:\napt-get install libvulkan1\nOn Fedora:\ndnf install vulkan-loader',
   };
 }
@@ -60,8 +62,8 @@ function missingDriver(host: Host): MissingPart | null {
   const variable = variableOfManifests(host);
   if (variable !== null && manifests.length === 0) {
     return {
-      what: `${variable} names no manifest that is there${lost.length === 0 ? '' : ` (${lost.join(', ')})`}`,
-      mend: `Name a driver's manifest in it, or let the loader search its own folders:\nunset ${variable}`,
+      what: `${variable} does not name an existing manifest${lost.length === 0 ? '' : ` (${lost.join(', ')})`}`,
+      mend: `Set it to a driver's manifest, or let the loader search its default folders:\nunset ${variable}`,
     };
   }
   if (manifests.length > 0) return missingLibrary(host, manifests);
@@ -82,30 +84,33 @@ function missingLibrary(host: Host, manifests: readonly VulkanManifest[]): Missi
   };
 }
 
-/** From the least work to the most, by what is here of the driver: its manifest, its library, neither. */
+/**
+ * Returns the fix that needs the least work, depending on which parts of the driver are present: its manifest, its
+ * library, or neither.
+ */
 function mendForNvidia(host: Host): string {
   const named = vulkanManifests(host).filter(({ library }) => library !== null && isOfNvidia(library));
   if (named.some(isOpenNvidia)) return mendForSilentDriver(host);
   const variable = variableOfManifests(host);
   if (variable !== null && vulkanManifests(withoutNamed(host)).some(isOpenNvidia)) {
-    return `${variable} names other drivers, and keeps the loader from NVIDIA's. Let it search its own folders:\nunset ${variable}`;
+    return `${variable} names other drivers and hides NVIDIA's from the loader. Let the loader search its default folders:\nunset ${variable}`;
   }
   const outside = manifestsOutside(host).find(({ library }) => library !== null);
   const library = findLibrary(host, NVIDIA_LIBRARY);
   const search = library?.isSearched === false ? `\n${searchAlso([library.folder])}` : '';
   const [wrong] = named;
   if (wrong === undefined && outside !== undefined) {
-    return `The driver's manifest lies where the loader does not look. Name it:\nexport VK_DRIVER_FILES=${outside.file}${search}`;
+    return `The driver's manifest is in a folder that the loader does not search. Set its path:\nexport VK_DRIVER_FILES=${outside.file}${search}`;
   }
   if (library === null) return mendForMissingLibrary(host);
   const name = wrong === undefined && variable === null ? '' : `\nexport VK_DRIVER_FILES=${OWN_MANIFEST}`;
   return wrong === undefined
-    ? `The driver's library ${NVIDIA_LIBRARY} is here, only its manifest is not. Write one:\n${WRITE_MANIFEST}${name}${search}`
-    : `The driver's library is in ${library.folder}, not where ${wrong.file} names it. Write a manifest that lets the ` +
-        `linker find it, and name that:\n${WRITE_MANIFEST}${name}${search}`;
+    ? `The driver's library ${NVIDIA_LIBRARY} is installed, but its manifest is missing. Create one:\n${WRITE_MANIFEST}${name}${search}`
+    : `The driver's library is in ${library.folder}, but ${wrong.file} names another path. Create a manifest that lets the ` +
+        `linker find it, and set its path:\n${WRITE_MANIFEST}${name}${search}`;
 }
 
-/** The machine as the loader sees it without a variable that names manifests. */
+/** Returns the machine as the loader would see it without a variable that names manifests. */
 function withoutNamed(host: Host): Host {
   return { ...host, env: { ...host.env, VK_DRIVER_FILES: undefined, VK_ICD_FILENAMES: undefined } };
 }
@@ -125,12 +130,12 @@ const WRITE_MANIFEST =
   JSON.stringify({ file_format_version: '1.0.0', ICD: { library_path: NVIDIA_LIBRARY, api_version: '1.3.0' } }) +
   `' > ${OWN_MANIFEST}`;
 
-/** Where manifest and library are here, and no GPU is offered all the same. */
+/** Returns the fix if manifest and library are present, but no GPU is offered. */
 function mendForSilentDriver(host: Host): string {
   const absent = Object.values(OPENED_IN_TURN).filter((name) => findLibrary(host, name) === null);
-  const told = absent.length === 0 ? '' : ` Of those, ${absent.join(', ')} cannot be found.`;
+  const told = absent.length === 0 ? '' : ` Of these, ${absent.join(', ')} were not found.`;
   return (
-    `NVIDIA's Vulkan driver is here and offers no GPU: as a rule for want of libraries that it opens in turn.${told} ` +
+    `NVIDIA's Vulkan driver is installed but offers no GPU, usually because libraries that it depends on are missing.${told} ` +
     `On Debian and Ubuntu:\napt-get install ${Object.keys(OPENED_IN_TURN).join(' ')}\n${ASK_THE_DRIVER}\n` +
     GRAPHICS_IN_A_CONTAINER
   );
@@ -141,10 +146,10 @@ function mendForMissingLibrary(host: Host): string {
   const branch = version?.split('.')[0] ?? 'VERSION';
   const exactly = version === null ? '' : `=${version}*`;
   return (
-    `The NVIDIA driver${version === null ? '' : ` ${version}`} is here without its part for Vulkan (${NVIDIA_LIBRARY}). ` +
-    "Install it, of exactly the driver's version, -server where the driver is. On Ubuntu:\n" +
+    `The NVIDIA driver${version === null ? '' : ` ${version}`} is installed without its Vulkan part (${NVIDIA_LIBRARY}). ` +
+    "Install exactly the driver's version. On Ubuntu:\n" +
     `apt-get install 'libnvidia-gl-${branch}${exactly}'\n` +
-    `Where the driver is the -server one:\napt-get install 'libnvidia-gl-${branch}-server${exactly}'\n` +
+    `If the driver is a -server package:\napt-get install 'libnvidia-gl-${branch}-server${exactly}'\n` +
     `On Debian:\napt-get install nvidia-vulkan-icd\n${GRAPHICS_IN_A_CONTAINER}`
   );
 }

@@ -3,10 +3,10 @@ import type { Tf } from '../runtime.ts';
 import type { Compared, NumericsCase, NumericsFinding } from './numerics-case.ts';
 
 /**
- * Asks every tensor op what is known in float64: whether this backend, on this device, computes what it should, reads
- * no more than it should and leaves nothing behind.
- * @param tf the backend to ask, active
- * @param cases what to ask; everything when left out, which is loaded only then: who trains asks nothing
+ * Runs every tensor op on inputs with known float64 results. Checks whether this backend, on this device, computes
+ * correctly, reads no more than allowed and leaks no tensors.
+ * @param tf the backend to check; it must be active
+ * @param cases the cases to run; all by default. They are loaded only then, because training does not need them.
  */
 export async function checkNumerics(tf: Tf, cases?: readonly NumericsCase[]): Promise<readonly NumericsFinding[]> {
   const findings: NumericsFinding[] = [];
@@ -33,7 +33,7 @@ async function ask(tf: Tf, { op, name, tolerance, reads: mostReads, run }: Numer
   }
 }
 
-/** The largest error, relative for numbers above 1; Infinity where lengths, NaN or infinities differ. */
+/** Returns the largest error, relative for numbers above 1; Infinity if lengths, NaN or infinities differ. */
 export function largestError({ actual, expected }: Compared): number {
   if (actual.length !== expected.length) return Infinity;
   let largest = 0;
@@ -47,7 +47,7 @@ export function largestError({ actual, expected }: Compared): number {
   return largest;
 }
 
-/** What is wrong with an answer, in words; null where nothing is. */
+/** Describes what is wrong with a result; null if nothing is. */
 function reasonOf(answer: {
   readonly error: number;
   readonly tolerance: number;
@@ -56,7 +56,7 @@ function reasonOf(answer: {
   readonly leaked: number;
 }): string | null {
   const { error, tolerance, reads, mostReads, leaked } = answer;
-  if (error > tolerance) return `an error of ${error.toExponential(1)}, beyond ${tolerance.toExponential(1)}`;
-  if (reads > mostReads) return `${String(reads)} readings of the device, beyond ${String(mostReads)}`;
+  if (error > tolerance) return `an error of ${error.toExponential(1)}, more than ${tolerance.toExponential(1)}`;
+  if (reads > mostReads) return `${String(reads)} reads of the device, more than ${String(mostReads)}`;
   return leaked === 0 ? null : `${String(leaked)} tensors left behind`;
 }

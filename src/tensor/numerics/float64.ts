@@ -1,9 +1,9 @@
-/** Plain loops in float64: what tensor ops are compared with. All matrices are row-major. */
+/** The operands of the plain float64 loops that tensor ops are compared with. All matrices are row-major. */
 export type Values = ArrayLike<number>;
 
 const at = (values: Values, index: number): number => values[index] as number;
 
-/** The product of [n, d] and [d, m], [n, m]. */
+/** Computes the product of [n, d] and [d, m], [n, m]. */
 export function product(a: Values, b: Values, n: number, d: number, m: number): number[] {
   const result: number[] = [];
   for (let i = 0; i < n; i++) {
@@ -16,7 +16,7 @@ export function product(a: Values, b: Values, n: number, d: number, m: number): 
   return result;
 }
 
-/** A matrix [rows, columns] as [columns, rows]. */
+/** Transposes a matrix [rows, columns] to [columns, rows]. */
 export function turned(values: Values, rows: number, columns: number): number[] {
   const result: number[] = [];
   for (let column = 0; column < columns; column++) {
@@ -25,28 +25,28 @@ export function turned(values: Values, rows: number, columns: number): number[] 
   return result;
 }
 
-/** The part of one model among k. */
+/** Returns the part of one model among k. */
 export function partOf(values: Values, model: number, k: number): number[] {
   const size = values.length / k;
   return Array.from({ length: size }, (_, index) => at(values, model * size + index));
 }
 
-/** Something of each of k models, side by side. */
+/** Computes a list for each of k models, and concatenates them. */
 export function ofModels(k: number, work: (model: number) => readonly number[]): number[] {
   return Array.from({ length: k }, (_, model) => work(model)).flat();
 }
 
-/** Sums over each row of [rows, columns]. */
+/** Computes the sum of each row of [rows, columns]. */
 export function rowSums(values: Values, rows: number, columns: number): number[] {
   return product(values, new Float64Array(columns).fill(1), rows, columns, 1);
 }
 
-/** Sums over each column of [rows, columns]. */
+/** Computes the sum of each column of [rows, columns]. */
 export function columnSums(values: Values, rows: number, columns: number): number[] {
   return product(new Float64Array(rows).fill(1), values, 1, rows, columns);
 }
 
-/** Sums of values, or numbers of rows, by code; codes of `cells` and above are left out. */
+/** Sums values, or counts rows, by code; codes of `cells` and above are excluded. */
 export function sumsByCode(codes: Values, cells: number, values?: Values): number[] {
   const sums = new Array<number>(cells).fill(0);
   for (let row = 0; row < codes.length; row++) {
@@ -56,17 +56,17 @@ export function sumsByCode(codes: Values, cells: number, values?: Values): numbe
   return sums;
 }
 
-/** A function of each value. */
+/** Applies a function to each value. */
 export function each(values: Values, work: (value: number, index: number) => number): number[] {
   return Array.from(values, work);
 }
 
-/** 1 / (1 + exp(-x)). */
+/** Computes 1 / (1 + exp(-x)). */
 export function sigmoid(x: number): number {
   return 1 / (1 + Math.exp(-x));
 }
 
-/** log(1 + exp(x)), without overflow. */
+/** Computes log(1 + exp(x)), without overflow. */
 export function softplus(x: number): number {
   return Math.log1p(Math.exp(-Math.abs(x))) + Math.max(x, 0);
 }

@@ -1,41 +1,41 @@
 import type { Tf } from '../runtime.ts';
 
-/** What an op gave, and what it should have: the same in float64, by plain loops. */
+/** The result of an op, and the expected result, computed in float64 with plain loops. */
 export interface Compared {
   readonly actual: ArrayLike<number>;
   readonly expected: ArrayLike<number>;
 }
 
-/** A question to a tensor op, whose answer is known in float64. */
+/** A test case of a tensor op with a result that is known in float64. */
 export interface NumericsCase {
-  /** The op, by the name of its function: "softRates". */
+  /** The op, by the name of its function, for example "softRates". */
   readonly op: string;
-  /** What is asked: "means of groups, one of them without rows". */
+  /** A description of the case, for example "means of groups, one of them without rows". */
   readonly name: string;
   /**
-   * The largest |actual - expected| / max(1, |expected|) that float32 may leave; 0 where it must be exact. NaN and
-   * infinities must be where they are expected.
+   * The largest allowed |actual - expected| / max(1, |expected|) for float32; 0 if the result must be exact. NaN and
+   * infinities must be exactly where they are expected.
    */
   readonly tolerance: number;
-  /** How often the device may be read. */
+  /** The maximum number of reads from the device. */
   readonly reads: number;
-  /** Asks. Whatever is allocated is given back. */
+  /** Runs the case, and disposes of all tensors that it allocates. */
   readonly run: (tf: Tf) => Promise<Compared>;
 }
 
-/** How an op answered. */
+/** The result of a case. */
 export interface NumericsFinding {
   readonly op: string;
   readonly name: string;
   readonly tolerance: number;
-  /** The largest error found, measured as the tolerance is; null where the op threw. */
+  /** The largest error, measured as the tolerance is; null if the op threw. */
   readonly error: number | null;
   readonly reads: number;
-  /** Tensors left behind. */
+  /** The number of tensors that were not disposed of. */
   readonly leaked: number;
-  /** Milliseconds, compiling included. */
+  /** The time in milliseconds, including compilation. */
   readonly ms: number;
   readonly passes: boolean;
-  /** Why it does not pass; null where it does. */
+  /** The reason why the case failed; null if it passed. */
   readonly reason: string | null;
 }

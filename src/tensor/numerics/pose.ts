@@ -5,81 +5,94 @@ import type { Tf } from '../runtime.ts';
 import type { NumericsCase } from './numerics-case.ts';
 
 /**
- * What float32 may leave of an answer, as a share of it, or of 1 where it is smaller. Each rounding moves a number by
- * at most 2^-24 of its size, 6e-8. WGSL asks more of nobody: it promises sums, differences and products rounded
- * once, and the accuracies below in units of the last place, of 2^-23 at most.
+ * The tolerances are the errors that float32 may leave in a result, relative to its size or to 1 if it is smaller.
+ * Each rounding moves a number by at most 2^-24 of its size, 6e-8. WGSL guarantees no more than this: sums,
+ * differences and products are rounded once, and the functions below are accurate to the given units in the last
+ * place, each at most 2^-23.
  */
 
-/** Counts, whole numbers, and what is moved and not computed. */
+/** The tolerance for counts, integers, and values that are moved and not computed. */
 export const EXACT = 0;
 
 const ROUNDING = 2 ** -24;
 const LAST_PLACE = 2 ** -23;
 
-/** Some roundings, all one way, of numbers no larger than the answer, or than a given size. */
+/**
+ * Returns the error of some roundings in the same direction, for numbers no larger than the result, or than a given
+ * size.
+ */
 export function roundings(count: number, size = 1): number {
   return count * size * ROUNDING;
 }
 
 /**
- * Sums of products of numbers in [-1, 1]: each term rounds a partial sum of about sqrt(terms) / 3, up or down, which
- * is a random walk with a standard deviation of a seventh of this.
+ * Returns the tolerance for sums of products of numbers in [-1, 1]. Each term rounds a partial sum of about
+ * sqrt(terms) / 3, up or down. This is a random walk with a standard deviation of a seventh of the tolerance.
  */
 export function sumOf(terms: number): number {
   return roundings(terms + 1);
 }
 
-/** Quotients: 2.5 units of the last place. */
+/** The tolerance for quotients: 2.5 units in the last place. */
 export const QUOTIENT = 2.5 * LAST_PLACE;
 
-/** Weighted means of numbers in [0, 1]: two sums, of which each term rounds a share, up or down, and a quotient. */
+/**
+ * Returns the tolerance for weighted means of numbers in [0, 1]: two sums, each term of which rounds a share up or
+ * down, and a quotient.
+ */
 export function meanOf(terms: number): number {
   return 2 * roundings(1 + 2 * Math.sqrt(terms)) + QUOTIENT;
 }
 
-/** Exponentials of numbers up to a size: 3 + 2 |x| units of the last place. */
+/** Returns the tolerance for exponentials of numbers up to a size: 3 + 2 |x| units in the last place. */
 export function exponential(largest: number): number {
   return (3 + 2 * largest) * LAST_PLACE;
 }
 
-/** Logarithms: 2^-21 between 0.5 and 2, else 3 units of the last place. */
+/** The tolerance for logarithms: 2^-21 between 0.5 and 2, else 3 units in the last place. */
 export const LOGARITHM = 2 ** -21;
 
-/** log(1 + x), computed as that: one rounding more. */
+/** The tolerance for log(1 + x), computed in this way: one more rounding. */
 export const LOGARITHM_OF_ONE_MORE = LOGARITHM + roundings(1);
 
-/** Square roots, as 1 / inverseSqrt(x): 2 and 2.5 units of the last place. */
+/** The tolerance for square roots, as 1 / inverseSqrt(x): 2 and 2.5 units in the last place. */
 export const SQUARE_ROOT = 4.5 * LAST_PLACE;
 
-/** 1 / (1 + exp(-x)): the exponential's error counts p (1 - p), at most a unit of the last place, then a sum and a quotient. */
+/**
+ * The tolerance for 1 / (1 + exp(-x)): the exponential's error is scaled by p (1 - p), at most one unit in the last
+ * place; then a sum and a quotient follow.
+ */
 export const SIGMOID = LAST_PLACE + roundings(1) + QUOTIENT;
 
-/** log(1 + exp(-|x|)) + max(-x, 0): the exponential's error, at most 3 units, is passed on as it is. */
+/**
+ * The tolerance for log(1 + exp(-|x|)) + max(-x, 0): the exponential's error, at most 3 units, is passed on
+ * unchanged.
+ */
 export const SOFTPLUS = 3 * LAST_PLACE + LOGARITHM_OF_ONE_MORE + roundings(1);
 
-/** What is asked, in words, and how near the answer has to be. */
+/** The description of a case, and its tolerance. */
 interface Asked {
   readonly op: string;
   readonly name: string;
   readonly tolerance: number;
 }
 
-/** A question whose answer is tensors, made when it is asked: its numbers cost nothing before. */
+/** A case with tensors as its result. It is created when it runs, so that its data use no memory before. */
 export interface TensorQuestion {
-  /** Makes what is given, and asks; inside `tf.tidy`. */
+  /** Creates the inputs and calls the op; runs inside `tf.tidy`. */
   readonly ask: (tf: Tf) => Tensor | readonly Tensor[];
-  /** The values of each answer, in float64. */
+  /** The values of each result, in float64. */
   readonly expected: ArrayLike<number> | readonly ArrayLike<number>[];
 }
 
-/** A question whose answer is read from the device by the op itself. */
+/** A case whose op reads its result from the device itself. */
 export interface HostQuestion<T extends Readonly<Record<string, Tensor>>> {
   readonly given: (tf: Tf) => T;
   readonly ask: (tf: Tf, given: T) => Promise<ArrayLike<number> | readonly ArrayLike<number>[]>;
   readonly expected: ArrayLike<number> | readonly ArrayLike<number>[];
 }
 
-/** A case whose answer is tensors; each is read once. */
+/** Creates a case with tensors as its result; each is read once. */
 export function tensorCase(asked: Asked & { readonly answers?: number }, pose: () => TensorQuestion): NumericsCase {
   const { op, name, tolerance, answers = 1 } = asked;
   const run: NumericsCase['run'] = async (tf) => {
@@ -95,7 +108,7 @@ export function tensorCase(asked: Asked & { readonly answers?: number }, pose: (
   return { op, name, tolerance, reads: answers, run };
 }
 
-/** A case whose op reads by itself, at most so often. */
+/** Creates a case whose op reads from the device itself, at most `reads` times. */
 export function hostCase<T extends Readonly<Record<string, Tensor>>>(
   asked: Asked & { readonly reads: number },
   pose: () => HostQuestion<T>,
@@ -113,25 +126,25 @@ export function hostCase<T extends Readonly<Record<string, Tensor>>>(
   return { op, name, tolerance, reads, run };
 }
 
-/** One list of numbers of one or several. */
+/** Joins one or several lists of numbers. */
 function joined(values: ArrayLike<number> | readonly ArrayLike<number>[]): Float64Array {
   const parts = Array.from(values as ArrayLike<number | ArrayLike<number>>);
   return Float64Array.from(parts.flatMap((part) => (typeof part === 'number' ? [part] : Array.from(part))));
 }
 
-/** Numbers in [-1, 1), in float32; the same on every run and machine. */
+/** Generates numbers in [-1, 1), in float32; the same on every run and machine. */
 export function uniform(seed: number, size: number): Float32Array {
   const random = createRandom(seed);
   return Float32Array.from({ length: size }, () => 2 * random.next() - 1);
 }
 
-/** Numbers in [least, least + width), in float32. */
+/** Generates numbers in [least, least + width), in float32. */
 export function between(seed: number, size: number, least: number, width: number): Float32Array {
   const random = createRandom(seed);
   return Float32Array.from({ length: size }, () => least + width * random.next());
 }
 
-/** Numbers of both signs whose sizes are spread over powers of ten, from 10^lowest to 10^highest. */
+/** Generates numbers of both signs whose magnitudes are spread over powers of ten, from 10^lowest to 10^highest. */
 export function spread(seed: number, size: number, lowest: number, highest: number): Float32Array {
   const random = createRandom(seed);
   return Float32Array.from({ length: size }, () => {
@@ -140,13 +153,16 @@ export function spread(seed: number, size: number, lowest: number, highest: numb
   });
 }
 
-/** Whole numbers in [0, bound). */
+/** Generates integers in [0, bound). */
 export function codes(seed: number, size: number, bound: number): Int32Array {
   const random = createRandom(seed);
   return Int32Array.from({ length: size }, () => random.integer(bound));
 }
 
-/** Memberships of rows in groups, [rows, groups], with weights in (0.5, 1.5]; `empty` groups at the end have no rows. */
+/**
+ * Generates memberships of rows in groups, [rows, groups], with weights in (0.5, 1.5]; the last `empty` groups have
+ * no rows.
+ */
 export function memberships(seed: number, rows: number, groups: number, empty = 0): Float32Array {
   const random = createRandom(seed);
   const values = new Float32Array(rows * groups);

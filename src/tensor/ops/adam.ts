@@ -6,15 +6,15 @@ import { fusedMap } from './fused-map.ts';
 /** Options of {@link createAdam}. */
 export interface AdamOptions {
   /**
-   * Share of a weight that a step of rate 1 takes away, apart from the gradient.
+   * The share by which a step with learning rate 1 shrinks a weight, separate from the gradient.
    * @defaultValue 0
    */
   readonly weightDecay?: number;
 }
 
-/** Adam's running moments, and its steps. */
+/** The state of Adam: running moments and the number of steps. */
 export interface Adam {
-  /** Moves the weights against their gradient, at a learning rate. */
+  /** Updates the weights against their gradient, with a learning rate. */
   step(gradient: Tensor, rate: number): void;
   dispose(): void;
 }
@@ -22,13 +22,13 @@ export interface Adam {
 const [BETA_1, BETA_2, EPSILON] = [0.9, 0.999, 1e-8];
 
 /**
- * Adam with decoupled weight decay: m and v are running means of g and g^2,
+ * Creates an Adam optimizer with decoupled weight decay: m and v are running means of g and g^2,
  *
  *     w <- w - rate (m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + 1e-8) + decay w).
  *
- * The one of TensorFlow.js has neither weight decay nor a rate that may change. On WebGPU a step is three kernels, else
- * a dozen; its cost is that of starting them, so all weights belong in one variable.
- * Source: Kingma and Ba 2015; Loshchilov and Hutter 2019.
+ * Adam in TensorFlow.js has neither weight decay nor a variable learning rate. On WebGPU a step takes three kernels,
+ * elsewhere a dozen. The cost is that of starting kernels, so keep all weights in one variable. Source: Kingma and Ba
+ * 2015; Loshchilov and Hutter 2019.
  */
 export function createAdam(tf: Tf, weights: Variable, options: AdamOptions = {}): Adam {
   const decay = options.weightDecay ?? 0;
@@ -38,7 +38,7 @@ export function createAdam(tf: Tf, weights: Variable, options: AdamOptions = {})
   return {
     step(gradient, rate) {
       steps++;
-      // Both corrections in one factor, so that no operation is spent on them.
+      // Combines both bias corrections in one factor, which saves operations.
       const correction = Math.sqrt(1 - BETA_2 ** steps);
       const numbers = {
         epsilon: EPSILON * correction,
@@ -57,7 +57,7 @@ export function createAdam(tf: Tf, weights: Variable, options: AdamOptions = {})
   };
 }
 
-/** A running mean that took in a gradient, or its square. */
+/** Updates a running mean with a gradient, or with its square. */
 function movedTowards(tf: Tf, mean: Tensor, gradient: Tensor, beta: number, isSquared = false): Tensor {
   const numbers = { beta, rest: 1 - beta };
   return fusedMap(tf, {
@@ -70,16 +70,16 @@ function movedTowards(tf: Tf, mean: Tensor, gradient: Tensor, beta: number, isSq
   });
 }
 
-/** The numbers of one step. */
+/** The coefficients of one step. */
 interface StepNumbers {
   readonly epsilon: number;
-  /** The learning rate with both corrections, below 0. */
+  /** The negative learning rate, with both corrections. */
   readonly scale: number;
-  /** What decay leaves of a weight. */
+  /** The share of a weight that remains after decay. */
   readonly kept: number;
 }
 
-/** The weights after a step. */
+/** Computes the weights after a step. */
 function moved(
   tf: Tf,
   inputs: { readonly weights: Tensor; readonly mean: Tensor; readonly square: Tensor },

@@ -4,7 +4,7 @@ import { isOnDevice, largestExactInteger, largestTensor } from '../backend-trait
 import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
 
-/** Rows ready for a network, on the host. */
+/** Rows ready for a network, in host memory. */
 export interface NetworkRows {
   /** [n, d], row-major. */
   readonly x: Float32Array;
@@ -12,46 +12,46 @@ export interface NetworkRows {
   readonly y: Float32Array;
   /** [n], group codes, -1 for none. */
   readonly groups: Int32Array;
-  /** [n], 0 or more; equal weights when left out. */
+  /** [n], 0 or more; equal weights by default. */
   readonly weights?: Float32Array | undefined;
-  /** Features, d. */
+  /** The number of features, d. */
   readonly inputs: number;
-  /** Groups, g. */
+  /** The number of groups, g. */
   readonly groupCount: number;
 }
 
-/** What a loss has to know of some rows, where the network is. */
+/** The values that a loss needs for some rows, on the tensor backend. */
 export interface BatchRows {
   /** [1, n] */
   readonly labels: Tensor2D;
-  /** [n, g], each row's share of the batch's weight in its group's column, else 0. */
+  /** [n, g], each row's share of the batch's weight in the column of its group, else 0. */
   readonly membership: Tensor2D;
   /** [n, 1], each row's share of the batch's weight. */
   readonly shares: Tensor2D;
 }
 
-/** Some rows where the network is. */
+/** A batch of rows on the tensor backend. */
 export interface NetworkBatch extends BatchRows {
   /** [n, d] */
   readonly x: Tensor2D;
 }
 
-/** Rows that are learned from batch by batch, epoch after epoch. */
+/** Rows to train on batch by batch, for several epochs. */
 export interface Batches {
-  /** How many there are. */
+  /** The number of batches. */
   readonly count: number;
-  /** Puts the rows in another order, for the next epoch. */
+  /** Reorders the rows for the next epoch. */
   reorder(order: Int32Array): void;
-  /** A batch by its place, from 0; inside `tf.tidy`. */
+  /** Returns a batch by its index, from 0; call it inside `tf.tidy`. */
   take(index: number): NetworkBatch;
   dispose(): void;
 }
 
 /**
- * Makes the batches of rows. On a device of its own all rows are sent once and stay there: an epoch sends their order,
- * puts them in it there, and batches are cut from that. On the host's processor batches are gathered from the arrays: on
- * wasm that costs a tenth of `gather`. Rows too many for the device's largest buffer, or to be counted exactly there,
- * stay on the host too.
+ * Creates the batches of rows. On a separate device, all rows are uploaded once and stay there: each epoch uploads
+ * only their order, and batches are slices of the reordered rows. On the host's processor, batches are gathered from
+ * the arrays; on wasm that costs a tenth of `gather`. Rows also stay on the host if they exceed the device's largest
+ * buffer, or if the device cannot count them exactly.
  */
 export function createBatches(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
   const n = rows.y.length;
@@ -117,7 +117,7 @@ function batchesOnDevice(tf: Tf, rows: NetworkRows, batchSize: number): Batches 
   };
 }
 
-/** Each row's share in its group's column, else 0: [n, g], from group codes, [n, 1]. */
+/** Computes each row's share in the column of its group, else 0: [n, g], from group codes, [n, 1]. */
 function membershipOf(tf: Tf, groups: Tensor2D, shares: Tensor2D, g: number): Tensor2D {
   return fusedMap(tf, {
     name: 'membership',
@@ -136,7 +136,7 @@ function inOrder(n: number): Int32Array {
   return Int32Array.from({ length: n }, (_, row) => row);
 }
 
-/** Each row's share of its batch's weight, in an order. */
+/** Computes each row's share of its batch's weight, in the given order. */
 function sharesInOrder(rows: NetworkRows, order: Int32Array, batchSize: number): Float32Array {
   const shares = new Float32Array(order.length);
   for (let start = 0; start < order.length; start += batchSize) {
@@ -147,7 +147,7 @@ function sharesInOrder(rows: NetworkRows, order: Int32Array, batchSize: number):
   return shares;
 }
 
-/** Takes rows to where the network is, gathered on the host. */
+/** Uploads rows to the tensor backend, gathered on the host. */
 function takeBatch(tf: Tf, rows: NetworkRows, picked: Int32Array): NetworkBatch {
   const { inputs } = rows;
   const x = new Float32Array(picked.length * inputs);
@@ -157,7 +157,10 @@ function takeBatch(tf: Tf, rows: NetworkRows, picked: Int32Array): NetworkBatch 
   return { x: tf.tensor2d(x, [picked.length, inputs]), ...takeBatchRows(tf, rows, picked) };
 }
 
-/** What losses have to know of rows, gathered on the host; it stays until it is disposed of, or as `tf.tidy` has it. */
+/**
+ * Uploads the values of rows that losses need, gathered on the host. The caller disposes of them, or wraps the call
+ * in `tf.tidy`.
+ */
 export function takeBatchRows(tf: Tf, rows: NetworkRows, picked: Int32Array): BatchRows {
   const g = rows.groupCount;
   const n = picked.length;
@@ -180,7 +183,7 @@ export function takeBatchRows(tf: Tf, rows: NetworkRows, picked: Int32Array): Ba
   };
 }
 
-/** The weight of rows in all, or of some of them; 1 where they have none, so that their shares are 0. */
+/** Returns the total weight of all rows or of the given ones; 1 if it would be 0, so that their shares are 0. */
 export function weightOf({ weights, y }: NetworkRows, picked?: Int32Array): number {
   if (weights === undefined) return (picked ?? y).length;
   let total = 0;
@@ -189,14 +192,14 @@ export function weightOf({ weights, y }: NetworkRows, picked?: Int32Array): numb
   return total > 0 ? total : 1;
 }
 
-/** Rows in chunks, to be sent through a network any number of times. */
+/** Rows in chunks, to be passed through a network any number of times. */
 export interface RowChunks {
-  /** What work gives each chunk, [m, d], side by side: [k, n]; inside `tf.tidy`. */
+  /** Applies a function to each chunk, [m, d], and concatenates the results: [k, n]; call it inside `tf.tidy`. */
   map(work: (x: Tensor2D) => Tensor2D): Tensor2D;
   dispose(): void;
 }
 
-/** Makes the chunks of rows. On a device of its own they are sent once and stay there. */
+/** Creates the chunks of rows. On a separate device they are uploaded once and stay there. */
 export function createRowChunks(tf: Tf, { x, y, inputs }: NetworkRows, rowsAtOnce: number): RowChunks {
   const n = y.length;
   const starts = Array.from({ length: Math.max(1, Math.ceil(n / rowsAtOnce)) }, (_, chunk) => chunk * rowsAtOnce);
@@ -218,8 +221,8 @@ export function createRowChunks(tf: Tf, { x, y, inputs }: NetworkRows, rowsAtOnc
 }
 
 /**
- * Reads several tensors at once: each reading makes the host wait for the device.
- * @param tensors float32; they stay
+ * Reads several tensors in one transfer, because each read makes the host wait for the device.
+ * @param tensors float32; they are not disposed of
  * @returns the values of each, flat
  */
 export async function readTogether(tf: Tf, tensors: readonly Tensor[]): Promise<Float32Array[]> {

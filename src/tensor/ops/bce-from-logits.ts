@@ -4,11 +4,11 @@ import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
 
 /**
- * Mean binary cross-entropy of each of k models, from logits, stable for large ones:
+ * Computes the mean binary cross-entropy of each of k models, from logits; stable for large logits:
  *
  *     l(x, y) = (1 - y) x + (1 + (posWeight - 1) y) (log(1 + exp(-|x|)) + max(-x, 0))
  *
- * with its own gradient, {@link bceSlope}, which costs a third of the automatic one.
+ * It has its own gradient, {@link bceSlope}, which costs a third of the automatic one.
  * @param logits [k, n]
  * @param labels [1, n], 0 or 1
  * @param shares [n, 1], each row's share of the mean; the shares sum to 1
@@ -18,7 +18,7 @@ import { fusedMap } from './fused-map.ts';
 export function bceFromLogits(tf: Tf, logits: Tensor2D, labels: Tensor2D, shares: Tensor2D, posWeight = 1): Tensor1D {
   const loss = tf.customGrad((...given: (Tensor | ((saved: Tensor[]) => void))[]) => {
     const [x, save] = given as [Tensor2D, (kept: Tensor[]) => void];
-    // Kept, since a tidy between here and the gradient may dispose of them.
+    // Saved, because a tidy between here and the gradient may dispose of them.
     save([x, labels, shares]);
     return {
       value: tf.tidy(() => {
@@ -36,7 +36,8 @@ export function bceFromLogits(tf: Tf, logits: Tensor2D, labels: Tensor2D, shares
 }
 
 /**
- * The gradient of {@link bceFromLogits} in the logits x, share (p (1 + (posWeight - 1) y) - posWeight y).
+ * Computes the gradient of {@link bceFromLogits} with respect to the logits x, share (p (1 + (posWeight - 1) y) -
+ * posWeight y).
  * @param scores [k, n], p = sigmoid(x)
  * @returns [k, n]
  */

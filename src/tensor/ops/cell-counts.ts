@@ -8,42 +8,48 @@ import { largestValues, reduceChunks, ROWS_PER_READING, segmentSums, type Slice,
 export interface CellRows {
   readonly rows: number;
   readonly cells: number;
-  /** The cells of a chunk's rows, int32 in [0, cells], where `cells` leaves a row out. */
+  /** The cells of a chunk's rows, int32 in [0, cells]; the code `cells` excludes a row. */
   readonly codesOf: (slice: Slice) => Tensor1D;
 }
 
-/** Values to be summed by cell. */
+/** Values to sum by cell. */
 export interface CellValues {
   /** The values of a chunk's rows, float32 and finite. */
   readonly valuesOf: (slice: Slice) => Tensor1D;
-  /** No value is larger in size; float32's exponent is all that it costs to be far above. */
+  /**
+   * An upper bound of the absolute values. A bound that is far too large costs precision only within float32's
+   * exponent.
+   */
   readonly largest: number;
 }
 
-/** Whole numbers are exact in float32 up to 2 to this power. */
+/** float32 represents integers exactly up to 2 to this power. */
 const FLOAT32_BITS = 24;
 
-/** The bits below the largest value that sums keep of each value: a value a million times smaller has 20 of them. */
+/**
+ * The number of bits below the largest value that sums keep of each value: a value a million times smaller has 20 of
+ * them.
+ */
 const KEPT_BITS = 40;
 
-/** The bits of a chunk's sum that its lower half has. */
+/** The number of bits in the lower half of a chunk's sum. */
 const LOWER_BITS = FLOAT32_BITS / 2;
 
-/** Rows summed by one kernel; fewer mean fewer digits, and more kernels. */
+/** The number of rows summed by one kernel. Fewer rows need fewer digits, but more kernels. */
 const MIN_CHUNK = 2 ** 16;
 const LARGEST_CHUNK = 2 ** 20;
 
 /**
- * Counts rows by cell and sums columns of values by cell, where the tensors are.
+ * Counts rows by cell and sums columns of values by cell, on the tensor backend.
  *
- * Counts are exact. Sums are too, of values rounded to 2^-40 of the largest:
- * float32 sums would drop what falls below their last bit, so each value is cut
- * into digits d of b bits, v = unit x (d1 2^-b + d2 2^-2b + ...), small enough for
- * the digits of a chunk to add up exactly in float32, and those of chunks in
- * int32. Where int32 is computed as if it were float32, as on WebGPU, each sum of
- * a chunk is cut in two halves of its bits, so that those of all chunks add up
- * exactly too. The sums are therefore the same on every backend and for every
- * order of rows.
+ * Counts are exact. Sums are exact sums of values rounded to 2^-40 of the largest value. Plain float32 sums would
+ * lose what falls below their last bit. Each value is therefore split into digits d of b bits, v = unit x (d1 2^-b +
+ * d2 2^-2b + ...). The digits are small enough for those of a chunk to add up exactly in float32, and the sums of
+ * chunks in int32.
+ *
+ * On WebGPU, int32 is computed as float32. There, each sum of a chunk is split into two halves of its bits, so that
+ * the sums of all chunks are exact too. The results are therefore the same on every backend and for every order of
+ * rows.
  * @returns the counts, [cells], and for each column its sums, [cells]
  */
 export async function cellTables(
@@ -55,7 +61,7 @@ export async function cellTables(
   const bits = FLOAT32_BITS - Math.log2(rowsPerChunk);
   const digits = Math.ceil(KEPT_BITS / bits);
   const isCut = largestExactInteger(tf) <= 2 ** FLOAT32_BITS;
-  /** What each part of a sum counts for. */
+  /** The weight of each part of a sum. */
   const halves = isCut ? [2 ** LOWER_BITS, 1] : [1];
   const table = await reduceChunks(tf, {
     rows,
@@ -76,7 +82,7 @@ export async function cellTables(
   const tableAt = (index: number): Float64Array => table.subarray(index * cells, (index + 1) * cells);
   const sums = columns.map(({ largest }, column) => {
     const sum = new Float64Array(cells);
-    // The smallest digits first, so that none is lost to rounding.
+    // Adds the smallest digits first, so that none is lost to rounding.
     for (let digit = digits; digit > 0; digit--) {
       const weight = unitOf(largest) * 2 ** (-bits * digit);
       const first = 1 + (column * digits + digit - 1) * halves.length;
@@ -91,12 +97,15 @@ export async function cellTables(
   return { counts: tableAt(0).slice(), sums };
 }
 
-/** More cells deserve more rows per kernel, since each kernel makes a table of them all. */
+/**
+ * Returns the rows per kernel. More cells need more rows per kernel, because each kernel creates a table of all
+ * cells.
+ */
 function chunkFor(cells: number): number {
   return Math.min(LARGEST_CHUNK, Math.max(MIN_CHUNK, 2 ** Math.ceil(Math.log2(cells))));
 }
 
-/** Whole numbers as their upper bits and their lower ones, which are not negative. */
+/** Splits integers into their upper bits and their lower bits, which are not negative. */
 function cutInHalves(tf: Tf, sums: Tensor1D): [upper: Tensor1D, lower: Tensor1D] {
   const upper: Tensor1D = tf.floor(sums.mul<Tensor1D>(2 ** -LOWER_BITS));
   return [upper, sums.sub(upper.mul(2 ** LOWER_BITS))];
@@ -113,8 +122,7 @@ function cutIntoDigits(tf: Tf, values: Tensor1D, bits: number, digits: number): 
 }
 
 /**
- * Counts how often each code occurs, or sums the weights of each code's rows,
- * where the tensors are; exact as {@link cellTables} is.
+ * Counts the rows of each code, or sums their weights, on the tensor backend; exact as {@link cellTables} is.
  * @param codes [n] int32, each in [0, cells)
  * @param cells the number of codes
  * @param weights [n] float32, finite

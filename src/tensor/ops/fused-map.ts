@@ -2,27 +2,27 @@ import type { NamedAttrMap, Tensor, TensorInfo } from '@tensorflow/tfjs';
 
 import type { Tf } from '../runtime.ts';
 
-/** A function of some tensors, value by value, that is one kernel where it can be. */
+/** An elementwise function of some tensors that runs as one kernel if possible. */
 export interface FusedMap<T extends Tensor = Tensor> {
-  /** Tells functions apart: the device compiles each once. */
+  /** A unique name; the device compiles each function once. */
   readonly name: string;
-  /** The shape of what comes out. */
+  /** The shape of the output. */
   readonly shape: readonly number[];
-  /** float32; each broadcasts over the shape, or is read by `all_NAME` alone. Names in lower case. */
+  /** float32; each input broadcasts over the shape, or is read only through `all_NAME`. Names are in lower case. */
   readonly inputs: Readonly<Record<string, Tensor>>;
-  /** Numbers that differ from call to call, by name; none is called `size`. */
+  /** Numbers that differ from call to call, by name; the name `size` is reserved. */
   readonly numbers?: Readonly<Record<string, number>>;
   /**
-   * WGSL that sets `value` (f32) from the inputs and numbers by their names: "value = weight * kept;". Where it needs
-   * more of an input than the value that belongs to the output, it finds all of it in `all_NAME`, flat, and the place
-   * of the output in `index` (i32).
+   * WGSL that sets `value` (f32) from the inputs and numbers by their names: "value = weight * kept;". If it needs
+   * more of an input than the value at the output's position, it can read the complete input, flat, from `all_NAME`,
+   * and the position of the output from `index` (i32).
    */
   readonly wgsl: string;
-  /** The same in operations of TensorFlow.js. */
+  /** Computes the same with operations of TensorFlow.js. */
   readonly plain: () => T;
 }
 
-/** A kernel of the WebGPU backend, as it takes them. */
+/** A kernel in the form that the WebGPU backend accepts. */
 interface Program {
   readonly outputShape: number[];
   readonly shaderKey: string;
@@ -49,9 +49,9 @@ const KERNEL = 'EvenhandFusedMap';
 const WORKGROUP = 128;
 
 /**
- * Computes a function value by value. Networks of a few thousand weights spend their time on a GPU starting kernels,
- * not running them; so what TensorFlow.js makes of a dozen kernels is one of our own on WebGPU. Elsewhere it is `plain`.
- * It has no gradient.
+ * Computes an elementwise function. On a GPU, networks of a few thousand weights spend their time starting kernels,
+ * not running them. On WebGPU, one custom kernel therefore replaces a dozen kernels of TensorFlow.js. Other backends
+ * run `plain`. The function has no gradient.
  */
 export function fusedMap<T extends Tensor>(tf: Tf, map: FusedMap<T>): T {
   if (tf.getBackend() !== 'webgpu') return tf.tidy(map.plain);
@@ -95,14 +95,14 @@ function programOf({ name, shape, inputs, numbers = {}, wgsl }: Omit<FusedMap, '
       .map((number) => `${number} : f32,`)
       .join(' '),
     size: true,
-    // Asked for once per name and kind of input.
+    // Called once per name and kind of input.
     getUserCode: () => codeOf(name, names, Object.keys(numbers), wgsl),
   };
 }
 
 function codeOf(name: string, inputs: readonly string[], numbers: readonly string[], wgsl: string): string {
   const isNamed = (word: string): boolean => new RegExp(`\\b${word}\\b`).test(wgsl);
-  // The device would refuse what it is given and does not read.
+  // The device would reject an input that the kernel does not read.
   const unused = inputs.find((input) => !isNamed(input) && !isNamed(`all_${input}`));
   if (unused !== undefined) throw new Error(`the kernel ${name} does not read its input ${unused}`);
   return `

@@ -4,19 +4,20 @@ import type { Tf } from '../runtime.ts';
 import type { CellRows } from './cell-counts.ts';
 import { reduceChunks, segmentSums, type Slice } from './reduce-chunks.ts';
 
-/** Rows summed by one kernel. */
+/** The number of rows summed by one kernel. */
 const ROWS_PER_CHUNK = 2 ** 16;
 
-/** The parts of a chunk that are summed apart, where there are few groups. */
+/** The maximum number of parts of a chunk that are summed separately if there are few groups. */
 const MAX_PARTS = 2 ** 8;
 
 /**
- * Sums values per group, where the tensors are, in float32, with a relative
- * error of each group's own sum of |values| below 1e-6 as a rule, 1e-5 where all
- * roundings go one way, and 1e-4 for thousands of groups: values add up over some hundred rows, those sums over the chunk, and
- * so on, so that no sum grows large before it meets its like. Counts and
- * weights are better summed by `cellTables`, which knows no error but wants the
- * largest value, and so loses groups whose values are far smaller than others'.
+ * Sums values per group on the tensor backend, in float32. The error relative to the group's own sum of |values| is
+ * usually below 1e-6. It is below 1e-5 if all roundings go in one direction, and below 1e-4 for thousands of groups.
+ * Values are summed over some hundred rows, those sums over the chunk, and so on, so that only sums of similar size
+ * are added.
+ *
+ * For counts and weights, prefer `cellTables`. It is exact but needs the largest value, and so loses groups whose
+ * values are far smaller than those of others.
  * @param values [n] float32
  * @param codes [n] int32, each in [0, groups)
  * @returns [groups]
@@ -28,7 +29,7 @@ export async function groupSums(tf: Tf, values: Tensor1D, codes: Tensor1D, group
 }
 
 /**
- * {@link groupSums} of several columns that are computed chunk by chunk.
+ * Computes {@link groupSums} for several columns that are computed chunk by chunk.
  * @param columnsOf the columns of a chunk's rows and their codes, float32
  * @returns for each column its sums, [cells]
  */
@@ -63,8 +64,8 @@ export async function groupColumnSums(
 }
 
 /**
- * For each row of a chunk the first of its part's cells; float32, since
- * TensorFlow's own library computes with int32 on the host even where it has a GPU.
+ * Returns, for each row of a chunk, the first cell of its part. The type is float32, because TensorFlow's native
+ * library computes with int32 on the host even if it has a GPU.
  */
 function firstCells(tf: Tf, rows: number, parts: number, cells: number): Tensor1D {
   const rowsPerPart = ROWS_PER_CHUNK / parts;

@@ -4,23 +4,23 @@ import type { Tf } from '../runtime.ts';
 import { type CellRows, cellTables } from './cell-counts.ts';
 import { largestValues } from './reduce-chunks.ts';
 
-/** Bins of equal width. Values beyond either end count in the bin there. */
+/** Bins of equal width. Values beyond either end count in the first or last bin. */
 export interface HistogramBins {
-  /** Exact in float32 where it is a power of two. */
+  /** Bin edges are exact in float32 if the width is a power of two. */
   readonly width: number;
-  /** The first bin, in widths from 0. */
+  /** The index of the first bin, in widths from 0. */
   readonly first: number;
   readonly count: number;
   /**
-   * `down`: bin b holds [(first + b) width, (first + b + 1) width);
-   * `nearest`: the values nearest to (first + b) width, the upper one of two.
+   * `down`: bin b holds [(first + b) width, (first + b + 1) width); `nearest`: bin b holds the values nearest to
+   * (first + b) width; a tie goes to the upper bin.
    */
   readonly rounding: 'down' | 'nearest';
 }
 
 /**
- * Counts values by group and bin, or sums their rows' weights, where the
- * tensors are. Rows with NaN or a negative code are left out.
+ * Counts rows by group and bin, or sums their weights, on the tensor backend. Rows with NaN or a negative code are
+ * excluded.
  * @param values [n]
  * @param codes [n], each below `groups`
  * @param weights [n] float32, finite
@@ -46,8 +46,8 @@ export async function histogram(
 }
 
 /**
- * The cell of each row in a table of groups and bins; groups x count for a row
- * that is left out. Tables of up to 2^24 cells, float32's whole numbers.
+ * Computes the cell of each row in a table of groups and bins; groups x count for an excluded row. Tables may have up
+ * to 2^24 cells, the range of exact integers in float32.
  * @returns [n] int32
  */
 export function histogramCells(
@@ -62,7 +62,7 @@ export function histogramCells(
     const groupOf = codes.cast<Tensor1D>('float32');
     const scaled = numbers.div<Tensor1D>(width).clipByValue<Tensor1D>(first, first + count - 1);
     const lower = tf.floor(scaled);
-    // Not floor(scaled + 0.5): in float32 the sum rounds 0.49999997 up to 1.
+    // floor(scaled + 0.5) would be wrong: in float32 the sum rounds 0.49999997 up to 1.
     const isUpper = scaled.sub(lower).greaterEqual<Tensor1D>(rounding === 'nearest' ? 0.5 : 1);
     const bin = lower.add(isUpper.cast('float32')).sub<Tensor1D>(first);
     const isLeftOut = tf.logicalOr(tf.isNaN(numbers), groupOf.less(0));

@@ -2,30 +2,33 @@ import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import type { Tf } from '../runtime.ts';
 
-/** Rows that one kernel sums in float32: few enough to lose no more than the last digits, and enough to keep kernels few. */
+/**
+ * The number of rows that one kernel sums in float32. It is small enough to lose only the last digits, and large
+ * enough to keep the number of kernels low.
+ */
 const ROWS_PER_BLOCK = 2 ** 12;
 
-/** Some rows of a matrix where the tensors are, both ways round. */
+/** A block of rows of a matrix on the tensor backend, also transposed. */
 export interface RowBlock {
-  /** The first row's number. */
+  /** The index of the first row. */
   readonly start: number;
-  /** m. */
+  /** The number of rows, m. */
   readonly rows: number;
   /** [m, d] */
   readonly x: Tensor2D;
-  /** [d, m]: on wasm a product with a transpose flag costs ten times as much as one without. */
+  /** [d, m]; on wasm a product with a transpose flag costs ten times as much as one without. */
   readonly transposed: Tensor2D;
 }
 
-/** A matrix where the tensors are, in blocks of rows. */
+/** A matrix on the tensor backend, in blocks of rows. */
 export interface RowBlocks {
-  /** d. */
+  /** The number of columns, d. */
   readonly columns: number;
   readonly blocks: readonly RowBlock[];
   dispose(): void;
 }
 
-/** What the rows of a block add to the sums. Each is [1, m], float32. */
+/** The contributions of a block's rows to the sums. Each is [1, m], float32. */
 export interface BlockTerms {
   readonly weights: Tensor2D;
   readonly residuals: Tensor2D;
@@ -34,7 +37,7 @@ export interface BlockTerms {
 
 /** The sums over all rows. */
 export interface NormalEquations {
-  /** The sum of weight x x', [d, d], row-major; undefined where it was not asked for. */
+  /** The sum of weight x x', [d, d], row-major; undefined if not requested. */
   readonly products: Float64Array | undefined;
   /** The sum of residual x, [d]. */
   readonly gradient: Float64Array;
@@ -43,7 +46,7 @@ export interface NormalEquations {
 }
 
 /**
- * Puts a matrix where the tensors are, to be used by {@link normalEquations} any number of times.
+ * Uploads a matrix to the tensor backend, for any number of calls of {@link normalEquations}.
  * @param values [rows, columns], row-major
  */
 export function uploadRowBlocks(tf: Tf, values: Float32Array, columns: number): RowBlocks {
@@ -64,16 +67,15 @@ export function uploadRowBlocks(tf: Tf, values: Float32Array, columns: number): 
 }
 
 /**
- * X'WX and X'r, the two sides of the equations that a step of (reweighted) least
- * squares solves, and the sum of the losses at that point. Each block of rows is
- * summed in float32 and the blocks in float64, so errors do not grow with the
- * rows. All is read from the device at once.
+ * Computes X'WX and X'r, the two sides of the equations of a step of (reweighted) least squares, and the sum of the
+ * losses at that point. Each block of rows is summed in float32 and the blocks in float64, so errors do not grow with
+ * the number of rows. All results are read from the device in one transfer.
  *
- * The weights go on the transposed rows, [d, m], where they lie along the last
- * axis: on wasm that halves the time of the product.
+ * The weights multiply the transposed rows, [d, m], where they lie along the last axis. On wasm that halves the time
+ * of the product.
  * @param x the rows, by {@link uploadRowBlocks}
  * @param termsOf the weights, residuals and losses of a block's rows, in the order of `x.blocks`
- * @param withProducts whether X'WX is wanted; it is most of the work
+ * @param withProducts whether to compute X'WX, which is most of the work
  */
 export async function normalEquations(
   tf: Tf,
@@ -98,7 +100,7 @@ export async function normalEquations(
   }
 }
 
-/** A block's products, gradient and loss, one after another. */
+/** Concatenates a block's products, gradient and loss. */
 function blockSums(tf: Tf, { x, transposed }: RowBlock, terms: BlockTerms, withProducts: boolean): Tensor1D {
   const gradient = tf.matMul(terms.residuals, x).reshape<Tensor1D>([-1]);
   const loss = terms.losses.sum().reshape<Tensor1D>([1]);

@@ -9,8 +9,8 @@ export interface MatrixShape {
 }
 
 /**
- * Takes the matrices of k models out of their parameters, which lie in one tensor so that what is done to all of them,
- * a step of Adam for one, is done at once.
+ * Extracts the matrices of k models from their parameters. The parameters are stored in one tensor, so that
+ * operations on all of them, such as a step of Adam, run at once.
  * @param values [k, m], the parameters of each model, matrix after matrix
  * @returns for each matrix [k, rows, columns]; differentiable
  */
@@ -25,7 +25,7 @@ export function splitParameters(values: Tensor2D, shapes: readonly MatrixShape[]
   });
 }
 
-/** Puts matrices, or their gradients, back together: the inverse of {@link splitParameters}. */
+/** Joins matrices, or their gradients: the inverse of {@link splitParameters}. */
 export function joinParameters(tf: Tf, parts: readonly Tensor[], models: number): Tensor2D {
   return tf.concat(
     parts.map((part) => part.reshape<Tensor2D>([models, -1])),

@@ -3,35 +3,37 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 
 /**
- * Rows between two readings of a table that adds up on the device: few enough for
- * its sums in int32 (at most 2^8 a row), for counts in float32, and enough for the
- * readings to cost nothing.
+ * The number of rows between two reads of a table that is accumulated on the device. It is small enough for exact
+ * sums in int32 (at most 2^8 per row) and counts in float32. It is large enough for the cost of reads to be
+ * negligible.
  */
 export const ROWS_PER_READING = 2 ** 22;
 
-/** Parts that rows are cut into at once. */
+/** The number of parts that rows are split into at each level. */
 const BRANCHES = 8;
 
 /** Takes a chunk's rows of a tensor. */
 export type Slice = (rows: Tensor1D) => Tensor1D;
 
-/** How rows become a table of numbers, chunk by chunk. */
+/** A reduction of rows to a table of numbers, chunk by chunk. */
 export interface ChunkedReduction {
   readonly rows: number;
   /** At most {@link ROWS_PER_READING}. */
   readonly rowsPerChunk: number;
-  /** The table's entries. */
+  /** The number of entries of the table. */
   readonly size: number;
-  /** How the tables of chunks become one; sums when left out. */
+  /** How the tables of chunks are combined; sums by default. */
   readonly combine?: 'sum' | 'max';
-  /** The table of a chunk, [size]; whole numbers add up exactly as far as its type holds them on this backend. */
+  /**
+   * Computes the table of a chunk, [size]. Integers add up exactly within the exact range of the table's type on this
+   * backend.
+   */
   readonly tableOf: (slice: Slice) => Tensor1D;
 }
 
 /**
- * Reduces rows to a table where they are. Chunks bound the memory of what is
- * computed in between, and the size of float32 sums; tables are combined on the
- * device, and read back once per {@link ROWS_PER_READING} rows.
+ * Reduces rows to a table on the tensor backend. Chunks limit the memory of intermediate results and the size of
+ * float32 sums. Tables are combined on the device, and read back once per {@link ROWS_PER_READING} rows.
  * @returns [size]; without rows zeros, or -Infinity for maxima
  */
 export async function reduceChunks(tf: Tf, reduction: ChunkedReduction): Promise<Float64Array> {
@@ -58,7 +60,10 @@ export async function reduceChunks(tf: Tf, reduction: ChunkedReduction): Promise
   return totals;
 }
 
-/** The combined table of a part of the rows, cut into at most {@link BRANCHES} parts, and those likewise. */
+/**
+ * Computes the combined table of a range of rows. It splits the range recursively into at most {@link BRANCHES}
+ * parts.
+ */
 function tableOfRows(tf: Tf, reduction: ChunkedReduction, rows: number, slice: Slice): Tensor1D {
   if (rows <= reduction.rowsPerChunk) return tf.tidy(() => reduction.tableOf(slice));
   let step = reduction.rowsPerChunk;
@@ -78,9 +83,9 @@ function tableOfRows(tf: Tf, reduction: ChunkedReduction, rows: number, slice: S
 }
 
 /**
- * Does work on some of the rows that an outer slice takes. Each tensor is cut
- * once, and its parts are cut from that: on wasm, whose `slice` copies the whole
- * tensor to take a part of it, the cost would else grow with the square of the rows.
+ * Calls a function with a narrower slice of the rows that an outer slice takes. Each tensor is sliced once, and its
+ * parts are sliced from the result. On wasm, `slice` copies the complete tensor to take a part, so the cost would
+ * otherwise grow with the square of the rows.
  */
 function withSlices<T>(
   tf: Tf,
@@ -104,7 +109,7 @@ function withSlices<T>(
 }
 
 /**
- * The largest value of each of some columns.
+ * Returns the largest value of each column.
  * @param columnsOf the columns of a chunk's rows, without NaN
  * @returns [columns]; -Infinity without rows
  */
@@ -123,24 +128,25 @@ export async function largestValues(
   });
 }
 
-/** The least power of two that is at least as large, within what float32 can divide by; 1 for 0. */
+/**
+ * Returns the smallest power of two that is at least as large, within the range that float32 can divide by; 1 for 0.
+ */
 export function unitOf(largest: number): number {
   return largest === 0 ? 1 : 2 ** Math.min(127, Math.max(-126, Math.ceil(Math.log2(largest))));
 }
 
 /**
- * Sums values per code, or counts each code's rows, in one float32 kernel.
- * TensorFlow's own library has no weighted `bincount` on a GPU, and names
- * `unsortedSegmentSum` for it, which wasm in turn lacks.
- * @param codes [n] int32, each in [0, cells], where `cells` leaves a row out
- * @param values [n] float32; 1 for each row when left out
+ * Sums values per code, or counts each code's rows, in one float32 kernel. On a GPU, TensorFlow's native library
+ * lacks a weighted `bincount` and has `unsortedSegmentSum` instead, which wasm lacks.
+ * @param codes [n] int32, each in [0, cells]; the code `cells` excludes a row
+ * @param values [n] float32; 1 for each row by default
  * @returns [cells] float32
  */
 export function segmentSums(tf: Tf, codes: Tensor1D, cells: number, values?: Tensor1D): Tensor1D {
   return tf.tidy(() => {
     if (values === undefined) return tf.bincount(codes, tf.tensor1d([], 'float32'), cells);
     if (tf.getBackend() !== 'tensorflow') return tf.bincount(codes, values, cells);
-    // One cell more takes the rows that are left out.
+    // One extra cell collects the excluded rows.
     return tf.unsortedSegmentSum(values, codes, cells + 1).slice<Tensor1D>(0, cells);
   });
 }

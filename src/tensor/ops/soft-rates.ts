@@ -5,7 +5,7 @@ import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
 import { timesTransposed } from './stacked-dense.ts';
 
-/** Mean scores of groups, and which groups have rows at all. */
+/** Mean scores of groups, with a mask of the groups that have rows. */
 export interface SoftRates {
   /** [k, g]; 0 for a group without rows. */
   readonly rates: Tensor2D;
@@ -13,57 +13,60 @@ export interface SoftRates {
   readonly present: Tensor2D;
 }
 
-/** Takes an absent group out of a maximum or minimum: beyond every score, and added to nothing but zeros. */
+/** Moves an absent group out of a maximum or minimum. It is beyond every score, and is added only to zeros. */
 const BEYOND = 1e30;
 
 /**
- * The (weighted) mean score of every group under each of k models;
- * differentiable in the scores.
+ * Computes the (weighted) mean score of every group under each of k models; differentiable with respect to the
+ * scores.
  * @param scores [k, n]
- * @param membership [n, g], a row's weight in its group's column, else 0
+ * @param membership [n, g], a row's weight in the column of its group, else 0
  */
 export function softRates(tf: Tf, scores: Tensor2D, membership: Tensor2D): SoftRates {
   const { rates, present } = ratesOf(tf, tf.matMul(scores, membership), groupWeights(tf, membership));
   return { rates, present };
 }
 
-/** Rates from each group's sum of scores, [k, g], and its weight, [1, g]; with what the sums were divided by. */
+/** Computes rates from each group's sum of scores, [k, g], and its weight, [1, g]. Also returns the divisors. */
 function ratesOf(tf: Tf, sums: Tensor2D, weights: Tensor2D): SoftRates & { readonly divisors: Tensor2D } {
   const present = weights.greater(0).cast<Tensor2D>('float32');
-  // The added 1 stands only where a weight is 0, and keeps the division finite.
+  // The added 1 applies only if a weight is 0, and keeps the division finite.
   const divisors = weights.add<Tensor2D>(tf.sub(1, present));
   return { rates: sums.div<Tensor2D>(divisors), present, divisors };
 }
 
-/** The weight of each group, [1, g]. */
+/** Computes the weight of each group, [1, g]. */
 function groupWeights(tf: Tf, membership: Tensor2D): Tensor2D {
-  // On a device the ones would be sent for each product; on wasm a product costs a tenth of `sum`.
+  // On a device the ones would be uploaded for each product; on wasm a product costs a tenth of `sum`.
   if (isOnDevice(tf)) return membership.sum(0, true);
   return tf.matMul(tf.ones([1, membership.shape[0]]), membership);
 }
 
-/** The highest and the lowest rate over the groups present, [k, 1] each; beyond every rate where none is. Differentiable. */
+/**
+ * Computes the highest and the lowest rate over the groups present, [k, 1] each; both are beyond every rate if no
+ * group is present. Differentiable.
+ */
 export function extremes(tf: Tf, { rates, present }: SoftRates): { highest: Tensor2D; lowest: Tensor2D } {
   const shift = tf.sub(1, present).mul(BEYOND);
   return { highest: rates.sub(shift).max(1, true), lowest: rates.add(shift).min(1, true) };
 }
 
 /**
- * The largest minus the smallest rate over the groups present; 0 where fewer
- * than two are. Differentiable.
+ * Computes the largest minus the smallest rate over the groups present; 0 if there are fewer than two.
+ * Differentiable.
  * @returns [k]
  */
 export function largestGap(tf: Tf, { rates, present }: SoftRates): Tensor1D {
   const { highest, lowest } = extremes(tf, { rates, present });
   const gap = highest.sub(lowest).reshape<Tensor1D>([-1]);
-  // Without two groups the difference is one of shifts, or none: its slope must not be taken.
+  // With fewer than two groups, the difference is an artefact of the shifts, and its gradient must not be used.
   return tf.where(present.sum().greater(1), gap, tf.zerosLike(gap));
 }
 
 /**
- * The gradient of the squared {@link largestGap} of {@link softRates} in the scores, written out: 2 (max - min) times
- * each row's share of the highest group's rate, less that of the lowest's. Groups that tie for the highest or lowest
- * each have the whole slope, as in the automatic gradient.
+ * Computes the gradient of the squared {@link largestGap} of {@link softRates} with respect to the scores in closed
+ * form: 2 (max - min) times each row's share of the highest group's rate, less that of the lowest group's. If groups
+ * tie for the highest or lowest rate, each gets the full gradient, as in automatic differentiation.
  * @returns [k, n]
  */
 export function squaredGapSlope(tf: Tf, scores: Tensor2D, membership: Tensor2D): Tensor2D {
@@ -79,17 +82,17 @@ export function squaredGapSlope(tf: Tf, scores: Tensor2D, membership: Tensor2D):
   return timesTransposed(tf, ofSums, membership);
 }
 
-/** The gradient of the squared gap in each group's sum of scores, [k, g]. */
+/** Computes the gradient of the squared gap with respect to each group's sum of scores, [k, g]. */
 function slopeOfSums(tf: Tf, sums: Tensor2D, weights: Tensor2D): Tensor2D {
   const { rates, present, divisors } = ratesOf(tf, sums, weights);
   const { highest, lowest } = extremes(tf, { rates, present });
   const direction = tf.sub(rates.equal(highest).cast('float32'), rates.equal(lowest).cast('float32'));
-  // With fewer than two groups the difference is one of shifts.
+  // With fewer than two groups, the difference is an artefact of the shifts.
   const gap = highest.sub(lowest).mul(present.sum().greater(1).cast('float32'));
   return direction.mul(present).mul(gap.mul(2)).div(divisors);
 }
 
-/** The same for one group of one model. */
+/** WGSL that computes the same gradient for one group of one model. */
 const SQUARED_GAP_SLOPE = `
   let groups = uniforms.outShape[1];
   let first = (index / groups) * groups;
@@ -104,7 +107,7 @@ const SQUARED_GAP_SLOPE = `
       highest = max(highest, rate);
       lowest = min(lowest, rate);
       present++;
-      // Compared as it was computed: the same division elsewhere may round otherwise.
+      // Compared with this value: the same division in another expression may round differently.
       if (first + group == index) { own = rate; }
     }
   }

@@ -4,14 +4,13 @@ import { isOnDevice } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
 
-/** What becomes of a layer's sums: nothing, or nothing below 0. */
+/** The activation after a layer's sums: none, or a rectifier. */
 export type Activation = 'none' | 'relu';
 
 /**
- * Dense layers of k models at once, units before rows: [units, rows]. So laid
- * out, the models' blocks lie one after another and need no transpose, and the
- * operand on the right of every product is narrow: on wasm it is packed anew
- * for each product, which costs more than the product where it is wide.
+ * Computes a dense layer of k models at once, with units before rows: [units, rows]. In this layout the blocks of the
+ * models are contiguous and need no transpose. The right operand of every product is narrow. On wasm the right
+ * operand is packed for each product, which costs more than the product itself if it is wide.
  *
  * @param x [d, n], the same rows for all models
  * @param w [k q, d]
@@ -22,13 +21,16 @@ export function sharedDense(tf: Tf, x: Tensor2D, w: Tensor2D, b: Tensor2D, activ
   return activated(tf, tf.matMul(w, x), b, activation);
 }
 
-/** The gradients of {@link sharedDense} for w and b, from that of its output, [k q, n]; `rows` is x transposed. */
+/**
+ * Computes the gradients of {@link sharedDense} for w and b, from that of its output, [k q, n]; `rows` is x
+ * transposed.
+ */
 export function sharedDenseGradients(tf: Tf, rows: Tensor2D, flow: Tensor2D): [w: Tensor2D, b: Tensor2D] {
   return [tf.matMul(flow, rows), rowSums(tf, flow)];
 }
 
 /**
- * k dense layers side by side, each on its own units.
+ * Computes k dense layers side by side, each on its own units.
  * @param z [k, p, n]
  * @param w [k, q, p]
  * @param b [k, q, 1]
@@ -38,7 +40,7 @@ export function stackedDense(tf: Tf, z: Tensor3D, w: Tensor3D, b: Tensor3D, acti
   return activated(tf, tf.matMul(w, z), b, activation);
 }
 
-/** The gradients of {@link stackedDense} for w, b and z, from that of its output, [k, q, n]. */
+/** Computes the gradients of {@link stackedDense} for w, b and z, from that of its output, [k, q, n]. */
 export function stackedDenseGradients(
   tf: Tf,
   z: Tensor3D,
@@ -48,14 +50,14 @@ export function stackedDenseGradients(
   const [k, q, n] = flow.shape;
   const b = rowSums(tf, flow.reshape<Tensor2D>([k * q, n])).reshape<Tensor3D>([k, q, 1]);
   if (q === 1) {
-    // With one unit the products are plain multiplications, and z needs no transpose.
+    // With one unit, the products are elementwise multiplications, and z needs no transpose.
     const ofW = tf.matMul(z, flow.reshape<Tensor3D>([k, n, 1])).reshape<Tensor3D>(w.shape);
     return [ofW, b, w.reshape<Tensor3D>([k, -1, 1]).mul(flow)];
   }
   return [timesTransposed(tf, flow, z), b, tf.matMul(w.transpose([0, 2, 1]), flow)];
 }
 
-/** The gradient before a rectifier, from that after it: only what passed has a slope. */
+/** Computes the gradient before a rectifier from the gradient after it; it is 0 where the rectifier's output is 0. */
 export function rectifierGradient<T extends Tensor>(tf: Tf, flow: T, passed: T): T {
   return fusedMap(tf, {
     name: 'rectifier_gradient',
@@ -66,28 +68,28 @@ export function rectifierGradient<T extends Tensor>(tf: Tf, flow: T, passed: T):
   });
 }
 
-/** Sums with their bias, after the activation. */
+/** Adds the bias and applies the activation. */
 function activated<T extends Tensor>(tf: Tf, sums: T, bias: Tensor, activation: Activation): T {
   if (activation === 'none') return sums.add(bias);
   return fusedMap(tf, {
     name: 'bias_and_rectifier',
     shape: sums.shape,
     inputs: { sums, bias },
-    // The maximum of NaN and 0 may be either: a bad number must not vanish.
+    // The maximum of NaN and 0 may be either, but NaN must propagate.
     wgsl: 'let sum = sums + bias; value = select(max(sum, 0.0), sum, isnan(sum));',
     plain: () => tf.relu(sums.add(bias)),
   });
 }
 
-/** Sums over the rows of [units, rows]: on wasm a product with ones costs a tenth of `sum`. */
+/** Sums over the rows of [units, rows]. On wasm, a product with ones costs a tenth of `sum`. */
 function rowSums(tf: Tf, values: Tensor2D): Tensor2D {
   if (isOnDevice(tf)) return values.sum(1, true);
   return tf.matMul(values, tf.ones([(values as Tensor).shape[1] as number, 1]));
 }
 
 /**
- * A product with the second operand transposed, of matrices or of stacks of them. On wasm a product with a transpose
- * flag costs ten times as much as a transpose and a plain one; on a GPU the flag costs nothing.
+ * Computes a product with the second operand transposed, for matrices or stacks of matrices. On wasm, a product with
+ * a transpose flag costs ten times as much as a transpose and a plain product. On a GPU the flag is free.
  * @param a [.., n, d]
  * @param b [.., m, d]
  * @returns [.., n, m]

@@ -16,27 +16,26 @@ import {
   type TypedModel,
 } from './plain-model.ts';
 
-/** An estimator, a model with `fit` and `predict`, or a function that makes one. */
+/** An estimator, a model with `fit` and `predict`, or a function that creates one. */
 export type EstimatorSource = Estimator | PlainModel | (() => Estimator | PlainModel);
 
 const FEATURES = ['rows', 'matrix'] as const;
 const TASKS = ['binary', 'regression'] as const;
 
-/** How models are called when messages name them. */
+/** The name of adapted models in messages. */
 const CLASS_NAME = 'adapted model';
 
 /**
- * Makes an {@link Estimator} of any object with `fit(X, y, { sampleWeight })` and
- * `predict(X)`, synchronous or not; `predictProba(X)` is used where it is there.
- * X comes as rows of numbers or as a matrix, y and weights as arrays of numbers,
- * and no weights as no `sampleWeight`. A model that ignores its weights is fitted
- * without them, which nothing here can tell.
+ * Wraps any object with `fit(X, y, { sampleWeight })` and `predict(X)` as an {@link Estimator}. The methods may be
+ * synchronous or asynchronous. `predictProba(X)` is used if it exists. X is passed as rows of numbers or as a matrix,
+ * y and weights as arrays of numbers. Without weights, `sampleWeight` is omitted. If a model ignores its weights, it
+ * is fitted without them, and this cannot be detected.
  *
- * `clone` calls the function that makes models, else the model's own `clone`, else
- * copies the object as it was when it was adapted. Without `predictProba`
- * decisions stand for probabilities; with `task: 'regression'` values cut to [0, 1].
- * @param model the model, or (safest) a function that makes an unfitted one
- * @throws {ValueError} where it lacks `fit` or `predict`
+ * `clone` calls the function that creates models, else the model's own `clone`. Otherwise it copies the object as it
+ * was when it was adapted. Without `predictProba`, decisions are used as probabilities; with `task: 'regression'`,
+ * values clipped to [0, 1].
+ * @param model the model, or (safest) a function that creates an unfitted one
+ * @throws {ValueError} if it lacks `fit` or `predict`
  * @example
  * ```ts
  * import { adaptEstimator } from 'evenhand/training';
@@ -66,8 +65,8 @@ export function adaptEstimator(model: PlainModel | (() => PlainModel), options: 
 }
 
 /**
- * Whatever stands for an estimator, as one.
- * @throws {ValueError} for anything that lacks `fit` or `predict`
+ * Wraps any estimator-like object in the {@link Estimator} interface.
+ * @throws {ValueError} if it lacks `fit` or `predict`
  */
 export function toEstimator(source: EstimatorSource, options: PlainModelOptions = {}): Estimator {
   assertKnownOptions('toEstimator', options, PLAIN_MODEL_OPTION_NAMES);
@@ -81,7 +80,7 @@ class AdaptedEstimator implements Estimator {
   readonly #model: TypedModel;
   readonly #make: () => TypedModel;
   readonly #how: Required<PlainModelOptions>;
-  /** Features that it was fitted on. */
+  /** The number of features in `fit`. */
   #features: number | undefined;
 
   constructor(model: TypedModel, make: () => TypedModel, how: Required<PlainModelOptions>) {
@@ -121,7 +120,7 @@ class AdaptedEstimator implements Estimator {
     return new AdaptedEstimator(this.#make(), this.#make, this.#how);
   }
 
-  /** @throws {TrainingError} where the model was fitted and cannot be written */
+  /** @throws {TrainingError} if the model was fitted and has no `toJSON` */
   toJSON(): EstimatorJson {
     const { features, task } = this.#how;
     const params = { features, task };
@@ -129,8 +128,8 @@ class AdaptedEstimator implements Estimator {
     if (this.#model.toJSON !== undefined) {
       return { kind: 'adapted', params, state: { features: this.#features, model: this.#model.toJSON() } };
     }
-    throw new TrainingError('This adapted model has no toJSON method, so what it learned cannot be written.', {
-      suggestion: 'Give the model a toJSON method, or save it by its own means.',
+    throw new TrainingError('This adapted model has no toJSON method, so its fitted state cannot be saved.', {
+      suggestion: 'Add a toJSON method to the model, or save it with the functions of its library.',
     });
   }
 
@@ -158,7 +157,10 @@ class AdaptedEstimator implements Estimator {
   }
 }
 
-/** Makes unfitted copies of a model: by its own method, else of what it owned when it was given. */
+/**
+ * Returns a function that creates unfitted copies of a model: by its own method, else from the properties it had when
+ * it was adapted.
+ */
 function copiesOf(model: TypedModel): () => TypedModel {
   if (model.clone !== undefined) return () => typedModel(model.clone?.());
   let owned: unknown;
@@ -166,11 +168,14 @@ function copiesOf(model: TypedModel): () => TypedModel {
     owned = structuredClone({ ...model });
   } catch (cause) {
     return () => {
-      throw new ValueError('The model cannot be copied: it has no clone method, and owns what cannot be cloned.', {
-        context: { parameter: 'model' },
-        suggestion: 'Give a function that makes one, as in () => new Model().',
-        cause,
-      });
+      throw new ValueError(
+        'The model cannot be copied: it has no clone method, and one of its properties cannot be cloned.',
+        {
+          context: { parameter: 'model' },
+          suggestion: 'Pass a function that creates a model, for example () => new Model().',
+          cause,
+        },
+      );
     };
   }
   const prototype: unknown = Object.getPrototypeOf(model);
@@ -181,40 +186,41 @@ function callFactory<Made>(make: () => Made): Made {
   try {
     return make();
   } catch (cause) {
-    throw new ValueError('The function given as estimator failed, and should have made a model.', {
+    throw new ValueError('The function given as estimator threw an error instead of returning a model.', {
       context: { parameter: 'estimator' },
-      suggestion: 'Give a function that makes an unfitted model, as in () => new Model(), not the class itself.',
+      suggestion:
+        'Pass a function that creates an unfitted model, for example () => new Model(), not the class itself.',
       cause,
     });
   }
 }
 
-/** @throws {ValueError} for what is no model */
+/** @throws {ValueError} if the value is not a model */
 function typedModel(model: unknown): TypedModel {
   if (isPlainModel(model)) return model;
   throw new ValueError(
-    `The estimator parameter must be an estimator, an object with fit and predict, or a function that makes one. Got ${describe(model)} instead.`,
-    { context: { parameter: 'estimator' }, suggestion: 'Give new LogisticRegression(), or a model with both methods.' },
+    `The estimator parameter must be an estimator, an object with fit and predict, or a function that creates one. Got ${describe(model)} instead.`,
+    { context: { parameter: 'estimator' }, suggestion: 'Pass new LogisticRegression(), or a model with both methods.' },
   );
 }
 
-/** Objects may have no text of their own, nor a way to one. */
+/** Describes a value. `String` may throw for an object, for example one without a prototype. */
 function describe(model: unknown): string {
   return typeof model === 'object' && model !== null ? 'an object without both' : String(model);
 }
 
-/** What a method of a plain model gave, to be read. */
+/** The output of a plain model's method. */
 interface PlainOutput {
-  /** As errors call it: "predict(X)". */
+  /** The name in error messages, for example "predict(X)". */
   readonly name: string;
   readonly value: unknown;
-  /** Rows that it was asked for. */
+  /** The number of rows passed in. */
   readonly rows: number;
 }
 
 /**
- * Numbers that a model gave, one per row; true and false are 1 and 0.
- * @throws {DataValidationError} for anything else, with the first bad index
+ * Reads the numbers that a model returned, one per row; true and false are 1 and 0.
+ * @throws {DataValidationError} if the output is anything else; names the first bad index
  */
 async function readNumbers({ name, value, rows }: PlainOutput): Promise<Float64Array> {
   const { given } = await onHost({ given: value });
@@ -224,14 +230,14 @@ async function readNumbers({ name, value, rows }: PlainOutput): Promise<Float64A
   if (numbers.length === rows && missing < 0) return numbers;
   const fault =
     numbers.length === rows
-      ? `nothing at index ${String(missing)}`
+      ? `no value at index ${String(missing)}`
       : `${String(numbers.length)} values for ${String(rows)} rows`;
   throw badOutput(name, fault, { index: missing, values: numbers.length, rows });
 }
 
 /**
- * Decisions that a model gave.
- * @throws {DataValidationError} for values that are not 0 or 1
+ * Reads the decisions that a model returned.
+ * @throws {DataValidationError} if a value is not 0 or 1
  */
 async function readLabels(output: PlainOutput): Promise<Uint8Array> {
   const numbers = await readNumbers(output);
@@ -244,14 +250,14 @@ async function readLabels(output: PlainOutput): Promise<Uint8Array> {
 }
 
 /**
- * Probabilities of 1 that a model gave: one per row, or a list of those of 0 and 1 per row.
- * @throws {DataValidationError} for values outside [0, 1]
+ * Reads the probabilities of 1 that a model returned: one per row, or a pair of the probabilities of 0 and 1 per row.
+ * @throws {DataValidationError} if a value is outside [0, 1]
  */
 async function readProbabilities({ name, value, rows }: PlainOutput): Promise<Float64Array> {
   const numbers = await readNumbers({ name, value: isPairs(value) ? value.map(([, one]) => one) : value, rows });
   const index = numbers.findIndex((number) => !(number >= 0 && number <= 1));
   if (index < 0) return numbers;
-  throw badOutput(name, `${String(numbers[index])} at index ${String(index)}, which is no probability`, {
+  throw badOutput(name, `${String(numbers[index])} at index ${String(index)}, which is not a probability`, {
     index,
     value: numbers[index],
   });
@@ -262,8 +268,8 @@ function isPairs(value: unknown): value is [number, number][] {
 }
 
 function badOutput(name: string, fault: string, context: Record<string, unknown>): DataValidationError {
-  return new DataValidationError(`${name} of the adapted model gave ${fault}.`, {
+  return new DataValidationError(`${name} of the adapted model returned ${fault}.`, {
     context: { argument: name, ...context },
-    suggestion: "Check the model; where it gives values and not decisions, adapt it with { task: 'regression' }.",
+    suggestion: "Check the model. If it returns values and not decisions, adapt it with { task: 'regression' }.",
   });
 }

@@ -1,11 +1,11 @@
 import { invalidParameter } from '../../internal/arguments.ts';
 
-/** Weights of the classes: by name, by class, or none. */
+/** Weights of the classes: 'balanced', a weight per class, or none. */
 export type ClassWeight = 'balanced' | Readonly<Partial<Record<0 | 1, number>>> | null;
 
 /**
- * Checks weights of classes, and copies them.
- * @throws {ValueError} for another name, another class, or a weight that is not above 0
+ * Checks class weights, and copies them.
+ * @throws {ValueError} if the name or a class is unknown, or a weight is not above 0
  */
 export function parseClassWeight(given: ClassWeight): ClassWeight {
   if (given === null || given === 'balanced') return given;
@@ -21,10 +21,10 @@ export function parseClassWeight(given: ClassWeight): ClassWeight {
 }
 
 /**
- * Weights of rows times those of their classes. Balanced classes weigh the same:
- * each row of class c gets W / (2 W_c), W being the sum of all weights and W_c of
- * those of the class.
- * @param y 0 or 1, both of them
+ * Multiplies the weights of rows by those of their classes. With 'balanced', both classes get the same total weight:
+ * the weight of each row of class c is multiplied by W / (2 W_c), where W is the sum of all weights and W_c the sum
+ * for the class.
+ * @param y 0 or 1; both occur
  */
 export function applyClassWeight(classWeight: ClassWeight, y: Float64Array, weights: Float64Array): Float64Array {
   if (classWeight === null) return weights;
@@ -32,10 +32,7 @@ export function applyClassWeight(classWeight: ClassWeight, y: Float64Array, weig
   return weights.map((weight, row) => weight * (y[row] === 1 ? one : zero));
 }
 
-/**
- * The factors of class 0 and class 1. A class without rows has nothing to weigh,
- * and leaves nothing to balance.
- */
+/** Returns the factors of class 0 and class 1. With 'balanced', both are 1 if a class has no rows. */
 export function classFactors(
   classWeight: ClassWeight,
   y: Float64Array,
@@ -49,7 +46,7 @@ export function classFactors(
   return [half / zero, half / one];
 }
 
-/** The sums of weights of class 0 and class 1. */
+/** Returns the sums of weights of class 0 and class 1. */
 export function classTotals(y: Float64Array, weights: Float64Array): readonly [number, number] {
   let [zero, one] = [0, 0];
   for (let row = 0; row < y.length; row++) {

@@ -19,9 +19,8 @@ const KIND = 'constant_classifier';
 const PARAMS = z.object({ probability: z.number() });
 
 /**
- * Gives every row the same probability of 1, whatever its features: what is left
- * to say where labels have one class, and the baseline of any classifier. There
- * is nothing to learn: `fit` checks its rows, and predictions need no fit.
+ * Predicts the same probability of 1 for every row, regardless of its features. It is used if labels have only one
+ * class, and as the baseline of any classifier. `fit` only checks its rows, and predictions do not need a fit.
  * @example
  * ```ts
  * import { ConstantClassifier } from 'evenhand/training';
@@ -35,8 +34,9 @@ export class ConstantClassifier implements Estimator {
   readonly probability: number;
 
   /**
+   * Creates a classifier with a fixed probability.
    * @param probability of 1, in [0, 1]
-   * @throws {ValueError} for a number outside [0, 1]
+   * @throws {ValueError} if the probability is outside [0, 1]
    */
   constructor(probability: number) {
     if (!(probability >= 0 && probability <= 1)) {
@@ -48,7 +48,7 @@ export class ConstantClassifier implements Estimator {
 
   /**
    * Checks the rows, and changes nothing.
-   * @throws {DataValidationError} for rows that no classifier could learn from
+   * @throws {DataValidationError} if no classifier could learn from the rows
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
     assertKnownOptions('ConstantClassifier.fit', options, FIT_OPTION_NAMES);
@@ -57,12 +57,12 @@ export class ConstantClassifier implements Estimator {
     return this;
   }
 
-  /** The probability, once per row: [rows]. */
+  /** Returns the probability, repeated for each row: [rows]. */
   async predictProba(x: MatrixSource): Promise<Float64Array> {
     return new Float64Array((await readMatrix(x)).rows).fill(this.probability);
   }
 
-  /** 1 where the probability is at least the threshold, [rows]. */
+  /** Returns 1 if the probability is at least the threshold, else 0, for each row: [rows]. */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array> {
     assertKnownOptions('ConstantClassifier.predict', options, PREDICT_OPTION_NAMES);
     return decide(await this.predictProba(x), options.threshold ?? 0.5);
@@ -77,8 +77,8 @@ export class ConstantClassifier implements Estimator {
   }
 
   /**
-   * The estimator that {@link ConstantClassifier.toJSON} wrote.
-   * @throws {DataValidationError} for anything else
+   * Reads the estimator that {@link ConstantClassifier.toJSON} wrote.
+   * @throws {DataValidationError} if the JSON is anything else
    */
   static fromJSON(json: unknown): ConstantClassifier {
     const { params } = readEstimatorJson(json, KIND, { params: PARAMS, state: z.null() });

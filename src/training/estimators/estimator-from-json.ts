@@ -6,7 +6,7 @@ import { LinearRegression } from './linear-regression.ts';
 import { LogisticRegression } from './logistic-regression.ts';
 import { MlLogisticRegression } from './ml-logistic-regression.ts';
 
-/** Who reads which kind. */
+/** The reader of each kind. */
 const READERS: Readonly<Record<string, (json: unknown) => Estimator>> = {
   constant_classifier: (json) => ConstantClassifier.fromJSON(json),
   linear_regression: (json) => LinearRegression.fromJSON(json),
@@ -15,10 +15,10 @@ const READERS: Readonly<Record<string, (json: unknown) => Estimator>> = {
 };
 
 /**
- * The estimator that some estimator's `toJSON` wrote, by its kind. Models that
- * `adaptEstimator` wraps are read by their own library, and adapted again.
- * @param json plain data, as `JSON.parse` gives it
- * @throws {DataValidationError} for an unknown kind, or fields that are missing or of another type
+ * Reads the estimator that `toJSON` of any estimator wrote, by its kind. Models wrapped by `adaptEstimator` are not
+ * supported: read them with their own library, and adapt them again.
+ * @param json plain data, as `JSON.parse` returns it
+ * @throws {DataValidationError} if the kind is unknown, or fields are missing or of another type
  * @example
  * ```ts
  * import { estimatorFromJson, LinearRegression } from 'evenhand/training';

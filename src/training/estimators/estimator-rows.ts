@@ -4,12 +4,12 @@ import { invalidParameter } from '../../internal/arguments.ts';
 import type { FitRows } from '../data/fit-rows.ts';
 import { type Matrix, type MatrixSource, readMatrix, takeMatrixRows } from '../data/read-matrix.ts';
 
-/** Sums of weights beyond this leave no room for what they are multiplied by. */
+/** If weights sum to more than this, products with the sum may overflow. */
 const LARGEST_TOTAL = 1e300;
 
 /**
- * The sum of weights.
- * @throws {DataValidationError} where no number holds it and what it is multiplied by
+ * Returns the sum of weights.
+ * @throws {DataValidationError} if the sum is so large that products with it may overflow
  */
 export function totalOf(weights: Float64Array): number {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -21,9 +21,8 @@ export function totalOf(weights: Float64Array): number {
 }
 
 /**
- * Weights in units of their mean, which float32 holds whatever the unit was. A
- * sum of losses with a penalty has its least value where it had it, if the
- * penalty is divided by the mean too.
+ * Divides weights by their mean, so that float32 can represent them in any unit. A sum of losses with a penalty keeps
+ * its minimum if the penalty is divided by the mean too.
  */
 export function inUnitsOfMean(weights: Float64Array): { readonly weights: Float64Array; readonly mean: number } {
   const mean = weights.reduce((sum, weight) => sum + weight, 0) / weights.length;
@@ -31,8 +30,8 @@ export function inUnitsOfMean(weights: Float64Array): { readonly weights: Float6
 }
 
 /**
- * The rows that have a weight: one of weight 0 is as good as left out.
- * @throws {DataValidationError} for weights that sum to too much
+ * Returns the rows with a weight above 0; a row with weight 0 counts as excluded.
+ * @throws {DataValidationError} if the sum of weights is too large
  */
 export function weightedRows(rows: FitRows): FitRows {
   totalOf(rows.weights);
@@ -42,26 +41,26 @@ export function weightedRows(rows: FitRows): FitRows {
 }
 
 /**
- * Reads rows to predict for.
- * @param features how many features the estimator was fitted on
- * @throws {DataValidationError} where the rows have another number of features
+ * Reads the rows to predict for.
+ * @param features the number of features in `fit`
+ * @throws {DataValidationError} if the rows have another number of features
  */
 export async function readPredictRows(source: MatrixSource, features: number): Promise<Matrix> {
   const matrix = await readMatrix(source);
-  // No rows have no features either, and need none.
+  // An empty matrix has no columns, and needs none.
   if (matrix.columns === features || matrix.rows === 0) return matrix;
   throw new DataValidationError(
     `X has ${String(matrix.columns)} features, but the estimator was fitted on ${String(features)}.`,
     {
       context: { argument: 'X', features: matrix.columns, expected: features },
-      suggestion: 'Give the columns that it was fitted on, in that order.',
+      suggestion: 'Pass the same columns as in fit, in the same order.',
     },
   );
 }
 
 /**
- * What was learned.
- * @throws {TrainingError} where nothing was
+ * Returns the fitted state.
+ * @throws {TrainingError} if there is none
  */
 export function fittedOr<Fit>(fit: Fit | undefined, className: string): Fit {
   if (fit !== undefined) return fit;
@@ -71,14 +70,14 @@ export function fittedOr<Fit>(fit: Fit | undefined, className: string): Fit {
   });
 }
 
-/** A value cut to [0, 1]. */
+/** Clips a value to [0, 1]. */
 export function cutToUnit(value: number): number {
   return Math.min(1, Math.max(0, value));
 }
 
 /**
- * 1 where a score is at least the threshold, else 0.
- * @throws {ValueError} for a threshold that is NaN
+ * Returns 1 for scores that are at least the threshold, else 0.
+ * @throws {ValueError} if the threshold is NaN
  */
 export function decide(scores: Float64Array, threshold: number): Uint8Array {
   if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);

@@ -4,7 +4,7 @@ import { DataValidationError, ValueError } from '../../exceptions/index.ts';
 import { readJson } from '../data/read-json.ts';
 import type { EstimatorJson } from './estimator.ts';
 
-/** The state of an estimator with linear scores, as JSON has it. */
+/** The JSON schema of the state of an estimator with linear scores. */
 export const LINEAR_STATE = z.object({
   coefficients: z.array(z.number()),
   intercept: z.number(),
@@ -14,11 +14,11 @@ export const LINEAR_STATE = z.object({
 });
 
 /**
- * Reads what an estimator wrote.
+ * Reads the JSON of an estimator.
  * @param json the estimator as plain data
- * @param kind what it must be
+ * @param kind the required kind
  * @param schemas of its params and its state
- * @throws {DataValidationError} for another kind, or fields that are missing or of another type
+ * @throws {DataValidationError} if it is of another kind, or fields are missing or of another type
  */
 export function readEstimatorJson<Params extends z.ZodType, State extends z.ZodType>(
   json: unknown,
@@ -29,15 +29,15 @@ export function readEstimatorJson<Params extends z.ZodType, State extends z.ZodT
   const given = (json as Partial<EstimatorJson> | null | undefined)?.kind;
   return readJson(schema, json, `estimator of kind '${kind}'`, {
     context: { kind, given },
-    suggestion: 'Give what the toJSON method of such an estimator gave, or use estimatorFromJson for any kind.',
+    suggestion: 'Pass the object that toJSON of such an estimator returned, or use estimatorFromJson for any kind.',
   }) as { readonly params: z.output<Params>; readonly state: z.output<State> | null };
 }
 
 /**
- * Makes what stored options describe. Options out of range are a caller's
- * mistake in a constructor, and bad data in a file.
- * @param kind which class wrote them
- * @throws {DataValidationError} for options that the constructor refuses
+ * Creates an object from stored options. Converts a ValueError of the constructor to a DataValidationError, because
+ * options out of range in a file are bad data and not a caller's mistake.
+ * @param kind the class that wrote them
+ * @throws {DataValidationError} if the constructor rejects the options
  */
 export function fromStoredParams<Made>(kind: string, make: () => Made): Made {
   try {
@@ -46,7 +46,7 @@ export function fromStoredParams<Made>(kind: string, make: () => Made): Made {
     if (!(cause instanceof ValueError)) throw cause;
     throw new DataValidationError(`${cause.message} It is in the params of a stored '${kind}'.`, {
       context: { kind, ...cause.context },
-      suggestion: 'Give what its toJSON method gave, unchanged.',
+      suggestion: 'Pass the object that its toJSON method returned, unchanged.',
       cause,
     });
   }

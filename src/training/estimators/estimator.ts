@@ -2,10 +2,10 @@ import type { OptionNames } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 
-/** What an {@link Estimator} can do. */
+/** The methods of an {@link Estimator}. */
 const METHODS = ['fit', 'predict', 'predictProba', 'clone', 'toJSON'] as const;
 
-/** Whether a value is an {@link Estimator}, by its methods. */
+/** Returns whether a value is an {@link Estimator}, by its methods. */
 export function isEstimator(value: unknown): value is Estimator {
   return (
     typeof value === 'object' &&
@@ -18,7 +18,7 @@ export function isEstimator(value: unknown): value is Estimator {
 export interface FitOptions {
   /** One weight per row, 0 or more; a row of weight 2 counts as two rows. */
   readonly sampleWeight?: ColumnSource | undefined;
-  /** A fitted estimator of the same kind to start from: it may save steps, and changes nothing else. */
+  /** A fitted estimator of the same kind to start from. It may save steps and has no other effect. */
   readonly startFrom?: Estimator | undefined;
   /** Stops the work; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -30,8 +30,8 @@ export const FIT_OPTION_NAMES: OptionNames<FitOptions> = { sampleWeight: true, s
 /** Options of {@link Estimator.predict}. */
 export interface PredictOptions {
   /**
-   * Scores of at least this much become 1.
-   * @defaultValue 0.5 for classifiers; a regression's values are given as they are when left out
+   * Scores of at least this value become 1.
+   * @defaultValue 0.5 for classifiers; without it, a regression returns its values unchanged
    */
   readonly threshold?: number | undefined;
 }
@@ -39,32 +39,32 @@ export interface PredictOptions {
 /** Lists the options of {@link PredictOptions}. */
 export const PREDICT_OPTION_NAMES: OptionNames<PredictOptions> = { threshold: true };
 
-/** An estimator as plain data, to be stored and read back. */
+/** An estimator as plain data that can be stored and read back. */
 export interface EstimatorJson {
-  /** Which class wrote it: "logistic_regression". */
+  /** The class that wrote it, for example "logistic_regression". */
   readonly kind: string;
   /** The constructor's options, in snake_case. */
   readonly params: Readonly<Record<string, unknown>>;
-  /** What was learned; null before `fit`. */
+  /** The fitted state; null before `fit`. */
   readonly state: Readonly<Record<string, unknown>> | null;
 }
 
 /**
- * A model that learns from rows: what every mitigation here wraps. Two fits of
- * one estimator on the same rows give the same model.
+ * A model that learns from rows; all mitigation methods wrap one. Two fits of one estimator on the same rows give the
+ * same model.
  */
 export interface Estimator {
   /**
-   * Learns from rows, and forgets what was learned before.
+   * Learns from rows, and discards what an earlier `fit` learned.
    * @param x [rows, features], finite
    * @param y [rows]; 0 or 1 for classifiers
    */
   fit(x: MatrixSource, y: ColumnSource, options?: FitOptions): Promise<this>;
-  /** The probability of 1 for each row, [rows]; a regression's values cut to [0, 1]. */
+  /** Returns the probability of 1 for each row, [rows]; for a regression, its values clipped to [0, 1]. */
   predictProba(x: MatrixSource): Promise<Float64Array>;
-  /** Decisions 0 or 1, or a regression's values: [rows]. */
+  /** Returns decisions 0 or 1, or a regression's values: [rows]. */
   predict(x: MatrixSource, options?: PredictOptions): Promise<Uint8Array | Float64Array>;
-  /** A copy with the same options that has learned nothing. */
+  /** Returns an unfitted copy with the same options. */
   clone(): Estimator;
   toJSON(): EstimatorJson;
 }

@@ -7,12 +7,12 @@ import { decide, fittedOr, readPredictRows } from './estimator-rows.ts';
 import { PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
 import type { LinearScore } from './fitting/fit-linear-model.ts';
 
-/** The log odds of a class that is the only one: float64 cannot tell its probability from 1. */
+/** The log odds of a class that is the only one; in float64 its probability is then indistinguishable from 1. */
 export const CERTAIN_LOG_ODDS = 37;
 
 /**
- * The constant that rows of one class only teach; nothing where there are both.
- * @param rows y 0 or 1; each with a weight
+ * Returns the constant model for rows of a single class; undefined if both classes occur.
+ * @param rows y 0 or 1; each with a weight above 0
  */
 export function oneClassFit({ x, y, weights }: FitRows): LinearFit | undefined {
   const [zero, one] = classTotals(y, weights);
@@ -22,45 +22,47 @@ export function oneClassFit({ x, y, weights }: FitRows): LinearFit | undefined {
     intercept: one > 0 ? CERTAIN_LOG_ODDS : -CERTAIN_LOG_ODDS,
     iterations: 0,
     converged: true,
-    warnings: Object.freeze([`y holds ${one > 0 ? '1' : '0'} only, so the model always gives that`]),
+    warnings: Object.freeze([`y holds ${one > 0 ? '1' : '0'} only, so the model always predicts that`]),
   });
 }
 
-/** What an estimator with linear scores learned. */
+/** The fitted state of an estimator with linear scores. */
 export interface LinearFit extends LinearScore {
   readonly iterations: number;
   readonly converged: boolean;
   readonly warnings: readonly string[];
 }
 
-/** A fit as JSON has it. */
+/** The JSON form of a fit. */
 type StoredFit<Fit extends LinearFit> = Omit<Fit, 'coefficients'> & { readonly coefficients: number[] };
 
-/** What estimators with linear scores share: what was learned, how it is told, kept and stored. */
+/** The shared base of estimators with linear scores: it keeps, exposes and stores the fitted state. */
 export abstract class LinearModel<Fit extends LinearFit> {
   #fit: Fit | undefined;
 
-  /** b, one per feature. */
+  /** The coefficients b, one per feature. */
   get coefficients(): Float64Array {
     return this.fitted.coefficients.slice();
   }
 
-  /** b0 */
+  /** The intercept b0. */
   get intercept(): number {
     return this.fitted.intercept;
   }
 
-  /** Steps taken; of equations that are solved, once and once for each refinement. */
+  /**
+   * The number of steps taken. For solved equations, the solution counts as one step, and each refinement as another.
+   */
   get iterations(): number {
     return this.fitted.iterations;
   }
 
-  /** Whether the last step changed nothing to speak of. */
+  /** Whether the fit converged: the last step had a negligible effect. */
   get converged(): boolean {
     return this.fitted.converged;
   }
 
-  /** What to know of the fit, in sentences. */
+  /** Warnings of the fit, as sentences. */
   get warnings(): readonly string[] {
     return this.fitted.warnings;
   }
@@ -70,23 +72,23 @@ export abstract class LinearModel<Fit extends LinearFit> {
     return fittedOr(this.#fit, this.constructor.name);
   }
 
-  /** Takes on what was learned, or forgets it. */
+  /** Stores the fitted state; undefined discards it. */
   protected keep(fit: Fit | undefined): void {
     this.#fit = fit;
   }
 
-  /** X b + b0 of each row. */
+  /** Computes X b + b0 for each row. */
   protected async scores(x: MatrixSource): Promise<Float64Array> {
     const { fitted } = this;
     return linearScores(await readPredictRows(x, fitted.coefficients.length), fitted);
   }
 
-  /** What was learned, as JSON has it; null before `fit`. */
+  /** The fitted state in JSON form; null before `fit`. */
   protected get stored(): StoredFit<Fit> | null {
     return this.#fit === undefined ? null : { ...this.#fit, coefficients: [...this.#fit.coefficients] };
   }
 
-  /** The inverse of `stored`. */
+  /** Restores the state that `stored` returned. */
   protected restore(stored: StoredFit<Fit> | null): void {
     if (stored === null) return;
     const fit: unknown = { ...stored, coefficients: Float64Array.from(stored.coefficients) };
@@ -94,21 +96,21 @@ export abstract class LinearModel<Fit extends LinearFit> {
   }
 }
 
-/** What classifiers whose log odds are linear share. */
+/** The shared base of classifiers with linear log odds. */
 export abstract class LinearClassifier<Fit extends LinearFit> extends LinearModel<Fit> {
   /**
-   * P(y = 1) of each row, [rows], computed in float64 on the host.
+   * Returns P(y = 1) of each row, [rows], computed in float64 on the host.
    * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} for another number of features than was fitted
+   * @throws {DataValidationError} if the number of features differs from that in `fit`
    */
   async predictProba(x: MatrixSource): Promise<Float64Array> {
     return sigmoids(await this.scores(x));
   }
 
   /**
-   * 1 where P(y = 1) is at least the threshold, [rows].
+   * Returns 1 for rows whose P(y = 1) is at least the threshold, else 0: [rows].
    * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} for another number of features than was fitted
+   * @throws {DataValidationError} if the number of features differs from that in `fit`
    */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array> {
     assertKnownOptions(`${this.constructor.name}.predict`, options, PREDICT_OPTION_NAMES);
@@ -116,7 +118,7 @@ export abstract class LinearClassifier<Fit extends LinearFit> extends LinearMode
   }
 }
 
-/** X b + b0 for each row, in float64. */
+/** Computes X b + b0 for each row, in float64. */
 export function linearScores(
   { rows, columns, values }: Matrix,
   { coefficients, intercept }: LinearScore,
@@ -132,7 +134,7 @@ export function linearScores(
   return scores;
 }
 
-/** 1 / (1 + exp(-z)) of each score. */
+/** Computes 1 / (1 + exp(-z)) of each score. */
 export function sigmoids(scores: Float64Array): Float64Array {
   return scores.map(sigmoid);
 }

@@ -23,18 +23,18 @@ import { type LinearFit, LinearModel } from './linear-model.ts';
 /** Options of {@link LinearRegression}. */
 export interface LinearRegressionOptions {
   /**
-   * The weight of the penalty |b|^2, 0 or more; scikit-learn's alpha in Ridge. The intercept is free.
+   * The weight of the penalty |b|^2, 0 or more; scikit-learn's alpha in Ridge. The intercept is not penalised.
    * @defaultValue 0
    */
   readonly l2?: number | undefined;
   /**
-   * 'float64' works on the host and loads no TensorFlow.js; 'float32' forms the
-   * products on tensors, for wide and long matrices.
+   * 'float64' computes on the host and does not load TensorFlow.js. 'float32' computes the products on tensors, for
+   * wide and long matrices.
    * @defaultValue 'float64'
    */
   readonly precision?: Precision | undefined;
   /**
-   * Where tensors are computed; matters for 'float32' only.
+   * The backend that computes tensors; matters for 'float32' only.
    * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
@@ -48,23 +48,26 @@ const LINEAR_REGRESSION_OPTION_NAMES: OptionNames<LinearRegressionOptions> = {
 
 const KIND = 'linear_regression';
 
-/** One step solves the equations; those after it take back what rounding spoilt. */
+/** The first step solves the equations; further steps correct rounding errors. */
 const MAX_STEPS = 10;
 
-/** The last step lowers the sum of squares by less than this share of the sum of squares around the mean. */
+/**
+ * The last step is the first that lowers the sum of squares by less than this share of the sum of squares around the
+ * mean.
+ */
 const MIN_GAIN = 1e-20;
 
 const PARAMS = z.object({ l2: z.number(), precision: z.enum(PRECISIONS), backend: z.nullable(z.string()) });
 
 /**
- * Weighted least squares: b and b0 that minimise
+ * Fits weighted least squares: b and b0 that minimise
  *
  *     sum_i w_i (y_i - x_i b - b0)^2 + l2 |b|^2
  *
- * by the normal equations of centred and scaled columns, O(rows features^2), with
- * steps of refinement. Where columns repeat each other to rounding the answer is one
- * of many, of least norm in scaled columns; a constant column gets 0. `warnings`
- * tells of both. Degenerate: one row, or y of one value, gives that value.
+ * The fit solves the normal equations of centred and scaled columns, O(rows features^2), with steps of iterative
+ * refinement. If columns are collinear up to rounding, the solution is one of many, with the least norm in scaled
+ * columns. The coefficient of a constant column is 0. `warnings` reports both cases. If there is one row, or all y
+ * are equal, every prediction is that value.
  * @example
  * ```ts
  * import { LinearRegression } from 'evenhand/training';
@@ -79,7 +82,7 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
   readonly precision: Precision;
   readonly backend: BackendChoice | undefined;
 
-  /** @throws {ValueError} for options outside their ranges */
+  /** @throws {ValueError} if an option is out of range */
   constructor(options: LinearRegressionOptions = {}) {
     super();
     assertKnownOptions('LinearRegression', options, LINEAR_REGRESSION_OPTION_NAMES);
@@ -91,12 +94,12 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
   }
 
   /**
-   * Learns from rows, and forgets what was learned before.
+   * Learns from rows, and discards what an earlier `fit` learned.
    * @param x [rows, features], finite
    * @param y [rows], finite
-   * @param options weights; `startFrom` has nothing to save here
-   * @throws {DataValidationError} for data that cannot be learned from
-   * @throws {TrainingError} where values are so large or small that squares, or the answer, are not finite
+   * @param options weights; `startFrom` has no effect here
+   * @throws {DataValidationError} if the rows cannot be learned from
+   * @throws {TrainingError} if values are so large or small that squares, or the solution, are not finite
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
     assertKnownOptions('LinearRegression.fit', options, FIT_OPTION_NAMES);
@@ -130,18 +133,20 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
   }
 
   /**
-   * The values of {@link LinearRegression.predict} cut to [0, 1]; for y of 0 and 1 an estimate of P(y = 1), [rows].
+   * Returns the values of {@link LinearRegression.predict} clipped to [0, 1]; for y of 0 and 1 an estimate of P(y =
+   * 1), [rows].
    * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} for another number of features than was fitted
+   * @throws {DataValidationError} if the number of features differs from that in `fit`
    */
   async predictProba(x: MatrixSource): Promise<Float64Array> {
     return (await this.scores(x)).map(cutToUnit);
   }
 
   /**
-   * The values x b + b0, [rows]; with a threshold 1 where they are at least that, else 0.
+   * Returns the values x b + b0, [rows]. With a threshold, returns 1 for values that are at least the threshold, else
+   * 0.
    * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} for another number of features than was fitted
+   * @throws {DataValidationError} if the number of features differs from that in `fit`
    */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
     assertKnownOptions('LinearRegression.predict', options, PREDICT_OPTION_NAMES);
@@ -162,8 +167,8 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
   }
 
   /**
-   * The estimator that {@link LinearRegression.toJSON} wrote.
-   * @throws {DataValidationError} for anything else
+   * Reads the estimator that {@link LinearRegression.toJSON} wrote.
+   * @throws {DataValidationError} if the JSON is anything else
    */
   static fromJSON(json: unknown): LinearRegression {
     const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: LINEAR_STATE });
@@ -174,7 +179,10 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
   }
 }
 
-/** The weighted mean of values and the largest distance from it (1 where there is none), which float32 needs taken out. */
+/**
+ * Returns the weighted mean of values and the largest distance from it (1 if all are equal). float32 needs both
+ * removed.
+ */
 function rangeOf(values: Float64Array, weights: Float64Array): { mean: number; spread: number } {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const mean = values.reduce((sum, value, row) => sum + value * ((weights[row] as number) / total), 0);

@@ -22,16 +22,20 @@ import { CERTAIN_LOG_ODDS, LinearClassifier, type LinearFit, oneClassFit } from 
 /** Options of {@link LogisticRegression}. */
 export interface LogisticRegressionOptions {
   /**
-   * The weight of the penalty |b|^2 / 2, 0 or more; scikit-learn's 1 / C. The intercept is free.
+   * The weight of the penalty |b|^2 / 2, 0 or more; scikit-learn's 1 / C. The intercept is not penalised.
    * @defaultValue 1
    */
   readonly l2?: number | undefined;
   /**
-   * Factors on the weights of rows by their class: 'balanced' gives W / (2 W_c), so that both classes weigh the same.
+   * Factors on the weights of rows by class: 'balanced' gives W / (2 W_c), so that both classes have the same total
+   * weight.
    * @defaultValue null
    */
   readonly classWeight?: ClassWeight | undefined;
-  /** @defaultValue 100 */
+  /**
+   * The maximum number of Newton steps.
+   * @defaultValue 100
+   */
   readonly maxIterations?: number | undefined;
   /**
    * The first step that lowers the objective by less than this per unit of weight is the last, in nats.
@@ -39,12 +43,12 @@ export interface LogisticRegressionOptions {
    */
   readonly tolerance?: number | undefined;
   /**
-   * 'float32' forms the products on tensors; 'float64' works on the host and loads no TensorFlow.js.
+   * 'float32' computes the products on tensors. 'float64' computes on the host and does not load TensorFlow.js.
    * @defaultValue 'float32'
    */
   readonly precision?: Precision | undefined;
   /**
-   * Where tensors are computed; matters for 'float32' only.
+   * The backend that computes tensors; matters for 'float32' only.
    * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
@@ -59,7 +63,7 @@ const LOGISTIC_REGRESSION_OPTION_NAMES: OptionNames<LogisticRegressionOptions> =
   backend: true,
 };
 
-/** What was learned. */
+/** The result of a fit. */
 interface LogisticFit extends LinearFit {
   readonly deviance: number;
 }
@@ -77,27 +81,25 @@ const PARAMS = z.object({
 const STATE = LINEAR_STATE.extend({ deviance: z.number() });
 
 /**
- * Logistic regression: P(y = 1 | x) = 1 / (1 + exp(-(x b + b0))), with b and b0
- * that minimise
+ * Fits a logistic regression: P(y = 1 | x) = 1 / (1 + exp(-(x b + b0))), with b and b0 that minimise
  *
  *     sum_i w_i log(1 + exp(-s_i (x_i b + b0))) + l2 / 2 |b|^2,  s_i = -1 or 1
  *
- * as scikit-learn does with C = 1 / l2. Weights are not normalised: twice the
- * rows count twice against the penalty. Features need not be standardised, but
- * the penalty takes them as they are.
+ * This is scikit-learn's objective with C = 1 / l2. Weights are not normalised: twice the rows count twice against
+ * the penalty. Features need not be standardised, but the penalty applies to coefficients in the original units.
  *
- * Newton's method (iteratively reweighted least squares) with steps halved until
- * they help, O(rows features^2) a step. The columns are centred and scaled inside,
- * which changes nothing but the digits lost.
+ * The fit uses Newton's method (iteratively reweighted least squares). Each step is halved until it lowers the
+ * objective, and takes O(rows features^2). Columns are centred and scaled internally, which affects only the
+ * rounding error.
  *
- * Degenerate cases, each told in `warnings`:
- * - one class only (among rows with a weight): a constant, coefficients 0 and
- *   intercept 37 or -37, so that the probability of that class is 1 to float64;
+ * Degenerate cases, each reported in `warnings`:
+ * - only one class (among rows with a weight): the model is constant, with coefficients 0 and intercept 37 or -37, so
+ *   that the probability of that class is 1 in float64;
  * - a constant column: its coefficient is 0;
- * - columns that repeat each other to rounding with l2 = 0: one of many equally good
- *   answers, of least norm in scaled columns, or near `startFrom`;
- * - classes that a plane separates with l2 = 0: no least value exists, and the
- *   answer is where another step would gain less than `tolerance`.
+ * - columns that are collinear up to rounding, with l2 = 0: one of many equally good solutions, of least norm in
+ *   scaled columns, or near `startFrom`;
+ * - classes that a plane separates, with l2 = 0: the objective has no minimum, and the fit stops when another step
+ *   would gain less than `tolerance`.
  * @example
  * ```ts
  * import { LogisticRegression } from 'evenhand/training';
@@ -117,7 +119,7 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
   readonly precision: Precision;
   readonly backend: BackendChoice | undefined;
 
-  /** @throws {ValueError} for options outside their ranges */
+  /** @throws {ValueError} if an option is out of range */
   constructor(options: LogisticRegressionOptions = {}) {
     super();
     assertKnownOptions('LogisticRegression', options, LOGISTIC_REGRESSION_OPTION_NAMES);
@@ -136,18 +138,19 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
     Object.freeze(this);
   }
 
-  /** Twice the weighted log loss of the rows learned from, class weights included, without the penalty. */
+  /** Twice the weighted log loss of the training rows, including class weights, without the penalty. */
   get deviance(): number {
     return this.fitted.deviance;
   }
 
   /**
-   * Learns from rows, and forgets what was learned before.
+   * Learns from rows, and discards what an earlier `fit` learned.
    * @param x [rows, features], finite
    * @param y [rows], 0 or 1
-   * @param options weights; `startFrom`, used where it is a fitted LogisticRegression of as many features
-   * @throws {DataValidationError} for data that cannot be learned from
-   * @throws {TrainingError} where values are so large or small that the objective, or the answer, is not finite
+   * @param options weights; `startFrom`, which is used if it is a fitted LogisticRegression with the same number of
+   * features
+   * @throws {DataValidationError} if the rows cannot be learned from
+   * @throws {TrainingError} if values are so large or small that the objective, or the solution, is not finite
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
     assertKnownOptions('LogisticRegression.fit', options, FIT_OPTION_NAMES);
@@ -185,8 +188,8 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
   }
 
   /**
-   * The estimator that {@link LogisticRegression.toJSON} wrote.
-   * @throws {DataValidationError} for anything else
+   * Reads the estimator that {@link LogisticRegression.toJSON} wrote.
+   * @throws {DataValidationError} if the JSON is anything else
    */
   static fromJSON(json: unknown): LogisticRegression {
     const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: STATE });
@@ -225,14 +228,14 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
   }
 }
 
-/** The best intercept alone, the log odds, and the loss there. */
+/** Returns the best intercept without features, which is the log odds, and the loss there. */
 function withoutFeatures(y: Float64Array, weights: Float64Array): { intercept: number; loss: number } {
   const [zero, one] = classTotals(y, weights);
   const total = zero + one;
   return { intercept: Math.log(one / zero), loss: -one * Math.log(one / total) - zero * Math.log(zero / total) };
 }
 
-/** A start is a hint: one that does not fit is as good as none. */
+/** Returns the coefficients to start from. A start is only a hint, so one that does not fit is ignored. */
 function startOf(given: Estimator | undefined, features: number): LinearScore | undefined {
   if (!(given instanceof LogisticRegression) || given.toJSON().state === null) return undefined;
   const { coefficients, intercept } = given;

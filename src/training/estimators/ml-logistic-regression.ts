@@ -13,14 +13,14 @@ import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-s
 import { type Estimator, type EstimatorJson, FIT_OPTION_NAMES, type FitOptions } from './estimator.ts';
 import { LinearClassifier, type LinearFit, linearScores, oneClassFit, sigmoids } from './linear-model.ts';
 
-/** How far to go. */
+/** Options of the gradient descent. */
 interface DescentOptions {
   readonly numSteps: number;
-  /** A factor on the summed gradient; the largest safe one when left out. */
+  /** A factor on the summed gradient; by default the largest safe one. */
   readonly learningRate: number | undefined;
 }
 
-/** Where descent ended. */
+/** The result of the gradient descent. */
 interface Descent {
   /** [features + 1], the intercept last. */
   readonly parameters: Float64Array;
@@ -29,7 +29,7 @@ interface Descent {
   readonly slope: number;
 }
 
-/** What is used of ml-logistic-regression, which has no types of its own. */
+/** The parts of ml-logistic-regression that are used; the package has no types. */
 interface MlModel {
   train(features: MlMatrix, target: MlMatrix): void;
   readonly classifiers: readonly { readonly weights: MlMatrix }[];
@@ -39,11 +39,10 @@ type MlModelClass = new (options: { readonly numSteps: number; readonly learning
 const require = createRequire(import.meta.url);
 
 /**
- * Runs ml-logistic-regression's gradient descent on rows of both classes, with a
- * column of ones for the intercept that it lacks.
+ * Runs ml-logistic-regression's gradient descent on rows of both classes. A column of ones provides the intercept,
+ * which the package lacks.
  *
- * The gradient's Lipschitz constant is at most the trace of X'WX / 4, and the
- * inverse of that is the learning rate when none is given.
+ * The gradient's Lipschitz constant is at most the trace of X'WX / 4. Its inverse is the default learning rate.
  */
 function descend({ x, y, weights }: FitRows, { numSteps, ...options }: DescentOptions): Descent {
   const features = withOnes(x);
@@ -60,9 +59,9 @@ function descend({ x, y, weights }: FitRows, { numSteps, ...options }: DescentOp
 }
 
 /**
- * The package knows no weights, but takes its gradient as X' (y - p), with the
- * transpose asked of the matrix that it is given. A matrix whose transpose is
- * X'W makes that the gradient of the weighted loss, exactly.
+ * Trains the package's model with weights. The package does not support weights, but computes its gradient as X' (y -
+ * p), with the transpose that the given matrix returns. If that transpose is X'W, the gradient is exactly that of the
+ * weighted loss.
  */
 function train(
   features: Matrix,
@@ -82,7 +81,7 @@ function train(
   plain.transpose = () => weighted;
   const model = new MlLogisticRegression(options);
   model.train(plain, DenseMatrix.columnVector(y));
-  // Of its two classifiers the first tells whether a row is of another class than 0.
+  // The first of its two classifiers separates class 0 from all other classes.
   return Float64Array.from(model.classifiers[0]?.weights.to1DArray() ?? []);
 }
 
@@ -94,7 +93,7 @@ function withOnes({ rows, columns, values }: Matrix): Matrix {
   return { rows, columns: columns + 1, values: widened };
 }
 
-/** For each column the sum over rows of weight times a function of the value. */
+/** Computes, for each column, the sum over rows of the weight times a function of the value. */
 function weightedSums({ columns, values }: Matrix, weights: Float64Array, of: (value: number) => number): Float64Array {
   const sums = new Float64Array(columns);
   values.forEach((value, place) => {
@@ -107,13 +106,14 @@ function weightedSums({ columns, values }: Matrix, weights: Float64Array, of: (v
 /** Options of {@link MlLogisticRegression}. */
 export interface MlLogisticRegressionOptions {
   /**
-   * Steps of gradient descent; all of them are always taken.
+   * The number of steps of gradient descent; all of them are always taken.
    * @defaultValue 1000
    */
   readonly numSteps?: number | undefined;
   /**
-   * The length of a step, as a factor on the summed (not averaged) gradient: more rows need a smaller one.
-   * @defaultValue 4 / (sum of weights times squared features, the intercept's 1 among them), at which descent cannot diverge
+   * The length of a step, as a factor on the summed (not averaged) gradient. More rows need a smaller factor.
+   * @defaultValue 4 / (sum of weights times squared features, including the intercept's 1), at which descent cannot
+   * diverge
    */
   readonly learningRate?: number | undefined;
 }
@@ -125,27 +125,25 @@ const ML_LOGISTIC_REGRESSION_OPTION_NAMES: OptionNames<MlLogisticRegressionOptio
 
 const KIND = 'ml_logistic_regression';
 
-/** A mean gradient above this, in units of its feature's root mean square, is not the end. */
+/** Above this mean gradient, in units of the feature's root mean square, the fit has not converged. */
 const FLAT = 1e-4;
 
 const PARAMS = z.object({ num_steps: z.number(), learning_rate: z.nullable(z.number()) });
 
 /**
- * Logistic regression by the npm package ml-logistic-regression: plain gradient
- * descent from 0, on the host in float64, that minimises
+ * Fits a logistic regression with the npm package ml-logistic-regression: plain gradient descent from 0, on the host
+ * in float64. It minimises
  *
  *     sum_i w_i log(1 + exp(-s_i (x_i b + b0))),  s_i = -1 or 1
  *
- * without a penalty. It is here for those who use the package already:
- * `LogisticRegression` with l2 = 0 finds the optimum in some six steps, while this
- * one ends where `numSteps` end and tells in `warnings` whether that is short of
- * it. It wants standardised features. Where a plane separates the classes no
- * optimum exists, and the answer is wherever it stops.
+ * without a penalty. Use it only if you already use the package: `LogisticRegression` with l2 = 0 finds the optimum
+ * in about six steps. This class stops after `numSteps`, and reports in `warnings` if it has not converged.
+ * Standardise the features first. If a plane separates the classes, no optimum exists, and the result depends on the
+ * number of steps.
  *
- * The package has neither an intercept nor weights. A column of ones gives it the
- * one. For the other its gradient is taken through a weighted transpose, which is
- * exact for any weights. Rows of one class only teach it nothing of use, so a
- * constant stands in: coefficients 0, intercept 37 or -37. Deterministic.
+ * The package supports neither an intercept nor weights. A column of ones provides the intercept. Weights enter
+ * through a weighted transpose in the gradient, which is exact. If the rows have only one class, the model is a
+ * constant: coefficients 0, intercept 37 or -37. The fit is deterministic.
  * @example
  * ```ts
  * import { MlLogisticRegression } from 'evenhand/training';
@@ -159,7 +157,7 @@ export class MlLogisticRegression extends LinearClassifier<LinearFit> implements
   readonly numSteps: number;
   readonly learningRate: number | undefined;
 
-  /** @throws {ValueError} for options outside their ranges */
+  /** @throws {ValueError} if an option is out of range */
   constructor(options: MlLogisticRegressionOptions = {}) {
     super();
     assertKnownOptions('MlLogisticRegression', options, ML_LOGISTIC_REGRESSION_OPTION_NAMES);
@@ -175,13 +173,13 @@ export class MlLogisticRegression extends LinearClassifier<LinearFit> implements
   }
 
   /**
-   * Learns from rows, and forgets what was learned before. A signal is heeded
-   * before the package starts; nothing stops it in between.
+   * Learns from rows, and discards what an earlier `fit` learned. A signal is checked before the package starts; it
+   * cannot interrupt the descent.
    * @param x [rows, features], finite
    * @param y [rows], 0 or 1
-   * @param options weights; `startFrom` is of no use to the package
-   * @throws {DataValidationError} for data that cannot be learned from
-   * @throws {TrainingError} where descent diverges
+   * @param options weights; `startFrom` has no effect
+   * @throws {DataValidationError} if the rows cannot be learned from
+   * @throws {TrainingError} if descent diverges
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
     assertKnownOptions('MlLogisticRegression.fit', options, FIT_OPTION_NAMES);
@@ -206,8 +204,8 @@ export class MlLogisticRegression extends LinearClassifier<LinearFit> implements
   }
 
   /**
-   * The estimator that {@link MlLogisticRegression.toJSON} wrote.
-   * @throws {DataValidationError} for anything else
+   * Reads the estimator that {@link MlLogisticRegression.toJSON} wrote.
+   * @throws {DataValidationError} if the JSON is anything else
    */
   static fromJSON(json: unknown): MlLogisticRegression {
     const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: LINEAR_STATE });
@@ -223,11 +221,11 @@ export class MlLogisticRegression extends LinearClassifier<LinearFit> implements
     if (!parameters.every(Number.isFinite)) {
       throw new TrainingError('Gradient descent diverged: the coefficients are not finite.', {
         context: { learningRate, numSteps },
-        suggestion: 'Leave learningRate out, standardise the features, or use LogisticRegression.',
+        suggestion: 'Omit learningRate, standardise the features, or use LogisticRegression.',
       });
     }
     const converged = slope <= FLAT;
-    const rest = `a mean gradient of ${slope.toPrecision(2)} is left after ${String(numSteps)} steps: take more`;
+    const rest = `a mean gradient of ${slope.toPrecision(2)} is left after ${String(numSteps)} steps; increase numSteps`;
     return Object.freeze({
       coefficients: parameters.slice(0, -1),
       intercept: parameters.at(-1) as number,

@@ -1,37 +1,37 @@
 import type { OptionNames } from '../../internal/arguments.ts';
 import type { Matrix } from '../data/read-matrix.ts';
 
-/** Features as a model of somebody else's takes them. */
+/** Features in the form that an external model expects. */
 export type PlainFeatures = number[][] | Matrix;
 
-/** Weights of rows, where there are any. */
+/** Options passed to `fit` of an external model: the weights of rows, if there are any. */
 interface PlainFitOptions {
   readonly sampleWeight?: number[];
 }
 
 /**
- * A model of another library, or one's own: whatever can fit and predict. Methods
- * may be asynchronous. What `fit` returns does not matter.
+ * A model of another library, or a custom one, with `fit` and `predict`. Methods may be asynchronous. The return
+ * value of `fit` is ignored.
  */
 export interface PlainModel {
   fit(x: never, y: number[], options: PlainFitOptions): unknown;
   predict(x: never): unknown;
   /** Probabilities of 1, one per row, or rows of the probabilities of 0 and 1. */
   predictProba?(x: never): unknown;
-  /** A copy that has learned nothing. */
+  /** Returns an unfitted copy. */
   clone?(): PlainModel;
   toJSON?(): unknown;
 }
 
-/** How to talk to a plain model. */
+/** Options for calling a plain model. */
 export interface PlainModelOptions {
   /**
-   * What its methods take: rows of numbers, or a {@link Matrix}.
+   * The form of features that its methods expect: rows of numbers, or a {@link Matrix}.
    * @defaultValue 'rows'
    */
   readonly features?: 'rows' | 'matrix' | undefined;
   /**
-   * Whether it decides between 0 and 1, or gives values.
+   * Whether the model decides between 0 and 1, or predicts values.
    * @defaultValue 'binary'
    */
   readonly task?: 'binary' | 'regression' | undefined;
@@ -40,7 +40,7 @@ export interface PlainModelOptions {
 /** Lists the options of {@link PlainModelOptions}. */
 export const PLAIN_MODEL_OPTION_NAMES: OptionNames<PlainModelOptions> = { features: true, task: true };
 
-/** A plain model with methods of known types. */
+/** A plain model whose methods have known types. */
 export interface TypedModel {
   fit(x: PlainFeatures, y: number[], options: PlainFitOptions): unknown;
   predict(x: PlainFeatures): unknown;
@@ -49,7 +49,7 @@ export interface TypedModel {
   toJSON?(): unknown;
 }
 
-/** Whether a value can fit and predict. */
+/** Returns whether a value has `fit` and `predict`. */
 export function isPlainModel(value: unknown): value is PlainModel {
   return (
     typeof value === 'object' &&
@@ -61,7 +61,7 @@ export function isPlainModel(value: unknown): value is PlainModel {
   );
 }
 
-/** A matrix as rows of numbers. */
+/** Converts a matrix to rows of numbers. */
 export function toRows({ rows, columns, values }: Matrix): number[][] {
   return Array.from({ length: rows }, (_, row) => Array.from(values.subarray(row * columns, (row + 1) * columns)));
 }

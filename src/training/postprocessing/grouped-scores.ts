@@ -2,14 +2,17 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/arguments.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 
-/** Scores with the group of each; none is missing. */
+/** Scores and their groups, without missing values. */
 export interface GroupedScores {
   /** [rows] */
   readonly scores: Float64Array;
   readonly groups: CategoricalColumn;
 }
 
-/** How many of rising values are at most a value: the place of the first above it. O(log n). */
+/**
+ * Counts the values in an ascending array that are at most `value`, which is the index of the first larger one. O(log
+ * n).
+ */
 export function countAtMost(rising: ArrayLike<number>, value: number): number {
   let [low, high] = [0, rising.length];
   while (low < high) {
@@ -20,13 +23,13 @@ export function countAtMost(rising: ArrayLike<number>, value: number): number {
   return low;
 }
 
-/** @throws {ValueError} for a seed that is not a whole number */
+/** @throws {ValueError} if the seed is not a whole number */
 export function readSeed(seed: number): number {
   if (!Number.isSafeInteger(seed)) throw invalidParameter('seed', 'be a whole number', seed);
   return seed;
 }
 
-/** The rows of each group, by its code, in the order in which they are given (a counting sort). */
+/** Collects the rows of each group, by group code, in the given order (a counting sort). */
 export function rowsOfGroups({ codes, labels }: CategoricalColumn, order: Iterable<number>): Int32Array[] {
   const filled = new Int32Array(labels.length);
   for (const code of codes) filled[code] = (filled[code] as number) + 1;
@@ -41,7 +44,7 @@ export function rowsOfGroups({ codes, labels }: CategoricalColumn, order: Iterab
   return members;
 }
 
-/** @throws {DataValidationError} for weights whose sum is infinite */
+/** @throws {DataValidationError} if the sum of the weights is infinite */
 export function assertFiniteTotal(weights: Float64Array): void {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   if (total < Infinity) return;

@@ -3,23 +3,25 @@ import type { Matrix } from '../data/read-matrix.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import type { ConstraintSettings } from './constraint-options.ts';
 
-/** Decisions 0 and 1; those or, where an estimator knows no threshold, their probabilities; or values. */
+/**
+ * The kind of predictions: decisions 0 and 1; decisions or, if an estimator has no threshold, probabilities of
+ * decisions; or values.
+ */
 export type PredictionKind = 'decisions' | 'shares' | 'values';
 
 /** Values of at least this are decisions for 1. */
 const THRESHOLD = 0.5;
 
-/** What a constraint takes predictions for. */
+/** Returns the kind of predictions that a constraint needs. */
 export function predictionKind(settings: ConstraintSettings): PredictionKind {
   if (settings.constraint !== 'bounded_group_loss') return 'decisions';
   return settings.loss === 'zero_one' ? 'shares' : 'values';
 }
 
 /**
- * What a predictor says of rows: [rows]. A classifier is asked for its own
- * decisions; one that gives values is asked again, for decisions at 0.5, where
- * values are no answer.
- * @throws {TrainingError} where it gives no finite number, or values in place of decisions
+ * Returns a predictor's predictions for rows: [rows]. A classifier returns its own decisions. If a predictor returns
+ * values where decisions are needed, it is called again with a threshold of 0.5.
+ * @throws {TrainingError} if a prediction is not a finite number, or is a value where decisions are needed
  */
 export async function askPredictions(
   predictor: Estimator,
@@ -35,8 +37,8 @@ export async function askPredictions(
     context: { index, value: given[index] },
     suggestion:
       kind === 'decisions'
-        ? 'Give an estimator whose predict heeds { threshold }, or gives 0 and 1.'
-        : 'Look at what the estimator learned, and standardise the features.',
+        ? 'Pass an estimator whose predict respects { threshold }, or returns 0 and 1.'
+        : 'Check what the estimator learned, and standardise the features.',
   });
 }
 

@@ -4,12 +4,12 @@ import type { ParityConstraint } from './parity-constraint.ts';
 import type { OracleRows, ReductionProblem } from './reduction-problem.ts';
 import { cellMeans, type RowCells } from './row-cells.ts';
 
-/** Beyond this, sums of costs times weights and multipliers may be no numbers. */
+/** With larger costs, sums of costs times weights and multipliers may overflow. */
 const LARGEST_COST = 1e100;
 
 /**
  * Checks costs of errors.
- * @throws {ValueError} where one is negative or above 1e100, or both are 0
+ * @throws {ValueError} if a cost is negative or above 1e100, or both are 0
  */
 export function parseCosts(given: MisclassificationCosts | undefined): MisclassificationCosts {
   const { falsePositive, falseNegative } = given ?? { falsePositive: 1, falseNegative: 1 };
@@ -24,10 +24,9 @@ export function parseCosts(given: MisclassificationCosts | undefined): Misclassi
 }
 
 /**
- * Costs times class weights, by the true labels: a wrong decision on a row of
- * class c costs weight(c) times as much. `balanced` weighs class c by
- * total / (2 total of c), so that both classes count alike.
- * @throws {ValueError} where a product is above 1e100
+ * Multiplies costs by class weights, by the true labels: a wrong decision on a row of class c costs weight(c) times
+ * as much. `balanced` weighs class c by total / (2 total of c), so that both classes have the same total weight.
+ * @throws {ValueError} if a product is above 1e100
  */
 export function weighCosts(
   { falsePositive, falseNegative }: MisclassificationCosts,
@@ -45,18 +44,17 @@ function isCost(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= LARGEST_COST;
 }
 
-/** What one wrong decision costs. */
+/** The cost of a wrong decision. */
 export interface MisclassificationCosts {
   readonly falsePositive: number;
   readonly falseNegative: number;
 }
 
 /**
- * Least cost of wrong decisions under a parity constraint.
+ * Sets up the minimisation of the cost of wrong decisions under a parity constraint.
  *
- * Deciding 1 rather than 0 saves a row of label y the amount
- * s = (falsePositive + falseNegative) y - falsePositive + what the constraint's
- * multipliers add; the learner is asked for 1 where s > 0, with weight |s|.
+ * Deciding 1 instead of 0 saves a row of label y the amount s = (falsePositive + falseNegative) y - falsePositive +
+ * the contribution of the constraint's multipliers. The learner's target is 1 if s > 0, with weight |s|.
  * @param targets [rows] 0 or 1
  */
 export function classificationProblem(

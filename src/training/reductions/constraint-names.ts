@@ -1,31 +1,34 @@
-/** A loss of one prediction; both the truth and the prediction are cut to the range first. */
+/** The name of a loss of one prediction; the truth and the prediction are both clipped to the range first. */
 export type GroupLossName = 'square' | 'absolute' | 'zero_one';
 
-/** The losses that groups can be held to. */
+/** The losses of a bounded group loss. */
 export const GROUP_LOSSES: readonly GroupLossName[] = ['square', 'absolute', 'zero_one'];
 
-/** The lowest and highest value that counts. */
+/** The lowest and highest value of the range that values are clipped to. */
 export type LossRange = readonly [number, number];
 
-/** A value cut to a range. */
+/** Clips a value to a range. */
 export function cut(value: number, [low, high]: LossRange): number {
   return Math.min(high, Math.max(low, value));
 }
 
-/** The loss of a distance |truth - prediction|. On labels and decisions 0 and 1, `zero_one` counts errors. */
+/**
+ * Returns the loss as a function of the distance |truth - prediction|. On labels and decisions 0 and 1, `zero_one`
+ * counts errors.
+ */
 export function lossOf(name: GroupLossName): (distance: number) => number {
   return name === 'square' ? (distance) => distance * distance : (distance) => distance;
 }
 
-/** The parts of rows that a parity constraint compares, and what it compares in them. */
+/** The events that a parity constraint compares groups in, and the utility that it compares. */
 export interface ParityKind {
-  /** The event of rows with label 0 and with label 1; null where the constraint says nothing of them. */
+  /** The event of rows with label 0 and with label 1; null if the constraint does not apply to such rows. */
   readonly events: readonly [string | null, string | null];
   /** For label 0 and for label 1, the utility of the decisions 0 and 1. */
   readonly utilities: readonly [readonly [number, number], readonly [number, number]];
 }
 
-/** The utility of a decision is the decision: means of it are selection rates. */
+/** The utility of a decision is the decision itself, so mean utilities are selection rates. */
 const DECISION = [0, 1] as const;
 
 /** The constraints on decisions 0 and 1. */

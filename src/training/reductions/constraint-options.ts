@@ -11,20 +11,18 @@ import {
 } from './constraint-names.ts';
 import type { ParityBound } from './parity-constraint.ts';
 
-/** What is constrained, and what errors cost. */
+/** The constraint and the costs of errors. */
 export interface ConstraintOptions {
   /**
-   * What groups are compared by: selection rates (`demographic_parity`), true
-   * and false positive rates (`equalized_odds`, or one of
-   * `true_positive_rate_parity` and `false_positive_rate_parity`), error rates
-   * (`error_rate_parity`), or mean losses, each against one bound
-   * (`bounded_group_loss`).
+   * The quantity that is compared between groups: selection rates (`demographic_parity`), true and false positive
+   * rates (`equalized_odds`, or one of `true_positive_rate_parity` and `false_positive_rate_parity`), error rates
+   * (`error_rate_parity`), or mean losses, each against one bound (`bounded_group_loss`).
    * @defaultValue 'demographic_parity'
    */
   readonly constraint?: ReductionConstraint | undefined;
   /**
-   * Bounds ratios in place of differences: a group's rate and the overall rate
-   * are at least this share of each other, in (0, 1].
+   * Bounds ratios instead of differences: a group's rate and the overall rate are each at least this share of the
+   * other, in (0, 1].
    * @defaultValue none: differences are bounded
    */
   readonly ratioBound?: number | undefined;
@@ -34,19 +32,19 @@ export interface ConstraintOptions {
    */
   readonly loss?: GroupLossName | undefined;
   /**
-   * Targets and predictions are cut to this range before a loss is taken; [0, 1] always for `zero_one`.
+   * The range that targets and predictions are clipped to before a loss is computed; always [0, 1] for `zero_one`.
    * @defaultValue [0, 1]
    */
   readonly range?: LossRange | undefined;
   /**
-   * What a wrong decision costs in the objective.
+   * The cost of a wrong decision in the objective.
    * @defaultValue 1 for both
    */
   readonly costs?: MisclassificationCosts | undefined;
   /**
-   * Multiplies the costs of errors by the weight of the row's true class. It
-   * enters the objective and never the constraint. An estimator's own class
-   * weight is moved here, since its labels are not the true ones.
+   * Multiplies the costs of errors by the weight of the row's true class. It enters the objective, not the
+   * constraint. A class weight of the estimator is moved here, because the labels that the estimator sees are not the
+   * true ones.
    * @defaultValue null, or the estimator's own
    */
   readonly classWeight?: ClassWeight | undefined;
@@ -62,13 +60,13 @@ export const CONSTRAINT_OPTION_NAMES: OptionNames<ConstraintOptions> = {
   classWeight: true,
 };
 
-/** How a bound is meant. */
+/** The kinds of bound. */
 const BOUND_KINDS = ['overall', 'pairwise'] as const;
 
-/** Whether a bound holds between a group and the overall, or between any two groups. */
+/** Whether a bound holds between a group and the overall rate, or between any two groups. */
 export type BoundKind = (typeof BOUND_KINDS)[number];
 
-/** The bounds beside a ratio; only the exponentiated gradient takes them. */
+/** Further bounds; only the exponentiated gradient supports them. */
 export interface BoundOptions {
   readonly ratioBoundSlack?: number | undefined;
   readonly differenceBound?: number | undefined;
@@ -76,14 +74,14 @@ export interface BoundOptions {
   readonly bound?: BoundKind | undefined;
 }
 
-/** A constraint on decisions, with every default filled in. */
+/** A constraint on decisions, with defaults filled in. */
 interface ParitySettings extends ParityBound {
   readonly constraint: ParityName;
   readonly costs: MisclassificationCosts;
   readonly classWeight: ClassWeight;
 }
 
-/** A bound on group losses, with every default filled in. */
+/** A bound on group losses, with defaults filled in. */
 interface GroupLossSettings {
   readonly constraint: 'bounded_group_loss';
   readonly loss: GroupLossName;
@@ -91,13 +89,13 @@ interface GroupLossSettings {
   readonly upperBound: number;
 }
 
-/** {@link ConstraintOptions} and {@link BoundOptions} with every default filled in. */
+/** {@link ConstraintOptions} and {@link BoundOptions} with defaults filled in. */
 export type ConstraintSettings = ParitySettings | GroupLossSettings;
 
 /**
- * Checks what is constrained.
- * @param fallback the bound where none is given
- * @throws {ValueError} for unknown names, values out of range, and options of another constraint
+ * Checks the constraint and fills in defaults.
+ * @param fallback the default bound
+ * @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint
  */
 export function parseConstraint(options: ConstraintOptions & BoundOptions, fallback: number): ConstraintSettings {
   const constraint = oneOf('constraint', options.constraint ?? 'demographic_parity', REDUCTION_CONSTRAINTS);
@@ -137,9 +135,9 @@ function parseLoss({ loss: given, range }: ConstraintOptions): Pick<GroupLossSet
 }
 
 /**
- * A group within rho and slack of the overall on either side is within rho^2
- * of another group: for any two groups, rho becomes sqrt(rho) and the slack is
- * shared out, slack / (1 + sqrt(rho)). For differences that is half the bound.
+ * Converts a pairwise bound to a bound against the overall rate. Two groups that are within rho and slack of the
+ * overall rate on either side are within rho^2 of each other. For any two groups, rho therefore becomes sqrt(rho),
+ * and the slack becomes slack / (1 + sqrt(rho)). For differences that is half the bound.
  */
 function parseBound(options: ConstraintOptions & BoundOptions, fallback: number): ParityBound {
   const given = boundOf(options, fallback);
@@ -158,7 +156,7 @@ function boundOf(
     return { ratio: 1, slack: atLeastZero('differenceBound', differenceBound ?? fallback) };
   }
   if (differenceBound !== undefined) {
-    throw invalidParameter('differenceBound', 'be left out where ratioBound is given', differenceBound);
+    throw invalidParameter('differenceBound', 'be left out if ratioBound is given', differenceBound);
   }
   if (!(Number.isFinite(ratioBound) && ratioBound > 0 && ratioBound <= 1))
     throw invalidParameter('ratioBound', 'be above 0 and at most 1', ratioBound);
@@ -175,9 +173,9 @@ function place(constraint: ReductionConstraint): string {
 }
 
 /**
- * An option that would do nothing is a mistake.
- * @param where it would do nothing, as the message says it
- * @throws {ValueError} for the first of them that is given
+ * Rejects options that would have no effect.
+ * @param where the case in which they have no effect, as the message words it
+ * @throws {ValueError} if one of them is given; names the first
  */
 export function refuseOptions(options: object, where: string, names: readonly string[]): void {
   const values = options as Readonly<Partial<Record<string, unknown>>>;
@@ -186,7 +184,7 @@ export function refuseOptions(options: object, where: string, names: readonly st
   throw invalidParameter(given, `be left out ${where}`, JSON.stringify(values[given]));
 }
 
-/** A copy of checked options that later changes to what was given do not reach. */
+/** Copies checked options, so that later changes to the given objects have no effect. */
 export function copyOptions<Options extends ConstraintOptions>(options: Options): Options {
   const { costs, classWeight, range } = options;
   return Object.freeze({

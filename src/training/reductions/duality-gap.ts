@@ -2,7 +2,7 @@ import { dot } from '../estimators/dot.ts';
 import { type Hypothesis, type HypothesisPool, PRECISION } from './hypothesis-pool.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 
-/** The predictors' game against the multipliers, as far as it has been played. */
+/** The state of the game between the predictors and the multipliers. */
 export interface Game {
   readonly problem: ReductionProblem;
   readonly pool: HypothesisPool;
@@ -12,26 +12,26 @@ export interface Game {
   readonly enough: number;
 }
 
-/** A mixture of pool members, and how far it is from the best. */
+/** A mixture of pool members, with its distance from the optimum. */
 export interface GapResult {
   readonly gap: number;
   readonly error: number;
-  /** The largest of gamma. */
+  /** The largest value of gamma. */
   readonly violation: number;
 }
 
-/** The multipliers' factors that the predictors' best response is tried at. */
+/** Factors of the multipliers at which the predictors' best response is evaluated. */
 const FACTORS = [1, 2, 5, 10];
 
 /**
- * How much either player could still gain. With
- * L(Q, m) = error(Q) + m . (gamma(Q) - bounds), projected m:
+ * Computes how much either player could still gain. With L(Q, m) = error(Q) + m . (gamma(Q) - bounds) and projected
+ * m:
  *
  *   gap = max(L - min over responses h of L(h, m), max over multipliers of L(Q, .) - L).
  *
- * The responses are the oracle's to m, 2 m, 5 m and 10 m, until the gap is
- * found to be more than enough; each may join the pool.
- * @param weights [members], or fewer where the pool has grown since; sum 1
+ * The responses are the oracle's to m, 2 m, 5 m and 10 m; later ones are skipped once the gap exceeds `enough`. Each
+ * response may join the pool.
+ * @param weights [members], or fewer if the pool has grown since; sum 1
  */
 export async function dualityGap(
   { problem, pool, limit, enough }: Game,
@@ -59,14 +59,14 @@ export async function dualityGap(
   }
 }
 
-/** The largest gamma - bound; positive where a constraint does not hold. */
+/** Returns the largest gamma - bound; positive if a constraint is violated. */
 export function largestExcess(gamma: Float64Array, bounds: Float64Array): number {
   return gamma.reduce((largest, value, place) => Math.max(largest, value - (bounds[place] as number)), -Infinity);
 }
 
 type Mixed = Pick<Hypothesis, 'error' | 'gamma'>;
 
-/** Errors and gammas are linear in the mixture. */
+/** Computes the error and gamma of a mixture; both are linear in the mixture's weights. */
 function mix(members: readonly Hypothesis[], weights: ArrayLike<number>): Mixed {
   const gamma = new Float64Array(members[0]?.gamma.length ?? 0);
   let error = 0;

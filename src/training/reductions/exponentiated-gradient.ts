@@ -5,17 +5,17 @@ import { type Hypothesis, HypothesisPool, PRECISION } from './hypothesis-pool.ts
 import type { Oracle } from './oracle.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 
-/** How much of the error's standard error a gap may be. */
+/** The largest gap, as a share of the standard error of the error. */
 const SHARE = 0.5;
 
 /**
- * The duality gap below which more search is noise: half the standard error of
- * mean |y - h|. A row of weight 2 counts as two; where weights sum to less than
- * the rows are worth, (sum w)^2 / sum w^2 is their number.
+ * Returns the duality gap below which further search only fits noise: half the standard error of mean |y - h|. The
+ * number of rows is the sum of weights, so a row of weight 2 counts as two; it is at least the effective number (sum
+ * w)^2 / sum w^2.
  */
 export function automaticGap(targets: Float64Array, weights: Float64Array, predictions: ArrayLike<number>): number {
   const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
-  // In units of the largest weight, whose square is 1: those of 1e200 have none.
+  // Weights are divided by the largest, because the square of a weight such as 1e200 overflows.
   let [total, units, squares, sum] = [0, 0, 0, 0];
   for (let row = 0; row < targets.length; row++) {
     const weight = weights[row] as number;
@@ -31,34 +31,34 @@ export function automaticGap(targets: Float64Array, weights: Float64Array, predi
     spread += (weights[row] as number) * (error - mean) ** 2;
   }
   const count = Math.max(total, (units * units) / squares);
-  // One row has no spread to estimate; and no gap need be smaller than rounding.
+  // The spread of one row cannot be estimated. A gap below rounding error is never needed.
   if (count <= 1) return PRECISION;
   const deviation = Math.sqrt((spread / total) * (count / (count - 1)));
   return Math.max(PRECISION, (SHARE * deviation) / Math.sqrt(count));
 }
 
-/** Options of {@link exponentiatedGradient}; all are given. */
+/** Options of {@link exponentiatedGradient}; all are required. */
 export interface GradientOptions {
   /** The multipliers sum to at most 1 / eps. */
   readonly eps: number;
-  /** The most iterations. */
+  /** The maximum number of iterations. */
   readonly iterations: number;
   /** The gap to stop at; undefined for {@link automaticGap}. */
   readonly nu: number | undefined;
-  /** The first learning rate, times 1 / eps. */
+  /** The initial learning rate, times 1 / eps. */
   readonly eta0: number;
   readonly onProgress: OnProgress | undefined;
 }
 
-/** What one iteration found. */
+/** The result of one iteration. */
 interface GradientStep extends GapResult {
   readonly weights: Float64Array;
   readonly multipliers: Float64Array;
-  /** Which of the two candidates had the smaller gap. */
+  /** The candidate with the smaller gap. */
   readonly method: 'gradient' | 'linear_program';
 }
 
-/** What the search found. */
+/** The result of the search. */
 export interface GradientResult {
   readonly members: readonly Hypothesis[];
   readonly steps: readonly GradientStep[];
@@ -72,17 +72,16 @@ export interface GradientResult {
 /** The search may end from this iteration on. */
 const FEWEST_ITERATIONS = 5;
 
-/** Progress is looked at first at this iteration, then at each 1.6 times the last. */
+/** Progress is first checked at this iteration, then each time the iteration number has grown by a factor of 1.6. */
 const FIRST_CHECK = 5;
 const CHECK_FACTOR = 1.6;
 
-/** The learning rate shrinks by this where the gap did not shrink by it since the last look. */
+/** The learning rate shrinks by this factor if the gap has not shrunk by this factor since the last check. */
 const SHRINK = 0.8;
 
 /**
- * Finds the mixture of predictors of least error under constraints, as the
- * saddle point of a game (Agarwal et al. 2018, algorithm 1, with the reference
- * implementation's linear program over the pool after each step).
+ * Finds the mixture of predictors of least error under constraints, as the saddle point of a game (Agarwal et al.
+ * 2018, algorithm 1). As in the reference implementation, a linear program over the pool follows each step.
  */
 export async function exponentiatedGradient(
   problem: ReductionProblem,
@@ -104,7 +103,7 @@ export async function exponentiatedGradient(
     enough ??= automaticGap(problem.targets, problem.weights, pool.firstPredictions);
     const game = { problem, pool, limit, enough };
     const gradient = await evaluateStep(game, 'gradient', average.add(multipliers, picked, pool.members.length));
-    // With one member there is nothing to mix.
+    // With only one member, there is no mixture to optimize.
     const program = t === 0 ? undefined : await solveProgram(game);
     const step = program === undefined || gradient.gap < program.gap ? gradient : program;
     steps.push(step);
@@ -125,7 +124,7 @@ function report({ onProgress, iterations }: GradientOptions, done: number): void
   onProgress?.({ stage: 'exponentiated gradient', done, total: iterations });
 }
 
-/** How often each member was picked, and the mean of all multipliers. */
+/** Tracks how often each member was picked, and the mean of all multipliers. */
 function runningAverage(length: number): {
   add: (multipliers: Float64Array, picked: number, members: number) => SaddlePoint;
 } {
@@ -145,7 +144,7 @@ function runningAverage(length: number): {
   };
 }
 
-/** The linear program over the pool, solved again only when the pool has grown since. */
+/** Returns a solver of the linear program over the pool, which solves again only if the pool has grown. */
 function programSolver(): (game: Game) => Promise<GradientStep> {
   let size = 0;
   let last: GradientStep | undefined;
@@ -165,7 +164,7 @@ async function evaluateStep(
   return { method, weights, multipliers, ...(await dualityGap(game, weights, multipliers)) };
 }
 
-/** The rate for iteration t, shrunk where the averages' gaps have stopped to fall. */
+/** Returns the learning rate of iteration t, which shrinks when the gaps of the averages stop falling. */
 function learningRate(first: number): (t: number, gap: number) => number {
   let eta = first;
   let checkedAt = FIRST_CHECK;
@@ -182,7 +181,7 @@ function learningRate(first: number): (t: number, gap: number) => number {
   };
 }
 
-/** B e^theta / (1 + sum e^theta), shifted so that nothing overflows. */
+/** Computes B e^theta / (1 + sum e^theta), shifted to avoid overflow. */
 function softmax(theta: Float64Array, limit: number): Float64Array {
   const shift = theta.reduce((a, b) => Math.max(a, b), 0);
   const powers = theta.map((value) => Math.exp(value - shift));
@@ -190,13 +189,13 @@ function softmax(theta: Float64Array, limit: number): Float64Array {
   return powers.map((power) => (limit * power) / sum);
 }
 
-/** The last iteration whose gap is the smallest, to rounding. */
+/** Returns the last iteration whose gap is the smallest, up to rounding. */
 function lastOfSmallest(steps: readonly GradientStep[]): number {
   const smallest = steps.reduce((least, { gap }) => Math.min(least, gap), Infinity);
   return steps.findLastIndex(({ gap }) => gap <= smallest + PRECISION);
 }
 
-/** The best mixture of the pool as it is, and the multipliers that hold it. */
+/** The best mixture of the current pool, and its multipliers. */
 interface SaddlePoint {
   /** [members], sum 1. */
   readonly weights: Float64Array;
@@ -204,10 +203,8 @@ interface SaddlePoint {
 }
 
 /**
- * Solves the game over the convex hull of the pool: minimise
- * sum_k error_k Q_k + B s subject to (gamma_k - bounds) . Q <= s for every
- * constraint, sum Q = 1, Q and s at least 0. The dual variables are the
- * multipliers.
+ * Solves the game over the convex hull of the pool: minimise sum_k error_k Q_k + B s subject to (gamma_k - bounds) .
+ * Q <= s for every constraint, sum Q = 1, Q and s at least 0. The dual variables are the multipliers.
  */
 async function solveSaddlePoint({ pool: { members }, problem, limit }: Game): Promise<SaddlePoint> {
   const { bounds } = problem;

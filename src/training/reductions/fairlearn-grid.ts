@@ -3,27 +3,26 @@ import { type GridAxis, type GridSteps, NO_MULTIPLIER } from './reduction-proble
 import type { RowCells } from './row-cells.ts';
 
 /**
- * Returns the points of fairlearn's grid: the first `size` of the coarsest integer
- * lattice that has as many, in lexicographic order. Where that lattice has more,
- * the points cover one side of it only.
+ * Returns the points of fairlearn's grid: the first `size` points of the coarsest integer lattice that has at least
+ * that many, in lexicographic order. If that lattice has more points, the grid covers only one side of it.
  */
 export function latticePoints(axes: readonly GridAxis[], size: number, onSimplex: boolean): GridSteps[] {
-  // A simplex of one axis is one point, however fine.
+  // A simplex with one axis has only one point, at any resolution.
   if (onSimplex && axes.length === 1) return [{ steps: [1], units: 1 }];
-  // With no units a simplex is the origin, where a grid that spans the objective has no objective.
+  // With 0 units a simplex is only the origin, where a grid that spans the objective has no objective.
   let units = Math.max(Number(onSimplex), fewestUnits(axes, size, onSimplex));
   let points = firstPoints(axes, units, onSimplex, size);
   while (points.length < size) points = firstPoints(axes, ++units, onSimplex, size);
   return points.map((steps) => ({ steps, units }));
 }
 
-/** A bound from below: (size / 2^signed axes)^(1 / dimensions) - 1. */
+/** Returns a lower bound of the units: (size / 2^signed axes)^(1 / dimensions) - 1. */
 function fewestUnits(axes: readonly GridAxis[], size: number, onSimplex: boolean): number {
   const signed = axes.filter(({ negative }) => negative !== null).length;
   return Math.max(0, Math.floor((size / 2 ** signed) ** (1 / (axes.length - Number(onSimplex))) - 1));
 }
 
-/** Integer points of L1 norm `units` or, off the simplex, at most that; no more than `most`. */
+/** Returns integer points of L1 norm `units` or, off the simplex, at most that; no more than `most` points. */
 function firstPoints(axes: readonly GridAxis[], units: number, onSimplex: boolean, most: number): number[][] {
   const points: number[][] = [];
   const entry = axes.map(() => 0);
@@ -50,9 +49,8 @@ function firstPoints(axes: readonly GridAxis[], units: number, onSimplex: boolea
 }
 
 /**
- * Returns fairlearn's axes: events and groups in the order in which rows first
- * have them, and for a parity without the group that comes last. A group without
- * rows in an event has an axis there that moves nothing.
+ * Returns fairlearn's axes: events and groups in order of first appearance in the rows, and for a parity without the
+ * last group. A group without rows in an event has an axis there that does not change any multiplier.
  * @param isParity whether multipliers have two sides, and the last group's constraint follows from the others'
  */
 export function axesByAppearance(cells: RowCells, groups: CategoricalColumn, isParity: boolean): GridAxis[] {

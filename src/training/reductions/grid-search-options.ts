@@ -16,12 +16,12 @@ import type { ReductionProblem } from './reduction-problem.ts';
 /** Options of {@link GridSearchReduction}. */
 export interface GridSearchOptions extends ConstraintOptions {
   /**
-   * What learns: an estimator, or anything with `fit(X, y, { sampleWeight })` and `predict(X)`.
+   * The learner: an estimator, or any object with `fit(X, y, { sampleWeight })` and `predict(X)`.
    * @defaultValue LogisticRegression, or LinearRegression for a square or absolute loss, with precision 'float64'
    */
   readonly estimator?: EstimatorSource | undefined;
   /**
-   * How many points the grid has. A larger grid contains every smaller one, so that its best point is never worse.
+   * The number of points of the grid. A larger grid contains every smaller one, so its best point is never worse.
    * @defaultValue 10
    */
   readonly gridSize?: number | undefined;
@@ -31,19 +31,19 @@ export interface GridSearchOptions extends ConstraintOptions {
    */
   readonly gridLimit?: number | undefined;
   /**
-   * The points themselves, in place of a lattice: multipliers by name, such as
-   * { 'all/A/+': 0.5 }; names left out are 0.
+   * The points themselves, instead of a lattice: multipliers by name, for example { 'all/A/+': 0.5 }; omitted names
+   * are 0.
    * @defaultValue a lattice of gridSize points
    */
   readonly grid?: readonly Multipliers[] | undefined;
   /**
-   * Lays out the points as this library does, for the same `gridSize` and `gridLimit`. Its grids do not contain
-   * each other, and depend on the order of rows.
+   * Lays out the points as this library does, for the same `gridSize` and `gridLimit`. Its grids do not contain each
+   * other, and depend on the order of rows.
    * @defaultValue none
    */
   readonly compat?: GridCompat | undefined;
   /**
-   * The weight of the largest violation against the error in the choice of the best, in [0, 1].
+   * The weight of the largest violation relative to the error when the best point is selected, in [0, 1].
    * @defaultValue 0.5
    */
   readonly constraintWeight?: number | undefined;
@@ -60,13 +60,13 @@ export const GRID_SEARCH_OPTION_NAMES: OptionNames<GridSearchOptions> = {
   compat: true,
 };
 
-/** What only a search for a mixture within a bound takes. */
+/** Options that only `ReductionsWrapper` supports. */
 const OF_THE_WRAPPER = 'ratioBoundSlack differenceBound upperBound bound eps T nu eta0 seed randomization'.split(' ');
 
-/** Beyond this, sums of multipliers times weights may be no numbers. */
+/** With larger limits, sums of multipliers times weights may overflow. */
 const LARGEST_LIMIT = 1e100;
 
-/** {@link GridSearchOptions} with every default filled in. */
+/** {@link GridSearchOptions} with defaults filled in. */
 export interface GridSearchSettings {
   readonly estimator: Estimator;
   readonly constraint: ConstraintSettings;
@@ -78,11 +78,11 @@ export interface GridSearchSettings {
 }
 
 /**
- * Checks options and fills in their defaults.
- * @throws {ValueError} for unknown names, values out of range, and options of another constraint
+ * Checks options and fills in defaults.
+ * @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint
  */
 export function parseGridSearch(options: GridSearchOptions): GridSearchSettings {
-  refuseOptions(options, 'of a grid search, which keeps to no bound', OF_THE_WRAPPER);
+  refuseOptions(options, 'of a grid search, which does not enforce a bound', OF_THE_WRAPPER);
   const { estimator, constraint } = parseLearner(options.estimator, parseConstraint(options, 0));
   const gridSize = options.gridSize ?? 10;
   if (!Number.isInteger(gridSize) || gridSize < 1) {
@@ -99,12 +99,12 @@ export function parseGridSearch(options: GridSearchOptions): GridSearchSettings 
   const grid = options.grid === undefined ? undefined : parseGrid(options.grid);
   const compat = options.compat === undefined ? undefined : oneOf('compat', options.compat, GRID_COMPATS);
   if (compat !== undefined && grid !== undefined) {
-    throw invalidParameter('compat', 'be left out where grid gives the points', compat);
+    throw invalidParameter('compat', 'be left out if grid gives the points', compat);
   }
   return Object.freeze({ estimator, constraint, gridSize, gridLimit, grid, compat, constraintWeight });
 }
 
-/** A copy of the points; their names are checked against the data. */
+/** Copies the points; their names are checked against the data later. */
 function parseGrid(grid: readonly Multipliers[]): readonly Multipliers[] {
   const isList = Array.isArray(grid) && grid.length > 0;
   if (isList && grid.every((point: unknown) => typeof point === 'object' && point !== null)) {
@@ -123,21 +123,24 @@ export interface GridPoint {
   readonly violation: number;
 }
 
-/** What a grid search learned; all lists have one entry per point. */
+/** The result of a grid search; all lists have one entry per point. */
 export interface GridSearchFit {
   readonly predictors: readonly Estimator[];
   readonly lambdas: readonly Multipliers[];
   /** The objective on the training rows: mean cost of wrong decisions, or mean loss. */
   readonly errors: readonly number[];
-  /** How far a group is from the overall at most, or a group's largest mean loss, on the training rows. */
+  /**
+   * The largest violation of each point on the training rows: the largest difference of a group from the overall
+   * rate, or the largest mean loss of a group.
+   */
   readonly violations: readonly number[];
-  /** The place of the best point. */
+  /** The index of the best point. */
   readonly bestIndex: number;
-  /** Groups that the constraint could not reach, and grids that are coarse, for people. */
+  /** Messages about groups that the constraint does not cover, and about coarse grids. */
   readonly warnings: readonly string[];
 }
 
-/** Points as frozen plain data, with the best among them. */
+/** Returns the points as frozen plain data, with the index of the best one. */
 export function gridSearchFit(
   problem: ReductionProblem,
   points: readonly GridPoint[],

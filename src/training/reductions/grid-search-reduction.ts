@@ -25,24 +25,20 @@ import { GRID_SEARCH_KIND, gridToJson, optionsToJson, readGridSearch } from './r
 import { searchGrid } from './search-grid.ts';
 
 /**
- * The grid search reduction: fits the estimator once per point of a grid of
- * multipliers, and keeps the predictor of least
- * (1 - constraintWeight) error + constraintWeight (largest violation) on the
- * training rows.
+ * Implements the grid search reduction. It fits the estimator once per point of a grid of multipliers. It keeps the
+ * predictor that minimises (1 - constraintWeight) error + constraintWeight (largest violation) on the training rows.
  *
- * The answer is one predictor that decides without chance. It keeps to no
- * bound: it is as near to the constraint as the grid has a point for, at what
- * that costs in error. A grid has a dimension per group and event, less one
- * group of each event: with one dimension it is thorough; beyond four, which
- * `warnings` tell, prefer `ReductionsWrapper`.
+ * The result is one deterministic predictor. It does not guarantee a bound: it comes as close to the constraint as
+ * the points of the grid allow, at a cost in error. A grid has one dimension per group and event, less one group of
+ * each event. With one dimension it is thorough. With more than four, which `warnings` report, prefer
+ * `ReductionsWrapper`.
  *
- * The points are the first `gridSize` of one fixed sequence, so that a larger grid
- * contains every smaller one and selects nothing worse. They run over all groups
- * but the lightest of each event, whose constraint follows from the others'; of
- * groups alike in weight and labels the last by name counts as the lightest. With
- * `compat: 'fairlearn'` they are the points of fairlearn's grid. Points are multipliers
- * "event/group/sign" (a slash in a name is written \/) with a sum of at most `gridLimit`; for
- * `bounded_group_loss` the sum is `gridLimit`.
+ * The points are the first `gridSize` of one fixed sequence, so a larger grid contains every smaller one and never
+ * selects a worse point. They vary the multipliers of all groups except the one with the least weight in each event,
+ * whose constraint follows from the others. Among groups of equal weight and labels, the last by name counts as that
+ * group. With `compat: 'fairlearn'`, they are the points of fairlearn's grid. Points are multipliers
+ * "event/group/sign" (a slash in a name is written \/) with a sum of at most `gridLimit`; for `bounded_group_loss`
+ * the sum is `gridLimit`.
  *
  * Source: Agarwal et al. (2018), section 3.4.
  * @example
@@ -63,22 +59,23 @@ export class GridSearchReduction {
   readonly #settings: GridSearchSettings;
   #result: GridSearchFit | undefined;
 
-  /** @throws {ValueError} for unknown names, values out of range, and options of another constraint */
+  /** @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint */
   constructor(options: GridSearchOptions = {}) {
-    // First what a reduction knows and a grid search cannot do, whose error says so.
+    // Options of ReductionsWrapper that a grid search does not support are checked first, because their error is more
+    // specific.
     this.#settings = parseGridSearch(options);
     assertKnownOptions('GridSearchReduction', options, GRID_SEARCH_OPTION_NAMES);
     this.#options = copyOptions({ ...options, grid: this.#settings.grid });
   }
 
   /**
-   * Learns from rows, and forgets what was learned before.
+   * Learns from rows, and discards what an earlier `fit` learned.
    * @param X [rows, features], finite
    * @param y [rows]; 0 or 1, or finite values for a square or absolute loss
-   * @param options the groups, and what else there is
-   * @throws {DataValidationError} for missing or infinite values, lengths that differ, or too few groups
-   * @throws {ValueError} where a given grid names a multiplier that the data have not
-   * @throws {TrainingError} where the estimator fails
+   * @param options the groups and further options
+   * @throws {DataValidationError} if values are missing or infinite, lengths differ, or there are too few groups
+   * @throws {ValueError} if a given grid names a multiplier that does not occur in the data
+   * @throws {TrainingError} if the estimator fails
    */
   async fit(X: MatrixSource, y: ColumnSource, options: ReductionFitOptions): Promise<this> {
     assertKnownOptions('GridSearchReduction.fit', options, REDUCTION_FIT_OPTION_NAMES);
@@ -93,8 +90,8 @@ export class GridSearchReduction {
   }
 
   /**
-   * The best predictor's decisions, or its values for a square or absolute
-   * loss: [rows]. A regression decides at 0.5 unless told otherwise.
+   * Returns the best predictor's decisions, or its values for a square or absolute loss: [rows]. A regression decides
+   * at a threshold of 0.5 by default.
    * @throws {TrainingError} before `fit`
    */
   async predict(X: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
@@ -105,15 +102,15 @@ export class GridSearchReduction {
   }
 
   /**
-   * The best predictor's scores: [rows]. It learned other labels and weights than
-   * the data's, so that they are no probabilities of y = 1.
+   * Returns the best predictor's scores: [rows]. It learned labels and weights other than the data's, so these are
+   * not probabilities of y = 1.
    * @throws {TrainingError} before `fit`
    */
   async predictProba(X: MatrixSource): Promise<Float64Array> {
     return this.best.predictProba(X);
   }
 
-  /** Everything that `fit` found. */
+  /** The complete result of `fit`. */
   get result(): GridSearchFit {
     return fittedOr(this.#result, 'GridSearchReduction');
   }
@@ -123,7 +120,7 @@ export class GridSearchReduction {
     return this.result.predictors[this.result.bestIndex] as Estimator;
   }
 
-  /** The place of the best point. */
+  /** The index of the best point. */
   get bestIndex(): number {
     return this.result.bestIndex;
   }
@@ -133,18 +130,18 @@ export class GridSearchReduction {
     return this.result.predictors;
   }
 
-  /** Groups that the constraint could not reach, and grids that are coarse. */
+  /** Messages about groups that the constraint does not cover, and about coarse grids. */
   get warnings(): readonly string[] {
     return this.result.warnings;
   }
 
-  /** A copy with the same options that has learned nothing. */
+  /** Returns an unfitted copy with the same options. */
   clone(): GridSearchReduction {
-    // Fits use clones of the estimator, so that copies may share it.
+    // Fits use clones of the estimator, so copies can share it.
     return new GridSearchReduction(this.#options);
   }
 
-  /** The options and what was learned, as plain data; estimators by their own `toJSON`. */
+  /** Returns the options and the fitted state as plain data; estimators are stored by their own `toJSON`. */
   toJSON(): EstimatorJson {
     return {
       kind: GRID_SEARCH_KIND,
@@ -155,7 +152,7 @@ export class GridSearchReduction {
 
   /**
    * Reads what {@link GridSearchReduction.toJSON} wrote.
-   * @throws {DataValidationError} for other data
+   * @throws {DataValidationError} if the data are anything else
    */
   static fromJSON(json: unknown): GridSearchReduction {
     const { options, fit } = readGridSearch(json);

@@ -6,7 +6,7 @@ import type { ReductionProblem } from './reduction-problem.ts';
 /** Smaller differences of errors and gaps count as rounding, as in the reference implementation. */
 export const PRECISION = 1e-8;
 
-/** A predictor, and how it does on the training rows. */
+/** A predictor, with its evaluation on the training rows. */
 export interface Hypothesis {
   readonly predictor: Estimator;
   readonly error: number;
@@ -14,26 +14,26 @@ export interface Hypothesis {
   readonly gamma: Float64Array;
 }
 
-/** An answer of the oracle, with its question. */
+/** An answer of the oracle, with the multipliers that it was called with. */
 interface Asked {
   readonly multipliers: Float64Array;
   readonly hypothesis: Hypothesis;
   readonly isConstant: boolean;
 }
 
-/** The predictors found so far. It grows only by those that beat all before them. */
+/** The predictors found so far. A new one is added only if it beats all earlier ones. */
 export class HypothesisPool {
   readonly members: Hypothesis[] = [];
-  /** Questions asked; those asked before are answered from memory, and counted. */
+  /** The number of calls, including repeated calls, which are answered from memory. */
   oracleCalls = 0;
-  /** Questions whose rows had one label only. */
+  /** The number of calls whose rows had only one label. */
   constantAnswers = 0;
-  /** [rows] what the first predictor says of the training rows; those of the others are not kept. */
+  /** [rows] the first predictor's predictions on the training rows; those of the others are not kept. */
   firstPredictions: ArrayLike<number> = [];
   readonly #problem: ReductionProblem;
   readonly #oracle: Oracle;
   readonly #asked: Asked[] = [];
-  /** Predictors that were fitted, at projected multipliers. */
+  /** Fitted predictors, with their projected multipliers. */
   readonly #learned: { readonly multipliers: Float64Array; readonly predictor: Estimator }[] = [];
 
   constructor(problem: ReductionProblem, oracle: Oracle) {
@@ -42,7 +42,7 @@ export class HypothesisPool {
   }
 
   /**
-   * The member of least error + multipliers . gamma, after asking the oracle.
+   * Calls the oracle, and returns the member that minimises error + multipliers . gamma.
    * @returns its index in `members`
    */
   async bestResponse(multipliers: Float64Array): Promise<number> {
@@ -59,12 +59,15 @@ export class HypothesisPool {
     return this.members.push(hypothesis) - 1;
   }
 
-  /** Learners fitted. */
+  /** The number of learners fitted. */
   get fits(): number {
     return this.#learned.length;
   }
 
-  /** A fit depends on the multipliers alone, and early rounds ask the same more than once. */
+  /**
+   * Returns an earlier answer to the same multipliers. A fit depends only on the multipliers, and early rounds repeat
+   * some of them.
+   */
   #remembered(multipliers: Float64Array): Asked | undefined {
     return this.#asked.find((asked) => asked.multipliers.every((value, place) => value === multipliers[place]));
   }

@@ -6,17 +6,16 @@ import { LogisticRegression } from '../estimators/logistic-regression.ts';
 import { predictionKind } from './ask-predictions.ts';
 import type { ConstraintSettings } from './constraint-options.ts';
 
-/** What learns, and what a reduction makes of its class weight. */
+/** The learner, and the constraint with the learner's class weight moved into it. */
 export interface ParsedLearner {
   readonly estimator: Estimator;
   readonly constraint: ConstraintSettings;
 }
 
 /**
- * The estimator to clone for every fit. A class weight that it carries would
- * weigh the reduction's labels, which are not the true ones: it moves to the
- * costs of errors.
- * @throws {ValueError} where class weights are given twice, weigh the classes of a loss, or are those of a subclass
+ * Returns the estimator to clone for every fit. If it has a class weight, the class weight moves to the costs of
+ * errors: the estimator would otherwise apply it to the reduction's labels, which are not the true labels.
+ * @throws {ValueError} if class weights are given twice, are given for a loss, or belong to a subclass
  */
 export function parseLearner(given: EstimatorSource | undefined, constraint: ConstraintSettings): ParsedLearner {
   const task = predictionKind(constraint) === 'values' ? 'regression' : 'binary';
@@ -27,14 +26,14 @@ export function parseLearner(given: EstimatorSource | undefined, constraint: Con
   }
   if (constraint.classWeight !== null) throw misplaced('and the classWeight parameter must not both be given');
   if (Object.getPrototypeOf(estimator) !== LogisticRegression.prototype) {
-    throw misplaced('cannot be moved to the costs of errors, since it is of a class of your own');
+    throw misplaced('cannot be moved to the costs of errors, because the estimator is of a custom subclass');
   }
   const { classWeight, ...options } = estimator;
   return { estimator: new LogisticRegression(options), constraint: { ...constraint, classWeight } };
 }
 
 function defaultEstimator(task: 'regression' | 'binary'): Estimator {
-  // On the host: one fit follows another on the same rows, and neither backend nor upload should matter.
+  // The default runs on the host: it is fitted many times on the same rows, so backend and upload should not matter.
   return task === 'regression'
     ? new LinearRegression({ precision: 'float64' })
     : new LogisticRegression({ precision: 'float64' });
@@ -43,6 +42,6 @@ function defaultEstimator(task: 'regression' | 'binary'): Estimator {
 function misplaced(reason: string): ValueError {
   return new ValueError(`The class weight of the estimator ${reason}.`, {
     context: { parameter: 'classWeight' },
-    suggestion: 'Take the class weight out of the estimator, and give it to the reduction as classWeight.',
+    suggestion: 'Remove the class weight from the estimator, and pass it to the reduction as classWeight.',
   });
 }

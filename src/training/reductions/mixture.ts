@@ -8,9 +8,9 @@ import { cut, type LossRange } from './constraint-names.ts';
 const [FIRST, SECOND] = [0xcc9e2d51, 0x1b873593];
 
 /**
- * A number in [0, 1) from a row of features and a seed, the same wherever and
- * beside whichever rows it stands: two MurmurHash3 streams over the bits of
- * the float64 values give 53 bits. Rows of equal values get equal numbers.
+ * Derives a number in [0, 1) from a row of features and a seed, independent of the row's position and of the other
+ * rows. Two MurmurHash3 streams over the bits of the float64 values give 53 bits. Rows of equal values get equal
+ * numbers.
  */
 function rowUniforms(values: ArrayLike<number>, columns: number, seed: number): (row: number) => number {
   const number = new Float64Array(1);
@@ -19,7 +19,7 @@ function rowUniforms(values: ArrayLike<number>, columns: number, seed: number): 
     let a = mix(seed ^ 0x9e3779b9);
     let b = mix(seed ^ 0x85ebca6b);
     for (let place = row * columns; place < (row + 1) * columns; place++) {
-      // -0 and 0 are one value.
+      // Adding 0 turns -0 into 0, so both hash equally.
       number[0] = (values[place] as number) + 0;
       const [low, high] = [halves[0] as number, halves[1] as number];
       a = absorb(absorb(a, low), high);
@@ -37,13 +37,13 @@ function absorb(state: number, word: number): number {
   return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
 }
 
-/** How chance is shared out: anew for each row and call, or once and for all by the row's features. */
+/** How randomness is assigned: drawn for each row and call, or derived from the row's features. */
 export type Randomization = 'draw' | 'row';
 
-/** Every way to share out chance. */
+/** All ways to assign randomness. */
 export const RANDOMIZATIONS: readonly Randomization[] = ['draw', 'row'];
 
-/** Predictors and their probabilities; those of probability 0 are never asked. */
+/** Predictors and their probabilities; those of probability 0 are never called. */
 export interface Mixture {
   readonly predictors: readonly Estimator[];
   /** Sum 1. */
@@ -51,7 +51,7 @@ export interface Mixture {
   readonly predicts: PredictionKind;
 }
 
-/** [rows] sum over predictors of weight x prediction, each cut to the range. */
+/** Computes the sum over predictors of weight x prediction, each clipped to the range; [rows]. */
 export async function mixtureMeans(mixture: Mixture, x: Matrix, range: LossRange): Promise<Float64Array> {
   const means = new Float64Array(x.rows);
   for (const { weight, predictions } of await predictAll(mixture, x)) {
@@ -63,7 +63,7 @@ export async function mixtureMeans(mixture: Mixture, x: Matrix, range: LossRange
   return means.map((mean) => cut(mean, range));
 }
 
-/** [rows] the prediction of one predictor, picked for each row by its probability. */
+/** Returns for each row the prediction of one predictor, drawn by its probability; [rows]. */
 export async function mixtureDraws(
   mixture: Mixture,
   x: Matrix,
@@ -77,7 +77,7 @@ export async function mixtureDraws(
   });
 }
 
-/** [rows] numbers in [0, 1), by seed. */
+/** Returns a function that gives each row a number in [0, 1), by seed. */
 export function uniformsFor(x: Matrix, randomization: Randomization, seed: number): (row: number) => number {
   if (randomization === 'row') return rowUniforms(x.values, x.columns, seed);
   const random = createRandom(seed);

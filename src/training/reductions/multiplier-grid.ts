@@ -9,13 +9,13 @@ export type GridCompat = (typeof GRID_COMPATS)[number];
 
 /** Options of {@link multiplierGrid}. */
 export interface GridShape {
-  /** How many points. */
+  /** The number of points. */
   readonly size: number;
   /** The largest sum of multipliers. */
   readonly limit: number;
-  /** Whether every point has that sum. */
+  /** Whether the multipliers of every point sum to exactly `limit`. */
   readonly onSimplex: boolean;
-  /** The library whose points are reproduced; when left out, a grid contains all smaller ones. */
+  /** The library whose points are reproduced. Without it, a grid contains all smaller grids. */
   readonly compat?: GridCompat | undefined;
 }
 
@@ -60,7 +60,7 @@ function nestedPoints(axes: readonly GridAxis[], size: number, onSimplex: boolea
   for (let units = 1; points.length < size && points.length > before; units *= 2) {
     before = points.length;
     for (let odd = Math.min(axes.length, units); odd > 0; odd--) {
-      // A sum has the parity of its odd terms.
+      // A sum of integers has the same parity as its number of odd terms.
       const least = onSimplex ? units : odd;
       if ((least - odd) % 2 !== 0) continue;
       for (let norm = least; norm <= units && points.length < size; norm += 2) {
@@ -71,13 +71,13 @@ function nestedPoints(axes: readonly GridAxis[], size: number, onSimplex: boolea
   return points;
 }
 
-/** The first `most` integer points with this L1 norm and this number of odd steps, in lexicographic order. */
+/** Returns the first `most` integer points with this L1 norm and this number of odd steps, in lexicographic order. */
 function oddPoints(isSigned: readonly boolean[], norm: number, odd: number, most: number): number[][] {
   const points: number[][] = [];
   const entry = isSigned.map(() => 0);
   const extend = (axis: number, left: number, oddLeft: number): void => {
     const axesLeft = entry.length - axis;
-    // Otherwise some point completes the entry, so that the search never runs into a dead end for long.
+    // Prunes entries that no point completes, so that the search does not explore dead ends.
     if (oddLeft < 0 || oddLeft > axesLeft || oddLeft > left || (axesLeft === 0 && left > 0)) return;
     if (axesLeft === 0) {
       points.push([...entry]);

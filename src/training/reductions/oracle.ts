@@ -6,37 +6,37 @@ import { pause } from '../estimators/pause.ts';
 import { askPredictions, type PredictionKind } from './ask-predictions.ts';
 import type { OracleRows } from './reduction-problem.ts';
 
-/** A predictor and what it says of the training rows. */
+/** A predictor with its predictions on the training rows. */
 interface Answer {
   readonly predictor: Estimator;
   /** [rows] */
   readonly predictions: ArrayLike<number>;
-  /** Whether the rows had one label only, so that nothing was learned. */
+  /** Whether the rows had only one label, so that no learner was fitted. */
   readonly isConstant: boolean;
 }
 
 /**
- * Learns from relabelled, reweighted rows: the reductions' black box.
- * `startFrom` is a predictor that it learned from like rows.
+ * Learns from relabelled, reweighted rows. This is the black box of the reductions. `startFrom` is a predictor
+ * learned from similar rows.
  */
 export type Oracle = (rows: OracleRows, startFrom: Estimator | undefined) => Promise<Answer>;
 
-/** What an oracle is made of. */
+/** The parts of an oracle. */
 export interface OracleParts {
   /** Cloned for every call. */
   readonly estimator: Estimator;
-  /** Not to be changed while the oracle is in use. */
+  /** The caller must not change it while the oracle is in use. */
   readonly x: Matrix;
   readonly predicts: PredictionKind;
-  /** Stops between calls, and calls that listen. */
+  /** Stops the work between calls, and within calls that support it. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** An oracle that fits copies of an estimator. */
+/** Creates an oracle that fits copies of an estimator. */
 export function createOracle({ estimator, x: given, predicts, signal }: OracleParts): Oracle {
   const x = new FixedMatrix(given);
   return async ({ targets, weights, onlyLabel }, startFrom) => {
-    // Learners that never wait would keep a signal from coming.
+    // A learner that never yields would prevent a signal from arriving.
     await pause(signal);
     assertFinite(weights);
     const isConstant = onlyLabel !== null;
@@ -47,10 +47,10 @@ export function createOracle({ estimator, x: given, predicts, signal }: OraclePa
   };
 }
 
-/** Rows whose weights sum to a total: ordinary learners weigh their penalties against that sum. */
+/** Rescales weights to a given total, because ordinary learners weigh their penalties against that sum. */
 export function rescale(rows: OracleRows, total: number): OracleRows {
   const sum = rows.weights.reduce((running, weight) => running + weight, 0);
-  // Rows that cost nothing either way have one label, and no learner sees them.
+  // Without any weight, rows have only one label, and no learner sees them.
   if (sum === 0) return rows;
   const factor = total / sum;
   return { ...rows, weights: rows.weights.map((weight) => weight * factor) };
@@ -65,7 +65,10 @@ function assertFinite(weights: Float64Array): void {
   });
 }
 
-/** Returns the predictor learned at the nearest multipliers: its rows were the most similar, so that a fit starts near its end. */
+/**
+ * Returns the predictor learned at the nearest multipliers. Its rows were the most similar, so a fit that starts from
+ * it converges fast.
+ */
 export function nearestPredictor(
   learned: readonly { readonly multipliers: Float64Array; readonly predictor: Estimator }[],
   multipliers: Float64Array,

@@ -2,11 +2,11 @@ import type { ParityKind } from './constraint-names.ts';
 import { type GridAxis, nameMultipliers } from './reduction-problem.ts';
 import type { RowCells } from './row-cells.ts';
 
-/** How far groups may be from the overall. */
+/** The largest allowed deviation of groups from the overall rate. */
 export interface ParityBound {
-  /** rho in (0, 1]: 1 bounds differences, less bounds ratios. */
+  /** rho in (0, 1]: 1 bounds differences, smaller values bound ratios. */
   readonly ratio: number;
-  /** What either side may exceed the other by. */
+  /** The amount by which either side may exceed the other. */
   readonly slack: number;
 }
 
@@ -22,9 +22,12 @@ export interface ParityConstraint {
   readonly multiplierNames: readonly string[];
   readonly bounds: Float64Array;
   readonly gridAxes: readonly GridAxis[];
-  /** @param selected [cells] shares of the total weight that were decided 1 */
+  /**
+   * Computes the left sides of the constraints.
+   * @param selected [cells] shares of the total weight that were decided 1
+   */
   gamma(selected: Float64Array): Float64Array;
-  /** [cells] what deciding 1 rather than 0 saves a row of the cell, for multipliers. */
+  /** Returns, for the given multipliers, how much deciding 1 instead of 0 saves for a row of each cell; [cells]. */
   signedWeights(multipliers: Float64Array): Float64Array;
   project(multipliers: Float64Array): Float64Array;
 }
@@ -75,7 +78,7 @@ export function createParityConstraint(
       return weights;
     },
     project(multipliers) {
-      // For differences gamma- is -gamma+, so that both multipliers may fall by the smaller one.
+      // For differences, gamma- is -gamma+, so both multipliers can be reduced by the smaller one.
       if (ratio < 1) return multipliers;
       return multipliers.map((own, place) => Math.max(0, own - (multipliers[(place + count) % (2 * count)] as number)));
     },
@@ -96,12 +99,12 @@ export function createParityConstraint(
   }
 }
 
-/** The sum of a slot's two cells. */
+/** Returns the sum of a slot's two cells. */
 function pair(cells: Float64Array, slot: number): number {
   return (cells[2 * slot] as number) + (cells[2 * slot + 1] as number);
 }
 
-/** All groups of an event but its last: the constraint on that one follows from the others. */
+/** Returns the axes of all groups of an event except the last, whose constraint follows from the others. */
 function gridAxesOf(slots: RowCells['slots']): GridAxis[] {
   return slots.flatMap(({ event }, slot) =>
     slots[slot + 1]?.event === event ? [{ positive: slot, negative: slots.length + slot }] : [],

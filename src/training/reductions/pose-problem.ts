@@ -11,9 +11,9 @@ import type { ReductionRows } from './reduction-rows.ts';
 import { cellMeans, rankGroups, type RowCells, tabulateRows } from './row-cells.ts';
 
 /**
- * Returns the problem that a constraint makes of rows.
+ * Sets up the optimization problem of a constraint on the given rows.
  * @param compat the library whose grid axes the problem has
- * @throws {DataValidationError} where the labels do not fit the constraint, or a parity has fewer than two groups
+ * @throws {DataValidationError} if the labels do not fit the constraint, or a parity has fewer than two groups
  */
 export function poseProblem(settings: ConstraintSettings, rows: ReductionRows, compat?: GridCompat): ReductionProblem {
   const { y, weights, groups, control } = rows;
@@ -45,7 +45,7 @@ function assertProbabilities(y: Float64Array): void {
 
 function oneGroup(groups: readonly string[]): DataValidationError {
   return new DataValidationError(
-    `A parity compares groups, and only one has rows with weight (${groups.join(', ')}).`,
+    `A parity constraint compares groups, but only one has rows with weight (${groups.join(', ')}).`,
     {
       context: { argument: 'sensitive', groups },
       suggestion: 'Fit the estimator itself, or check the column of groups.',
@@ -53,7 +53,7 @@ function oneGroup(groups: readonly string[]): DataValidationError {
   );
 }
 
-/** What groups are held to. */
+/** The bound on the mean losses of groups. */
 interface GroupLossBound {
   readonly loss: GroupLossName;
   readonly range: LossRange;
@@ -62,9 +62,8 @@ interface GroupLossBound {
 }
 
 /**
- * Least mean loss with each group's mean loss at most a bound (Agarwal, Dudik
- * and Wu 2019). The targets stay as they are; a row of group g weighs
- * 1 + multiplier(g) / share(g).
+ * Sets up the minimisation of the mean loss with each group's mean loss at most a bound (Agarwal, Dudik and Wu 2019).
+ * The targets stay unchanged; a row of group g has the weight 1 + multiplier(g) / share(g).
  * @param cells with every label 0
  */
 function groupLossProblem(

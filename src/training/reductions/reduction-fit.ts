@@ -3,52 +3,55 @@ import { largestExcess } from './duality-gap.ts';
 import type { GradientResult } from './exponentiated-gradient.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 
-/** Multipliers by name, "event/group/sign"; those that are 0 are left out. */
+/** Multipliers by name, "event/group/sign"; multipliers of 0 are omitted. */
 export type Multipliers = Readonly<Record<string, number>>;
 
 /** One iteration of a search. */
 export interface ReductionIteration {
   /** The objective of the better mixture: mean cost of wrong decisions, or mean loss. */
   readonly error: number;
-  /** Its largest left side of a constraint: how far a group is from the overall, or a group's largest mean loss. */
+  /**
+   * The mixture's largest left side of a constraint: the largest difference of a group from the overall rate, or the
+   * largest mean loss of a group.
+   */
   readonly violation: number;
-  /** The duality gap: how far error and constraint together are from the best that could be. */
+  /** The duality gap: the distance of error and constraint together from the optimum. */
   readonly gap: number;
-  /** Whether the mixture is the running average, or the linear program's. */
+  /** Whether the mixture is the running average or the solution of the linear program. */
   readonly method: 'gradient' | 'linear_program';
   readonly multipliers: Multipliers;
 }
 
-/** What a reduction learned. */
+/** The result of fitting a reduction. */
 export interface ReductionFit {
   readonly predictors: readonly Estimator[];
   /** The probability of each predictor; sum 1. */
   readonly weights: readonly number[];
   /** The objective of each predictor alone, on the training rows. */
   readonly errors: readonly number[];
-  /** The largest excess over a bound of each predictor alone, on the training rows; at most 0 where all hold. */
+  /** The largest excess over a bound of each predictor alone, on the training rows; at most 0 if all bounds hold. */
   readonly excesses: readonly number[];
-  /** The multipliers of the best iteration: what each constraint costs. */
+  /** The multipliers of the best iteration: the cost of each constraint. */
   readonly lambda: Multipliers;
-  /** The gap that was small enough to stop at. */
+  /** The duality gap that was small enough to stop at. */
   readonly nu: number;
   readonly bestGap: number;
-  /** From 0. */
+  /** The index of the best iteration, from 0. */
   readonly bestIteration: number;
-  /** From 0. */
+  /** The index of the last iteration, from 0. */
   readonly lastIteration: number;
-  /** Questions asked of the learner; a question asked twice is counted twice, and fitted once. */
+  /** The number of oracle calls. A repeated call is counted again, but fitted only once. */
   readonly oracleCalls: number;
-  /** Questions whose rows had one label only, answered by a constant. */
+  /** The number of oracle calls whose rows had only one label; the answer is then a constant. */
   readonly constantAnswers: number;
-  /** Learners fitted. */
+  /** The number of learners fitted. */
   readonly fits: number;
   readonly history: readonly ReductionIteration[];
-  /** Groups that the constraint could not reach, for people. */
+  /** Messages about groups that the constraint does not cover. */
   readonly warnings: readonly string[];
 }
 
-/** What a search found, as frozen plain data. */
+/** Converts the result of a search to frozen plain data. */
 export function reductionFit(problem: ReductionProblem, result: GradientResult): ReductionFit {
   const { members, steps, bestIteration, nu, oracleCalls, constantAnswers, fits } = result;
   const best = steps[bestIteration];
@@ -74,7 +77,7 @@ export function reductionFit(problem: ReductionProblem, result: GradientResult):
   });
 }
 
-/** Names multipliers, without those that are 0. */
+/** Maps names to multipliers, without multipliers of 0. */
 export function byName({ multiplierNames }: ReductionProblem, multipliers: Float64Array): Multipliers {
   const named = multiplierNames.map((name, place) => [name, multipliers[place] as number] as const);
   return Object.freeze(Object.fromEntries(named.filter(([, value]) => value !== 0)));

@@ -1,14 +1,14 @@
-/** Rows for an ordinary learner, such that its least weighted error is the best response to multipliers. */
+/** Rows for an ordinary learner. Minimising their weighted error is the best response to multipliers. */
 export interface OracleRows {
-  /** [rows] what to learn. */
+  /** [rows] the targets to learn. */
   readonly targets: Float64Array;
-  /** [rows], 0 or more, on a scale of their own. */
+  /** [rows], 0 or more, on an arbitrary scale. */
   readonly weights: Float64Array;
-  /** The one label that all weighted rows have, where a classifier would have nothing to tell apart. */
+  /** The label that all weighted rows share; null if both occur. */
   readonly onlyLabel: 0 | 1 | null;
 }
 
-/** How one predictor does. */
+/** The evaluation of one predictor. */
 interface Evaluation {
   /** The objective: mean cost of errors, or mean loss. */
   readonly error: number;
@@ -16,25 +16,28 @@ interface Evaluation {
   readonly gamma: Float64Array;
 }
 
-/** In place of a multiplier where an axis moves none. */
+/** Marks an axis that does not change any multiplier. */
 export const NO_MULTIPLIER = -1;
 
-/** One direction of a grid of multipliers: which multiplier a positive step raises, and which a negative one. */
+/**
+ * One direction of a grid of multipliers: the multiplier that a positive step raises, and the one that a negative
+ * step raises.
+ */
 export interface GridAxis {
   readonly positive: number;
-  /** null where only positive steps make sense. */
+  /** Null if only positive steps make sense. */
   readonly negative: number | null;
 }
 
-/** A point of a grid: signed steps along each axis, and how many of them reach the limit. */
+/** A point of a grid: signed steps along each axis, and the number of steps that reach the limit. */
 export interface GridSteps {
   readonly steps: readonly number[];
   readonly units: number;
 }
 
 /**
- * Least error under constraints, as the solvers see it: minimise error(h)
- * subject to gamma(h) <= bounds, one multiplier per constraint.
+ * A constrained minimisation problem: minimise error(h) subject to gamma(h) <= bounds, with one multiplier per
+ * constraint.
  */
 export interface ReductionProblem {
   /** [rows] the true labels or values. */
@@ -42,24 +45,27 @@ export interface ReductionProblem {
   /** [rows] the user's weights. */
   readonly weights: Float64Array;
   readonly totalWeight: number;
-  /** [multipliers] such as "label=1/B/+". */
+  /** [multipliers], for example "label=1/B/+". */
   readonly multiplierNames: readonly string[];
   /** [multipliers] */
   readonly bounds: Float64Array;
   readonly gridAxes: readonly GridAxis[];
-  /** Whether the multipliers alone make up an objective, so that a grid needs none beside them. */
+  /** Whether the multipliers alone form an objective, so that a grid does not add the error to it. */
   readonly spansObjective: boolean;
-  /** What was left out, for people. */
+  /** Messages about parts that the constraint does not cover. */
   readonly warnings: readonly string[];
-  /** The learner's rows for multipliers; `withObjective` false leaves the objective out of them. */
+  /** Returns the learner's rows for the given multipliers; with `withObjective` false, without the objective. */
   respond(multipliers: Float64Array, withObjective?: boolean): OracleRows;
-  /** @param predictions [rows]; decisions, or their probabilities */
+  /**
+   * Evaluates predictions.
+   * @param predictions [rows]; decisions, or their probabilities
+   */
   evaluate(predictions: ArrayLike<number>): Evaluation;
-  /** Multipliers that give the Lagrangian the same or a larger value for every predictor. */
+  /** Returns multipliers at which the Lagrangian is equal or larger for every predictor. */
   project(multipliers: Float64Array): Float64Array;
 }
 
-/** "event/group/sign" for each slot: all with +, then, where there are two sides, all with -. */
+/** Returns "event/group/sign" for each slot: first all with +, then, if there are two sides, all with -. */
 export function nameMultipliers(
   slots: readonly { readonly event: number; readonly group: string }[],
   events: readonly string[],

@@ -7,11 +7,14 @@ import type { MatrixSource } from '../data/read-matrix.ts';
 
 /** Options of a reduction's `fit`. */
 export interface ReductionFitOptions {
-  /** The group of each row; several attributes are crossed. It is no feature unless X has it too. */
+  /**
+   * The group of each row; for several attributes, their combinations form the groups. It is a feature only if X
+   * holds it too.
+   */
   readonly sensitive: SensitiveSource;
-  /** Splits the rows: groups are compared within each of its levels, and never between them. */
+  /** Stratifies the rows: groups are compared only within each level of this feature. */
   readonly control?: SensitiveSource | undefined;
-  /** One weight per row, 0 or more; it enters the objective and the constraint. A row of weight 2 counts as two. */
+  /** One weight per row, 0 or more. Weights enter the objective and the constraint. A row of weight 2 counts as two. */
   readonly sampleWeight?: ColumnSource | undefined;
   readonly onProgress?: OnProgress | undefined;
   /** Stops the work between two fits; the promise then rejects with the signal's reason. */
@@ -27,7 +30,7 @@ export const REDUCTION_FIT_OPTION_NAMES: OptionNames<ReductionFitOptions> = {
   signal: true,
 };
 
-/** Rows of a reduction, on the host. */
+/** Rows of a reduction, in host memory. */
 export interface ReductionRows extends FitRows {
   readonly groups: CategoricalColumn;
   readonly control: CategoricalColumn | undefined;
@@ -35,7 +38,7 @@ export interface ReductionRows extends FitRows {
 
 /**
  * Reads the rows of a reduction.
- * @throws {DataValidationError} for missing or infinite values, lengths that differ, or no groups
+ * @throws {DataValidationError} if values are missing or infinite, lengths differ, or there are no groups
  */
 export async function readReductionRows(
   x: MatrixSource,
@@ -51,7 +54,7 @@ export async function readReductionRows(
   };
 }
 
-/** Whoever is not held to types may leave the options out. */
+/** Checks that `sensitive` is given, because callers without type checks may leave the options out. */
 function withGroups(options: ReductionFitOptions | null | undefined): ReductionFitOptions {
   const sensitive: unknown = options?.sensitive ?? undefined;
   if (options && sensitive !== undefined) return options;

@@ -9,7 +9,7 @@ import type { GridSearchFit, GridSearchOptions } from './grid-search-options.ts'
 import type { ReductionFit } from './reduction-fit.ts';
 import type { ReductionsOptions } from './reductions-options.ts';
 
-/** The kinds that saved reductions have. */
+/** The kinds of saved reductions. */
 export const REDUCTIONS_KIND = 'reductions_wrapper';
 export const GRID_SEARCH_KIND = 'grid_search_reduction';
 
@@ -19,7 +19,7 @@ const COUNT = z.int().min(0);
 const NUMBERS = z.array(z.number());
 const MULTIPLIERS = z.record(z.string(), z.number());
 
-/** How far a sum of weights may be from 1 by rounding and writing. */
+/** The largest deviation of a sum of weights from 1, by rounding and serialization. */
 const ROUNDING = 1e-6;
 
 const STEP = z.object({
@@ -51,11 +51,11 @@ const FIT = z
     const expect = expectation(refinement);
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     const areShares = weights.length === predictors.length && Math.abs(total - 1) <= ROUNDING;
-    expect('weights', areShares, 'one per predictor and a sum of 1: they are no probabilities of its predictors');
+    expect('weights', areShares, 'one per predictor, with a sum of 1, because they are probabilities');
     expect('errors', errors.length === predictors.length, 'one per predictor');
     expect('excesses', excesses.length === predictors.length, 'one per predictor');
-    expect('last_iteration', at.last_iteration === history.length - 1, 'the place of the last of history');
-    expect('best_iteration', at.best_iteration < history.length, 'a place in history');
+    expect('last_iteration', at.last_iteration === history.length - 1, 'the index of the last entry of history');
+    expect('best_iteration', at.best_iteration < history.length, 'an index into history');
   });
 
 const GRID_FIT = z
@@ -72,17 +72,17 @@ const GRID_FIT = z
     expect('lambdas', lambdas.length === predictors.length, 'one per predictor');
     expect('errors', errors.length === predictors.length, 'one per predictor');
     expect('violations', violations.length === predictors.length, 'one per predictor');
-    expect('best_index', best < predictors.length, 'a place among the predictors');
+    expect('best_index', best < predictors.length, 'an index into the predictors');
   });
 
-/** What fields say of each other: an issue at the field that does not agree. */
+/** Returns a function that adds an issue at a field that does not agree with the others. */
 function expectation(refinement: z.RefinementCtx) {
   return (field: string, holds: boolean, expected: string): void => {
     if (!holds) refinement.addIssue({ code: 'custom', path: [field], message: `expected ${expected}` });
   };
 }
 
-/** The options that were given, in snake_case. */
+/** Converts the given options to snake_case JSON. */
 export function optionsToJson(options: ReductionsOptions | GridSearchOptions): Record<string, unknown> {
   const { estimator, costs, ...others } = options;
   const given = Object.entries(others).filter(([, value]) => value !== undefined);
@@ -93,7 +93,7 @@ export function optionsToJson(options: ReductionsOptions | GridSearchOptions): R
   };
 }
 
-/** What was learned as plain data. */
+/** Converts a fitted reduction to plain data. */
 export function fitToJson(fit: ReductionFit): z.input<typeof FIT> {
   return {
     predictors: fit.predictors.map((predictor) => predictor.toJSON()),
@@ -114,8 +114,8 @@ export function fitToJson(fit: ReductionFit): z.input<typeof FIT> {
 }
 
 /**
- * The options and what was learned of a saved `ReductionsWrapper`.
- * @throws {DataValidationError} for anything else
+ * Reads the options and the result of a saved `ReductionsWrapper`.
+ * @throws {DataValidationError} if the JSON is anything else
  */
 export function readReductions(json: unknown): { options: ReductionsOptions; fit: ReductionFit | undefined } {
   const { params, state } = readEstimatorJson(json, REDUCTIONS_KIND, { params: PARAMS, state: FIT });
@@ -141,7 +141,7 @@ export function readReductions(json: unknown): { options: ReductionsOptions; fit
   };
 }
 
-/** What a grid search learned as plain data. */
+/** Converts the result of a grid search to plain data. */
 export function gridToJson(fit: GridSearchFit): z.input<typeof GRID_FIT> {
   return {
     predictors: fit.predictors.map((predictor) => predictor.toJSON()),
@@ -154,8 +154,8 @@ export function gridToJson(fit: GridSearchFit): z.input<typeof GRID_FIT> {
 }
 
 /**
- * The options and what was learned of a saved `GridSearchReduction`.
- * @throws {DataValidationError} for anything else
+ * Reads the options and the result of a saved `GridSearchReduction`.
+ * @throws {DataValidationError} if the JSON is anything else
  */
 export function readGridSearch(json: unknown): { options: GridSearchOptions; fit: GridSearchFit | undefined } {
   const { params, state } = readEstimatorJson(json, GRID_SEARCH_KIND, { params: PARAMS, state: GRID_FIT });
@@ -173,7 +173,7 @@ export function readGridSearch(json: unknown): { options: GridSearchOptions; fit
   };
 }
 
-/** @throws {DataValidationError} with the first that cannot be read */
+/** @throws {DataValidationError} if a predictor cannot be read; names the first */
 function readPredictors(kind: string, predictors: readonly EstimatorJson[]): readonly Estimator[] {
   const read = (json: EstimatorJson, index: number): Estimator => {
     try {
@@ -182,7 +182,7 @@ function readPredictors(kind: string, predictors: readonly EstimatorJson[]): rea
       if (!(cause instanceof DataValidationError)) throw cause;
       throw new DataValidationError(`Predictor ${String(index)} of this '${kind}' cannot be read: ${cause.message}`, {
         context: { kind, index },
-        suggestion: 'Estimators of other libraries are saved and read by their own means.',
+        suggestion: 'Save and read estimators of other libraries with the functions of those libraries.',
         cause,
       });
     }
@@ -190,7 +190,7 @@ function readPredictors(kind: string, predictors: readonly EstimatorJson[]): rea
   return Object.freeze(predictors.map(read));
 }
 
-/** What {@link optionsToJson} wrote; the constructor checks the values. */
+/** Reads what {@link optionsToJson} wrote; the constructor checks the values. */
 function readOptions({ estimator, costs, ...params }: Record<string, unknown>): ReductionsOptions & GridSearchOptions {
   const { false_positive: falsePositive, false_negative: falseNegative } = (costs ?? {}) as Record<string, number>;
   return {
@@ -204,7 +204,7 @@ function readOptions({ estimator, costs, ...params }: Record<string, unknown>): 
   };
 }
 
-/** T stands for itself. */
+/** The option T stays T. */
 function toSnakeCase(name: string): string {
   return name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -15,12 +15,12 @@ import type { ReductionFit } from './reduction-fit.ts';
 /** Options of {@link ReductionsWrapper}. */
 export interface ReductionsOptions extends ConstraintOptions {
   /**
-   * What learns: an estimator, or anything with `fit(X, y, { sampleWeight })` and `predict(X)`.
+   * The learner: an estimator, or any object with `fit(X, y, { sampleWeight })` and `predict(X)`.
    * @defaultValue LogisticRegression, or LinearRegression for a square or absolute loss, with precision 'float64'
    */
   readonly estimator?: EstimatorSource | undefined;
   /**
-   * Sets the largest sum of multipliers, 1 / eps, and the bound where none is given; 1e-12 or more.
+   * Sets the largest sum of multipliers, 1 / eps, and the default bound; 1e-12 or more.
    * @defaultValue 0.01
    */
   readonly eps?: number | undefined;
@@ -30,7 +30,7 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly differenceBound?: number | undefined;
   /**
-   * What a ratio bound may be missed by, as a difference of rates.
+   * The slack of a ratio bound, as a difference of rates.
    * @defaultValue 0
    */
   readonly ratioBoundSlack?: number | undefined;
@@ -40,36 +40,35 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly upperBound?: number | undefined;
   /**
-   * `overall` holds every group to the overall rate, so that two groups may
-   * differ by twice the bound; `pairwise` halves it (of a ratio it takes the
-   * root), so that no two groups differ by more than it.
+   * `overall` bounds every group against the overall rate, so two groups may differ by twice the bound. `pairwise`
+   * halves the bound (of a ratio it takes the root), so that no two groups differ by more than the bound.
    * @defaultValue 'overall'
    */
   readonly bound?: BoundKind | undefined;
   /**
-   * The most iterations.
+   * The maximum number of iterations.
    * @defaultValue 50
    */
   readonly T?: number | undefined;
   /**
-   * Stops at a duality gap below this.
+   * The search stops at a duality gap below this.
    * @defaultValue half the standard error of the first predictor's error
    */
   readonly nu?: number | undefined;
   /**
-   * The first learning rate of the multipliers, in units of eps.
+   * The initial learning rate of the multipliers, in units of eps.
    * @defaultValue 2
    */
   readonly eta0?: number | undefined;
   /**
-   * Seeds `predict`.
+   * The seed of `predict`.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
   /**
-   * How `predict` shares out chance: `draw` anew for each row of a call, by the
-   * row's place; `row` by a hash of the row's features, so that equal rows get
-   * equal answers, always and beside whichever rows.
+   * How `predict` assigns randomness. `draw` draws a number for each row of a call, by the row's position. `row`
+   * derives it from a hash of the row's features, so equal rows always get equal predictions, regardless of the other
+   * rows.
    * @defaultValue 'draw'
    */
   readonly randomization?: Randomization | undefined;
@@ -91,10 +90,10 @@ export const REDUCTIONS_OPTION_NAMES: OptionNames<ReductionsOptions> = {
   randomization: true,
 };
 
-/** With larger multipliers than 1 over this, rounding decides the linear programs. */
+/** With multipliers larger than 1 over this, rounding errors dominate the linear programs. */
 const MIN_EPS = 1e-12;
 
-/** {@link ReductionsOptions} with every default filled in. */
+/** {@link ReductionsOptions} with defaults filled in. */
 export interface ReductionsSettings {
   readonly estimator: Estimator;
   readonly constraint: ConstraintSettings;
@@ -107,8 +106,8 @@ export interface ReductionsSettings {
 }
 
 /**
- * Checks options and fills in their defaults.
- * @throws {ValueError} for unknown names, values out of range, and options of another constraint
+ * Checks options and fills in defaults.
+ * @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint
  */
 export function parseReductions(options: ReductionsOptions): ReductionsSettings {
   const eps = parseEps(options.eps ?? 0.01);
@@ -132,7 +131,7 @@ export function parseReductions(options: ReductionsOptions): ReductionsSettings 
   });
 }
 
-/** @throws {ValueError} where a seed is not finite */
+/** @throws {ValueError} if the seed is not finite */
 export function parseSeed(seed: number): number {
   if (Number.isFinite(seed)) return seed;
   throw invalidParameter('seed', 'be a finite number', seed);
@@ -148,7 +147,7 @@ function positive(parameter: string, value: number): number {
   throw invalidParameter(parameter, 'be above 0', value);
 }
 
-/** The bound on the left side of the constraints, as options have it; undefined for a ratio. */
+/** Returns the bound on the left side of the constraints that follows from the options; undefined for a ratio. */
 function boundOf({
   constraint,
   eps = 0.01,
@@ -163,9 +162,8 @@ function boundOf({
 }
 
 /**
- * What of a constraint the answer leaves open, in words: a search that stopped
- * too early, or a bound that the estimator cannot meet. What is left of the
- * game, eps (1 + 2 gaps), counts as met.
+ * Returns warnings about the constraint that the result may not meet: the search stopped too early, or the estimator
+ * cannot meet the bound. An excess of up to eps (1 + 2 gaps), which the game leaves open, counts as met.
  */
 export function unmetWarnings(fit: ReductionFit, options: ReductionsOptions): string[] {
   const { bestGap, nu, lastIteration, history, bestIteration } = fit;
@@ -176,12 +174,12 @@ export function unmetWarnings(fit: ReductionFit, options: ReductionsOptions): st
   return [
     ...(isEarly
       ? [
-          `the search stopped after ${String(T)} iterations at a duality gap of ${bestGap.toPrecision(2)}, above ${nu.toPrecision(2)}: the constraint need not hold, nor the error be the least; raise T`,
+          `the search stopped after ${String(T)} iterations at a duality gap of ${bestGap.toPrecision(2)}, above ${nu.toPrecision(2)}: the constraint may not hold, and the error may not be minimal; raise T`,
         ]
       : []),
     ...(isUnmet
       ? [
-          `the constraint is not met on the training rows: ${violation.toPrecision(3)} where the bound is ${bound.toPrecision(3)}; raise the bound, or take features that allow it`,
+          `the constraint is not met on the training rows: ${violation.toPrecision(3)} where the bound is ${bound.toPrecision(3)}; raise the bound, or use features that allow it`,
         ]
       : []),
   ];

@@ -31,18 +31,24 @@ import {
 
 /** Options of {@link ReductionsWrapper.predict}. */
 export interface RandomizedPredictOptions {
-  /** @defaultValue the constructor's */
+  /**
+   * The seed of this call.
+   * @defaultValue the constructor's
+   */
   readonly seed?: number | undefined;
-  /** @defaultValue the constructor's */
+  /**
+   * How randomness is assigned to rows.
+   * @defaultValue the constructor's
+   */
   readonly randomization?: Randomization | undefined;
 }
 
 const RANDOMIZED_PREDICT_OPTION_NAMES: OptionNames<RandomizedPredictOptions> = { seed: true, randomization: true };
 
-/** One predictor of a pool, by itself. */
+/** One predictor of a pool, used alone. */
 export interface DeterministicChoice {
   readonly predictor: Estimator;
-  /** Its place among the predictors. */
+  /** Its index among the predictors. */
   readonly index: number;
   /** The objective on the training rows. */
   readonly error: number;
@@ -50,35 +56,29 @@ export interface DeterministicChoice {
   readonly excess: number;
 }
 
-/** What a bound may be missed by in rounding. */
+/** The rounding error by which a bound may be exceeded. */
 const ROUNDING = 1e-12;
 
 /**
- * The exponentiated gradient reduction: learns a mixture of predictors of least
- * error whose rates differ between groups by no more than a bound, on the
- * training rows and in expectation.
+ * Implements the exponentiated gradient reduction. It learns the mixture of predictors with the least error whose
+ * rates differ between groups by at most a bound, on the training rows and in expectation.
  *
- * A game between predictors and multipliers (one per event, group and side) is
- * played to a small duality gap. Each step asks the estimator for its best
- * answer to relabelled, reweighted rows; the multipliers follow
- * lambda = B e^theta / (1 + sum e^theta), B = 1 / eps; a linear program finds
- * the best mixture of the predictors so far. The answer's error is within
- * 2 gaps of the best mixture's under the same bound, and its excess over the
- * bound at most eps (1 + 2 gaps), as far as the estimator finds best answers.
+ * Predictors and multipliers (one per event, group and side) play a game until the duality gap is small. Each step
+ * fits the estimator to relabelled, reweighted rows. The multipliers follow lambda = B e^theta / (1 + sum e^theta), B
+ * = 1 / eps. A linear program finds the best mixture of the predictors so far. If the estimator finds best responses,
+ * the error of the result is within 2 gaps of that of the best mixture under the same bound. Its excess over the
+ * bound is then at most eps (1 + 2 gaps).
  *
- * Predictions are randomised: two equal rows may be decided differently (see
- * `randomization`, `bestDeterministic`). A regression as the estimator of
- * decisions decides at 0.5. The constraint is met by giving up
- * accuracy, and holds on new rows only up to sampling error; nothing is
- * constrained that the constraint does not name.
+ * Predictions are randomised: two equal rows may be decided differently (see `randomization`, `bestDeterministic`).
+ * If the estimator of decisions is a regression, it decides at a threshold of 0.5. The constraint is met at a cost in
+ * accuracy, and holds on new rows only up to sampling error. Rates that the constraint does not name are not
+ * constrained.
  *
- * A group without rows in an event is not constrained there, which `warnings`
- * say; a parity with one group, or without any row in its events, is an error.
- * Where all rows have one label, predictors are constants.
+ * A group without rows in an event is not constrained there; `warnings` report it. A parity with one group, or
+ * without any row in its events, is an error. If all rows have one label, predictors are constants.
  *
- * Source: Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A
- * Reductions Approach to Fair Classification; for losses Agarwal, Dudik and Wu
- * (2019), Fair Regression.
+ * Source: Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A Reductions Approach to Fair Classification; for
+ * losses Agarwal, Dudik and Wu (2019), Fair Regression.
  * @example
  * ```ts
  * import { ReductionsWrapper } from 'evenhand/training';
@@ -99,7 +99,7 @@ export class ReductionsWrapper {
   readonly #settings: ReductionsSettings;
   #result: ReductionFit | undefined;
 
-  /** @throws {ValueError} for unknown names, values out of range, and options of another constraint */
+  /** @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint */
   constructor(options: ReductionsOptions = {}) {
     assertKnownOptions('ReductionsWrapper', options, REDUCTIONS_OPTION_NAMES);
     this.#settings = parseReductions(options);
@@ -107,12 +107,12 @@ export class ReductionsWrapper {
   }
 
   /**
-   * Learns from rows, and forgets what was learned before.
+   * Learns from rows, and discards what an earlier `fit` learned.
    * @param X [rows, features], finite
    * @param y [rows]; 0 or 1, or finite values for a square or absolute loss
-   * @param options the groups, and what else there is
-   * @throws {DataValidationError} for missing or infinite values, lengths that differ, or too few groups
-   * @throws {TrainingError} where the estimator fails
+   * @param options the groups and further options
+   * @throws {DataValidationError} if values are missing or infinite, lengths differ, or there are too few groups
+   * @throws {TrainingError} if the estimator fails
    */
   async fit(X: MatrixSource, y: ColumnSource, options: ReductionFitOptions): Promise<this> {
     assertKnownOptions('ReductionsWrapper.fit', options, REDUCTION_FIT_OPTION_NAMES);
@@ -127,8 +127,8 @@ export class ReductionsWrapper {
   }
 
   /**
-   * The probability that the mixture decides 1: [rows], the sum of weight x
-   * decision. It is no probability of y = 1.
+   * Returns the probability that the mixture decides 1: [rows], the sum of weight x decision. It is not a probability
+   * of y = 1.
    * @throws {TrainingError} before `fit`
    * @throws {ValueError} for a square or absolute loss, whose predictions are values
    */
@@ -141,9 +141,8 @@ export class ReductionsWrapper {
   }
 
   /**
-   * The mean of the mixture's predictions, each cut to the range, for
-   * `bounded_group_loss`: [rows]. Losses are convex, so that no group's mean
-   * loss is larger than under the randomised predictions.
+   * Returns the mean of the mixture's predictions, each clipped to the range, for `bounded_group_loss`: [rows].
+   * Losses are convex, so no group's mean loss is larger than under the randomised predictions.
    * @throws {TrainingError} before `fit`
    * @throws {ValueError} for a constraint on decisions
    */
@@ -160,9 +159,8 @@ export class ReductionsWrapper {
   }
 
   /**
-   * Randomised predictions, [rows]: decisions 0 or 1, or for a square or
-   * absolute loss the value of a predictor picked for each row. The same seed
-   * and rows give the same predictions.
+   * Returns randomised predictions, [rows]: decisions 0 or 1, or for a square or absolute loss the value of a
+   * predictor drawn for each row. The same seed and rows give the same predictions.
    * @throws {TrainingError} before `fit`
    */
   async predict(X: MatrixSource, options: RandomizedPredictOptions = {}): Promise<Uint8Array | Float64Array> {
@@ -177,10 +175,10 @@ export class ReductionsWrapper {
   }
 
   /**
-   * The predictor of least error among those that keep to the bound by
-   * themselves on the training rows. It decides without chance; its error is at
-   * least the mixture's. Ask a regression among them with { threshold: 0.5 }.
-   * @throws {TrainingError} before `fit`, or where no predictor keeps to the bound
+   * Returns the predictor of least error among those that satisfy the bound alone, on the training rows. It is
+   * deterministic; its error is at least that of the mixture. If it is a regression, call its `predict` with {
+   * threshold: 0.5 }.
+   * @throws {TrainingError} before `fit`, or if no predictor satisfies the bound
    */
   bestDeterministic(): DeterministicChoice {
     const { predictors, errors, excesses } = this.result;
@@ -196,16 +194,16 @@ export class ReductionsWrapper {
       return Object.freeze(within.reduce((best, other) => (other.error < best.error ? other : best)));
     const smallest = Math.min(...excesses);
     throw new TrainingError(
-      `None of ${String(predictors.length)} predictors keeps to the bound by itself: the best exceeds it by ${smallest.toPrecision(3)}.`,
+      `None of ${String(predictors.length)} predictors satisfies the bound alone: the best exceeds it by ${smallest.toPrecision(3)}.`,
       {
         context: { predictors: predictors.length, smallestExcess: smallest },
         suggestion:
-          "Predict with the mixture (randomization 'row' answers equal rows equally), or fit with a larger bound.",
+          "Predict with the mixture (randomization 'row' gives equal rows equal predictions), or fit with a larger bound.",
       },
     );
   }
 
-  /** Everything that `fit` found. */
+  /** The complete result of `fit`. */
   get result(): ReductionFit {
     return fittedOr(this.#result, 'ReductionsWrapper');
   }
@@ -220,27 +218,27 @@ export class ReductionsWrapper {
     return this.result.weights;
   }
 
-  /** The multipliers of the best iteration, "event/group/sign": the price of each constraint that binds. */
+  /** The multipliers of the best iteration, "event/group/sign": the price of each binding constraint. */
   get lambda(): Multipliers {
     return this.result.lambda;
   }
 
-  /** The duality gap of the answer. */
+  /** The duality gap of the result. */
   get bestGap(): number {
     return this.result.bestGap;
   }
 
-  /** From 0. */
+  /** The index of the best iteration, from 0. */
   get bestIteration(): number {
     return this.result.bestIteration;
   }
 
-  /** From 0. */
+  /** The index of the last iteration, from 0. */
   get lastIteration(): number {
     return this.result.lastIteration;
   }
 
-  /** How often the estimator was asked. */
+  /** The number of calls of the estimator. */
   get oracleCalls(): number {
     return this.result.oracleCalls;
   }
@@ -250,18 +248,18 @@ export class ReductionsWrapper {
     return this.result.history;
   }
 
-  /** Groups that the constraint could not reach. */
+  /** Messages about groups that the constraint does not cover. */
   get warnings(): readonly string[] {
     return this.result.warnings;
   }
 
-  /** A copy with the same options that has learned nothing. */
+  /** Returns an unfitted copy with the same options. */
   clone(): ReductionsWrapper {
-    // Fits use clones of the estimator, so that copies may share it.
+    // Fits use clones of the estimator, so copies can share it.
     return new ReductionsWrapper(this.#options);
   }
 
-  /** The options and what was learned, as plain data; estimators by their own `toJSON`. */
+  /** Returns the options and the fitted state as plain data; estimators are stored by their own `toJSON`. */
   toJSON(): EstimatorJson {
     return {
       kind: REDUCTIONS_KIND,
@@ -272,7 +270,7 @@ export class ReductionsWrapper {
 
   /**
    * Reads what {@link ReductionsWrapper.toJSON} wrote.
-   * @throws {DataValidationError} for other data
+   * @throws {DataValidationError} if the data are anything else
    */
   static fromJSON(json: unknown): ReductionsWrapper {
     const { options, fit } = readReductions(json);

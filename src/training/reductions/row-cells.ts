@@ -2,22 +2,22 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { totalOf } from '../estimators/estimator-rows.ts';
 
-/** One event and one group that occur together: what a constraint holds to a bound. */
+/** An event and a group that occur together; a constraint bounds each slot. */
 interface Slot {
   /** An index into {@link RowCells.events}. */
   readonly event: number;
-  /** Its slashes escaped, as names of multipliers have it. */
+  /** The group's name with slashes escaped, as in the names of multipliers. */
   readonly group: string;
 }
 
 /**
- * Rows as cells (event, group, label). All that a constraint needs of rows are
- * sums over cells, so that its cost follows the rows and never rows x groups.
+ * Rows as cells (event, group, label). A constraint needs only sums over cells, so its cost grows with the rows, not
+ * with rows x groups.
  */
 export interface RowCells {
   /** [rows] the cell of each row: 2 slot + label; the last two cells are rows without an event. */
   readonly codes: Int32Array;
-  /** In the order of events, and of groups within them. */
+  /** Ordered by event, then by group. */
   readonly slots: readonly Slot[];
   readonly events: readonly string[];
   /** [rows], 0 or more. */
@@ -25,29 +25,29 @@ export interface RowCells {
   readonly totalWeight: number;
   /** [cells] the share of the total weight. */
   readonly shares: Float64Array;
-  /** What was left out of the constraint, for people. */
+  /** Messages about parts that the constraint does not cover. */
   readonly warnings: readonly string[];
 }
 
-/** Rows to be told apart. */
+/** The rows to sort into cells. */
 export interface CellSource {
-  /** [rows] 0 or 1; all 0 where labels do not count. */
+  /** [rows] 0 or 1; all 0 if labels do not matter. */
   readonly labels: ArrayLike<number>;
-  /** [rows] the true labels or values, which rank groups of one weight. */
+  /** [rows] the true labels or values, which order groups of equal weight. */
   readonly truths: Float64Array;
   /** [rows], 0 or more, some above 0. */
   readonly weights: Float64Array;
   readonly groups: CategoricalColumn;
-  /** Splits each event; none when left out. */
+  /** Splits each event by the levels of this feature; optional. */
   readonly control: CategoricalColumn | undefined;
   /** The event of rows with label 0 and with label 1. */
   readonly events: readonly [string | null, string | null];
 }
 
 /**
- * Sorts rows into cells. A group without weight in an event has no cell there:
- * no rate of it exists, and a warning says so.
- * @throws {DataValidationError} where no row is in any event, or weights sum to too much
+ * Sorts rows into cells. A group without weight in an event has no cell there: its rate is undefined, and a warning
+ * says so.
+ * @throws {DataValidationError} if no row is in any event, or the sum of weights overflows
  */
 export function tabulateRows(source: CellSource): RowCells {
   const { labels, truths, weights, groups } = source;
@@ -86,7 +86,7 @@ export function tabulateRows(source: CellSource): RowCells {
   };
 }
 
-/** For each cell, the sum of weight x value over its rows, over the total weight. */
+/** Computes, for each cell, the sum of weight x value over its rows, divided by the total weight. */
 export function cellMeans({ codes, weights, totalWeight, shares }: RowCells, values: ArrayLike<number>): Float64Array {
   const sums = new Float64Array(shares.length);
   for (let row = 0; row < codes.length; row++) {
@@ -95,19 +95,22 @@ export function cellMeans({ codes, weights, totalWeight, shares }: RowCells, val
   return sums.map((sum) => sum / totalWeight);
 }
 
-/** "control=low,label=1": every level of the control feature with every event of the constraint. */
+/**
+ * Returns names such as "control=low,label=1": every level of the control feature combined with every event of the
+ * constraint.
+ */
 function listEvents({ events, control }: CellSource): string[] {
   const names = [...new Set(events)].filter((name) => name !== null);
   if (control === undefined) return names;
   return control.labels.flatMap((level) => names.map((name) => `control=${escapeSlash(level)},${name}`));
 }
 
-/** Slashes part the names of multipliers, so that one inside a name is written with a backslash. */
+/** Escapes slashes inside a name, because slashes separate the parts of the names of multipliers. */
 function escapeSlash(name: string): string {
   return name.replaceAll(/[\\/]/g, (sign) => `\\${sign}`);
 }
 
-/** The event of each row as an index, -1 for none. */
+/** Returns a function that gives the event index of each row, or -1 if it has none. */
 function eventIndexes({ labels, events, control }: CellSource, names: readonly string[]): (row: number) => number {
   const own = [...new Set(events)].filter((name) => name !== null);
   const ofLabel = events.map((name) => (name === null ? -1 : own.indexOf(name)));
@@ -119,7 +122,7 @@ function eventIndexes({ labels, events, control }: CellSource, names: readonly s
   };
 }
 
-/** [events x groups] 0 where the pair has weight, -1 elsewhere. */
+/** [events x groups] 0 if the pair has weight, -1 otherwise. */
 function occupiedSlots({ weights, groups }: CellSource, eventOf: (row: number) => number, events: number): Int32Array {
   const occupied = new Int32Array(events * groups.labels.length).fill(-1);
   for (let row = 0; row < weights.length; row++) {
@@ -154,10 +157,9 @@ function noEvent({ events }: CellSource): DataValidationError {
 }
 
 /**
- * The codes of the groups that have weight, the heaviest first, then those of the smaller sum
- * of truths, then by label. Solvers break ties by position, and a lattice leaves the last group
- * out: ordered by what groups hold, the order of rows decides nothing, and names only between
- * groups that are alike in both.
+ * Returns the codes of the groups that have weight: by weight descending, then by the sum of truths ascending, then
+ * by label. Solvers break ties by position, and a lattice leaves out the last group. With this order, the order of
+ * rows does not affect the result, and names affect it only between groups that are equal in both sums.
  */
 export function rankGroups(groups: CategoricalColumn, truths: Float64Array, weights: Float64Array): number[] {
   const totals = new Float64Array(groups.labels.length);

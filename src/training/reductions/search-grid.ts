@@ -7,15 +7,15 @@ import { nearestPredictor, type Oracle } from './oracle.ts';
 import type { Multipliers } from './reduction-fit.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 
-/** Beyond this a lattice of any size that can be fitted is blind in nearly all directions. */
+/** With more axes, a lattice of any feasible size leaves nearly all directions unexplored. */
 const MAX_AXES = 500;
 
-/** Beyond this a lattice is coarse, and a warning says so. */
+/** With more axes, a lattice is coarse, and a warning says so. */
 const FINE_AXES = 4;
 
 /**
- * Asks the oracle at every point of a grid, and picks the point of least
- * (1 - w) error + w largest violation; the first of equals.
+ * Calls the oracle at every point of a grid, and selects the point that minimises (1 - w) error + w largest
+ * violation; the first of equals.
  */
 export async function searchGrid(
   problem: ReductionProblem,
@@ -65,7 +65,7 @@ function readPoint({ multiplierNames }: ReductionProblem, point: Multipliers): F
   const known = new Set(multiplierNames);
   for (const [name, value] of Object.entries(point)) {
     if (!known.has(name)) {
-      throw new ValueError(`The grid parameter names '${name}', which is no multiplier of this constraint.`, {
+      throw new ValueError(`The grid parameter names '${name}', which is not a multiplier of this constraint.`, {
         context: { parameter: 'grid', name, known: multiplierNames.slice(0, 20) },
         suggestion: suggestNames(name, multiplierNames, 'multipliers'),
       });
@@ -85,6 +85,6 @@ function warningsFor({ gridAxes, warnings }: ReductionProblem, { grid }: GridSea
   if (grid !== undefined || gridAxes.length <= FINE_AXES) return warnings;
   return [
     ...warnings,
-    `the grid has ${String(gridAxes.length)} dimensions, which a few points cover thinly; ReductionsWrapper searches them all`,
+    `the grid has ${String(gridAxes.length)} dimensions, which a few points cover only sparsely; ReductionsWrapper searches all of them`,
   ];
 }

@@ -7,20 +7,20 @@ import { NODE_GPU_MACHINES } from './machines-of-node-gpu.ts';
 import { PROCESSOR_MACHINES } from './machines-of-the-processor.ts';
 import { WEBGPU_MACHINES } from './machines-of-webgpu.ts';
 
-describe('a mend on one line', () => {
-  it('is what is said, where there is no command', () => {
+describe('a fix on one line', () => {
+  it('is the prose if there is no command', () => {
     expect(asOneLine('Update the driver.')).to.equal('Update the driver.');
     expect(asOneLine('Update it.\nRestart the machine.')).to.equal('Update it. Restart the machine.');
   });
 
-  it('with one command is all of it', () => {
+  it('is the complete fix if there is one command', () => {
     expect(asOneLine('Install it with:\nnpm install a')).to.equal('Install it with: npm install a');
     expect(asOneLine('Look.\nThen install it with:\nnpm install a')).to.equal(
       'Look. Then install it with: npm install a',
     );
   });
 
-  it('with more is the first command, and who tells the rest', () => {
+  it('is the first command and a reference to evenhand doctor if there are more', () => {
     const first = 'Install it: apt-get install a (all steps: evenhand doctor)';
     expect(asOneLine('Install it:\napt-get install a\nOn Fedora:\ndnf install a')).to.equal(first);
     expect(asOneLine('Install it:\napt-get install a\nexport A=a')).to.equal(first);
@@ -34,7 +34,7 @@ describe('a mend on one line', () => {
         const line = asOneLine(mend);
         expect(line.length, line).to.be.at.most(500);
         expect(line).to.not.match(/\n|\([^()]*:\s*\)/);
-        // A command comes after a colon, or none does; "&&" joins parts of one.
+        // A command follows a colon; "&&" joins parts of one command.
         const commands = [...line.matchAll(COMMAND)].map(([command]) => command);
         const others = commands.filter((command) => command !== 'pip' && command !== 'npm');
         expect(others.length, line).to.be.at.most(1);

@@ -10,7 +10,7 @@ import { WEBGPU_MACHINES } from './machines-of-webgpu.ts';
 
 const DIAGNOSED_MACHINES = [...NODE_GPU_MACHINES, ...WEBGPU_MACHINES, ...PROCESSOR_MACHINES];
 
-describe('what a backend misses', () => {
+describe('the missing parts of a backend', () => {
   for (const { title, backend, machine, tells } of DIAGNOSED_MACHINES) {
     const count = tells.length === 0 ? 'nothing' : String(tells.length);
     it(`${backend} on ${title}: ${count} missing`, () => {
@@ -25,14 +25,14 @@ describe('what a backend misses', () => {
     });
   }
 
-  it('on this machine, a package that is installed is not told of as missing', () => {
+  it('do not include an installed package on this machine', () => {
     const whats = diagnose('webgpu', thisHost()).map(({ what }) => what);
     expect(whats.filter((what) => what.includes('not installed'))).to.deep.equal([]);
   });
 });
 
 describe('the NVIDIA device of a machine', () => {
-  it('is told by its driver, its device, or Windows around this Linux', () => {
+  it('is detected by its driver, its device, or WSL', () => {
     expect(hasNvidiaGpu(fakeHost())).to.equal(false);
     expect(hasNvidiaGpu(fakeHost({ files: { '/proc/driver/nvidia/version': '' } }))).to.equal(true);
     expect(hasNvidiaGpu(fakeHost({ files: { '/dev/nvidia3': '' } }))).to.equal(true);

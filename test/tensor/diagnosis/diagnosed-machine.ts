@@ -1,7 +1,10 @@
 import type { TensorBackend } from '../../../src/tensor/index.ts';
 import type { FakeMachine } from './fake-host.ts';
 
-/** A machine, a backend, and what a person has to be told: each line a text that `what` contains, then those of `mend`. */
+/**
+ * A machine, a backend, and the expected messages: each line is a text that `what` contains, followed by those of
+ * `mend`.
+ */
 export interface DiagnosedMachine {
   readonly title: string;
   readonly backend: TensorBackend;

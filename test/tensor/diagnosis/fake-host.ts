@@ -2,22 +2,22 @@ import path from 'node:path';
 
 import type { Host } from '../../../src/tensor/diagnosis/host.ts';
 
-/** A machine for a diagnosis, all in memory. */
+/** A machine for a diagnosis, in memory. */
 export interface FakeMachine {
   readonly platform?: string;
   readonly arch?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Files and what is in them; their folders are there too. */
+  /** Files and their contents; their folders exist too. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Libraries that the linker's cache names, by their paths; they are on the disk as well. */
+  /** Paths of libraries that the linker's cache names; they exist on disk as well. */
   readonly cached?: readonly string[];
-  /** The whole text of the cache instead. */
+  /** The complete text of the cache instead. */
   readonly cacheText?: string | null;
   /** Packages and their folders. */
   readonly packages?: Readonly<Record<string, string>>;
 }
 
-/** Such a machine: Linux on x64 with nothing on it, unless told otherwise. */
+/** Creates such a machine; by default Linux on x64 with nothing installed. */
 export function fakeHost(machine: FakeMachine = {}): Host {
   const { platform = 'linux', arch = 'x64', env = {}, cached = [], packages = {} } = machine;
   const paths = platform === 'win32' ? path.win32 : path.posix;

@@ -23,7 +23,7 @@ const GPU_PACKAGE = {
 const CUDA = inFolder('/usr/local/cuda-11.8/targets/x86_64-linux/lib', CUDA_11);
 const CUDNN = '/usr/lib/x86_64-linux-gnu/libcudnn.so.8';
 
-/** Machines on their way to CUDA. */
+/** Machines for the diagnosis of CUDA. */
 export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
   {
     title: 'a machine with everything for CUDA',
@@ -61,8 +61,8 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
         '--gpus all',
       ],
       [`the package '${GPU}' is not installed`, `npm install ${GPU}@4.22.0`],
-      [`CUDA 11's run-time libraries cannot be found: ${CUDA_11.join(', ')}`, 'cuda-11-8-0-download-archive'],
-      ['cuDNN 8 cannot be found: libcudnn.so.8', "pip install 'nvidia-cudnn-cu11<9'"],
+      [`CUDA 11's run-time libraries were not found: ${CUDA_11.join(', ')}`, 'cuda-11-8-0-download-archive'],
+      ['cuDNN 8 were not found: libcudnn.so.8', "pip install 'nvidia-cudnn-cu11<9'"],
     ],
   },
   {
@@ -99,7 +99,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
     tells: [['no lib/napi-v8/tfjs_binding.node', 'npm_config_tfjs_binding_binary_host_mirror']],
   },
   {
-    title: 'a driver older than CUDA 11 takes',
+    title: 'a driver older than CUDA 11 supports',
     backend: 'node-gpu',
     machine: {
       files: { ...driver('450.66'), ...DEVICE, ...GPU_PACKAGE },
@@ -109,7 +109,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
     tells: [['the NVIDIA driver is 450.66, and CUDA 11 needs 450.80.02 or newer', 'Update the NVIDIA driver']],
   },
   {
-    title: 'the oldest driver that CUDA 11 takes',
+    title: 'the oldest driver that CUDA 11 supports',
     backend: 'node-gpu',
     machine: {
       files: { ...driver('450.80.02'), ...DEVICE, ...GPU_PACKAGE },
@@ -127,8 +127,8 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       packages: { [GPU]: GPU_FOLDER },
     },
     tells: [
-      ['the NVIDIA driver 550.54.15 is loaded, but its library libcuda.so.1 is not here', '--gpus all'],
-      ['there is no device (no /dev/nvidia0 or the like)', 'nvidia-smi'],
+      ['the NVIDIA driver 550.54.15 is loaded, but its library libcuda.so.1 was not found', '--gpus all'],
+      ['there is no device (no /dev/nvidia0 or similar)', 'nvidia-smi'],
     ],
   },
   {
@@ -146,12 +146,12 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       packages: { [GPU]: GPU_FOLDER },
     },
     tells: [
-      ['libcusparse.so.11; CUDA 13 is here, but tfjs-node-gpu needs 11', 'can stand beside others'],
-      ['libcudnn.so.8; cuDNN 9 is here, but tfjs-node-gpu needs 8', 'cudnn-archive'],
+      ['libcusparse.so.11; CUDA 13 is installed, but tfjs-node-gpu needs 11', 'can be installed beside other versions'],
+      ['libcudnn.so.8; cuDNN 9 is installed, but tfjs-node-gpu needs 8', 'cudnn-archive'],
     ],
   },
   {
-    title: 'CUDA 11 in its own folder, of which the linker was not told, without one of its libraries',
+    title: 'CUDA 11 in a folder that the linker does not search, without one of its libraries',
     backend: 'node-gpu',
     machine: {
       files: {
@@ -164,9 +164,9 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       packages: { [GPU]: GPU_FOLDER },
     },
     tells: [
-      ["CUDA 11's run-time libraries cannot be found: libcusparse.so.11", 'nvidia-cusparse-cu11'],
+      ["CUDA 11's run-time libraries were not found: libcusparse.so.11", 'nvidia-cusparse-cu11'],
       [
-        'libcusolver.so.11 can be found in /usr/local/cuda-11.2/lib64 only, where the dynamic linker does not look',
+        'libcusolver.so.11 is only in /usr/local/cuda-11.2/lib64, which the dynamic linker does not search',
         'export LD_LIBRARY_PATH=/usr/local/cuda-11.2/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}',
       ],
     ],

@@ -1,6 +1,6 @@
 import type { DiagnosedMachine } from './diagnosed-machine.ts';
 
-/** Machines that compute on their processor. */
+/** Machines for the diagnosis of CPU backends. */
 export const PROCESSOR_MACHINES: readonly DiagnosedMachine[] = [
   {
     title: 'a machine without tfjs-node',
@@ -9,7 +9,7 @@ export const PROCESSOR_MACHINES: readonly DiagnosedMachine[] = [
     tells: [["the package '@tensorflow/tfjs-node' is not installed", 'npm install @tensorflow/tfjs-node@4.22.0']],
   },
   {
-    title: 'a stand-in under the name of tfjs-node',
+    title: 'another package under the name of tfjs-node',
     backend: 'node',
     machine: {
       files: { '/app/n/package.json': '{"name":"@tensorflow/tfjs"}' },
@@ -23,7 +23,7 @@ export const PROCESSOR_MACHINES: readonly DiagnosedMachine[] = [
     ],
   },
   {
-    title: 'tfjs-node without its library on an ARM processor, whose archive has another address',
+    title: 'tfjs-node without its library on an ARM processor, whose archive has another URL',
     backend: 'node',
     machine: {
       arch: 'arm64',

@@ -11,7 +11,7 @@ const NVIDIA_VULKAN = '/usr/lib/x86_64-linux-gnu/libGLX_nvidia.so.0';
 const manifest = (library: string): string =>
   `{"file_format_version": "1.0.1", "ICD": {"library_path": "${library}", "api_version": "1.3.242"}}`;
 
-/** Machines on their way to Vulkan. */
+/** Machines for the diagnosis of Vulkan. */
 export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
   {
     title: 'a machine with everything for Vulkan',
@@ -36,7 +36,11 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
         "the packages 'webgpu' and '@tensorflow/tfjs-backend-webgpu' are not installed",
         'npm install webgpu@0.6.2 @tensorflow/tfjs-backend-webgpu@4.22.0',
       ],
-      ['the Vulkan loader libvulkan.so.1 is not here', '\napt-get install libvulkan1\n', '\ndnf install vulkan-loader'],
+      [
+        'the Vulkan loader libvulkan.so.1 was not found',
+        '\napt-get install libvulkan1\n',
+        '\ndnf install vulkan-loader',
+      ],
       ['no Vulkan driver is installed (no manifest in the folders vulkan/icd.d)', 'mesa-vulkan-drivers'],
     ],
   },
@@ -50,7 +54,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
     },
     tells: [
       ["the package '@tensorflow/tfjs-backend-webgpu' is not installed", 'npm install webgpu@0.6.2'],
-      ['libvulkan.so.1 is not here', 'libvulkan1'],
+      ['libvulkan.so.1 was not found', 'libvulkan1'],
     ],
   },
   {
@@ -87,7 +91,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
     ],
   },
   {
-    title: 'a container that was given the part for computing alone',
+    title: 'a container with only the compute capability',
     backend: 'webgpu',
     machine: {
       files: { ...DAWN, ...DEVICE, ...openDriver('550.54.15') },
@@ -98,15 +102,15 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       [
         'no Vulkan driver is installed',
         'NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics',
-        "exactly the driver's version, -server where the driver is",
+        "Install exactly the driver's version",
         "\napt-get install 'libnvidia-gl-550=550.54.15*'\n",
         "\napt-get install 'libnvidia-gl-550-server=550.54.15*'\n",
-        'The NVIDIA driver 550.54.15 is here without its part for Vulkan',
+        'The NVIDIA driver 550.54.15 is installed without its Vulkan part',
       ],
     ],
   },
   {
-    title: 'a manifest whose library is not there',
+    title: 'a manifest whose library does not exist',
     backend: 'webgpu',
     machine: {
       files: { ...DAWN, '/usr/share/vulkan/icd.d/intel_icd.json': manifest('/usr/lib/libvulkan_intel.so') },
@@ -121,7 +125,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
     ],
   },
   {
-    title: 'a manifest whose library lies where the linker does not look',
+    title: 'a manifest whose library is in a folder that the linker does not search',
     backend: 'webgpu',
     machine: {
       files: {
@@ -153,7 +157,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
     tells: [],
   },
   {
-    title: 'a variable that names a manifest which is not there, before those of the folders',
+    title: 'a variable that names a missing manifest, before those of the folders',
     backend: 'webgpu',
     machine: {
       env: { VK_DRIVER_FILES: '/gone/icd.json' },
@@ -161,7 +165,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LOADER],
       packages: WEBGPU_PACKAGES,
     },
-    tells: [['VK_DRIVER_FILES names no manifest that is there (/gone/icd.json)', 'unset VK_DRIVER_FILES']],
+    tells: [['VK_DRIVER_FILES does not name an existing manifest (/gone/icd.json)', 'unset VK_DRIVER_FILES']],
   },
   {
     title: 'a manifest in the home of the user',
@@ -193,6 +197,6 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       files: { 'C:\\app\\webgpu\\index.js': '' },
       packages: { webgpu: 'C:\\app\\webgpu', '@tensorflow/tfjs-backend-webgpu': 'C:\\app\\b' },
     },
-    tells: [["the package 'webgpu' is not whole (no dist\\win32-x64\\dawn.node)", 'npm install webgpu@0.6.2']],
+    tells: [["the package 'webgpu' is incomplete (no dist\\win32-x64\\dawn.node)", 'npm install webgpu@0.6.2']],
   },
 ];

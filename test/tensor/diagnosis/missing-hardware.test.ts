@@ -12,59 +12,59 @@ const SOFTWARE = {
   '/sw/libvk_swiftshader.so': '',
 };
 const manifest = (library: string): string => `{"ICD": {"library_path": "${library}", "api_version": "1.3.242"}}`;
-const WRITE_ONE = /only its manifest is not|echo/;
+const WRITE_ONE = /but its manifest is missing|echo/;
 
-/** What a person is told where Vulkan offers no hardware, as Dawn found. */
+/** Returns the fix that is shown if Dawn finds no hardware. */
 const mendOn = ({ files, ...machine }: FakeMachine): string =>
   missingHardware(fakeHost({ ...machine, files: { ...driver('535.104.05'), ...DEVICE, ...files } }), 'no adapter').mend;
 
-describe('what to do where Vulkan offers no NVIDIA GPU', () => {
+describe('the fix if Vulkan offers no NVIDIA GPU', () => {
   for (const library of ['libGLX_nvidia.so.0', NVIDIA_VULKAN, 'libEGL_nvidia.so.0']) {
-    it(`although a manifest names ${library}, which is here: to install what the library opens in turn`, () => {
+    it(`a manifest names the installed ${library}: install the libraries that it depends on`, () => {
       const cached = [NVIDIA_VULKAN, `${LIBRARIES}/libEGL_nvidia.so.0`, `${LIBRARIES}/libEGL.so.1`];
       const mend = mendOn({ files: { [SEARCHED]: manifest(library) }, cached });
       expect(mend).to.not.match(WRITE_ONE);
       expect(mend).to.include('\napt-get install libx11-6 libxext6 libegl1 libglvnd0\n');
-      expect(mend).to.include('libX11.so.6, libXext.so.6, libGLdispatch.so.0 cannot be found');
+      expect(mend).to.include('libX11.so.6, libXext.so.6, libGLdispatch.so.0 were not found');
       expect(mend).to.match(/:\nvulkaninfo --summary(\n|$)/);
     });
   }
 
-  it('and all that the library opens is here: nothing is said to be absent', () => {
+  it('all libraries that it depends on are installed: names no missing library', () => {
     const names = ['libX11.so.6', 'libXext.so.6', 'libEGL.so.1', 'libGLdispatch.so.0'];
     const cached = [NVIDIA_VULKAN, ...names.map((name) => `${LIBRARIES}/${name}`)];
     const mend = mendOn({ files: { [SEARCHED]: manifest('libGLX_nvidia.so.0') }, cached });
-    expect(mend).to.not.include('cannot be found');
+    expect(mend).to.not.include('were not found');
     expect(mend).to.include('vulkaninfo --summary');
   });
 
-  it('and no manifest names the library: to write one', () => {
+  it('no manifest names the library: create one', () => {
     const mend = mendOn({ cached: [NVIDIA_VULKAN] });
-    expect(mend).to.include('only its manifest is not. Write one:\nmkdir');
+    expect(mend).to.include('but its manifest is missing. Create one:\nmkdir');
     expect(mend).to.not.include('VK_DRIVER_FILES');
   });
 
-  it('and a variable names the software driver alone: to unset it, where the other manifest would be found', () => {
+  it('a variable names only the software driver: unset it if another manifest would be found', () => {
     const env = { VK_DRIVER_FILES: '/sw/icd.json' };
     const files = { ...SOFTWARE, [SEARCHED]: manifest('libGLX_nvidia.so.0') };
     const mend = mendOn({ env, files, cached: [NVIDIA_VULKAN] });
-    expect(mend).to.include("VK_DRIVER_FILES names other drivers, and keeps the loader from NVIDIA's");
+    expect(mend).to.include("VK_DRIVER_FILES names other drivers and hides NVIDIA's from the loader");
     expect(mend).to.match(/\nunset VK_DRIVER_FILES$/);
   });
 
-  it('and a variable names the software driver, with no other manifest: to write one and name it', () => {
+  it('a variable names the software driver, without another manifest: create one and set its path', () => {
     const mend = mendOn({ env: { VK_ICD_FILENAMES: '/sw/icd.json' }, files: SOFTWARE, cached: [NVIDIA_VULKAN] });
-    expect(mend).to.include('only its manifest is not. Write one:\nmkdir');
+    expect(mend).to.include('but its manifest is missing. Create one:\nmkdir');
     expect(mend).to.match(/\nexport VK_DRIVER_FILES="\$HOME\/.*nvidia_icd\.json"$/);
   });
 
-  it('and the manifest names the library where it is not: to name it where it is', () => {
+  it('the manifest names a wrong path of the library: create one with the right path', () => {
     const mend = mendOn({ files: { [SEARCHED]: manifest('/gone/libGLX_nvidia.so.0') }, cached: [NVIDIA_VULKAN] });
-    expect(mend).to.include(`The driver's library is in ${LIBRARIES}, not where ${SEARCHED} names it.`);
-    expect(mend).to.not.include('only its manifest is not');
+    expect(mend).to.include(`The driver's library is in ${LIBRARIES}, but ${SEARCHED} names another path.`);
+    expect(mend).to.not.include('its manifest is missing');
   });
 
-  it('and the machine has no NVIDIA GPU: to install the driver of its GPU', () => {
+  it('the machine has no NVIDIA GPU: install the driver of its GPU', () => {
     const { mend } = missingHardware(fakeHost(), 'no adapter');
     expect(mend).to.include('\napt-get install mesa-vulkan-drivers\n');
     expect(mend).to.match(/\nvulkaninfo --summary$/);

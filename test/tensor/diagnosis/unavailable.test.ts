@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { unavailable } from '../../../src/tensor/diagnosis/unavailable.ts';
 import { fakeHost } from './fake-host.ts';
 
-/** An error as Node's loader throws it. */
+/** Creates an error as Node's loader throws it. */
 function loaderError(text: string, from = ''): Error {
   const error = Object.assign(new Error(text), { code: 'ERR_DLOPEN_FAILED' });
   error.stack = `Error: ${text}\n    at Module._extensions..node${from}`;
@@ -15,7 +15,7 @@ const FOLDER = `/app/node_modules/${GPU}`;
 const HOST = fakeHost({ packages: { [GPU]: FOLDER } });
 
 describe('a native library that cannot be opened', () => {
-  it('because it is cut off: is removed, since the install step keeps it, and built again', () => {
+  it('is removed and rebuilt if it is truncated, because the install step keeps existing files', () => {
     const { reason, missing } = unavailable(
       loaderError(`${FOLDER}/lib/napi-v8/tfjs_binding.node: file too short`),
       HOST,
@@ -27,7 +27,7 @@ describe('a native library that cannot be opened', () => {
     expect(missing[0]?.mend).to.include(`\nnpm rebuild --ignore-scripts=false ${GPU}\n`);
   });
 
-  it('where only the stack names the package', () => {
+  it('is recognised if only the stack names the package', () => {
     const error = loaderError(
       'libtensorflow.so.2: invalid ELF header',
       '\n    at Object.<anonymous> (/app/node_modules/@tensorflow/tfjs-node/dist/index.js:60:18)',
@@ -36,7 +36,7 @@ describe('a native library that cannot be opened', () => {
     expect(missing[0]?.mend).to.include('\nnpm rebuild --ignore-scripts=false @tensorflow/tfjs-node\n');
   });
 
-  it('of Dawn, which comes inside its package: is installed again, once its folder is gone', () => {
+  it('is reinstalled after its folder is removed if it belongs to Dawn, which is part of its package', () => {
     const { missing } = unavailable(
       loaderError('/a/node_modules/webgpu/dist/linux-x64/dawn.node: file too short'),
       HOST,
@@ -44,7 +44,7 @@ describe('a native library that cannot be opened', () => {
     expect(missing[0]?.mend).to.match(/^Remove the folder .*:\nnpm install webgpu@0\.6\.2 /);
   });
 
-  it('for want of another library is not mended by the same file again', () => {
+  it('is not fixed by a reinstall if another library is missing', () => {
     const { missing } = unavailable(
       loaderError(`/lib/libc.so.6: version 'GLIBC_2.38' not found (required by ${FOLDER}/deps/lib/libtensorflow.so.2)`),
       HOST,
@@ -54,7 +54,7 @@ describe('a native library that cannot be opened', () => {
 });
 
 describe('why a backend could not start', () => {
-  it('names an absent package, and is else the first line that was thrown', () => {
+  it('names a missing package, and otherwise is the first line of the error', () => {
     expect(unavailable(new Error("Cannot find package 'a' imported from b"), HOST).reason).to.equal(
       "the package 'a' is not installed",
     );

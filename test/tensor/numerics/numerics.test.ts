@@ -8,16 +8,16 @@ import { describeOn } from '../../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 
-/** The first time that a kernel is asked, it is compiled. */
+/** A kernel is compiled when it is used for the first time. */
 const CASE_LIMIT_MILLIS = 60_000;
 
-describe('what tensor ops are asked', () => {
-  it('is asked once each, under names of their own', () => {
+describe('the cases of tensor ops', () => {
+  it('have unique names', () => {
     const names = NUMERICS_CASES.map(({ op, name }) => `${op}: ${name}`);
     expect(new Set(names).size).to.equal(names.length);
   });
 
-  it('leaves float32 what it must leave it, and no more than a thousandth', () => {
+  it('have tolerances that float32 needs, and at most a thousandth', () => {
     for (const { tolerance } of NUMERICS_CASES) expect(tolerance).to.be.within(0, 1e-3);
   });
 });

@@ -7,13 +7,13 @@ import { expect } from 'chai';
 import { loadTensorflow } from '../../../src/tensor/index.ts';
 import { describeOnSoftwareGpu, softwareGpuEnv } from '../../helpers/software-gpu.ts';
 
-/** Collects garbage, by V8's own function. */
+/** Collects garbage, with V8's own function. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
 }
 
-/** What a suite on a software GPU must not change for others. */
+/** The state that a suite on a software GPU must not change for others. */
 interface Surroundings {
   readonly driver: string | undefined;
   readonly hasNavigator: boolean;
@@ -31,7 +31,7 @@ describe('a software GPU in tests @slow', () => {
   });
 
   describeOnSoftwareGpu('while its suite runs', () => {
-    it('is what tensors are computed on, by the driver that was found', async () => {
+    it('computes the tensors, with the driver that was found', async () => {
       expect(tf.getBackend()).to.equal('webgpu');
       expect(process.env['VK_DRIVER_FILES']).to.equal(softwareGpuEnv()?.VK_DRIVER_FILES);
       const product = tf.matMul(tf.ones([100, 30]), tf.ones([30, 2]));
@@ -40,7 +40,7 @@ describe('a software GPU in tests @slow', () => {
     });
   });
 
-  // A suite of its own, since Mocha runs a suite's tests before the suites in it.
+  // A separate suite, because Mocha runs the tests of a suite before its nested suites.
   describe('after its suite', () => {
     it('leaves the backend, the environment and the navigator as they were', () => {
       expect(tf.getBackend()).to.equal('cpu');
@@ -49,7 +49,7 @@ describe('a software GPU in tests @slow', () => {
   });
 
   describeOnSoftwareGpu('in a later suite', () => {
-    it('still computes, though nothing on the global object holds it and garbage was collected', async () => {
+    it('still computes after garbage collection, although the global object does not reference it', async () => {
       collectGarbage();
       const sum = tf.matMul(tf.ones([200, 300]), tf.ones([300, 200])).sum();
       collectGarbage();

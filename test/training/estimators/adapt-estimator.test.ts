@@ -11,7 +11,7 @@ import { NearestMean } from './nearest-mean.ts';
 const X = [[1], [2], [8], [9]];
 const Y = [0, 0, 1, 1];
 
-/** A model that answers as it is told to. */
+/** Creates a model that returns given predictions. */
 const answering = (predict: unknown, predictProba?: unknown) => ({
   fit: () => undefined,
   predict: () => predict,
@@ -38,7 +38,7 @@ describe('adaptEstimator', () => {
     ]);
   });
 
-  it('passes a matrix where the model takes one', async () => {
+  it('passes a matrix if the model expects one', async () => {
     const seen: Matrix[] = [];
     const model = {
       fit: (x: Matrix) => seen.push(x),
@@ -50,13 +50,13 @@ describe('adaptEstimator', () => {
   });
 
   const answers: [string, unknown, unknown, number[], number[]][] = [
-    ['decisions stand for probabilities', [0, 1, 1, 0], undefined, [0, 1, 1, 0], [0, 1, 1, 0]],
+    ['decisions are used as probabilities', [0, 1, 1, 0], undefined, [0, 1, 1, 0], [0, 1, 1, 0]],
     ['booleans are decisions', [false, true, true, false], undefined, [0, 1, 1, 0], [0, 1, 1, 0]],
-    ['promises are waited for', Promise.resolve([0, 0, 0, 1]), undefined, [0, 0, 0, 1], [0, 0, 0, 1]],
+    ['promises are awaited', Promise.resolve([0, 0, 0, 1]), undefined, [0, 0, 0, 1], [0, 0, 0, 1]],
     ['typed arrays are read', Uint8Array.of(1, 0, 0, 1), undefined, [1, 0, 0, 1], [1, 0, 0, 1]],
-    ['probabilities are used where they are', [0, 0, 0, 0], [0.1, 0.2, 0.8, 1], [0, 0, 0, 0], [0.1, 0.2, 0.8, 1]],
+    ['probabilities are used if they exist', [0, 0, 0, 0], [0.1, 0.2, 0.8, 1], [0, 0, 0, 0], [0.1, 0.2, 0.8, 1]],
     [
-      'of probabilities of 0 and 1 the second is taken',
+      'the second of the probabilities of 0 and 1 is used',
       [0, 0, 0, 0],
       [
         [1, 0],
@@ -76,12 +76,12 @@ describe('adaptEstimator', () => {
     });
   }
 
-  it('decides by probabilities where a threshold is given', async () => {
+  it('decides by probabilities if a threshold is given', async () => {
     const estimator = await adaptEstimator(answering([0, 0, 0, 0], [0.1, 0.2, 0.8, 1])).fit(X, Y);
     expect([...(await estimator.predict(X, { threshold: 0.2 }))]).to.deep.equal([0, 1, 1, 1]);
   });
 
-  it('gives the values of a regression as they are', async () => {
+  it('returns the values of a regression unchanged', async () => {
     const estimator = await adaptEstimator(answering([-3, 0.5, 2, 7]), { task: 'regression' }).fit(X, [1, 2, 3, 4.5]);
     expect(await estimator.predict(X)).to.deep.equal(Float64Array.of(-3, 0.5, 2, 7));
     expect(await estimator.predictProba(X)).to.deep.equal(Float64Array.of(0, 0.5, 1, 1));
@@ -89,15 +89,20 @@ describe('adaptEstimator', () => {
   });
 
   const faults: [string, unknown, unknown, RegExp][] = [
-    ['too few values', [0, 1], undefined, /predict\(X\) of the adapted model gave 2 values for 4 rows/],
-    ['values that are no decisions', [0, 1, 0.5, 1], undefined, /gave 0\.5 at index 2, which is not 0 or 1/],
+    ['too few values', [0, 1], undefined, /predict\(X\) of the adapted model returned 2 values for 4 rows/],
+    ['values that are not decisions', [0, 1, 0.5, 1], undefined, /returned 0\.5 at index 2, which is not 0 or 1/],
     ['text', ['a', 'b', 'c', 'd'], undefined, /predict\(X\) must hold numbers, but holds 'a' at index 0/],
     ['nothing', undefined, undefined, /predict\(X\)/],
-    ['a missing value', [0, NaN, 1, 1], undefined, /gave nothing at index 1/],
-    ['no probabilities', [0, 0, 0, 0], [0, 1.5, 1, 1], /predictProba\(X\) .* 1\.5 at index 1, which is no probability/],
+    ['a missing value', [0, NaN, 1, 1], undefined, /returned no value at index 1/],
+    [
+      'values that are not probabilities',
+      [0, 0, 0, 0],
+      [0, 1.5, 1, 1],
+      /predictProba\(X\) .* 1\.5 at index 1, which is not a probability/,
+    ],
   ];
   for (const [title, predict, predictProba, message] of faults) {
-    it(`refuses ${title} from the model`, async () => {
+    it(`rejects ${title} from the model`, async () => {
       const estimator = await adaptEstimator(answering(predict, predictProba)).fit(X, Y);
       const failure = await failureOf(predictProba === undefined ? estimator.predict(X) : estimator.predictProba(X));
       expect(failure).to.be.instanceOf(DataValidationError);
@@ -105,7 +110,7 @@ describe('adaptEstimator', () => {
     });
   }
 
-  it('clones by the function that makes models', async () => {
+  it('clones with the function that creates models', async () => {
     let made = 0;
     const estimator = adaptEstimator(() => {
       made++;
@@ -115,7 +120,7 @@ describe('adaptEstimator', () => {
     expect(made).to.equal(2);
   });
 
-  it("clones by the model's own method before it copies", () => {
+  it("prefers the model's own clone method to copying", () => {
     let cloned = 0;
     const model = {
       ...answering([0]),
@@ -139,12 +144,12 @@ describe('adaptEstimator', () => {
     expect([...(await copy.predict(X))]).to.deep.equal([1, 1, 0, 0]);
   });
 
-  it('tells what to do where an object cannot be copied', () => {
+  it('suggests a fix if an object cannot be copied', () => {
     const estimator = adaptEstimator(answering([0]));
     expect(() => estimator.clone()).to.throw(ValueError, /cannot be copied/);
   });
 
-  it('writes what the model writes, and refuses where it cannot', async () => {
+  it('stores the JSON of the model, and throws if the model has none', async () => {
     const written = (await adaptEstimator(new NearestMean()).fit(X, Y)).toJSON();
     expect(written.kind).to.equal('adapted');
     expect(written.state).to.deep.equal({ features: 1, model: { means: [[1.5], [8.5]], totals: [2, 2] } });
@@ -153,7 +158,7 @@ describe('adaptEstimator', () => {
     expect(() => silent.toJSON()).to.throw(TrainingError, /no toJSON method/);
   });
 
-  it('refuses unknown options, with the known ones', () => {
+  it('rejects unknown options, and lists the known ones', () => {
     const model = new NearestMean();
     expect(() => adaptEstimator(model, { features: 'columns' as 'rows' })).to.throw(ValueError, /rows, matrix/);
     expect(() => adaptEstimator(model, { task: 'ranking' as 'binary' })).to.throw(ValueError, /binary, regression/);
@@ -161,12 +166,12 @@ describe('adaptEstimator', () => {
 });
 
 describe('toEstimator', () => {
-  it('leaves an estimator as it is', () => {
+  it('returns an estimator unchanged', () => {
     const estimator = new ConstantClassifier(1);
     expect(toEstimator(estimator)).to.equal(estimator);
   });
 
-  it('takes models, and functions that make models or estimators', async () => {
+  it('accepts models, and functions that create models or estimators', async () => {
     const sources: EstimatorSource[] = [new NearestMean(), () => new NearestMean(), () => new ConstantClassifier(0)];
     for (const source of sources) {
       const estimator = toEstimator(source);
@@ -179,11 +184,11 @@ describe('toEstimator', () => {
     ['nothing', null, /estimator parameter must be .* Got null instead/],
     ['a number', 3, /Got 3 instead/],
     ['an object without predict', { fit: () => undefined }, /an object with fit and predict/],
-    ['a class in place of a function', NearestMean, /failed, and should have made a model/],
-    ['a function that makes nothing', () => undefined, /Got undefined instead/],
+    ['a class in place of a function', NearestMean, /threw an error instead of returning a model/],
+    ['a function that returns nothing', () => undefined, /Got undefined instead/],
   ];
   for (const [title, source, message] of refusals) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => toEstimator(source as EstimatorSource)).to.throw(ValueError, message);
     });
   }
@@ -207,12 +212,12 @@ describe('isEstimator', () => {
 
 describe('ConstantClassifier', () => {
   for (const probability of [-0.1, 1.1, NaN]) {
-    it(`refuses the probability ${probability}`, () => {
+    it(`rejects the probability ${probability}`, () => {
       expect(() => new ConstantClassifier(probability)).to.throw(ValueError, /must lie in \[0, 1\]/);
     });
   }
 
-  it('gives its probability without having seen rows', async () => {
+  it('returns its probability before fit', async () => {
     expect(await new ConstantClassifier(0.3).predictProba([[1], [2]])).to.deep.equal(Float64Array.of(0.3, 0.3));
     expect(await new ConstantClassifier(0.5).predict([[1], [2]])).to.deep.equal(Uint8Array.of(1, 1));
   });

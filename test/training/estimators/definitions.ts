@@ -15,7 +15,7 @@ function scoreOf(row: readonly number[], { coefficients, intercept }: Linear): n
   return row.reduce((sum, value, column) => sum + value * (coefficients[column] ?? NaN), intercept);
 }
 
-/** The objective of logistic regression, term by term. */
+/** Computes the objective of logistic regression, term by term. */
 export function objectiveOf({ x, y, weights }: PlainRows, model: Linear, l2: number): number {
   const losses = x.map((row, index) => {
     const score = scoreOf(row, model);
@@ -26,7 +26,7 @@ export function objectiveOf({ x, y, weights }: PlainRows, model: Linear, l2: num
   return losses.reduce((sum, loss) => sum + loss, (l2 / 2) * squares);
 }
 
-/** The objective's derivative by each coefficient and the intercept, in size, per unit of weight. */
+/** Computes the absolute derivative of the objective by each coefficient and the intercept, per unit of weight. */
 export function slopesOf(rows: PlainRows, model: Linear, l2: number): number[] {
   const rests = rows.x.map((row, index) => (rows.y[index] ?? NaN) - 1 / (1 + Math.exp(-scoreOf(row, model))));
   const means = weightedMeans(rows, (row, value) => (rests[row] ?? NaN) * value);
@@ -34,7 +34,7 @@ export function slopesOf(rows: PlainRows, model: Linear, l2: number): number[] {
   return means.map((mean, column) => Math.abs(mean - (l2 * (model.coefficients[column] ?? 0)) / total));
 }
 
-/** {@link slopesOf}, each in units of its feature's root mean square. */
+/** Computes {@link slopesOf}, each in units of its feature's root mean square. */
 export function scaledSlopesOf(rows: PlainRows, model: Linear, l2: number): number[] {
   const squares = weightedMeans(rows, (_, value) => value * value);
   return slopesOf(rows, model, l2).map((slope, column) => slope / Math.sqrt(squares[column] ?? NaN));
@@ -44,7 +44,7 @@ function weightsOf({ x, weights }: PlainRows): readonly number[] {
   return weights ?? x.map(() => 1);
 }
 
-/** For each feature, and for the intercept's 1, the weighted mean of a function of row and value. */
+/** Computes, for each feature and for the intercept's 1, the weighted mean of a function of row and value. */
 function weightedMeans(rows: PlainRows, of: (row: number, value: number) => number): number[] {
   const weights = weightsOf(rows);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -57,7 +57,7 @@ function weightedMeans(rows: PlainRows, of: (row: number, value: number) => numb
   return sums.map((sum) => sum / total);
 }
 
-/** The largest distance between values of the same place. */
+/** Returns the largest distance between values at the same index. */
 export function largestDistance(a: ArrayLike<number>, b: ArrayLike<number>): number {
   if (a.length !== b.length) return NaN;
   return Array.from(a).reduce((most, value, place) => Math.max(most, Math.abs(value - (b[place] ?? NaN))), 0);

@@ -24,7 +24,7 @@ describe('estimators on rows of extreme size', () => {
     ['log odds', () => new LogisticRegression({ l2: 0, precision: 'float64' }).fit(tiny, [0, 1, 1, 0])],
   ];
   for (const [what, fit] of NOT_FINITE) {
-    it(`refuse ${what} that is not finite`, async () => {
+    it(`reject ${what} that is not finite`, async () => {
       const error = await failure(fit());
       expect(error).to.be.instanceOf(TrainingError);
       expect((error as TrainingError).message).to.match(/not finite/);
@@ -37,7 +37,7 @@ describe('estimators on rows of extreme size', () => {
     ['float32', 'wasm', 1e-4],
   ] as const;
   for (const [precision, backend, tolerance] of PRECISIONS) {
-    it(`learn the same from weights of any unit, with the penalty in it: ${precision}`, async () => {
+    it(`learn the same from weights in any unit, with the penalty in the same unit: ${precision}`, async () => {
       const { x, y } = makeRows(200);
       for (const l2 of [0, 2]) {
         const logistic = await new LogisticRegression({ l2, precision, backend }).fit(x, y);
@@ -65,30 +65,30 @@ describe('estimators on rows of extreme size', () => {
     () => new LinearRegression(),
     () => new MlLogisticRegression(),
   ]) {
-    it(`refuse weights whose sum no number holds: ${create().constructor.name}`, async () => {
+    it(`reject weights whose sum overflows: ${create().constructor.name}`, async () => {
       const error = await failure(create().fit([[1], [2]], [0, 1], { sampleWeight: [1e308, 1e308] }));
       expect(error).to.be.instanceOf(DataValidationError);
       expect((error as Error).message).to.match(/sampleWeight/);
     });
   }
 
-  it('refuse class weights that no sum holds', async () => {
+  it('reject class weights whose sum overflows', async () => {
     const model = new LogisticRegression({ classWeight: { 0: 1e308, 1: 1 }, precision: 'float64' });
     expect(await failure(model.fit([[1], [2], [3]], [0, 0, 1]))).to.be.instanceOf(TrainingError);
   });
 });
 
-describe('warnings of columns that nearly repeat each other', () => {
-  it('do not promise one prediction where the fit has not converged', async () => {
+describe('warnings about nearly collinear columns', () => {
+  it('do not promise equal predictions if the fit has not converged', async () => {
     const x = Array.from({ length: 30 }, (_, row) => [row, row + 1e-9 * ((row * 7) % 5)]);
     const y = x.map((_, row) => (row * 5) % 11);
     const { warnings, converged } = await new LinearRegression().fit(x, y);
-    expect(warnings.join()).to.match(/repeat each other to rounding/);
+    expect(warnings.join()).to.match(/collinear up to rounding/);
     expect(warnings.join().includes('predict the same')).to.equal(converged);
   });
 });
 
-describe('estimators whose JSON was changed', () => {
+describe('estimators whose JSON was modified', () => {
   const CHANGED: readonly [string, { toJSON(): { kind: string; params: object } }, object][] = [
     ['a negative penalty', new LogisticRegression(), { l2: -1 }],
     ['no iterations', new LogisticRegression(), { max_iterations: 0 }],
@@ -98,14 +98,14 @@ describe('estimators whose JSON was changed', () => {
     ['a probability of 2', new ConstantClassifier(0.5), { probability: 2 }],
   ];
   for (const [title, model, change] of CHANGED) {
-    it(`are refused as data with ${title}: ${model.constructor.name}`, () => {
+    it(`are rejected as invalid data with ${title}: ${model.constructor.name}`, () => {
       const json = model.toJSON();
       const read = (): unknown => estimatorFromJson({ ...json, params: { ...json.params, ...change } });
       expect(read).to.throw(DataValidationError, json.kind);
     });
   }
 
-  it('are refused where the kind is no text', () => {
+  it('are rejected if the kind is not text', () => {
     for (const kind of [5, null, { toString: 5 }]) {
       expect(() => estimatorFromJson({ kind, params: {}, state: null })).to.throw(DataValidationError);
     }

@@ -8,9 +8,8 @@ import { largestDistance } from './definitions.ts';
 const PRECISIONS: LinearRegressionOptions[] = [{ precision: 'float64' }, { precision: 'float32', backend: 'wasm' }];
 
 /**
- * Longley (1967), An appraisal of least squares programs for the electronic
- * computer, and its certified values: NIST Statistical Reference Datasets, of a
- * higher level of difficulty since the columns nearly repeat each other.
+ * Longley (1967), An appraisal of least squares programs for the electronic computer, and its certified values: NIST
+ * Statistical Reference Datasets. Its level of difficulty is higher, because the columns are nearly collinear.
  */
 const LONGLEY = {
   y: [60323, 61122, 60171, 61187, 63221, 63639, 64989, 63761, 66019, 67857, 68169, 66513, 68655, 69564, 69331, 70551],
@@ -52,7 +51,7 @@ describe('LinearRegression', () => {
     describe(`in ${how.precision}`, () => {
       const tolerance = how.precision === 'float64' ? 1e-12 : 1e-6;
 
-      it('goes through rows that lie on a plane', async () => {
+      it('fits rows on a plane exactly', async () => {
         const x = [
           [0, 0],
           [1, 0],
@@ -66,7 +65,7 @@ describe('LinearRegression', () => {
         expect(largestDistance([...model.coefficients, model.intercept], [2, -3, 1])).to.be.below(10 * tolerance);
       });
 
-      it('of one feature has the slope S_xy / (S_xx + l2), weighted', async () => {
+      it('has the weighted slope S_xy / (S_xx + l2) for one feature', async () => {
         const [x, y, weights] = [
           [1, 2, 4, 7],
           [2, 3, 3, 9],
@@ -93,15 +92,15 @@ describe('LinearRegression', () => {
         }
       });
 
-      it('shares a slope between columns that repeat each other, and tells', async () => {
+      it('shares a coefficient between collinear columns, and warns', async () => {
         const x = [[1], [2], [3], [5]].map(([a = 0]) => [a, a]);
         const model = await new LinearRegression(how).fit(x, [2, 4, 6, 10]);
         for (const value of model.coefficients) expect(value).to.be.closeTo(1, 1e-4);
         expect((await model.predict([[10, 10]]))[0]).to.be.closeTo(20, 1e-3);
-        expect(model.warnings.join()).to.match(/repeat each other/);
+        expect(model.warnings.join()).to.match(/columns are collinear/);
       });
 
-      it('goes through fewer rows than there are features', async () => {
+      it('fits rows exactly if there are fewer rows than features', async () => {
         const x = [
           [1, 2, 0],
           [0, 1, 4],
@@ -110,7 +109,7 @@ describe('LinearRegression', () => {
         expect(largestDistance(await model.predict(x), [3, -1])).to.be.below(1e-4);
       });
 
-      it('keeps the digits of targets far from 0', async () => {
+      it('keeps the precision of targets far from 0', async () => {
         const x = [[0], [1], [2], [3]];
         const model = await new LinearRegression(how).fit(
           x,
@@ -120,7 +119,7 @@ describe('LinearRegression', () => {
         expect((await model.predict([[10]]))[0]).to.be.closeTo(5e8 + 10, 1e-5);
       });
 
-      it('gives one value where the targets have one', async () => {
+      it('predicts one value if all targets are equal', async () => {
         const model = await new LinearRegression(how).fit([[1], [2], [3]], [0.1, 0.1, 0.1]);
         expect([...model.coefficients, model.intercept]).to.deep.equal([0, 0.1]);
         expect(model.converged).to.equal(true);
@@ -128,7 +127,7 @@ describe('LinearRegression', () => {
     });
   }
 
-  it('cuts probabilities to [0, 1], and decides by a threshold on values', async () => {
+  it('clips probabilities to [0, 1], and decides by a threshold on values', async () => {
     const model = await new LinearRegression().fit([[0], [1]], [0, 1]);
     const x = [[-1], [0.25], [2]];
     expect(largestDistance(await model.predict(x), [-1, 0.25, 2])).to.be.below(1e-12);
@@ -136,7 +135,7 @@ describe('LinearRegression', () => {
     expect(await model.predict(x, { threshold: 0.5 })).to.deep.equal(Uint8Array.of(0, 0, 1));
   });
 
-  it('in float32 is where it is in float64, to 1e-5', async () => {
+  it('equals in float32 the result in float64, to 1e-5', async () => {
     const random = createRandom(4);
     const x = Array.from({ length: 20_000 }, () => [random.normal(), 2000 + random.integer(30), random.integer(2)]);
     const y = x.map(([a = 0, b = 0, c = 0]) => 1e4 * (a + b / 10 + c + random.normal()));
@@ -152,7 +151,7 @@ describe('LinearRegression', () => {
     [{ precision: 'double' as 'float64' }, /precision parameter must be one of float32, float64/],
   ];
   for (const [options, message] of refusals) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       expect(() => new LinearRegression(options)).to.throw(ValueError, message);
     });
   }

@@ -9,10 +9,10 @@ import { makeRows } from './mixed-rows.ts';
 const PRECISIONS: LogisticRegressionOptions[] = [{ precision: 'float64' }, { precision: 'float32', backend: 'wasm' }];
 
 for (const how of PRECISIONS) {
-  describe(`LogisticRegression in ${how.precision}, on rows without a neat answer,`, () => {
+  describe(`LogisticRegression in ${how.precision}, on degenerate rows,`, () => {
     const precise = how.precision === 'float64';
 
-    it('tells of classes that a plane separates, and stops', async () => {
+    it('warns about classes that a plane separates, and stops', async () => {
       const model = await new LogisticRegression({ l2: 0, ...how }).fit([[1], [2], [4], [5]], [0, 0, 1, 1]);
       expect(model.converged).to.equal(true);
       expect(model.warnings).to.have.length(1);
@@ -21,7 +21,7 @@ for (const how of PRECISIONS) {
       expect(model.deviance).to.be.below(1e-6);
     });
 
-    it('tells of classes that are separated among some rows only', async () => {
+    it('warns about classes that are separated only among some rows', async () => {
       // All rows with the feature are of class 1; the others have odds of 1.
       const x = [[1], [1], [0], [0], [0], [0]];
       const model = await new LogisticRegression({ l2: 0, ...how }).fit(x, [1, 1, 0, 1, 0, 1]);
@@ -31,7 +31,7 @@ for (const how of PRECISIONS) {
       );
     });
 
-    it('does not take a loose tolerance for separated classes', async () => {
+    it('does not mistake a loose tolerance for separated classes', async () => {
       const { x, y } = makeRows(300);
       for (const tolerance of [0.1, 1e-2, 1e-3, 1e-4]) {
         const model = await new LogisticRegression({ l2: 0, tolerance, ...how }).fit(x, y);
@@ -39,18 +39,18 @@ for (const how of PRECISIONS) {
       }
     });
 
-    it('of no features at all gives the log odds', async () => {
+    it('predicts the log odds without any features', async () => {
       const model = await new LogisticRegression(how).fit([[], [], []], [1, 1, 0]);
       expect(model.intercept).to.be.closeTo(Math.log(2), 1e-6);
       expect((await model.predictProba([[], []]))[1]).to.be.closeTo(2 / 3, 1e-6);
     });
 
-    it('says nothing of separated classes that a penalty bounds', async () => {
+    it('does not warn about separated classes if a penalty bounds the coefficients', async () => {
       const model = await new LogisticRegression(how).fit([[1], [2], [4], [5]], [0, 0, 1, 1]);
       expect([model.converged, model.warnings]).to.deep.equal([true, []]);
     });
 
-    it('gives a constant column 0 and names it', async () => {
+    it('gives a constant column a coefficient of 0, and names it', async () => {
       const { x, y } = makeRows(100);
       const plain = await new LogisticRegression({ l2: 0, ...how }).fit(x, y);
       const model = await new LogisticRegression({ l2: 0, ...how }).fit(
@@ -58,11 +58,11 @@ for (const how of PRECISIONS) {
         y,
       );
       expect(model.coefficients[0]).to.equal(0);
-      expect(model.warnings).to.deep.equal(['column 0: one value only, so the coefficient is 0']);
+      expect(model.warnings).to.deep.equal(['column 0: only one value, so the coefficient is 0']);
       expect([...model.coefficients.slice(1)]).to.deep.equal([...plain.coefficients]);
     });
 
-    it('shares a coefficient between columns that repeat each other, and tells', async () => {
+    it('shares a coefficient between collinear columns, and warns', async () => {
       const { x, y } = makeRows(300);
       const single = await new LogisticRegression({ l2: 0, ...how }).fit(
         x.map(([a = 0]) => [a]),
@@ -75,12 +75,12 @@ for (const how of PRECISIONS) {
       const half = (single.coefficients[0] ?? NaN) / 2;
       const tolerance = precise ? 1e-6 : 1e-4;
       for (const value of twice.coefficients) expect(value).to.be.closeTo(half, tolerance);
-      expect(twice.warnings.join()).to.match(/repeat each other/);
+      expect(twice.warnings.join()).to.match(/columns are collinear/);
       expect(twice.converged).to.equal(true);
     });
 
-    it('a penalised pair of equal columns is a single one with half the penalty', async () => {
-      // With b in both, the penalty l2 / 2 (b^2 + b^2) is that of 2b under l2 / 2.
+    it('treats a penalised pair of equal columns as one column with half the penalty', async () => {
+      // With b in both columns, the penalty l2 / 2 (b^2 + b^2) is that of 2b under l2 / 2.
       const { x, y } = makeRows(300);
       const single = await new LogisticRegression({ l2: 2, ...how }).fit(
         x.map(([a = 0]) => [a]),

@@ -23,7 +23,7 @@ describe('LogisticRegression', () => {
     describe(`in ${how.precision}`, () => {
       const precise = how.precision === 'float64';
 
-      it('of one binary feature has the log odds ratio for a coefficient', async () => {
+      it('has the log odds ratio as the coefficient of one binary feature', async () => {
         // 30 of 40 against 20 of 80: log odds log 3 and -log 3.
         const x = [...Array<number[]>(40).fill([1]), ...Array<number[]>(80).fill([0])];
         const y = x.map((_, row) => Number(row < 30 || (row >= 40 && row < 60)));
@@ -36,14 +36,14 @@ describe('LogisticRegression', () => {
         expect([model.converged, model.warnings]).to.deep.equal([true, []]);
       });
 
-      it('without features to speak of gives the log odds of the labels', async () => {
+      it('predicts the log odds of the labels if the features carry no information', async () => {
         const model = await new LogisticRegression(how).fit([[5], [5], [5], [5]], [1, 1, 1, 0]);
         expect(model.intercept).to.be.closeTo(Math.log(3), 1e-6);
         expect([...model.coefficients]).to.deep.equal([0]);
       });
 
       for (const l2 of [0, 0.1, 1, 50]) {
-        it(`has no slope left at its answer, l2 = ${l2}`, async () => {
+        it(`has a zero gradient at its solution, l2 = ${l2}`, async () => {
           const rows = makeRows(1000);
           const model = await new LogisticRegression({ l2, ...how }).fit(rows.x, rows.y, {
             sampleWeight: rows.weights,
@@ -54,14 +54,14 @@ describe('LogisticRegression', () => {
         });
       }
 
-      it('stops at maxIterations and says so', async () => {
+      it('stops at maxIterations and warns', async () => {
         const { x, y } = makeRows(300);
         const model = await new LogisticRegression({ maxIterations: 1, ...how }).fit(x, y);
         expect([model.iterations, model.converged]).to.deep.equal([1, false]);
         expect(model.warnings).to.deep.equal(['not converged after 1 iterations']);
       });
 
-      it('needs fewer steps from a near start, and no more from a far one', async () => {
+      it('needs fewer steps from a close start, and not more from a distant start', async () => {
         const { x, y } = makeRows(500);
         const cold = await new LogisticRegression(how).fit(x, y);
         const near = await cold.clone().fit(x, y, { startFrom: cold });
@@ -75,7 +75,7 @@ describe('LogisticRegression', () => {
         expect(largestDistance(near.coefficients, cold.coefficients)).to.be.below(precise ? 1e-9 : 1e-2);
       });
 
-      it('passes over a start that does not fit', async () => {
+      it('ignores a start that does not fit', async () => {
         const { x, y } = makeRows(100);
         const cold = await new LogisticRegression(how).fit(x, y);
         const narrow = await new LogisticRegression(how).fit(
@@ -88,19 +88,19 @@ describe('LogisticRegression', () => {
         }
       });
 
-      it('does not let one class only spoil a start', async () => {
+      it('is not affected by a start that was fitted on only one class', async () => {
         const { x, y } = makeRows(200);
         const startFrom = await new LogisticRegression(how).fit(
           x,
           y.map(() => 1),
         );
         expect([startFrom.intercept, startFrom.iterations, startFrom.converged]).to.deep.equal([37, 0, true]);
-        expect(startFrom.warnings).to.deep.equal(['y holds 1 only, so the model always gives that']);
+        expect(startFrom.warnings).to.deep.equal(['y holds 1 only, so the model always predicts that']);
         const cold = await new LogisticRegression(how).fit(x, y);
         expect((await cold.clone().fit(x, y, { startFrom })).toJSON()).to.deep.equal(cold.toJSON());
       });
 
-      it('is the same on a matrix whose values are fixed', async () => {
+      it('gives the same result on a matrix with fixed values', async () => {
         const { x, y } = makeRows(200);
         const matrix = new FixedMatrix({ rows: x.length, columns: 7, values: Float64Array.from(x.flat()) });
         const plain = await new LogisticRegression(how).fit(x, y);
@@ -111,7 +111,7 @@ describe('LogisticRegression', () => {
     });
   }
 
-  it('in float32 is where it is in float64, to 1e-4 of the largest coefficient', async () => {
+  it('equals in float32 the result in float64, to 1e-4 of the largest coefficient', async () => {
     const { x, y, weights } = makeRows(20_000);
     const [exact, quick] = await Promise.all(
       PRECISIONS.map((how) => new LogisticRegression(how).fit(x, y, { sampleWeight: weights })),
@@ -123,7 +123,7 @@ describe('LogisticRegression', () => {
     expect(largestDistance(probabilities[0] ?? [], probabilities[1] ?? [])).to.be.below(1e-5);
   });
 
-  it('takes weights of classes for weights of rows', async () => {
+  it('applies class weights as weights of rows', async () => {
     const { x, y, weights = [] } = makeRows(300);
     const fit = (options: LogisticRegressionOptions, sampleWeight: readonly number[]) =>
       new LogisticRegression({ precision: 'float64', ...options }).fit(x, y, { sampleWeight });
@@ -141,7 +141,7 @@ describe('LogisticRegression', () => {
     expect(largestDistance(oneOnly.coefficients, oneByHand.coefficients)).to.be.below(1e-12);
   });
 
-  it('balanced gives both classes half of the weight', async () => {
+  it('gives both classes half of the weight with balanced', async () => {
     const { x, y, weights = [] } = makeRows(300);
     const totalOf = (label: number) => weights.reduce((sum, weight, row) => sum + (y[row] === label ? weight : 0), 0);
     const half = (totalOf(0) + totalOf(1)) / 2;
@@ -159,7 +159,7 @@ describe('LogisticRegression', () => {
     expect(without.intercept).to.be.closeTo(0, 1e-12);
   });
 
-  it('a smaller tolerance ends nearer to the least objective', async () => {
+  it('ends closer to the minimum with a smaller tolerance', async () => {
     const rows = makeRows(500);
     const objectiveAt = async (tolerance: number) => {
       const model = new LogisticRegression({ precision: 'float64', tolerance });
@@ -172,7 +172,7 @@ describe('LogisticRegression', () => {
     }
   });
 
-  it('leaves no tensor behind, also where it is stopped', async () => {
+  it('leaks no tensors, also if it is aborted', async () => {
     const { tf: loaded } = await loadTensorflow({ backend: 'wasm' });
     const { x, y } = makeRows(300);
     const before = loaded.memory().numTensors;
@@ -190,7 +190,7 @@ describe('LogisticRegression', () => {
     expect(tf.memory().numTensors).to.equal(before);
   });
 
-  it('in float64 loads no TensorFlow.js', async () => {
+  it('does not load TensorFlow.js in float64', async () => {
     const source = `
       import { createRequire } from 'node:module';
       import { LogisticRegression } from './src/training/estimators/logistic-regression.ts';
@@ -209,7 +209,7 @@ describe('LogisticRegression', () => {
     expect(stdout.trim()).to.equal('false true');
   });
 
-  it('refuses values too large to be added up', async () => {
+  it('rejects values too large to be summed', async () => {
     const failure = await new LogisticRegression({ precision: 'float64' })
       .fit([[1.7e308], [1.6e308], [3]], [0, 1, 1])
       .catch((error: unknown) => error);
@@ -231,12 +231,12 @@ describe('LogisticRegression', () => {
     [{ classWeight: { 2: 1 } as object }, /Got \{"2":1\} instead/],
   ];
   for (const [options, message] of refusals) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       expect(() => new LogisticRegression(options)).to.throw(ValueError, message);
     });
   }
 
-  it('refuses a threshold that is no number', async () => {
+  it('rejects a threshold that is NaN', async () => {
     const model = await new LogisticRegression({ precision: 'float64' }).fit([[0], [1]], [0, 1]);
     const failure = await model.predict([[1]], { threshold: NaN }).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(ValueError);

@@ -1,7 +1,7 @@
 import { createRandom } from '../../../src/internal/random.ts';
 import type { PlainRows } from './definitions.ts';
 
-/** Columns of every kind: dense, far from 0, tiny, with two values other than 0 and 1, one-hot, mostly 0. */
+/** Generates columns of every kind: dense, far from 0, tiny, with two values other than 0 and 1, one-hot, mostly 0. */
 export function makeRows(count: number, seed = 1): PlainRows {
   const random = createRandom(seed);
   const x = Array.from({ length: count }, () => {

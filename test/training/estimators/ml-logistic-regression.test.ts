@@ -12,7 +12,7 @@ import {
 } from '../../../src/training/estimators/ml-logistic-regression.ts';
 import { largestDistance } from './definitions.ts';
 
-/** The package itself, by the parts used here. */
+/** The parts of the package that are used here. */
 interface MlModel {
   train(x: Matrix, y: Matrix): void;
   readonly classifiers: { testScores(x: Matrix): number[] }[];
@@ -29,7 +29,7 @@ function makeRows(rows: number, seed: number) {
 describe('MlLogisticRegression', () => {
   const { x, y, weights } = makeRows(120, 1);
 
-  it("gives the package's own scores on rows with a column of ones", async () => {
+  it("returns the package's own scores on rows with a column of ones", async () => {
     const options = { numSteps: 70, learningRate: 0.004 };
     const theirs = new Package(options);
     const widened = new Matrix(x.map((row) => [...row, 1]));
@@ -39,7 +39,7 @@ describe('MlLogisticRegression', () => {
     expect(largestDistance(probabilities, theirs.classifiers[0]?.testScores(widened) ?? [])).to.be.below(1e-14);
   });
 
-  it('ends where Newton ends, with fractions for weights too', async () => {
+  it('converges to the result of Newton, also with fractional weights', async () => {
     const model = await new MlLogisticRegression({ numSteps: 3000 }).fit(x, y, { sampleWeight: weights });
     const newton = new LogisticRegression({ l2: 0, precision: 'float64' });
     await newton.fit(x, y, { sampleWeight: weights });
@@ -47,13 +47,13 @@ describe('MlLogisticRegression', () => {
     expect([model.converged, model.warnings, model.iterations]).to.deep.equal([true, [], 3000]);
   });
 
-  it('tells when it was stopped short of its end', async () => {
+  it('warns if it stopped before it converged', async () => {
     const model = await new MlLogisticRegression({ numSteps: 3 }).fit(x, y);
     expect(model.converged).to.equal(false);
-    expect(model.warnings.join()).to.match(/mean gradient of 0\.\d+ is left after 3 steps: take more/);
+    expect(model.warnings.join()).to.match(/mean gradient of 0\.\d+ is left after 3 steps; increase numSteps/);
   });
 
-  it('says so when steps are so long that numbers run out', async () => {
+  it('reports steps that are so long that values overflow', async () => {
     const failure = await new MlLogisticRegression({ numSteps: 5, learningRate: 1e308 })
       .fit([[10], [-20], [30]], [0, 1, 1])
       .catch((error: unknown) => error);
@@ -68,7 +68,7 @@ describe('MlLogisticRegression', () => {
     [{ learningRate: Infinity }, /learningRate/],
   ];
   for (const [options, message] of refusals) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       expect(() => new MlLogisticRegression(options)).to.throw(ValueError, message);
     });
   }

@@ -1,4 +1,4 @@
-/** A model as another library might have it: decides for the class whose weighted mean is nearer. */
+/** A model in the style of an external library: it chooses the class with the nearer weighted mean. */
 export class NearestMean {
   means: number[][] = [];
   totals: number[] = [];

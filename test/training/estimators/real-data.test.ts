@@ -25,7 +25,7 @@ function numbers(table: Table, name: string): number[] {
   return [...table.numeric(name).values];
 }
 
-/** ProPublica's choice of rows, as row numbers. */
+/** Returns the row numbers that ProPublica selected. */
 function propublicaRows(table: Table): number[] {
   const days = numbers(table, 'days_b_screening_arrest');
   const recidivism = numbers(table, 'is_recid');
@@ -35,7 +35,7 @@ function propublicaRows(table: Table): number[] {
   );
 }
 
-/** What the reference files hold, by the parts used here. */
+/** The parts of the reference files that are used here. */
 interface GlmReference {
   readonly propublica: {
     readonly glm: {
@@ -109,9 +109,9 @@ describeWithReference("LogisticRegression is R's glm on ProPublica's COMPAS rows
 });
 
 /**
- * Its lbfgs stops where no slope of the mean objective exceeds this. On the rare
- * levels of one-hot columns that is far from flat: coefficients of Adult are then
- * off by 0.3, so what is compared is the objective and its slopes.
+ * scikit-learn's lbfgs stops when no derivative of the mean objective exceeds this. For the rare levels of one-hot
+ * columns this is far from the optimum: coefficients of Adult then differ by 0.3. The test therefore compares the
+ * objective and its derivatives.
  */
 const STOPPING_SLOPE = 1e-4;
 
@@ -134,13 +134,13 @@ for (const name of ['compas', 'german', 'adult'] satisfies DataName[]) {
       exact = await new LogisticRegression({ precision: 'float64' }).fit(rows.x, rows.y);
     });
 
-    it('minimises the same objective: theirs is as flat at their answer as they stop at, and flat at ours', () => {
+    it('minimises the same objective: the gradient is within tolerance at their solution, and zero at ours', () => {
       expect(Math.max(...slopesOf(rows, theirs, 1))).to.be.below(STOPPING_SLOPE);
       expect(Math.max(...scaledSlopesOf(rows, exact, 1))).to.be.below(1e-11);
     });
 
-    it('ends lower, by no more than their slopes allow', () => {
-      // A convex function lies above its tangents: f(theirs) - f(ours) <= slope (theirs - ours).
+    it('reaches a lower objective, by no more than their gradient allows', () => {
+      // A convex function lies above its tangents: f(theirs) - f(ours) <= gradient (theirs - ours).
       const steps = [...coef, intercept].map((value, place) =>
         Math.abs(value - (exact.coefficients[place] ?? exact.intercept)),
       );
@@ -148,14 +148,14 @@ for (const name of ['compas', 'german', 'adult'] satisfies DataName[]) {
       expect(objectiveOf(rows, theirs, 1) - objectiveOf(rows, exact, 1)).to.be.within(0, allowed);
     });
 
-    it('decides as well on the rows learned from, to one row or one in 1000', async () => {
+    it('is as accurate on the training rows, up to one row or one in 1000', async () => {
       const decisions = await exact.predict(rows.x);
       const right = decisions.filter((decision, row) => decision === rows.y[row]).length;
       expect(right / rows.y.length).to.be.closeTo(train.accuracy, Math.max(1e-3, 1.01 / rows.y.length));
     });
 
     if (name === 'compas') {
-      it('has the coefficients, where every feature has many rows, to 1e-3', () => {
+      it('has the same coefficients to 1e-3 if every feature has many rows', () => {
         expect(largestDistance(exact.coefficients, coef)).to.be.below(1e-3);
         expect(exact.intercept).to.be.closeTo(intercept, 1e-3);
       });

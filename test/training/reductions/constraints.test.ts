@@ -71,7 +71,7 @@ function boundsOf(given: MomentCase): ConstraintOptions & BoundOptions {
   };
 }
 
-/** Values in fairlearn's order, put into ours. */
+/** Converts values from fairlearn's order to ours. */
 function inOurOrder(
   { multiplierNames }: ReductionProblem,
   index: readonly string[],
@@ -89,7 +89,7 @@ function expectClose(values: ArrayLike<number>, expected: ArrayLike<number>, tol
   }
 }
 
-/** The saving of deciding 1, back from the label and the weight that stand for it. */
+/** Recovers the saving of deciding 1 from the label and the weight that represent it. */
 function signedWeights(problem: ReductionProblem, multipliers: Float64Array): number[] {
   const { targets, weights } = problem.respond(multipliers, false);
   return Array.from(weights, (weight, row) => (targets[row] === 1 ? weight : -weight));
@@ -101,12 +101,12 @@ describeWithReference('constraints of the reductions, the moments of fairlearn',
   const titleOf = ({ moment, ratio_bound: ratio }: MomentCase): string =>
     `${moment}, ${typeof ratio === 'number' ? `ratio ${ratio}` : 'difference'}`;
 
-  it('has all the cases', () => {
+  it('reads all cases', () => {
     expect([moments.gamma_examples.length, moments.signed_weight_examples.length]).to.deep.equal([10, 10]);
   });
 
   for (const example of moments.gamma_examples) {
-    it(`gives the violations of ${titleOf(example)}`, () => {
+    it(`computes the violations of ${titleOf(example)}`, () => {
       const problem = problemOf(boundsOf(example), example);
       const expected = inOurOrder(problem, Object.keys(example.gamma), Object.values(example.gamma));
       expectClose(problem.evaluate(example.pred).gamma, expected);
@@ -114,7 +114,7 @@ describeWithReference('constraints of the reductions, the moments of fairlearn',
   }
 
   for (const example of moments.signed_weight_examples) {
-    it(`weighs and labels rows for ${titleOf(example)}`, () => {
+    it(`weights and labels rows for ${titleOf(example)}`, () => {
       const problem = problemOf(boundsOf(example), { y: rows.labels, sensitive: rows.sensitive });
       const multipliers = inOurOrder(problem, example.index, example.lambda_);
       expectClose(signedWeights(problem, multipliers), example.signed_weights);
@@ -136,7 +136,7 @@ describeWithReference('constraints of the reductions, the moments of fairlearn',
   }
 
   it('compares groups within the levels of a control feature', () => {
-    // EqualizedOdds().gamma of fairlearn 0.12.0 on the smoke test's rows; X1 decides, every third row is 'hi'.
+    // EqualizedOdds().gamma of fairlearn 0.12.0 on the smoke test's rows; X1 decides, and every third row is 'hi'.
     const half: Record<string, number> = {
       'control=hi,label=0/A': 0.08333333333333334,
       'control=hi,label=0/C': -0.25,
@@ -169,7 +169,7 @@ describe('constraints of the reductions', () => {
   const sensitive = ['a', 'a', 'a', 'b', 'b', 'b'];
   const decisions = [1, 1, 0, 0, 1, 1];
 
-  it('cost errors by kind, false positives and false negatives apart', () => {
+  it('have separate costs for false positives and false negatives', () => {
     const problem = problemOf({ costs: { falsePositive: 3, falseNegative: 5 } }, { y, sensitive });
     // One false positive among six rows; deciding 0 for all has three false negatives.
     expect(problem.evaluate(decisions).error).to.be.closeTo(3 / 6, EXACT);
@@ -187,8 +187,8 @@ describe('constraints of the reductions', () => {
     );
   });
 
-  it('ask for the labels that lower error + multipliers . gamma: the derivative is the saving', () => {
-    // A pure consequence of the definitions: flipping row i from 0 to 1 changes the sum by -saving / n.
+  it('set the labels that lower error + multipliers . gamma: the derivative is the saving', () => {
+    // This follows from the definitions: flipping row i from 0 to 1 changes the sum by -saving / n.
     for (const constraint of ['demographic_parity', 'equalized_odds', 'error_rate_parity'] as const) {
       const problem = problemOf({ constraint, ratioBound: 0.7 }, { y, sensitive });
       const multipliers = Float64Array.from(problem.bounds, (_, place) => 0.3 + 0.17 * place);
@@ -213,29 +213,29 @@ describe('constraints of the reductions', () => {
     ['the bound itself, against the overall', { differenceBound: 0.1 }, 1, 0.1],
   ];
   for (const [title, options, ratio, slack] of PAIRWISE) {
-    it(`hold groups to ${title}`, () => {
+    it(`bound groups by ${title}`, () => {
       const settings = parseConstraint(options, 0.01);
       expect(settings).to.include({ ratio });
       expect('slack' in settings && settings.slack).to.be.closeTo(slack, EXACT);
     });
   }
 
-  it('hold groups to their own mean loss, each cut to the range', () => {
+  it('bound the mean loss of each group, with values clipped to the range', () => {
     const problem = problemOf(
       { constraint: 'bounded_group_loss', loss: 'square', range: [0, 2], upperBound: 0.5 },
       { y: [0, 1, 3, -1], sensitive: ['a', 'a', 'b', 'b'] },
     );
-    // Cut: y 0, 1, 2, 0 and predictions 1, 1, 2, 2; losses 1, 0, 0, 4.
+    // Clipped: y 0, 1, 2, 0 and predictions 1, 1, 2, 2; losses 1, 0, 0, 4.
     const { error, gamma } = problem.evaluate([1, 1, 5, 9]);
     expect(error).to.be.closeTo(5 / 4, EXACT);
     expect(problem.multiplierNames).to.deep.equal(['all/a/+', 'all/b/+']);
     expectClose(gamma, [0.5, 2]);
     expectClose(problem.bounds, [0.5, 0.5]);
-    // 1 + multiplier / share: a 1 + 1 / 0.5, b 1 + 0.
+    // 1 + multiplier / share: a has 1 + 1 / 0.5, b has 1 + 0.
     expectClose(problem.respond(Float64Array.of(1, 0)).weights, [3, 3, 1, 1]);
   });
 
-  it('count a row of weight 2 as two rows, and one of weight 0 as none', () => {
+  it('count a row of weight 2 as two rows, and a row of weight 0 as none', () => {
     const twice = problemOf({}, { y: [...y, 1], sensitive: [...sensitive, 'b'], weights: [2, 1, 1, 1, 1, 1, 0] });
     const rows = problemOf({}, { y: [1, ...y], sensitive: ['a', ...sensitive] });
     expectClose(twice.evaluate([...decisions, 1]).gamma, rows.evaluate([1, ...decisions]).gamma);
@@ -243,13 +243,13 @@ describe('constraints of the reductions', () => {
     expectClose(twice.respond(multipliers).weights.subarray(1, 6), rows.respond(multipliers).weights.subarray(2, 7));
   });
 
-  it('name a group once, whatever rows of weight 0 say', () => {
+  it('name a group once, regardless of rows of weight 0', () => {
     const problem = problemOf({}, { y, sensitive: ['a', 'a', 'a', 'b', 'b', 'c'], weights: [1, 1, 1, 1, 1, 0] });
     expect(problem.multiplierNames).to.deep.equal(['all/a/+', 'all/b/+', 'all/a/-', 'all/b/-']);
     expect(problem.warnings).to.deep.equal([]);
   });
 
-  it('weigh classes by the true labels, in the objective alone', () => {
+  it('weight classes by the true labels, only in the objective', () => {
     const balanced = problemOf({ classWeight: 'balanced' }, { y: [1, 0, 0, 0], sensitive: ['a', 'a', 'b', 'b'] });
     // 4 / (2 x 1) for the positive, 4 / (2 x 3) for the others.
     expectClose(balanced.respond(new Float64Array(4)).weights, [2, 2 / 3, 2 / 3, 2 / 3]);
@@ -259,12 +259,12 @@ describe('constraints of the reductions', () => {
     expectClose(signedWeights(balanced, multipliers), signedWeights(plain, multipliers), 0);
   });
 
-  it('tell five thousand groups apart: one that is decided otherwise is the only one far from the overall', () => {
+  it('distinguish five thousand groups: only the one decided differently is far from the overall rate', () => {
     const [size, groups] = [200_000, 5000];
     const labels = Array.from({ length: size }, (_, row) => Number(Math.floor(row / groups) % 2 === 0));
     const sensitive = labels.map((_, row) => `g${String(row % groups)}`);
     const problem = problemOf({ constraint: 'equalized_odds' }, { y: labels, sensitive });
-    // 40 rows a group, 20 of each label; the group g7 is decided 1, the others 0.
+    // 40 rows per group, 20 of each label; group g7 is decided 1, the others 0.
     const { gamma, error } = problem.evaluate(sensitive.map((group) => Number(group === 'g7')));
     const overall = 1 / groups;
     for (const [place, name] of problem.multiplierNames.entries()) {
@@ -273,7 +273,7 @@ describe('constraints of the reductions', () => {
     }
     expect(problem.multiplierNames).to.have.lengthOf(2 * 2 * groups);
     expect(error).to.be.closeTo(0.5, EXACT);
-    // A multiplier of 1 on g7's true positives alone: 1 / share of the event, less 1 / share of the group in it.
+    // A multiplier of 1 only on g7's true positives: 1 / share of the event, minus 1 / share of the group in it.
     const alone = Float64Array.from(problem.multiplierNames, (name) => Number(name === 'label=1/g7/+'));
     const { targets, weights } = problem.respond(alone);
     const saving = (row: number): number => (targets[row] === 1 ? 1 : -1) * (weights[row] ?? NaN);

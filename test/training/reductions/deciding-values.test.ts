@@ -15,7 +15,7 @@ function meanOf(values: ArrayLike<number>, isIn: (row: number) => boolean): numb
   return own.reduce((sum, value) => sum + value, 0) / own.length;
 }
 
-/** The share of wrong decisions and the largest distance of a group's rate from the overall rate, counted. */
+/** Counts the share of wrong decisions, and the largest distance of a group's rate from the overall rate. */
 function count(p: ArrayLike<number>): { error: number; violation: number } {
   const wrong = y.map((label, row) => Math.abs(label - (p[row] ?? NaN)));
   const overall = meanOf(p, () => true);
@@ -26,7 +26,7 @@ function count(p: ArrayLike<number>): { error: number; violation: number } {
 describe('a regression as the estimator of decisions', () => {
   const estimator = new LinearRegression();
 
-  it('is reported by the decisions that its values make at 0.5', async () => {
+  it('is evaluated by its decisions at a threshold of 0.5', async () => {
     const model = await new ReductionsWrapper({ estimator, differenceBound: 0.02 }).fit(x, y, { sensitive });
     const { history, bestIteration } = model.result;
     const counted = count(await model.predictProba(x));
@@ -35,7 +35,7 @@ describe('a regression as the estimator of decisions', () => {
     expect(counted.violation).to.be.at.most(0.02 + model.bestGap + EXACT);
   });
 
-  it("is so under a bounded loss 'zero_one'", async () => {
+  it("is evaluated in the same way under a bounded loss 'zero_one'", async () => {
     const model = await new ReductionsWrapper({
       estimator,
       constraint: 'bounded_group_loss',
@@ -51,7 +51,7 @@ describe('a regression as the estimator of decisions', () => {
     expect(count(await model.predictProba(x)).error).to.be.closeTo(expected, EXACT);
   });
 
-  it('decides in a grid search too, where another threshold may be asked for', async () => {
+  it('also decides in a grid search, which supports another threshold', async () => {
     const search = await new GridSearchReduction({ estimator }).fit(x, y, { sensitive });
     const values = await search.best.predict(x);
     const decisions = await search.predict(x);
@@ -62,7 +62,7 @@ describe('a regression as the estimator of decisions', () => {
     );
   });
 
-  it('gives values in a grid search of a square loss', async () => {
+  it('returns values in a grid search of a square loss', async () => {
     const search = await new GridSearchReduction({ estimator, constraint: 'bounded_group_loss' }).fit(x, y, {
       sensitive,
     });
@@ -81,12 +81,12 @@ describe('a regression as the estimator of decisions', () => {
     return model;
   };
   const REFUSED: readonly [string, number, 'demographic_parity' | 'bounded_group_loss', string][] = [
-    ['values whatever threshold is asked for, under a parity', 0.3, 'demographic_parity', '0.3 at index 0'],
+    ['values for any threshold, under a parity', 0.3, 'demographic_parity', '0.3 at index 0'],
     ['NaN under a parity', NaN, 'demographic_parity', 'NaN at index 0'],
     ['infinite values under a loss', Infinity, 'bounded_group_loss', 'Infinity at index 0'],
   ];
   for (const [title, value, constraint, message] of REFUSED) {
-    it(`is refused where it gives ${title}`, async () => {
+    it(`is rejected if it returns ${title}`, async () => {
       for (const Reduction of [ReductionsWrapper, GridSearchReduction]) {
         const work = new Reduction({ estimator: gives(value), constraint }).fit(x, y, { sensitive });
         const error = await failure(work);
@@ -97,8 +97,8 @@ describe('a regression as the estimator of decisions', () => {
   }
 });
 
-describe('an estimator that decides by a rule of its own', () => {
-  it('is asked for that, and not for its probabilities', async () => {
+describe('an estimator that decides by its own rule', () => {
+  it('is used by its decisions, and not by its probabilities', async () => {
     const own = () => ({
       fit: () => undefined,
       predict: (rows: number[][]) => rows.map(([first = 0]) => Number(first > 1)),

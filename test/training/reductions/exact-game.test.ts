@@ -29,7 +29,7 @@ const randomRows = fc.integer({ min: 2, max: 4 }).chain((groups) =>
     .map((rows) => ({
       values: rows.map(({ value }) => value),
       labels: rows.map(({ label }) => label),
-      // Every group is there, with both labels, wherever the rest falls.
+      // The first rows provide every group with both labels.
       groups: rows.map(({ group }) => NAMES[group] ?? ''),
     }))
     .map((rows): Rows => {
@@ -42,7 +42,7 @@ const randomRows = fc.integer({ min: 2, max: 4 }).chain((groups) =>
     }),
 );
 
-/** What a constraint compares: means of sign x decision + offset over rows of an event. */
+/** The quantity that a constraint compares: means of sign x decision + offset over rows of an event. */
 const EVENTS: Partial<Record<ReductionConstraint, (label: number) => string>> = {
   demographic_parity: () => 'all',
   equalized_odds: (label) => `label=${label}`,
@@ -50,8 +50,8 @@ const EVENTS: Partial<Record<ReductionConstraint, (label: number) => string>> = 
 };
 
 /**
- * The best randomised rule, as a linear program of its own: p(value) and one
- * slack, minimise error + price x slack subject to both sides of every group.
+ * Finds the best randomised rule with a separate linear program: p(value) and one slack, minimise error + price x
+ * slack subject to both sides of every group.
  */
 async function bestRule(constraint: ReductionConstraint, rows: Rows, bound: number, price: number): Promise<number> {
   const { values, labels, groups } = rows;
@@ -95,9 +95,9 @@ async function bestRule(constraint: ReductionConstraint, rows: Rows, bound: numb
   return value + labels.filter((label) => label === 1).length / all.length;
 }
 
-describe('the game, with a learner that always finds the best answer', () => {
+describe('the game, with a learner that always finds the best response', () => {
   for (const constraint of ['demographic_parity', 'equalized_odds', 'error_rate_parity'] as const) {
-    it(`ends within two gaps of the best mixture there is: ${constraint}`, async () => {
+    it(`ends within two gaps of the best possible mixture: ${constraint}`, async () => {
       await fc.assert(
         fc.asyncProperty(randomRows, fc.constantFrom(0.01, 0.05, 0.2), async (rows, eps) => {
           const model = new ReductionsWrapper({ estimator: new TableLearner(), constraint, eps, nu: 1e-6 });
@@ -113,7 +113,8 @@ describe('the game, with a learner that always finds the best answer', () => {
           const best = await bestRule(constraint, rows, eps, price);
           expect(reached).to.be.at.least(best - 1e-8);
           expect(reached - best).to.be.at.most(2 * bestGap + 1e-8);
-          // What the paper promises (theorem 3): the error of the best rule that keeps the bound, and the bound itself.
+          // The guarantee of the paper (theorem 3): the error of the best rule within the bound, and the bound
+          // itself.
           expect(error - (await bestRule(constraint, rows, eps, 1e6))).to.be.at.most(2 * bestGap + 1e-8);
           expect(violation - eps).to.be.at.most(eps * (1 + 2 * bestGap) + 1e-8);
           expect(violation).to.be.at.most(eps + bestGap + 1e-8);

@@ -15,7 +15,7 @@ import { costsOf, ourName, readSmoke } from './smoke-inputs.ts';
 
 const EXACT = 1e-12;
 
-/** What fairlearn prints of a run: gap, iterations, violation, error, calls, constants, predictors. */
+/** The values that fairlearn prints for a run: gap, iterations, violation, error, calls, constants, predictors. */
 type Published = readonly [
   constraint: ReductionConstraint,
   eps: number,
@@ -26,7 +26,7 @@ type Published = readonly [
   predictors: number,
 ];
 
-/** fairlearn's own smoke test, its cases with ratio_bound 0.8 and ratio_bound_slack eps; tolerance 1e-6 there. */
+/** The cases of fairlearn's own smoke test with ratio_bound 0.8 and ratio_bound_slack eps; its tolerance is 1e-6. */
 const RATIO_CASES: readonly Published[] = [
   ['demographic_parity', 0.1, -0.02, 0.25, 17, 12, 2],
   ['demographic_parity', 0.05, -0.02, 0.25, 17, 12, 2],
@@ -49,7 +49,7 @@ const RATIO_CASES: readonly Published[] = [
   ['false_positive_rate_parity', 0.05, 0.05, 0.27701612903, 22, 12, 4],
 ];
 
-/** Computed with fairlearn 0.12.0: the smoke test's rows, every third row under control 'hi', the others 'lo'. */
+/** Computed with fairlearn 0.12.0 on the smoke test's rows; every third row has control 'hi', the others 'lo'. */
 const CONTROL_CASES: readonly Published[] = [
   ['demographic_parity', 0.1, 0.1, 0.2944520547945205, 19, 0, 5],
   ['demographic_parity', 0.02, 0.02, 0.418890410958904, 19, 0, 5],
@@ -58,9 +58,8 @@ const CONTROL_CASES: readonly Published[] = [
 ];
 
 /**
- * The same, where on fairlearn's way a learner's score is its threshold to the
- * last bit: rounding decides which way is taken, so that only the answers are
- * compared: bound, violation, error.
+ * The same, for runs in which a learner's score equals its threshold to the last bit. Rounding then determines the
+ * path of the search, so only the results are compared: bound, violation, error.
  */
 const TIED_CONTROL_CASES: readonly (readonly [number, number, number])[] = [
   [0.1, 0.1, 0.26545454545454544],
@@ -68,8 +67,8 @@ const TIED_CONTROL_CASES: readonly (readonly [number, number, number])[] = [
 ];
 
 /**
- * The first three multipliers of the 30th iteration, as fairlearn 0.12.0 has them with nu=0 and max_iter=30, then its
- * oracle calls and predictors. They depend on every learning rate before.
+ * The first three multipliers of the 30th iteration in fairlearn 0.12.0 with nu=0 and max_iter=30, then its oracle
+ * calls and predictors. They depend on all earlier learning rates.
  */
 const LONG_RUNS: readonly (readonly [ReductionConstraint, number, readonly number[], number, number])[] = [
   ['demographic_parity', 0.1, [0.9664378723150185, 1.655573460765096, 1.333953982183286], 68, 3],
@@ -82,7 +81,7 @@ describeWithReference('exponentiated gradient, the cases of fairlearn', () => {
   const { rows, classification, regression, tolerance } = readSmoke();
   const { x, sensitive } = rows;
 
-  it('has all the cases', () => {
+  it('reads all cases', () => {
     expect([classification.length, regression.length]).to.deep.equal([22, 4]);
   });
 
@@ -144,7 +143,7 @@ describeWithReference('exponentiated gradient, the cases of fairlearn', () => {
       expect(result.bestGap).to.be.closeTo(published.best_gap, tolerance);
       for (const [index, weight] of result.weights.entries()) {
         expect(weight).to.be.closeTo(weights[index] ?? NaN, tolerance);
-        // fairlearn asks only the predictors that have weight; of the others it prints the losses of a constant 0.
+        // fairlearn calls only the predictors that have weight; for the others it prints the losses of a constant 0.
         if (weight === 0) continue;
         expect(result.errors[index]).to.be.closeTo(error[index] ?? NaN, tolerance);
         expect((result.excesses[index] ?? NaN) + upperBound).to.be.closeTo(disp[index] ?? NaN, tolerance);
@@ -184,7 +183,7 @@ describeWithReference('exponentiated gradient, the cases of fairlearn', () => {
   }
 
   for (const [eps, violation, error] of TIED_CONTROL_CASES) {
-    it(`error_rate_parity ${eps} within the levels of a control feature, the answer`, async () => {
+    it(`error_rate_parity ${eps} within the levels of a control feature, the result`, async () => {
       const model = new ReductionsWrapper({ estimator: new LeastSquares(), constraint: 'error_rate_parity', eps });
       const { result } = await model.fit(x, rows.labels, { sensitive, control });
       expect(result.bestGap).to.be.closeTo(0, EXACT);
@@ -194,7 +193,7 @@ describeWithReference('exponentiated gradient, the cases of fairlearn', () => {
   }
 
   for (const [constraint, eps, multipliers, calls, count] of LONG_RUNS) {
-    it(`${constraint} ${eps} to the 30th iteration, by the same multipliers`, async () => {
+    it(`${constraint} ${eps} up to the 30th iteration, with the same multipliers`, async () => {
       const problem = poseProblem(parseConstraint({ constraint }, eps), {
         x: await readMatrix(x),
         y: Float64Array.from(rows.labels),

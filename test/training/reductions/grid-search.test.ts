@@ -41,13 +41,13 @@ const EXACT = 1e-12;
 describeWithReference('grid search, the grids and runs of fairlearn', () => {
   const { grids, grid_search_runs: runs } = readVectors('fairlearn_grid_search.json') as GridFile;
 
-  it('has all the cases', () => {
+  it('reads all cases', () => {
     expect([grids.length, runs.length]).to.deep.equal([8, 3]);
   });
 
   for (const { moment, grid_size: size, grid_limit: limit, index, columns } of grids) {
-    it(`lays ${size} points out for ${moment} within ${limit}`, () => {
-      // The group called 0 is left out of the basis there.
+    it(`creates ${size} points for ${moment} within ${limit}`, () => {
+      // The group named 0 is not in the basis there.
       const axes = index
         .filter((name) => name.startsWith('+') && name.endsWith('|1'))
         .map((name) => ({ positive: index.indexOf(name), negative: index.indexOf(name.replace('+', '-')) }));
@@ -66,7 +66,7 @@ describeWithReference('grid search, the grids and runs of fairlearn', () => {
     EqualizedOdds: ['label=0', 'label=1'],
   };
   for (const run of runs) {
-    it(`finds the predictors of ${run.moment}, and the same best`, async () => {
+    it(`finds the predictors of ${run.moment}, and selects the same one`, async () => {
       const search = new GridSearchReduction({
         estimator: new LeastSquares(),
         constraint: ourName(run.moment),
@@ -115,7 +115,7 @@ describe("grid search with compat: 'fairlearn'", () => {
   const text = readFileSync(path.join(projectRoot, 'test/golden/grid-points.json'), 'utf8');
   for (const { name, x, y, sensitive, runs } of (JSON.parse(text) as GridGolden).cases) {
     for (const run of runs) {
-      it(`has the points of fairlearn and its best: ${name}, ${run.constraint}, ${run.grid_size} points`, async () => {
+      it(`has the points of fairlearn and selects the same one: ${name}, ${run.constraint}, ${run.grid_size} points`, async () => {
         const isClassifier = run.constraint !== 'bounded_group_loss';
         const search = new GridSearchReduction({
           estimator: new LeastSquares({ isClassifier }),
@@ -141,7 +141,7 @@ describe("grid search with compat: 'fairlearn'", () => {
   }
 });
 
-/** Integer points of L1 norm at most `units` in `d` dimensions, counted: sum of 2^k C(d, k) C(units, k). */
+/** Counts the integer points of L1 norm at most `units` in `d` dimensions: sum of 2^k C(d, k) C(units, k). */
 function ballSize(d: number, units: number): number {
   return range(0, d).reduce((sum, k) => sum + 2 ** k * choose(d, k) * choose(units, k), 0);
 }
@@ -167,7 +167,7 @@ describe('the points of a grid', () => {
   const texts = (points: number[][]): string[] => points.map((point) => point.map((value) => value + 0).join());
 
   for (const d of range(1, 6)) {
-    it(`of every size begin with those of the sizes below it: ${d} dimensions`, () => {
+    it(`begin with the points of every smaller grid: ${d} dimensions`, () => {
       const [most, mostOfSimplex] = [signed(d, 150), simplex(d + 1, 150)];
       for (const size of range(1, 150)) {
         expect(signed(d, size)).to.deep.equal(most.slice(0, size));
@@ -175,7 +175,7 @@ describe('the points of a grid', () => {
       }
     });
 
-    it(`are as many as asked for, all different, within the limit: ${d} dimensions`, () => {
+    it(`are distinct, within the limit, and as many as requested: ${d} dimensions`, () => {
       for (const size of [1, 2, 7, 13, 50, 151]) {
         for (const limit of [0.3, 2, 1e10]) {
           const [free, bound] = [signed(d, size, limit), simplex(d + 1, size, limit)];
@@ -188,7 +188,7 @@ describe('the points of a grid', () => {
     });
 
     for (const units of [1, 2, 4]) {
-      it(`are the full lattice of ${units} steps where it has as many: ${d} dimensions`, () => {
+      it(`are the full lattice of ${units} steps if it has that many points: ${d} dimensions`, () => {
         const size = ballSize(d, units);
         if (size > 3000) return;
         const found = signed(d, size, 1);
@@ -204,15 +204,15 @@ describe('the points of a grid', () => {
     }
   }
 
-  it('start with no constraint at all', () => {
+  it('start with the unconstrained point', () => {
     expect(signed(3, 1)).to.deep.equal([[0, 0, 0]]);
   });
 
-  it('are found without counting a lattice that is far too large', () => {
+  it('are found without enumerating a lattice that is far too large', () => {
     expect(signed(500, 1200)).to.have.lengthOf(1200);
   });
 
-  it('are one for one group under a bounded loss, however many are asked for', () => {
+  it('are a single point for one group under a bounded loss, for any requested number', () => {
     expect(simplex(1, 5)).to.deep.equal([[2]]);
   });
 });
@@ -223,7 +223,7 @@ describe('a larger grid', () => {
   const { x, y, sensitive } = groupedRows();
 
   for (const constraint of ['demographic_parity', 'equalized_odds', 'bounded_group_loss'] as const) {
-    it(`selects nothing worse than a smaller one: ${constraint}`, async () => {
+    it(`never selects a worse point than a smaller one: ${constraint}`, async () => {
       const costs: number[] = [];
       let selected: readonly unknown[] = [];
       for (const gridSize of range(1, 42)) {
@@ -241,7 +241,7 @@ describe('a larger grid', () => {
     });
   }
 
-  it('starts each fit from the nearest point before it, so that fits do not depend on the size', async () => {
+  it('starts each fit from the nearest earlier point, so that fits do not depend on the size', async () => {
     const errorsOf = async (gridSize: number): Promise<readonly number[]> =>
       (await new GridSearchReduction({ gridSize, constraint: 'equalized_odds' }).fit(x, y, { sensitive })).result
         .errors;
@@ -251,7 +251,7 @@ describe('a larger grid', () => {
 });
 
 describeWithReference('a larger grid on german', () => {
-  it('selects nothing worse than a smaller one', async () => {
+  it('never selects a worse point than a smaller one', async () => {
     const { train } = await loadAnchorData('german', readAnchors().german);
     const costs: number[] = [];
     for (const gridSize of [5, 9, 13, 15, 20, 25, 30, 41, 50]) {
@@ -270,27 +270,27 @@ describe('grid search', () => {
   const sensitive = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'];
   const estimator = new LeastSquares();
 
-  it('fits at the points it is given, by name', async () => {
+  it('fits at the given points, by name', async () => {
     const grid = [{}, { 'all/a/+': 0.25 }, { 'all/a/-': 0.5, 'all/b/+': 0.25 }];
     const search = await new GridSearchReduction({ estimator, grid }).fit(x, y, { sensitive });
     expect(search.result.lambdas).to.deep.equal(grid);
     expect(search.predictors).to.have.lengthOf(3);
   });
 
-  it('predicts with the best of them', async () => {
+  it('predicts with the best predictor', async () => {
     const search = await new GridSearchReduction({ estimator }).fit(x, y, { sensitive });
     expect(search.best).to.equal(search.predictors[search.bestIndex]);
     expect(await search.predict(x)).to.deep.equal(await search.best.predict(x));
     expect(await search.predictProba(x)).to.deep.equal(await search.best.predictProba(x));
   });
 
-  it('weighs error against violation: all weight on the error finds the least error', async () => {
+  it('weighs error against violation: with all weight on the error, it finds the least error', async () => {
     const search = await new GridSearchReduction({ estimator, constraintWeight: 0 }).fit(x, y, { sensitive });
     const { errors, bestIndex } = search.result;
     expect(errors[bestIndex]).to.equal(Math.min(...errors));
   });
 
-  it('spreads a bounded group loss over the groups, the whole limit at every point', async () => {
+  it('distributes the full limit over the groups at every point, for a bounded group loss', async () => {
     const search = new GridSearchReduction({
       estimator: new LeastSquares({ isClassifier: false }),
       constraint: 'bounded_group_loss',
@@ -301,7 +301,7 @@ describe('grid search', () => {
     expect(result.lambdas).to.deep.equal([{ 'all/b/+': 1 }, { 'all/a/+': 1 }, { 'all/a/+': 0.5, 'all/b/+': 0.5 }]);
   });
 
-  it('takes one group under a bounded group loss: the grid is one point', async () => {
+  it('accepts one group under a bounded group loss: the grid has one point', async () => {
     const search = new GridSearchReduction({
       estimator: new LeastSquares({ isClassifier: false }),
       constraint: 'bounded_group_loss',
@@ -311,12 +311,12 @@ describe('grid search', () => {
     expect(result.lambdas).to.deep.equal([{ 'all/a/+': 2 }]);
   });
 
-  it('takes a grid of one point: the unconstrained one', async () => {
+  it('accepts a grid of one point: the unconstrained one', async () => {
     const { result } = await new GridSearchReduction({ estimator, gridSize: 1 }).fit(x, y, { sensitive });
     expect(result.lambdas).to.deep.equal([{}]);
   });
 
-  it('warns where a grid has many dimensions', async () => {
+  it('warns if a grid has many dimensions', async () => {
     const { warnings } = await new GridSearchReduction({ estimator }).fit(x, y, {
       sensitive: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'],
     });
@@ -330,28 +330,28 @@ describe('grid search', () => {
     ['a weight above 1', { constraintWeight: 1.5 }, 'constraintWeight'],
     ['an empty grid', { grid: [] }, 'grid'],
     ['the points of an unknown library', { compat: 'aif360' as 'fairlearn' }, 'compat'],
-    ['points of its own beside those of a library', { grid: [{}], compat: 'fairlearn' }, 'compat'],
+    ['both its own points and those of a library', { grid: [{}], compat: 'fairlearn' }, 'compat'],
   ];
   for (const [title, options, parameter] of WRONG) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => new GridSearchReduction(options)).to.throw(ValueError, `The ${parameter} parameter must`);
     });
   }
 
-  it('refuses a multiplier that is none, naming those near it', async () => {
+  it('rejects an unknown multiplier, and suggests similar names', async () => {
     const search = new GridSearchReduction({ estimator, grid: [{ 'all/c/+': 1 }] });
     const error: unknown = await search.fit(x, y, { sensitive }).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(ValueError);
     expect((error as ValueError).suggestion).to.contain('all/a/+');
   });
 
-  it('refuses a multiplier below 0', async () => {
+  it('rejects a multiplier below 0', async () => {
     const search = new GridSearchReduction({ estimator, grid: [{ 'all/a/+': -1 }] });
     const error: unknown = await search.fit(x, y, { sensitive }).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(ValueError);
   });
 
-  it('refuses an event with one group only', async () => {
+  it('rejects an event with only one group', async () => {
     const search = new GridSearchReduction({ estimator, constraint: 'true_positive_rate_parity' });
     const labels = sensitive.map((group) => Number(group === 'a'));
     const error: unknown = await search.fit(x, labels, { sensitive }).catch((thrown: unknown) => thrown);
@@ -359,7 +359,7 @@ describe('grid search', () => {
     expect((error as DataValidationError).message).to.contain('two groups');
   });
 
-  it('has nothing to predict with before fit', async () => {
+  it('throws if it predicts before fit', async () => {
     const error: unknown = await Promise.resolve()
       .then(() => new GridSearchReduction({ estimator }).predict(x))
       .catch((thrown: unknown) => thrown);

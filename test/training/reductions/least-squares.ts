@@ -5,13 +5,13 @@ import { type Matrix, type MatrixSource, readMatrix } from '../../../src/trainin
 import type { Estimator, EstimatorJson, FitOptions } from '../../../src/training/estimators/estimator.ts';
 
 /**
- * The learner of the reference vectors: weighted least squares of least norm,
- * without an intercept of its own. As a classifier it says 1 above 0.5.
+ * The learner of the reference vectors: weighted least squares of least norm, without an intercept. As a classifier
+ * it decides 1 above 0.5.
  */
 export class LeastSquares implements Estimator {
   coefficients: Float64Array = new Float64Array(0);
   readonly isClassifier: boolean;
-  /** Fits of this learner and its clones. */
+  /** Counts the fits of this learner and its clones. */
   readonly counter: { fits: number };
 
   constructor({ isClassifier = true, counter = { fits: 0 } } = {}) {
@@ -58,7 +58,10 @@ function numbers(source: ColumnSource): Float64Array {
   return column.values;
 }
 
-/** The pseudo-inverse by one-sided Jacobi rotations: columns of sqrt(w) X made orthogonal, one pair at a time. */
+/**
+ * Computes the pseudo-inverse by one-sided Jacobi rotations: it makes the columns of sqrt(w) X orthogonal, one pair
+ * at a time.
+ */
 function solveLeastSquares({ rows, columns, values }: Matrix, y: Float64Array, weights: Float64Array): Float64Array {
   const roots = weights.map(Math.sqrt);
   const left = Array.from({ length: columns }, (_, column) =>
@@ -82,7 +85,7 @@ function solveLeastSquares({ rows, columns, values }: Matrix, y: Float64Array, w
   return solution;
 }
 
-/** Makes columns p and q orthogonal; gives the cosine that they had. */
+/** Makes columns p and q orthogonal; returns the cosine that they had. */
 function rotate(left: Float64Array[], right: Float64Array[], p: number, q: number): number {
   const [first, second] = [left[p] as Float64Array, left[q] as Float64Array];
   const [a, b, c] = [dot(first, first), dot(second, second), dot(first, second)];

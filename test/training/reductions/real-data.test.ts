@@ -13,15 +13,15 @@ import {
   type RunFigures,
 } from '../../helpers/anchor-data.ts';
 
-/** What fairlearn's figures may be missed by: accuracy below them, disparity above them. */
+/** The largest allowed deviations from fairlearn's results: accuracy below them, disparity above them. */
 const [ACCURACY, DISPARITY] = [0.005, 0.01];
 
 type Figures = readonly [accuracy: number, dpd: number, eod: number];
 
 /**
- * fairlearn 0.12.0 with scikit-learn 1.6.1's LogisticRegression(solver='newton-cholesky', tol=1e-10), to four digits:
- * figures of the training and the test rows, and oracle calls. The anchor runs stop their solver at a gradient of 1e-4,
- * which moves single rows across the threshold.
+ * Results of fairlearn 0.12.0 with scikit-learn 1.6.1's LogisticRegression(solver='newton-cholesky', tol=1e-10), to
+ * four digits: those of the training rows and the test rows, and oracle calls. The anchor runs stop their solver at a
+ * gradient of 1e-4, which moves single rows across the threshold.
  */
 const CONVERGED: readonly (readonly [DataName, run: string, train: Figures, test: Figures, calls: number])[] = [
   ['german', 'expgrad_DP_eps0.1', [0.7871, 0.0807, 0.057], [0.7433, 0.0066, 0.1337], 43],
@@ -42,12 +42,13 @@ const CONVERGED: readonly (readonly [DataName, run: string, train: Figures, test
   ['compas', 'expgrad_EO_eps0.01', [0.5517, 0.018, 0.0171], [0.5553, 0.0313, 0.0538], 26],
 ];
 
-/** Half a unit in the last digit, and its rounding. */
+/** Half a unit in the last digit, plus rounding error. */
 const FOUR_DIGITS = 5.1e-5;
 
 /**
- * Runs in which the anchors' unconverged solver came upon a predictor of less disparity than the bound asks for, and
- * fairlearn itself misses their figures with a converged one (see CONVERGED, which these are compared to).
+ * Runs in which the anchors' unconverged solver happened to find a predictor of less disparity than the bound
+ * requires. With a converged solver, fairlearn itself does not reach their results (see CONVERGED, which these runs
+ * are compared to).
  */
 const BY_CHANCE = new Set([
   'compas expgrad_EO_eps0.02',
@@ -59,7 +60,7 @@ const BY_CHANCE = new Set([
 
 describeWithReference('reductions on real data, against the runs of fairlearn @slow', () => {
   const anchors = readAnchors();
-  // On 300 test rows German's gaps rank nothing, so that its training rows are compared.
+  // 300 test rows of German are too few to compare gaps, so its training rows are compared.
   const parts: readonly (readonly [DataName, 'train' | 'test'])[] = [
     ['compas', 'test'],
     ['german', 'train'],
@@ -72,7 +73,7 @@ describeWithReference('reductions on real data, against the runs of fairlearn @s
       let data: { train: Part; test: Part } | undefined;
       const loaded = async (): Promise<{ train: Part; test: Part }> => (data ??= await loadAnchorData(name, anchor));
 
-      it('are the rows of those runs', async () => {
+      it('are the rows of these runs', async () => {
         const { train, test } = await loaded();
         expect([train.y.length, test.y.length]).to.deep.equal([anchor.n_train, anchor.n_test]);
         expect(train.y.reduce((a, b) => a + b, 0) / train.y.length).to.be.closeTo(anchor.base_rate_train, 1e-12);
@@ -109,7 +110,7 @@ describeWithReference('reductions on real data, against the runs of fairlearn @s
             expectFigures(own.test, ofTest);
             expect(model.oracleCalls).to.equal(calls);
           }
-          // What is promised on the training rows: group against overall.
+          // The guarantee on the training rows: each group against the overall rate.
           const { violation = NaN } = model.history[model.bestIteration] ?? {};
           expect(violation).to.be.at.most(eps + model.bestGap + 1e-12);
         });

@@ -9,8 +9,8 @@ import { groupedRows } from './random-rows.ts';
 
 const { x, y, sensitive } = groupedRows();
 
-describe('ReductionsWrapper at the edges', () => {
-  it('learns constants where all labels are one', async () => {
+describe('ReductionsWrapper, edge cases', () => {
+  it('learns constants if all labels are 1', async () => {
     const ones = x.map(() => 1);
     const model = await wrap().fit(x, ones, { sensitive });
     expect(new Set(await model.predictProba(x))).to.deep.equal(new Set([1]));
@@ -18,7 +18,7 @@ describe('ReductionsWrapper at the edges', () => {
     expect(model.bestGap).to.equal(0);
   });
 
-  it('stops as soon as it may where the first predictor is perfect', async () => {
+  it('stops as early as possible if the first predictor is perfect', async () => {
     const groups = y.map((_, row) => `g${row % 2}`);
     const model = await wrap({ estimator: new TableLearner(), differenceBound: 1 }).fit(
       y.map((label) => [label]),
@@ -29,18 +29,18 @@ describe('ReductionsWrapper at the edges', () => {
     expect(model.history.at(-1)?.error).to.equal(0);
   });
 
-  it('takes one iteration', async () => {
+  it('accepts a single iteration', async () => {
     const model = await wrap({ T: 1 }).fit(x, y, { sensitive });
     expect([model.lastIteration, model.weights]).to.deep.equal([0, [1]]);
   });
 
-  it('takes small weights that sum to 1 as it takes weights', async () => {
+  it('gives small weights that sum to 1 the same effect as larger weights', async () => {
     const sampleWeight = x.map(() => 1 / x.length);
     const model = await wrap().fit(x, y, { sensitive, sampleWeight });
     expectSame(model, await wrap().fit(x, y, { sensitive }));
   });
 
-  it('warns of a group without positives, and leaves it unconstrained there', async () => {
+  it('warns about a group without positives, and does not constrain it there', async () => {
     const labels = y.map((label, row) => (sensitive[row] === 'g1' ? 0 : label));
     const model = await wrap({ constraint: 'true_positive_rate_parity' }).fit(x, labels, { sensitive });
     expect(model.warnings).to.deep.equal([
@@ -84,14 +84,14 @@ describe('ReductionsWrapper at the edges', () => {
     ['weights of 0', x, y, { sensitive, sampleWeight: y.map(() => 0) }, '0 in every row'],
   ];
   for (const [title, features, labels, options, message] of BAD_ROWS) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const error = await failure(wrap().fit(features as number[][], labels as number[], options));
       expect(error).to.be.instanceOf(DataValidationError);
       expect((error as Error).message).to.contain(message);
     });
   }
 
-  it('refuses a true positive rate without positives', async () => {
+  it('rejects a true positive rate without positives', async () => {
     const error = await failure(
       wrap({ constraint: 'true_positive_rate_parity' }).fit(
         x,
@@ -103,14 +103,14 @@ describe('ReductionsWrapper at the edges', () => {
     expect((error as Error).message).to.contain('label=1');
   });
 
-  it("refuses targets outside [0, 1] for the loss 'zero_one'", async () => {
+  it("rejects targets outside [0, 1] for the loss 'zero_one'", async () => {
     const error = await failure(
       wrap({ constraint: 'bounded_group_loss', loss: 'zero_one' }).fit(x, y.with(2, 1.5), { sensitive }),
     );
     expect((error as Error).message).to.contain('1.5 at index 2');
   });
 
-  it('holds one group to a bounded loss', async () => {
+  it('accepts one group for a bounded loss', async () => {
     const model = await wrap({ constraint: 'bounded_group_loss', upperBound: 0.5 }).fit(x, y, {
       sensitive: x.map(() => 'all'),
     });
@@ -141,22 +141,22 @@ describe('ReductionsWrapper at the edges', () => {
     ['T 1.5', { T: 1.5 }, 'T'],
     ['a negative nu', { nu: -1 }, 'nu'],
     ['eta0 0', { eta0: 0 }, 'eta0'],
-    ['a seed that is no number', { seed: NaN }, 'seed'],
+    ['a seed that is not a number', { seed: NaN }, 'seed'],
   ];
   for (const [title, options, parameter] of WRONG) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => new ReductionsWrapper(options)).to.throw(ValueError, `The ${parameter} parameter must`);
     });
   }
 
-  it('names the constraints it knows', () => {
+  it('names the known constraints', () => {
     expect(() => new ReductionsWrapper({ constraint: 'parity' as 'demographic_parity' })).to.throw(
       ValueError,
       REDUCTION_CONSTRAINTS.join(', '),
     );
   });
 
-  it('has nothing to tell before fit', async () => {
+  it('has no result before fit', async () => {
     const model = wrap();
     expect(() => model.weights).to.throw(TrainingError);
     expect(() => model.bestDeterministic()).to.throw(TrainingError);
@@ -180,7 +180,7 @@ describe('ReductionsWrapper at the edges', () => {
     expect(seen).to.deep.equal([1, 2]);
   });
 
-  it('passes an error of the estimator on, and learns nothing', async () => {
+  it('rethrows an error of the estimator, and stays unfitted', async () => {
     const model = wrap({
       estimator: () => ({ fit: () => Promise.reject(new Error('no memory')), predict: () => [] }),
     });

@@ -12,7 +12,7 @@ const { x, y, sensitive } = groupedRows();
 
 describe('weights and options of extreme sizes', () => {
   for (const size of [1e-200, 1e-5, 1e200]) {
-    it(`take the weight ${size} of every row for weight, and stop by a gap that is a number`, async () => {
+    it(`accept a weight of ${size} for every row, and stop at a gap that is a number`, async () => {
       const estimator = new LogisticRegression({ l2: 0, precision: 'float64' });
       const sampleWeight = x.map(() => size);
       const plain = await wrap({ estimator, nu: 0.01 }).fit(x, y, { sensitive });
@@ -23,9 +23,9 @@ describe('weights and options of extreme sizes', () => {
     });
   }
 
-  it('count rows by (sum w)^2 / sum w^2 where weights sum to less, whatever their unit', () => {
+  it('count rows by (sum w)^2 / sum w^2 if weights sum to less, in any unit', () => {
     const targets = Float64Array.of(0, 1, 1, 0);
-    // Errors 1, 0, 0, 0 with weights 1, 1, 1, 2: mean 0.2, variance 0.16, number 25 / 7.
+    // Errors 1, 0, 0, 0 with weights 1, 1, 1, 2: mean 0.2, variance 0.16, effective number 25 / 7.
     const expected = 0.5 * Math.sqrt((0.16 * (25 / 7)) / (18 / 7) / (25 / 7));
     for (const unit of [1e-3, 1e-170, 1e-300]) {
       const weights = Float64Array.of(unit, unit, unit, 2 * unit);
@@ -34,7 +34,7 @@ describe('weights and options of extreme sizes', () => {
   });
 
   for (const Reduction of [ReductionsWrapper, GridSearchReduction]) {
-    it(`refuse weights whose sum no number holds: ${Reduction.name}`, async () => {
+    it(`reject weights whose sum overflows: ${Reduction.name}`, async () => {
       const error = await failure(new Reduction().fit(x, y, { sensitive, sampleWeight: x.map(() => 1e307) }));
       expect(error).to.be.instanceOf(DataValidationError);
       expect((error as Error).message).to.match(/sampleWeight/);
@@ -48,17 +48,17 @@ describe('weights and options of extreme sizes', () => {
     ['a grid limit of 1e308', () => new GridSearchReduction({ gridLimit: 1e308 }), /gridLimit/],
   ];
   for (const [title, make, message] of WRONG) {
-    it(`refuse ${title}`, () => {
+    it(`reject ${title}`, () => {
       expect(make).to.throw(ValueError, message);
     });
   }
 
-  it('refuse class weights that make costs too large to sum', async () => {
+  it('reject class weights that make costs too large to sum', async () => {
     const model = new ReductionsWrapper({ classWeight: { 0: 1e300, 1: 1 } });
     expect(await failure(model.fit(x, y, { sensitive }))).to.be.instanceOf(ValueError);
   });
 
-  it('refuse multipliers too large to weigh rows by', async () => {
+  it('reject multipliers that are too large to weight rows', async () => {
     const search = new GridSearchReduction({ grid: [{ 'all/g1/+': 1e308 }] });
     const error = await failure(search.fit(x, y, { sensitive }));
     expect(error).to.be.instanceOf(TrainingError);
@@ -66,8 +66,8 @@ describe('weights and options of extreme sizes', () => {
   });
 });
 
-describe('options that reductions do not take', () => {
-  it('say that the sensitive groups are missing', async () => {
+describe('invalid options of reductions', () => {
+  it('report that the sensitive groups are missing', async () => {
     for (const Reduction of [ReductionsWrapper, GridSearchReduction]) {
       for (const options of [undefined, null, {}]) {
         const error = await failure(new Reduction().fit(x, y, options as never));
@@ -87,7 +87,7 @@ describe('options that reductions do not take', () => {
     nu: 0,
   };
   for (const [name, value] of Object.entries(FOREIGN)) {
-    it(`are refused by a grid search, which keeps to no bound: ${name}`, () => {
+    it(`are rejected by a grid search, which does not enforce a bound: ${name}`, () => {
       expect(() => new GridSearchReduction({ ratioBound: 0.8, [name]: value })).to.throw(
         ValueError,
         `The ${name} parameter must be left out`,
@@ -95,12 +95,12 @@ describe('options that reductions do not take', () => {
     });
   }
 
-  it('name the loss where a loss has no probabilities', async () => {
+  it('name the loss if it has no probabilities', async () => {
     const model = await wrap({ constraint: 'bounded_group_loss' }).fit(x, y, { sensitive });
     expect(((await failure(model.predictProba(x))) as Error).message).to.match(/loss parameter.*Got square instead/);
   });
 
-  it('are numbers, and not texts of them', () => {
+  it('must be numbers, not numeric text', () => {
     for (const options of [{ nu: '0.1' }, { ratioBound: '0.5' }, { eps: '0.1' }, { range: 5 }, { range: ['0', '1'] }]) {
       const constraint = 'range' in options ? 'bounded_group_loss' : 'demographic_parity';
       expect(() => new ReductionsWrapper({ constraint, ...options } as never), JSON.stringify(options)).to.throw(
@@ -112,19 +112,19 @@ describe('options that reductions do not take', () => {
     }
   });
 
-  it('are estimators that can be told of, even without a prototype', () => {
+  it('are described in the error even if the estimator has no prototype', () => {
     for (const estimator of [Object.create(null), 'lr', Symbol('lr')] as never[]) {
       expect(() => new ReductionsWrapper({ estimator })).to.throw(ValueError, 'The estimator parameter must');
     }
   });
 
-  it('name only the group that has weight, where one has', async () => {
+  it('name only the group that has weight', async () => {
     const sampleWeight = sensitive.map((group) => Number(group === 'g1'));
     const error = await failure(wrap().fit(x, y, { sensitive, sampleWeight }));
     expect((error as Error).message).to.contain('(g1)');
   });
 
-  it('are copied: later changes to what was given do nothing', async () => {
+  it('are copied: later changes to the given objects have no effect', async () => {
     const grid = [{ 'all/g1/+': 0.5 }, {}];
     const search = new GridSearchReduction({ grid });
     (grid[0] as Record<string, number>)['all/g1/+'] = -5;
@@ -137,7 +137,7 @@ describe('options that reductions do not take', () => {
     expect(model.clone().toJSON().params['costs']).to.deep.equal({ false_positive: 1, false_negative: 2 });
   });
 
-  it('keep multipliers apart whatever groups and levels are called', async () => {
+  it('keep multipliers distinct for any names of groups and levels', async () => {
     const model = await wrap().fit(x, y, {
       sensitive: x.map((_, row) => (row % 2 === 0 ? 'q' : 'z,all/q')),
       control: x.map((_, row) => (row % 3 === 0 ? 'a' : 'a,all/z')),
@@ -146,7 +146,7 @@ describe('options that reductions do not take', () => {
     expect(Object.keys(model.history[0]?.multipliers ?? {})).to.include(String.raw`control=a,all/z,all\/q/+`);
   });
 
-  it('refuse the class weight of a subclass, which only the subclass could do without', () => {
+  it('reject the class weight of a subclass, because it cannot be removed', () => {
     class Own extends LogisticRegression {}
     const estimator = new Own({ classWeight: 'balanced' });
     expect(() => new ReductionsWrapper({ estimator })).to.throw(ValueError, 'class weight');

@@ -7,7 +7,7 @@ const EXACT = 1e-12;
 const { x, y, sensitive } = groupedRows();
 
 describe('predictions of ReductionsWrapper', () => {
-  it('are 1 as often as the probability says, by seed', async () => {
+  it('are 1 as often as the probability states, by seed', async () => {
     const model = await wrap({ differenceBound: 0.02 }).fit(x, y, { sensitive });
     const p = await model.predictProba(x);
     const draws = 400;
@@ -28,7 +28,7 @@ describe('predictions of ReductionsWrapper', () => {
     expect(await model.predict(x)).to.be.instanceOf(Uint8Array);
   });
 
-  it("by row give equal rows equal answers, whatever the other rows: randomization 'row'", async () => {
+  it("give equal rows equal predictions, regardless of the other rows: randomization 'row'", async () => {
     const model = await wrap({ differenceBound: 0.02, randomization: 'row' }).fit(x, y, { sensitive });
     const whole = await model.predict(x);
     const doubled = await model.predict([...x.slice(50), ...x]);
@@ -37,7 +37,7 @@ describe('predictions of ReductionsWrapper', () => {
     expect(await model.predict(x, { seed: 1 })).to.not.deep.equal(await model.predict(x, { seed: 2 }));
   });
 
-  it('by row still have the rates of the mixture, to sampling error', async () => {
+  it('have the rates of the mixture up to sampling error with randomization by row', async () => {
     const many = groupedRows({ rows: 20_000, seed: 11 });
     const model = await wrap({ differenceBound: 0.02 }).fit(x, y, { sensitive });
     const p = await model.predictProba(many.x);
@@ -46,7 +46,7 @@ describe('predictions of ReductionsWrapper', () => {
     expect(mean(decisions)).to.be.closeTo(mean(p), 6 * Math.sqrt(0.25 / many.x.length));
   });
 
-  it('under a loss are the values of predictors, each as often as its weight', async () => {
+  it('are the values of predictors under a loss, each as often as its weight', async () => {
     const model = await wrap({ constraint: 'bounded_group_loss', upperBound: 0.12, eps: 0.01 }).fit(x, y, {
       sensitive,
     });
@@ -58,7 +58,7 @@ describe('predictions of ReductionsWrapper', () => {
     }
   });
 
-  it('under a loss have a mean with no larger loss for any group than the draws have', async () => {
+  it('have a mean under a loss whose loss is for no group larger than that of the draws', async () => {
     const model = await wrap({ constraint: 'bounded_group_loss', upperBound: 0.12, eps: 0.01 }).fit(x, y, {
       sensitive,
     });
@@ -79,7 +79,7 @@ describe('predictions of ReductionsWrapper', () => {
     }
   });
 
-  it('are probabilities for decisions and means for values, and say so', async () => {
+  it('are probabilities for decisions and means for values; errors explain this', async () => {
     const values = await wrap({ constraint: 'bounded_group_loss' }).fit(x, y, { sensitive });
     expect(String(await failure(values.predictProba(x)))).to.contain('predictMean');
     const decisions = await wrap().fit(x, y, { sensitive });
@@ -102,8 +102,8 @@ describe('predictions of ReductionsWrapper', () => {
       expect(error).to.be.at.least((history[bestIteration]?.error ?? NaN) - bestGap - EXACT);
     });
 
-    it('says by how much the nearest predictor misses the bound, where all do', async () => {
-      // Each learner decides by group alone; only a mixture is even.
+    it('reports by how much the nearest predictor misses the bound, if all do', async () => {
+      // Each learner decides only by group; only a mixture satisfies the constraint.
       const rows = { x: [[0], [0], [1], [1]], y: [0, 0, 1, 1], sensitive: ['a', 'a', 'b', 'b'] };
       const model = wrap({
         estimator: () => ({ fit: () => undefined, predict: (given: number[][]) => given.map(([value = 0]) => value) }),
@@ -111,7 +111,7 @@ describe('predictions of ReductionsWrapper', () => {
       await model.fit(rows.x, rows.y, { sensitive: rows.sensitive });
       const error = await failure(() => model.bestDeterministic());
       expect(error).to.be.instanceOf(TrainingError);
-      // A group's rate of 1 is 0.5 above the overall one, and 0.05 are allowed.
+      // A group's rate of 1 is 0.5 above the overall rate, and 0.05 is allowed.
       expect((error as TrainingError).context['smallestExcess']).to.be.closeTo(0.45, EXACT);
       expect((error as TrainingError).suggestion).to.contain("'row'");
     });

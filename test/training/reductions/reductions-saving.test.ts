@@ -42,7 +42,7 @@ describe('saving of reductions', () => {
     expect(copy.clone().toJSON().state).to.equal(null);
   });
 
-  it('keeps what has learned nothing', () => {
+  it('keeps an unfitted reduction', () => {
     const copy = ReductionsWrapper.fromJSON(JSON.parse(JSON.stringify(new ReductionsWrapper({ eps: 0.2 }))));
     expect(copy.toJSON()).to.deep.equal({ kind: 'reductions_wrapper', params: { eps: 0.2 }, state: null });
   });
@@ -63,25 +63,25 @@ describe('saving of reductions', () => {
     ['nothing', null],
   ];
   for (const [title, json] of UNREADABLE) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => ReductionsWrapper.fromJSON(json)).to.throw(DataValidationError);
     });
   }
 
-  it('cannot be changed through what it shows', async () => {
+  it('cannot be modified through the returned objects', async () => {
     const { result } = await wrap().fit(x, y, { sensitive });
     for (const part of [result, result.weights, result.history, result.history[0], result.lambda, result.predictors]) {
       expect(Object.isFrozen(part)).to.equal(true);
     }
   });
 
-  it('clones to the same options, and nothing learned', async () => {
+  it('clones to the same options, unfitted', async () => {
     const copy = (await wrap({ eps: 0.2 }).fit(x, y, { sensitive })).clone();
     expect(copy.toJSON()).to.deep.equal(wrap({ eps: 0.2 }).toJSON());
   });
 });
 
-describe('reductions that were saved and changed since', () => {
+describe('saved reductions that were modified', () => {
   type Json = { kind: string; params: Record<string, unknown>; state: Record<string, unknown> };
   const estimator = new LogisticRegression({ precision: 'float64' });
   const fitted = async (): Promise<Json> =>
@@ -102,10 +102,10 @@ describe('reductions that were saved and changed since', () => {
     ['too few excesses', ({ excesses = [] }) => ({ excesses: excesses.slice(1) })],
     ['too few errors', ({ errors = [] }) => ({ errors: errors.slice(1) })],
     ['too little history', ({ history = [] }) => ({ history: history.slice(1) })],
-    ['a predictor of no kind', ({ predictors = [] }) => ({ predictors: predictors.map(() => ({ kind: {} })) })],
+    ['a predictor without a kind', ({ predictors = [] }) => ({ predictors: predictors.map(() => ({ kind: {} })) })],
   ];
   for (const [title, change] of STATES) {
-    it(`are refused with ${title}`, async () => {
+    it(`are rejected with ${title}`, async () => {
       const json = await fitted();
       Object.assign(json.state, change(json.state as Record<string, unknown[]>));
       expect(() => ReductionsWrapper.fromJSON(json)).to.throw(DataValidationError, 'reductions_wrapper');
@@ -120,7 +120,7 @@ describe('reductions that were saved and changed since', () => {
     ['too few violations', ({ violations = [] }) => ({ violations: violations.slice(1) })],
   ];
   for (const [title, change] of GRIDS) {
-    it(`are refused with ${title}, as a grid search`, async () => {
+    it(`are rejected with ${title}, as a grid search`, async () => {
       const json = await searched();
       Object.assign(json.state, change(json.state as Record<string, unknown[]>));
       expect(() => GridSearchReduction.fromJSON(json)).to.throw(DataValidationError, 'grid_search_reduction');
@@ -138,7 +138,7 @@ describe('reductions that were saved and changed since', () => {
     { ratio_bound: 7 },
   ];
   for (const params of PARAMS) {
-    it(`are refused with the options ${JSON.stringify(params)}`, () => {
+    it(`are rejected with the options ${JSON.stringify(params)}`, () => {
       for (const [Reduction, kind] of [
         [ReductionsWrapper, 'reductions_wrapper'],
         [GridSearchReduction, 'grid_search_reduction'],
@@ -148,7 +148,7 @@ describe('reductions that were saved and changed since', () => {
     });
   }
 
-  it('are refused with options out of range, and say which', () => {
+  it('are rejected with options out of range, and name the option', () => {
     for (const [params, name] of [
       [{ eps: -1 }, 'eps'],
       [{ eta0: 0 }, 'eta0'],

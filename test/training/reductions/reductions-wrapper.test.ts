@@ -11,7 +11,7 @@ const { x, y, sensitive } = groupedRows();
 
 describe('ReductionsWrapper', () => {
   for (const constraint of REDUCTION_CONSTRAINTS) {
-    it(`keeps the largest violation within its bound and gap: ${constraint}`, async () => {
+    it(`keeps the largest violation within the bound and the gap: ${constraint}`, async () => {
       for (const groups of [2, 3, 7]) {
         const rows = groupedRows({ groups, seed: 3 });
         const isLoss = constraint === 'bounded_group_loss';
@@ -27,7 +27,7 @@ describe('ReductionsWrapper', () => {
     });
   }
 
-  it('reports the violation that its predictions have: the largest rate of a group less the overall rate', async () => {
+  it('reports the violation of its predictions: the largest rate of a group minus the overall rate', async () => {
     const model = await wrap({ differenceBound: 0.03 }).fit(x, y, { sensitive });
     const p = await model.predictProba(x);
     const mean = (picked: readonly number[]): number =>
@@ -42,7 +42,7 @@ describe('ReductionsWrapper', () => {
     expect(history[bestIteration]?.error).to.be.closeTo(errors.reduce((a, b) => a + b, 0) / all.length, EXACT);
   });
 
-  it('lets two groups differ by twice the bound, and pairwise by no more than it', async () => {
+  it('allows two groups to differ by twice the bound, and with pairwise by the bound', async () => {
     const rates = async (bound: 'overall' | 'pairwise'): Promise<number> => {
       const model = await wrap({ differenceBound: 0.04, bound, nu: 1e-6 }).fit(x, y, { sensitive });
       const p = await model.predictProba(x);
@@ -59,7 +59,7 @@ describe('ReductionsWrapper', () => {
   describe('class weights', () => {
     const labels = x.map((_, row) => Number(row % 10 === 0));
 
-    it('of an estimator become costs of errors, by the true labels', async () => {
+    it('become costs of errors by the true labels if an estimator has them', async () => {
       const options = { constraint: 'demographic_parity', eps: 0.05 } as const;
       const inside = new ReductionsWrapper({
         ...options,
@@ -82,13 +82,13 @@ describe('ReductionsWrapper', () => {
       );
     });
 
-    it('are costs: weights 1 and 3 are a false negative that costs 3', async () => {
+    it('are costs: weights 1 and 3 mean that a false negative costs 3', async () => {
       const weighted = await wrap({ classWeight: { 0: 1, 1: 3 } }).fit(x, y, { sensitive });
       const costly = await wrap({ costs: { falsePositive: 1, falseNegative: 3 } }).fit(x, y, { sensitive });
       expect(weighted.result.history).to.deep.equal(costly.result.history);
     });
 
-    it('balanced raise the selection rate of a rare class, within the same bound', async () => {
+    it('raise the selection rate of a rare class if balanced, within the same bound', async () => {
       const rate = async (classWeight: 'balanced' | null): Promise<number> => {
         const model = await wrap({ classWeight, differenceBound: 0.05 }).fit(x, labels, { sensitive });
         expect(model.history[model.bestIteration]?.violation).to.be.at.most(0.05 + model.bestGap + EXACT);
@@ -97,7 +97,7 @@ describe('ReductionsWrapper', () => {
       expect(await rate('balanced')).to.be.above(await rate(null));
     });
 
-    it('are refused where they are given twice, or weigh a loss', () => {
+    it('are rejected if they are given twice, or for a loss', () => {
       const estimator = new LogisticRegression({ classWeight: 'balanced' });
       expect(() => new ReductionsWrapper({ estimator, classWeight: 'balanced' })).to.throw(ValueError, 'both');
       expect(() => new ReductionsWrapper({ estimator, constraint: 'bounded_group_loss', loss: 'zero_one' })).to.throw(

@@ -2,7 +2,7 @@ import type { MisclassificationCosts } from '../../../src/training/reductions/cl
 import type { ReductionConstraint } from '../../../src/training/reductions/constraint-names.ts';
 import { readVectors } from '../../helpers/reference.ts';
 
-/** fairlearn's names of constraints in ours. */
+/** Maps fairlearn's names of constraints to ours. */
 const NAMES: Readonly<Record<string, ReductionConstraint>> = {
   DemographicParity: 'demographic_parity',
   EqualizedOdds: 'equalized_odds',
@@ -17,7 +17,7 @@ export function ourName(moment: string): ReductionConstraint {
   return name;
 }
 
-/** "+|all|A" is our "all/A/+". */
+/** Converts a name such as "+|all|A" to our "all/A/+". */
 export function ourMultiplier(index: string): string {
   const [sign = '', event = '', group = ''] = index.split('|');
   return `${event}/${group}/${sign}`;
@@ -80,7 +80,7 @@ export interface SmokeRows {
   readonly regressionTargets: readonly number[];
 }
 
-/** The inputs and the cases of fairlearn's smoke test. */
+/** Reads the inputs and the cases of fairlearn's smoke test. */
 export function readSmoke(): { rows: SmokeRows } & Pick<SmokeFile, 'classification' | 'regression' | 'tolerance'> {
   const { inputs, ...file } = readVectors('fairlearn_expgrad_smoke.json') as SmokeFile;
   return {

@@ -7,7 +7,7 @@ import { failure } from './wrapped-learner.ts';
 
 const { x, y, sensitive } = groupedRows();
 
-/** Learns without ever waiting for anything, and counts its fits. */
+/** Learns without ever yielding to the event loop, and counts its fits. */
 function busyLearner(counter: { fits: number }) {
   return () => ({
     cut: 0,
@@ -28,7 +28,7 @@ describe('a signal from a timer', () => {
     ['ReductionsWrapper', ReductionsWrapper],
     ['GridSearchReduction', GridSearchReduction],
   ] as const) {
-    it(`stops ${name} between two fits of a learner that never waits`, async () => {
+    it(`stops ${name} between two fits of a learner that never yields`, async () => {
       const counter = { fits: 0 };
       const controller = new AbortController();
       const { signal } = controller;
@@ -38,7 +38,7 @@ describe('a signal from a timer', () => {
       const work = new Reduction({ estimator: busyLearner(counter) }).fit(x, y, {
         sensitive,
         signal,
-        // As long as a fit takes: the timer is due after the first.
+        // Takes as long as a fit, so that the timer is due after the first fit.
         onProgress: () => {
           const until = performance.now() + 5;
           while (performance.now() < until);

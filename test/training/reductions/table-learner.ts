@@ -2,7 +2,7 @@ import { type ColumnSource, toColumn } from '../../../src/table/index.ts';
 import { type MatrixSource, readMatrix } from '../../../src/training/data/read-matrix.ts';
 import type { Estimator, EstimatorJson, FitOptions } from '../../../src/training/estimators/estimator.ts';
 
-/** Decides each value of one feature by the weightier label: of all decision rules the one of least weighted error. */
+/** Decides each value of one feature by the label with more weight: the decision rule of least weighted error. */
 export class TableLearner implements Estimator {
   decisions = new Map<number, number>();
 

@@ -4,13 +4,13 @@ import type { ReductionsOptions } from '../../../src/training/reductions/reducti
 import { ReductionsWrapper } from '../../../src/training/reductions/reductions-wrapper.ts';
 import { LeastSquares } from './least-squares.ts';
 
-/** A reduction of least squares, with a bound of 0.05. */
+/** Creates a reduction of least squares, with a bound of 0.05. */
 export function wrap(options: ReductionsOptions = {}): ReductionsWrapper {
   const isValue = options.constraint === 'bounded_group_loss' && options.loss !== 'zero_one';
   return new ReductionsWrapper({ estimator: new LeastSquares({ isClassifier: !isValue }), eps: 0.05, ...options });
 }
 
-/** What some work throws. */
+/** Returns what some work throws. */
 export async function failure(work: Promise<unknown> | (() => unknown)): Promise<unknown> {
   try {
     await (typeof work === 'function' ? work() : work);
@@ -20,7 +20,7 @@ export async function failure(work: Promise<unknown> | (() => unknown)): Promise
   throw new Error('it did not fail');
 }
 
-/** Checks what must agree between two fits that are the same but for names, order or form. */
+/** Checks the values that must agree between two fits that differ only in names, order or form. */
 export function expectSame({ result: own }: ReductionsWrapper, { result: other }: ReductionsWrapper): void {
   expect(own.oracleCalls).to.equal(other.oracleCalls);
   expect(own.bestIteration).to.equal(other.bestIteration);

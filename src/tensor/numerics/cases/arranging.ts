@@ -4,7 +4,7 @@ import { each, turned } from '../float64.ts';
 import type { NumericsCase } from '../numerics-case.ts';
 import { codes, EXACT, spread, tensorCase, uniform } from '../pose.ts';
 
-/** Numbers that no arithmetic leaves as they are by chance. */
+/** Generates numbers that arithmetic is unlikely to leave unchanged. */
 const numbers = (size: number): Float32Array => spread(size, size, -30, 30);
 
 const row = (values: ArrayLike<number>, columns: number, index: number): number[] =>
@@ -18,7 +18,7 @@ const PICKED: readonly NumericsCase[] = [
     ] as const
   ).map(([rows, columns]) =>
     tensorCase(
-      { op: 'gather', name: `4,097 rows of [${String(rows)}, ${String(columns)}], some often`, tolerance: EXACT },
+      { op: 'gather', name: `4,097 rows of [${String(rows)}, ${String(columns)}], some repeated`, tolerance: EXACT },
       () => {
         const values = numbers(rows * columns);
         const places = codes(1, 4097, rows);
@@ -37,8 +37,8 @@ const PICKED: readonly NumericsCase[] = [
       expected: [0, 1, 2].map((index) => each(places, (place) => values[index * 33 + place] as number)),
     };
   }),
-  // WebGPU computes with int32 as if it were float32: beyond 2^24 nothing may lean on it.
-  tensorCase({ op: 'gather', name: 'whole numbers below 2^24 stay whole', tolerance: EXACT }, () => {
+  // WebGPU computes int32 as float32, so integers beyond 2^24 must not be used.
+  tensorCase({ op: 'gather', name: 'integers below 2^24 stay exact', tolerance: EXACT }, () => {
     const values = codes(3, 33, 2 ** 24);
     const places = codes(4, 257, 33);
     return {
@@ -104,7 +104,7 @@ const PUT_TOGETHER: readonly NumericsCase[] = [
       expected: [values, values.slice(0, 5)],
     };
   }),
-  tensorCase({ op: 'tile', name: 'of a row, and of a matrix both ways', tolerance: EXACT, answers: 2 }, () => {
+  tensorCase({ op: 'tile', name: 'of a row, and of a matrix along both axes', tolerance: EXACT, answers: 2 }, () => {
     const values = numbers(33);
     const twice = [0, 1, 2].flatMap((index) => [...row(values, 11, index), ...row(values, 11, index)]);
     return {
@@ -137,23 +137,23 @@ const TURNED: readonly NumericsCase[] = [
       expected: [0, 1, 2, 3, 4].map((part) => turned(values.slice(part * 231, (part + 1) * 231), 7, 33)),
     };
   }),
-  tensorCase({ op: 'reshape', name: 'of a product: to a vector and on', tolerance: EXACT }, () => {
+  tensorCase({ op: 'reshape', name: 'of a product: to a vector and further', tolerance: EXACT }, () => {
     const values = numbers(255 * 3);
     return {
       ask: (tf) => tf.tensor2d(values, [255, 3]).mul(2).reshape([-1]).reshape([5, 51, 3]).mul(0.5).expandDims(0),
       expected: values,
     };
   }),
-  tensorCase({ op: 'oneHot', name: '257 codes of 33, one of them none', tolerance: EXACT }, () => {
+  tensorCase({ op: 'oneHot', name: '257 codes of 33, one of them -1', tolerance: EXACT }, () => {
     const given = codes(7, 257, 33);
     given[5] = -1;
     return {
-      // Not made as float32: wasm writes the bits of whole numbers there.
+      // The dtype float32 is not requested from oneHot, because wasm then writes the bits of integers.
       ask: (tf) => tf.oneHot(tf.tensor1d(given, 'int32'), 33).cast('float32'),
       expected: Array.from(given).map((code) => Array.from({ length: 33 }, (_, column) => Number(column === code))),
     };
   }),
-  tensorCase({ op: 'cast', name: 'to int32 cuts towards 0, and back', tolerance: EXACT, answers: 2 }, () => {
+  tensorCase({ op: 'cast', name: 'to int32 truncates towards 0, and back', tolerance: EXACT, answers: 2 }, () => {
     const values = Float32Array.of(-2.9, -1, -0.5, 0, 0.999, 1, 2.5, 16777216);
     const whole = each(values, Math.trunc).map((value) => value + 0);
     return {
@@ -161,7 +161,7 @@ const TURNED: readonly NumericsCase[] = [
       expected: [whole, whole],
     };
   }),
-  tensorCase({ op: 'cast', name: 'of yes and no to 1 and 0', tolerance: EXACT }, () => {
+  tensorCase({ op: 'cast', name: 'of booleans to 1 and 0', tolerance: EXACT }, () => {
     const values = uniform(8, 257);
     return {
       ask: (tf) => tf.tensor1d(values).greater(0).cast('float32').mul(3),
@@ -170,5 +170,5 @@ const TURNED: readonly NumericsCase[] = [
   }),
 ];
 
-/** What moves numbers and computes none. */
+/** Cases for ops that move numbers without computing. */
 export const ARRANGING_CASES: readonly NumericsCase[] = [...PICKED, ...PUT_TOGETHER, ...TURNED];

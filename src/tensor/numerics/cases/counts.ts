@@ -6,7 +6,9 @@ import { sumsByCode } from '../float64.ts';
 import type { NumericsCase } from '../numerics-case.ts';
 import { between, codes, EXACT, hostCase, spread, tensorCase } from '../pose.ts';
 
-/** Rows and cells that are awkward: one of each, one more or fewer than a workgroup, several workgroups. */
+/**
+ * Numbers of rows and cells that are difficult: one of each, one more or fewer than a workgroup, several workgroups.
+ */
 const SIZES: readonly (readonly [rows: number, cells: number])[] = [
   [1, 1],
   [3, 33],
@@ -19,7 +21,7 @@ const COUNTED = SIZES.map(([rows, cells]) =>
   hostCase(
     {
       op: 'cellCounts',
-      name: `${String(rows)} rows in ${String(cells)} cells, some left out`,
+      name: `${String(rows)} rows in ${String(cells)} cells, some excluded`,
       tolerance: EXACT,
       reads: 1,
     },
@@ -34,12 +36,12 @@ const COUNTED = SIZES.map(([rows, cells]) =>
   ),
 );
 
-/** Sums of whole numbers are exact, as long as no column's largest is 2^40 times its smallest. */
+/** Sums of integers are exact, if the largest value of each column is less than 2^40 times its smallest. */
 const WEIGHED = SIZES.map(([rows, cells]) =>
   hostCase(
     {
       op: 'cellCounts',
-      name: `weights of ${String(rows)} rows in ${String(cells)} cells, whole numbers from 0 to 9`,
+      name: `weights of ${String(rows)} rows in ${String(cells)} cells, integers from 0 to 9`,
       tolerance: EXACT,
       reads: 2,
     },
@@ -55,7 +57,7 @@ const WEIGHED = SIZES.map(([rows, cells]) =>
   ),
 );
 
-/** Values are rounded to 2^-40 of the largest: 4,097 of them are wrong by no more than so many halves of that. */
+/** Values are rounded to 2^-40 of the largest, so the error of 4,097 of them is at most 4,097 times half of that. */
 const DIGITS_KEPT = 4097 * 2 ** -41;
 
 const TABLES: readonly NumericsCase[] = [
@@ -90,12 +92,12 @@ const TABLES: readonly NumericsCase[] = [
   hostCase(
     {
       op: 'cellCounts',
-      name: 'weights of 200,000 rows, four chunks: what float32 would round is kept',
+      name: 'weights of 200,000 rows, four chunks: exact although float32 would round',
       tolerance: EXACT,
       reads: 2,
     },
     () => {
-      // Whole numbers of 18 bits, so that their sums have 35 bits, of which none may be lost.
+      // Integers of 18 bits, so that their sums have 35 bits, none of which may be lost.
       const weights = Float32Array.from(codes(12, 200_000, 2 ** 18));
       return {
         given: (tf) => ({ codes: tf.zeros<Rank.R1>([200_000], 'int32'), weights: tf.tensor1d(weights) }),
@@ -105,7 +107,7 @@ const TABLES: readonly NumericsCase[] = [
     },
   ),
   hostCase(
-    { op: 'cellTables', name: 'two columns and a code that is left out', tolerance: 257 * 2 ** -41 * 4, reads: 1 },
+    { op: 'cellTables', name: 'two columns and an excluded code', tolerance: 257 * 2 ** -41 * 4, reads: 1 },
     () => {
       const given = codes(3, 257, 6);
       const columns = [between(4, 257, -1, 2), between(5, 257, 0, 4)] as const;
@@ -133,14 +135,17 @@ const TABLES: readonly NumericsCase[] = [
 const NEAREST: HistogramBins = { width: 0.25, first: -2, count: 5, rounding: 'nearest' };
 const DOWN: HistogramBins = { width: 2 ** -7, first: 0, count: 128, rounding: 'down' };
 
-/** The bin that a number is in, or undefined for NaN. */
+/** Returns the bin of a number, or undefined for NaN. */
 function binOf(value: number, { width, first, count, rounding }: HistogramBins): number | undefined {
   if (Number.isNaN(value)) return undefined;
   const place = value / width + (rounding === 'nearest' ? 0.5 : 0);
   return Math.min(count - 1, Math.max(0, Math.floor(place) - first));
 }
 
-/** Values on the edges of bins, a last place below and above them, beyond both ends, and missing. */
+/**
+ * Returns values on the edges of bins, one unit in the last place below and above them, beyond both ends, and
+ * missing.
+ */
 function edges({ width, first, count }: HistogramBins): Float32Array {
   const on = Array.from({ length: 2 * count + 1 }, (_, half) => (first + half / 2) * width);
   const near = on.flatMap((edge) => [edge * (1 - 2 ** -23), edge, edge * (1 + 2 ** -22)]);
@@ -149,7 +154,7 @@ function edges({ width, first, count }: HistogramBins): Float32Array {
 
 const HISTOGRAMS: readonly NumericsCase[] = [NEAREST, DOWN].flatMap((bins) => [
   hostCase(
-    { op: 'histogram', name: `values on and beside the edges of bins, ${bins.rounding}`, tolerance: EXACT, reads: 1 },
+    { op: 'histogram', name: `values on and next to the edges of bins, ${bins.rounding}`, tolerance: EXACT, reads: 1 },
     () => {
       const values = edges(bins);
       const groups = codes(6, values.length, 4).map((code) => code - 1);
@@ -175,7 +180,7 @@ const HISTOGRAMS: readonly NumericsCase[] = [NEAREST, DOWN].flatMap((bins) => [
 ]);
 
 const WEIGHED_BINS = hostCase(
-  { op: 'histogram', name: 'weights that are whole numbers, 0 among them', tolerance: EXACT, reads: 2 },
+  { op: 'histogram', name: 'integer weights, including 0', tolerance: EXACT, reads: 2 },
   () => {
     const values = between(9, 4097, 0, 1);
     const groups = codes(10, 4097, 2);
@@ -193,5 +198,5 @@ const WEIGHED_BINS = hostCase(
   },
 );
 
-/** Counts and exact sums by cell. */
+/** Cases for counts and exact sums by cell. */
 export const COUNT_CASES: readonly NumericsCase[] = [...COUNTED, ...WEIGHED, ...TABLES, ...HISTOGRAMS, WEIGHED_BINS];

@@ -19,7 +19,7 @@ import {
   uniform,
 } from '../pose.ts';
 
-/** A function of one number, and the numbers that it is asked. */
+/** A function of one number, and the numbers to test it with. */
 interface Unary {
   readonly op: string;
   readonly name: string;
@@ -29,15 +29,15 @@ interface Unary {
   readonly expected: (x: number) => number;
 }
 
-/** Halves of even and odd numbers, and what is next to them. */
+/** Halves of even and odd numbers, and their neighbours. */
 const halves = (): Float32Array =>
   Float32Array.of(-2.5, -1.5, -0.5, 0.49999997, 0.5, 1.5, 2.5, 3.4999998, 8388607, 1e30);
 
-/** Numbers of both signs, 0, and the largest and smallest that float32 has as normal numbers. */
+/** Numbers of both signs, 0, and the largest and smallest normal numbers of float32. */
 const anySize = (): Float32Array =>
   Float32Array.of(...spread(1, 250, -6, 6), 0, 1, -1, 3.4e38, -3.4e38, 1.2e-38, -1.2e-38);
 
-/** x rounded to a whole number, halves to the even one. */
+/** Rounds x to an integer, halves to the even one. */
 function roundedToEven(x: number): number {
   const lower = Math.floor(x);
   if (x - lower !== 0.5) return Math.round(x);
@@ -55,7 +55,7 @@ const UNARY: readonly Unary[] = [
   },
   {
     op: 'exp',
-    name: 'far below 0 it is 0, from -1e4 to -20, and 1 at 0',
+    name: 'from -1e4 to -20, where it is 0, and at 0, where it is 1',
     tolerance: exponential(0) + 20 * Math.exp(-20),
     values: () => Float32Array.of(-1e4, -1000, -200, -104, -88, -60, -20, 0),
     apply: (x) => x.exp(),
@@ -104,7 +104,7 @@ const UNARY: readonly Unary[] = [
   {
     op: 'softplus',
     name: 'from -12 to 12, of +-100 and +-1e4',
-    // Beyond log(2^-23) + 2 it is cut off: exp(-13.9) is lost there.
+    // The function is truncated beyond log(2^-23) + 2, where exp(-13.9) is lost.
     tolerance: SOFTPLUS + exponential(12) + Math.exp(-13.9),
     values: () => Float32Array.of(-1e4, -100, 0, 100, 1e4, ...between(8, 252, -12, 24)),
     apply: (x) => x.softplus(),
@@ -153,7 +153,7 @@ const UNARY: readonly Unary[] = [
   },
   {
     op: 'floor',
-    name: 'of numbers beside whole ones',
+    name: 'of numbers next to integers',
     tolerance: EXACT,
     values: () => Float32Array.of(...halves(), 1, -1, 0.99999994, -1e-30, ...spread(10, 250, -3, 6)),
     apply: (x) => x.floor(),
@@ -206,7 +206,7 @@ const BINARY: readonly Binary[] = [
   { op: 'notEqual', tolerance: EXACT, apply: (a, b) => a.notEqual(b), expected: (a, b) => Number(a !== b) },
 ];
 
-/** The two operands' shapes; what comes out is [33, 7]. */
+/** The shapes of the two operands; the shape of the result is [33, 7]. */
 const BROADCAST: readonly (readonly [a: [number, number], b: [number, number]])[] = [
   [
     [33, 7],
@@ -230,7 +230,7 @@ const OF_TWO: readonly NumericsCase[] = BINARY.flatMap(({ op, tolerance, apply, 
   BROADCAST.map(([a, b]) =>
     tensorCase({ op, name: `of [${a.join(', ')}] and [${b.join(', ')}]`, tolerance }, () => {
       const left = uniform(13, a[0] * a[1]);
-      // Some are equal; none is 0.
+      // Some values are equal; none is 0.
       const right = uniform(14, b[0] * b[1]).map((value, index) => (index % 3 === 0 ? (left[index] ?? 1) : value));
       const at = (values: Float32Array, [rows, columns]: [number, number], place: number): number => {
         const [row, column] = [Math.floor(place / 7), place % 7];
@@ -244,5 +244,5 @@ const OF_TWO: readonly NumericsCase[] = BINARY.flatMap(({ op, tolerance, apply, 
   ),
 );
 
-/** Functions of numbers one by one. */
+/** Cases for elementwise functions. */
 export const ELEMENTWISE_CASES: readonly NumericsCase[] = [...OF_ONE, ...OF_TWO];

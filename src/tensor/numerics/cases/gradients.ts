@@ -17,7 +17,7 @@ import {
 
 const [N, D, G] = [257, 7, 3];
 
-/** Gradients that TensorFlow.js finds itself, against those of calculus. */
+/** Cases for automatic gradients of TensorFlow.js, compared with analytical gradients. */
 export const GRADIENT_CASES: readonly NumericsCase[] = [
   tensorCase(
     { op: 'grad', name: 'of sum (sigmoid(x w) v) in w: x^t (v p (1 - p))', tolerance: sumOf(N) + N * SIGMOID },
@@ -64,7 +64,7 @@ export const GRADIENT_CASES: readonly NumericsCase[] = [
       };
     },
   ),
-  tensorCase({ op: 'grad', name: 'of the largest value of each row: 1 where it is', tolerance: EXACT }, () => {
+  tensorCase({ op: 'grad', name: 'of the largest value of each row: 1 at its position', tolerance: EXACT }, () => {
     const x = uniform(8, N * D);
     return {
       ask: (tf) => tf.grad((given: Tensor) => given.max(1).sum())(tf.tensor2d(x, [N, D])),
@@ -77,7 +77,7 @@ export const GRADIENT_CASES: readonly NumericsCase[] = [
   tensorCase(
     {
       op: 'grads',
-      name: 'of sum relu(a b) in a and in b, a slice and a row that is spread',
+      name: 'of sum relu(a b) in a and in b, a slice and a broadcast row',
       tolerance: roundings(2 * N),
       answers: 2,
     },

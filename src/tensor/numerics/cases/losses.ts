@@ -18,7 +18,7 @@ import {
   uniform,
 } from '../pose.ts';
 
-/** Rows that a loss is taken of. */
+/** The rows that a loss is computed for. */
 interface LogitRows {
   /** [k, n] */
   readonly logits: Float32Array;
@@ -26,7 +26,10 @@ interface LogitRows {
   readonly shares: Float32Array;
 }
 
-/** Logits of k models on n rows, with labels and shares of the mean; the first rows have logits of +-1e4, 30 and 0. */
+/**
+ * Generates logits of k models on n rows, with labels and shares of the mean; the first rows have logits of +-1e4, 30
+ * and 0.
+ */
 function logitRows(k: number, n: number): LogitRows {
   const extreme = [1e4, -1e4, 30, -30, 0];
   const logits = between(n, k * n, -6, 12).map((value, place) => extreme[place % n] ?? value);
@@ -36,12 +39,12 @@ function logitRows(k: number, n: number): LogitRows {
   return { logits, labels, shares: weights.map((weight) => weight / total) };
 }
 
-/** -share (posWeight y log p + (1 - y) log(1 - p)) of one row, with p the sigmoid of the logit. */
+/** Computes -share (posWeight y log p + (1 - y) log(1 - p)) of one row, where p is the sigmoid of the logit. */
 function lossOf(logit: number, label: number, share: number, posWeight: number): number {
   return share * (label === 1 ? posWeight * softplus(-logit) : softplus(logit));
 }
 
-/** Its derivative: share (p - 1) posWeight for a positive, share p for a negative. */
+/** Computes the derivative of the loss: share (p - 1) posWeight for a positive, share p for a negative. */
 function slopeOf(logit: number, label: number, share: number, posWeight: number): number {
   return share * (label === 1 ? posWeight * (sigmoid(logit) - 1) : sigmoid(logit));
 }
@@ -65,7 +68,7 @@ const BCE: readonly NumericsCase[] = (
     return bceFromLogits(tf, logits, tf.tensor2d(labels, [1, n]), tf.tensor2d(shares, [n, 1]), posWeight);
   };
   return [
-    // A logit of 1e4 on a wrong label makes partial sums no larger than the loss itself.
+    // With a logit of 1e4 on a wrong label, partial sums are no larger than the loss itself.
     tensorCase({ op: 'bceFromLogits', name, tolerance: posWeight * SOFTPLUS + sumOf(n) }, () => ({
       ask: (tf) => ask(tf, tf.tensor2d(logitRows(k, n).logits, [k, n])),
       expected: ofModels(k, (model) => [partOf(rowwise(lossOf), model, k).reduce((sum, loss) => sum + loss, 0)]),
@@ -89,7 +92,7 @@ const BCE: readonly NumericsCase[] = (
   ];
 });
 
-/** Models, rows, groups, groups without rows. */
+/** The number of models, rows, groups, and groups without rows. */
 const GROUPED: readonly (readonly [k: number, n: number, g: number, empty: number])[] = [
   [1, 1, 1, 0],
   [2, 3, 2, 1],
@@ -113,7 +116,10 @@ function ratio(sum: number, weight: number): number {
   return weight > 0 ? sum / weight : 0;
 }
 
-/** The groups with the largest and the smallest mean of one model, among those present, and the means' difference. */
+/**
+ * The groups with the largest and the smallest mean of one model, among those present, and the difference of the
+ * means.
+ */
 interface Gap {
   readonly highest: number;
   readonly lowest: number;
@@ -128,7 +134,10 @@ function gapOf(means: readonly number[], weights: readonly number[]): Gap {
   return { highest, lowest, gap: (means[highest] as number) - (means[lowest] as number), isGap: present.length > 1 };
 }
 
-/** The gradient in the scores, [k, n], of a function of the largest gap with a given slope: a row raises its group's mean by its share. */
+/**
+ * Computes the gradient, [k, n], with respect to the scores, of a function of the largest gap with a given
+ * derivative. A row raises its group's mean by its share.
+ */
 function gapSlopes(
   { membership, means, weights }: GroupRows,
   k: number,
@@ -145,7 +154,7 @@ function gapSlopes(
   });
 }
 
-/** Rows of groups, and their means. */
+/** Rows of groups, and the groups' means. */
 interface GroupRows extends GroupMeans {
   readonly scores: Float32Array;
   readonly membership: Float32Array;
@@ -197,7 +206,7 @@ const RATES: readonly NumericsCase[] = GROUPED.flatMap(([k, n, g, empty]) => {
 });
 
 const NO_GAP = tensorCase(
-  { op: 'largestGap', name: 'one group with rows has no gap, and no slope', tolerance: 0, answers: 2 },
+  { op: 'largestGap', name: 'one group with rows has no gap, and no gradient', tolerance: 0, answers: 2 },
   () => {
     const scores = uniform(1, 3);
     return {
@@ -212,5 +221,5 @@ const NO_GAP = tensorCase(
   },
 );
 
-/** Losses and rates of groups, and their gradients. */
+/** Cases for losses and rates of groups, and their gradients. */
 export const LOSS_CASES: readonly NumericsCase[] = [...BCE, ...RATES, NO_GAP];

@@ -6,12 +6,12 @@ import type { NumericsCase } from '../numerics-case.ts';
 import { EXACT, tensorCase } from '../pose.ts';
 
 /**
- * Missing values are NaN, and WGSL lets an implementation take it that there is none: what our code leans on is asked.
- * More than four values, since some kernels take four at once.
+ * Missing values are NaN, but WGSL lets implementations assume that there are no NaN. These cases test the behaviour
+ * that our code relies on. There are more than four values because some kernels process four at once.
  */
 const VALUES: readonly number[] = [NaN, 0, 1, -1, NaN, Infinity, -Infinity, 0.5, NaN, 3.4e38, 1e-30];
 
-/** A question about values with missing ones among them. */
+/** A case about values that include missing ones. */
 interface Asked {
   readonly op: string;
   readonly name: string;
@@ -28,13 +28,13 @@ const ASKED: readonly Asked[] = [
   },
   {
     op: 'isNaN',
-    name: 'as a number that can be added',
+    name: 'as a number that can be summed',
     apply: (x) => x.isNaN().cast('float32').mul(2).add(1),
     expected: (x) => (Number.isNaN(x) ? 3 : 1),
   },
   {
     op: 'where',
-    name: 'puts a number in the place of a missing one',
+    name: 'replaces a missing value by a number',
     apply: (x, tf) => tf.where(x.isNaN(), tf.zerosLike(x), x),
     expected: (x) => (Number.isNaN(x) ? 0 : x),
   },
@@ -46,19 +46,19 @@ const ASKED: readonly Asked[] = [
   },
   {
     op: 'where',
-    name: 'is not touched by what it does not take',
+    name: 'is not affected by the value that it does not select',
     apply: (x, tf) => tf.where(x.isNaN(), tf.onesLike(x), x.mul(0).equal(0).cast('float32')),
     expected: (x) => (Number.isNaN(x) || Math.abs(x) < Infinity ? 1 : 0),
   },
   ...(['equal', 'greater', 'greaterEqual', 'less'] as const).map((op): Asked => ({
     op,
-    name: 'a missing value is neither 0, nor above it, nor below it; as numbers',
+    name: 'a missing value is not equal to, above or below 0; as numbers',
     apply: (x) => x[op](0).cast('float32'),
     expected: (x) => Number({ equal: x === 0, greater: x > 0, greaterEqual: x >= 0, less: x < 0 }[op]),
   })),
   {
     op: 'notEqual',
-    name: 'a missing value is not even itself',
+    name: 'a missing value is not equal to itself',
     apply: (x) => x.notEqual(x).cast('float32'),
     expected: (x) => Number(Number.isNaN(x)),
   },
@@ -129,5 +129,5 @@ const TOGETHER: readonly NumericsCase[] = [
   ),
 ];
 
-/** Missing and infinite values. */
+/** Cases for missing and infinite values. */
 export const MISSING_CASES: readonly NumericsCase[] = [...ONE_BY_ONE, ...TOGETHER];

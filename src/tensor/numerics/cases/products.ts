@@ -2,7 +2,7 @@ import { ofModels, partOf, product, turned } from '../float64.ts';
 import type { NumericsCase } from '../numerics-case.ts';
 import { EXACT, spread, sumOf, tensorCase, uniform } from '../pose.ts';
 
-/** [n, d] times [d, m]; one of each, vectors, and more and fewer than a tile of 32 or 64. */
+/** Sizes of [n, d] times [d, m]: one of each, vectors, and more and fewer than a tile of 32 or 64. */
 const SIZES: readonly (readonly [n: number, d: number, m: number])[] = [
   [1, 1, 1],
   [1, 257, 1],
@@ -44,7 +44,7 @@ const PLAIN: readonly NumericsCase[] = SIZES.flatMap(([n, d, m]) =>
   ),
 );
 
-/** Stacks of matrices. */
+/** The sizes of stacks of matrices. */
 const [K, N, D, M] = [5, 7, 33, 3];
 
 const STACKED: readonly NumericsCase[] = FLAGS.map(([transposeA, transposeB]) =>
@@ -73,8 +73,8 @@ const STACKED: readonly NumericsCase[] = FLAGS.map(([transposeA, transposeB]) =>
 );
 
 const SPECIAL: readonly NumericsCase[] = [
-  tensorCase({ op: 'matMul', name: 'a product with ones adds whole numbers up exactly', tolerance: EXACT }, () => {
-    // 4,097 numbers of at most 1,000 stay below 2^24.
+  tensorCase({ op: 'matMul', name: 'a product with ones sums integers exactly', tolerance: EXACT }, () => {
+    // 4,097 numbers of at most 1,000 add up to less than 2^24.
     const values = Float32Array.from({ length: 4097 }, (_, index) => (index * 7) % 1001);
     return {
       ask: (tf) => tf.matMul(tf.tensor2d(values, [1, 4097]), tf.ones([4097, 1])),
@@ -82,7 +82,7 @@ const SPECIAL: readonly NumericsCase[] = [
     };
   }),
   tensorCase(
-    { op: 'matMul', name: 'columns of 0 and 1 pick numbers over 12 orders of magnitude as they are', tolerance: EXACT },
+    { op: 'matMul', name: 'columns of 0 and 1 select numbers over 12 orders of magnitude exactly', tolerance: EXACT },
     () => {
       const values = spread(3, 33, -6, 6);
       const order = Array.from({ length: 33 }, (_, index) => (index * 5) % 33);
@@ -95,5 +95,5 @@ const SPECIAL: readonly NumericsCase[] = [
   ),
 ];
 
-/** Products of matrices, and of stacks of them. */
+/** Cases for products of matrices, and of stacks of matrices. */
 export const PRODUCT_CASES: readonly NumericsCase[] = [...PLAIN, ...STACKED, ...SPECIAL];

@@ -4,7 +4,9 @@ import { columnSums, rowSums, sumsByCode, turned } from '../float64.ts';
 import type { NumericsCase } from '../numerics-case.ts';
 import { codes, EXACT, roundings, spread, sumOf, tensorCase, uniform } from '../pose.ts';
 
-/** Matrices that are awkward to reduce: one number, one row, one column, more rows than a workgroup, and many more. */
+/**
+ * Matrices that are difficult to reduce: one number, one row, one column, more rows than a workgroup, and many more.
+ */
 const SIZES: readonly (readonly [rows: number, columns: number])[] = [
   [1, 1],
   [1, 257],
@@ -13,7 +15,7 @@ const SIZES: readonly (readonly [rows: number, columns: number])[] = [
   [3, 4097],
 ];
 
-/** What is done to each row, or each column; and what each of their lists of numbers becomes. */
+/** A reduction of each row or each column, and its expected result for a list of numbers. */
 interface Reduction {
   readonly op: string;
   readonly apply: (x: Tensor, axis: number[]) => Tensor;
@@ -75,7 +77,7 @@ const OTHERS: readonly NumericsCase[] = [
     const values = uniform(2, 5 * 33);
     return { ask: (tf) => tf.tensor2d(values, [5, 33]).sum(0, true), expected: columnSums(values, 5, 33) };
   }),
-  tensorCase({ op: 'sum', name: 'of whole numbers is exact', tolerance: EXACT }, () => {
+  tensorCase({ op: 'sum', name: 'of integers is exact', tolerance: EXACT }, () => {
     const values = Float32Array.from(codes(3, 4097, 1000));
     return { ask: (tf) => tf.tensor1d(values).sum(), expected: rowSums(values, 1, 4097) };
   }),
@@ -92,7 +94,7 @@ const OTHERS: readonly NumericsCase[] = [
   }),
 ];
 
-/** TensorFlow's own library has no weighted `bincount` on a GPU; `cellCounts` goes another way there. */
+/** On a GPU, TensorFlow's native library lacks a weighted `bincount`; `cellCounts` uses another op there. */
 const WEIGHED: NumericsCase = {
   ...tensorCase({ op: 'bincount', name: 'weights of 255 codes in 3 cells', tolerance: roundings(255, 1) }, () => {
     const given = codes(6, 255, 3);
@@ -107,5 +109,5 @@ const WEIGHED: NumericsCase = {
   }),
 };
 
-/** Many numbers that become few. */
+/** Cases for reductions. */
 export const REDUCTION_CASES: readonly NumericsCase[] = [...OVER_AXES, ...OTHERS, WEIGHED];

@@ -7,7 +7,7 @@ import { each, product, sumsByCode, turned } from '../float64.ts';
 import type { NumericsCase } from '../numerics-case.ts';
 import { between, codes, EXACT, hostCase, roundings, sumOf, uniform } from '../pose.ts';
 
-/** What the docstring of `groupSums` promises of a group's sum where signs are the same. */
+/** The tolerance for a group's sum if all signs are equal, as documented for `groupSums`. */
 const GROUP_SUM = 1e-5;
 
 const BY_GROUP: readonly NumericsCase[] = [
@@ -40,7 +40,7 @@ const BY_GROUP: readonly NumericsCase[] = [
   hostCase(
     {
       op: 'groupSums',
-      name: 'groups whose values are 12 orders of magnitude apart, each in shares of its own sum',
+      name: 'groups whose values differ by 12 orders of magnitude, each relative to its own sum',
       tolerance: GROUP_SUM,
       reads: 1,
     },
@@ -65,14 +65,14 @@ const BY_GROUP: readonly NumericsCase[] = [
   hostCase(
     {
       op: 'groupColumnSums',
-      name: 'two columns computed from one, rows left out',
+      name: 'two columns computed from one, rows excluded',
       tolerance: GROUP_SUM,
       reads: 1,
     },
     () => {
       const values = between(3, 257, 0, 2);
       const given = codes(4, 257, 4);
-      // The fourth code leaves a row out: it goes to a group of its own, which is not looked at.
+      // The fourth code excludes a row: it belongs to an extra group that is not compared.
       const squares = each(values, (value) => value * value);
       return {
         given: (tf) => ({ values: tf.tensor1d(values), codes: tf.tensor1d(given, 'int32') }),
@@ -101,7 +101,7 @@ const LARGEST: readonly NumericsCase[] = [1, 255, 4097].map((rows) =>
   }),
 );
 
-/** Rows that are one block of `normalEquations`, and one more. */
+/** The number of rows: one block of `normalEquations` or less, and one row more than a block. */
 const SIZES: readonly (readonly [rows: number, columns: number, withProducts: boolean])[] = [
   [1, 3, true],
   [257, 1, true],
@@ -112,7 +112,7 @@ const SIZES: readonly (readonly [rows: number, columns: number, withProducts: bo
 const EQUATIONS: readonly NumericsCase[] = SIZES.map(([rows, columns, withProducts]) => ({
   op: 'normalEquations',
   name: `${String(rows)} rows of ${String(columns)} columns${withProducts ? '' : ', without products'}`,
-  // Sums of up to 4,096 products, each with a factor besides.
+  // Sums of up to 4,096 products, each with a further factor.
   tolerance: sumOf(Math.min(rows, 4096)) + roundings(2),
   reads: 1,
   run: async (tf) => {
@@ -149,5 +149,5 @@ const EQUATIONS: readonly NumericsCase[] = SIZES.map(([rows, columns, withProduc
   },
 }));
 
-/** Sums in float32, by group and over all rows. */
+/** Cases for sums in float32, by group and over all rows. */
 export const SUM_CASES: readonly NumericsCase[] = [...BY_GROUP, ...LARGEST, ...EQUATIONS];

@@ -22,7 +22,10 @@ import {
 
 const RATES = [0.1, 0.1, 0.05, 0.01, 0.2] as const;
 
-/** Adam with decoupled weight decay, as Kingma and Ba (algorithm 1) and Loshchilov and Hutter (algorithm 2) have it. */
+/**
+ * Computes Adam with decoupled weight decay, as defined by Kingma and Ba (algorithm 1) and Loshchilov and Hutter
+ * (algorithm 2).
+ */
 function adamOf(start: number, gradients: readonly number[], decay: number): number {
   let [weight, mean, square] = [start, 0, 0];
   for (const [index, gradient] of gradients.entries()) {
@@ -64,7 +67,7 @@ const ADAM: readonly NumericsCase[] = [0, 0.1].map((weightDecay) => ({
   },
 }));
 
-/** Rows, features, groups and the size of a batch; the last batch is a short one. */
+/** The number of rows, features and groups, and the batch size; the last batch is shorter. */
 const [N, D, G, BATCH] = [257, 5, 3, 100];
 
 function networkRows(isWeighed: boolean): NetworkRows {
@@ -78,7 +81,7 @@ function networkRows(isWeighed: boolean): NetworkRows {
   };
 }
 
-/** What a batch of some rows is, from its definition: their features, labels, memberships and shares. */
+/** Computes a batch of the given rows from its definition: their features, labels, memberships and shares. */
 function batchOf({ x, y, groups, weights }: NetworkRows, picked: readonly number[]): number[][] {
   const weightOf = (row: number): number => weights?.[row] ?? 1;
   const total = picked.reduce((sum, row) => sum + weightOf(row), 0);
@@ -103,7 +106,7 @@ const BATCHES: readonly NumericsCase[] = [false, true].map((isWeighed) => ({
       batches.reorder(Int32Array.from(order));
       const actual: number[] = [];
       for (let index = 0; index < batches.count; index++) {
-        // What is the batches' own they give back themselves; copies are given back here.
+        // The batches dispose of their own tensors; the copies are disposed of here.
         const copies = tf.tidy(() => {
           const { x, labels, membership, shares } = batches.take(index);
           return [x, labels, membership, shares].map((tensor) => tensor.clone());
@@ -139,7 +142,7 @@ const CHUNKS: NumericsCase = {
 };
 
 const PARTS: readonly NumericsCase[] = [
-  hostCase({ op: 'readTogether', name: 'three tensors by one reading', tolerance: EXACT, reads: 1 }, () => {
+  hostCase({ op: 'readTogether', name: 'three tensors in one read', tolerance: EXACT, reads: 1 }, () => {
     const values = [uniform(15, 1), uniform(16, 257), uniform(17, 33)] as const;
     return {
       given: (tf) => ({ a: tf.tensor1d(values[0]), b: tf.tensor1d(values[1]), c: tf.tensor2d(values[2], [3, 11]) }),
@@ -183,7 +186,7 @@ const PARTS: readonly NumericsCase[] = [
       ],
     };
   }),
-  tensorCase({ op: 'rectifierGradient', name: 'nothing passes at 0 and below', tolerance: EXACT }, () => {
+  tensorCase({ op: 'rectifierGradient', name: 'is 0 at 0 and below', tolerance: EXACT }, () => {
     const flow = uniform(21, 257);
     const passed = uniform(22, 257).map((value, index) => (index % 5 === 0 ? 0 : value));
     return {
@@ -214,5 +217,5 @@ const PARTS: readonly NumericsCase[] = [
   }),
 ];
 
-/** What a training step is made of, besides its layers and losses. */
+/** Cases for the parts of a training step other than layers and losses. */
 export const TRAINING_CASES: readonly NumericsCase[] = [...ADAM, ...BATCHES, CHUNKS, ...PARTS];

@@ -1,15 +1,18 @@
-/** A symmetric positive definite matrix M as L L', with a diagonal scaling: S M S + jitter I = L L'. */
+/** The Cholesky factor L of a symmetric positive definite matrix M with a diagonal scaling: S M S + jitter I = L L'. */
 export interface CholeskyFactor {
   readonly size: number;
   /** L, [size, size], row-major. */
   readonly lower: Float64Array;
   /** The diagonal of S. */
   readonly scale: Float64Array;
-  /** What had to be added to the scaled diagonal of ones; 0 where the matrix has full rank. */
+  /** The amount added to the scaled diagonal of ones; 0 if the matrix has full rank. */
   readonly jitter: number;
 }
 
-/** From where a pivot counts as 0, and what is then added to the diagonal. The diagonal itself is scaled to ones. */
+/**
+ * The largest pivot that counts as 0, and the amount that is then added to the diagonal. The diagonal is scaled to
+ * ones.
+ */
 export interface PivotRule {
   readonly leastPivot: number;
   readonly jitter: number;
@@ -18,9 +21,10 @@ export interface PivotRule {
 /**
  * Factorises a symmetric matrix, O(size^3 / 6).
  *
- * Where it has no full rank (columns that repeat each other), a small ridge
- * stands in: the solution is then close to the one of least norm.
- * @param matrix [size, size], row-major, of which the lower triangle is read; a column of zeros is taken for one that decides nothing
+ * If the matrix does not have full rank (collinear columns), a small ridge is added. The solution is then close to
+ * the one of least norm.
+ * @param matrix [size, size], row-major; only the lower triangle is read. A column of zeros is treated as one without
+ * effect.
  */
 export function factorise(matrix: Float64Array, size: number, rule: PivotRule): CholeskyFactor {
   const scale = new Float64Array(size);
@@ -36,7 +40,7 @@ export function factorise(matrix: Float64Array, size: number, rule: PivotRule): 
   }
 }
 
-/** L, or nothing where a pivot is too small. */
+/** Returns L, or undefined if a pivot is too small. */
 function lowerFactor(
   matrix: Float64Array,
   size: number,
@@ -52,7 +56,8 @@ function lowerFactor(
         ? 1 + jitter
         : (matrix[i * size + j] as number) * (scale[i] as number) * (scale[j] as number);
       for (let k = 0; k < j; k++) sum -= (lower[i * size + k] as number) * (lower[j * size + k] as number);
-      // Written so that NaN stops nothing: it comes out of the solution, where it is looked for.
+      // The comparison is false for NaN, so NaN does not stop the factorisation. It propagates to the solution, which
+      // is checked.
       if (isDiagonal && sum <= leastPivot) return undefined;
       lower[i * size + j] = isDiagonal ? Math.sqrt(sum) : sum / (lower[j * size + j] as number);
     }
@@ -60,7 +65,7 @@ function lowerFactor(
   return lower;
 }
 
-/** Solves M x = b; x is 0 where M has a column of zeros. */
+/** Solves M x = b; x is 0 for each column of zeros of M. */
 export function solve({ size, lower, scale }: CholeskyFactor, b: Float64Array): Float64Array {
   const x = b.map((value, i) => value * (scale[i] as number));
   for (let i = 0; i < size; i++) {

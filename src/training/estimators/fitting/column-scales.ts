@@ -1,16 +1,15 @@
 import type { Matrix } from '../../data/read-matrix.ts';
 
 /**
- * How the columns of a matrix are shifted and scaled before fitting: a value x
- * becomes (x - shift) / scale, within [-1, 1]. Years and timestamps, whose mean is
- * far above their spread, would else cost most digits.
+ * The shift and scale of each column before fitting: a value x becomes (x - shift) / scale, within [-1, 1]. Without
+ * it, columns such as years and timestamps, whose mean is far above their spread, would lose most of their precision.
  */
 export interface ColumnScales {
-  /** [columns]; the mean, or the smaller value of a column that holds only two. */
+  /** [columns]; the mean, or the smaller value if a column holds only two. */
   readonly shift: Float64Array;
   /** [columns], above 0; the largest distance from the shift. */
   readonly scale: Float64Array;
-  /** The columns with more than two values; the others become 0 and 1, or 0 where they are constant. */
+  /** The columns with more than two values. Columns with two values become 0 and 1; constant columns become 0. */
   readonly dense: readonly number[];
   /** The columns with exactly two values, which become 0 and 1. */
   readonly indicators: readonly number[];
@@ -18,7 +17,9 @@ export interface ColumnScales {
   readonly constants: readonly number[];
 }
 
-/** Looks at each column's values. The order of rows and how often rows occur change at most the rounding of a mean. */
+/**
+ * Computes the scales of a matrix's columns. The order and repetition of rows affect at most the rounding of a mean.
+ */
 export function columnScales(matrix: Matrix): ColumnScales {
   const { low, high, hasMore } = columnRanges(matrix);
   const columns = [...low.keys()];
@@ -34,7 +35,7 @@ export function columnScales(matrix: Matrix): ColumnScales {
   return { shift, scale, dense, indicators, constants };
 }
 
-/** Each column's smallest and largest value, and whether it has others. */
+/** Returns each column's smallest and largest value, and whether it has others. */
 function columnRanges({ rows, columns, values }: Matrix): {
   low: Float64Array;
   high: Float64Array;

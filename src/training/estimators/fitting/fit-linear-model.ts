@@ -5,10 +5,10 @@ import { createHostProblem, createTensorProblem, type LossProblem, type LossRows
 import { assertFiniteScore, minimise } from './newton.ts';
 import type { RowLoss } from './row-loss.ts';
 
-/** Columns named in a warning; more are counted. */
+/** The number of columns named in a warning; further ones are only counted. */
 const MAX_NAMED = 5;
 
-/** What a reader of a fit should know of it, in sentences. */
+/** Returns warnings about a fit, as sentences. */
 export function fitWarnings({
   constants,
   isSingular,
@@ -17,16 +17,16 @@ export function fitWarnings({
   iterations,
 }: LinearFit): readonly string[] {
   const warnings: string[] = [];
-  if (constants.length > 0) warnings.push(`${columnsNamed(constants)}: one value only, so the coefficient is 0`);
+  if (constants.length > 0) warnings.push(`${columnsNamed(constants)}: only one value, so the coefficient is 0`);
   if (isSingular) {
-    const answers = converged ? 'answers that predict the same' : 'answers';
+    const answers = converged ? 'solutions that predict the same' : 'solutions';
     warnings.push(
-      `columns repeat each other to rounding: the coefficients are one of many ${answers}; l2 > 0 makes them one`,
+      `columns are collinear up to rounding: the coefficients are one of many ${answers}; l2 > 0 makes them unique`,
     );
   }
   if (isDrifting) {
     warnings.push(
-      'the features separate the classes: the coefficients would grow without end, and stop where that gains less than the tolerance; l2 > 0 bounds them',
+      'the features separate the classes: the coefficients would grow indefinitely, and the fit stopped when further growth gained less than the tolerance; l2 > 0 bounds them',
     );
   }
   if (!converged) warnings.push(`not converged after ${String(iterations)} iterations`);
@@ -42,7 +42,7 @@ function columnsNamed(columns: readonly number[]): string {
 /** The precisions that fits are computed in. */
 export const PRECISIONS = ['float32', 'float64'] as const;
 
-/** float32: products on tensors, on any backend; float64: all on the host. */
+/** 'float32' computes the products on tensors, on any backend; 'float64' computes everything on the host. */
 export type Precision = (typeof PRECISIONS)[number];
 
 /** A linear score, X b + b0. */
@@ -53,11 +53,11 @@ export interface LinearScore {
   readonly intercept: number;
 }
 
-/** Rows, a loss, and how to go about it. */
+/** Rows, a loss, and the settings of the fit. */
 export interface LinearTask {
   readonly x: Matrix;
   readonly targets: Float64Array;
-  /** Above 0. */
+  /** [rows], above 0. */
   readonly weights: Float64Array;
   readonly loss: RowLoss;
   /** The penalty is l2 / 2 times the sum of squared coefficients. */
@@ -66,33 +66,33 @@ export interface LinearTask {
   readonly origin: { readonly intercept: number; readonly loss: number };
   readonly startFrom: LinearScore | undefined;
   readonly maxIterations: number;
-  /** A step that lowers the objective by less is the last. */
+  /** The first step that lowers the objective by less than this is the last. */
   readonly leastGain: number;
   readonly precision: Precision;
   readonly backend: BackendChoice | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What a fit found, and how. */
+/** The result of a fit. */
 export interface LinearFit extends LinearScore {
-  /** The sum of losses without the penalty. */
+  /** The sum of losses, without the penalty. */
   readonly loss: number;
   readonly iterations: number;
   readonly converged: boolean;
-  /** Whether columns repeat each other, so that the rows do not tell their coefficients apart. */
+  /** Whether columns are collinear, so that the rows do not determine their coefficients. */
   readonly isSingular: boolean;
-  /** Whether the loss has no least value. */
+  /** Whether the loss has no minimum. */
   readonly isDrifting: boolean;
   /** The columns that hold one value, whose coefficients are 0. */
   readonly constants: readonly number[];
 }
 
-/** A penalty beyond any need stands for one that float64 cannot hold. */
+/** A penalty this large has the same effect as any larger one, which float64 could not represent. */
 const LARGEST_RIDGE = 1e300;
 
 /**
  * Minimises a penalised loss of a linear score.
- * @throws {TrainingError} where the loss, or what it leads to, is not finite
+ * @throws {TrainingError} if the loss or the result is not finite
  */
 export async function fitLinearModel(task: LinearTask): Promise<LinearFit> {
   task.signal?.throwIfAborted();
@@ -127,14 +127,14 @@ async function createProblem({ precision, backend, loss }: LinearTask, rows: Los
   return createTensorProblem(tf, rows, loss);
 }
 
-/** The penalty on a scaled column's parameter c = b scale; none on the intercept. */
+/** Returns the penalty on a scaled column's parameter c = b scale; the intercept has none. */
 function ridgeOf({ scale }: ColumnScales, l2: number): Float64Array {
   const ridge = new Float64Array(scale.length + 1);
   for (const [column, by] of scale.entries()) ridge[column] = Math.min(LARGEST_RIDGE, l2 / by / by);
   return ridge;
 }
 
-/** b to c: with x = shift + scale u, b x + b0 = (b scale) u + (b0 + b shift). */
+/** Converts b to c: with x = shift + scale u, b x + b0 = (b scale) u + (b0 + b shift). */
 function toScaled({ coefficients, intercept }: LinearScore, { shift, scale }: ColumnScales): Float64Array {
   const c = new Float64Array(coefficients.length + 1);
   c.set(coefficients.map((value, column) => value * (scale[column] as number)));

@@ -7,26 +7,26 @@ import type { ColumnScales } from './column-scales.ts';
 import type { RowLoss } from './row-loss.ts';
 
 /**
- * The distinct combinations of indicator columns that rows show. One-hot columns
- * of a few attributes make far fewer combinations than rows, and whatever is
- * summed per combination first is summed over few things afterwards.
+ * The distinct combinations of indicator columns that occur in rows. One-hot columns of a few attributes form far
+ * fewer combinations than rows. Sums over rows are computed per combination first, so that later sums run over few
+ * terms.
  */
 interface RowPatterns {
-  /** [rows], which pattern each row has. */
+  /** [rows], the pattern index of each row. */
   readonly of: Int32Array;
   readonly count: number;
-  /** [count + 1]; the places of pattern k lie from starts[k] to starts[k + 1]. */
+  /** [count + 1]; the columns of pattern k are at indexes starts[k] to starts[k + 1] of `places`. */
   readonly starts: Int32Array;
-  /** Columns that are 1 in a pattern, ascending; each pattern ends with the intercept's. */
+  /** Columns that are 1 in a pattern, ascending; each pattern ends with the intercept's column. */
   readonly places: Int32Array;
 }
 
-/** Spreads hashes (the prime of Fowler, Noll and Vo). */
+/** The prime of the Fowler-Noll-Vo hash function. */
 const HASH_PRIME = 0x01000193;
 
 /**
  * Finds the patterns of a matrix's indicator columns, in order of first occurrence.
- * @param intercept the place that every pattern ends with
+ * @param intercept the column index that every pattern ends with
  */
 function rowPatterns(matrix: Matrix, { shift, indicators }: ColumnScales, intercept: number): RowPatterns {
   const { rows, columns, values } = matrix;
@@ -47,7 +47,10 @@ function rowPatterns(matrix: Matrix, { shift, indicators }: ColumnScales, interc
   return { of, ...index.read() };
 }
 
-/** Numbers lists of places as they come: a hash table with open addresses, since strings as keys cost ten times as much. */
+/**
+ * Creates an index that numbers lists of columns in order of appearance. It is a hash table with open addressing,
+ * because string keys are ten times as slow.
+ */
 function createPatternIndex(rows: number): {
   numberOf: (found: Int32Array, size: number) => number;
   read: () => Omit<RowPatterns, 'of'>;
@@ -89,11 +92,11 @@ function hashOf(found: Int32Array, size: number): number {
   return hash ^ (hash >>> 15);
 }
 
-/** Rows taken at once: each sum is then read and written once for four rows. */
+/** The number of rows processed together, so that each sum is read and written once per four rows. */
 const ROWS_AT_ONCE = 4;
 
 /**
- * A'WA in float64, its lower triangle, rows k^2 / 2 multiplications.
+ * Computes the lower triangle of A'WA in float64, with rows k^2 / 2 multiplications.
  * @param a [rows, columns], row-major
  * @param weights [rows]
  * @returns [columns, columns], row-major, 0 above the diagonal
@@ -102,7 +105,7 @@ function weightedGram(a: Float64Array, columns: number, weights: Float64Array): 
   const gram = new Float64Array(columns * columns);
   const rows = weights.length;
   for (let row = 0; row < rows; row += ROWS_AT_ONCE) {
-    // Past the end the first row stands in, with weight 0.
+    // Past the last row, the first row of the block is used with weight 0.
     const [second, third, fourth] = [row + 1, row + 2, row + 3];
     const [w0, w1, w2, w3] = [weights[row] as number, weights[second] ?? 0, weights[third] ?? 0, weights[fourth] ?? 0];
     const a0 = row * columns;
@@ -128,25 +131,24 @@ function weightedGram(a: Float64Array, columns: number, weights: Float64Array): 
 }
 
 /**
- * The rows of a shifted and scaled matrix with a column of ones behind it, on the
- * host in float64, by what fitting asks of them. With X = [A | S], A the dense
- * columns and S the patterns of indicators (with the ones), what concerns S is
- * summed per pattern before it is summed per column: for m patterns, p dense
- * columns and q ones in a pattern, X'WX costs n p^2 / 2 + n p + m q (q + p).
+ * The rows of a shifted and scaled matrix with an appended column of ones, on the host in float64, with the
+ * operations that fitting needs. Let X = [A | S], where A holds the dense columns and S the indicator columns and the
+ * ones. Terms of S are summed per pattern first, and then per column. For m patterns, p dense columns and q ones in a
+ * pattern, X'WX costs n p^2 / 2 + n p + m q (q + p).
  */
 interface HostDesign {
   readonly rows: number;
-  /** Columns with the ones, which come last. */
+  /** The number of columns, including the ones, which come last. */
   readonly parameters: number;
-  /** X c, into `scores`. */
+  /** Writes X c into `scores`. */
   score(c: Float64Array, scores: Float64Array): void;
-  /** X'r. */
+  /** Computes X'r. */
   gradient(residuals: Float64Array): Float64Array;
-  /** X'WX, [parameters, parameters], its lower triangle. */
+  /** Computes the lower triangle of X'WX, [parameters, parameters]. */
   products(weights: Float64Array): Float64Array;
 }
 
-/** Lays a matrix out for {@link HostDesign}. */
+/** Prepares a matrix for {@link HostDesign}. */
 function createHostDesign(matrix: Matrix, scales: ColumnScales): HostDesign {
   const { rows, columns } = matrix;
   const parameters = columns + 1;
@@ -190,7 +192,7 @@ function createHostDesign(matrix: Matrix, scales: ColumnScales): HostDesign {
     return sums;
   };
 
-  /** Per pattern the sum of weights, then of weights times each dense column: [count, 1 + p]. */
+  /** Computes, per pattern, the sum of weights, and the sums of weights times each dense column: [count, 1 + p]. */
   const sumsByPattern = (weights: Float64Array): Float64Array => {
     const sums = new Float64Array(count * (1 + p));
     for (let row = 0, from = 0; row < rows; row++) {
@@ -228,7 +230,7 @@ function createHostDesign(matrix: Matrix, scales: ColumnScales): HostDesign {
   return { rows, parameters, score, gradient, products };
 }
 
-/** The dense columns, shifted and scaled, [rows, dense]. */
+/** Returns the dense columns, shifted and scaled, [rows, dense]. */
 function denseColumns({ rows, columns, values }: Matrix, { shift, scale, dense }: ColumnScales): Float64Array {
   const picked = new Float64Array(rows * dense.length);
   for (const [place, column] of dense.entries()) {
@@ -240,7 +242,7 @@ function denseColumns({ rows, columns, values }: Matrix, { shift, scale, dense }
   return picked;
 }
 
-/** Rows as a loss sees them. */
+/** The rows of a loss. */
 export interface LossRows {
   readonly x: Matrix;
   readonly scales: ColumnScales;
@@ -252,19 +254,19 @@ export interface LossRows {
 
 /** A sum of losses of linear scores X c, with the derivatives that Newton's method needs. */
 export interface LossProblem {
-  /** The length of c: the columns and the intercept, which comes last. */
+  /** The length of c: the number of columns plus the intercept, which comes last. */
   readonly parameters: number;
-  /** What a relative change of a sum must exceed to be more than rounding. */
+  /** Relative changes of a sum below this may be rounding errors. */
   readonly rounding: number;
   readonly pivots: PivotRule;
-  /** Whether a factor of X'WX is worth keeping for a further step, because another costs far more than a gradient. */
+  /** Whether a factor of X'WX is reused for a further step, because a new one costs far more than a gradient. */
   readonly keepsFactor: boolean;
-  /** The loss at c, minus its gradient, and its second derivative where it is wanted. */
+  /** Evaluates the loss at c, the negative gradient, and, if requested, the second derivative. */
   evaluate(c: Float64Array, withProducts: boolean): Promise<NormalEquations>;
   dispose(): void;
 }
 
-/** The problem on the host, in float64. */
+/** Creates the problem on the host, in float64. */
 export function createHostProblem({ x, scales, targets, weights }: LossRows, loss: RowLoss): LossProblem {
   const design = deriveFrom(x, 'host-design', () => createHostDesign(x, scales));
   const scores = new Float64Array(design.rows);
@@ -287,7 +289,7 @@ export function createHostProblem({ x, scales, targets, weights }: LossRows, los
   };
 }
 
-/** The problem where the tensors are, in float32. */
+/** Creates the problem on the tensor backend, in float32. */
 export function createTensorProblem(tf: Tf, rows: LossRows, loss: RowLoss): LossProblem {
   const parameters = rows.x.columns + 1;
   const scaled = deriveFrom(rows.x, 'scaled-rows', () => scaledRows(rows.x, rows.scales));
@@ -326,7 +328,7 @@ export function createTensorProblem(tf: Tf, rows: LossRows, loss: RowLoss): Loss
   };
 }
 
-/** The columns, shifted and scaled, and ones behind them: [rows, columns + 1]. */
+/** Returns the columns, shifted and scaled, with an appended column of ones: [rows, columns + 1]. */
 function scaledRows({ rows, columns, values }: Matrix, { shift, scale }: ColumnScales): Float32Array {
   const scaled = new Float32Array(rows * (columns + 1));
   const factor = scale.map((value) => 1 / value);

@@ -4,66 +4,70 @@ import { pause } from '../pause.ts';
 import { type CholeskyFactor, factorise, solve } from './cholesky.ts';
 import type { LossProblem } from './loss-problem.ts';
 
-/** What to minimise: the problem's loss plus the sum of ridge c^2 / 2. */
+/** The minimisation task: the problem's loss plus the sum of ridge c^2 / 2. */
 export interface NewtonTask {
   readonly problem: LossProblem;
   /** [parameters], 0 or more. */
   readonly ridge: Float64Array;
-  /** Where to start, [parameters], unless `start` is better. */
+  /** The point to start from, [parameters], unless `start` is better. */
   readonly origin: Float64Array;
   /** The objective at the origin. */
   readonly originObjective: number;
-  /** Another place to start from. */
+  /** An alternative point to start from. */
   readonly start: Float64Array | undefined;
   readonly maxIterations: number;
-  /** A step that lowers the objective by less is the last. */
+  /** The first step that lowers the objective by less than this is the last. */
   readonly leastGain: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Where Newton's method ended. */
+/** The result of Newton's method. */
 export interface NewtonResult {
   readonly parameters: Float64Array;
-  /** The sum of losses there, without the ridge. */
+  /** The sum of losses at the result, without the ridge. */
   readonly loss: number;
   readonly iterations: number;
   readonly converged: boolean;
-  /** Whether X'WX had no full rank. */
+  /** Whether X'WX did not have full rank. */
   readonly isSingular: boolean;
-  /** Whether the last step, of next to no gain, went about as far as the one before: the loss then has no least value. */
+  /**
+   * Whether the last step, with a negligible gain, was about as long as the one before. The loss then has no minimum.
+   */
   readonly isDrifting: boolean;
 }
 
-/** A point, with what is known there. */
+/** A point, with the values computed there. */
 interface Point {
   readonly c: Float64Array;
   readonly loss: number;
   readonly objective: number;
-  /** Minus the objective's gradient. */
+  /** The negative gradient of the objective. */
   readonly descent: Float64Array;
   readonly products: Float64Array | undefined;
 }
 
-/** A factor is kept while each step's gain falls to this share of the gain before. */
+/** A factor is reused while the gain of each step falls to this share of the previous gain. */
 const GOOD_FALL = 0.1;
 
-/** Halvings of a step before it is given up. */
+/** A step is given up after this many halvings. */
 const MAX_HALVINGS = 30;
 
-/** Scaled features lie in [-1, 1]; after steps this long nothing has come to rest. */
+/** Scaled features lie in [-1, 1]; steps longer than this mean that the parameters have not settled. */
 const LONG_MOVE = 0.25;
 
-/** Above this share of the objective at the origin, steps end before it shows whether they come to rest. */
+/**
+ * If the required gain is above this share of the objective at the origin, the steps end too early to show whether
+ * the parameters settle.
+ */
 const LOOSE_GAIN = 1e-6;
 
 /**
- * Newton's method for a convex objective, with steps halved until they lower it.
+ * Minimises a convex objective with Newton's method; each step is halved until it lowers the objective.
  *
- * A step s solves (X'WX + ridge) s = -gradient and promises a gain of
- * -gradient's / 2; the first step that promises less than `leastGain` is taken
- * and ends the work. Where X'WX costs much, its factor is kept while the promises
- * fall fast.
- * @throws {TrainingError} where the objective is not finite to begin with
+ * A step s solves (X'WX + ridge) s = -gradient and has a predicted gain of -gradient's / 2. The first step with a
+ * predicted gain below `leastGain` is taken and is the last. If X'WX is expensive, its factor is reused while the
+ * predicted gains fall fast.
+ * @throws {TrainingError} if the objective is not finite at the start
  */
 export async function minimise(task: NewtonTask): Promise<NewtonResult> {
   const { problem, maxIterations } = task;
@@ -88,7 +92,7 @@ export async function minimise(task: NewtonTask): Promise<NewtonResult> {
     isSingular ||= factor.jitter > 0;
     const step = solve(factor, point.descent);
     const gain = dot(step, point.descent) / 2;
-    // A gradient's own rounding enters the gain squared.
+    // The rounding error of the gradient enters the gain squared.
     const isLast = gain <= Math.max(task.leastGain, problem.rounding ** 2 * point.objective);
     const keepsFactor = problem.keepsFactor && gain < GOOD_FALL * gainBefore;
     const next = await takeStep(task, point, step, !isLast && !keepsFactor);
@@ -100,7 +104,7 @@ export async function minimise(task: NewtonTask): Promise<NewtonResult> {
   return result(maxIterations, false);
 }
 
-/** The better one of the two places to start; a start far off would cost more steps than none. */
+/** Returns the better of the two points to start from. A start far from the minimum would cost more steps than none. */
 async function startingPoint(task: NewtonTask): Promise<Point> {
   const given = task.start === undefined ? undefined : await pointAt(task, task.start, true);
   if (given !== undefined && given.objective < task.originObjective) return given;
@@ -109,7 +113,10 @@ async function startingPoint(task: NewtonTask): Promise<Point> {
   throw notFinite('The loss', { loss: origin.loss });
 }
 
-/** The point a step leads to, with the step halved until it lowers the objective; nothing if none does. */
+/**
+ * Returns the point that a step leads to, with the step halved until it lowers the objective; undefined if no halving
+ * does.
+ */
 async function takeStep(
   task: NewtonTask,
   point: Point,
@@ -120,7 +127,7 @@ async function takeStep(
   for (let halvings = 0, share = 1; halvings <= MAX_HALVINGS; halvings++, share /= 2) {
     const c = point.c.map((value, place) => value + share * (step[place] as number));
     const next = await pointAt(task, c, withProducts);
-    // NaN is no descent.
+    // The comparison is false for NaN.
     if (next.objective <= most) return next;
   }
   return undefined;
@@ -144,15 +151,15 @@ function largestMove(from: Float64Array, to: Float64Array): number {
   return from.reduce((largest, value, place) => Math.max(largest, Math.abs((to[place] as number) - value)), 0);
 }
 
-/** Coefficients and an intercept that may be checked. */
+/** Coefficients and an intercept to check. */
 interface FiniteScore {
   readonly coefficients: Float64Array;
   readonly intercept: number;
 }
 
 /**
- * Gives a score back where all of it is a number.
- * @throws {TrainingError} where a coefficient or the intercept is not finite
+ * Returns the score if all its numbers are finite.
+ * @throws {TrainingError} if a coefficient or the intercept is not finite
  */
 export function assertFiniteScore(score: FiniteScore): FiniteScore {
   const { coefficients, intercept } = score;
@@ -162,11 +169,11 @@ export function assertFiniteScore(score: FiniteScore): FiniteScore {
   throw notFinite(`The ${what}`, { intercept, ...(column < 0 ? {} : { column, value: coefficients[column] }) });
 }
 
-/** What is thrown where rows lead out of the numbers. */
+/** Returns the error for rows whose results are not finite. */
 export function notFinite(what: string, context: Record<string, unknown>): TrainingError {
   return new TrainingError(`${what} of these rows cannot be computed: it is not finite.`, {
     context,
     suggestion:
-      'Look in X, y and sampleWeight for values too large or too small to be squared, and standardise the features.',
+      'Check X, y and sampleWeight for values too large or too small to be squared, and standardise the features.',
   });
 }

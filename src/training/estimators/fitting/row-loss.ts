@@ -2,9 +2,9 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 
 import type { BlockTerms, Tf } from '../../../tensor/index.ts';
 
-/** What rows add to a sum of losses and to its derivatives, written over at every step. */
+/** The contributions of rows to the derivatives of a sum of losses; overwritten at every step. */
 interface RowTerms {
-  /** Minus the derivative by the score, times the row's weight. */
+  /** The negative derivative by the score, times the row's weight. */
   readonly residuals: Float64Array;
   /** The second derivative by the score, times the row's weight. */
   readonly curvatures: Float64Array;
@@ -12,16 +12,15 @@ interface RowTerms {
 
 /** A loss of a score z against a target t, convex in z. */
 export interface RowLoss {
-  /** Fills `terms` and gives the weighted sum of losses. */
+  /** Fills `terms` and returns the weighted sum of losses. */
   onHost(scores: Float64Array, targets: Float64Array, weights: Float64Array, terms: RowTerms): number;
-  /** The same where the tensors are; each is [1, rows]. */
+  /** Computes the same on the tensor backend; each tensor is [1, rows]. */
   onTensors(tf: Tf, scores: Tensor2D, targets: Tensor2D, weights: Tensor2D): BlockTerms;
 }
 
 /**
- * log(1 + exp(-t z)) for t = -1 or 1. With q = 1 / (1 + exp(t z)), the probability
- * given to the wrong class, the derivatives are -t q and q (1 - q); both keep
- * their digits where q is tiny, which y - p would not.
+ * The loss log(1 + exp(-t z)) for t = -1 or 1. With q = 1 / (1 + exp(t z)), the probability of the wrong class, the
+ * derivatives are -t q and q (1 - q). Both keep full precision for tiny q; y - p would not.
  */
 export const LOGISTIC_LOSS: RowLoss = {
   onHost: (scores, targets, weights, { residuals, curvatures }) => {
@@ -50,7 +49,7 @@ export const LOGISTIC_LOSS: RowLoss = {
   },
 };
 
-/** (t - z)^2 / 2. */
+/** The loss (t - z)^2 / 2. */
 export const SQUARED_LOSS: RowLoss = {
   onHost: (scores, targets, weights, { residuals, curvatures }) => {
     let loss = 0;

@@ -19,40 +19,41 @@ import {
   type GroupFairnessCalibratorOptions,
 } from './group-fairness-calibrator.ts';
 
-/** How rows are dealt into parts to fit on and parts to calibrate. */
+/** Options for splitting rows into rows to fit on and rows to calibrate. */
 interface PartOptions {
   /**
-   * The parts that rows are dealt into, each calibrated by the others. 1 calibrates the rows that are fitted.
-   * @defaultValue 5, where trainSize is not given
+   * The number of folds; each fold is calibrated by a calibrator of the others. With 1, the fitted rows themselves
+   * are calibrated.
+   * @defaultValue 5, if trainSize is not given
    */
   readonly folds?: number | undefined;
-  /** Instead of folds: the share of rows to fit on; only the others are calibrated. */
+  /** Instead of folds: the share of rows to fit on. Only the other rows are calibrated. */
   readonly trainSize?: number | undefined;
 }
 
 /** Lists the options of {@link PartOptions}. */
 const PART_OPTION_NAMES: OptionNames<PartOptions> = { folds: true, trainSize: true };
 
-/** The rows that one calibrator is fitted on, and those that it calibrates. */
+/** The rows that a calibrator is fitted on, and the rows that it calibrates. */
 interface HeldOutPart {
   readonly train: Int32Array;
   readonly test: Int32Array;
 }
 
 /**
- * Fills in how rows are dealt out.
- * @throws {ValueError} for folds or a trainSize out of range, or both at once
+ * Fills in the defaults of the split.
+ * @throws {ValueError} if folds or trainSize is out of range, or both are given
  */
 function resolveParts(options: PartOptions): { folds: number | null; trainSize: number | null } {
   const { folds, trainSize } = options;
   if (trainSize === undefined) return { folds: requireWhole('folds', folds ?? 5, 1), trainSize: null };
-  if (folds !== undefined) throw invalidParameter('folds', 'be left out where trainSize is given', folds);
+  if (folds !== undefined) throw invalidParameter('folds', 'be left out if trainSize is given', folds);
   return { folds: null, trainSize: requireLevel('trainSize', trainSize) };
 }
 
 /**
- * Deals rows out, each group and label shared out evenly.
- * @throws {DataValidationError} where a part would be empty
+ * Splits rows into parts, stratified by group and label.
+ * @throws {DataValidationError} if a part would be empty
  */
 function dealOut(rows: CalibrationRows, folds: number | null, trainSize: number | null, seed: number): HeldOutPart[] {
   const all = Int32Array.from(rows.y.keys());
@@ -67,13 +68,19 @@ function dealOut(rows: CalibrationRows, folds: number | null, trainSize: number 
     const tests = stratifiedSplit(strata, Array<number>(folds).fill(1 / folds), seed);
     return tests.map((test) => ({ train: complement(all, test), test }));
   }
-  throw new DataValidationError(`${String(folds)} folds need as many rows and more; there are ${String(all.length)}.`, {
-    context: { rows: all.length, folds },
-    suggestion: 'Give more rows, or fit and measure on the same rows with one fold.',
-  });
+  throw new DataValidationError(
+    `${String(folds)} folds need at least ${String(folds)} rows; there are ${String(all.length)}.`,
+    {
+      context: { rows: all.length, folds },
+      suggestion: 'Give more rows, or fit and measure on the same rows with one fold.',
+    },
+  );
 }
 
-/** A part gets its share of rows, rounded: one where that is above one half, which rounding of the share may blur. */
+/**
+ * Returns the error for an empty part. A part gets its share of rows, rounded, so it has a row if the share is above
+ * one half. The small offset absorbs the rounding of the share.
+ */
 function emptyPart(rows: number, trainSize: number, purpose: string): DataValidationError {
   const smaller = Math.min(trainSize, 1 - trainSize);
   const enough = Math.floor(0.5 / smaller + 1e-9) + 1;
@@ -81,7 +88,7 @@ function emptyPart(rows: number, trainSize: number, purpose: string): DataValida
     `A train size of ${String(trainSize)} leaves none of ${String(rows)} rows to ${purpose}; ${String(enough)} rows are enough.`,
     {
       context: { rows, trainSize, rowsNeeded: enough },
-      suggestion: 'Give more rows, or a train size nearer to one half.',
+      suggestion: 'Give more rows, or a train size closer to one half.',
     },
   );
 }
@@ -95,7 +102,7 @@ function complement(all: Int32Array, rows: Int32Array): Int32Array {
 /** Options of {@link calibrateHeldOut}. */
 export interface CalibrateHeldOutOptions extends CalibrationRowOptions, GroupFairnessCalibratorOptions, PartOptions {
   /**
-   * Deals the rows out.
+   * The seed of the split.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
@@ -110,15 +117,15 @@ const CALIBRATE_HELD_OUT_OPTION_NAMES: OptionNames<CalibrateHeldOutOptions> = {
   onProgress: true,
 };
 
-/** Rows calibrated by calibrators that have not seen them. */
+/** Rows calibrated by calibrators that were not fitted on them. */
 export interface HeldOutCalibration {
-  /** The rows calibrated, ascending: all with folds, the held-out ones with trainSize. */
+  /** The calibrated rows, ascending: all rows with folds, the held-out rows with trainSize. */
   readonly rows: Int32Array;
   /** Their calibrated scores, [rows]. */
   readonly calibrated: Float64Array;
   /** The fold of each row; null with trainSize. */
   readonly foldOf: Int32Array | null;
-  /** Fitted on all rows with folds, on the others with trainSize: the one to keep. */
+  /** The calibrator to keep: fitted on all rows with folds, on the training rows with trainSize. */
   readonly calibrator: GroupFairnessCalibrator;
   readonly folds: number | null;
   readonly trainSize: number | null;
@@ -127,19 +134,18 @@ export interface HeldOutCalibration {
 }
 
 /**
- * Calibrates rows by calibrators that have not seen them, so that what is then
- * measured on them is what other rows may expect.
+ * Calibrates rows with calibrators that have not seen them, so that measurements on these rows estimate the quality
+ * on new rows.
  *
- * A calibrator fits the rows that it learned from better than any others, the
- * isotonic one most. With `folds` the rows are dealt into parts, each group and
- * label shared out evenly, and each part is calibrated by a calibrator of the
- * others; the calibrator that is given back is fitted on all rows once more.
- * Scores of different folds come from slightly different maps, so within a
- * group the result need not rise with the score everywhere.
+ * A calibrator fits its own training rows better than other rows; this effect is largest for the isotonic method.
+ * With `folds`, the rows are split into parts, stratified by group and label. Each part is calibrated by a calibrator
+ * fitted on the other parts. The returned calibrator is fitted again on all rows. Scores of different folds come from
+ * slightly different maps, so within a group the result does not always rise with the score.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
- * @throws {ValueError} for folds or a trainSize out of range, or both at once, or a seed that is no whole number
- * @throws {DataValidationError} as `GroupFairnessCalibrator.fit`; for more folds than rows; where a part has one label only
+ * @throws {ValueError} if folds or trainSize is out of range, both are given, or the seed is not a whole number
+ * @throws {DataValidationError} as `GroupFairnessCalibrator.fit`; also if there are more folds than rows, or a part
+ * has only one label
  * @example
  * ```ts
  * import { calibrateHeldOut, measureCalibration } from 'evenhand/training';
@@ -207,23 +213,24 @@ function fitPart(
   );
   if (isMixed || parts === 1) return fitCalibrator(rows, settings);
   throw new DataValidationError(
-    `Without fold ${String(part + 1)} of ${String(parts)}, the rows have one label only, so there is nothing to calibrate by.`,
+    `Without fold ${String(part + 1)} of ${String(parts)}, the rows have only one label, so there is nothing to calibrate by.`,
     {
       context: { folds: parts, fold: part },
-      suggestion: 'Give more rows of the rarer label, or fit and measure on the same rows with one fold.',
+      suggestion: 'Give more rows of the less frequent label, or fit and measure on the same rows with one fold.',
     },
   );
 }
 
-/** What a reader of the calibrated rows should know beside what holds of the calibrator. */
+/** Returns warnings about the calibrated rows, in addition to those about the calibrator. */
 function remarks(final: CalibratorState, states: readonly CalibratorState[], folds: number | null): string[] {
-  if (folds === 1) return ['calibration is measured on the rows that it was fitted on, which flatters it'];
+  if (folds === 1)
+    return ['calibration is measured on the rows that it was fitted on, which makes it look better than it is'];
   const ownIn = states.map(({ groups }) => new Set(groups.flatMap(({ label, map }) => (map === null ? [] : [label]))));
   return final.groups.flatMap(({ label, map }) => {
     const pooled = map === null ? 0 : ownIn.filter((own) => !own.has(label)).length;
     if (pooled === 0) return [];
     return [
-      `group '${label}' is large enough for a calibrator of its own with all rows, but was served by the pooled one in ${String(pooled)} of ${String(states.length)} folds`,
+      `group '${label}' has its own calibrator when fitted on all rows, but used the pooled one in ${String(pooled)} of ${String(states.length)} folds`,
     ];
   });
 }

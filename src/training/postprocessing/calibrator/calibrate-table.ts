@@ -19,15 +19,16 @@ const CALIBRATE_TABLE_OPTION_NAMES: OptionNames<CalibrateTableOptions> = {
   input: true,
 };
 
-/** Bins of fewer rows would show chance. */
+/** In bins of fewer rows, chance dominates the share of positives. */
 const CURVES = { minBinSize: 20 };
 
 /**
- * Calibrates the scores of a table per group, and measures them before and
- * after on rows that the calibrators had not seen (with `folds: 1`, on the rows
- * that they had). Rows without a score, a label or a group are left out and counted.
- * @throws {DataValidationError} for unknown columns, scores outside [0, 1] or that are text, labels that are not 0 or 1, or one label only
- * @throws {ValueError} for an option out of range
+ * Calibrates the scores of a table per group and measures calibration before and after. It measures on rows that the
+ * calibrators have not seen; with `folds: 1`, on the rows that they were fitted on. Rows without a score, a label or
+ * a group are excluded and counted.
+ * @throws {DataValidationError} if columns are unknown, scores are text or outside [0, 1], labels are not 0 or 1, or
+ * there is only one label
+ * @throws {ValueError} if an option is out of range
  * @example
  * ```ts
  * import { calibrateTable } from 'evenhand/training';

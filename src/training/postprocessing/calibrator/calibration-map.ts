@@ -7,13 +7,13 @@ export const CALIBRATION_METHODS = ['platt', 'isotonic', 'temperature'] as const
 /** One of {@link CALIBRATION_METHODS}. */
 export type CalibrationMethod = (typeof CALIBRATION_METHODS)[number];
 
-/** What Platt's line is drawn through: log-odds of scores, or scores as they are. */
+/** The inputs of Platt's line: the log-odds of scores, or the scores themselves. */
 export const PLATT_INPUTS = ['logit', 'score'] as const;
 
 /** One of {@link PLATT_INPUTS}. */
 export type PlattInput = (typeof PLATT_INPUTS)[number];
 
-/** p = sigmoid(slope x + intercept), x the logit of the score or the score. */
+/** p = sigmoid(slope x + intercept), where x is the logit of the score or the score itself. */
 interface PlattMap {
   readonly kind: 'platt';
   readonly input: PlattInput;
@@ -21,7 +21,7 @@ interface PlattMap {
   readonly intercept: number;
 }
 
-/** Straight lines between (score, rate) points, both ascending; beyond the ends the rates there. */
+/** Linear interpolation between (score, rate) points, both ascending; constant beyond the ends. */
 interface IsotonicMap {
   readonly kind: 'isotonic';
   readonly scores: readonly number[];
@@ -34,12 +34,12 @@ interface TemperatureMap {
   readonly temperature: number;
 }
 
-/** What turns a score into a calibrated probability, as plain data. */
+/** A map from scores to calibrated probabilities, as plain data. */
 export type CalibrationMap = PlattMap | IsotonicMap | TemperatureMap;
 
 /**
- * A map as a function of one score.
- * @param margin as near to 0 or 1 a score may come before its logit is taken
+ * Converts a map to a function of one score.
+ * @param margin the smallest distance of a score from 0 or 1 before its logit is taken
  */
 export function calibrationFunction(map: CalibrationMap, margin: number): (score: number) => number {
   switch (map.kind) {
@@ -63,7 +63,7 @@ function interpolate({ scores, rates }: IsotonicMap, score: number): number {
   if (above > last) return rates[last] as number;
   const [fromScore, toScore] = [scores[above - 1] as number, scores[above] as number];
   const [fromRate, toRate] = [rates[above - 1] as number, rates[above] as number];
-  // A share of the way, since a slope between scores that nearly touch overflows.
+  // Interpolates with a share of the distance, because the slope between nearly equal scores would overflow.
   const share = (score - fromScore) / (toScore - fromScore);
   // Rounding must not lift a value above the next step.
   return Math.min(toRate, fromRate + (toRate - fromRate) * share);
@@ -79,26 +79,25 @@ export interface LabelledScores {
   readonly weights: Float64Array;
 }
 
-/** A map with what a reader should know of how it came out. */
+/** A map, with a warning about its fit if there is one. */
 export interface FittedMap {
   readonly map: CalibrationMap;
   readonly warning: string | null;
 }
 
-/** log(s / (1 - s)) of a score that is kept `margin` away from 0 and 1. */
+/** Computes log(s / (1 - s)) of a score that is kept at least `margin` away from 0 and 1. */
 export function toLogit(score: number, margin: number): number {
   const kept = Math.min(1 - margin, Math.max(margin, score));
   return Math.log(kept / (1 - kept));
 }
 
 /**
- * How near to 0 or 1 a score may come before its logit is taken.
+ * Returns the smallest distance from 0 or 1 that a score may have before its logit is taken.
  *
- * A score of exactly 0 or 1 has an infinite logit. Clipped by the spacing of
- * floats it would lie at 36, far from all others, and a few such rows would
- * decide the fit. Where there are some, they count instead as half as far from
- * the end as the nearest other score, as a count of 0 counts as a half.
- * Otherwise only the spacing of floats is kept.
+ * A score of exactly 0 or 1 has an infinite logit. Clipped at the spacing of floats, its logit would be about 36, far
+ * from all others, and a few such rows would dominate the fit. If there are such scores, the margin is half the
+ * distance of the nearest other score from 0 or 1, in the same way as a count of 0 is treated as one half. Otherwise
+ * the margin is the spacing of floats.
  */
 export function endMargin(scores: Float64Array): number {
   const distances = scores.map((score) => Math.min(score, 1 - score));

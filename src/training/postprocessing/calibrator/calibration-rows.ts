@@ -12,13 +12,13 @@ import {
 import { assertNoneMissing } from '../../data/fit-rows.ts';
 import { assertFiniteTotal, type GroupedScores } from '../grouped-scores.ts';
 
-/** What may come with the scores and labels of rows. */
+/** Options that accompany the scores and labels of rows. */
 export interface CalibrationRowOptions {
-  /** One sensitive attribute, or several to cross. */
+  /** One sensitive attribute, or several whose combinations form the groups. */
   readonly groups: SensitiveSource;
   /** One weight per row, 0 or more; a row of weight 2 counts as two rows. */
   readonly sampleWeight?: ColumnSource | undefined;
-  /** The label of `y` that counts as 1, where labels are not 0 and 1. */
+  /** The label of `y` that counts as 1; needed if labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export const CALIBRATION_ROW_OPTION_NAMES: OptionNames<CalibrationRowOptions> = 
   positiveLabel: true,
 };
 
-/** Rows to calibrate by, on the host; none lacks a value. */
+/** Rows to calibrate on, in host memory and without missing values. */
 export interface CalibrationRows {
   /** [rows], from 0 to 1. */
   readonly scores: Float64Array;
@@ -41,8 +41,9 @@ export interface CalibrationRows {
 }
 
 /**
- * Reads rows to learn from.
- * @throws {DataValidationError} for scores outside [0, 1], labels that are not 0 or 1, missing values, lengths that differ, or no rows
+ * Reads the rows to learn from.
+ * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, values are missing, lengths
+ * differ, or there are no rows
  */
 export async function readCalibrationRows(
   scores: ColumnSource,
@@ -67,7 +68,7 @@ export async function readCalibrationRows(
 
 /**
  * Reads scores from 0 to 1 and groups.
- * @throws {DataValidationError} for scores outside [0, 1], missing values, or lengths that differ
+ * @throws {DataValidationError} if scores are outside [0, 1], values are missing, or lengths differ
  */
 export async function readUnitScores(source: ColumnSource, sensitive: SensitiveSource): Promise<GroupedScores> {
   assertGroupsGiven(sensitive);
@@ -76,7 +77,7 @@ export async function readUnitScores(source: ColumnSource, sensitive: SensitiveS
   assertNoneMissing('scores', scores, Number.isNaN);
   const outside = scores.findIndex((score) => score < 0 || score > 1);
   if (outside >= 0) throw outsideRange('scores', scores[outside] as number, `at index ${String(outside)}`, outside);
-  // No row has no attribute to be told by its first value.
+  // Without rows, there is no first value from which the kind of the attribute could be inferred.
   const groups: CategoricalColumn =
     scores.length === 0 && Array.isArray(rows.sensitive)
       ? { kind: 'categorical', codes: new Int32Array(rows.sensitive.length), labels: [] }
@@ -86,7 +87,7 @@ export async function readUnitScores(source: ColumnSource, sensitive: SensitiveS
   return { scores, groups };
 }
 
-/** Some rows, in that order. */
+/** Returns the given rows, in the given order. */
 export function takeCalibrationRows(
   { scores, y, weights, groups }: CalibrationRows,
   rows: Int32Array,
@@ -100,7 +101,7 @@ export function takeCalibrationRows(
   };
 }
 
-/** A loop: `from` with a function was what took longest on a million rows. */
+/** Copies with a loop: `from` with a callback dominated the time on a million rows. */
 function pick<Values extends Float64Array | Uint8Array | Int32Array>(
   from: Values,
   into: Values,
@@ -111,8 +112,8 @@ function pick<Values extends Float64Array | Uint8Array | Int32Array>(
 }
 
 /**
- * The rows of a weight above 0.
- * @throws {DataValidationError} where there is none, or their sum is infinite
+ * Returns the rows with a weight above 0.
+ * @throws {DataValidationError} if all weights are 0, or their sum is infinite
  */
 export function withoutWeightless(rows: CalibrationRows): CalibrationRows {
   assertFiniteTotal(rows.weights);
@@ -125,17 +126,18 @@ export function withoutWeightless(rows: CalibrationRows): CalibrationRows {
   });
 }
 
-/** The error of a score that is no probability. */
+/** Returns the error for a score that is not a probability. */
 export function outsideRange(argument: string, value: number, where: string, index: number): DataValidationError {
   return new DataValidationError(`${argument} must lie in [0, 1], but holds ${String(value)} ${where}.`, {
     context: { argument, index, value },
-    suggestion: 'Divide by the largest possible score, or put decision values through a logistic function.',
+    suggestion: 'Divide by the largest possible score, or apply a logistic function to decision values.',
   });
 }
 
 /**
- * Checks that groups are there, since what reads them calls them `sensitive`.
- * @throws {DataValidationError} for what can be no column, and for an object of no columns
+ * Checks that groups are given. This check comes first because later readers call the groups `sensitive` in their
+ * errors.
+ * @throws {DataValidationError} if groups cannot be a column, or is an object without columns
  */
 export function assertGroupsGiven(groups: unknown): void {
   if (typeof groups !== 'object' || groups === null) {

@@ -4,7 +4,7 @@ import { calibratorSchema } from '../../../schemas/calibrate.ts';
 import { readJson } from '../../data/read-json.ts';
 import type { CalibratorSettings, CalibratorState } from './fit-calibrator.ts';
 
-/** A calibrator as plain data, to be stored and read back. */
+/** A calibrator as plain data that can be stored and read back. */
 export type CalibratorJson = z.output<typeof calibratorSchema>;
 
 /** A calibrator's settings and what it has learned. */
@@ -13,7 +13,7 @@ interface SavedCalibrator {
   readonly state: CalibratorState | undefined;
 }
 
-/** A calibrator as JSON has it: snake_case, null before it was fitted. */
+/** Converts a calibrator to JSON in snake_case; its state is null before `fit`. */
 export function calibratorToJson({ settings, state }: SavedCalibrator): CalibratorJson {
   const { method, minSamples, input } = settings;
   const params = { method, min_samples: minSamples, ...(method === 'platt' ? { input } : {}) };
@@ -42,11 +42,11 @@ export function calibratorToJson({ settings, state }: SavedCalibrator): Calibrat
 
 /**
  * Reads what {@link calibratorToJson} wrote.
- * @throws {DataValidationError} naming the first part that is not as it should be
+ * @throws {DataValidationError} if a field is invalid; names the first one
  */
 export function calibratorFromJson(value: unknown): SavedCalibrator {
   const { params, state } = readJson(calibratorSchema, value, 'saved calibrator', {
-    suggestion: 'Give the object that toJSON of a GroupFairnessCalibrator made.',
+    suggestion: 'Pass the object that toJSON of a GroupFairnessCalibrator returned.',
   });
   return {
     settings: { method: params.method, minSamples: params.min_samples, input: params.input ?? 'logit' },

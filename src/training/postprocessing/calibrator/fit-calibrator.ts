@@ -13,28 +13,28 @@ import { type CalibrationRows, takeCalibrationRows, withoutWeightless } from './
 import { fitPlatt } from './fit-platt.ts';
 import { fitTemperature } from './fit-temperature.ts';
 
-/** How to calibrate; all is filled in. */
+/** The settings of a calibrator, with defaults filled in. */
 export interface CalibratorSettings {
   readonly method: CalibrationMethod;
   readonly minSamples: number;
   readonly input: PlattInput;
 }
 
-/** What was learned of one group. */
+/** The fitted calibration of one group. */
 interface GroupCalibration {
   readonly label: string;
   readonly n: number;
   /** Weighted share of positives. */
   readonly positiveRate: number;
-  /** Null where the pooled map serves the group. */
+  /** Null if the group uses the pooled map. */
   readonly map: CalibrationMap | null;
-  /** Why the pooled map does. */
+  /** Why the group uses the pooled map; null if it does not. */
   readonly reason: string | null;
 }
 
-/** What a calibrator has learned. */
+/** The fitted state of a calibrator. */
 export interface CalibratorState {
-  /** As near to 0 or 1 as a score may come before its logit is taken. */
+  /** The smallest distance of a score from 0 or 1 before its logit is taken. */
   readonly margin: number;
   /** Fitted on the rows of all groups. */
   readonly pooled: CalibrationMap;
@@ -45,9 +45,8 @@ export interface CalibratorState {
 }
 
 /**
- * Fits the pooled map, and a map for each group that has rows enough and both
- * labels. Rows of weight 0 are no rows.
- * @throws {DataValidationError} where all rows have one label, or no weight
+ * Fits the pooled map, and a map for each group that has enough rows and both labels. Rows with weight 0 are ignored.
+ * @throws {DataValidationError} if all rows have one label, or no row has a weight above 0
  */
 export function fitCalibrator(given: CalibrationRows, settings: CalibratorSettings): CalibratorState {
   const rows = withoutWeightless(given);
@@ -74,7 +73,7 @@ export function fitCalibrator(given: CalibrationRows, settings: CalibratorSettin
   });
 }
 
-/** @throws {DataValidationError} where all rows have one label */
+/** @throws {DataValidationError} if all rows have one label */
 export function assertBothLabels(y: Uint8Array): void {
   const onlyLabel = soleLabel(y);
   if (onlyLabel === undefined) return;
@@ -84,7 +83,7 @@ export function assertBothLabels(y: Uint8Array): void {
   });
 }
 
-/** Each score by the map of its group, or by the pooled one; [rows]. */
+/** Maps each score with the map of its group, or with the pooled map; [rows]. */
 export function applyCalibrator({ pooled, margin, groups: known }: CalibratorState, rows: GroupedScores): Float64Array {
   const mapOf = new Map(known.map(({ label, map }) => [label, map]));
   const { codes, labels } = rows.groups;
@@ -109,7 +108,7 @@ function whyPooled(y: Uint8Array, minSamples: number): string | null {
   return onlyLabel === undefined ? null : `y is ${String(onlyLabel)} in every row`;
 }
 
-/** The label that all rows have, where there is one. */
+/** Returns the label that all rows share; undefined if both occur. */
 function soleLabel(y: Uint8Array): number | undefined {
   return y.includes(0) && y.includes(1) ? undefined : y[0];
 }
@@ -124,7 +123,7 @@ function positiveRate({ y, weights }: LabelledScores): number {
   return yes / total;
 }
 
-/** The rows of each group that has some, in the order of the labels. */
+/** Returns the rows of each non-empty group, in the order of the labels. */
 function presentGroups({ groups }: CalibrationRows): { label: string; members: Int32Array }[] {
   const present = rowsOfGroups(groups, groups.codes.keys()).map((members, code) => ({
     label: groups.labels[code] as string,
@@ -134,9 +133,9 @@ function presentGroups({ groups }: CalibrationRows): { label: string; members: I
 }
 
 /**
- * Isotonic regression of labels on scores: the rates, rising with the score,
- * of least weighted squared error, by pooling adjacent violators (Ayer et al.
- * 1955). Equal scores are pooled first. O(n log n) to find them, O(n) after it.
+ * Fits an isotonic regression of labels on scores: the non-decreasing rates of least weighted squared error, by
+ * pooling adjacent violators (Ayer et al. 1955). Equal scores are pooled first. Takes O(n log n) for sorting and O(n)
+ * after it.
  */
 function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
   const distinct = distinctSorted(scores);
@@ -148,7 +147,7 @@ function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
     yesOf[place] = (yesOf[place] as number) + weight * (y[row] as number);
   }
   const rates = poolViolators(yesOf, weightOf);
-  // Inside a flat stretch no point is needed to draw it.
+  // Points inside a flat segment are not needed to draw it.
   const isCorner = (place: number): boolean => rates[place] !== rates[place - 1] || rates[place] !== rates[place + 1];
   const kept = rates.flatMap((_, place) => (isCorner(place) ? [place] : []));
   return {
@@ -158,17 +157,25 @@ function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
       rates: kept.map((place) => rates[place] as number),
     },
     warning:
-      rates[0] === rates.at(-1) ? 'the curve is flat, since the rate of positives does not rise with the score' : null,
+      rates[0] === rates.at(-1)
+        ? 'the curve is flat, because the rate of positives does not rise with the score'
+        : null,
   };
 }
 
-/** Typed arrays sort numbers by themselves, which is faster than indexes by a comparison. */
+/**
+ * Returns the distinct values in ascending order. Sorting a typed array of numbers is faster than sorting indexes
+ * with a comparison function.
+ */
 function distinctSorted(values: Float64Array): Float64Array {
   const sorted = values.toSorted();
   return sorted.filter((value, place) => value !== sorted[place - 1]);
 }
 
-/** The rising rates nearest to yes / weight. Blocks are kept on a stack, so each place is merged at most once. */
+/**
+ * Computes the non-decreasing rates nearest to yes / weight. Blocks are kept on a stack, so each index is merged at
+ * most once.
+ */
 function poolViolators(yesOf: Float64Array, weightOf: Float64Array): number[] {
   const blocks: { yes: number; weight: number; places: number }[] = [];
   for (const [place, yes] of yesOf.entries()) {

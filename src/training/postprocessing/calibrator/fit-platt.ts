@@ -5,12 +5,12 @@ import { type FittedMap, type LabelledScores, type PlattInput, toLogit } from '.
 const MAX_STEPS = 100;
 
 /**
- * So near the least loss that rounding hides what a step gains. Newton's steps
- * square the distance, about 1e-6 here, so that two whole ones end it.
+ * At this distance from the minimum, rounding hides the improvement of a step. Newton's steps square the distance,
+ * about 1e-6 here, so two full steps finish the descent.
  */
 const HIDDEN_BY_ROUNDING = 1e-12;
 
-/** The loss must fall by at least this share of what the gradient promises (Armijo). */
+/** The loss must fall by at least this share of the decrease that the gradient predicts (Armijo). */
 const SUFFICIENT = 1e-4;
 const SHORTEST = 1e-10;
 
@@ -26,12 +26,13 @@ interface PlattRows {
 type Line = readonly [slope: number, intercept: number];
 
 /**
- * Platt's sigmoid (1999): slope and intercept of least cross-entropy to the
- * targets (N+ + 1) / (N+ + 2) for positives and 1 / (N- + 2) for negatives, N
- * the total weight of each, by the guarded Newton steps of Lin, Lin and Weng
- * (2007). The targets lie inside (0, 1), so that separable scores too have one
- * finite line. Equal scores have a slope of 0.
- * @throws {TrainingError} where the steps do not converge
+ * Fits Platt's sigmoid (1999): the slope and intercept that minimise the cross-entropy to smoothed targets. The
+ * targets are (N+ + 1) / (N+ + 2) for positives and 1 / (N- + 2) for negatives, where N+ and N- are the total weights
+ * of the labels.
+ *
+ * Uses the guarded Newton steps of Lin, Lin and Weng (2007). The targets lie inside (0, 1), so separable scores also
+ * have a unique finite line. Equal scores have a slope of 0.
+ * @throws {TrainingError} if the steps do not converge
  */
 export function fitPlatt({ scores, y, weights }: LabelledScores, margin: number, input: PlattInput): FittedMap {
   const x = input === 'logit' ? scores.map((score) => toLogit(score, margin)) : scores;
@@ -53,11 +54,11 @@ export function fitPlatt({ scores, y, weights }: LabelledScores, margin: number,
   const own = isFlat ? 0 : slope / spread;
   return {
     map: { kind: 'platt', input, slope: own, intercept: intercept - own * mean },
-    warning: own < 0 ? 'scores rank rows the wrong way round (the slope is negative)' : null,
+    warning: own < 0 ? 'scores rank rows in reverse order (the slope is negative)' : null,
   };
 }
 
-/** Newton's steps down to the least loss, halved until the loss falls enough. */
+/** Minimises the loss with Newton's steps, each halved until the loss falls enough. */
 function descend(rows: PlattRows, start: Line): Line {
   let line = start;
   let loss = meanLoss(rows, line);
@@ -80,7 +81,7 @@ function descend(rows: PlattRows, start: Line): Line {
   }
   throw new TrainingError('The sigmoid did not converge.', {
     context: { slope: line[0], intercept: line[1], steps: MAX_STEPS },
-    suggestion: "Try the method 'isotonic', or look for weights that differ by many orders of magnitude.",
+    suggestion: "Try the method 'isotonic', or check for weights that differ by many orders of magnitude.",
   });
 }
 
@@ -104,7 +105,7 @@ function newtonStep(
     h01 += curvature * value;
     h11 += curvature;
   }
-  // Lin, Lin and Weng's ridge keeps the system solvable where z is 0 throughout.
+  // The ridge of Lin, Lin and Weng keeps the system solvable if all z are 0.
   h00 += 1e-12;
   h11 += 1e-12;
   const determinant = h00 * h11 - h01 * h01;
@@ -114,7 +115,7 @@ function newtonStep(
   };
 }
 
-/** Mean cross-entropy from logits f: log(1 + exp(-|f|)) + max(f, 0) - t f. */
+/** Computes the mean cross-entropy from logits f: log(1 + exp(-|f|)) + max(f, 0) - t f. */
 function meanLoss({ z, targets, weights, total }: PlattRows, [slope, intercept]: Line): number {
   let sum = 0;
   for (let row = 0; row < z.length; row++) {

@@ -20,7 +20,7 @@ import {
 import { calibratorFromJson, type CalibratorJson, calibratorToJson } from './calibrator-json.ts';
 import { applyCalibrator, type CalibratorSettings, type CalibratorState, fitCalibrator } from './fit-calibrator.ts';
 
-/** The numbers of each kind of map. */
+/** Columns of `describe` for each kind of map, with the function that reads the number from the map. */
 const NUMBERS: Readonly<Record<CalibrationMethod, Readonly<Record<string, (map: CalibrationMap) => number>>>> = {
   platt: {
     slope: (map) => (map.kind === 'platt' ? map.slope : NaN),
@@ -30,7 +30,7 @@ const NUMBERS: Readonly<Record<CalibrationMethod, Readonly<Record<string, (map: 
   temperature: { temperature: (map) => (map.kind === 'temperature' ? map.temperature : NaN) },
 };
 
-/** A row for each group, and one for all rows together. */
+/** Builds a table with one row per group and one for all rows together. */
 function describeCalibrator(state: CalibratorState, method: CalibrationMethod): Table {
   const all = { label: '(pooled)', n: state.n, positiveRate: state.positiveRate, map: null, reason: null };
   const rows = [...state.groups, all];
@@ -50,15 +50,18 @@ function describeCalibrator(state: CalibratorState, method: CalibrationMethod): 
 
 /** Options of {@link GroupFairnessCalibrator}. */
 export interface GroupFairnessCalibratorOptions {
-  /** @defaultValue 'platt' */
+  /**
+   * How scores are mapped to probabilities.
+   * @defaultValue 'platt'
+   */
   readonly method?: CalibrationMethod | undefined;
   /**
-   * A group with fewer rows is served by the calibrator of all rows.
+   * A group with fewer rows uses the pooled calibrator, which is fitted on all rows.
    * @defaultValue 20
    */
   readonly minSamples?: number | undefined;
   /**
-   * For `platt` only: whether the line is drawn through the log-odds of scores or through the scores.
+   * For `platt` only: whether the line is fitted to the log-odds of the scores or to the scores themselves.
    * @defaultValue 'logit'
    */
   readonly input?: PlattInput | undefined;
@@ -71,7 +74,7 @@ export const GROUP_FAIRNESS_CALIBRATOR_OPTION_NAMES: OptionNames<GroupFairnessCa
   input: true,
 };
 
-/** Groups that the pooled calibrator serves, with their rows and why. */
+/** Groups that use the pooled calibrator, with their number of rows and the reason. */
 export type CalibrationFallbacks = Readonly<Record<string, { readonly n: number; readonly reason: string }>>;
 
 /** Options of {@link GroupFairnessCalibrator.transform}. */
@@ -83,35 +86,29 @@ const CALIBRATOR_TRANSFORM_OPTION_NAMES: OptionNames<CalibratorTransformOptions>
 
 const UNSEEN = 'not among the groups fitted';
 
-/** Names that a log line has room for. */
+/** The number of group names shown in a log line. */
 const MAX_NAMES = 8;
 
 /**
- * Turns scores into probabilities that mean the same in every group: of the
- * rows of a group with a calibrated score near p, about a share p is positive.
- * Each group gets a map of its own:
+ * Turns scores into probabilities that mean the same in every group: among the rows of a group with a calibrated
+ * score near p, about a share p is positive. Each group gets its own map:
  *
- * - `platt`: p = sigmoid(a x + b), x = logit(score) (or the score itself), with
- *   the targets (N+ + 1) / (N+ + 2) and 1 / (N- + 2), N+ and N- the total
- *   weights of both labels, so that the smoothing counts weights as rows
- *   (Platt 1999; Lin, Lin and Weng 2007). Two numbers a group: for few rows.
- * - `isotonic`: the rising rates of least squared error (pool adjacent
- *   violators), straight lines between the scores learned from and the end
- *   values beyond them. Any rising shape, from about a thousand rows a group;
- *   it may give exactly 0 or 1, and makes ties of scores.
- * - `temperature`: p = sigmoid(logit(score) / T) (Guo et al. 2017), T from 0.01
- *   to 100. One number a group: it mends scores that are too sure or too
- *   unsure, and cannot move a group's scores up or down.
+ * - `platt`: p = sigmoid(a x + b), x = logit(score) (or the score itself), with the targets (N+ + 1) / (N+ + 2) and 1
+ *   / (N- + 2), where N+ and N- are the total weights of the two labels, so that the smoothing counts weights as rows
+ *   (Platt 1999; Lin, Lin and Weng 2007). It has two parameters per group, which suits few rows.
+ * - `isotonic`: the non-decreasing rates of least squared error (pool adjacent violators), with linear interpolation
+ *   between the fitted scores and constant values beyond them. It fits any increasing shape, from about a thousand
+ *   rows per group. It may return exactly 0 or 1, and creates ties.
+ * - `temperature`: p = sigmoid(logit(score) / T) (Guo et al. 2017), T from 0.01 to 100. It has one parameter per
+ *   group. It corrects scores that are overconfident or underconfident, and cannot move a group's scores up or down.
  *
- * A group with fewer than `minSamples` rows, with one label only, or unknown
- * from `fit` is served by the same kind of map fitted on all rows, and listed in
- * `fallbacks`. Scores of exactly 0 or 1 in the rows fitted count, where a logit
- * is taken, as half as far from that end as the nearest other score.
+ * A group with fewer than `minSamples` rows, with only one label, or not seen in `fit` uses a map of the same kind
+ * fitted on all rows. Such groups are listed in `fallbacks`. If the rows of `fit` hold scores of exactly 0 or 1 and a
+ * logit is taken, these scores are moved inward: to half the distance of the nearest other score from that end.
  *
- * What it costs: groups with different base rates that are each calibrated have
- * different error rates under any one threshold, unless prediction is perfect
- * (Kleinberg, Mullainathan and Raghavan 2016; Chouldechova 2017). Decisions use
- * the group of each person. Scores of different groups change places.
+ * The cost: if groups with different base rates are each calibrated, their error rates differ under any common
+ * threshold, unless prediction is perfect (Kleinberg, Mullainathan and Raghavan 2016; Chouldechova 2017). Decisions
+ * use the group of each person. The ranking between members of different groups changes.
  * @example
  * ```ts
  * import { GroupFairnessCalibrator } from 'evenhand/training';
@@ -129,30 +126,34 @@ const MAX_NAMES = 8;
 export class GroupFairnessCalibrator {
   readonly method: CalibrationMethod;
   readonly minSamples: number;
-  /** What Platt's line is drawn through; other methods have no use for it. */
+  /** Whether Platt's line is fitted to logits or to scores; other methods ignore it. */
   readonly input: PlattInput;
   #state: CalibratorState | undefined;
   #unseen: ReadonlyMap<string, number> = new Map();
 
-  /** @throws {ValueError} for an unknown method or input, an input for another method than platt, or minSamples that are no whole number of at least 1 */
+  /**
+   * @throws {ValueError} if the method or input is unknown, if an input is given for a method other than platt, or if
+   * minSamples is not a whole number of at least 1
+   */
   constructor(options: GroupFairnessCalibratorOptions = {}) {
     assertKnownOptions('GroupFairnessCalibrator', options, GROUP_FAIRNESS_CALIBRATOR_OPTION_NAMES);
     this.method = oneOf('method', options.method ?? 'platt', CALIBRATION_METHODS);
     this.minSamples = requireWhole('minSamples', options.minSamples ?? 20, 1);
     this.input = oneOf('input', options.input ?? 'logit', PLATT_INPUTS);
     if (options.input !== undefined && this.method !== 'platt') {
-      throw invalidParameter('input', `be left out where the method is ${this.method}`, options.input);
+      throw invalidParameter('input', `be left out if the method is ${this.method}`, options.input);
     }
     Object.freeze(this);
   }
 
   /**
-   * Learns a map for each group, and forgets what was learned before. Two fits
-   * on the same rows give the same maps.
+   * Learns a map for each group, and discards what an earlier `fit` learned. Two fits on the same rows give the same
+   * maps.
    * @param scores [rows], from 0 to 1
    * @param y [rows], 0 or 1
-   * @throws {DataValidationError} for scores outside [0, 1], labels that are not 0 or 1, missing values, lengths that differ, no rows, or one label only
-   * @throws {TrainingError} where the steps of `platt` do not converge
+   * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, values are missing, lengths
+   * differ, there are no rows, or there is only one label
+   * @throws {TrainingError} if the steps of `platt` do not converge
    */
   async fit(scores: ColumnSource, y: ColumnSource, options: CalibrationRowOptions): Promise<this> {
     assertKnownOptions('GroupFairnessCalibrator.fit', options, CALIBRATION_ROW_OPTION_NAMES);
@@ -162,11 +163,11 @@ export class GroupFairnessCalibrator {
   }
 
   /**
-   * Calibrates scores, each by the map of its group.
+   * Calibrates each score with the map of its group.
    * @param scores [rows], from 0 to 1
    * @returns probabilities, [rows]
    * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} for scores outside [0, 1], missing values, or lengths that differ
+   * @throws {DataValidationError} if scores are outside [0, 1], values are missing, or lengths differ
    */
   async transform(scores: ColumnSource, options: CalibratorTransformOptions): Promise<Float64Array> {
     assertKnownOptions('GroupFairnessCalibrator.transform', options, CALIBRATOR_TRANSFORM_OPTION_NAMES);
@@ -177,8 +178,8 @@ export class GroupFairnessCalibrator {
   }
 
   /**
-   * `fit`, then `transform` of the same rows. The result fits these rows better
-   * than any others: measure on rows that were not fitted, or with `calibrateHeldOut`.
+   * Calls `fit`, then `transform` on the same rows. The result fits these rows better than new rows. Measure
+   * calibration on rows that were not fitted, or use `calibrateHeldOut`.
    */
   async fitTransform(scores: ColumnSource, y: ColumnSource, options: CalibrationRowOptions): Promise<Float64Array> {
     assertKnownOptions('GroupFairnessCalibrator.fitTransform', options, CALIBRATION_ROW_OPTION_NAMES);
@@ -187,8 +188,8 @@ export class GroupFairnessCalibrator {
   }
 
   /**
-   * The groups that the pooled calibrator serves: too small or of one label in
-   * `fit`, or unseen there and met by the latest `transform`. Empty before `fit`.
+   * Groups that use the pooled calibrator. These are groups that were too small or had one label in `fit`, and groups
+   * that the latest `transform` met but `fit` did not. Empty before `fit`.
    */
   get fallbacks(): CalibrationFallbacks {
     const pooled = (this.#state?.groups ?? []).flatMap(({ label, n, reason }) =>
@@ -198,15 +199,15 @@ export class GroupFairnessCalibrator {
     return Object.freeze(Object.fromEntries([...pooled, ...unseen]));
   }
 
-  /** What a reader should know of how the fit came out: scores that rank rows the wrong way round, say. */
+  /** Warnings of the latest fit, for example that scores rank rows in reverse order. */
   get warnings(): readonly string[] {
     return this.#state?.warnings ?? [];
   }
 
   /**
-   * One row a group, and one for all rows: group, n, positive_rate, calibrator
-   * (own or pooled), reason, and the numbers of the map: slope and intercept,
-   * temperature, or the number of points of the isotonic curve.
+   * Returns one row per group and one for all rows, with the columns group, n, positive_rate, calibrator (own or
+   * pooled), reason, and the parameters of the map. The parameters are slope and intercept, temperature, or the
+   * number of points of the isotonic curve.
    * @throws {TrainingError} before `fit`
    */
   describe(): Table {
@@ -219,14 +220,14 @@ export class GroupFairnessCalibrator {
 
   /**
    * Reads a calibrator that `toJSON` wrote.
-   * @throws {DataValidationError} naming the first part that is not as it should be
+   * @throws {DataValidationError} if a field is invalid; names the first one
    */
   static fromJSON(json: unknown): GroupFairnessCalibrator {
     const { settings, state } = calibratorFromJson(json);
     return GroupFairnessCalibrator.ofState(settings, state);
   }
 
-  /** A calibrator with the settings of another that has learned something else. */
+  /** Creates a calibrator with the given settings and learned state. */
   static ofState(settings: CalibratorSettings, state: CalibratorState | undefined): GroupFairnessCalibrator {
     const { method, minSamples, input } = settings;
     const calibrator = new GroupFairnessCalibrator({
@@ -256,6 +257,6 @@ export class GroupFairnessCalibrator {
     if (counts.size === 0) return;
     const shown = [...counts.keys()].slice(0, MAX_NAMES).join(', ');
     const more = counts.size > MAX_NAMES ? ` and ${String(counts.size - MAX_NAMES)} more` : '';
-    getLogger().warn(`groups unknown to the calibrator are served by the pooled one: ${shown}${more}`);
+    getLogger().warn(`groups unknown to the calibrator use the pooled calibrator: ${shown}${more}`);
   }
 }

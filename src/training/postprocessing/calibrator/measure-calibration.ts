@@ -22,7 +22,7 @@ export interface CalibrationQuality {
   readonly ece: number;
   /** Mean of (score - y)^2. */
   readonly brierScore: number;
-  /** Mean of -log(score) of positives and -log(1 - score) of negatives, scores kept 2.2e-16 away from 0 and 1. */
+  /** Mean of -log(score) of positives and -log(1 - score) of negatives; scores are kept 2.2e-16 away from 0 and 1. */
   readonly logLoss: number;
 }
 
@@ -41,17 +41,16 @@ export interface CalibrationReport {
 }
 
 /**
- * How well scores are calibrated, overall and per group: the expected
- * calibration error, sum over ten bins of equal mass of share x |rate of
- * positives - mean score|, the Brier score and the log loss.
+ * Measures how well scores are calibrated, overall and per group. It computes the Brier score, the log loss, and the
+ * expected calibration error: the sum over ten bins of equal mass of share x |rate of positives - mean score|.
  *
- * The calibration error of few rows is inflated by chance, so that a small
- * group looks worse than a large one; the Brier score and the log loss are not,
- * but depend on how hard a group is to predict. Compare before with after, not
+ * Chance inflates the calibration error of few rows, so a small group looks worse than a large one. The Brier score
+ * and the log loss are not inflated, but depend on how hard a group is to predict. Compare before with after, not
  * group with group.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
- * @throws {DataValidationError} for scores outside [0, 1], labels that are not 0 or 1, lengths that differ, or where no row has all values
+ * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, lengths differ, or no row has
+ * all values
  * @example
  * ```ts
  * import { measureCalibration } from 'evenhand/training';
@@ -82,7 +81,10 @@ export async function measureCalibration(
   });
 }
 
-/** Each group by its code; rows of weight 0 are no rows. Losses are summed by row: on the grid of many distinct scores, 0 would stand for small ones. */
+/**
+ * Measures each group, indexed by its code; rows with weight 0 are ignored. Losses are summed per row, because the
+ * grid used for many distinct scores would round small scores to 0.
+ */
 function measureGroups(rows: PreparedScores): CalibrationQuality[] {
   const { labels, codes, yScore, yTrue, weights } = rows;
   const sums = labels.map(() => ({ n: 0, weight: 0, yes: 0, score: 0, squares: 0, logs: 0 }));

@@ -4,11 +4,11 @@ import type { ScoreStats } from '../../../metrics/statistics/group-stats.ts';
 import { type ColumnSource, onHost, type SensitiveSource } from '../../../table/index.ts';
 import { assertGroupsGiven, outsideRange } from './calibration-rows.ts';
 
-/** Options of what measures calibration. */
+/** Options of the functions that measure calibration. */
 export interface MeasureCalibrationOptions {
   /** One weight per row, 0 or more. */
   readonly sampleWeight?: ColumnSource | undefined;
-  /** The label of `y` that counts as 1, where labels are not 0 and 1. */
+  /** The label of `y` that counts as 1; needed if labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
 }
 
@@ -19,8 +19,8 @@ export const MEASURE_CALIBRATION_OPTION_NAMES: OptionNames<MeasureCalibrationOpt
 };
 
 /**
- * Reads probabilities, labels and groups; -1 is the code of a row that lacks something.
- * @throws {DataValidationError} for scores outside [0, 1], labels that are not 0 or 1, or lengths that differ
+ * Reads probabilities, labels and groups; a row with a missing value gets the code -1.
+ * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, or lengths differ
  */
 export async function readMeasuredRows(
   scores: ColumnSource,
@@ -43,8 +43,8 @@ export async function readMeasuredRows(
 }
 
 /**
- * Score statistics of rows that were read already.
- * @throws {DataValidationError} where no row has all values
+ * Computes score statistics of rows that were already read.
+ * @throws {DataValidationError} if no row has all values
  */
 export function scoreStatsOf({ labels, codes, yScore, yTrue, weights }: PreparedScores): ScoreStats {
   return reduceScores({

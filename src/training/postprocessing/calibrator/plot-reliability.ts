@@ -13,9 +13,9 @@ export interface ReliabilityComparison {
 
 /** Options of {@link plotReliability}. */
 export interface PlotReliabilityOptions {
-  /** Where to save the plot; its extension (.svg, .png or .html) decides the form. */
+  /** Where to save the plot; the extension (.svg, .png or .html) selects the format. */
   readonly savePath: string;
-  /** Above the plot. */
+  /** The title above the plot. */
   readonly title?: string | undefined;
   /** A line under the title. */
   readonly subtitle?: string | undefined;
@@ -28,13 +28,12 @@ const PLOT_RELIABILITY_OPTION_NAMES: OptionNames<PlotReliabilityOptions> = {
 };
 
 /**
- * Draws reliability curves, a panel for each group: the share of positives over
- * the mean score of each bin, with the diagonal where the two agree and
- * intervals; before and after calibration where both are given. Of more than
- * sixteen groups the largest are drawn, and the plot says so.
+ * Draws reliability curves, with one panel per group. A curve shows the share of positives over the mean score of
+ * each bin, with intervals and the diagonal of perfect calibration. If curves before and after calibration are given,
+ * a panel shows both. If there are more than sixteen groups, only the largest are drawn, and the plot says so.
  * @returns the path written
- * @throws {DataValidationError} where there is no group to draw, or the path cannot be written
- * @throws {DependencyError} where the packages that draw are not installed
+ * @throws {DataValidationError} if there is no group to draw, or the path cannot be written
+ * @throws {DependencyError} if the packages for drawing are not installed
  * @example
  * ```ts
  * import { plotReliability, reliabilityCurve } from 'evenhand/training';
@@ -53,7 +52,7 @@ export async function plotReliability(
   const { before, after } = 'before' in curves ? curves : { before: curves, after: undefined };
   if (before.groups.length === 0) {
     throw new DataValidationError('There is no group to draw.', {
-      suggestion: 'Give curves of rows that have a group, a score and a label.',
+      suggestion: 'Compute the curves from rows that have a group, a score and a label.',
     });
   }
   const panels = before.groups.map(({ group, n, bins }): ReliabilityPanel => ({

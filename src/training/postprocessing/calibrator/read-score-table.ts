@@ -10,7 +10,7 @@ import {
 } from '../../../table/index.ts';
 import { outsideRange } from './calibration-rows.ts';
 
-/** A table of scores, and the parts its columns play. */
+/** A table of scores and the names of its columns. */
 export interface ScoreTableSource {
   /** One row per decision. */
   readonly table: TableSource;
@@ -20,7 +20,7 @@ export interface ScoreTableSource {
    */
   readonly score?: string | undefined;
   /**
-   * The column of what came true, 0 or 1.
+   * The column of outcomes, 0 or 1.
    * @defaultValue 'y'
    */
   readonly target?: string | undefined;
@@ -29,11 +29,11 @@ export interface ScoreTableSource {
    * @defaultValue 'g'
    */
   readonly group?: string | readonly string[] | undefined;
-  /** The target's label that counts as 1; needed where it is not 0 and 1. */
+  /** The target's label that counts as 1; needed if labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
   /**
-   * Texts that are missing values, in all columns; see the documentation of measuring.
-   * @defaultValue those of pandas, and in sensitive columns the empty text alone
+   * Texts that count as missing values, in all columns; see the documentation of measuring.
+   * @defaultValue those of pandas, and in sensitive columns the empty text only
    */
   readonly naValues?: readonly string[] | undefined;
 }
@@ -44,14 +44,15 @@ export interface ScoreTable {
   readonly y: Uint8Array;
   readonly groups: CategoricalColumn;
   readonly nDropped: number;
-  /** What labels and texts were read as, where that may surprise. */
+  /** Warnings about how labels and texts were interpreted, if that may surprise. */
   readonly warnings: readonly string[];
   readonly columns: { readonly score: string; readonly target: string; readonly group: readonly string[] };
 }
 
 /**
- * Reads the rows of a table that lack nothing.
- * @throws {DataValidationError} for unknown columns, text or numbers outside [0, 1] for scores, labels that are not 0 or 1, or no row left
+ * Reads the rows of a table that have all values.
+ * @throws {DataValidationError} if columns are unknown, scores are text or outside [0, 1], labels are not 0 or 1, or
+ * no row has all values
  */
 export function readScoreTable(source: ScoreTableSource): ScoreTable {
   const columns = {
@@ -81,7 +82,7 @@ export function readScoreTable(source: ScoreTableSource): ScoreTable {
   if (kept.length === 0) {
     throw new DataValidationError(`All ${String(scores.length)} rows lack a score, a label or a group.`, {
       context: { rows: scores.length, columns },
-      suggestion: 'Check that the columns named are the ones that are filled.',
+      suggestion: 'Check that the named columns hold values.',
     });
   }
   return {
@@ -105,7 +106,7 @@ function readTarget(table: Table, target: string, positiveLabel: string | undefi
   return toBinary(column, `Column '${target}'`, positiveLabel);
 }
 
-/** One column cannot say two things of a row. */
+/** Checks that no column is used twice. */
 function assertApart({ score, target, group }: ScoreTable['columns']): void {
   if (group.length === 0) {
     throw new DataValidationError('group names no column.', {
@@ -120,7 +121,7 @@ function assertApart({ score, target, group }: ScoreTable['columns']): void {
     if (earlier[0] === part) throw namedTwice(name);
     throw new DataValidationError(`Column '${name}' cannot be the ${earlier[0]} and the ${part} at once.`, {
       context: { column: name },
-      suggestion: 'Name a column of its own for each.',
+      suggestion: 'Use a different column for each.',
     });
   }
 }

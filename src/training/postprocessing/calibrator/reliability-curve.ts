@@ -14,12 +14,13 @@ import {
 /** Options of {@link reliabilityCurve}. */
 export interface ReliabilityCurveOptions extends MeasureCalibrationOptions {
   /**
-   * Bins of equal mass in each group.
+   * The number of bins of equal mass in each group.
    * @defaultValue 10
    */
   readonly bins?: number | undefined;
   /**
-   * A group of fewer rows than bins x minBinSize gets fewer bins, at least one: of a few rows chance decides the share.
+   * A group with fewer rows than bins x minBinSize gets fewer bins, at least one, because chance dominates the share
+   * of a few rows.
    * @defaultValue 1
    */
   readonly minBinSize?: number | undefined;
@@ -37,19 +38,19 @@ const RELIABILITY_CURVE_OPTION_NAMES: OptionNames<ReliabilityCurveOptions> = {
   level: true,
 };
 
-/** Rows of one group whose scores are near each other. */
+/** Rows of one group with similar scores. */
 export interface ReliabilityBin {
   readonly n: number;
   /** Weighted mean of scores. */
   readonly meanScore: number;
   /** Weighted share of positives. */
   readonly positiveRate: number;
-  /** Wilson's interval of the share, from the effective number of rows. */
+  /** Wilson's interval of the share, computed from the effective number of rows. */
   readonly low: number;
   readonly high: number;
 }
 
-/** The bins of one group, by rising score; none is empty. */
+/** The non-empty bins of one group, by ascending score. */
 export interface GroupReliability {
   readonly group: string;
   readonly n: number;
@@ -67,22 +68,25 @@ export interface ReliabilityCurves {
   readonly nDropped: number;
 }
 
-/** So near below an edge a score is on it, so that the order in which weights were added up cannot move it. */
+/**
+ * A score this close below an edge counts as on the edge, so that the order in which weights are summed does not move
+ * it.
+ */
 const ON_THE_EDGE = 1e-9;
 
 /**
- * The share of positives over the mean score, in bins of equal mass of each
- * group: where the two agree, scores are calibrated.
+ * Computes the share of positives and the mean score in bins of equal mass per group. If the two agree, scores are
+ * calibrated.
  *
- * Rows of one score stay together, in the bin that the middle of their mass
- * lies in, so that a group with few distinct scores has fewer bins. With ten
- * bins the shares of rows times the distances |positiveRate - meanScore| sum up
- * to the expected calibration error. Above 65,536 distinct scores they are
- * rounded to multiples of 2^-14 at most.
+ * Rows with equal scores stay together, in the bin that holds the middle of their mass, so a group with few distinct
+ * scores has fewer bins. With ten bins, the shares of rows times the distances |positiveRate - meanScore| sum to the
+ * expected calibration error. If there are more than 65,536 distinct scores, scores are rounded to multiples of 2^-14
+ * at most.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
- * @throws {ValueError} for bins or a minBinSize that are no whole number of at least 1, or a level outside (0, 1)
- * @throws {DataValidationError} for scores outside [0, 1], labels that are not 0 or 1, lengths that differ, or where no row has all values
+ * @throws {ValueError} if bins or minBinSize is not a whole number of at least 1, or level is outside (0, 1)
+ * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, lengths differ, or no row has
+ * all values
  * @example
  * ```ts
  * import { reliabilityCurve } from 'evenhand/training';
@@ -125,7 +129,7 @@ interface BinSums {
   score: number;
 }
 
-/** Distinct scores, ascending, dealt into bins by the middle of their mass. */
+/** Distributes distinct ascending scores over bins, each by the middle of its mass. */
 function binsOf(entries: readonly ScoreEntry[], count: number, level: number): ReliabilityBin[] {
   const total = entries.reduce((sum, { weights }) => sum + weights[0] + weights[1], 0);
   const bins = Array.from({ length: count }, (): BinSums => ({ n: 0, weight: 0, squaredWeight: 0, yes: 0, score: 0 }));

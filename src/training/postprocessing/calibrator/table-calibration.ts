@@ -5,15 +5,15 @@ import type { CalibrationQuality, CalibrationReport } from './measure-calibratio
 import type { ReliabilityComparison } from './plot-reliability.ts';
 import type { ScoreTable } from './read-score-table.ts';
 
-/** Which rows calibration was measured on. */
+/** The rows that calibration was measured on. */
 export type MeasuredRows = 'cross_fitted_rows' | 'held_out_rows' | 'fitted_rows';
 
-/** A table's scores, calibrated and measured. */
+/** The calibrated scores of a table, with measurements before and after. */
 export interface TableCalibration extends Omit<HeldOutCalibration, 'foldOf' | 'rows' | 'calibrated'> {
-  /** The rows measured, in their order: score_raw, score_cal, y, g. */
+  /** The measured rows in their order, with the columns score_raw, score_cal, y, g. */
   readonly table: Table;
   readonly measuredOn: MeasuredRows;
-  /** The same rows before and after. */
+  /** Measurements of the same rows before and after calibration. */
   readonly before: CalibrationReport;
   readonly after: CalibrationReport;
   readonly fallbacks: CalibrationFallbacks;
@@ -22,11 +22,11 @@ export interface TableCalibration extends Omit<HeldOutCalibration, 'foldOf' | 'r
   /** Rows with a score, a label and a group. */
   readonly n: number;
   readonly nDropped: number;
-  /** The curves of the rows measured, for `plotReliability`. */
+  /** Curves of the measured rows, for `plotReliability`. */
   readonly curves: ReliabilityComparison;
 }
 
-/** What one set of scores measures. */
+/** Measurements of one set of scores. */
 interface QualityJson {
   readonly mean_score: number;
   readonly ece: number;
@@ -34,7 +34,7 @@ interface QualityJson {
   readonly log_loss: number;
 }
 
-/** Some rows before and after calibration. */
+/** Measurements of the same rows before and after calibration. */
 interface ComparisonJson {
   readonly n: number;
   readonly positive_rate: number;
@@ -42,7 +42,7 @@ interface ComparisonJson {
   readonly after: QualityJson;
 }
 
-/** A table's calibration as JSON has it. */
+/** The JSON form of a table's calibration. */
 export interface TableCalibrationJson {
   readonly method: string;
   readonly input: string | null;
@@ -64,7 +64,7 @@ export interface TableCalibrationJson {
   readonly warnings: readonly string[];
 }
 
-/** A table's calibration in snake_case. */
+/** Converts a table's calibration to JSON in snake_case. */
 export function tableCalibrationToJson(calibration: TableCalibration): TableCalibrationJson {
   const { calibrator, columns, before, after, fallbacks } = calibration;
   const { method, input, minSamples } = calibrator;

@@ -14,13 +14,13 @@ const CONSTRAINED_RATES = {
 
 const SIMPLE_CONSTRAINTS = Object.keys(CONSTRAINED_RATES) as (keyof typeof CONSTRAINED_RATES)[];
 
-/** What a threshold optimizer can hold equal between groups. */
+/** The constraints of a threshold optimizer. */
 export const THRESHOLD_CONSTRAINTS = [...SIMPLE_CONSTRAINTS, 'equalized_odds'] as const;
 
 /** The name of a constraint of a threshold optimizer. */
 export type ThresholdConstraintName = (typeof THRESHOLD_CONSTRAINTS)[number];
 
-/** What a threshold optimizer can make as large as the constraint allows. */
+/** The objectives of a threshold optimizer. */
 export const THRESHOLD_OBJECTIVES = [
   'accuracy_score',
   'balanced_accuracy_score',
@@ -32,17 +32,20 @@ export const THRESHOLD_OBJECTIVES = [
 /** The name of an objective of a threshold optimizer. */
 export type ThresholdObjectiveName = (typeof THRESHOLD_OBJECTIVES)[number];
 
-/** Equalized odds takes the best true positive rate that all groups reach: the objective must rise with it. */
+/**
+ * Equalized odds uses the best true positive rate that all groups reach, so the objective must increase with that
+ * rate.
+ */
 const OBJECTIVES_OF_ODDS = ['accuracy_score', 'balanced_accuracy_score'] as const;
 
-/** The rates that a constraint makes equal between groups. */
+/** Returns the rates that a constraint makes equal between groups. */
 export function constrainedRates(constraint: ThresholdConstraintName): readonly RateName[] {
   return constraint === 'equalized_odds'
     ? ['false_positive_rate', 'true_positive_rate']
     : [CONSTRAINED_RATES[constraint]];
 }
 
-/** The labels that every group must have for the rates of a constraint and its objective. */
+/** Returns the labels that every group must have for the rates of a constraint and its objective. */
 export function labelsNeeded(
   constraint: ThresholdConstraintName,
   objective: ThresholdObjectiveName,
@@ -51,12 +54,12 @@ export function labelsNeeded(
   return [...new Set(needed)];
 }
 
-/** @throws {ValueError} for an unknown constraint, with the known ones */
+/** @throws {ValueError} if the constraint is unknown; lists the known ones */
 export function readConstraint(given: string): ThresholdConstraintName {
   return readName('constraint', given, THRESHOLD_CONSTRAINTS, 'Currently only the following constraints are supported');
 }
 
-/** @throws {ValueError} for an objective that the constraint does not go with, with those that it does */
+/** @throws {ValueError} if the constraint does not support the objective; lists the supported ones */
 export function readObjective(given: string, constraint: ThresholdConstraintName): ThresholdObjectiveName {
   const allowed = constraint === 'equalized_odds' ? OBJECTIVES_OF_ODDS : THRESHOLD_OBJECTIVES;
   return readName('objective', given, allowed, `For ${constraint} only the following objectives are supported`);

@@ -4,8 +4,8 @@ const C1 = 0xcc9e2d51;
 const C2 = 0x1b873593;
 
 /**
- * MurmurHash3 (x86, 32 bits; Austin Appleby, public domain) of bytes: a whole
- * number from 0 to 2^32 - 1. Not for secrets.
+ * Computes MurmurHash3 (x86, 32 bits; Austin Appleby, public domain) of bytes: an integer from 0 to 2^32 - 1. Not
+ * cryptographically secure.
  */
 export function murmurHash(bytes: Uint8Array, seed = 0): number {
   let hash = seed | 0;
@@ -39,21 +39,21 @@ function finish(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** How predictions are drawn: one number per row in turn, or one that the row's own content fixes. */
+/** How predictions are drawn: one number per row in turn, or a number derived from the row's content. */
 export const DRAWS = ['sequence', 'stable'] as const;
 
-/** The name of a way to draw. */
+/** The name of a draw mode. */
 export type DrawName = (typeof DRAWS)[number];
 
-/** One number in [0, 1) per row, from the seed and the row's place. */
+/** Draws one number in [0, 1) per row, from the seed and the row's position. */
 export function drawInSequence(count: number, seed: number): Float64Array {
   const random = createRandom(seed);
   return Float64Array.from({ length: count }, () => random.next());
 }
 
 /**
- * One number in [0, 1) per row, from the seed and the row's score, group and id
- * alone: 53 bits of two MurmurHash3 of their JSON.
+ * Derives one number in [0, 1) per row from only the seed and the row's score, group and id: 53 bits of two
+ * MurmurHash3 hashes of their JSON.
  */
 export function drawStably(
   count: number,

@@ -22,21 +22,21 @@ import {
 } from './threshold-rules.ts';
 import { hullAt, hullOnGrid, ruleAt, type TradeoffHull, tradeoffHull } from './tradeoff-hull.ts';
 
-/** One place on the grid per curve, and what they come to. */
+/** One grid index per curve, and the resulting sum. */
 interface PlacesWithinTolerance {
   readonly places: readonly number[];
-  /** The weighted sum of the curves' values there. */
+  /** The weighted sum of the curves' values at these indexes. */
   readonly maximum: number;
 }
 
 /**
- * The places on a common grid, one per curve, at which the weighted sum of the
- * curves is largest while the places are at most `tolerance` apart. Equal sums:
- * the places closer together, then those further right.
+ * Finds the indexes on a common grid, one per curve, that maximise the weighted sum of the curves while the grid
+ * values differ by at most `tolerance`. Ties go to the indexes that are closest together, then to those further
+ * right.
  *
- * A window of that width slides over the grid; each curve's largest value in it
- * is at the head of a queue whose values fall. O(curves x grid).
- * @param x the grid, rising
+ * A window of that width slides over the grid. Each curve has a queue of descending values whose head is the largest
+ * value in the window. O(curves x grid).
+ * @param x the grid, ascending
  * @param curves one value per grid point each
  * @param weights one per curve
  */
@@ -75,10 +75,10 @@ function spreadOf(places: readonly number[], x: Float64Array): number {
   return (x[most] as number) - (x[least] as number);
 }
 
-/** Where the largest value of a window is that moves right; of equal ones the last. */
+/** Finds the index of the largest value in a window that moves right; the last one of equal values. */
 class WindowMaximum {
   readonly #values: Float64Array;
-  /** Places in the window, each of a value larger than all later ones. */
+  /** Indexes in the window whose value is larger than all later values. */
   readonly #queue: Int32Array;
   #head = 0;
   #size = 0;
@@ -88,7 +88,7 @@ class WindowMaximum {
     this.#queue = new Int32Array(values.length);
   }
 
-  /** Takes in the value at `end`, and lets go of those before `start`. */
+  /** Adds the value at `end` and drops those before `start`. */
   slide(start: number, end: number): number {
     const value = this.#values[end] as number;
     while (this.#size > this.#head && this.#last() <= value) this.#size--;
@@ -97,16 +97,16 @@ class WindowMaximum {
     return this.#queue[this.#head] as number;
   }
 
-  /** The value at the queue's end, its least. */
+  /** Returns the value at the queue's end, which is its smallest. */
   #last(): number {
     return this.#values[this.#queue[this.#size - 1] as number] as number;
   }
 }
 
 /**
- * The constrained rate of each group at which the mean of the groups' objective
- * values, by their shares of the weight, is largest: one common rate, or rates at
- * most `tolerance` apart. On the grid; the first of equals. O(groups x grid).
+ * Chooses the constrained rate of each group that maximises the mean of the groups' objective values, weighted by
+ * their shares. The result is one common rate, or rates that differ by at most `tolerance`. Searches the grid; the
+ * first of equal values wins. O(groups x grid).
  */
 function chooseRates(
   hulls: readonly TradeoffHull[],
@@ -130,9 +130,9 @@ function chooseRates(
 }
 
 /**
- * The point of each group in the plane of false and true positive rates at which
- * the objective over all rows is largest. Without a tolerance it is one point
- * for all, on the lower envelope of the groups' hulls: what every group reaches.
+ * Chooses the point of each group in the plane of false and true positive rates that maximises the objective over all
+ * rows. Without a tolerance, all groups share one point, on the lower envelope of the groups' hulls: the points that
+ * every group can reach.
  */
 async function chooseOdds(
   hulls: readonly TradeoffHull[],
@@ -161,7 +161,7 @@ async function chooseOdds(
   return hulls.map(() => point);
 }
 
-/** What a unit of each group's rates changes in the objective over all rows. */
+/** Returns the change of the objective over all rows per unit of each group's rates. */
 function oddsGains(curves: readonly ScoreCurve[], objective: ThresholdObjectiveName): OddsGain[] {
   const { positives, negatives } = totalsOf(curves);
   const [perPositive, perNegative] =
@@ -183,12 +183,12 @@ function totalsOf(curves: readonly ScoreCurve[]): { positives: number; negatives
   return { positives, negatives };
 }
 
-/** A hull this close to the diagonal is on it: what constants reach too. */
+/** A hull this close to the diagonal counts as on it; constant decisions reach the diagonal too. */
 const ON_DIAGONAL = 1e-12;
 
 /**
- * Chooses a rule per group: the objective as large as the constraint allows.
- * @throws {DataValidationError} for a group that lacks a label which the constraint or the objective needs
+ * Chooses a rule per group that maximises the objective under the constraint.
+ * @throws {DataValidationError} if a group lacks a label that the constraint or the objective needs
  */
 export async function fitRules(rows: ScoredRows, settings: ThresholdSettings): Promise<ThresholdRules> {
   const { groups: curves, pooled } = scoreCurves(rows);
@@ -230,7 +230,10 @@ async function chooseRules(
   return hulls.map((hull, code) => freezeRule(ruleAt(hull, rates[code] as number)));
 }
 
-/** The rule that reaches a point between the hull and the diagonal: x by constant, as often as needed to come down to y. */
+/**
+ * Returns the rule that reaches a point between the hull and the diagonal. It decides by the constant x as often as
+ * needed to lower the hull's height to y.
+ */
 function ruleThrough(hull: TradeoffHull, { x, y }: OddsPoint): ThresholdInterpolation {
   const height = hullAt(hull, x);
   const pIgnore = height - x <= ON_DIAGONAL ? 0 : (height - y) / (height - x);
@@ -248,7 +251,7 @@ function ratesOf(counts: DecisionCounts): Omit<GroupThresholds, 'group' | 'n' | 
   };
 }
 
-/** Over all rows for equalized odds; the mean of the groups' values, by weight, for the others. */
+/** Computes the objective: over all rows for equalized odds; otherwise the mean of the groups' values, by weight. */
 function objectiveOf(groups: readonly DecisionCounts[], { constraint, objective }: ThresholdSettings): number {
   const total = sumCounts(groups);
   if (constraint === 'equalized_odds') return RATES[objective](total);
@@ -283,19 +286,19 @@ function assertLabels(
     if (code < 0) continue;
     const group = labels[code] as string;
     throw new DataValidationError(
-      `The group '${group}' has no row labelled ${String(label)}, so ${constraint} with ${objective} has no value there.`,
+      `The group '${group}' has no row labelled ${String(label)}, so ${constraint} with ${objective} is undefined for it.`,
       {
         context: { argument: 'y', group, label },
         suggestion:
-          'Give more rows, join the group to another, leave it out, or take demographic_parity with accuracy_score, which needs no label in every group.',
+          'Give more rows, merge the group with another, exclude it, or use demographic_parity with accuracy_score, which does not need both labels in every group.',
       },
     );
   }
 }
 
 /**
- * The one threshold that is best for all rows: of equal ones the one that
- * selects fewest, high scores before low ones.
+ * Finds the single threshold that is best for all rows. Ties go to the threshold that selects fewest rows, and to
+ * high scores before low ones.
  */
 function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettings): PooledThreshold {
   const places = curve.scores.length + 1;
@@ -310,7 +313,10 @@ function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettin
     objectiveValue: values[best] as number,
   });
 
-  /** Later places of a curve select more high scores, and fewer low ones. */
+  /**
+   * Maps a candidate number to an index and a direction. Later indexes of a curve select more high scores, and fewer
+   * low ones.
+   */
   function candidateOf(candidate: number): { place: number; operator: '>' | '<' } {
     return candidate < places
       ? { place: candidate, operator: '>' }
@@ -318,13 +324,13 @@ function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettin
   }
 }
 
-/** What a rule selects of a group's rows in expectation: the counts of its parts, mixed. */
+/** Computes the expected counts that a rule selects from a group's rows, as the mixture of the counts of its parts. */
 function expectedCounts(curve: ScoreCurve, rule: ThresholdInterpolation): DecisionCounts {
   const { positives, negatives } = curve;
   const first = countsUnder(curve, rule.operation0);
   const second = countsUnder(curve, rule.operation1);
   const mix = (all: number, selected0: number, selected1: number): number =>
-    // A group without such rows selects none of them.
+    // Avoids 0 / 0 for a group without such rows.
     all === 0 ? 0 : all * mixDecisions(rule, selected0 / all, selected1 / all);
   return {
     truePositives: mix(positives, first.truePositives, second.truePositives),
@@ -334,7 +340,7 @@ function expectedCounts(curve: ScoreCurve, rule: ThresholdInterpolation): Decisi
   };
 }
 
-/** The counts of several groups together. */
+/** Sums the counts of several groups. */
 function sumCounts(groups: readonly DecisionCounts[]): DecisionCounts {
   const total = { truePositives: 0, falsePositives: 0, positives: 0, negatives: 0 };
   for (const counts of groups) {
@@ -346,7 +352,7 @@ function sumCounts(groups: readonly DecisionCounts[]): DecisionCounts {
   return total;
 }
 
-/** What an operation selects, found by its threshold among the scores. */
+/** Counts what an operation selects, by binary search for its threshold among the scores. */
 function countsUnder(curve: ScoreCurve, { operator, threshold }: ThresholdOperation): DecisionCounts {
   const { scores } = curve;
   let [low, high] = [0, scores.length];

@@ -8,18 +8,18 @@ import { type OptimizerSettings, type ThresholdOptimizerOptions, UNSEEN_GROUPS }
 import { rulesFromJson, rulesToJson } from './rules-json.ts';
 import type { ThresholdRules } from './threshold-rules.ts';
 
-/** A threshold optimizer as plain data, to be stored and read back. */
+/** A threshold optimizer as plain data that can be stored and read back. */
 export interface ThresholdOptimizerJson {
   readonly kind: 'threshold_optimizer';
   /** The constructor's options, in snake_case. */
   readonly params: Readonly<Record<string, unknown>>;
-  /** The estimator's own JSON; null without one. */
+  /** The estimator's JSON; null without an estimator. */
   readonly estimator: EstimatorJson | null;
   /** The rules; null before `fit`. */
   readonly state: Readonly<Record<string, unknown>> | null;
 }
 
-/** Ranges are checked by the constructor. */
+/** The constructor checks ranges. */
 const optimizerSchema = z.object({
   kind: z.literal('threshold_optimizer'),
   params: z.object({
@@ -36,12 +36,12 @@ const optimizerSchema = z.object({
   state: z.unknown(),
 });
 
-/** What params and rules both hold, since rules carry what produced them. */
+/** The settings that both params and rules hold; they must agree. */
 const SETTINGS = ['constraint', 'objective', 'grid_size', 'flip', 'tolerance'] as const;
 
-const SUGGESTION = 'Give what toJSON wrote.';
+const SUGGESTION = 'Pass the object that toJSON returned.';
 
-/** The constructor's options as JSON has them. */
+/** Converts the constructor's options to JSON. */
 export function optimizerParams(settings: OptimizerSettings): Record<string, unknown> {
   return {
     constraint: settings.constraint,
@@ -57,8 +57,9 @@ export function optimizerParams(settings: OptimizerSettings): Record<string, unk
 
 /**
  * Reads an optimizer's options and rules.
- * @throws {DataValidationError} naming the first field at fault
- * @throws {ValueError} where it had an estimator and none or another kind is given, or had none and one is
+ * @throws {DataValidationError} if a field is invalid; names the first one
+ * @throws {ValueError} if the given estimator is not of the stored kind, is missing, or is given although none was
+ * stored
  */
 export function readOptimizerJson(
   json: unknown,
@@ -88,8 +89,8 @@ export function readOptimizerJson(
 }
 
 /**
- * The rules, chosen under the optimizer's own settings.
- * @throws {DataValidationError} naming the first field at fault
+ * Reads the rules and checks that they have the optimizer's settings.
+ * @throws {DataValidationError} if a field is invalid; names the first one
  */
 function readRules(state: unknown, params: z.output<typeof optimizerSchema>['params']): ThresholdRules {
   const rules = rulesFromJson(state);
@@ -97,7 +98,7 @@ function readRules(state: unknown, params: z.output<typeof optimizerSchema>['par
   const field = SETTINGS.find((name) => chosen[name] !== params[name]);
   if (field === undefined) return rules;
   throw new DataValidationError(
-    `This is no threshold optimizer: 'state.${field}': must be that of params, ${String(params[field])}; got ${String(chosen[field])}.`,
+    `This is not a valid threshold optimizer: 'state.${field}': must be equal to that of params, ${String(params[field])}; got ${String(chosen[field])}.`,
     { context: { field: `state.${field}` }, suggestion: SUGGESTION },
   );
 }
@@ -106,7 +107,7 @@ function assertSameKind(stored: string | undefined, given: string | undefined): 
   if (stored === given) return;
   const required =
     stored === undefined
-      ? 'be left out, as this optimizer had none'
+      ? 'be left out, because this optimizer had none'
       : `be the fitted ${stored} that this optimizer had`;
   throw new ValueError(`The estimator parameter must ${required}. Got ${given ?? 'none'} instead.`, {
     context: { parameter: 'estimator', kind: stored, value: given },

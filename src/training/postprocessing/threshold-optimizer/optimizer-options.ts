@@ -9,67 +9,64 @@ import {
 } from './constraints.ts';
 import type { ThresholdSettings } from './threshold-rules.ts';
 
-/** What becomes of rows whose group was not there in `fit`. */
+/** How rows are decided whose group was not in the rows of `fit`. */
 export const UNSEEN_GROUPS = ['raise', 'pooled', 'reject'] as const;
 
-/** A grid of so many steps takes 8 MB, with a tolerance for each group. */
+/** A grid of this many steps takes 8 MB; with a tolerance, 8 MB per group. */
 const MAX_STEPS = 1e6;
 
-/** The name of a way with unseen groups. */
+/** The name of a policy for unseen groups. */
 export type UnseenGroupsName = (typeof UNSEEN_GROUPS)[number];
 
 /** Options of {@link ThresholdOptimizer}. */
 export interface ThresholdOptimizerOptions {
   /**
-   * What is held equal between groups. `demographic_parity` and
-   * `selection_rate_parity` are the same.
+   * The constraint: what is equal between groups. `demographic_parity` and `selection_rate_parity` are the same.
    * @defaultValue 'demographic_parity'
    */
   readonly constraint?: ThresholdConstraintName | undefined;
   /**
-   * What is made as large as the constraint allows; `equalized_odds` takes
-   * `accuracy_score` and `balanced_accuracy_score` only.
+   * The objective to maximise under the constraint; `equalized_odds` supports only `accuracy_score` and
+   * `balanced_accuracy_score`.
    * @defaultValue 'accuracy_score'
    */
   readonly objective?: ThresholdObjectiveName | undefined;
   /**
-   * Steps of the grid of rates that is searched, from 1 to 1,000,000. With a grid of 1000
-   * the common rate is a whole number of thousandths.
+   * The number of steps of the grid of rates to search, from 1 to 1,000,000. With 1000, the common rate is a multiple
+   * of 0.001.
    * @defaultValue 1000
    */
   readonly gridSize?: number | undefined;
   /**
-   * Whether a group's low scores may be selected instead of its high ones, where
-   * the scores run the wrong way there.
+   * Whether low scores of a group may be selected instead of high ones, if the scores of the group are reversed.
    * @defaultValue false
    */
   readonly flip?: boolean | undefined;
   /**
-   * How far apart the constrained rates of any two groups may be, in [0, 1]. For
-   * equalized odds it bounds both rates, and is solved without the grid.
+   * The largest allowed difference between the constrained rates of any two groups, in [0, 1]. For equalized odds it
+   * bounds both rates, and is solved without the grid.
    * @defaultValue 0
    */
   readonly tolerance?: number | undefined;
   /**
-   * What becomes of rows whose group was not there in `fit`: `raise` throws,
-   * `pooled` takes the threshold that is best for all rows together (no
-   * constraint), `reject` decides 0 and lists the row.
+   * How rows are decided whose group was not in the rows of `fit`. `raise` throws. `pooled` applies the threshold
+   * that is best for all rows together, without a constraint. `reject` decides 0 and lists the row.
    * @defaultValue 'raise'
    */
   readonly unseenGroups?: UnseenGroupsName | undefined;
   /**
-   * A model whose probabilities are the scores; `fit` and the predictions then
-   * take its features in place of scores. A copy of it is fitted, not itself.
+   * A model whose probabilities are the scores. `fit` and the predictions then take its features instead of scores.
+   * `fit` fits a copy and leaves this object unchanged.
    * @defaultValue none
    */
   readonly estimator?: Estimator | undefined;
   /**
-   * Whether `estimator` is fitted already and stays as it is.
+   * Whether `estimator` is already fitted and is used unchanged.
    * @defaultValue false
    */
   readonly prefit?: boolean | undefined;
   /**
-   * Seed of drawn decisions, a whole number.
+   * The seed of drawn decisions, a whole number.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
@@ -88,7 +85,7 @@ export const THRESHOLD_OPTIMIZER_OPTION_NAMES: OptionNames<ThresholdOptimizerOpt
   seed: true,
 };
 
-/** {@link ThresholdOptimizerOptions}, filled in. */
+/** {@link ThresholdOptimizerOptions} with defaults filled in. */
 export interface OptimizerSettings extends ThresholdSettings {
   readonly unseenGroups: UnseenGroupsName;
   readonly estimator: Estimator | undefined;
@@ -97,8 +94,8 @@ export interface OptimizerSettings extends ThresholdSettings {
 }
 
 /**
- * Fills in what was left out.
- * @throws {ValueError} for an option that is out of range, or a name that is unknown
+ * Fills in defaults.
+ * @throws {ValueError} if an option is out of range, or a name is unknown
  */
 export function readOptimizerOptions(options: ThresholdOptimizerOptions): OptimizerSettings {
   const constraint = readConstraint(options.constraint ?? 'demographic_parity');

@@ -1,4 +1,4 @@
-/** Decisions of one group against the truth, in weight: what is selected, of how much there is. */
+/** Weighted counts of one group: the selected rows of each label, and all rows of each label. */
 export interface DecisionCounts {
   readonly truePositives: number;
   readonly falsePositives: number;
@@ -10,7 +10,10 @@ export interface DecisionCounts {
 
 type Rate = (counts: DecisionCounts) => number;
 
-/** Rates by name. Each is linear in the two counts of selected rows, so a mixture of decisions has the mixed rate. */
+/**
+ * Rates by name. Each is linear in the two counts of selected rows, so a mixture of decisions has the corresponding
+ * mixture of rates.
+ */
 export const RATES = {
   selection_rate: ({ truePositives, falsePositives, positives, negatives }) =>
     (truePositives + falsePositives) / (positives + negatives),
@@ -27,7 +30,7 @@ export const RATES = {
 /** The name of a rate. */
 export type RateName = keyof typeof RATES;
 
-/** The labels without which a rate has no value. */
+/** The labels that must occur for a rate to be defined. */
 export const LABELS_NEEDED: Readonly<Record<RateName, readonly (0 | 1)[]>> = {
   selection_rate: [],
   true_positive_rate: [1],

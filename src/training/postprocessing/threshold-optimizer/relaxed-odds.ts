@@ -8,27 +8,25 @@ export interface OddsPoint {
   readonly y: number;
 }
 
-/** What a unit of each rate of a group adds to the objective. */
+/** The increase of the objective per unit of each rate of a group. */
 export interface OddsGain {
   readonly truePositiveRate: number;
-  /** What a unit of the false positive rate takes away. */
+  /** The decrease of the objective per unit of the false positive rate. */
   readonly falsePositiveRate: number;
 }
 
-/** The solver's matrix is dense on the way in: this many numbers take 160 MB. */
+/** The input matrix of the solver is dense: this many numbers take 160 MB. */
 const MAX_CELLS = 2e7;
 
 /**
- * The rates of each group that make the objective largest while no two groups'
- * false positive rates, and no two groups' true positive rates, are more than
- * `tolerance` apart: relaxed equalized odds as a linear program.
+ * Finds the rates of each group that maximise the objective under relaxed equalized odds, as a linear program. No two
+ * groups' false positive rates, and no two groups' true positive rates, differ by more than `tolerance`.
  *
- * Variables: x_g and y_g of each group, and the corner (a, b) of the square of
- * side `tolerance` that holds all points. Rows: y_g on or below each edge of the
- * group's hull and on or above the diagonal, which constants reach; points below
- * it would only lose.
- * @throws {ValueError} for more groups than the solver takes
- * @throws {TrainingError} where the solver fails
+ * Variables: x_g and y_g of each group, and the corner (a, b) of the square with side `tolerance` that contains all
+ * points. Rows: y_g is on or below each edge of the group's hull, and on or above the diagonal, which constant
+ * decisions reach. Points below the diagonal are never better.
+ * @throws {ValueError} if there are more groups than the solver supports
+ * @throws {TrainingError} if the solver fails
  */
 export async function relaxedOdds(
   hulls: readonly TradeoffHull[],
@@ -40,7 +38,10 @@ export async function relaxedOdds(
   return hulls.map((hull, group) => insideHull(hull, solution[2 * group] as number, solution[2 * group + 1] as number));
 }
 
-/** Group g's x is variable 2 g and its y 2 g + 1; the square's corner comes last. */
+/**
+ * Builds the linear program. Group g's x is variable 2 g and its y is variable 2 g + 1; the corner of the square
+ * comes last.
+ */
 function oddsProgram(hulls: readonly TradeoffHull[], gains: readonly OddsGain[], tolerance: number): LinearProgram {
   const [a, b] = [2 * hulls.length, 2 * hulls.length + 1];
   const rows: Float64Array[] = [];
@@ -66,8 +67,8 @@ function oddsProgram(hulls: readonly TradeoffHull[], gains: readonly OddsGain[],
 }
 
 /**
- * Edges of a hull, each y dx - x dy <= height; upright ones bound nothing. The larger of dx and dy is 1, so that the
- * solver's tolerance on a row is one on a rate.
+ * Returns the edges of a hull, each as y dx - x dy <= height. Vertical edges do not bound anything and are left out.
+ * The larger of dx and dy is 1, so that the solver's tolerance on a row is a tolerance on a rate.
  */
 function edgesOf({ x, y }: TradeoffHull): { dx: number; dy: number; height: number }[] {
   const edges = Array.from({ length: x.length - 1 }, (_, left) => {
@@ -80,7 +81,7 @@ function edgesOf({ x, y }: TradeoffHull): { dx: number; dy: number; height: numb
   return edges.filter(({ dx }) => dx > 0);
 }
 
-/** The solver keeps rows to 1e-9: a point that far above its hull comes down to it. */
+/** Moves a point down to its hull if it lies above it. The solver satisfies rows only to 1e-9. */
 function insideHull(hull: TradeoffHull, x: number, y: number): OddsPoint {
   const inside = Math.min(1, Math.max(0, x));
   return { x: inside, y: Math.max(inside, Math.min(hullAt(hull, inside), y)) };
@@ -92,7 +93,7 @@ function assertSolvable(hulls: readonly TradeoffHull[]): void {
   if (rows * size <= MAX_CELLS) return;
   throw new ValueError(
     `A tolerance for equalized_odds is solved as a linear program, and these ${String(hulls.length)} groups need ` +
-      `${String(rows)} rows of ${String(size)} numbers; it takes ${String(MAX_CELLS)} numbers.`,
+      `${String(rows)} rows of ${String(size)} numbers; the limit is ${String(MAX_CELLS)} numbers.`,
     {
       context: { parameter: 'tolerance', groups: hulls.length, rows },
       suggestion: 'Use tolerance 0, a simple constraint, or fewer groups.',

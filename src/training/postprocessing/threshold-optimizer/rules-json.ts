@@ -7,7 +7,7 @@ import { ROUNDING, type ThresholdRules } from './threshold-rules.ts';
 
 const rate = z.number().min(0).max(1);
 
-/** A threshold; JSON has no infinity. */
+/** A threshold. JSON cannot represent infinity, so infinite thresholds are texts. */
 const threshold = z.union([z.number(), z.enum(['Infinity', '-Infinity']).transform(Number)]);
 
 const operation = z.object({ operator: z.enum(['>', '<']), threshold });
@@ -62,7 +62,7 @@ const rulesSchema = z
     groups: z
       .array(group)
       .min(1)
-      .refine((groups) => new Set(groups.map((one) => one.group)).size === groups.length, 'A group stands there twice')
+      .refine((groups) => new Set(groups.map((one) => one.group)).size === groups.length, 'A group occurs twice')
       .transform((groups) => Object.freeze(groups)),
     objective_value: z.number(),
     gap: z.number(),
@@ -87,7 +87,7 @@ const rulesSchema = z
     }),
   );
 
-/** Rules as JSON has them: snake_case, infinite thresholds as "Infinity" and "-Infinity". */
+/** Converts rules to JSON in snake_case, with infinite thresholds as "Infinity" and "-Infinity". */
 export function rulesToJson(rules: ThresholdRules): Record<string, unknown> {
   return {
     constraint: rules.constraint,
@@ -118,11 +118,11 @@ export function rulesToJson(rules: ThresholdRules): Record<string, unknown> {
 
 /**
  * Reads what {@link rulesToJson} wrote.
- * @throws {DataValidationError} naming the first field at fault
+ * @throws {DataValidationError} if a field is invalid; names the first one
  */
 export function rulesFromJson(json: unknown): ThresholdRules {
   return readJson(rulesSchema, json, 'set of threshold rules', {
-    suggestion: "Give what the optimizer's toJSON wrote.",
+    suggestion: "Pass the object that the optimizer's toJSON returned.",
   });
 }
 

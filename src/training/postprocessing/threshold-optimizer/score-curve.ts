@@ -4,13 +4,13 @@ import type { ScoredRows } from './scored-rows.ts';
 import type { ThresholdOperation } from './threshold-rule.ts';
 
 /**
- * What each threshold on one group's scores selects. Place k, from 0 to the
- * number of distinct scores, selects the k highest of them.
+ * What each threshold on one group's scores selects. Index k, from 0 to the number of distinct scores, selects the k
+ * highest distinct scores.
  */
 export interface ScoreCurve {
-  /** Rows, whatever their weight. */
+  /** The number of rows, regardless of their weight. */
   readonly n: number;
-  /** Distinct scores, falling. */
+  /** Distinct scores, descending. */
   readonly scores: Float64Array;
   /** [distinct scores + 1] */
   readonly truePositives: Float64Array;
@@ -24,11 +24,11 @@ export interface ScoreCurve {
 export interface ScoreCurves {
   /** One per group, in the order of the labels. */
   readonly groups: readonly ScoreCurve[];
-  /** Of all rows together. */
+  /** The curve of all rows together. */
   readonly pooled: ScoreCurve;
 }
 
-/** The curves of each group and of all rows. O(rows log rows). */
+/** Computes the curves of each group and of all rows. O(rows log rows). */
 export function scoreCurves(rows: ScoredRows): ScoreCurves {
   const order = byScoreFalling(rows.scores);
   return {
@@ -38,10 +38,10 @@ export function scoreCurves(rows: ScoredRows): ScoreCurves {
 }
 
 /**
- * The threshold between place k of a curve and the next score: halfway.
+ * Returns the threshold between index k of a curve and the next score: the midpoint.
  *
- * Where no number lies halfway, or it is too large for float64, it is the end
- * that the operator leaves out, so that the rule selects exactly these rows.
+ * If no float64 number lies between them, or the midpoint overflows, the threshold is the end that the operator
+ * excludes. The rule then selects exactly these rows.
  */
 export function operationAt({ scores }: ScoreCurve, place: number, operator: '>' | '<'): ThresholdOperation {
   const upper = place === 0 ? Infinity : (scores[place - 1] as number);
@@ -55,7 +55,7 @@ export function operationAt({ scores }: ScoreCurve, place: number, operator: '>'
   return { operator, threshold: middle > lower ? middle : upper };
 }
 
-/** What is selected at a place of a curve: the scores above it, or with '<' those below. */
+/** Counts what is selected at an index of a curve: the scores above it, or with '<' those below. */
 export function countsAt(curve: ScoreCurve, place: number, operator: '>' | '<'): DecisionCounts {
   const { positives, negatives } = curve;
   const truePositives = curve.truePositives[place] as number;
@@ -66,8 +66,8 @@ export function countsAt(curve: ScoreCurve, place: number, operator: '>' | '<'):
 }
 
 /**
- * Rows by score, highest first; equal ones in their own order. A native sort of the numbers and a search for each
- * row's place in them: several times as fast as a sort of rows by a comparison.
+ * Orders rows by score, highest first; rows with equal scores keep their order. A native sort of the numbers and a
+ * binary search for each row are several times as fast as sorting rows with a comparison function.
  */
 function byScoreFalling(scores: Float64Array): Int32Array {
   const rising = scores.slice().sort();

@@ -16,10 +16,12 @@ import {
 import { assertNoneMissing } from '../../data/fit-rows.ts';
 import { assertFiniteTotal, type GroupedScores } from '../grouped-scores.ts';
 
-/** The least normal number times 2^53: a share of it down to the last digit is a normal number. */
+/** The smallest normal number times 2^53, so that products of a weight with a rate keep full precision. */
 const MIN_WEIGHT = 2 ** -969;
 
-/** Rows whose thresholds are to be chosen, on the host. None is missing; every weight is above 0; every group has rows. */
+/**
+ * Rows to choose thresholds on, in host memory. No values are missing; every weight is above 0; every group has rows.
+ */
 export interface ScoredRows {
   /** [rows], finite. */
   readonly scores: Float64Array;
@@ -27,13 +29,13 @@ export interface ScoredRows {
   readonly y: Int8Array;
   readonly weights: Float64Array;
   readonly groups: CategoricalColumn;
-  /** Rows of weight 0, which were left out. */
+  /** The number of excluded rows, which have weight 0. */
   readonly nZeroWeight: number;
 }
 
 /**
  * Reads scores and their groups.
- * @throws {DataValidationError} for lengths that differ, missing values, text or infinite scores
+ * @throws {DataValidationError} if lengths differ, values are missing, or scores are text or infinite
  */
 export async function readGroupedScores(source: ColumnSource, sensitive: SensitiveSource): Promise<GroupedScores> {
   const given = await onHost({ source, sensitive });
@@ -42,19 +44,14 @@ export async function readGroupedScores(source: ColumnSource, sensitive: Sensiti
   assertCodesHaveLabels(groups);
   assertSameLength({ scores: scores.length, sensitive: groups.codes.length });
   assertNoneMissing('scores', scores, Number.isNaN);
-  assertNoneMissing(
-    'sensitive',
-    groups.codes,
-    (code) => code < 0,
-    'Leave such rows out, or give them a group of their own.',
-  );
+  assertNoneMissing('sensitive', groups.codes, (code) => code < 0, 'Remove such rows, or give them a separate group.');
   return { scores, groups };
 }
 
 /**
- * Reads the rows to choose thresholds from.
- * @throws {DataValidationError} as {@link readGroupedScores} does, for labels other than 0 and 1, weights that are
- * negative, too small or of an infinite sum, and where no row is left
+ * Reads the rows to choose thresholds on.
+ * @throws {DataValidationError} as {@link readGroupedScores} does; also if labels are not 0 or 1, weights are
+ * negative, too small or of an infinite sum, or no row remains
  */
 export async function readScoredRows(
   source: ColumnSource,
@@ -75,8 +72,9 @@ export async function readScoredRows(
 }
 
 /**
- * The labels, 0 or 1.
- * @throws {DataValidationError} for others, with a way out that there is here: `fit` takes no positive label
+ * Reads the labels, 0 or 1.
+ * @throws {DataValidationError} if there are other labels. The suggestion differs from the shared one, because `fit`
+ * has no option for a positive label.
  */
 function readLabels(y: ColumnSource): Int8Array {
   try {
@@ -85,13 +83,16 @@ function readLabels(y: ColumnSource): Int8Array {
     if (!DataValidationError.isInstance(error) || !('value' in error.context)) throw error;
     throw new DataValidationError(error.message, {
       context: error.context,
-      suggestion: 'Map the label that counts as positive to 1 and the others to 0.',
+      suggestion: 'Map the positive label to 1 and the others to 0.',
       cause: error,
     });
   }
 }
 
-/** @throws {DataValidationError} for a sum that is infinite, or a weight whose products with rates lose digits */
+/**
+ * @throws {DataValidationError} if the sum is infinite, or a weight is so small that its products with rates lose
+ * precision
+ */
 function assertCountable(weights: Float64Array): void {
   assertFiniteTotal(weights);
   const index = weights.findIndex((weight) => weight > 0 && weight < MIN_WEIGHT);
@@ -100,12 +101,12 @@ function assertCountable(weights: Float64Array): void {
     `sampleWeight must be 0 or at least ${String(MIN_WEIGHT)}, but holds ${String(weights[index])} at index ${String(index)}.`,
     {
       context: { argument: 'sampleWeight', index, value: weights[index] },
-      suggestion: 'Divide all weights by their largest, and set to 0 those that are still as small.',
+      suggestion: 'Divide all weights by their largest, and set those that are still this small to 0.',
     },
   );
 }
 
-/** Without rows of weight 0 and groups that have no others: a weight of 0 is the same as no row. */
+/** Removes rows with weight 0 and groups without other rows, because a weight of 0 means the same as no row. */
 function withRowsThatCount(all: ScoredRows): ScoredRows {
   const counting = all.weights.every((weight) => weight > 0) ? all : withPositiveWeight(all);
   if (counting.scores.length > 0) return { ...counting, groups: withUsedLabels(counting.groups) };

@@ -10,7 +10,7 @@ import type { ThresholdRules } from './threshold-rules.ts';
 
 /** Options of {@link ThresholdOptimizer.predictProba}. */
 export interface ThresholdRowOptions {
-  /** The group of each row, of the attributes given to `fit`. */
+  /** The group of each row, from the same attributes as in `fit`. */
   readonly sensitive: SensitiveSource;
 }
 
@@ -19,19 +19,22 @@ export const THRESHOLD_ROW_OPTION_NAMES: OptionNames<ThresholdRowOptions> = { se
 
 /** Options of {@link ThresholdOptimizer.predict}. */
 export interface ThresholdDrawOptions extends ThresholdRowOptions {
-  /** @defaultValue the optimizer's own seed */
+  /**
+   * The seed of the draw.
+   * @defaultValue the optimizer's own seed
+   */
   readonly seed?: number | undefined;
   /**
-   * `sequence` draws one number per row in turn: rows alike may be decided
-   * differently, and calls of one row each with one seed all get the same number:
-   * ask for all rows at once. `stable` takes it from the row's score, group and id, so that a
-   * row gets one answer wherever it stands and however often it is asked.
+   * How decisions are drawn. `sequence` draws one number per row in turn. Rows that are alike may then be decided
+   * differently. Separate calls with one row each and the same seed all get the same number, so pass all rows in one
+   * call. `stable` derives the number from the row's score, group and id, so a row always gets the same decision, in
+   * any position and call.
    * @defaultValue 'sequence'
    */
   readonly draw?: DrawName | undefined;
   /**
-   * Tells rows of one score and group apart under `stable`, which else decides
-   * all of them alike.
+   * Ids that distinguish rows with the same score and group under `stable`. Without ids, all such rows get the same
+   * decision.
    * @defaultValue none
    */
   readonly rowIds?: ColumnSource | undefined;
@@ -45,29 +48,29 @@ export const THRESHOLD_DRAW_OPTION_NAMES: OptionNames<ThresholdDrawOptions> = {
   rowIds: true,
 };
 
-/** Decisions of {@link ThresholdOptimizer.decide} with what produced them. */
+/** Decisions of {@link ThresholdOptimizer.decide} with their probabilities and the settings of the draw. */
 export interface ThresholdDecisions {
   /** [rows], 0 or 1. */
   readonly decisions: Uint8Array;
   /** [rows]; how often the rules decide 1 for such a row. */
   readonly probabilities: Float64Array;
   /**
-   * Rows, by index, of groups that were not there in `fit`, under `reject`. Their decision and their probability are 0,
-   * which is no finding about them: hand them to a person.
+   * Indexes of rows whose group was not in the rows of `fit`, under `reject`. Their decision and probability are 0.
+   * This is not a finding about these rows: have a person review them.
    */
   readonly rejected: readonly number[];
-  /** Groups that were not there in `fit`. */
+  /** Groups that were not in the rows of `fit`. */
   readonly unseenGroups: readonly string[];
   readonly seed: number;
   readonly draw: DrawName;
 }
 
-/** {@link ThresholdDecisions} before a draw. */
+/** {@link ThresholdDecisions} before the draw. */
 export type DecisionChances = Pick<ThresholdDecisions, 'probabilities' | 'rejected' | 'unseenGroups'>;
 
 /**
- * The probability of a decision 1 for each row.
- * @throws {DataValidationError} under `raise`, for a group that has no rule
+ * Computes the probability of a decision 1 for each row.
+ * @throws {DataValidationError} under `raise`, if a group has no rule
  */
 export function decisionChances(
   { scores, groups }: GroupedScores,
@@ -90,7 +93,7 @@ export function decisionChances(
   return { probabilities, rejected: Object.freeze(rejected), unseenGroups: Object.freeze(unseenGroups) };
 }
 
-/** Draws a decision for each row: 1 where a number in [0, 1) is below its probability. */
+/** Draws a decision for each row: 1 if a random number in [0, 1) is below its probability. */
 export async function drawDecisions(
   chances: DecisionChances,
   { scores, groups }: GroupedScores,
@@ -128,7 +131,7 @@ function unseen(labels: readonly string[], { groups }: GroupedScores): DataValid
   const index = groups.codes.indexOf(groups.labels.indexOf(first));
   const more = labels.length === 1 ? '' : ` (and ${String(labels.length - 1)} more groups)`;
   return new DataValidationError(
-    `sensitive holds the group '${first}' at index ${String(index)}${more}, which was not there in fit and has no rule.`,
+    `sensitive holds the group '${first}' at index ${String(index)}${more}, which was not in the rows of fit and has no rule.`,
     {
       context: { argument: 'sensitive', index, value: first, groups: labels },
       suggestion:

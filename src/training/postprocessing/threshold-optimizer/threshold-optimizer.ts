@@ -33,11 +33,11 @@ import type { ThresholdRules } from './threshold-rules.ts';
 
 /** Options of {@link ThresholdOptimizer.fit}. */
 export interface ThresholdFitOptions {
-  /** The group of each row: one attribute, or several whose crossing is meant. */
+  /** The group of each row: one attribute, or several whose combinations form the groups. */
   readonly sensitive: SensitiveSource;
   /**
-   * One weight per row, 0 or at least 2^-969, of a finite sum; it enters every rate
-   * and the objective. A row of weight 0 is as if it were not there.
+   * One weight per row, 0 or at least 2^-969, with a finite sum. Weights enter every rate and the objective. A row
+   * with weight 0 is ignored.
    * @defaultValue 1 each
    */
   readonly sampleWeight?: ColumnSource | undefined;
@@ -56,34 +56,28 @@ export interface ThresholdFromJsonOptions {
 
 const THRESHOLD_FROM_JSON_OPTION_NAMES: OptionNames<ThresholdFromJsonOptions> = { estimator: true };
 
-/** Where scores come from: scores themselves, or with an estimator its features. */
+/** The source of scores: the scores themselves, or the features if there is an estimator. */
 export type ScoreSource = ColumnSource | MatrixSource;
 
 /**
- * Turns scores into decisions by a randomised threshold of each group's own, so
- * that a rate is the same in all groups while an objective is as large as that
- * allows (Hardt, Price and Srebro 2016, "Equality of Opportunity in Supervised
- * Learning"; the same rules as fairlearn's class of this name).
+ * Turns scores into decisions with a randomised threshold per group. A rate becomes equal in all groups, and an
+ * objective is as large as this constraint allows (Hardt, Price and Srebro 2016, "Equality of Opportunity in
+ * Supervised Learning"). The rules are those of fairlearn's class of the same name.
  *
- * For each group, thresholds and their mixtures reach the points under the upper
- * convex hull of (constrained rate, objective). A simple constraint takes the
- * common rate x on a grid at which sum_g share_g hull_g(x) is largest, share_g
- * the group's share of the weight. `equalized_odds` takes the best point
- * (FPR, TPR) that every group's ROC hull reaches: x on the grid,
- * y = min_g hull_g(x). A group whose hull is higher ignores the score with
- * probability `pIgnore` and decides 1 with probability x then. With a
- * `tolerance` rates may differ by that much: a window over the grid, or for
- * equalized odds a linear program over the hulls.
+ * For each group, thresholds and their mixtures reach the points under the upper convex hull of (constrained rate,
+ * objective). A simple constraint selects the common rate x on a grid that maximises sum_g share_g hull_g(x), where
+ * share_g is the group's share of the weight. `equalized_odds` selects the best point (FPR, TPR) that every group's
+ * ROC hull reaches: x on the grid, y = min_g hull_g(x). A group with a higher hull ignores the score with probability
+ * `pIgnore`, and then decides 1 with probability x. With a `tolerance`, rates may differ by that much. This is solved
+ * with a window over the grid, or for equalized odds with a linear program over the hulls.
  *
- * It constrains rates on the rows that it was fitted on, in expectation over its
- * draws; on other rows they differ by chance. It costs accuracy, treats people
- * of one score differently by their group, and decides some of them by lot. It
- * needs the group at each decision, which some law forbids.
+ * The constraint holds on the rows of `fit`, in expectation over the random draws; on other rows, rates differ by
+ * chance. The method costs accuracy, treats people with equal scores differently by group, and decides some of them
+ * at random. It needs the group for every decision, which some laws forbid.
  *
- * Scores may have any unit; larger means more likely 1. Rates and probabilities
- * lie in [0, 1]. With one group it is the best mixture of thresholds on the grid.
- * A group without a label that the constraint or the objective needs is an
- * error; `demographic_parity` with `accuracy_score` needs none. O(rows log rows +
+ * Scores may have any unit; a larger score means that 1 is more likely. Rates and probabilities lie in [0, 1]. With
+ * one group, the result is the best mixture of thresholds on the grid. If a group lacks a label that the constraint
+ * or the objective needs, `fit` throws; `demographic_parity` with `accuracy_score` needs no label. O(rows log rows +
  * groups x gridSize).
  * @example
  * ```ts
@@ -112,7 +106,10 @@ export class ThresholdOptimizer {
   #estimator: Estimator | undefined;
   #rules: ThresholdRules | undefined;
 
-  /** @throws {ValueError} for an unknown name, an objective that the constraint does not go with, or a number out of range */
+  /**
+   * @throws {ValueError} if a name is unknown, the constraint does not support the objective, or a number is out of
+   * range
+   */
   constructor(options: ThresholdOptimizerOptions = {}) {
     assertKnownOptions('ThresholdOptimizer', options, THRESHOLD_OPTIMIZER_OPTION_NAMES);
     const settings = readOptimizerOptions(options);
@@ -131,8 +128,8 @@ export class ThresholdOptimizer {
 
   /**
    * Reads back what `toJSON` wrote.
-   * @throws {DataValidationError} for anything else, naming the field
-   * @throws {ValueError} where the estimator that it had is missing or of another kind
+   * @throws {DataValidationError} if a field is invalid; names the field
+   * @throws {ValueError} if the estimator that the optimizer had is missing or of another kind
    */
   static fromJSON(json: unknown, options: ThresholdFromJsonOptions = {}): ThresholdOptimizer {
     assertKnownOptions('ThresholdOptimizer.fromJSON', options, THRESHOLD_FROM_JSON_OPTION_NAMES);
@@ -143,14 +140,14 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Chooses the rules, and forgets those chosen before. Rows that the scores
-   * were not trained on give rules that hold better on other rows.
+   * Chooses the rules, and discards those of an earlier `fit`. Fit on rows that the scores were not trained on: the
+   * constraint then holds better on new rows.
    * @param scores [rows], finite; with an estimator its features, [rows, features]
    * @param y [rows], 0 or 1
-   * @throws {DataValidationError} for lengths that differ, missing or infinite values, other labels, weights out of range,
-   * no rows, or a group that lacks a label which the constraint or the objective needs
-   * @throws {ValueError} for a tolerance for equalized odds with more groups than the linear program takes
-   * @throws {TrainingError} where the estimator or the linear program fails
+   * @throws {DataValidationError} if lengths differ, values are missing or infinite, labels are not 0 or 1, weights
+   * are out of range, there are no rows, or a group lacks a label that the constraint or the objective needs
+   * @throws {ValueError} if a tolerance for equalized odds is given with more groups than the linear program supports
+   * @throws {TrainingError} if the estimator or the linear program fails
    */
   async fit(scores: ScoreSource, y: ColumnSource, options: ThresholdFitOptions): Promise<this> {
     assertKnownOptions('ThresholdOptimizer.fit', options, THRESHOLD_FIT_OPTION_NAMES);
@@ -168,11 +165,11 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * The exact probability of a decision 1 for each row, [rows]: how often the
-   * group's rule gives 1 to this score. Not the probability that y is 1.
+   * Returns the exact probability of a decision 1 for each row, [rows]: how often the group's rule decides 1 for this
+   * score. This is not the probability that y is 1.
    * @param scores [rows]; with an estimator its features
-   * @throws {DataValidationError} for missing or infinite values, lengths that differ, and with `unseenGroups: 'raise'`
-   * for a group that was not there in `fit`
+   * @throws {DataValidationError} if values are missing or infinite, lengths differ, or, with `unseenGroups:
+   * 'raise'`, a group was not in the rows of `fit`
    * @throws {ValueError} before `fit`
    */
   async predictProba(scores: ScoreSource, options: ThresholdRowOptions): Promise<Float64Array> {
@@ -181,11 +178,11 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Decisions 0 or 1, [rows], drawn by seed: the same call gives the same answer.
-   * Under `unseenGroups: 'reject'` rows of unseen groups get 0; `decide` lists them.
+   * Returns decisions 0 or 1, [rows], drawn with a seed: the same call returns the same decisions. With
+   * `unseenGroups: 'reject'`, rows of unseen groups get 0; `decide` lists them.
    * @param scores [rows]; with an estimator its features
    * @throws {DataValidationError} as `predictProba` does
-   * @throws {ValueError} before `fit`, and for an unknown way to draw
+   * @throws {ValueError} before `fit`, or if `draw` is unknown
    */
   async predict(scores: ScoreSource, options: ThresholdDrawOptions): Promise<Uint8Array> {
     assertKnownOptions('ThresholdOptimizer.predict', options, THRESHOLD_DRAW_OPTION_NAMES);
@@ -193,11 +190,11 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Decisions with their probabilities, the rows that were rejected, the groups
-   * that were not there in `fit`, and the seed.
+   * Returns decisions with their probabilities, the rejected rows, the groups that were not in the rows of `fit`, and
+   * the seed.
    * @param scores [rows]; with an estimator its features
    * @throws {DataValidationError} as `predictProba` does
-   * @throws {ValueError} before `fit`, and for an unknown way to draw
+   * @throws {ValueError} before `fit`, or if `draw` is unknown
    */
   async decide(scores: ScoreSource, options: ThresholdDrawOptions): Promise<ThresholdDecisions> {
     assertKnownOptions('ThresholdOptimizer.decide', options, THRESHOLD_DRAW_OPTION_NAMES);
@@ -208,7 +205,7 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * The rule of each group, by its label.
+   * Returns the rule of each group, by its label.
    * @throws {ValueError} before `fit`
    */
   get interpolation(): Readonly<Record<string, ThresholdInterpolation>> {
@@ -217,8 +214,7 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * The rules with what produced them and what they come to on the rows of `fit`,
-   * frozen.
+   * Returns the frozen rules, with the settings that produced them and their expected rates on the rows of `fit`.
    * @throws {ValueError} before `fit`
    */
   describe(): ThresholdRules {
@@ -229,15 +225,15 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * A Markdown table that a person can check: for each group, which scores get a
-   * positive decision with what probability.
+   * Returns a Markdown table for human review. It shows, for each group, which scores get a positive decision with
+   * what probability.
    * @throws {ValueError} before `fit`
    */
   toMarkdown(): string {
     return rulesToMarkdown(this.describe());
   }
 
-  /** Plain data for `JSON.stringify`; infinite thresholds are the texts "Infinity" and "-Infinity". */
+  /** Returns plain data for `JSON.stringify`; infinite thresholds are the texts "Infinity" and "-Infinity". */
   toJSON(): ThresholdOptimizerJson {
     return {
       kind: 'threshold_optimizer',
@@ -261,22 +257,22 @@ async function scoresOf(estimator: Estimator | undefined, source: ScoreSource): 
   return estimator === undefined ? (source as ColumnSource) : estimator.predictProba(source as MatrixSource);
 }
 
-/** Scores between two thresholds that all have one probability. */
+/** A range of scores between two thresholds that share one probability. */
 interface ScoreBand {
-  /** Where they end above; undefined where they do not. */
+  /** The upper end; undefined if the range has none. */
   readonly upper: Cut | undefined;
   readonly lower: Cut | undefined;
-  /** As it is printed. */
+  /** The probability as printed. */
   readonly probability: string;
 }
 
-/** Where a decision changes along the scores: behind the threshold with '>', before it with '<'. */
+/** A point on the score axis where the decision changes: just above the threshold with '>', just below it with '<'. */
 interface Cut {
   readonly threshold: number;
   readonly isBehind: boolean;
 }
 
-/** The rules as a Markdown table: for each group, the scores and the probability of a positive decision. */
+/** Renders the rules as a Markdown table: for each group, the scores and the probability of a positive decision. */
 function rulesToMarkdown(rules: ThresholdRules): string {
   const rows = rules.groups.flatMap(({ group, n, interpolation }) =>
     scoreBands(interpolation).map(({ upper, lower, probability }, place) => [
@@ -291,13 +287,16 @@ function rulesToMarkdown(rules: ThresholdRules): string {
     '',
     markdownTable(['Group', 'Rows', 'Score', 'Probability of a positive decision'], rows),
     '',
-    `The largest gap between groups that the constraint speaks of is ${formatRate(rules.gap)} on these rows, in ` +
+    `The largest difference between groups in a constrained rate is ${formatRate(rules.gap)} on these rows, in ` +
       `expectation; ${rules.objective} is ${formatRate(rules.objectiveValue)}. Thresholds and probabilities are ` +
       'rounded to six digits here. Every decision needs the group.',
   ].join('\n');
 }
 
-/** The bands of scores of a rule, from high scores to low ones; neighbours of one probability are one. */
+/**
+ * Splits the scores of a rule into bands, from high scores to low ones; neighbouring bands with equal probability are
+ * merged.
+ */
 function scoreBands(rule: ThresholdInterpolation): ScoreBand[] {
   const cuts = [rule.operation0, rule.operation1]
     .filter(({ threshold }) => Number.isFinite(threshold))

@@ -1,44 +1,44 @@
-/** Decides 1 for scores above (or below) a threshold; infinite thresholds decide the same for all. */
+/** Decides 1 for scores above (or below) a threshold. An infinite threshold gives all rows the same decision. */
 export interface ThresholdOperation {
   readonly operator: '>' | '<';
-  /** In the units of the scores; a score equal to it is neither above nor below. */
+  /** In the units of the scores. A score equal to the threshold is neither above nor below it. */
   readonly threshold: number;
 }
 
 /**
- * A randomised rule: with probability `pIgnore` the score is ignored and 1 has
- * probability `predictionConstant`; otherwise `operation0` decides with
- * probability `p0` and `operation1` with `p1`. p0 + p1 = 1.
+ * A randomised rule. With probability `pIgnore` it ignores the score and decides 1 with probability
+ * `predictionConstant`. Otherwise `operation0` decides with probability `p0` and `operation1` with probability `p1`.
+ * p0 + p1 = 1.
  */
 export interface ThresholdInterpolation {
   readonly p0: number;
   readonly operation0: ThresholdOperation;
   readonly p1: number;
   readonly operation1: ThresholdOperation;
-  /** 0 but for equalized odds. */
+  /** 0, except for equalized odds. */
   readonly pIgnore: number;
   readonly predictionConstant: number;
 }
 
-/** Whether an operation decides 1 for a score. */
+/** Returns whether an operation decides 1 for a score. */
 function decides({ operator, threshold }: ThresholdOperation, score: number): boolean {
   return operator === '>' ? score > threshold : score < threshold;
 }
 
-/** The probability of a decision 1 under a rule, from what its two operations decide. */
+/** Returns the probability that a rule decides 1, given the decisions of its two operations. */
 export function mixDecisions(rule: ThresholdInterpolation, decision0: number, decision1: number): number {
   const { p0, p1, pIgnore, predictionConstant } = rule;
   return pIgnore * predictionConstant + (1 - pIgnore) * (p0 * decision0 + p1 * decision1);
 }
 
-/** The probability in [0, 1] of a decision 1 for a score. */
+/** Returns the probability in [0, 1] that a rule decides 1 for a score. */
 export function probabilityOfPositive(rule: ThresholdInterpolation, score: number): number {
   const mixed = mixDecisions(rule, Number(decides(rule.operation0, score)), Number(decides(rule.operation1, score)));
-  // c q + (1 - q) may come out a rounding above 1.
+  // Rounding can lift c q + (1 - q) slightly above 1.
   return Math.min(1, mixed);
 }
 
-/** A rule that always asks one operation. */
+/** Returns a rule that always applies one operation. */
 export function deterministicRule(operation: ThresholdOperation): ThresholdInterpolation {
   return freezeRule({
     p0: 1,
@@ -50,7 +50,7 @@ export function deterministicRule(operation: ThresholdOperation): ThresholdInter
   });
 }
 
-/** A rule that nobody can change. */
+/** Returns a frozen copy of a rule. */
 export function freezeRule(rule: ThresholdInterpolation): ThresholdInterpolation {
   const { operation0, operation1 } = rule;
   return Object.freeze({

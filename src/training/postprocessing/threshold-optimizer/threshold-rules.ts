@@ -1,71 +1,73 @@
 import type { ThresholdConstraintName, ThresholdObjectiveName } from './constraints.ts';
 import type { ThresholdInterpolation } from './threshold-rule.ts';
 
-/** Sums of rounded terms, or differences of grid values, that differ by less are the same: neither is better. */
+/** Sums of rounded terms, and differences of grid values, count as equal if they differ by less than this. */
 export const ROUNDING = 1e-12;
 
 /**
- * gridSize + 1 numbers from 0 to 1, evenly spaced. Multiples of the rounded step, as numpy's linspace has them, so that
- * a rule whose rate lies on a threshold's own has the same two thresholds as there.
+ * Returns gridSize + 1 numbers from 0 to 1, evenly spaced. They are multiples of the rounded step, as in numpy's
+ * linspace. A rule whose rate equals the rate of a threshold therefore has the same two thresholds as in fairlearn.
  */
 export function unitGrid(gridSize: number): Float64Array {
   const step = 1 / gridSize;
   return Float64Array.from({ length: gridSize + 1 }, (_, place) => (place === gridSize ? 1 : place * step));
 }
 
-/** The first place of the largest value, a rounding not counted: so the order in which groups were added decides nothing. */
+/**
+ * Returns the index of the first value that is largest up to rounding, so that the order in which groups were added
+ * does not affect the choice.
+ */
 export function firstOfLargest(values: Float64Array): number {
   const largest = values.reduce((a, b) => Math.max(a, b));
   return values.findIndex((value) => value >= largest - ROUNDING);
 }
 
-/** What is asked of the rules. */
+/** The settings that rules are chosen under. */
 export interface ThresholdSettings {
   readonly constraint: ThresholdConstraintName;
   readonly objective: ThresholdObjectiveName;
-  /** Points, less one, of the grid of rates that is searched. */
+  /** The number of steps of the grid of rates that is searched; the grid has one more point. */
   readonly gridSize: number;
   /** Whether low scores may be selected instead of high ones. */
   readonly flip: boolean;
-  /** How far apart two groups' constrained rates may be, in [0, 1]. */
+  /** The largest allowed difference between two groups' constrained rates, in [0, 1]. */
   readonly tolerance: number;
 }
 
-/** The rule of one group, and what it comes to on the rows it was chosen on, in expectation. */
+/** The rule of one group, and its expected rates on the rows it was chosen on. */
 export interface GroupThresholds {
   readonly group: string;
-  /** Rows of a weight above 0. */
+  /** The number of rows with a weight above 0. */
   readonly n: number;
-  /** Their weight; the number of rows where none was given. */
+  /** The total weight of these rows; the number of rows if no weights were given. */
   readonly weight: number;
   readonly interpolation: ThresholdInterpolation;
   readonly selectionRate: number;
-  /** null for a group without rows labelled 1. */
+  /** Null for a group without rows labelled 1. */
   readonly truePositiveRate: number | null;
-  /** null for a group without rows labelled 0. */
+  /** Null for a group without rows labelled 0. */
   readonly falsePositiveRate: number | null;
   readonly accuracy: number;
 }
 
-/** The rule that is best for all rows together, without regard to groups. */
+/** The rule that is best for all rows together, regardless of groups. */
 export interface PooledThreshold {
   readonly interpolation: ThresholdInterpolation;
   /** The objective over all rows. */
   readonly objectiveValue: number;
 }
 
-/** Rules per group with what produced them. */
+/** Rules per group, with the settings that produced them. */
 export interface ThresholdRules extends ThresholdSettings {
-  /** Rows of a weight above 0. */
+  /** The number of rows with a weight above 0. */
   readonly n: number;
-  /** Rows of weight 0, which were left out. */
+  /** The number of excluded rows, which have weight 0. */
   readonly nZeroWeight: number;
   /** In the order of the labels. */
   readonly groups: readonly GroupThresholds[];
   /**
-   * For equalized odds the objective over all rows; for other constraints the
-   * mean of the groups' own values, by weight. Both are the same for accuracy
-   * and selection rate.
+   * For equalized odds, the objective over all rows. For other constraints, the mean of the groups' own values, by
+   * weight. Both are the same for accuracy and selection rate.
    */
   readonly objectiveValue: number;
   /** The largest difference between two groups' constrained rates. */

@@ -4,24 +4,24 @@ import type { ThresholdInterpolation, ThresholdOperation } from './threshold-rul
 
 /** The best trade-offs between two rates that mixtures of thresholds on one group's scores can reach. */
 export interface TradeoffHull {
-  /** The constrained rate at the hull's points, rising from 0 to 1. */
+  /** The constrained rate at the hull's points, ascending from 0 to 1. */
   readonly x: Float64Array;
-  /** The most of the other rate there; concave in x. */
+  /** The maximum of the other rate at these points; concave in x. */
   readonly y: Float64Array;
   readonly operations: readonly ThresholdOperation[];
 }
 
-/** A place between two points of a hull. */
+/** A position between two neighbouring points of a hull. */
 interface HullPlace {
-  /** The point to the left; the one to the right is the next. */
+  /** The index of the left point; the right point is the next one. */
   readonly left: number;
-  /** The share of the point to the left, in [0, 1]. */
+  /** The weight of the left point, in [0, 1]. */
   readonly p0: number;
 }
 
 /**
- * The upper hull over all thresholds of one group, in both directions with `flip`.
- * @param curve a group that has the labels which both rates need
+ * Computes the upper hull over all thresholds of one group, in both directions with `flip`.
+ * @param curve a group that has the labels that both rates need
  */
 export function tradeoffHull(curve: ScoreCurve, xRate: RateName, yRate: RateName, flip: boolean): TradeoffHull {
   const directions: readonly ('>' | '<')[] = flip ? ['>', '<'] : ['>'];
@@ -56,7 +56,7 @@ export function tradeoffHull(curve: ScoreCurve, xRate: RateName, yRate: RateName
   }
 }
 
-/** The hull's y at each x of a rising grid from 0 to 1. */
+/** Returns the hull's y at each x of an ascending grid from 0 to 1. */
 export function hullOnGrid(hull: TradeoffHull, grid: Float64Array): Float64Array {
   let from = 0;
   return grid.map((x) => {
@@ -66,12 +66,12 @@ export function hullOnGrid(hull: TradeoffHull, grid: Float64Array): Float64Array
   });
 }
 
-/** The hull's y at one x in [0, 1]. */
+/** Returns the hull's y at one x in [0, 1]. */
 export function hullAt(hull: TradeoffHull, x: number): number {
   return heightAt(hull, placeAt(hull.x, x));
 }
 
-/** The mixture of two thresholds that reaches the hull at x in [0, 1]. */
+/** Returns the mixture of two thresholds that reaches the hull at x in [0, 1]. */
 export function ruleAt(hull: TradeoffHull, x: number): ThresholdInterpolation {
   const { left, p0 } = placeAt(hull.x, x);
   return {
@@ -89,9 +89,9 @@ function heightAt({ y }: TradeoffHull, { left, p0 }: HullPlace): number {
 }
 
 /**
- * Where x lies: strictly right of one point and not right of the next. x = 0 lies at the highest point above 0,
- * which is the last one there.
- * @param from a point that is known not to be right of x
+ * Finds the segment that contains x: x is strictly right of its left point and not right of its right point. x = 0 is
+ * placed at the highest point above 0, which is the last point there.
+ * @param from the index of a point that is known not to be right of x
  */
 function placeAt(points: Float64Array, x: number, from = 0): HullPlace {
   const last = points.length - 2;
@@ -106,11 +106,10 @@ function placeAt(points: Float64Array, x: number, from = 0): HullPlace {
 }
 
 /**
- * The places of the points on the upper convex hull of points, left to right
- * (Andrew's monotone chain). Points on a line between two others are left out;
- * of several at the first x the lowest and the highest stay. O(points).
- * @param x rising
- * @param y rising where x stands still
+ * Returns the indexes of the points on the upper convex hull, left to right (Andrew's monotone chain). Points on a
+ * line between two others are left out. Of several points at the first x, the lowest and the highest stay. O(points).
+ * @param x ascending
+ * @param y ascending among points of equal x
  */
 export function upperHull(x: ArrayLike<number>, y: ArrayLike<number>): number[] {
   const kept: number[] = [];
@@ -120,7 +119,7 @@ export function upperHull(x: ArrayLike<number>, y: ArrayLike<number>): number[] 
   }
   return kept;
 
-  /** Whether a point lies above the line between two others, by slopes without their denominators. */
+  /** Returns whether a point lies above the line between two others, by comparing slopes without division. */
   function isAbove(middle: number, left: number, right: number): boolean {
     const [x0, y0] = [x[left] as number, y[left] as number];
     return (

@@ -10,7 +10,7 @@ describe('calibration of held-out rows', () => {
   const { scores, y } = drawScores(300, (score) => sigmoid(2 * logit(score) + 1));
   const groups = Array.from(scores, (_, row) => (row % 3 === 0 ? 'a' : 'b'));
 
-  it('in folds calibrates each row once, by a calibrator of the rows of other folds', async () => {
+  it('with folds, calibrates each row once, with a calibrator fitted on the other folds', async () => {
     const held = await calibrateHeldOut(scores, y, { groups, folds: 4 });
     expect([...held.rows]).to.deep.equal([...scores.keys()]);
     expect(held.folds).to.equal(4);
@@ -28,7 +28,7 @@ describe('calibration of held-out rows', () => {
     }
   });
 
-  it('in folds shares out the labels of every group, and gives the calibrator of all rows', async () => {
+  it('with folds, stratifies by group and label, and returns a calibrator of all rows', async () => {
     const { foldOf, calibrator } = await calibrateHeldOut(scores, y, { groups, folds: 3 });
     for (const label of ['a', 'b']) {
       const counts = [0, 1, 2].map(
@@ -41,17 +41,17 @@ describe('calibration of held-out rows', () => {
     expect(calibrator.toJSON()).to.deep.equal(all.toJSON());
   });
 
-  it('shares out the labels of each of many groups alike', async () => {
+  it('stratifies the labels of each of many groups equally', async () => {
     const many = Array.from({ length: 1500 }, (_, row) => `g${String(row % 150)}`);
     const labels = Uint8Array.from(many, (_, row) => Math.floor(row / 150) % 2);
     const probabilities = Float64Array.from(many, (_, row) => ((row * 617) % 997) / 1000);
     const { foldOf } = await calibrateHeldOut(probabilities, labels, { groups: many, folds: 5 });
     const cells = many.map((group, row) => `${group} ${String(labels[row])} ${String(foldOf?.[row])}`);
-    // Five rows of each label in each group: one of each for every fold.
+    // Each group has five rows of each label: one for every fold.
     expect(new Set(cells).size).to.equal(1500);
   });
 
-  it('of ten thousand groups takes seconds', async function () {
+  it('takes seconds for ten thousand groups', async function () {
     this.timeout(20_000);
     const many = Int32Array.from({ length: 40_000 }, (_, row) => row % 10_000);
     const labels = Uint8Array.from(many, (_, row) => Math.floor(row / 10_000) % 2);
@@ -61,7 +61,7 @@ describe('calibration of held-out rows', () => {
   });
 
   it('counts the folds in which a group was too small', async () => {
-    // 24 rows dealt to 5 folds leave 19 or 20 others; 20 are enough.
+    // 24 rows in 5 folds leave 19 or 20 rows in the other folds; 20 are enough.
     const middling = groups.map((label, row) => (row < 24 ? 'middling' : label));
     const held = await calibrateHeldOut(scores, y, { groups: middling });
     const sizes = [0, 1, 2, 3, 4].map(
@@ -72,7 +72,7 @@ describe('calibration of held-out rows', () => {
     expect(held.warnings.join()).to.include(`in ${String(short)} of 5 folds`);
   });
 
-  it('with trainSize calibrates the other rows by the calibrator that it gives', async () => {
+  it('with trainSize, calibrates the other rows with the calibrator that it returns', async () => {
     const held = await calibrateHeldOut(scores, y, { groups, trainSize: 0.6 });
     expect([held.rows.length, held.trainSize, held.folds]).to.deep.equal([120, 0.6, null]);
     const again = await held.calibrator.transform(
@@ -83,26 +83,26 @@ describe('calibration of held-out rows', () => {
     expect(held.calibrator.describe().numeric('n').values.at(-1)).to.equal(180);
   });
 
-  it('with one fold calibrates the rows that were fitted, and warns', async () => {
+  it('with one fold, calibrates the fitted rows and warns', async () => {
     const held = await calibrateHeldOut(scores, y, { groups, folds: 1 });
     expect(held.calibrated).to.deep.equal(await new GroupFairnessCalibrator().fitTransform(scores, y, { groups }));
     expect(held.warnings.join()).to.match(/measured on the rows that it was fitted on/);
   });
 
-  it('the same seed gives the same values, another seed others', async () => {
+  it('returns the same values for the same seed, and other values for another seed', async () => {
     const run = async (seed: number): Promise<Float64Array> =>
       (await calibrateHeldOut(scores, y, { groups, seed })).calibrated;
     expect(await run(1)).to.deep.equal(await run(1));
     expect(await run(1)).to.not.deep.equal(await run(2));
   });
 
-  it('reports progress to its end', async () => {
+  it('reports progress until it is done', async () => {
     const seen: number[] = [];
     await calibrateHeldOut(scores, y, { groups, folds: 3, onProgress: ({ done, total }) => seen.push(done / total) });
     expect([seen.length > 2, seen.at(-1)]).to.deep.equal([true, 1]);
   });
 
-  it('lowers the calibration error of scores that are too unsure and too low, in every group', async () => {
+  it('lowers the calibration error of underconfident and too low scores in every group', async () => {
     const many = drawScores(4000, (score) => sigmoid(2 * logit(score) + 1));
     const own = Array.from(many.scores, (_, row) => (row % 3 === 0 ? 'a' : 'b'));
     for (const method of ['platt', 'isotonic', 'temperature'] as const) {
@@ -118,14 +118,14 @@ describe('calibration of held-out rows', () => {
     }
   });
 
-  it('names groups that have a calibrator of their own only with all rows', async () => {
+  it('names groups that have their own calibrator only when fitted on all rows', async () => {
     const small = groups.map((label, row) => (row < 22 ? 'small' : label));
     const held = await calibrateHeldOut(scores, y, { groups: small });
     expect(held.calibrator.fallbacks).to.deep.equal({});
     expect(held.warnings.join()).to.match(/group 'small' .* in 5 of 5 folds/);
   });
 
-  it('a row of weight 0 is calibrated, and teaches nothing', async () => {
+  it('calibrates rows of weight 0, but does not learn from them', async () => {
     const weights = Array.from(scores, (_, row) => Number(row !== 0));
     const held = await calibrateHeldOut(scores, y, { groups, sampleWeight: weights });
     expect([held.rows.length, Number.isFinite(held.calibrated[0])]).to.deep.equal([300, true]);
@@ -138,13 +138,13 @@ describe('calibration of held-out rows', () => {
     [0.1, 6],
     [0.03, 17],
   ] as const) {
-    it(`a train size of ${String(trainSize)} deals out as few rows as it says are enough`, async () => {
+    it(`splits as few rows as it reports to be enough for a train size of ${String(trainSize)}`, async () => {
       const some = [...scores.subarray(0, enough)];
       const labels = some.map((_, row) => Number(row < enough / 2));
       const held = await calibrateHeldOut(some, labels, { groups: oneGroup(enough), trainSize }).catch(
         (thrown: unknown) => (thrown as Error).message,
       );
-      // One row to fit on has one label only, which is another matter than no row.
+      // A single training row has only one label, which is a different error than no row.
       if (typeof held === 'string') expect(held).to.match(/in every row/);
       else expect(held.rows.length).to.equal(1);
     });
@@ -152,7 +152,7 @@ describe('calibration of held-out rows', () => {
 
   for (const [title, run, kind, message] of [
     [
-      'no whole folds',
+      'folds that are not a whole number',
       () => calibrateHeldOut(scores, y, { groups, folds: 1.5 }),
       ValueError,
       /folds parameter must be a whole number of at least 1/,
@@ -167,13 +167,13 @@ describe('calibration of held-out rows', () => {
       'folds and a train size',
       () => calibrateHeldOut(scores, y, { groups, folds: 5, trainSize: 0.5 }),
       ValueError,
-      /folds parameter must be left out where trainSize is given/,
+      /folds parameter must be left out if trainSize is given/,
     ],
     [
       'more folds than rows',
       () => calibrateHeldOut([0.1, 0.2, 0.3], [0, 1, 1], { groups: oneGroup(3), folds: 4 }),
       DataValidationError,
-      /4 folds need as many rows.*3/,
+      /4 folds need at least 4 rows; there are 3/,
     ],
     [
       'a train size that leaves no row to calibrate',
@@ -198,10 +198,10 @@ describe('calibration of held-out rows', () => {
       'a single positive row',
       () => calibrateHeldOut([0.1, 0.2, 0.3, 0.4], [0, 0, 0, 1], { groups: oneGroup(4), folds: 2 }),
       DataValidationError,
-      /one label only/,
+      /only one label/,
     ],
   ] as const) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const error = await run().then(() => undefined, (thrown: unknown) => thrown); // prettier-ignore
       expect(error).to.be.instanceOf(kind);
       expect((error as Error).message).to.match(message);

@@ -17,7 +17,7 @@ const { scores, y } = drawScores(200, (score) => score ** 2);
 const groups = Array.from(scores, (_, row) => 'ab'[row % 2] ?? '');
 
 describe('calibration of a table', () => {
-  it('gives the held-out calibration of its rows, as columns', async () => {
+  it('returns the held-out calibration of its rows as columns', async () => {
     const calibration = await calibrateTable({ table: { score: scores, y, g: groups } });
     const { calibrated } = await calibrateHeldOut(scores, y, { groups });
     expect(calibration.table.columnNames).to.deep.equal(['score_raw', 'score_cal', 'y', 'g']);
@@ -30,7 +30,7 @@ describe('calibration of a table', () => {
     expect([calibration.n, calibration.nDropped]).to.deep.equal([200, 0]);
   });
 
-  it('leaves rows without a score, a label or a group out and counts them', async () => {
+  it('excludes and counts rows without a score, a label or a group', async () => {
     const table: TableSource = {
       s: [...scores, null, 0.5, 0.5],
       t: [...Array.from(y, (label) => (label === 1 ? 'yes' : 'no')), 'yes', null, 'no'],
@@ -42,14 +42,14 @@ describe('calibration of a table', () => {
     expect(calibration.table.toColumns()['y']).to.deep.equal([...y]);
   });
 
-  it('crosses several group columns, and drops what lacks one of them', async () => {
+  it('combines several group columns, and drops rows that lack one of them', async () => {
     const other = Array.from(scores, (_, row) => (row === 0 ? null : Math.floor(row / 2) % 2));
     const calibration = await calibrateTable({ table: { score: scores, y, g: groups, h: other }, group: ['g', 'h'] });
     expect(calibration.nDropped).to.equal(1);
     expect(calibration.after.groups.map(({ group }) => group)).to.deep.equal(['a||0', 'a||1', 'b||0', 'b||1']);
   });
 
-  it('writes JSON in snake_case with before and after per group', async () => {
+  it('writes JSON in snake_case with values before and after per group', async () => {
     const calibration = await calibrateTable({ table: { score: scores, y, g: groups } }, { folds: 4, seed: 3 });
     const body = tableCalibrationToJson(calibration);
     expect(body).to.include({ method: 'platt', input: 'logit', min_samples: 20, folds: 4, train_size: null, seed: 3 });
@@ -78,7 +78,7 @@ describe('calibration of a table', () => {
       /Column 'score' should hold numbers, but row 1 holds 'low'/,
     ],
     [
-      'labels that are no 0 and 1',
+      'labels that are not 0 and 1',
       { table: { score: [0.1, 0.2], y: ['no', 'yes'], g: ['a', 'a'] } },
       /Column 'y' must be 0 or 1, but holds 'no'/,
     ],
@@ -89,12 +89,12 @@ describe('calibration of a table', () => {
     ],
     ['one label', { table: { score: [0.1, 0.2], y: [1, 1], g: ['a', 'a'] } }, /y is 1 in every row/],
     [
-      'nothing but missing values',
+      'a table of only missing values',
       { table: { score: [0.1, null], y: [null, 1], g: ['a', 'a'] } },
       /All 2 rows lack a score, a label or a group/,
     ],
     [
-      'one column for two parts',
+      'one column with two roles',
       { table: { score: [0.1, 0.2], y: [0, 1] }, group: ['y'] },
       /Column 'y' cannot be the target and the group/,
     ],
@@ -103,10 +103,10 @@ describe('calibration of a table', () => {
       { table: { score: [0.1, 0.2], y: [0, 1], g: ['a', 'a'] }, group: ['g', 'g'] },
       /Column 'g' is named twice among the groups/,
     ],
-    ['no group column', { table: { score: [0.1, 0.2], y: [0, 1] }, group: [] }, /group names no column/],
+    ['an empty list of group columns', { table: { score: [0.1, 0.2], y: [0, 1] }, group: [] }, /group names no column/],
   ];
   for (const [title, source, message] of refusals) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const error = await calibrateTable(source).then(
         () => undefined,
         (thrown: unknown) => thrown,
@@ -129,7 +129,7 @@ describe('the seed of a table’s calibration', () => {
 describe('a reliability plot', () => {
   const folder = useTemporaryFolder();
 
-  it('is written in the form of its name, whole or not at all', async () => {
+  it('is written in the format of its extension, completely or not at all', async () => {
     const before = await reliabilityCurve(scores, y, groups);
     for (const [name, start] of [
       ['a.svg', '<svg'],
@@ -146,7 +146,7 @@ describe('a reliability plot', () => {
     expect(existsSync(bad)).to.equal(false);
   });
 
-  it('without a group is refused', async () => {
+  it('rejects curves without a group', async () => {
     const curves = { groups: [], bins: 10, minBinSize: 1, level: 0.95, nDropped: 0 };
     const error = await plotReliability(curves, { savePath: 'x.svg' }).catch((thrown: unknown) => thrown);
     expect((error as Error).message).to.match(/no group to draw/);

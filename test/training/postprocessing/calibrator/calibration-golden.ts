@@ -3,14 +3,14 @@ import path from 'node:path';
 
 import { projectRoot } from '../../../helpers/project-files.ts';
 
-/** Rows with weights, as the golden file has them. */
+/** Rows with weights, in the format of the golden file. */
 interface GoldenRows {
   readonly scores: readonly number[];
   readonly labels: readonly number[];
   readonly weights: readonly number[];
 }
 
-/** What scikit-learn and SciPy gave; `scripts/golden/calibration.py` makes the file. */
+/** Reference values of scikit-learn and SciPy; `scripts/golden/calibration.py` creates the file. */
 interface CalibrationGolden {
   readonly isotonic: readonly (GoldenRows & {
     readonly name: string;

@@ -3,7 +3,7 @@ import { createRandom } from '../../../../src/internal/random.ts';
 export const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 export const logit = (p: number): number => Math.log(p / (1 - p));
 
-/** Scores spread over (0, 1), with labels drawn from a probability of each. */
+/** Draws scores spread over (0, 1), with labels drawn from a probability of each score. */
 export function drawScores(
   rows: number,
   probability: (score: number) => number,
@@ -15,5 +15,5 @@ export function drawScores(
   return { scores, y };
 }
 
-/** One group for all rows. */
+/** Assigns all rows to one group. */
 export const oneGroup = (rows: number): string[] => Array<string>(rows).fill('g');

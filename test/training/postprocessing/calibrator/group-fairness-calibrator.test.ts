@@ -11,7 +11,7 @@ import { GroupFairnessCalibrator } from '../../../../src/training/postprocessing
 import { golden } from './calibration-golden.ts';
 import { drawScores, logit, oneGroup, sigmoid } from './draw-scores.ts';
 
-/** What one group's rows are calibrated to at some scores. */
+/** Fits a calibrator on one group's rows, and calibrates some scores. */
 async function calibrate(
   method: CalibrationMethod,
   rows: {
@@ -27,7 +27,7 @@ async function calibrate(
   return calibrator.transform(queries, { groups: oneGroup(queries.length) });
 }
 
-/** The slope and intercept behind two calibrated probabilities. */
+/** Computes the slope and intercept from two calibrated probabilities. */
 async function lineOf(rows: Parameters<typeof calibrate>[1]): Promise<{ slope: number; intercept: number }> {
   const [low, high] = rows.input === 'score' ? [0, 1] : [sigmoid(0), sigmoid(1)];
   const [atLow = NaN, atHigh = NaN] = await calibrate('platt', rows, [low, high]);
@@ -43,12 +43,12 @@ const closeTo = (actual: ArrayLike<number>, expected: ArrayLike<number>, toleran
 
 describe('isotonic calibration', () => {
   for (const { name, queries, expected, ...rows } of golden.isotonic) {
-    it(`of ${name} is that of scikit-learn, also between and outside the scores learned from`, async () => {
+    it(`equals that of scikit-learn for ${name}, also between and outside the fitted scores`, async () => {
       closeTo(await calibrate('isotonic', rows, queries), expected, 1e-12);
     });
   }
 
-  it('is monotone in the score', async () => {
+  it('is monotonic in the score', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 1 })), { minLength: 2 }),
@@ -67,19 +67,19 @@ describe('isotonic calibration', () => {
     );
   });
 
-  it('gives the rates of scores that rise already, and straight lines between them', async () => {
+  it('returns the rates of scores that already rise, and interpolates linearly between them', async () => {
     const rows = { scores: [0.2, 0.2, 0.4, 0.4, 0.8, 0.8], labels: [0, 0, 0, 1, 1, 1] };
     closeTo(await calibrate('isotonic', rows, [0, 0.2, 0.3, 0.4, 0.6, 0.8, 1]), [0, 0, 0.25, 0.5, 0.75, 1, 1], 1e-15);
   });
 
   for (const tiny of [1e-310, Number.MIN_VALUE]) {
-    it(`has numbers between scores ${String(tiny)} apart`, async () => {
+    it(`returns finite numbers between scores that differ by ${String(tiny)}`, async () => {
       const rows = { scores: [0, tiny, 0.5], labels: [0, 1, 1] };
       expect([...(await calibrate('isotonic', rows, [0, tiny, 0.5, 1]))]).to.deep.equal([0, 1, 1, 1]);
     });
   }
 
-  it('of scores that rank rows the wrong way round is the rate of all, with a warning', async () => {
+  it('returns the overall rate with a warning if scores rank rows in reverse order', async () => {
     const calibrator = new GroupFairnessCalibrator({ method: 'isotonic', minSamples: 1 });
     const groups = oneGroup(4);
     closeTo(await calibrator.fitTransform([0.1, 0.2, 0.8, 0.9], [1, 1, 0, 0], { groups }), [0.5, 0.5, 0.5, 0.5], 0);
@@ -89,14 +89,14 @@ describe('isotonic calibration', () => {
 
 describe('Platt calibration', () => {
   for (const { name, sklearn, scipy, ...rows } of golden.sigmoid) {
-    it(`on ${name} has the slope and intercept of scikit-learn, and of SciPy at the minimum`, async () => {
+    it(`has the slope and intercept of scikit-learn on ${name}, and of SciPy at the minimum`, async () => {
       const { slope, intercept } = await lineOf(rows);
-      // Where scikit-learn stops: its gradient is below 1e-6.
+      // scikit-learn stops when its gradient is below 1e-6.
       closeTo([slope, intercept], [sklearn.slope, sklearn.intercept], 1e-6);
       closeTo([slope, intercept], [scipy.slope, scipy.intercept], 1e-9);
     });
 
-    it(`on ${name} has no gradient left: mean errors are 0 against the smoothed targets`, async () => {
+    it(`has a zero gradient on ${name}: mean errors against the smoothed targets are 0`, async () => {
       const weightOf = (label: number): number =>
         rows.weights.reduce((sum, weight, row) => sum + (rows.labels[row] === label ? weight : 0), 0);
       const [no, yes] = [weightOf(0), weightOf(1)];
@@ -110,11 +110,11 @@ describe('Platt calibration', () => {
     });
   }
 
-  it('finds the line that labels were drawn from, within four standard errors', async () => {
+  it('recovers the line that labels were drawn from, within four standard errors', async () => {
     const [slope, intercept, rows] = [0.6, -0.8, 20_000];
     const { scores, y } = drawScores(rows, (score) => sigmoid(slope * logit(score) + intercept));
     const found = await lineOf({ scores, labels: y });
-    // The Fisher information of the true line gives the errors.
+    // The Fisher information of the true line determines the standard errors.
     const [one, x, xx] = scores.reduce(
       (sums: [number, number, number], score): [number, number, number] => {
         const value = logit(score);
@@ -130,13 +130,13 @@ describe('Platt calibration', () => {
   });
 
   for (const input of ['logit', 'score'] as const) {
-    it(`on equal scores (${input}) gives the smoothed rate, with a slope of 0`, async () => {
-      // Both targets weighed by their rows: (3 x 4/5 + 1 x 1/3) / 4.
+    it(`returns the smoothed rate on equal scores (${input}), with a slope of 0`, async () => {
+      // Both targets weighted by their rows: (3 x 4/5 + 1 x 1/3) / 4.
       const p = await calibrate('platt', { scores: Array(4).fill(0.3), labels: [1, 1, 1, 0], input }, [0, 0.3, 1]);
       closeTo(p, Array<number>(3).fill((3 * (4 / 5) + 1 / 3) / 4), 1e-12);
     });
 
-    it(`on separable scores (${input}) is finite and below 1, thanks to the smoothed targets`, async () => {
+    it(`is finite and below 1 on separable scores (${input}), because of the smoothed targets`, async () => {
       const rows = { scores: [0, 0, 0.1, 0.9, 1, 1], labels: [0, 0, 0, 1, 1, 1], input };
       const p = await calibrate('platt', rows, [0, 0.5, 1]);
       expect(p.every((value) => value > 0 && value < 1)).to.equal(true);
@@ -144,29 +144,29 @@ describe('Platt calibration', () => {
     });
   }
 
-  it('reads scores of 0 and 1 as half as far from the end as the next: the rows are those of 0.05 and 0.95', async () => {
+  it('moves scores of 0 and 1 to half the distance of the next score: to 0.05 and 0.95', async () => {
     const labels = [0, 1, 0, 1, 1];
     const ends = await calibrate('platt', { scores: [0, 0.1, 0.5, 0.9, 1], labels }, [0, 0.3, 1]);
     const inside = await calibrate('platt', { scores: [0.05, 0.1, 0.5, 0.9, 0.95], labels }, [0.05, 0.3, 0.95]);
     closeTo(ends, inside, 1e-9);
   });
 
-  it('warns where scores rank rows the wrong way round', async () => {
+  it('warns if scores rank rows in reverse order', async () => {
     const { scores, y } = drawScores(200, (score) => 1 - score);
     const calibrator = await new GroupFairnessCalibrator().fit(scores, y, { groups: oneGroup(200) });
-    expect(calibrator.warnings.join()).to.match(/group 'g': .*wrong way round/);
+    expect(calibrator.warnings.join()).to.match(/group 'g': .*in reverse order/);
   });
 });
 
 describe('temperature calibration', () => {
   for (const { name, temperature, ...rows } of golden.temperature) {
-    it(`of ${name} has the temperature that SciPy finds`, async () => {
+    it(`finds the same temperature as SciPy for ${name}`, async () => {
       const [p = NaN] = await calibrate('temperature', rows, [sigmoid(1)]);
       expect(1 / logit(p)).to.be.closeTo(temperature, 1e-9);
     });
   }
 
-  it('finds the temperature that labels were drawn from, within four standard errors', async () => {
+  it('recovers the temperature that labels were drawn from, within four standard errors', async () => {
     const { scores, y } = drawScores(20_000, (score) => sigmoid(logit(score) / 2.5));
     const [p = NaN] = await calibrate('temperature', { scores, labels: y }, [sigmoid(1)]);
     const information = scores.reduce((sum, score) => {
@@ -178,11 +178,11 @@ describe('temperature calibration', () => {
 
   const ends: [title: string, labels: number[], scores: number[], temperature: number, warning: RegExp][] = [
     ['separable scores', [0, 0, 1, 1], [0.4, 0.45, 0.55, 0.6], 0.01, /separate/],
-    ['scores that rank rows the wrong way round', [1, 1, 0, 0], [0.2, 0.3, 0.7, 0.8], 100, /wrong way round/],
+    ['scores that rank rows in reverse order', [1, 1, 0, 0], [0.2, 0.3, 0.7, 0.8], 100, /in reverse order/],
     ['scores of one half', [0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5], 1, /0\.5/],
   ];
   for (const [title, labels, scores, temperature, warning] of ends) {
-    it(`of ${title} is ${temperature}, with a warning`, async () => {
+    it(`is ${temperature} with a warning for ${title}`, async () => {
       const calibrator = new GroupFairnessCalibrator({ method: 'temperature', minSamples: 1 });
       await calibrator.fit(scores, labels, { groups: oneGroup(4) });
       expect(calibrator.describe().numeric('temperature').values[0]).to.equal(temperature);
@@ -201,7 +201,7 @@ describe('temperature calibration', () => {
     });
   }
 
-  it('leaves one half where it is', async () => {
+  it('leaves one half unchanged', async () => {
     const { scores, y } = drawScores(100, (score) => score ** 2);
     closeTo(await calibrate('temperature', { scores, labels: y }, [0.5]), [0.5], 1e-15);
   });
@@ -217,7 +217,7 @@ describe('a calibrator per group', () => {
       const fitted = (): Promise<GroupFairnessCalibrator> =>
         new GroupFairnessCalibrator({ method }).fit(scores, y, { groups });
 
-      it('gives each group what its rows alone would give', async () => {
+      it('calibrates each group as a fit on its rows alone would', async () => {
         const all = await (await fitted()).transform(scores, { groups });
         for (const label of ['a', 'b']) {
           const rows = rowsOf(label);
@@ -226,7 +226,7 @@ describe('a calibrator per group', () => {
         }
       });
 
-      it('gives an unseen group what all rows together would give, and lists it', async () => {
+      it('calibrates an unseen group as a fit on all rows would, and lists it', async () => {
         const calibrator = await fitted();
         expect(calibrator.fallbacks).to.deep.equal({});
         const unseen = await calibrator.transform([0.2, 0.7], { groups: ['new', 'new'] });
@@ -234,7 +234,7 @@ describe('a calibrator per group', () => {
         expect(calibrator.fallbacks).to.deep.equal({ new: { n: 2, reason: 'not among the groups fitted' } });
       });
 
-      it('gives a group of fewer than minSamples rows what all rows together would give, and lists it', async () => {
+      it('calibrates a group of fewer than minSamples rows as a fit on all rows would, and lists it', async () => {
         const few = groups.map((label, row) => (row < 19 ? 'few' : label));
         const calibrator = await new GroupFairnessCalibrator({ method }).fit(scores, y, { groups: few });
         expect(calibrator.fallbacks).to.deep.equal({ few: { n: 19, reason: 'fewer than minSamples = 20 rows' } });
@@ -245,20 +245,20 @@ describe('a calibrator per group', () => {
         );
       });
 
-      it('gives a group with one label what all rows together would give, and lists it', async () => {
+      it('calibrates a group with one label as a fit on all rows would, and lists it', async () => {
         const sure = groups.map((label, row) => (y[row] === 1 && row < 300 ? 'sure' : label));
         const calibrator = await new GroupFairnessCalibrator({ method }).fit(scores, y, { groups: sure });
         const n = sure.filter((label) => label === 'sure').length;
         expect(calibrator.fallbacks).to.deep.equal({ sure: { n, reason: 'y is 1 in every row' } });
       });
 
-      it('weights of one change nothing', async () => {
+      it('is not affected by weights of one', async () => {
         const weighted = new GroupFairnessCalibrator({ method });
         await weighted.fit(scores, y, { groups, sampleWeight: new Float64Array(600).fill(1) });
         expect(weighted.toJSON()).to.deep.equal((await fitted()).toJSON());
       });
 
-      it('a row of weight 2 is that row twice, and one of weight 0 is none', async () => {
+      it('treats a row of weight 2 as two rows, and a row of weight 0 as no row', async () => {
         const weights = Array.from(scores, (_, row) => row % 4 === 3 ? 0 : 1 + (row % 2)); // prettier-ignore
         const weighted = new GroupFairnessCalibrator({ method });
         const once = await weighted.fitTransform(scores, y, { groups, sampleWeight: weights });
@@ -271,7 +271,7 @@ describe('a calibrator per group', () => {
         closeTo(once, await repeated.transform(scores, { groups }), 1e-9);
       });
 
-      it('the order of rows and the names of groups change nothing', async () => {
+      it('is not affected by the order of rows or the names of groups', async () => {
         const order = [...groups.keys()].sort((a, b) => (a * 7919) % 600 - (b * 7919) % 600); // prettier-ignore
         const renamed = await new GroupFairnessCalibrator({ method }).fit(
           order.map((row) => scores[row] ?? NaN),
@@ -285,14 +285,14 @@ describe('a calibrator per group', () => {
         );
       });
 
-      it('changes scores that are calibrated already by little', async () => {
+      it('changes calibrated scores only slightly', async () => {
         const true_ = drawScores(40_000, (score) => score, 3);
         const p = await calibrate(method, { scores: true_.scores, labels: true_.y }, true_.scores);
         const change = p.reduce((sum, value, row) => sum + Math.abs(value - (true_.scores[row] ?? NaN)), 0) / p.length;
         expect(change).to.be.below(0.02);
       });
 
-      it('saved and read back is the same, also through text', async () => {
+      it('is the same after saving and reading back, also as text', async () => {
         const calibrator = await fitted();
         const text = JSON.stringify(calibrator);
         const read = GroupFairnessCalibrator.fromJSON(JSON.parse(text));
@@ -312,7 +312,7 @@ describe('a calibrator per group', () => {
     });
   }
 
-  it('reads typed arrays, columns, texts of labels and tensors alike', async () => {
+  it('reads typed arrays, columns, text labels and tensors equally', async () => {
     const { tf } = await loadTensorflow({ backend: 'cpu' });
     const [few, labels, own] = [Float32Array.from(scores.slice(0, 60)), y.slice(0, 60), groups.slice(0, 60)];
     const calibrator = (): GroupFairnessCalibrator => new GroupFairnessCalibrator({ minSamples: 10 });
@@ -344,14 +344,14 @@ describe('a calibrator per group', () => {
     expect(Object.keys(GroupFairnessCalibrator.fromJSON(JSON.parse(JSON.stringify(calibrator))).fallbacks)).to.deep.equal(['__proto__']); // prettier-ignore
   });
 
-  it('without rows to transform gives none', async () => {
+  it('returns no values if there are no rows to transform', async () => {
     const calibrator = await new GroupFairnessCalibrator().fit(scores, y, { groups });
     expect(await calibrator.transform([], { groups: [] })).to.deep.equal(new Float64Array(0));
     const typed = await calibrator.transform(new Float32Array(0), { groups: new Int32Array(0) });
     expect(typed).to.deep.equal(new Float64Array(0));
   });
 
-  it('cannot be changed from outside, fitted or read back', async () => {
+  it('cannot be modified from outside, whether fitted or read back', async () => {
     const calibrator = await new GroupFairnessCalibrator().fit(scores, y, { groups });
     const read = GroupFairnessCalibrator.fromJSON(JSON.parse(JSON.stringify(calibrator)));
     for (const one of [calibrator, read]) {
@@ -361,7 +361,7 @@ describe('a calibrator per group', () => {
     }
   });
 
-  it('fitted again forgets what it was fitted on before', async () => {
+  it('discards the earlier fit when fitted again', async () => {
     const calibrator = await new GroupFairnessCalibrator().fit(scores, y, { groups: oneGroup(600) });
     await calibrator.transform([0.5], { groups: ['new'] });
     await calibrator.fit(scores, y, { groups });
@@ -370,7 +370,7 @@ describe('a calibrator per group', () => {
   });
 });
 
-describe('a calibrator refuses', () => {
+describe('a calibrator rejects', () => {
   const fit = (scores: unknown, y: unknown, groups: unknown, sampleWeight?: unknown) => (): Promise<unknown> =>
     new GroupFairnessCalibrator({ minSamples: 1 }).fit(scores as number[], y as number[], {
       groups: groups as string[],
@@ -401,7 +401,7 @@ describe('a calibrator refuses', () => {
     ['no groups', fit([0.5, 0.6], [0, 1], undefined), /groups must hold one value per row; got undefined/],
     ['a number for groups', fit([0.5, 0.6], [0, 1], 5), /groups must hold one value per row; got 5/],
     ['null for groups', fit([0.5, 0.6], [0, 1], null), /groups must hold one value per row; got null/],
-    ['groups of no column', fit([0.5, 0.6], [0, 1], {}), /groups names no attribute/],
+    ['groups without a column', fit([0.5, 0.6], [0, 1], {}), /groups names no attribute/],
     ['a negative weight', fit([0.5, 0.6], [0, 1], ['a', 'a'], [1, -1]), /sampleWeight must be 0 or more.*index 1/],
     ['weights that are all 0', fit([0.5, 0.6], [0, 1], ['a', 'a'], [0, 0]), /sampleWeight is 0 in every row/],
     [
@@ -433,7 +433,11 @@ describe('a calibrator refuses', () => {
     ['a fraction of a row', { minSamples: 1.5 }, /minSamples parameter must be a whole number of at least 1/],
     ['minSamples of 0', { minSamples: 0 }, /minSamples parameter must be a whole number of at least 1/],
     ['an unknown input', { input: 'odds' as 'logit' }, /input parameter must be one of logit, score/],
-    ['an input where the method has none', { method: 'isotonic', input: 'score' }, /input parameter must be left out/],
+    [
+      'an input for a method without inputs',
+      { method: 'isotonic', input: 'score' },
+      /input parameter must be left out/,
+    ],
   ];
   for (const [title, options, message] of parameters) {
     it(title, () => {
@@ -441,7 +445,7 @@ describe('a calibrator refuses', () => {
     });
   }
 
-  it('to transform before it was fitted', async () => {
+  it('transform before fit', async () => {
     const error = await new GroupFairnessCalibrator().transform([0.5], { groups: ['a'] }).catch((e: unknown) => e);
     expect(error).to.be.instanceOf(TrainingError);
     expect((error as TrainingError).message).to.match(/has not been fitted/);
@@ -462,7 +466,7 @@ describe('a calibrator refuses', () => {
     ['a temperature of 0', (json) => ({ ...json, state: { ...json['state'], pooled: { kind: 'temperature', temperature: 0 } } }), /state\.pooled/], // prettier-ignore
   ];
   for (const [title, damage, message] of damaged) {
-    it(`to read back ${title}`, async () => {
+    it(`saved JSON with ${title}`, async () => {
       const { scores, y } = drawScores(60, (score) => score);
       const calibrator = await new GroupFairnessCalibrator().fit(scores, y, { groups: oneGroup(60) });
       const json = JSON.parse(JSON.stringify(calibrator)) as Record<string, Record<string, unknown>>;
@@ -470,7 +474,7 @@ describe('a calibrator refuses', () => {
     });
   }
 
-  it('nothing of a calibrator saved before it was fitted', () => {
+  it('nothing if the calibrator was saved before fit', () => {
     const read = GroupFairnessCalibrator.fromJSON(new GroupFairnessCalibrator({ minSamples: 7 }).toJSON());
     expect([read.minSamples, read.toJSON().state]).to.deep.equal([7, null]);
   });

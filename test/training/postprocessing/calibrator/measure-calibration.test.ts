@@ -8,14 +8,14 @@ import { golden } from './calibration-golden.ts';
 import { drawScores, oneGroup } from './draw-scores.ts';
 
 describe('the quality of calibration', () => {
-  it('has the weighted Brier score and log loss of scikit-learn', async () => {
+  it('equals the weighted Brier score and log loss of scikit-learn', async () => {
     const { scores, labels, weights, brier_score: brierScore, log_loss: logLoss } = golden.losses;
     const { overall } = await measureCalibration(scores, labels, oneGroup(60), { sampleWeight: weights });
     expect(overall.brierScore).to.be.closeTo(brierScore, 1e-14);
     expect(overall.logLoss).to.be.closeTo(logLoss, 1e-14);
   });
 
-  it('has the measures of a metric frame, per group and over all', async () => {
+  it('equals the values of a metric frame, per group and overall', async () => {
     const { scores, y } = drawScores(500, (score) => score ** 2);
     const groups = Array.from(scores, (_, row) => 'abc'[row % 3] ?? '');
     const quality = await measureCalibration(scores, y, groups);
@@ -31,7 +31,7 @@ describe('the quality of calibration', () => {
     });
   });
 
-  it('by hand: rate, mean score, error and losses of four rows', async () => {
+  it('computes rate, mean score, error and losses of four rows as computed by hand', async () => {
     const { overall } = await measureCalibration([0.25, 0.25, 0.5, 1], [0, 1, 1, 1], oneGroup(4));
     expect(overall.n).to.equal(4);
     expect(overall.positiveRate).to.equal(0.75);
@@ -41,7 +41,7 @@ describe('the quality of calibration', () => {
     expect(overall.logLoss).to.be.closeTo((Math.log(4 / 3) + Math.log(4) + Math.log(2)) / 4, 1e-14);
   });
 
-  it('leaves rows without a value out and counts them', async () => {
+  it('excludes and counts rows without a value', async () => {
     const quality = await measureCalibration([0.2, NaN, 0.4, 0.6], [0, 1, null, 1], ['a', 'a', 'b', 'a']);
     expect([quality.nDropped, quality.overall.n, quality.groups.map(({ group }) => group)]).to.deep.equal([
       2,
@@ -50,7 +50,7 @@ describe('the quality of calibration', () => {
     ]);
   });
 
-  it('leaves rows of weight 0 out, and a group of nothing else', async () => {
+  it('excludes rows of weight 0, and groups with only such rows', async () => {
     const rows = [
       [0.2, 0.9, 0.7],
       [0, 1, 1],
@@ -66,7 +66,7 @@ describe('the quality of calibration', () => {
     expect(curves.groups.map(({ group }) => group)).to.deep.equal(['a']);
   });
 
-  it('refuses scores outside [0, 1]', async () => {
+  it('rejects scores outside [0, 1]', async () => {
     const error = await measureCalibration([0.2, 1.5], [0, 1], oneGroup(2)).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(DataValidationError);
     expect((error as Error).message).to.match(/scores must lie in \[0, 1\], but holds 1\.5 at index 1/);
@@ -74,7 +74,7 @@ describe('the quality of calibration', () => {
 });
 
 describe('reliability curves', () => {
-  it('in ten bins of equal mass have the means and rates of scikit-learn', async () => {
+  it('have the means and rates of scikit-learn in ten bins of equal mass', async () => {
     const { scores, labels, mean_scores: means, positive_rates: rates } = golden.curve;
     const { groups } = await reliabilityCurve(scores, labels, oneGroup(scores.length));
     const bins = groups[0]?.bins ?? [];
@@ -92,7 +92,7 @@ describe('reliability curves', () => {
     expect([bin?.low.toFixed(4), bin?.high.toFixed(4), bin?.positiveRate, bin?.n]).to.deep.equal(['0.4902', '0.9433', 0.8, 10]); // prettier-ignore
   });
 
-  it('sum up to the expected calibration error: shares times distances from the diagonal', async () => {
+  it('sum to the expected calibration error: shares times distances from the diagonal', async () => {
     const { scores, y } = drawScores(777, (score) => score ** 2);
     const rounded = scores.map((score) => Math.round(20 * score) / 20);
     const groups = Array.from(scores, (_, row) => 'ab'[row % 2] ?? '');
@@ -106,14 +106,14 @@ describe('reliability curves', () => {
     }
   });
 
-  it('equal weights of any size change means and rates by nothing, and intervals by nothing', async () => {
+  it('are not affected by equal weights of any size, neither means nor rates nor intervals', async () => {
     const { scores, y } = drawScores(100, (score) => score);
     const plain = await reliabilityCurve(scores, y, oneGroup(100), { bins: 4 });
     const weighted = await reliabilityCurve(scores, y, oneGroup(100), { bins: 4, sampleWeight: Array(100).fill(8) });
     expect(weighted.groups).to.deep.equal(plain.groups);
   });
 
-  it('of one score have one bin, and of fewer scores than bins a bin for each', async () => {
+  it('have one bin for one score, and one bin per score for fewer scores than bins', async () => {
     const one = await reliabilityCurve([0.5, 0.5, 0.5], [0, 1, 1], oneGroup(3));
     expect(one.groups[0]?.bins.map(({ n }) => n)).to.deep.equal([3]);
     const two = await reliabilityCurve([0.1, 0.9], [0, 1], oneGroup(2));
@@ -123,19 +123,19 @@ describe('reliability curves', () => {
     ]);
   });
 
-  it('of groups with few rows have fewer bins where bins are to hold some rows', async () => {
+  it('have fewer bins for groups with few rows if minBinSize is given', async () => {
     const { scores, y } = drawScores(70, (score) => score);
     const groups = Array.from(scores, (_, row) => (row < 10 ? 'few' : 'more'));
     const curves = await reliabilityCurve(scores, y, groups, { minBinSize: 20 });
     expect(curves.groups.map(({ bins }) => bins.map(({ n }) => n))).to.deep.equal([[10], [20, 20, 20]]);
   });
 
-  it('carry the bins, the level and the rows left out', async () => {
+  it('contain the number of bins, the level and the number of excluded rows', async () => {
     const curves = await reliabilityCurve([0.1, null, 0.9], [0, 1, 1], oneGroup(3), { bins: 2, level: 0.9 });
     expect([curves.bins, curves.minBinSize, curves.level, curves.nDropped]).to.deep.equal([2, 1, 0.9, 1]);
   });
 
-  it('refuse no bins, and a level of 1', async () => {
+  it('reject zero bins, and a level of 1', async () => {
     for (const options of [{ bins: 0 }, { bins: 2.5 }, { minBinSize: 0 }, { level: 1 }]) {
       const error = await reliabilityCurve([0.1], [0], ['a'], options).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(ValueError);
@@ -145,7 +145,7 @@ describe('reliability curves', () => {
 
 describe('measuring calibration without groups', () => {
   for (const groups of [undefined, 5] as unknown as string[][]) {
-    it(`names them: ${String(groups)}`, async () => {
+    it(`names the groups in the error: ${String(groups)}`, async () => {
       for (const measure of [measureCalibration, reliabilityCurve]) {
         const error = await measure([0.1, 0.9], [0, 1], groups).catch((thrown: unknown) => thrown);
         expect(error).to.be.instanceOf(DataValidationError);

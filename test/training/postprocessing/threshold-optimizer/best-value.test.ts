@@ -8,7 +8,7 @@ import { relaxedOdds } from '../../../../src/training/postprocessing/threshold-o
 import type { TradeoffHull } from '../../../../src/training/postprocessing/threshold-optimizer/tradeoff-hull.ts';
 import { anyRows, type Rows } from './scored-cases.ts';
 
-// What is best is found here by definition: all mixtures of two thresholds, all corners, all crossings.
+// The optimum is found here by brute force: all mixtures of two thresholds, all corners, all crossings.
 
 const CLOSE = 1e-9;
 
@@ -21,7 +21,7 @@ interface Group {
   readonly weight: number;
   readonly positives: number;
   readonly negatives: number;
-  /** False and true positive rates under "score >= each score" and under "none". */
+  /** False and true positive rates for the thresholds "score >= s" at each score s, and for selecting no row. */
   readonly roc: readonly Point[];
 }
 
@@ -39,7 +39,7 @@ function groupsOf({ scores, y, sensitive, weights }: Rows): Group[] {
   });
 }
 
-/** The most that mixtures of two points reach at x. */
+/** Returns the highest value at x that mixtures of two points reach. */
 function highestAt(points: readonly Point[], x: number): number {
   let highest = -Infinity;
   for (const left of points) {
@@ -56,7 +56,7 @@ function gridOf(gridSize: number): number[] {
   return Array.from({ length: gridSize + 1 }, (_, place) => place / gridSize);
 }
 
-/** Accuracy of one group under each threshold, against the rate that a constraint speaks of. */
+/** The point (constrained rate, accuracy) of one group for each threshold. */
 const TRADEOFFS: Partial<Record<ThresholdConstraintName, (group: Group, point: Point) => Point>> = {
   demographic_parity: (group, { x, y }) => ({
     x: (group.negatives * x + group.positives * y) / group.weight,
@@ -76,7 +76,7 @@ async function objectiveOf(rows: Rows, options: ConstructorParameters<typeof Thr
   return optimizer.describe().objectiveValue;
 }
 
-/** The lower envelope's corners: those of each hull, and where two hulls may cross. */
+/** Returns the corners of the lower envelope: those of each hull, and the points where two hulls may cross. */
 function envelopeCorners(groups: readonly Group[]): number[] {
   const segments = groups.flatMap(({ roc }) => roc.flatMap((left) => roc.map((right) => ({ left, right }))));
   const crossings = segments.flatMap((first) => segments.flatMap((second) => crossingOf(first, second)));
@@ -90,7 +90,7 @@ function crossingOf(a: { left: Point; right: Point }, b: { left: Point; right: P
   return Number.isFinite(x) && x >= 0 && x <= 1 ? [x] : [];
 }
 
-/** Few rows, so that all crossings can be tried. */
+/** Few rows, so that all crossings can be tested. */
 const fewRows = anyRows.map((rows) => ({
   scores: rows.scores.slice(0, 14),
   y: rows.y.slice(0, 14),
@@ -125,14 +125,14 @@ describe('the best that the constraint allows', () => {
     });
   }
 
-  it('within a tolerance: no rates of the groups on the grid, at most that far apart, give more accuracy', async () => {
+  it('with a tolerance: no rates of the groups on the grid within the tolerance give more accuracy', async () => {
     const [gridSize, grid] = [8, gridOf(8)];
     await fc.assert(
       fc.asyncProperty(fewRows, fc.integer({ min: 1, max: 8 }), async (rows, steps) => {
         const groups = groupsOf(rows);
         const total = groups.reduce((sum, { weight }) => sum + weight, 0);
         const tradeoff = TRADEOFFS.demographic_parity ?? ((_, point) => point);
-        // Group by group: what combinations of places there are, with their sums.
+        // Builds, group by group, the possible combinations of indexes with their sums.
         let combinations = [{ least: gridSize, most: 0, sum: 0 }];
         for (const group of groups) {
           const points = group.roc.map((point) => tradeoff(group, point));
@@ -182,7 +182,7 @@ describe('the best that the constraint allows', () => {
 });
 
 describe('relaxed equalized odds by linear program', () => {
-  /** A hull as the program takes it; its thresholds play no part. */
+  /** Converts a group to the hull that the program expects; its thresholds do not matter here. */
   function hullOf({ roc }: Group): TradeoffHull {
     const xs = [...new Set(roc.map(({ x }) => x))].sort((a, b) => a - b);
     const start = { x: 0, y: 0 };
@@ -203,7 +203,7 @@ describe('relaxed equalized odds by linear program', () => {
     }));
   }
 
-  it('without a tolerance it finds the best common point, at the envelope’s corners and crossings', async () => {
+  it('finds the best common point without a tolerance, at the corners and crossings of the envelope', async () => {
     await fc.assert(
       fc.asyncProperty(fewRows, async (rows) => {
         const groups = groupsOf(rows);
@@ -223,8 +223,9 @@ describe('relaxed equalized odds by linear program', () => {
     );
   });
 
-  it('two groups in closed form: each gives way by half of what is missing to the tolerance', async () => {
-    // Group a separates its labels; b is the diagonal, where accuracy is 1/2 all along. Equal sizes.
+  it('matches the closed form for two groups: each moves by half of the excess over the tolerance', async () => {
+    // Group a separates its labels; group b is the diagonal, where accuracy is always 1/2. The groups have equal
+    // size.
     const separates = { x: [0, 0, 1], y: [0, 1, 1] };
     const guesses = { x: [0, 1], y: [0, 1] };
     const hulls = [separates, guesses].map(({ x, y }) => ({
@@ -236,12 +237,12 @@ describe('relaxed equalized odds by linear program', () => {
     for (const tolerance of [0, 0.2, 0.5, 1]) {
       const points = await relaxedOdds(hulls, [quarter, quarter], tolerance);
       const value = points.reduce((sum, { x, y }) => sum + 0.25 * y + 0.25 * (1 - x), 0);
-      // a's lead y - x is at most 2 tolerances over b's, which is 0; it cannot pass 1.
+      // The difference of y - x between a and b is at most 2 tolerances; it is 0 for b, and at most 1 for a.
       expect(value).to.be.closeTo(0.5 + 0.25 * Math.min(1, 2 * tolerance), CLOSE);
     }
   });
 
-  it('refuses more groups than its matrix holds, and says what to do', async () => {
+  it('rejects more groups than its matrix can hold, and suggests a fix', async () => {
     const hull = { x: Float64Array.of(0, 1), y: Float64Array.of(0, 1), operations: [] };
     const many = Array.from({ length: 2000 }, () => hull);
     const error: unknown = await relaxedOdds(many, [], 0.1).catch((thrown: unknown) => thrown);
@@ -252,7 +253,7 @@ describe('relaxed equalized odds by linear program', () => {
   });
 });
 
-/** The best accuracy at some false positive rates under what every group reaches. */
+/** Returns the best accuracy at some false positive rates within what every group reaches. */
 function bestCommonPoint(groups: readonly Group[], rates: readonly number[]): number {
   const total = groups.reduce((sum, { weight }) => sum + weight, 0);
   return Math.max(

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/training/postprocessing/threshold-optimizer/draw-uniforms.ts';
 
 describe('MurmurHash3, x86, 32 bits', () => {
-  // Values that implementations publish as their test vectors (Wikipedia, "MurmurHash").
+  // Published test vectors of implementations (Wikipedia, "MurmurHash").
   for (const [text, seed, hash] of [
     ['', 0, 0],
     ['', 1, 0x514e28b7],
@@ -31,11 +31,11 @@ describe('drawn numbers', () => {
     ['in sequence', (seed: number) => drawInSequence(count, seed)],
     ['from rows', (seed: number) => drawStably(count, seed, (row) => [row / count, 'group', null])],
   ] as const) {
-    it(`${title}: lie evenly in [0, 1)`, () => {
+    it(`${title}: are uniform in [0, 1)`, () => {
       const sorted = draw(1).sort();
       expect(sorted[0]).to.be.at.least(0);
       expect(sorted.at(-1)).to.be.below(1);
-      // Kolmogorov's distance; 1.95 / sqrt(n) is passed by one sample in a thousand.
+      // Kolmogorov's distance; one sample in a thousand exceeds 1.95 / sqrt(n).
       const distance = sorted.reduce(
         (most, value, place) => Math.max(most, Math.abs(value - (place + 0.5) / count)),
         0,
@@ -46,12 +46,12 @@ describe('drawn numbers', () => {
     it(`${title}: another seed gives unrelated numbers`, () => {
       const [one, other] = [draw(1), draw(2)];
       const covariance = one.reduce((sum, value, row) => sum + (value - 0.5) * ((other[row] ?? NaN) - 0.5), 0) / count;
-      // Of independent numbers its standard error is 1 / (12 sqrt(n)).
+      // For independent numbers, its standard error is 1 / (12 sqrt(n)).
       expect(Math.abs(covariance)).to.be.below(4 / (12 * Math.sqrt(count)));
     });
   }
 
-  it('from rows: each part of a row counts', () => {
+  it('from rows: each part of a row matters', () => {
     const of = (...content: (string | number | null)[]): number | undefined => drawStably(1, 1, () => content)[0];
     const numbers = [of(0.5, 'a', null), of(0.25, 'a', null), of(0.5, 'b', null), of(0.5, 'a', 1), of(0.5, 'a', '1')];
     expect(new Set(numbers).size).to.equal(numbers.length);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { FairnessToolkitError } from '../../../../src/exceptions/index.ts';
 
-/** The error of work that must fail, which must be one of ours. */
+/** Returns the error of work that must fail with an error of the toolkit. */
 export async function errorOf(work: Promise<unknown>): Promise<FairnessToolkitError> {
   const thrown: unknown = await work.then(
     () => new Error('nothing was thrown'),

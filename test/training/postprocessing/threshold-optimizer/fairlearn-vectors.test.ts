@@ -11,10 +11,10 @@ import { ThresholdOptimizer } from '../../../../src/training/postprocessing/thre
 import { upperHull } from '../../../../src/training/postprocessing/threshold-optimizer/tradeoff-hull.ts';
 import { describeWithReference, readVectors } from '../../../helpers/reference.ts';
 
-/** For numbers that stand there in full. */
+/** The tolerance for numbers that are given in full precision. */
 const EXACT = 1e-9;
 
-/** For numbers printed with eight decimals. */
+/** The tolerance for numbers printed with eight decimals. */
 const PRINTED = 1e-8;
 
 interface PairRule {
@@ -109,7 +109,7 @@ describeWithReference('ThresholdOptimizer, what fairlearn gives', () => {
         return optimizer.fit(pairs.scores, pairs.y, { sensitive: pairs.sensitive });
       };
       if (typeof expected === 'string') {
-        it(`${pair}: is refused, with the names that are allowed`, () => {
+        it(`${pair}: is rejected, with the supported names`, () => {
           expect(() => new ThresholdOptimizer({ constraint, objective })).to.throw(ValueError, expected);
         });
         continue;
@@ -129,7 +129,7 @@ describeWithReference('ThresholdOptimizer, what fairlearn gives', () => {
       });
     }
 
-    it('an error lists the names that are allowed', () => {
+    it('an error lists the supported names', () => {
       expect(() => new ThresholdOptimizer({ constraint: 'demografic_parity' as ThresholdConstraintName })).to.throw(
         ValueError,
         THRESHOLD_CONSTRAINTS.join(', '),
@@ -171,7 +171,7 @@ describeWithReference('ThresholdOptimizer, what fairlearn gives', () => {
     }
   });
 
-  describe('whole runs', () => {
+  describe('complete runs', () => {
     for (const run of runs) {
       const { example, constraints: constraint, objective, flip, interpolation, prob } = run;
       it(`${example}, ${constraint}, ${objective}, flip ${flip}: rules, best value and probabilities`, async () => {
@@ -188,7 +188,7 @@ describeWithReference('ThresholdOptimizer, what fairlearn gives', () => {
           expect(own?.pIgnore).to.be.closeTo(rest.p_ignore ?? 0, EXACT);
           expect(own?.predictionConstant).to.be.closeTo(rest.prediction_constant ?? 0, EXACT);
         }
-        // For equalized odds fairlearn keeps the common true positive rate as its best value.
+        // For equalized odds, fairlearn reports the common true positive rate as its best value.
         const best = constraint === 'equalized_odds' ? rules.groups[0]?.truePositiveRate : rules.objectiveValue;
         expect(best).to.be.closeTo(run.y_best, EXACT);
         expect(fitted.probabilities).to.have.length(prob.length);
@@ -215,7 +215,7 @@ describeWithReference('ThresholdOptimizer, what fairlearn gives', () => {
   }
 
   for (const constraint of ['demographic_parity', 'equalized_odds'] as const) {
-    it(`${constraint}: a group of one label is refused where a rate has no value there`, async () => {
+    it(`${constraint}: rejects a group of one label if a rate is undefined for it`, async () => {
       const objective = 'balanced_accuracy_score';
       const y = e2e.labels.map((label, row) => (e2e.sensitive_ex1[row] === 'B' ? 1 : label));
       const optimizer = new ThresholdOptimizer({ constraint, objective });

@@ -25,7 +25,7 @@ function expectClose(own: ArrayLike<number>, expected: ArrayLike<number>): void 
   for (let row = 0; row < own.length; row++) expect(own[row]).to.be.closeTo(expected[row] ?? NaN, CLOSE);
 }
 
-/** Rows in another order or with other values; each part is one value per row. */
+/** Changes rows; the callback returns the new values of a row. */
 function mapRows(rows: Rows, change: (row: number) => { score?: number; group?: string; weight?: number }): Rows {
   const changes = rows.scores.map((_, row) => change(row));
   return {
@@ -61,7 +61,7 @@ describe('laws of ThresholdOptimizer', () => {
     );
   });
 
-  it('within a tolerance it holds up to the tolerance', async () => {
+  it('the constraint holds up to the tolerance, if one is given', async () => {
     const anyTolerance = fc.double({ min: 0.001, max: 1, noNaN: true });
     await fc.assert(
       fc.asyncProperty(anyRows, anyOptions, anyTolerance, async (rows, options, tolerance) => {
@@ -72,7 +72,7 @@ describe('laws of ThresholdOptimizer', () => {
     );
   });
 
-  it('what describe says of a group is what its rows get', async () => {
+  it('describe reports for a group what its rows get', async () => {
     await fc.assert(
       fc.asyncProperty(anyRows, anyOptions, async (rows, options) => {
         const { optimizer, probabilities } = await fit(rows, options);
@@ -96,7 +96,7 @@ describe('laws of ThresholdOptimizer', () => {
     );
   });
 
-  it('relabelling groups changes no probability', async () => {
+  it('renaming groups does not change probabilities', async () => {
     const renamed: Record<string, string> = { a: 'z', b: 'y', c: '10' };
     await fc.assert(
       fc.asyncProperty(anyRows, anyOptions, async (rows, options) => {
@@ -127,7 +127,7 @@ describe('laws of ThresholdOptimizer', () => {
     ['a cube', (score: number) => score ** 3],
     ['a shift and a factor', (score: number) => 1e6 + 1000 * score],
   ] as const) {
-    it(`a rising transform of the scores (${title}) changes no probability`, async () => {
+    it(`an increasing transform of the scores (${title}) does not change probabilities`, async () => {
       await fc.assert(
         fc.asyncProperty(anyRows, anyOptions, async (rows, options) => {
           const other = mapRows(rows, (row) => ({ score: change(rows.scores[row] ?? NaN) }));
@@ -138,7 +138,7 @@ describe('laws of ThresholdOptimizer', () => {
     });
   }
 
-  it('weights of one equal no weights, exactly', async () => {
+  it('weights of one give exactly the same result as no weights', async () => {
     await fc.assert(
       fc.asyncProperty(anyRows, anyOptions, async (rows, options) => {
         const ones = mapRows(rows, () => ({ weight: 1 }));
@@ -150,10 +150,10 @@ describe('laws of ThresholdOptimizer', () => {
     );
   });
 
-  it('a row of weight 3 is three rows, and one of weight 0 none', async () => {
+  it('a row of weight 3 counts as three rows, and a row of weight 0 as none', async () => {
     await fc.assert(
       fc.asyncProperty(anyRows, anyOptions, fc.infiniteStream(fc.boolean()), async (rows, options, stream) => {
-        // The first six rows give every group both labels.
+        // The first six rows provide every group with both labels.
         const weights = rows.weights.map((_, row) => (row < 6 || stream.next().value === true ? 3 : 0));
         const weighted = mapRows(rows, (row) => ({ weight: weights[row] ?? NaN }));
         const order = weights.flatMap((weight, row) => Array.from({ length: weight }, () => row));
@@ -212,7 +212,7 @@ describe('upper hull', () => {
     )
     .map((points) => ({ x: points.map(([x = 0]) => x), y: points.map(([, y = 0]) => y) }));
 
-  /** The highest point at x on a line between two points: what a hull is, by definition. */
+  /** Returns the highest point at x on a line between two points, which is the definition of a hull. */
   function highestAt(points: { x: number[]; y: number[] }, x: number): number {
     let highest = -Infinity;
     for (const [left, x0] of points.x.entries()) {
@@ -225,7 +225,7 @@ describe('upper hull', () => {
     return highest;
   }
 
-  it('no point lies above it, and its corners are the highest there are', () => {
+  it('no point lies above it, and its corners are the highest points', () => {
     fc.assert(
       fc.property(anyPoints, (points) => {
         const kept = upperHull(points.x, points.y);
@@ -242,7 +242,7 @@ describe('upper hull', () => {
     );
   });
 
-  it('its slopes fall', () => {
+  it('the slopes of its edges decrease', () => {
     fc.assert(
       fc.property(anyPoints, (points) => {
         const kept = upperHull(points.x, points.y);

@@ -17,7 +17,7 @@ async function fitted(options: ThresholdOptimizerOptions = {}): Promise<Threshol
 }
 
 describe('ThresholdOptimizer, predictions', () => {
-  /** Half of group a's scores of 1 are positive, so that its rule must draw. */
+  /** Half of the rows of group a with a score of 1 are positive, so that its rule is randomised. */
   const drawn = {
     scores: [1, 1, 1, 1, 2, 1, 1, 1],
     y: [1, 1, 0, 0, 1, 0, 0, 0],
@@ -31,7 +31,7 @@ describe('ThresholdOptimizer, predictions', () => {
     return new ThresholdOptimizer(options).fit(scores, y, { sensitive });
   }
 
-  it('decisions come as often as their probability says', async () => {
+  it('decisions occur as often as their probability states', async () => {
     const optimizer = await drawing();
     const [probability = NaN] = await optimizer.predictProba([1], { sensitive: ['a'] });
     expect(probability).to.be.within(0.1, 0.9);
@@ -44,7 +44,7 @@ describe('ThresholdOptimizer, predictions', () => {
     }
   });
 
-  it('the same seed gives the same decisions, another seed others', async () => {
+  it('the same seed gives the same decisions, another seed other decisions', async () => {
     const optimizer = await drawing();
     for (const draw of ['sequence', 'stable'] as const) {
       const rowIds = asked.scores.map((_, row) => `person ${row}`);
@@ -72,7 +72,7 @@ describe('ThresholdOptimizer, predictions', () => {
     expect([...reversed].reverse()).to.deep.equal([...all]);
   });
 
-  it('stable decisions of rows alike are alike, unless ids tell them apart', async () => {
+  it('stable decisions of equal rows are equal, unless ids distinguish them', async () => {
     const optimizer = await drawing();
     const count = async (rowIds?: readonly number[]): Promise<number> =>
       new Set(await optimizer.predict(asked.scores, { sensitive: asked.sensitive, draw: 'stable', rowIds })).size;
@@ -80,7 +80,7 @@ describe('ThresholdOptimizer, predictions', () => {
     expect(await count(asked.scores.map((_, row) => row))).to.equal(2);
   });
 
-  it('decide gives decisions with their probabilities and how they were drawn', async () => {
+  it('decide returns decisions with their probabilities and the settings of the draw', async () => {
     const optimizer = await drawing({ seed: 7 });
     const { decisions, probabilities, ...rest } = await optimizer.decide(asked.scores, { sensitive: asked.sensitive });
     expect(rest).to.deep.equal({ rejected: [], unseenGroups: [], seed: 7, draw: 'sequence' });
@@ -88,39 +88,41 @@ describe('ThresholdOptimizer, predictions', () => {
     expect(probabilities).to.deep.equal(await optimizer.predictProba(asked.scores, { sensitive: asked.sensitive }));
   });
 
-  it('no rows, no decisions', async () => {
+  it('returns no decisions for no rows', async () => {
     const optimizer = await fitted();
     expect(await optimizer.predict([], { sensitive: [] })).to.have.length(0);
   });
 
   const refusals: [string, object, RegExp][] = [
-    ['an unknown way to draw', { draw: 'coin' }, /draw parameter must be one of sequence, stable/],
+    ['an unknown draw mode', { draw: 'coin' }, /draw parameter must be one of sequence, stable/],
     ['ids of another length', { draw: 'stable', rowIds: [1, 2] }, /scores and rowIds differ in length: 1 and 2/],
     ['a seed of NaN', { seed: NaN }, /seed parameter must be a whole number/],
     ['groups of another length', { sensitive: ['a', 'b'] }, /scores and sensitive differ in length/],
   ];
   for (const [title, options, message] of refusals) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const optimizer = await fitted();
       expect((await errorOf(optimizer.predict([1], { sensitive: ['a'], ...options }))).message).to.match(message);
     });
   }
 });
 
-describe('ThresholdOptimizer, groups that were not there in fit', () => {
+describe('ThresholdOptimizer, groups that were not in the rows of fit', () => {
   const asked = { scores: [0.95, 0.95, 0.05, 0.95], sensitive: ['a', 'new', 'new', 'newer'] };
 
-  it('raise: names the group, its place, and what may be done', async () => {
+  it('raise: names the group, its index, and the options', async () => {
     const error = await errorOf((await fitted()).predictProba(asked.scores, { sensitive: asked.sensitive }));
     expect(error).to.be.instanceOf(DataValidationError);
-    expect(error.message).to.match(/the group 'new' at index 1 \(and 1 more groups\), which was not there in fit/);
+    expect(error.message).to.match(
+      /the group 'new' at index 1 \(and 1 more groups\), which was not in the rows of fit/,
+    );
     expect(error.context).to.deep.include({ index: 1, groups: ['new', 'newer'] });
     expect(error.suggestion).to.match(/'pooled'.*'reject'/);
   });
 
-  it('pooled: they get the one threshold that is best for all rows', async () => {
+  it('pooled: applies the one threshold that is best for all rows', async () => {
     const optimizer = await fitted({ unseenGroups: 'pooled' });
-    // By falling score the labels are 1 1 1 0 0 1 0 0: the three highest alone leave one wrong.
+    // By descending score the labels are 1 1 1 0 0 1 0 0: selecting only the three highest leaves one error.
     const { interpolation, objectiveValue } = optimizer.describe().pooled;
     expect(objectiveValue).to.equal(7 / 8);
     expect(interpolation.operation0).to.deep.equal({ operator: '>', threshold: 0.6 });
@@ -133,15 +135,15 @@ describe('ThresholdOptimizer, groups that were not there in fit', () => {
     ]);
   });
 
-  it('pooled with flip: low scores where the scores run the wrong way', async () => {
+  it('pooled with flip: selects low scores if the scores are reversed', async () => {
     const optimizer = new ThresholdOptimizer({ flip: true });
     await optimizer.fit([1, 2, 3, 4], [1, 1, 0, 0], { sensitive: ['a', 'a', 'a', 'a'] });
     expect(optimizer.describe().pooled).to.deep.include({ objectiveValue: 1 });
     expect(optimizer.describe().pooled.interpolation.operation0).to.deep.equal({ operator: '<', threshold: 2.5 });
   });
 
-  it('pooled, equal thresholds: the one that selects fewest', async () => {
-    // Three rows are right below 1.5 as below 3.5, and with the signs turned above.
+  it('pooled, equally good thresholds: the one that selects fewest rows', async () => {
+    // Three rows are correct below 1.5 and below 3.5, and, with the signs reversed, above.
     for (const [scores, operator, threshold] of [
       [[1, 2, 3, 4], '<', 1.5],
       [[4, 3, 2, 1], '>', 3.5],
@@ -152,7 +154,7 @@ describe('ThresholdOptimizer, groups that were not there in fit', () => {
     }
   });
 
-  it('reject: they are decided 0 and listed, and no probability is NaN', async () => {
+  it('reject: decides 0 and lists the rows, and no probability is NaN', async () => {
     const optimizer = await fitted({ unseenGroups: 'reject' });
     const { decisions, probabilities, rejected, unseenGroups } = await optimizer.decide(asked.scores, {
       sensitive: asked.sensitive,
@@ -163,7 +165,7 @@ describe('ThresholdOptimizer, groups that were not there in fit', () => {
     expect([...probabilities].slice(1)).to.deep.equal([0, 0, 0]);
   });
 
-  it('a label of a column that no row has is not unseen', async () => {
+  it('a label that no row of the column has does not count as unseen', async () => {
     const sensitive = { kind: 'categorical', codes: Int32Array.of(0), labels: ['a', 'absent'] } as const;
     expect(await (await fitted()).predictProba([0.9], { sensitive })).to.have.length(1);
   });

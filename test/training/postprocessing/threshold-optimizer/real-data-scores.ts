@@ -7,7 +7,7 @@ export interface ScoredPart {
   readonly sensitive: string[];
 }
 
-/** The rows of a data set, scored by the coefficients of the reference run. */
+/** Reads the rows of a data set, and scores them with the coefficients of the reference run. */
 export async function scoredParts(
   name: DataName,
   anchors: AnchorData,

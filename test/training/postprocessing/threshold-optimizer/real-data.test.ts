@@ -5,7 +5,7 @@ import { describeWithReference } from '../../../helpers/reference.ts';
 import { anchorRun, type DataName, measure, readAnchors, type RunFigures } from '../../../helpers/anchor-data.ts';
 import { type ScoredPart, scoredParts } from './real-data-scores.ts';
 
-/** The same arithmetic on the same scores: what the last digits of a dot product may do. */
+/** The arithmetic and the scores are the same, so only the last digits of a dot product may differ. */
 const EXACT = 1e-12;
 
 function expectFigures(own: RunFigures, expected: RunFigures): void {
@@ -32,7 +32,7 @@ for (const name of ['compas', 'german', 'adult'] satisfies DataName[]) {
       ({ train, test } = await scoredParts(name, anchors));
     });
 
-    it('the scores are those of the run: its rows, and its own decisions at 0.5', () => {
+    it('the scores are those of the run: the same rows, and the same decisions at 0.5', () => {
       expect([train.y.length, test.y.length]).to.deep.equal([nTrain, nTest]);
       for (const [part, expected] of [
         [train, plain.train],

@@ -15,7 +15,7 @@ async function fitted(options: ThresholdOptimizerOptions, rows: typeof ROWS = RO
   return new ThresholdOptimizer(options).fit(rows.scores, rows.y, { sensitive: rows.sensitive });
 }
 
-/** The cells of the table. */
+/** Returns the cells of the table. */
 function cellsOf(markdown: string): string[][] {
   return markdown
     .split('\n')
@@ -30,8 +30,8 @@ function cellsOf(markdown: string): string[][] {
 }
 
 describe('the table of a threshold optimizer’s rules', () => {
-  it('shows for each group which scores are decided how', async () => {
-    // At a true positive rate of 1 group a takes its two 1s, and b goes down to 0.3 and takes a 0 along.
+  it('shows for each group how scores are decided', async () => {
+    // At a true positive rate of 1, group a selects its two 1s. Group b goes down to 0.3 and also selects a 0.
     const optimizer = await fitted({ constraint: 'true_positive_rate_parity' });
     expect(cellsOf(optimizer.toMarkdown())).to.deep.equal([
       ['a', '4', 'above 0.55', '1'],
@@ -41,8 +41,8 @@ describe('the table of a threshold optimizer’s rules', () => {
     ]);
   });
 
-  it('shows a mixture as a band of its own, and says what was constrained and what it comes to', async () => {
-    // Of one false positive rate, 0: b takes 0.8 alone.
+  it('shows a mixture as a separate band, and states the constraint and its result', async () => {
+    // At a false positive rate of 0, group b selects only 0.8.
     const markdown = (await fitted({ constraint: 'equalized_odds', gridSize: 4 })).toMarkdown();
     expect(markdown).to.match(/^### Thresholds: equalized_odds, accuracy_score/);
     expect(markdown).to.match(/Every decision needs the group\./);
@@ -56,7 +56,7 @@ describe('the table of a threshold optimizer’s rules', () => {
     ]);
   });
 
-  it('names low scores where they are selected', async () => {
+  it('names low scores if they are selected', async () => {
     const rows = { scores: [1, 2, 3, 4], y: [1, 1, 0, 0], sensitive: ['a', 'a', 'a', 'a'] };
     expect(cellsOf((await fitted({ flip: true }, rows)).toMarkdown())).to.deep.equal([
       ['a', '4', 'at least 2.5', '0'],
@@ -64,13 +64,13 @@ describe('the table of a threshold optimizer’s rules', () => {
     ]);
   });
 
-  it('a rule that decides all alike has one row', async () => {
+  it('a rule that decides all rows equally has one row', async () => {
     const rows = { scores: [1, 2], y: [1, 1], sensitive: ['a', 'a'] };
     expect(cellsOf((await fitted({}, rows)).toMarkdown())).to.deep.equal([['a', '2', 'any', '1']]);
   });
 
   it('a mixture of two thresholds has three bands', async () => {
-    // Selection rate 1/2 on a grid of two steps: one of two tied rows of a, at random.
+    // Selection rate 1/2 on a grid of two steps: one of two tied rows of group a, at random.
     const rows = { scores: [3, 2, 2, 1], y: [1, 1, 0, 0], sensitive: ['a', 'a', 'a', 'a'] };
     expect(cellsOf((await fitted({ gridSize: 2 }, rows)).toMarkdown())).to.deep.equal([
       ['a', '4', 'above 2.5', '1'],
@@ -112,7 +112,7 @@ describe('a threshold optimizer as JSON', () => {
     expect(ThresholdOptimizer.fromJSON(JSON.parse(text)).interpolation['a']?.operation1.threshold).to.equal(-Infinity);
   });
 
-  it('one that is not fitted comes back so', () => {
+  it('stays unfitted if it was not fitted', () => {
     const json: unknown = JSON.parse(JSON.stringify(new ThresholdOptimizer({ gridSize: 9 })));
     const back = ThresholdOptimizer.fromJSON(json);
     expect(back.gridSize).to.equal(9);
@@ -131,7 +131,7 @@ describe('a threshold optimizer as JSON', () => {
       (json) => ({ ...json, params: { ...json.params, constraint: 'x' } }),
       /'params\.constraint'/,
     ],
-    ['rules of no group', (json) => ({ ...json, state: { ...json.state, groups: [] } }), /'groups'/],
+    ['rules without a group', (json) => ({ ...json, state: { ...json.state, groups: [] } }), /'groups'/],
     [
       'a probability above 1',
       (json) => {
@@ -141,7 +141,7 @@ describe('a threshold optimizer as JSON', () => {
       /'groups\.0\.interpolation\.p0'/,
     ],
     [
-      'a threshold of another text',
+      'a threshold that is another text',
       (json) => {
         (json.state.groups[0] as StoredRules['state']['groups'][0]).interpolation.operation0.threshold = 'NaN';
         return json;
@@ -168,23 +168,23 @@ describe('a threshold optimizer as JSON', () => {
     }).map(([field, value]): (typeof faults)[0] => [
       `rules of another ${field} than the options`,
       (json) => ({ ...json, state: { ...json.state, [field]: value } }),
-      new RegExp(`'state\\.${field}': must be that of params`),
+      new RegExp(`'state\\.${field}': must be equal to that of params`),
     ]),
     [
       'a group twice',
       (json) => ({ ...json, state: { ...json.state, groups: [...json.state.groups, ...json.state.groups] } }),
-      /'groups': A group stands there twice/,
+      /'groups': A group occurs twice/,
     ],
   ];
   for (const [title, change, message] of faults) {
-    it(`refuses ${title}, naming the field`, async () => {
+    it(`rejects ${title}, and names the field`, async () => {
       const json = JSON.parse(JSON.stringify(await fitted({}))) as StoredRules;
       expect(() => ThresholdOptimizer.fromJSON(change(json))).to.throw(DataValidationError, message);
     });
   }
 });
 
-/** An estimator whose score is the first feature, times how often it was fitted. */
+/** An estimator whose score is the first feature times the number of fits. */
 class FirstFeature {
   fits = 0;
   weights: unknown;
@@ -226,7 +226,7 @@ describe('a threshold optimizer around an estimator', () => {
     expect(await optimizer.predict(x, { sensitive })).to.deep.equal(await plain.predict(ROWS.scores, { sensitive }));
   });
 
-  it('leaves an estimator that is fitted already as it is', async () => {
+  it('leaves a prefitted estimator unchanged', async () => {
     const estimator = new FirstFeature();
     await estimator.fit(x, y);
     const optimizer = await new ThresholdOptimizer({ estimator, prefit: true }).fit(x, y, { sensitive });
@@ -234,14 +234,14 @@ describe('a threshold optimizer around an estimator', () => {
     expect(optimizer.interpolation).to.deep.equal((await fitted({})).interpolation);
   });
 
-  it('is stored with it, and read back with the one that its owner reads back', async () => {
+  it('is stored with its estimator, and read back with the estimator that the caller reads back', async () => {
     const optimizer = await new ThresholdOptimizer({ estimator: new FirstFeature() }).fit(x, y, { sensitive });
     const json = optimizer.toJSON();
     expect(json.estimator).to.deep.equal({ kind: 'first_feature', params: {}, state: { fits: 1 } });
     expect(() => ThresholdOptimizer.fromJSON(json)).to.throw(ValueError, /fitted first_feature/);
     expect(() => ThresholdOptimizer.fromJSON({ ...json, estimator: null }, { estimator: new FirstFeature() })).to.throw(
       ValueError,
-      /must be left out, as this optimizer had none. Got first_feature instead/,
+      /must be left out, because this optimizer had none. Got first_feature instead/,
     );
     const other = { ...json, estimator: { kind: 'logistic_regression' } };
     expect(() => ThresholdOptimizer.fromJSON(other, { estimator: new FirstFeature() })).to.throw(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import type { ThresholdConstraintName } from '../../../../src/training/postprocessing/threshold-optimizer/constraints.ts';
 
-/** Rows to choose thresholds from. */
+/** Rows to choose thresholds on. */
 export interface Rows {
   readonly scores: readonly number[];
   readonly y: readonly number[];
@@ -10,18 +10,18 @@ export interface Rows {
   readonly weights: readonly number[];
 }
 
-/** The mean of probabilities over some rows, by weight. */
+/** Selects the rows of a mean. */
 type Selection = (row: number) => boolean;
 
 const GROUPS = ['a', 'b', 'c'];
 
-/** Both labels in every group, so that every rate has a value: one row of each before the others. */
+/** One row of each label per group, before the other rows, so that every rate is defined. */
 const BOTH_LABELS = GROUPS.flatMap((group) => [
   { group, y: 0, score: 0, weight: 1 },
   { group, y: 1, score: 1, weight: 1 },
 ]);
 
-/** Random rows of three groups with ties in the scores. */
+/** Generates random rows of three groups with ties in the scores. */
 export const anyRows: fc.Arbitrary<Rows> = fc
   .array(
     fc.record({
@@ -43,7 +43,7 @@ function columnsOf(rows: readonly { group: string; y: number; score: number; wei
   };
 }
 
-/** Which rows each constraint counts, and whether it counts those decided 1. */
+/** The rows that each constraint counts, and whether it counts decisions of 1. */
 const COUNTED: Record<ThresholdConstraintName, readonly (readonly [label: 0 | 1 | null, decision: 0 | 1])[]> = {
   demographic_parity: [[null, 1]],
   selection_rate_parity: [[null, 1]],
@@ -57,7 +57,7 @@ const COUNTED: Record<ThresholdConstraintName, readonly (readonly [label: 0 | 1 
   ],
 };
 
-/** The largest gap between two groups' constrained rates, from probabilities and weights alone. */
+/** Computes the largest gap between two groups' constrained rates, from probabilities and weights only. */
 export function largestGap(rows: Rows, probabilities: ArrayLike<number>, constraint: ThresholdConstraintName): number {
   const gaps = COUNTED[constraint].map(([label, decision]) => {
     const rates = [...new Set(rows.sensitive)].map((group) => {
@@ -73,7 +73,7 @@ export function largestGap(rows: Rows, probabilities: ArrayLike<number>, constra
   return Math.max(...gaps);
 }
 
-/** The mean of probabilities over some rows, by weight. */
+/** Computes the weighted mean of probabilities over some rows. */
 export function meanOf({ weights }: Rows, probabilities: ArrayLike<number>, isMeant: Selection): number {
   let [sum, total] = [0, 0];
   for (const [row, weight] of weights.entries()) {

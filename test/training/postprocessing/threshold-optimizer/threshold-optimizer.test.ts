@@ -10,7 +10,7 @@ import {
 } from '../../../../src/training/postprocessing/threshold-optimizer/threshold-optimizer.ts';
 import { errorOf } from './error-of.ts';
 
-/** Scores that tell the labels of a apart, and those of b but for one pair. */
+/** Scores that separate the labels of group a, and those of group b except for one pair. */
 const ROWS = {
   scores: [0.9, 0.7, 0.4, 0.2, 0.8, 0.5, 0.3, 0.1],
   y: [1, 1, 0, 0, 1, 0, 1, 0],
@@ -24,30 +24,30 @@ async function fitted(options: ThresholdOptimizerOptions = {}): Promise<Threshol
 describe('ThresholdOptimizer, options', () => {
   const refusals: [string, object, RegExp][] = [
     [
-      'a grid of no step',
+      'a grid without steps',
       { gridSize: 0 },
       /gridSize parameter must be a whole number from 1 to 1000000. Got 0 instead/,
     ],
     ['half a step', { gridSize: 2.5 }, /gridSize.*2\.5/],
-    ['a grid that no memory holds', { gridSize: 1e12 }, /gridSize parameter must be a whole number from 1 to 1000000/],
+    ['a grid that exceeds memory', { gridSize: 1e12 }, /gridSize parameter must be a whole number from 1 to 1000000/],
     ['a negative tolerance', { tolerance: -0.1 }, /tolerance parameter must be in \[0, 1\]. Got -0\.1 instead/],
     ['a tolerance of NaN', { tolerance: NaN }, /tolerance.*NaN/],
-    ['an unknown way with unseen groups', { unseenGroups: 'guess' }, /must be one of raise, pooled, reject/],
-    ['a seed that is no whole number', { seed: 0.5 }, /seed parameter must be a whole number/],
+    ['an unknown policy for unseen groups', { unseenGroups: 'guess' }, /must be one of raise, pooled, reject/],
+    ['a seed that is not a whole number', { seed: 0.5 }, /seed parameter must be a whole number/],
     ['prefit without an estimator', { prefit: true }, /prefit/],
     [
-      'an objective that equalized odds does not go with',
+      'an objective that equalized odds does not support',
       { constraint: 'equalized_odds', objective: 'selection_rate' },
       /For equalized_odds only the following objectives are supported: accuracy_score, balanced_accuracy_score\. Got 'selection_rate'/,
     ],
   ];
   for (const [title, options, message] of refusals) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => new ThresholdOptimizer(options)).to.throw(ValueError, message);
     });
   }
 
-  it('suggests the name that was meant', () => {
+  it('suggests the intended name', () => {
     const thrown = (() => {
       try {
         return new ThresholdOptimizer({ constraint: 'equalised_odds' as 'equalized_odds' });
@@ -58,7 +58,7 @@ describe('ThresholdOptimizer, options', () => {
     expect(thrown).to.have.property('suggestion', "Did you mean 'equalized_odds'?");
   });
 
-  it('the two names of demographic parity mean the same', async () => {
+  it('treats the two names of demographic parity as the same', async () => {
     const one = await fitted({ constraint: 'demographic_parity' });
     const other = await fitted({ constraint: 'selection_rate_parity' });
     expect(other.interpolation).to.deep.equal(one.interpolation);
@@ -92,7 +92,7 @@ describe('ThresholdOptimizer, data', () => {
     ['a missing group', { sensitive: ['a', 'a', null, 'a', 'b', 'b', 'b', 'b'] }, /sensitive is missing at index 2/],
     ['a negative weight', { sampleWeight: [1, 1, 1, -1, 1, 1, 1, 1] }, /sampleWeight must be 0 or more.*index 3/],
     ['a missing weight', { sampleWeight: [1, 1, 1, NaN, 1, 1, 1, 1] }, /sampleWeight is missing at index 3/],
-    ['weights of 0 alone', { sampleWeight: [0, 0, 0, 0, 0, 0, 0, 0] }, /sampleWeight is 0 in every row/],
+    ['weights that are all 0', { sampleWeight: [0, 0, 0, 0, 0, 0, 0, 0] }, /sampleWeight is 0 in every row/],
     [
       'weights whose sum is infinite',
       { sampleWeight: Array<number>(8).fill(1e308) },
@@ -106,7 +106,7 @@ describe('ThresholdOptimizer, data', () => {
     ['no rows', { scores: [], y: [], sensitive: [] }, /no rows to choose thresholds from/],
   ];
   for (const [title, change, message] of refusals) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const error = await errorOf(fit(change));
       expect(error).to.be.instanceOf(DataValidationError);
       expect(error.message).to.match(message);
@@ -114,7 +114,7 @@ describe('ThresholdOptimizer, data', () => {
   }
 
   for (const unit of [2 ** -960, 2 ** 1000]) {
-    it(`the unit of weights changes nothing but the weights: ${String(unit)}`, async () => {
+    it(`the unit of weights affects only the reported weights: ${String(unit)}`, async () => {
       const weights = [1, 2, 3, 1, 2, 1, 1, 2];
       const run = async (sampleWeight: number[]) => {
         const { scores, y, sensitive } = ROWS;
@@ -131,17 +131,17 @@ describe('ThresholdOptimizer, data', () => {
     });
   }
 
-  it('text for labels is told to be mapped, not to options that there are not', async () => {
+  it('suggests to map text labels, and not an option that does not exist', async () => {
     for (const y of [ROWS.y.map((label) => (label === 1 ? 'yes' : 'no')), ROWS.y.map((label) => label + 1)]) {
       const error = await errorOf(fit({ y }));
       expect(error).to.be.instanceOf(DataValidationError);
       expect(error.message).to.match(/y must be 0 or 1, but holds ('yes'|2) at index 0/);
       expect(error.context['argument']).to.equal('y');
-      expect(error.suggestion).to.equal('Map the label that counts as positive to 1 and the others to 0.');
+      expect(error.suggestion).to.equal('Map the positive label to 1 and the others to 0.');
     }
   });
 
-  it('a group without the label that a rate needs is named with that label', async () => {
+  it('names a group without the label that a rate needs, and the label', async () => {
     const y = [1, 1, 0, 0, 1, 1, 1, 1];
     for (const constraint of ['equalized_odds', 'false_positive_rate_parity'] as const) {
       const optimizer = new ThresholdOptimizer({ constraint });
@@ -152,7 +152,7 @@ describe('ThresholdOptimizer, data', () => {
     }
   });
 
-  it('a group of one label is taken where no rate needs the other', async () => {
+  it('accepts a group of one label if no rate needs the other', async () => {
     const y = [1, 1, 0, 0, 1, 1, 1, 1];
     for (const constraint of ['demographic_parity', 'true_positive_rate_parity'] as const) {
       const optimizer = await new ThresholdOptimizer({ constraint }).fit(ROWS.scores, y, { sensitive: ROWS.sensitive });
@@ -162,7 +162,7 @@ describe('ThresholdOptimizer, data', () => {
     }
   });
 
-  it('a group whose rows all weigh 0 is not there', async () => {
+  it('ignores a group whose rows all have weight 0', async () => {
     const sampleWeight = ROWS.sensitive.map((group) => Number(group === 'b'));
     const optimizer = new ThresholdOptimizer();
     await optimizer.fit(ROWS.scores, ROWS.y, { sensitive: ROWS.sensitive, sampleWeight });
@@ -170,14 +170,14 @@ describe('ThresholdOptimizer, data', () => {
     expect(optimizer.describe().nZeroWeight).to.equal(4);
   });
 
-  it('one row, one group, one label, one score: everything is decided alike', async () => {
+  it('decides all rows equally for one row, one group, one label or one score', async () => {
     const optimizer = await new ThresholdOptimizer().fit([0.3], [1], { sensitive: ['a'] });
     expect([...(await optimizer.predictProba([0.3], { sensitive: ['a'] }))]).to.deep.equal([1]);
     expect(optimizer.describe()).to.include({ objectiveValue: 1, gap: 0, n: 1 });
   });
 
-  it('scores that are all equal leave chance alone: a rate for all of a group', async () => {
-    // Without separation accuracy is the share of 0s less a slope of 2 x (1/4) per rate: best to select nobody.
+  it('decides by chance if all scores are equal, with one rate per group', async () => {
+    // Without separation, accuracy is the share of 0s minus 2 x (1/4) times the rate, so selecting no row is best.
     const y = [1, 0, 0, 0, 1, 0, 0, 0];
     const optimizer = new ThresholdOptimizer();
     await optimizer.fit(new Float32Array(8).fill(0.5), y, { sensitive: ROWS.sensitive });
@@ -185,7 +185,7 @@ describe('ThresholdOptimizer, data', () => {
     expect(optimizer.describe().objectiveValue).to.equal(0.75);
   });
 
-  it('scores next to each other in float64 are told apart, on both sides', async () => {
+  it('distinguishes adjacent float64 scores, on both sides', async () => {
     const upper = 1 + Number.EPSILON;
     for (const [scores, y, flip] of [
       [[1, upper], [0, 1], false],
@@ -201,7 +201,7 @@ describe('ThresholdOptimizer, data', () => {
     }
   });
 
-  it('groups may have any label, also those that objects keep for themselves', async () => {
+  it('accepts any group label, also names of inherited properties', async () => {
     const sensitive = ROWS.sensitive.map((group) => (group === 'a' ? '__proto__' : 'constructor'));
     const optimizer = await new ThresholdOptimizer().fit(ROWS.scores, ROWS.y, { sensitive });
     expect(Object.keys(optimizer.interpolation)).to.deep.equal(['__proto__', 'constructor']);
@@ -210,13 +210,13 @@ describe('ThresholdOptimizer, data', () => {
     );
   });
 
-  it('several attributes are crossed', async () => {
+  it('combines several attributes', async () => {
     const sensitive = { sex: ROWS.sensitive, old: [0, 0, 0, 0, 0, 0, 1, 1] };
     const optimizer = await new ThresholdOptimizer().fit(ROWS.scores, ROWS.y, { sensitive });
     expect(Object.keys(optimizer.interpolation)).to.deep.equal(['a||0', 'b||0', 'b||1']);
   });
 
-  it('tensors, columns and texts of 0 and 1 are read as arrays are', async () => {
+  it('reads tensors, columns and texts of 0 and 1 like arrays', async () => {
     await loadTensorflow({ backend: 'cpu' });
     const rows = { sensitive: tf.tensor1d([0, 0, 0, 0, 1, 1, 1, 1], 'int32') };
     const scores = tf.tensor1d(ROWS.scores.map((score) => 10 * score));
@@ -227,7 +227,7 @@ describe('ThresholdOptimizer, data', () => {
 });
 
 describe('ThresholdOptimizer, rules', () => {
-  it('an optimizer that is not fitted says so', async () => {
+  it('reports that it is not fitted', async () => {
     const optimizer = new ThresholdOptimizer();
     expect(() => optimizer.describe()).to.throw(ValueError, 'not fitted yet');
     expect(() => optimizer.interpolation).to.throw(ValueError, 'not fitted yet');
@@ -235,7 +235,7 @@ describe('ThresholdOptimizer, rules', () => {
     expect((await errorOf(optimizer.predict([1], { sensitive: ['a'] }))).message).to.match(/not fitted yet/);
   });
 
-  it('what it gives cannot be changed', async () => {
+  it('returns frozen results', async () => {
     const optimizer = await fitted();
     const rules = optimizer.describe();
     for (const part of [
@@ -251,7 +251,7 @@ describe('ThresholdOptimizer, rules', () => {
     }
   });
 
-  it('the rules carry what produced them', async () => {
+  it('the rules contain the settings that produced them', async () => {
     const rules = (await fitted({ constraint: 'equalized_odds', gridSize: 10, flip: true, tolerance: 0.5 })).describe();
     expect(rules).to.include({
       constraint: 'equalized_odds',
@@ -264,7 +264,7 @@ describe('ThresholdOptimizer, rules', () => {
     });
   });
 
-  it('a second fit forgets the first', async () => {
+  it('a second fit discards the first', async () => {
     const optimizer = await fitted();
     await optimizer.fit([1, 2], [0, 1], { sensitive: ['z', 'z'] });
     expect(Object.keys(optimizer.interpolation)).to.deep.equal(['z']);
