@@ -49,7 +49,7 @@ ${suites.map((suite) =>
 function runCase(result: LlmEvalResult): TestCase {
   const { stopped, actual } = result;
   const { model, provider } = answeredBy(result);
-  const output = `${provider}, ${model}: ${String(actual.answered)} answered, ${String(actual.cached)} cached, ${String(actual.failed)} failed, ${String(actual.notSent)} not sent.`;
+  const output = `${provider}, ${model}: ${String(actual.answered)} answered, ${String(actual.cached)} already known, ${String(actual.failed)} failed, ${String(actual.notSent)} not sent.`;
   const name = 'the run completed the plan';
   if (stopped === null) return { suite: 'run', name, output };
   return { suite: 'run', name, output, failure: `The run ended early because ${STOP_WORDS[stopped]}.` };
