@@ -243,7 +243,9 @@ describe('StereotypeAssociationEvaluator', () => {
     it('is 0 without a test, and says so, if all answers are right', () => {
       const bias = score(items(12), () => 'C')['bbq_bias_ambiguous.race'];
       expect([bias?.value, bias?.pValue, bias?.ci]).to.deep.equal([0, null, null]);
-      expect(bias?.warnings.join(' ')).to.match(/all templates agree.*Only 0 of 48 answers name a person/);
+      expect(bias?.warnings.join(' ')).to.match(
+        /all templates have the same score.*Only 0 of 48 answers name a person/,
+      );
     });
 
     it('is undefined with a reason for few items, unless they are allowed', () => {
@@ -252,7 +254,7 @@ describe('StereotypeAssociationEvaluator', () => {
       expect(few['bbq_accuracy_ambiguous.race']?.undefinedReason).to.match(/4 items were answered, fewer than 5/);
       const allowed = score(items(1), () => '(a)', { allowSmallSamples: true })['bbq_accuracy_ambiguous.race'];
       expect(allowed?.value).to.equal(0);
-      expect(allowed?.warnings.join(' ')).to.match(/Only 4 items.*from 1 template only.*No interval can be given/);
+      expect(allowed?.warnings.join(' ')).to.match(/Only 4 items.*from only 1 template.*No interval can be computed/);
     });
 
     it('is undefined with a reason if nothing was answered', () => {
@@ -465,7 +467,7 @@ describe('StereotypeAssociationEvaluator', () => {
       });
       const results = byKey(own.score(answer(planned(6), () => 'A loyal dog.')));
       expect(results['stereotypical_association']?.value).to.be.closeTo(2 / 3, 1e-15);
-      expect(results['cobs']?.undefinedReason).to.match(/compares two groups, and there are 3/);
+      expect(results['cobs']?.undefinedReason).to.match(/compares two groups, but there are 3/);
     });
 
     it('rejects invalid words before anything is sent', () => {
