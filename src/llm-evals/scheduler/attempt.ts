@@ -4,18 +4,18 @@ import type { Completion, CompletionOptions, LLMClient, TokenUsage } from '../cl
 import type { SchedulerClock } from './clock.ts';
 import { cancelledError, malformedError, timeoutError } from './retry-policy.ts';
 
-/** What one attempt needs beside its prompt. */
+/** The settings of one attempt. */
 export interface AttemptSettings {
   readonly client: LLMClient;
-  /** How long it may take; the client's signal is aborted then. */
+  /** The maximum duration. The client's signal is aborted after it. */
   readonly timeoutMillis: number;
   readonly clock: SchedulerClock;
 }
 
 /**
- * Asks once. Ends in time and when the signal is aborted, also where the client
- * does not heed its own signal; what such a client answers later is lost.
- * @throws {LLMClientError} as the client does; of the kind `timeout` or `cancelled` where it is ended
+ * Makes one attempt. It ends at the time limit and when the signal is aborted, even if the client ignores its own
+ * signal. A later answer of such a client is lost.
+ * @throws {LLMClientError} as the client does; of kind `timeout` or `cancelled` if the attempt is ended
  */
 export async function attemptOnce(
   { client, timeoutMillis, clock }: AttemptSettings,
@@ -30,14 +30,14 @@ export async function attemptOnce(
   signal?.addEventListener('abort', cancel);
   const isOver = new AbortController();
   try {
-    // An async function, so that what a client throws at once is a rejection too.
+    // An async function, so that a synchronous error of a client becomes a rejection too.
     const answer = (async () => client.complete(prompt, { ...options, signal: ending.signal }))();
     void clock.sleep(timeoutMillis, isOver.signal).then(() => {
       if (!isOver.signal.aborted) ending.abort(timeoutError(timeoutMillis));
     });
     return checked(await Promise.race([answer, rejectionOn(ending.signal)]));
   } catch (error) {
-    // Most clients reject with an error of their own once they are ended; why is known better here.
+    // Most clients reject with their own error when they are ended. The reason is better known here.
     throw ending.signal.aborted ? ending.signal.reason : error;
   } finally {
     isOver.abort();
@@ -53,7 +53,10 @@ function rejectionOn(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** An answer in the form that transcripts and caches hold; what is odd beside its text is left out, since it was paid for. */
+/**
+ * Normalizes an answer to the format of transcripts and caches. Invalid fields besides the text are omitted, because
+ * the answer is paid for.
+ */
 function checked(completion: Completion): Completion {
   const text: unknown = (completion as Completion | null | undefined)?.text;
   if (typeof text !== 'string') throw malformedError(text === undefined ? completion : text);

@@ -1,17 +1,17 @@
 import { machineClock } from '../../internal/machine-clock.ts';
 
-/** Time, for what waits. */
+/** The time source of waits and limits. */
 export interface SchedulerClock {
-  /** In milliseconds; only differences matter. */
+  /** The time in milliseconds. Only differences matter. */
   now(): number;
-  /** Waits, at most until the signal is aborted; never rejects. */
+  /** Waits, at most until the signal is aborted. Never rejects. */
   sleep(millis: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The longest time that a timer takes; a longer one would end at once. */
+/** The maximum delay of a timer. A longer one would end at once. */
 const MAX_MILLIS = 2 ** 31 - 1;
 
-/** The machine's own. */
+/** The clock of the machine. */
 export const MACHINE_CLOCK: SchedulerClock = Object.freeze({
   now: machineClock,
   sleep: (millis, signal) =>

@@ -570,7 +570,7 @@ export const BAD: readonly BadConfig[] = [
     'prompt_templates: { a: "Say hello}" }\n',
     '1:24',
     'prompt_templates.a',
-    'prompt_templates.a: the } at character 10 closes nothing',
+    'prompt_templates.a: the } at character 10 has no opening brace',
     'Write }} for a brace.',
   ),
   bad(

@@ -71,7 +71,7 @@ describe('openTranscriptLog', () => {
       [
         'half an error',
         { ...FAILED, error: { kind: 7 as never, message: undefined as never } },
-        { ...FAILED, error: { kind: 'malformed', message: 'No message is known.' } },
+        { ...FAILED, error: { kind: 'malformed', message: 'The message is unknown.' } },
       ],
       [
         'an error without a kind',

@@ -176,7 +176,7 @@ describe('planCounterfactual', () => {
     const dimensions = { a: values('a'), b: values('b'), c: values('c') };
     expect(() => planCounterfactual(source({ template: ['{a} {b} {c}'], dimensions }, {}, 10))).to.throw(
       ConfigValidationError,
-      'The templates come to 1,920,000 prompts; at most 1,000,000 are planned.',
+      'The templates result in 1,920,000 prompts; at most 1,000,000 are allowed.',
     );
   });
 });
