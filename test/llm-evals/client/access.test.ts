@@ -10,7 +10,7 @@ type Provider = 'openai' | 'anthropic' | 'compatible' | 'local' | 'replay';
 const make = (provider: Provider, baseUrl: string | null, env: Record<string, string> = PLANTED_ENV) =>
   createProviderClient({ provider, model: 'a-model', baseUrl, timeoutMillis: 1000, params: {} }, { env });
 
-describe('where a key may be sent', () => {
+describe('hosts that may receive a key', () => {
   const allowed: readonly (readonly [Provider, string | null, Record<string, string>, id: string])[] = [
     ['openai', null, {}, 'openai:a-model'],
     ['openai', 'https://api.openai.com/v1', {}, 'openai:a-model'],

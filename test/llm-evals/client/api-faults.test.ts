@@ -16,7 +16,7 @@ const error = (status: number, code?: string, headers?: Record<string, string>):
   ...(headers === undefined ? {} : { headers }),
 });
 
-describe('what clients make of failures', () => {
+describe('failures read by clients', () => {
   const server = useLlmServer();
   type Expected = readonly [kind: FaultKind, isRetryable: boolean, isFatal: boolean, status: number | null];
 
@@ -68,7 +68,7 @@ describe('what clients make of failures', () => {
     });
   }
 
-  it('anthropic: an account without credit is told by its words', async () => {
+  it('anthropic: an account without credit is recognized by the error message', async () => {
     const message = 'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.';
     const action = { kind: 'error', status: 400, message } as const;
     const fault = await faultOf(attempt(server(), { script: [action] }, { provider: 'anthropic' }));

@@ -141,7 +141,7 @@ describe('openTranscriptLog', () => {
     expect(readFileSync(file, 'utf8')).to.equal(LINE + LINE.replace('k1', 'k2'));
   });
 
-  describe('a last line that was cut short', () => {
+  describe('a truncated last line', () => {
     it('is cut off and told, wherever the cut is', async () => {
       for (let length = 1; length < LINE.length - 1; length++) {
         const file = holding(LINE + LINE.slice(0, length));
@@ -209,7 +209,7 @@ describe('openTranscriptLog', () => {
     });
   }
 
-  it('lets the last answer count, and no error replace an answer', async () => {
+  it('keeps the last answer, which no error replaces', async () => {
     const file = freshPath();
     const log = await openTranscriptLog(file);
     for (const record of [
