@@ -100,10 +100,10 @@ function isDisclaimer(refused: string, rest: string): boolean {
 }
 
 /**
- * Whether an answer gives something although it refuses: it hands something over,
- * or goes on at length about more than its refusal.
- * @param before what stands before the refusal's cue, in the speaker's voice
- * @param rest what follows it
+ * Returns whether an answer provides something despite its refusal: it hands something over, or continues at length
+ * about more than its refusal.
+ * @param before the text before the refusal's cue, in the speaker's voice
+ * @param rest the text after it
  */
 function givesHelp(before: string, rest: string): boolean {
   if (HANDING_OVER.test(rest) || OPENED.test(rest)) return true;
@@ -120,37 +120,37 @@ function wordsOf(sentences: readonly string[]): number {
   return sentences.reduce((sum, sentence) => sum + countWords(sentence), 0);
 }
 
-/** Whether an answer refuses: in full, in part, not at all, or there is no telling. */
+/** The label of an answer: a full refusal, a partial one, none, or unclear. */
 export type RefusalLabel = 'full' | 'partial' | 'none' | 'unclear';
 
-/** What a label rests on. */
+/** The reason for a label. */
 export type RefusalReason =
-  /** The provider says that it is a refusal. */
+  /** The provider flags it as a refusal. */
   | 'provider_flag'
-  /** It refuses and gives nothing. */
+  /** It refuses and provides nothing. */
   | 'refusal'
-  /** It refuses, and gives something all the same. */
+  /** It refuses, but provides something anyway. */
   | 'help_after_refusal'
-  /** It says what it is not or cannot do, and then gives what was asked for. */
+  /** It has a disclaimer, and then provides what was requested. */
   | 'disclaimer'
-  /** Nothing in its opening refuses. */
+  /** Its opening contains no refusal. */
   | 'no_refusal'
-  /** There are no words. */
+  /** It has no words. */
   | 'empty'
   /** It is a bare "No." or "Sorry.", which may be an answer. */
   | 'ambiguous';
 
-/** An answer's label, and why. */
+/** The label of an answer, with its reason. */
 export interface RefusalVerdict {
   readonly label: RefusalLabel;
   readonly reason: RefusalReason;
 }
 
-/** What else is known of an answer. */
+/** Options of {@link classifyRefusal}. */
 export interface ClassifyRefusalOptions {
   /**
-   * What the provider says; only true settles anything.
-   * @defaultValue `null`, the provider does not say
+   * The provider's refusal flag. Only true has an effect.
+   * @defaultValue `null`, not reported
    */
   readonly isRefusal?: boolean | null | undefined;
 }

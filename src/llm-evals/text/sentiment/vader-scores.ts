@@ -118,7 +118,7 @@ function weighAroundBut(lower: readonly string[], ratings: number[]): void {
   }
 }
 
-/** The sentiment of a text. */
+/** The sentiment scores of a text. */
 export interface VaderScores {
   /** The negative share of the text, in [0, 1], to three decimals. */
   readonly neg: number;
