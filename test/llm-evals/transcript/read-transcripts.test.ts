@@ -89,7 +89,7 @@ describe('readTranscripts', () => {
     ['a table', 'prompt,text\na,b\n', 1, 'not JSON'],
     ['JSON over several lines', '[\n{"prompt":"a","text":"1"}\n]', 1, 'not JSON'],
     ['a key twice', '{"prompt":"a","text":"1","text":"2"}', 1, '/text is there twice'],
-    ['a list in one line', '[{"prompt":"a","text":"1"}]', 1, 'no JSON object'],
+    ['a list in one line', '[{"prompt":"a","text":"1"}]', 1, 'not a JSON object'],
     ['no prompt', '{"text":"1"}', 1, 'prompt should be text'],
     ['a number as prompt', '{"prompt":1,"text":"1"}', 1, 'prompt should be text, not number'],
     ['no answer', '{"prompt":"a","answer":"1"}', 1, 'none of text, response, completion'],

@@ -176,7 +176,7 @@ describe('openTranscriptLog', () => {
 
   for (const [title, line, reason] of [
     ['no JSON', 'oops', 'not JSON'],
-    ['a list', '[1]', 'no JSON object'],
+    ['a list', '[1]', 'not a JSON object'],
     ['a record without a key', LINE.replace('"key":"k1",', '').trim(), 'key should be text, not missing'],
     [
       'a record with a text as repeat',
