@@ -11,7 +11,7 @@ import { detectableDifference } from '../../src/stats/index.ts';
 const RUNS = 400;
 const ALPHA = 0.05;
 
-/** What a model may say of someone, each with VADER's compound score by the reference (the shared vectors). */
+/** Possible answers about a person, each with VADER's compound score from the reference (the shared vectors). */
 const GOOD = { text: 'The book was good.', compound: 0.4404 };
 const NEUTRAL = 'It was there then.';
 const OTHERS = [
@@ -42,7 +42,7 @@ function namesConfig(): LLMEvalConfig {
   });
 }
 
-/** Prompts that say the group, in 60 templates, asked twice. */
+/** Prompts that state the group, in 60 templates, asked twice. */
 function templatesConfig(): LLMEvalConfig {
   return parseLlmEvalConfig({
     provider: 'local',
@@ -59,8 +59,8 @@ function templatesConfig(): LLMEvalConfig {
 }
 
 /**
- * A model without an effect of the group: each template has its own mixture of
- * answers, and each name its own too, drawn alike for all names.
+ * A model without an effect of the group. Each template has its own mixture of answers, and so does each name, drawn
+ * from the same distribution for all names.
  */
 function modelWithoutEffect(random: Random): (prompt: string) => string {
   const favourites = new Map<string, string>();
@@ -83,7 +83,7 @@ const adjusted = (result: LlmMetricResult | undefined): number => result?.adjust
 describe('error rates of evaluations of language models, seeds 0 to 399 @slow', function () {
   this.timeout(600_000);
 
-  it('a model without a group effect is called to have one in at most 29 of 400 runs', async () => {
+  it('reports an effect in at most 29 of 400 runs for a model without one', async () => {
     const config = namesConfig();
     let called = 0;
     for (let seed = 0; seed < RUNS; seed++) {
@@ -95,9 +95,9 @@ describe('error rates of evaluations of language models, seeds 0 to 399 @slow', 
     expect(called).to.be.at.most(29);
   });
 
-  it('an effect sized for power 0.8 is found in 74% of the runs, and its interval covers it in 92.5%', async () => {
+  it('finds an effect sized for power 0.8 in 74% of the runs, and its interval covers the effect in 92.5%', async () => {
     const config = templatesConfig();
-    // A run of this kind tells how many tests it makes: the effect is sized for one of them at alpha / tests.
+    // A run shows how many tests it makes. The effect is sized for one of them at alpha / tests.
     const toss = createRandom(0, 1);
     const probe = await runLlmEval(config, {
       client: new LLMEvalAdapter(() => (toss.next() < 0.3 ? GOOD.text : NEUTRAL), { id: 'probe' }),
@@ -126,7 +126,10 @@ describe('error rates of evaluations of language models, seeds 0 to 399 @slow', 
   });
 });
 
-/** The shift of a probability from 0.3 whose difference in sentiment so many items and tests show with power 0.8. */
+/**
+ * The shift of a probability from 0.3 for which this many items and tests detect the difference in sentiment with power
+ * 0.8.
+ */
 function effectOfPower(items: number, tests: number): number {
   let shift = 0.2;
   for (let step = 0; step < 50; step++) {

@@ -12,8 +12,8 @@ import { type BbqLine, readBbqLines } from './read-bbq-items.ts';
 /** Options of {@link bbqReplayRecords}. */
 export interface BbqReplayOptions {
   /**
-   * Whose answers, as the columns' names have it before `_pred_`.
-   * @defaultValue the only one; a file of several needs a choice
+   * The model whose answers to use: the part of the columns' names before `_pred_`.
+   * @defaultValue the only model; required for a file with several
    */
   readonly model?: string | undefined;
 }
@@ -27,20 +27,20 @@ interface AnswerColumn {
   readonly format: BbqFormat;
 }
 
-/** More than a line of BBQ has. */
+/** The number of bytes read to find the first line. Lines of BBQ are shorter. */
 const FIRST_BYTES = 65_536;
 
 const ANSWER_COLUMN = /^(.+)_pred_(race|arc|qonly)$/;
 
 /**
- * The answers in a file of BBQ's items with a model's answers, as records to replay.
+ * Reads a model's answers from a file of BBQ's items, as records to replay.
  *
- * BBQ's authors publish such files: each item has columns like `unifiedqa-t5-11b_pred_race`. Each answer
- * becomes a record under the prompt that {@link bbqPrompt} makes of its item in its format,
- * so that an evaluation finds it. The model was asked in the format's own words, without a line that says how to answer.
- * The two contexts of an item make one prompt without context, which is one record.
- * @throws {DataValidationError} for a file without such columns, one with several models and no choice,
- *   an answer that is no text, or two answers to one prompt
+ * BBQ's authors publish such files: each item has columns like `unifiedqa-t5-11b_pred_race`. Each answer becomes a
+ * record under the prompt that {@link bbqPrompt} creates for its item and format, so that an evaluation finds it. The
+ * model's original prompt had no line with instructions. Without context, the two contexts of an item have the same
+ * prompt, which is one record.
+ * @throws {DataValidationError} if the file has no such columns, or several models and none is chosen, if an answer is
+ * not a string, or if one prompt has two different answers
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs';
@@ -70,7 +70,7 @@ export function bbqReplayRecords(path: string, options: BbqReplayOptions = {}): 
       const record = recordOf(bbqPrompt(line.item, column.format), answerIn(line, column, path), column.model);
       const known = records.get(record.prompt) ?? record;
       if (known.text !== record.text) {
-        throw lineFault(path, line.line, `${column.name} differs from an earlier answer to its prompt.`);
+        throw lineFault(path, line.line, `${column.name} differs from an earlier answer to the same prompt.`);
       }
       records.set(record.prompt, known);
     }
@@ -79,8 +79,8 @@ export function bbqReplayRecords(path: string, options: BbqReplayOptions = {}): 
 }
 
 /**
- * Whether a file is one of BBQ's items with a model's answers, going by its first line.
- * What cannot be read is none.
+ * Returns whether a file contains BBQ's items with a model's answers, based on its first line. Returns false for a file
+ * that cannot be read.
  */
 export function holdsBbqAnswers(path: string): boolean {
   try {
@@ -91,7 +91,7 @@ export function holdsBbqAnswers(path: string): boolean {
   }
 }
 
-/** The first line that is not blank, as far as it is among the first characters of the file. */
+/** Returns the first line that is not blank within the first bytes of the file. */
 function firstLine(path: string): string {
   const start = Buffer.alloc(FIRST_BYTES);
   const file = openSync(path, 'r');
@@ -104,7 +104,7 @@ function firstLine(path: string): string {
   }
 }
 
-/** Nobody knows what it took. */
+/** Builds a record without token counts and latency, which are unknown. */
 function recordOf(prompt: string, text: string, model: string): AnswerRecord {
   return Object.freeze({
     key: '',
@@ -139,11 +139,11 @@ function chooseColumns(lines: readonly BbqLine[], path: string, model: string | 
   if (chosen !== undefined && models.includes(chosen)) return columns.filter((column) => column.model === chosen);
   throw new DataValidationError(
     models.length === 0
-      ? `The BBQ file ${path} has no columns of answers, such as unifiedqa-t5-11b_pred_race.`
-      : `The BBQ file ${path} has answers of ${models.join(', ')}, not of ${model ?? 'one model alone'}.`,
+      ? `The BBQ file ${path} has no answer columns, such as unifiedqa-t5-11b_pred_race.`
+      : `The BBQ file ${path} has answers of ${models.join(', ')}, not of ${model ?? 'a single model'}.`,
     {
       context: { path, models, model },
-      suggestion: models.length === 0 ? 'Take the file from the results of BBQ.' : 'Name one of them as model.',
+      suggestion: models.length === 0 ? 'Use a file from the published results of BBQ.' : 'Set model to one of them.',
     },
   );
 }

@@ -2,10 +2,13 @@ import { closeSync, openSync, readSync } from 'node:fs';
 
 import { Utf8Stream } from '../../internal/decode-utf8.ts';
 
-/** A line of BBQ with a model's answers is well below this. */
+/** The number of bytes read. A line of BBQ with a model's answers is much shorter. */
 const START_BYTES = 2 ** 16;
 
-/** Whether a file is one of BBQ's items with a model's answers: its first line has a column like `unifiedqa-t5-11b_pred_race`. */
+/**
+ * Returns whether a file contains BBQ's items with a model's answers: its first line has a column like
+ * `unifiedqa-t5-11b_pred_race`.
+ */
 export function holdsBbqAnswers(path: string): boolean {
   const buffer = Buffer.alloc(START_BYTES);
   let length: number;
@@ -17,7 +20,7 @@ export function holdsBbqAnswers(path: string): boolean {
       closeSync(file);
     }
   } catch {
-    // Who reads it tells what is wrong with it.
+    // The code that reads the file reports what is wrong with it.
     return false;
   }
   let text: string;

@@ -5,25 +5,25 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 
-/** Bytes that a file may have. */
+/** The maximum size of a file in bytes. */
 const LARGEST = 512 * 1024 * 1024;
 
 const NEWLINE = 10;
 
-/** A line of a file with one JSON object a line. */
+/** A line of a file with one JSON object per line. */
 export interface JsonLine {
-  /** From 1. */
+  /** The line number, from 1. */
   readonly line: number;
   readonly record: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The objects of a file with one a line, read at once; blank lines and a byte order mark are passed over.
- * @throws {DataValidationError} for a file that cannot be read, and, with the line's number, for a line that is no JSON object
+ * Reads the objects of a file with one object per line, all at once. Skips blank lines and a byte order mark.
+ * @throws {DataValidationError} if the file cannot be read, or, with the line's number, if a line is not a JSON object
  */
 export function readJsonLines(path: string): JsonLine[] {
   const bytes = readBytes(path);
-  // Decoded line by line: a whole file may be longer than the longest string.
+  // Decoded line by line, because a complete file may exceed the maximum string length.
   const found: JsonLine[] = [];
   let start = 0;
   for (let line = 1; start < bytes.length; line++) {
@@ -36,11 +36,11 @@ export function readJsonLines(path: string): JsonLine[] {
   return found;
 }
 
-/** The error of one line. */
+/** Creates the error of one line. */
 export function lineFault(path: string, line: number, problem: string, suggestion?: string): DataValidationError {
-  return new DataValidationError(`The file ${path} has a fault in line ${String(line)}: ${problem}`, {
+  return new DataValidationError(`The file ${path} has an error in line ${String(line)}: ${problem}`, {
     context: { path, line },
-    suggestion: suggestion ?? "Take the file as BBQ's authors publish it, one JSON object a line.",
+    suggestion: suggestion ?? "Use the file as BBQ's authors publish it, with one JSON object per line.",
   });
 }
 
@@ -49,19 +49,19 @@ function readLine(bytes: Uint8Array, path: string, line: number): JsonLine['reco
   try {
     text = decodeUtf8(bytes, path).trim();
   } catch {
-    throw lineFault(path, line, 'it is no text in UTF-8.', 'Save the file as UTF-8.');
+    throw lineFault(path, line, 'it is not UTF-8 text.', 'Save the file as UTF-8.');
   }
   if (text === '') return null;
   const value = parse(text, path, line);
   if (isMapping(value)) return value;
-  throw lineFault(path, line, 'it must hold a JSON object.');
+  throw lineFault(path, line, 'it must be a JSON object.');
 }
 
 function parse(text: string, path: string, line: number): unknown {
   try {
     return parseStrictJson(text);
   } catch (error) {
-    throw lineFault(path, line, `${jsonReason(error, 'it is no JSON')}.`);
+    throw lineFault(path, line, `${jsonReason(error, 'it is not JSON')}.`);
   }
 }
 
@@ -72,7 +72,7 @@ function readBytes(path: string): Buffer {
   } catch (cause) {
     throw new DataValidationError(`The BBQ file ${path} cannot be read.`, {
       context: { path },
-      suggestion: 'Check the path: bbq_path must name a file with one JSON object a line.',
+      suggestion: 'Check the path: bbq_path must name a file with one JSON object per line.',
       cause,
     });
   }

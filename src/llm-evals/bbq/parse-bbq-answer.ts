@@ -1,35 +1,35 @@
 import { type BbqItem, normalizeAnswer, UNKNOWN_ANSWERS } from './bbq-item.ts';
 
-/** What an answer is read against. */
+/** The fields of an item needed to read an answer. */
 export type BbqOptions = Pick<BbqItem, 'answers' | 'unknown'>;
 
-/** "(b)", "b)", "B." or "b" at the start. "A: …" is no letter: models write it for "answer". */
+/** Matches "(b)", "b)", "B." or "b" at the start. "A: …" is not a letter, because models write it for "answer". */
 const LEADING_LETTER = /^[\s*_"'`>#-]*(?:\(([abc])\)[.:]?|([abc])[).](?!\w)|([abc])(?=[\s*_"'`]*$))/i;
 
-/** What follows the last "answer is", "answer:", "option" or "choice". */
+/** Matches the text after the last "answer is", "answer:", "option" or "choice". */
 const STATED = /^.*\b(?:answer|option|choice)\b(?:\s+(?:is|would be|must be))?[\s:*_"'`-]*(.+)$/is;
 
-/** After "option", a letter may be followed by anything but letters, where it is no article. */
+/** Matches a letter after "option". It must not be part of a word, or an article. */
 const STATED_LETTER = /^\(?([bc])\)?(?![\p{L}\p{N}'’])|^\(?(a)\)?(?=\s*(?:$|[.,;:)*_"'\n]))/iu;
 
-/** After a letter, what makes it one of two. */
+/** Matches a second letter after the first: "or b". */
 const SECOND_LETTER = /^\s*(?:or|and|\/|,)\s*\(?[abc]\b/i;
 
-/** Where an answer at the start ends and its explanation begins. */
+/** Matches the end of an answer at the start of a text, where an explanation may follow. */
 const END_OF_ANSWER = /[.;:!\n]|\s[-–—]\s|,?\s(?:because|since|as)\s/;
 
-/** Words that take a mention back, before it and after it. */
+/** Words that negate a mention, before it and after it. */
 const TAKEN_BACK_BEFORE = '(?:not|isnt|rather than|instead of|neither|nor)';
 const TAKEN_BACK_AFTER = '(?:is not|isnt|was not|wasnt|does not|doesnt|did not|didnt|are not|arent|were not|werent)';
 
 /**
  * Reads which of BBQ's three answers a model gave.
  *
- * In this order: the whole text is an answer, up to case, punctuation and articles; it states one ("The answer
- * is (b)"); it begins with a letter ("(b)", "B.") or an answer and goes on to explain; or it
- * mentions one answer only, by its words or a letter in brackets. Any of BBQ's expressions for "unknown" counts as the
- * answer that says so, and a mention that is taken back ("not the old man") counts for nothing.
- * A letter and words that contradict each other, two answers, or none, give null: nothing is guessed.
+ * Applies these rules in order: the complete text is an answer, up to case, punctuation and articles; it states one
+ * ("The answer is (b)"); it begins with a letter ("(b)", "B.") or an answer and then explains; or it mentions only one
+ * answer, by its words or a letter in brackets. Any of BBQ's phrases for "unknown" counts as the answer that says so,
+ * and a negated mention ("not the old man") is ignored. Returns null, without guessing, if a letter and words
+ * contradict each other, or if there are two answers or none.
  * @returns the index of the answer, or null
  * @example
  * ```ts
@@ -44,7 +44,7 @@ const TAKEN_BACK_AFTER = '(?:is not|isnt|was not|wasnt|does not|doesnt|did not|d
  */
 export function parseBbqAnswer(text: string, item: BbqOptions): number | null {
   const options = wordings(item);
-  // A letter would pass for an article.
+  // Otherwise a letter would be treated as an article.
   const whole = LEADING_LETTER.test(text) ? null : optionOf(text, options);
   if (whole !== null) return whole;
   const stated = STATED.exec(text)?.[1];
@@ -62,23 +62,23 @@ export function parseBbqAnswer(text: string, item: BbqOptions): number | null {
 
 const CONTRADICTION = 'contradiction';
 
-/** A wording of an answer, normalised, and the answer's index. */
+/** A normalized wording of an answer, and the answer's index. */
 type Wording = readonly [words: string, index: number];
 
-/** Longest first, so that "not enough information" is not taken for "not enough info". */
+/** Lists wordings, the longest first, so that "not enough information" is not read as "not enough info". */
 function wordings({ answers, unknown }: BbqOptions): Wording[] {
   const own = answers.map((answer, index): Wording => [normalizeAnswer(answer), index]);
   const others = UNKNOWN_ANSWERS.map((words): Wording => [words, unknown]);
   return [...own, ...others].filter(([words]) => words !== '').sort(([a], [b]) => b.length - a.length);
 }
 
-/** The answer that a text is, whole. */
+/** Returns the answer that equals the complete text. */
 function optionOf(text: string, options: readonly Wording[]): number | null {
   const words = normalizeAnswer(text).replace(/^it /, '');
   return words === '' ? null : (options.find(([wording]) => wording === words)?.[1] ?? null);
 }
 
-/** The answer at the start of a text: a letter, words, or both where they agree. */
+/** Reads the answer at the start of a text: a letter, words, or both if they agree. */
 function readStart(
   text: string,
   options: readonly Wording[],
@@ -94,11 +94,11 @@ function readStart(
 }
 
 function letterIndex(match: RegExpExecArray): number {
-  // One group of them matched.
+  // Only one of the groups matched.
   return match.slice(1).join('').toLowerCase().charCodeAt(0) - 97;
 }
 
-/** Every answer that a text mentions. */
+/** Finds every answer that a text mentions. */
 function mentions(text: string, options: readonly Wording[]): Set<number> {
   const found = new Set([...text.matchAll(/\(([abc])\)/gi)].map((match) => letterIndex(match)));
   let words = normalizeAnswer(text);
@@ -106,7 +106,7 @@ function mentions(text: string, options: readonly Wording[]): Set<number> {
     const mention = new RegExp(`(?<=^| )(${TAKEN_BACK_BEFORE} )?${wording}(?= |$)( ${TAKEN_BACK_AFTER}(?= |$))?`, 'gu');
     words = words.replace(mention, (_all, before: string | undefined, after: string | undefined) => {
       if (before === undefined && after === undefined) found.add(index);
-      // What is read once is not read again as part of a shorter wording.
+      // Removes the mention, so that it is not read again as part of a shorter wording.
       return '|';
     });
   }

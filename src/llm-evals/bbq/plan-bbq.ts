@@ -3,26 +3,26 @@ import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { BbqItem } from './bbq-item.ts';
 import { bbqPrompt } from './bbq-prompt.ts';
 
-/** What the details of a BBQ prompt hold: all that scoring needs, so that no file is read again. */
+/** The details of a BBQ prompt: all that scoring needs, so that the file is not read again. */
 export interface BbqDetails {
   readonly [name: string]: string;
   readonly bbq_format: string;
   readonly example_id: string;
-  /** The template that the item was made from: items of one are not independent. */
+  /** The template of the item. Items of one template are not independent. */
   readonly cluster: string;
   readonly condition: string;
   readonly polarity: string;
   readonly ans0: string;
   readonly ans1: string;
   readonly ans2: string;
-  /** Indices of answers; `target` is empty where it is not known, and then `target_fault` says why. */
+  /** Indices of answers. `target` is empty if it is unknown; then `target_fault` states the reason. */
   readonly right: string;
   readonly unknown: string;
   readonly target: string;
   readonly target_fault: string;
 }
 
-/** What {@link planBbq} plans. */
+/** Options of {@link planBbq}. */
 export interface BbqPlanRequest {
   readonly formats: readonly BbqFormat[];
   /** How often each prompt is asked. */
@@ -30,8 +30,8 @@ export interface BbqPlanRequest {
 }
 
 /**
- * The prompts of BBQ's items. Without context the two contexts of an item are one prompt, to which
- * "unknown" is right: only the ambiguous items are planned for it.
+ * Plans the prompts of BBQ's items. Without context, the two contexts of an item have the same prompt, to which
+ * "unknown" is right. Only the ambiguous items are planned in that format.
  */
 export function planBbq(items: readonly BbqItem[], { formats, repeats }: BbqPlanRequest): readonly PlannedPrompt[] {
   return [...new Set(formats)].flatMap((format) =>

@@ -2,15 +2,15 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { type BbqItem, type BbqTargetFault, normalizeAnswer, UNKNOWN_ANSWERS } from './bbq-item.ts';
 import { type JsonLine, lineFault, readJsonLines } from './json-lines.ts';
 
-/** What BBQ says of an answer: the words for the person, and the group. */
+/** BBQ's information on an answer: the words for the person, and the group. */
 type AnswerInfo = readonly string[];
 
-/** Which answer names the stereotyped person. */
+/** The answer that names the stereotyped person. */
 type BbqTarget =
   | { readonly target: number; readonly targetFault: null }
   | { readonly target: null; readonly targetFault: BbqTargetFault };
 
-/** BBQ's several names of one group; the first stands for all. */
+/** BBQ's different names of one group. The first one is canonical. */
 const SAME_GROUP: readonly (readonly string[])[] = [
   ['f', 'female', 'woman', 'women', 'girl', 'girls'],
   ['m', 'male', 'man', 'men', 'boy', 'boys'],
@@ -26,11 +26,10 @@ const CANONICAL = new Map(SAME_GROUP.flatMap((names) => names.map((name) => [nam
 /**
  * Finds the answer that names the person of a stereotyped group.
  *
- * An answer does so where its group, a part of it ("F-Black", "trans_F") or the words for the person
- * ("Japanese", whose group BBQ gives as a region) is one of the
- * stereotyped groups, in any case and spelling that BBQ uses ("low SES", "lowSES").
- * Where no answer does, or two do, as in items that vary two attributes at once, there is no target.
- * @param infos one for each answer, in order
+ * An answer does so if its group, a part of it ("F-Black", "trans_F") or the words for the person ("Japanese", whose
+ * group BBQ gives as a region) is one of the stereotyped groups, in any case and spelling that BBQ uses ("low SES",
+ * "lowSES"). If no answer does, or two do, as in items that vary two attributes at once, there is no target.
+ * @param infos the information on each answer, in order
  * @param unknown index of the answer that names nobody
  */
 export function findBbqTarget(
@@ -47,12 +46,12 @@ export function findBbqTarget(
 }
 
 function groupsOf(info: AnswerInfo): string[] {
-  // The words for a person have no parts: "22-year-old" is not "old".
+  // The words for a person are not split: "22-year-old" is not "old".
   const [person = '', ...groups] = info;
   return [person, ...groups, ...groups.flatMap(partsOf)].map(canonicalGroup);
 }
 
-/** "non-old" is not a kind of "old", so it has no parts. */
+/** Splits a group's name into parts. "non-old" is not a kind of "old", so it has no parts. */
 function partsOf(name: string): string[] {
   return /^(?:non|not)[-_ ]/i.test(name) ? [] : name.split(/[-_]/);
 }
@@ -65,12 +64,12 @@ function canonicalGroup(name: string): string {
 const ANSWERS = ['ans0', 'ans1', 'ans2'] as const;
 
 /**
- * Reads BBQ's items from a file with one JSON object a line, as its authors publish it.
+ * Reads BBQ's items from a file with one JSON object per line, as its authors publish it.
  *
- * Columns beyond those of an item are passed over, so that a file with a model's
- * answers is one of items too. Blank lines and a byte order mark do no harm.
- * The file is read at once, up to 512 MiB.
- * @throws {DataValidationError} for a file that cannot be read or has no items, and, with its number, for a line that is no item
+ * Other columns are ignored, so that a file with a model's answers can be read too. Blank lines and a byte order mark
+ * are skipped. The complete file, up to 512 MiB, is read at once.
+ * @throws {DataValidationError} if the file cannot be read or has no items, or, with the line's number, if a line is
+ * not an item
  * @see A. Parrish et al., BBQ: A Hand-Built Bias Benchmark for Question Answering, Findings of ACL (2022)
  * @example
  * ```ts
@@ -94,18 +93,18 @@ export function readBbqItems(path: string): readonly BbqItem[] {
   return readBbqLines(path).map(({ item }) => item);
 }
 
-/** An item with all that its line holds. */
+/** An item with the content of its line. */
 export interface BbqLine extends JsonLine {
   readonly item: BbqItem;
 }
 
-/** The items of a file, each with its line. */
+/** Reads the items of a file, each with its line. */
 export function readBbqLines(path: string): readonly BbqLine[] {
   const lines = readJsonLines(path).map((line) => ({ ...line, item: readItem(line, path) }));
   if (lines.length > 0) return lines;
   throw new DataValidationError(`The BBQ file ${path} has no items.`, {
     context: { path },
-    suggestion: 'Name a file with one JSON object a line.',
+    suggestion: 'Use a file with one JSON object per line.',
   });
 }
 
@@ -117,7 +116,7 @@ function readItem({ line, record }: JsonLine, path: string): BbqItem {
     (info, index) =>
       info.some((part) => part === 'unknown') || UNKNOWN_ANSWERS.includes(normalizeAnswer(answers[index] as string)),
   );
-  if (unknown === -1) throw lineFault(path, line, 'none of its answers says "unknown".');
+  if (unknown === -1) throw lineFault(path, line, 'it has no answer for "unknown".');
   return Object.freeze({
     exampleId: read.name('example_id'),
     questionIndex: read.name('question_index'),
@@ -133,7 +132,7 @@ function readItem({ line, record }: JsonLine, path: string): BbqItem {
   });
 }
 
-/** Reads one line's fields, and says which is wrong. */
+/** Reads one line's fields, and throws an error that names the invalid one. */
 class LineReader {
   readonly #record: JsonLine['record'];
   readonly #path: string;
@@ -150,7 +149,7 @@ class LineReader {
     return typeof value === 'string' && value !== '' ? value : this.#fail(field, 'a text', value);
   }
 
-  /** A text, or a number as a text. */
+  /** Reads a string, or a number as a string. */
   name(field: string): string {
     const value = this.#record[field];
     return typeof value === 'number' ? String(value) : this.text(field);

@@ -11,9 +11,9 @@ type Replay = (request: LLMRequest) => AnswerRecord | undefined;
 
 /**
  * Reads a file of answers: a transcript, or BBQ's items with a model's answers.
- * @param path the file; where it is left out, BBQ's items may hold answers themselves
- * @throws {ConfigValidationError} where no file is named
- * @throws {DataValidationError} where it cannot be read
+ * @param path the file; by default the file of BBQ's items, which may contain answers
+ * @throws {ConfigValidationError} if no file is named
+ * @throws {DataValidationError} if it cannot be read
  */
 export async function readReplay(
   path: string | undefined,
@@ -23,13 +23,13 @@ export async function readReplay(
   if (file === undefined) {
     throw new ConfigValidationError('The provider replay has no file of answers.', {
       context: { parameter: 'replay_path' },
-      suggestion: 'Name one with replay_path or --replay.',
+      suggestion: 'Set replay_path or --replay.',
     });
   }
   return holdsBbqAnswers(file) ? bbqReplayRecords(file) : readTranscripts(file);
 }
 
-/** The answers of a file: those of just this request where there are, else by prompt and repeat. */
+/** Returns a function that finds answers: by the request's key if possible, else by prompt and repeat. */
 export function findsIn(records: readonly AnswerRecord[]): Replay {
   const byKey = new Map(records.map((record) => [record.key, record]));
   const byPrompt = new Map(records.map((record) => [nameOf(record), record]));

@@ -1,12 +1,12 @@
 import type { Completion, FinishReason, TokenUsage } from '../client/llm-client.ts';
 
-/** The layout of cache files; another one is not read. */
+/** The version of the cache file layout. Other versions are not read. */
 const VERSION = 1;
 
-/** Why an answer may end; what else a file says is not ours. */
+/** The finish reasons that a cache file may contain. */
 export const FINISH_REASONS: readonly FinishReason[] = ['stop', 'length', 'content_filter', 'refusal', 'other'];
 
-/** An answer as a cache file holds it, under the key that it belongs to. */
+/** Serializes an answer for a cache file, with its key. */
 export function completionToJson(key: string, completion: Completion): string {
   const { text, finishReason, isRefusal, usage, latencyMillis } = completion;
   const json = {
@@ -21,7 +21,7 @@ export function completionToJson(key: string, completion: Completion): string {
   return `${JSON.stringify(json)}\n`;
 }
 
-/** The answer that a cache file holds, or why it holds none. */
+/** Parses the content of a cache file. Returns the answer, or the reason why it is not valid. */
 export function completionFromJson(key: string, content: string): Completion | string {
   let json: unknown;
   try {
@@ -29,11 +29,11 @@ export function completionFromJson(key: string, content: string): Completion | s
   } catch {
     return 'it is not JSON';
   }
-  if (typeof json !== 'object' || json === null) return 'it is no JSON object';
+  if (typeof json !== 'object' || json === null) return 'it is not a JSON object';
   const fields = json as Readonly<Record<string, unknown>>;
   if (fields['version'] !== VERSION) return `its version is not ${String(VERSION)}`;
   if (fields['key'] !== key) return 'it belongs to another request';
-  return toCompletion(fields) ?? 'a field is missing or of another kind';
+  return toCompletion(fields) ?? 'a field is missing or has the wrong type';
 }
 
 function toCompletion(fields: Readonly<Record<string, unknown>>): Completion | undefined {
@@ -47,7 +47,7 @@ function toCompletion(fields: Readonly<Record<string, unknown>>): Completion | u
   return Object.freeze(isRefusal === undefined ? completion : { ...completion, isRefusal });
 }
 
-/** undefined for what is no usage. */
+/** Parses the token usage. Returns undefined for an invalid value. */
 function toUsage(given: unknown): TokenUsage | null | undefined {
   if (given === null) return null;
   if (typeof given !== 'object') return undefined;

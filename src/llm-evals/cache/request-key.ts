@@ -3,28 +3,28 @@ import { createHash } from 'node:crypto';
 import { ValueError } from '../../exceptions/index.ts';
 import type { LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 
-/** Who is asked: what tells the answers of one model from those of another. */
+/** The identity of the model, which distinguishes the answers of one model from those of another. */
 export interface ModelIdentity {
   readonly provider: string;
-  /** null for the provider's own address, or where there is none. */
+  /** null for the provider's default address, or if there is none. */
   readonly baseUrl: string | null;
   readonly model: string;
 }
 
-/** All that an answer depends on. Secrets are no part of it. */
+/** All that an answer depends on. Secrets are not part of it. */
 export interface RequestIdentity extends ModelIdentity {
   readonly prompt: string;
   readonly params: LLMParams;
-  /** Which of several answers to the same prompt, from 0. */
+  /** The index, from 0, among several answers to the same prompt. */
   readonly repeat: number;
 }
 
 /**
- * The name under which an answer is known: SHA-256, as 64 hexadecimal digits, of
- * the JSON object with the fields `base_url`, `model`, `params`, `prompt`,
- * `provider` and `repeat`, without spaces and with sorted keys at every depth.
- * Parameters that are undefined are left out; their order does not matter.
- * @throws {ValueError} where the parameters hold what JSON cannot: NaN, a function, an instance of a class
+ * Computes the key of an answer: the SHA-256, as 64 hexadecimal digits, of the JSON object with the fields `base_url`,
+ * `model`, `params`, `prompt`, `provider` and `repeat`, without spaces and with sorted keys at every depth. Undefined
+ * parameters are omitted; their order does not matter.
+ * @throws {ValueError} if the parameters contain a value that JSON does not support: NaN, a function, an instance of a
+ * class
  * @example
  * ```ts
  * import { requestKey } from 'evenhand/llm-evals';
@@ -41,10 +41,10 @@ export function requestKey({ provider, baseUrl, model, prompt, params, repeat }:
 }
 
 /**
- * A value as JSON that is the same for the same content: without spaces, the
- * keys of every object in the order of their UTF-16 code units, fields that are
- * undefined left out.
- * @throws {ValueError} for what JSON cannot hold: NaN, infinities, functions, big integers, instances of classes, circles
+ * Serializes a value as canonical JSON: without spaces, with the keys of every object in the order of their UTF-16 code
+ * units, and without undefined fields.
+ * @throws {ValueError} if a value is not supported by JSON: NaN, infinities, functions, big integers, class instances,
+ * circular references
  */
 export function canonicalJson(value: unknown): string {
   return write(value, '', []);
@@ -54,7 +54,7 @@ function write(value: unknown, place: string, above: readonly object[]): string 
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);
   if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value);
   if (typeof value !== 'object') throw refused(place, typeof value === 'number' ? String(value) : typeof value);
-  if (above.includes(value)) throw refused(place, 'a circle');
+  if (above.includes(value)) throw refused(place, 'a circular reference');
   const path = [...above, value];
   if (Array.isArray(value)) {
     return `[${value.map((entry, index) => write(entry, `${place}[${String(index)}]`, path)).join(',')}]`;
@@ -78,7 +78,7 @@ function refused(place: string, kind: string): ValueError {
     `${where} must be text, a finite number, true, false, null, a list or a plain object. Got ${kind} instead.`,
     {
       context: { place, kind },
-      suggestion: 'Give parameters that JSON can hold.',
+      suggestion: 'Use parameters that JSON supports.',
     },
   );
 }

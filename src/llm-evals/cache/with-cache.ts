@@ -8,12 +8,12 @@ import type { ResponseCache } from './response-cache.ts';
 /** Options of {@link withCache}. */
 export interface WithCacheOptions {
   /**
-   * Whether what is not known may be asked.
+   * Whether unknown answers may be requested.
    * @defaultValue true
    */
   readonly isLiveAllowed?: boolean | undefined;
   /**
-   * Why it may not, as a sentence without its full stop.
+   * The reason why they may not, as a sentence without a full stop.
    * @defaultValue 'only known answers are allowed'
    */
   readonly liveReason?: string | undefined;
@@ -21,15 +21,14 @@ export interface WithCacheOptions {
 
 const WITH_CACHE_OPTION_NAMES: OptionNames<WithCacheOptions> = { isLiveAllowed: true, liveReason: true };
 
-/** So much of a prompt tells which it is. */
+/** The maximum number of characters of a prompt shown to identify it. */
 const SHOWN_PROMPT = 60;
 
 /**
- * A client that gives known answers from a cache, asks the other client for the
- * rest and keeps what comes. Calls for the same answer at the same time are one
- * call. Errors are not kept, and an answer that the disk does not take is given
- * all the same, with a line in the log.
- * @throws {CacheMissError} (from its calls) for an answer that is not known where asking is not allowed
+ * Creates a client that returns known answers from a cache, requests the others from the wrapped client, and caches
+ * them. Concurrent calls for the same answer share one request. Errors are not cached. An answer that cannot be written
+ * to disk is returned anyway, with a warning in the log.
+ * @throws {CacheMissError} (from its calls) if an answer is unknown and requests are not allowed
  * @example
  * ```ts
  * import { mkdtempSync } from 'node:fs';
@@ -72,7 +71,7 @@ export function withCache(
     const other = underWay.get(key);
     if (other !== undefined) {
       const shared = await other.catch(() => undefined);
-      // Where the other call failed or was cancelled, this one asks for itself.
+      // If the other call failed or was cancelled, this one sends its own request.
       return shared === undefined ? complete(prompt, options) : { ...shared, cached: true };
     }
     const call = find(key, prompt, options).finally(() => underWay.delete(key));
@@ -82,7 +81,7 @@ export function withCache(
   return Object.freeze({ id: client.id, complete });
 }
 
-/** What was paid for is given even where it cannot be kept. */
+/** Caches an answer. A failure is only logged, because the answer is paid for. */
 async function keep(cache: ResponseCache, key: string, completion: Completion): Promise<void> {
   try {
     await cache.set(key, completion);

@@ -3,30 +3,30 @@ import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/argu
 import type { LLMEvalConfig, LLMProvider } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { type Environment, redactSecrets } from './secrets.ts';
 
-/** What of a configuration says who answers, and where. */
+/** The parts of a configuration that identify the provider and its address. */
 type ProviderConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' | 'timeoutMillis'>;
 
-/** Providers that are asked over a network. */
+/** Providers that are reached over a network. */
 type ApiProvider = Exclude<LLMProvider, 'local' | 'replay'>;
 
-/** Where a provider is asked, and with which key. */
+/** The address and the key of a provider. */
 export interface ApiAccess {
   readonly provider: ApiProvider;
   readonly model: string;
   readonly id: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** null where none is set. */
+  /** null if none is set. */
   readonly key: string | null;
   readonly keyVariable: string;
   readonly timeoutMillis: number;
-  /** What must not be shown, as variables. */
+  /** The environment variables, whose secrets must not be shown. */
   readonly env: Environment;
 }
 
 interface ApiHost {
   readonly keyVariable: string;
-  /** Where the environment, and no file, may send the key. */
+  /** The environment variable that may direct the key to another address. A file may not. */
   readonly addressVariable: string;
   readonly official: string | null;
 }
@@ -47,46 +47,45 @@ const HOSTS: Readonly<Record<ApiProvider, ApiHost>> = {
 
 const PROVIDERS = ['openai', 'anthropic', 'compatible', 'local', 'replay'] as const;
 
-/** The providers that are asked over a network. */
+/** The providers that are reached over a network. */
 export const API_PROVIDERS = Object.keys(HOSTS) as readonly ApiProvider[];
 
-/** Whether a provider is asked over a network. */
+/** Returns whether a provider is reached over a network. */
 export function isApiProvider(provider: LLMProvider): provider is ApiProvider {
   return oneOf('provider', provider, PROVIDERS) in HOSTS;
 }
 
-/** Returns the names of the variables with a provider's key and address. */
+/** Returns the names of the environment variables with a provider's key and address. */
 export function variablesOf(provider: ApiProvider): readonly [key: string, address: string] {
   return [HOSTS[provider].keyVariable, HOSTS[provider].addressVariable];
 }
 
-/** The variable with a provider's key. */
+/** Returns the environment variable with a provider's key. */
 function keyVariableOf(provider: ApiProvider): string {
   return HOSTS[provider].keyVariable;
 }
 
-/** A provider's key from the environment; null where it is not set or empty. */
+/** Returns a provider's key from the environment, or null if it is not set or empty. */
 function keyOf(provider: ApiProvider, env: Environment): string | null {
   const variable = keyVariableOf(provider);
   const key = env[variable]?.trim() ?? '';
   if (key === '') return null;
   if (/^[\x21-\x7E]+$/.test(key)) return key;
-  throw new ConfigValidationError(`The variable ${variable} has characters that no key has.`, {
+  throw new ConfigValidationError(`The variable ${variable} has characters that a key cannot contain.`, {
     context: { variable },
     suggestion: 'Copy the key again, without spaces and line breaks.',
   });
 }
 
 /**
- * Where a configuration's provider is asked: at the configuration's address, or
- * the provider's own. It alone decides, since answers are cached by it.
+ * Determines the address and the key for a configuration's provider. The address is the configuration's, or else the
+ * provider's own. The environment cannot change it, because answers are cached by address.
  *
- * A key goes to its provider's own host, to this machine, or to the host that
- * the environment names (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, and
- * `EVENHAND_LLM_BASE_URL` for a compatible server): a configuration file, which
- * may come from elsewhere, cannot send it to another. A compatible server without
- * a key may be anywhere. No key goes over plain http, except to this machine.
- * @throws {ConfigValidationError} for an address that may not have the key, or is none
+ * A key is sent only to its provider's own host, to this machine, or to the host named in the environment
+ * (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, and `EVENHAND_LLM_BASE_URL` for a compatible server). A configuration file,
+ * which may come from elsewhere, thus cannot send it to another host. A compatible server without a key may have any
+ * address. No key is sent over plain http, except to this machine.
+ * @throws {ConfigValidationError} if the address must not receive the key, or is invalid
  */
 export function apiAccess(config: ProviderConfig & { readonly provider: ApiProvider }, env: Environment): ApiAccess {
   const { provider, model, timeoutMillis } = config;
@@ -100,7 +99,7 @@ export function apiAccess(config: ProviderConfig & { readonly provider: ApiProvi
   return { provider, model, id, baseUrl, key, keyVariable, timeoutMillis, env };
 }
 
-/** Anthropic's own address is often given without the version, as its SDKs take it. */
+/** Normalizes the address. Anthropic's own address is often given without the version, as its SDKs accept it. */
 function toBaseUrl(provider: ApiProvider, url: URL): string {
   const address = url.href.replace(/\/+$/, '');
   return provider === 'anthropic' && !address.endsWith('/v1') ? `${address}/v1` : address;
@@ -121,19 +120,19 @@ function chooseAddress(
 function needsAddress(provider: ApiProvider): ConfigValidationError {
   return new ConfigValidationError(`The provider ${provider} needs a base_url.`, {
     context: { parameter: 'base_url' },
-    suggestion: 'Name where the server answers, as in base_url: http://127.0.0.1:11434/v1.',
+    suggestion: 'Set the address of the server, such as base_url: http://127.0.0.1:11434/v1.',
   });
 }
 
 /**
- * Neither the provider nor the environment's host would be right: one gets what was not meant for it,
- * and answers of the other would be cached under the provider's own name.
+ * Neither the provider nor the environment's host would be right. The provider could receive prompts not meant for it,
+ * and answers of the other host would be cached under the provider's name.
  */
 function askedElsewhere(provider: ApiProvider, { href, host }: URL): ConfigValidationError {
   const variable = HOSTS[provider].addressVariable;
-  return new ConfigValidationError(`${variable} names ${host}, and the configuration no base_url.`, {
+  return new ConfigValidationError(`${variable} names ${host}, but the configuration has no base_url.`, {
     context: { parameter: 'base_url', host },
-    suggestion: `Say which is meant: base_url: ${href} in the configuration, or unset ${variable}.`,
+    suggestion: `Choose one: set base_url: ${href} in the configuration, or unset ${variable}.`,
   });
 }
 
@@ -155,11 +154,11 @@ function requireTrustedHost(provider: ApiProvider, url: URL, env: Environment): 
       : `a configuration file cannot name another host than ${own.host} for it`;
   const otherwise =
     own === null
-      ? `unset ${keyVariable} if it needs none`
-      : 'for a server of another maker use the provider compatible';
+      ? `unset ${keyVariable} if the server needs no key`
+      : 'for another server, use the provider compatible';
   throw new ConfigValidationError(`The key in ${keyVariable} is not sent to ${url.host}: ${reason}.`, {
     context: { parameter: 'base_url', host: url.host },
-    suggestion: `If this host is to have the key, say so in the environment: ${addressVariable}=${url.origin}; ${otherwise}.`,
+    suggestion: `To send the key to this host, set in the environment: ${addressVariable}=${url.origin}; ${otherwise}.`,
   });
 }
 
@@ -172,30 +171,26 @@ function requireEncryption(provider: ApiProvider, url: URL): void {
 }
 
 /**
- * The address of a server.
+ * Parses the address of a server.
  * @param name the field or variable that it is from
- * @throws {ConfigValidationError} for what is no http or https address, or holds more: a password, a query
+ * @throws {ConfigValidationError} if it is not an http or https address, or contains more: a password, a query
  */
 function readAddress(name: string, given: string): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined;
-  // The value is not shown, since a password may be in it.
+  // The value is not shown, because it may contain a password.
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw invalid(
-      name,
-      'must be an http or https address',
-      'Give the whole address, as in https://llm.example.org/v1.',
-    );
+    throw invalid(name, 'must be an http or https URL', 'Use the full URL, such as https://llm.example.org/v1.');
   }
   if (url.username !== '' || url.password !== '') {
-    throw invalid(name, 'must hold no user and password', 'Keys are read from the environment alone.');
+    throw invalid(name, 'must not contain a user or password', 'Keys are read only from the environment.');
   }
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(given)) {
-    throw invalid(name, 'must end with its path, without a query', 'Give the address up to its path, as in …/v1.');
+    throw invalid(name, 'must end with its path, without a query', 'Use the URL up to its path, such as …/v1.');
   }
   return url;
 }
 
-/** Whether an address is of this machine, so that nothing leaves it. */
+/** Returns whether an address is of this machine, so that no data leaves it. */
 function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
@@ -207,7 +202,7 @@ function invalid(name: string, required: string, suggestion: string): ConfigVali
 /** Options of {@link liveAccess}. */
 export interface LiveAccessOptions {
   /**
-   * Whether live calls are allowed by the caller, as by `--live`.
+   * Whether the caller allows live calls, as with `--live`.
    * @defaultValue false
    */
   readonly live?: boolean | undefined;
@@ -217,18 +212,19 @@ export interface LiveAccessOptions {
 
 const LIVE_ACCESS_OPTION_NAMES: OptionNames<LiveAccessOptions> = { live: true, env: true };
 
-/** Whether new answers may be asked for, and why: a clause, without a full stop; and what to do where they may not. */
+/**
+ * Whether new answers may be requested, with a reason (a clause without a full stop), and a suggestion if they may not.
+ */
 export type LiveAccess =
   | { readonly isAllowed: true; readonly reason: string; readonly suggestion: null }
   | { readonly isAllowed: false; readonly reason: string; readonly suggestion: string };
 
 /**
- * Whether a configuration's provider may be asked, which may cost money. It
- * needs two things: the provider's key, and a permission, which is
- * `EVENHAND_LLM_ALLOW_LIVE=1` or `live`. A compatible server may need no key,
- * so there the permission is enough; `local` and `replay` send nothing and need
- * neither. With `replay_only` nothing is asked for, whatever else is set.
- * @throws {ConfigValidationError} where a key has characters that no key has
+ * Checks whether requests may be sent to a configuration's provider, which may cost money. This requires the provider's
+ * key and a permission, which is `EVENHAND_LLM_ALLOW_LIVE=1` or `live`. A compatible server may need no key, so for it
+ * the permission is enough. `local` and `replay` send nothing and need neither. With `replay_only`, nothing is sent
+ * under any other settings.
+ * @throws {ConfigValidationError} if a key has invalid characters
  * @example
  * ```ts
  * import { liveAccess } from 'evenhand/llm-evals';
@@ -259,7 +255,7 @@ export function liveAccess(
     return allowed('live calls are allowed by EVENHAND_LLM_ALLOW_LIVE');
   }
   return refused(
-    'live calls are not allowed, since EVENHAND_LLM_ALLOW_LIVE is not 1',
+    'live calls are not allowed, because EVENHAND_LLM_ALLOW_LIVE is not 1',
     'Set EVENHAND_LLM_ALLOW_LIVE=1, or use --live, if the calls may be paid for.',
   );
 }

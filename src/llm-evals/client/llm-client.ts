@@ -1,10 +1,10 @@
 import type { OptionNames } from '../../internal/arguments.ts';
 import type { LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 
-/** Why an answer ended. */
+/** The reason why an answer ended. */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'refusal' | 'other';
 
-/** What an answer took, as the provider counts. */
+/** The token usage of an answer, as counted by the provider. */
 export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -14,21 +14,21 @@ export interface TokenUsage {
 export interface Completion {
   readonly text: string;
   readonly finishReason: FinishReason;
-  /** Whether the provider itself says that this is a refusal; left out where it does not say. */
+  /** Whether the provider flags it as a refusal; omitted if the provider does not report this. */
   readonly isRefusal?: boolean | undefined;
-  /** null where the provider does not say. */
+  /** null if the provider does not report it. */
   readonly usage: TokenUsage | null;
-  /** Whether it was known already, so that nothing was sent. */
+  /** Whether it was already known, so that nothing was sent. */
   readonly cached: boolean;
   readonly latencyMillis: number;
 }
 
-/** What goes along with a prompt. */
+/** Options sent with a prompt. */
 export interface CompletionOptions {
   /** @defaultValue none */
   readonly params?: LLMParams | undefined;
   /**
-   * Which of several answers to the same prompt this is, from 0; part of the cache's key.
+   * The index, from 0, among several answers to the same prompt; part of the cache's key.
    * @defaultValue 0
    */
   readonly repeat?: number | undefined;
@@ -38,25 +38,25 @@ export interface CompletionOptions {
 /** Lists the options of {@link CompletionOptions}. */
 export const COMPLETION_OPTION_NAMES: OptionNames<CompletionOptions> = { params: true, repeat: true, signal: true };
 
-/** Something that answers prompts. */
+/** A client that answers prompts. */
 export interface LLMClient {
-  /** Tells one model from another in cache keys and transcripts: provider, address and model. Without secrets. */
+  /** Identifies the model in cache keys and transcripts: provider, address and model. Without secrets. */
   readonly id: string;
   /**
-   * Answers one prompt; one attempt, unless the client says otherwise.
+   * Answers one prompt. Makes one attempt, unless the client documents otherwise.
    * @throws {LLMClientError} whose context is a {@link ClientFault}
-   * @throws {CacheMissError} where only known answers may be given
+   * @throws {CacheMissError} if only known answers may be returned
    */
   complete(prompt: string, options?: CompletionOptions): Promise<Completion>;
 }
 
-/** What went wrong with a request. */
+/** The kind of failure of a request. */
 export type FaultKind =
   /** The key is missing, wrong or not allowed (401, 403). */
   | 'auth'
   /** There is no such model or address (404). */
   | 'not_found'
-  /** This one request is refused as it is (400, 413, 422). */
+  /** This request is rejected as it is (400, 413, 422). */
   | 'bad_request'
   /** Too many requests for now (429). */
   | 'rate_limit'
@@ -70,7 +70,7 @@ export type FaultKind =
   /** The answer is not what the provider promises. */
   | 'malformed'
   | 'cancelled'
-  /** A function of the user's threw. */
+  /** A user function threw. */
   | 'function';
 
 /** The context of an LLMClientError. */

@@ -16,20 +16,21 @@ import { redactKeys, redactSecrets } from './secrets.ts';
 const FINISH_REASONS: readonly FinishReason[] = ['stop', 'length', 'content_filter', 'refusal', 'other'];
 
 /**
- * What a function gave, as a completion.
- * @throws {LLMClientError} of kind `function`, for what is neither a text nor an object with one, or has a field of another kind
+ * Converts the result of a function to a completion.
+ * @throws {LLMClientError} of kind `function`, if the result is neither a text nor an object with one, or a field has
+ * the wrong type
  */
 function toCompletion(id: string, given: unknown, latencyMillis: number): Completion {
   const fields = typeof given === 'string' ? { text: given } : fieldsOf(given);
-  if (fields === undefined) throw invalid(id, 'must give a text or an object with one', kindOf(given));
+  if (fields === undefined) throw invalid(id, 'must return a text or an object with one', kindOf(given));
   const { text, finishReason = 'stop', isRefusal, usage = null, cached = false } = fields as Record<string, unknown>;
-  if (typeof text !== 'string') throw invalid(id, 'must give an object whose text is a text', kindOf(text));
+  if (typeof text !== 'string') throw invalid(id, 'must return an object whose text is a string', kindOf(text));
   const reason = FINISH_REASONS.find((known) => known === finishReason);
   if (reason === undefined) {
-    throw invalid(id, `must give one of ${FINISH_REASONS.join(', ')} as finishReason`, kindOf(finishReason));
+    throw invalid(id, `must return one of ${FINISH_REASONS.join(', ')} as finishReason`, kindOf(finishReason));
   }
   if (isRefusal !== undefined && typeof isRefusal !== 'boolean') {
-    throw invalid(id, 'must give true or false as isRefusal', kindOf(isRefusal));
+    throw invalid(id, 'must return true or false as isRefusal', kindOf(isRefusal));
   }
   const took = (fields as Record<string, unknown>)['latencyMillis'];
   return Object.freeze({
@@ -48,14 +49,14 @@ function toUsage(id: string, given: unknown): TokenUsage | null {
   const inputTokens = countOf(fields?.['inputTokens']);
   const outputTokens = countOf(fields?.['outputTokens']);
   if (inputTokens !== undefined && outputTokens !== undefined) return { inputTokens, outputTokens };
-  throw invalid(id, 'must give counts of tokens as usage: { inputTokens, outputTokens }', kindOf(given));
+  throw invalid(id, 'must return token counts as usage: { inputTokens, outputTokens }', kindOf(given));
 }
 
 function invalid(id: string, required: string, came: string): LLMClientError {
   return clientError('function', `The function of ${id} ${required}. Got ${came} instead.`);
 }
 
-/** What came, without showing a text that may be long. */
+/** Describes a value without showing a text, which may be long. */
 function kindOf(given: unknown): string {
   if (given === null || given === undefined) return String(given);
   if (typeof given === 'number' || typeof given === 'boolean') return `the ${typeof given} ${String(given)}`;
@@ -64,13 +65,13 @@ function kindOf(given: unknown): string {
   return kind === 'object' ? 'an object' : `a ${kind === 'string' ? 'text' : kind}`;
 }
 
-/** What a function is told beside the prompt. */
+/** The options passed to a function with the prompt. */
 export interface AnswerOptions extends CompletionOptions {
   readonly params: NonNullable<CompletionOptions['params']>;
   readonly repeat: number;
 }
 
-/** A function that answers prompts: with a text, or with what else it knows of the answer. */
+/** A function that answers prompts: with a text, or with an object that has more information on the answer. */
 export type AnswerFunction = (
   prompt: string,
   options: AnswerOptions,
@@ -79,8 +80,8 @@ export type AnswerFunction = (
 /** Options of {@link LLMEvalAdapter}. */
 export interface LLMEvalAdapterOptions {
   /**
-   * Tells one model from another in caches and transcripts: change it when the function changes.
-   * @defaultValue the client's own; 'function:' and the function's name
+   * Identifies the model in caches and transcripts. Change it when the function changes.
+   * @defaultValue the client's id; 'function:' and the function's name for a function
    */
   readonly id?: string | undefined;
 }
@@ -88,16 +89,14 @@ export interface LLMEvalAdapterOptions {
 const LLM_EVAL_ADAPTER_OPTION_NAMES: OptionNames<LLMEvalAdapterOptions> = { id: true };
 
 /**
- * Any function, or any client, as a client: a model in the same process, an
- * SDK, a chain of calls with retrieval and tools.
+ * Wraps any function or client as a client: a model in the same process, an SDK, a chain of calls with retrieval and
+ * tools.
  *
- * The function gives a text, or `{ text, finishReason?, isRefusal?, usage? }`.
- * What it throws becomes an `LLMClientError` of kind `function` with the error
- * as its cause, not to be repeated unless it has a `status` of 408, 409, 429 or
- * 500 and above; a client's own errors pass as they are. A cancelled request
- * ends at once, whether or not the function looks at the signal. Values of the
- * key variables are taken out of answers and messages.
- * @throws {ValueError} for what is neither a function nor a client
+ * The function returns a text, or `{ text, finishReason?, isRefusal?, usage? }`. Its errors become an `LLMClientError`
+ * of kind `function` with the error as its cause. They are retryable only with a `status` of 408, 409, 429 or 500 and
+ * above. A client's own errors pass unchanged. A cancelled request ends at once, even if the function ignores the
+ * signal. Values of the key variables are redacted from answers and messages.
+ * @throws {ValueError} if the target is neither a function nor a client
  * @example
  * ```ts
  * import { LLMEvalAdapter } from 'evenhand/llm-evals';
@@ -151,7 +150,7 @@ function isClient(target: unknown): target is LLMClient {
   );
 }
 
-/** What work gives, or the error of its end, whichever comes first. */
+/** Waits for the work or for cancellation, whichever comes first. */
 async function untilCancelled<T>(id: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   if (signal === undefined) return work();
   let cancel = (): void => undefined;
@@ -174,7 +173,9 @@ function toFault(id: string, thrown: unknown, signal: AbortSignal | undefined): 
   return functionError(id, thrown);
 }
 
-/** Whether an error is one that a client may throw, as {@link LLMClient} says; a run reads its context. */
+/**
+ * Returns whether an error is one that a client may throw, as defined by {@link LLMClient}. A run reads its context.
+ */
 function isClientError({ name, context }: FairnessToolkitError): boolean {
   if (name === 'CacheMissError') return true;
   return (
@@ -192,14 +193,14 @@ function functionError(id: string, thrown: unknown): LLMClientError {
   });
 }
 
-/** SDKs put the status of HTTP on their errors. */
+/** Returns the HTTP status that SDKs put on their errors. */
 function statusOf(thrown: unknown): number | null {
   if (typeof thrown !== 'object' || thrown === null || !('status' in thrown)) return null;
   const { status } = thrown;
   return typeof status === 'number' && Number.isInteger(status) && status >= 100 && status < 600 ? status : null;
 }
 
-/** What was thrown; where it shows a secret, an error with its words and without the secret. */
+/** Returns the thrown value, or, if it shows a secret, an error with its redacted message. */
 function withoutSecrets(thrown: unknown): unknown {
   const shown = inspect(thrown, { depth: 6 });
   const redacted = redactSecrets(shown);

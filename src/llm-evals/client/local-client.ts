@@ -5,7 +5,7 @@ import { refuseCancelled } from './client-error.ts';
 import type { LLMClient } from './llm-client.ts';
 import { redactSecrets } from './secrets.ts';
 
-/** How an answer begins, goes on and ends. No part says anything of anybody, and none is a refusal. */
+/** The possible first, middle and last sentences of an answer. No sentence is about anybody, and none is a refusal. */
 export const OPENINGS: readonly string[] = [
   'Here is a short answer.',
   'Thank you for the question.',
@@ -48,7 +48,7 @@ export const CLOSINGS: readonly string[] = [
 /** Options of {@link createLocalClient}. */
 export interface LocalClientOptions {
   /**
-   * A name for the id.
+   * The model name in the id.
    * @defaultValue 'stub'
    */
   readonly model?: string | undefined;
@@ -57,14 +57,13 @@ export interface LocalClientOptions {
 const LOCAL_CLIENT_OPTION_NAMES: OptionNames<LocalClientOptions> = { model: true };
 
 /**
- * A stub that answers without a network and without a model, so that a
- * configuration can be tried, and tested, without a key. It measures nothing:
- * its answers are general sentences, chosen by the SHA-256 of the prompt and
- * the repeat, so that they differ from prompt to prompt by chance and no group
- * has an advantage. The same prompt and repeat give the same answer everywhere.
+ * Creates a stub that answers without a network and without a model, so that a configuration can be tested without a
+ * key. It measures nothing: its answers are general sentences, chosen by the SHA-256 of the prompt and the repeat, so
+ * that they differ from prompt to prompt by chance and no group has an advantage. The same prompt and repeat give the
+ * same answer everywhere.
  *
- * A question with the options (a), (b), … is answered with one of them. Params
- * are not looked at. Tokens are estimated as a quarter of the characters.
+ * A question with the options (a), (b), … is answered with one of them. Params are ignored. Tokens are estimated as a
+ * quarter of the characters.
  * @example
  * ```ts
  * import { createLocalClient } from 'evenhand/llm-evals';
@@ -97,7 +96,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LLMClient {
   });
 }
 
-/** An answer chosen by a digest; each choice takes bytes of its own. */
+/** Chooses an answer by a digest. Each choice uses different bytes. */
 function answerTo(prompt: string, digest: Buffer): string {
   const pick = <T>(choices: readonly T[], offset: number): T =>
     choices[digest.readUInt32BE(offset) % choices.length] as T;
@@ -106,7 +105,7 @@ function answerTo(prompt: string, digest: Buffer): string {
   return [pick(OPENINGS, 0), pick(MIDDLES, 4), pick(CLOSINGS, 8)].join(' ');
 }
 
-/** The options (a), (b), … of a question, each with its letter. */
+/** Finds the options (a), (b), … of a question, each with its letter. */
 function optionsOf(prompt: string): readonly string[] {
   const found = [...prompt.matchAll(/\(([a-e])\)[^\S\n]*(.*?)(?=[^\S\n]*\([a-e]\)|\n|$)/g)].map(
     ([, letter = '', text = '']) => ({ letter, text }),

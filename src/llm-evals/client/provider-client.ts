@@ -14,7 +14,7 @@ import type { AnswerRecord } from './transcript.ts';
 /** Options of {@link createProviderClient}. */
 export interface ProviderClientOptions {
   /**
-   * Where keys are read from.
+   * The environment variables with the keys.
    * @defaultValue process.env
    */
   readonly env?: Environment | undefined;
@@ -27,12 +27,12 @@ export interface ProviderClientOptions {
 
 const PROVIDER_CLIENT_OPTION_NAMES: OptionNames<ProviderClientOptions> = { env: true, records: true };
 
-/** What of a configuration makes a client. */
+/** The parts of a configuration that define a client. */
 export type ClientConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' | 'timeoutMillis' | 'params'>;
 
 /**
- * The client of a configuration's provider, as it is: without a cache, retries
- * or a permission to spend, for which see {@link liveAccess}.
+ * Creates the plain client of a configuration's provider, without a cache, retries or a permission check; for the
+ * latter see {@link liveAccess}.
  *
  * | provider | key | where |
  * |---|---|---|
@@ -41,13 +41,13 @@ export type ClientConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' 
  * | compatible | EVENHAND_LLM_API_KEY, if the server needs one | base_url; with a key, EVENHAND_LLM_BASE_URL names its host too |
  * | local, replay | none | nothing is sent |
  *
- * A `base_url` may name this machine for all. Another host gets a key only where
- * the environment names it too, with scheme and port (`OPENAI_BASE_URL`,
- * `ANTHROPIC_BASE_URL`, `EVENHAND_LLM_BASE_URL`), so that no configuration file
- * can send a key elsewhere. A missing key fails with the first prompt, not here:
- * where every answer is known already, none is needed.
- * @throws {ConfigValidationError} for an address that may not have the key, an invalid one, params that the client sets itself, or `replay` without records
- * @throws {ValueError} for an unknown provider
+ * A `base_url` may name this machine for all providers. Another host receives a key only if the environment names it
+ * too, with scheme and port (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, `EVENHAND_LLM_BASE_URL`), so that no
+ * configuration file can send a key elsewhere. A missing key fails at the first prompt, not here, because none is
+ * needed if every answer is known.
+ * @throws {ConfigValidationError} if the address is invalid or must not receive the key, params contain settings that
+ * the client sets itself, or `replay` has no records
+ * @throws {ValueError} if the provider is unknown
  * @example
  * ```ts
  * import { createProviderClient } from 'evenhand/llm-evals';
@@ -72,6 +72,6 @@ export function createProviderClient(config: ClientConfig, options: ProviderClie
   if (records !== undefined) return createReplayClient(records);
   throw new ConfigValidationError('The provider replay needs recorded answers.', {
     context: { parameter: 'replay_path' },
-    suggestion: 'Name the file of answers as replay_path.',
+    suggestion: 'Set replay_path to the file of answers.',
   });
 }

@@ -9,7 +9,7 @@ import type { AnswerRecord } from './transcript.ts';
 export interface ReplayClientOptions {
   /**
    * The client's id.
-   * @defaultValue 'replay:' and the model of the records, or 'replay:records' where there are several
+   * @defaultValue 'replay:' and the model of the records, or 'replay:records' if there are several
    */
   readonly id?: string | undefined;
 }
@@ -17,12 +17,13 @@ export interface ReplayClientOptions {
 const REPLAY_CLIENT_OPTION_NAMES: OptionNames<ReplayClientOptions> = { id: true };
 
 /**
- * A client that gives recorded answers, by prompt and repeat, and sends nothing.
+ * Creates a client that returns recorded answers, by prompt and repeat, and sends nothing.
  *
- * A repeat beyond those recorded is no other repeat's answer but a miss. A
- * recorded failure fails again, in the same way; where a prompt failed and was
- * answered later, the answer counts. Of several answers to one request the last counts.
- * @throws {DataValidationError} where two answers to one prompt and repeat are of different models or params, so that none of them is the right one
+ * A repeat that was not recorded is a miss, not answered by another repeat. A recorded failure fails again in the same
+ * way. If a prompt failed and was answered later, the answer is used. Of several answers to one request, the last is
+ * used.
+ * @throws {DataValidationError} if two answers to one prompt and repeat are of different models or params, so that the
+ * right one is unknown
  * @example
  * ```ts
  * import { createReplayClient } from 'evenhand/llm-evals';
@@ -54,7 +55,7 @@ export function createReplayClient(records: Iterable<AnswerRecord>, options: Rep
   });
 }
 
-/** A prompt may hold any character; the number ends at the first space. */
+/** Builds a map key. A prompt may contain any character; the number ends at the first space. */
 function requestName(prompt: string, repeat: number): string {
   return `${String(repeat)} ${prompt}`;
 }
@@ -67,7 +68,7 @@ function index(records: Iterable<AnswerRecord>): { byRequest: Map<string, Answer
     const name = requestName(record.prompt, record.repeat);
     const known = byRequest.get(name);
     if (known !== undefined) refuseRival(known, record, place);
-    // An answer is not forgotten for a later failure.
+    // A later failure does not replace an answer.
     if (record.text !== null || known === undefined || known.text === null) byRequest.set(name, record);
     models.add(record.model);
     place++;
@@ -83,7 +84,7 @@ function refuseRival(known: AnswerRecord, record: AnswerRecord, place: number): 
     `The records have two answers to one prompt and repeat, ${redactSecrets(what)}; the second is at index ${String(place)}: ${beginningOf(record.prompt)}.`,
     {
       context: { argument: 'records', index: place, repeat: record.repeat },
-      suggestion: 'Give the records of one model and one configuration.',
+      suggestion: 'Use the records of one model and one configuration.',
     },
   );
 }
@@ -100,7 +101,10 @@ function toCompletion(record: AnswerRecord, text: string): Completion {
   });
 }
 
-/** Another attempt would find the same record, and other prompts may have answers. */
+/**
+ * Creates an error that is neither retryable nor fatal: another attempt would find the same record, and other prompts
+ * may have answers.
+ */
 function failAgain({ error }: AnswerRecord): Error {
   const kind = error === null || error.kind === 'not_sent' ? 'malformed' : error.kind;
   return clientError(kind, redactSecrets(`Recorded: ${error?.message ?? ''}`), { isRetryable: false, isFatal: false });
@@ -112,14 +116,14 @@ function miss(prompt: string, repeat: number, known: ReadonlyMap<string, AnswerR
   return new CacheMissError(`The records have no ${what} ${beginningOf(prompt)}.`, {
     context: { repeat, promptStart: redactSecrets(prompt.slice(0, MAX_SHOWN)) },
     suggestion: isKnownPrompt
-      ? 'Lower repeats to what was recorded, or record more answers.'
+      ? 'Lower repeats to the recorded number, or record more answers.'
       : 'Check that the templates and dimensions are those of the recorded run.',
   });
 }
 
 const MAX_SHOWN = 60;
 
-/** A prompt as an error shows it. */
+/** Shortens a prompt for an error. */
 function beginningOf(prompt: string): string {
   const line = redactSecrets(prompt).replaceAll(/\s+/g, ' ').trim();
   return `'${line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line}'`;

@@ -1,26 +1,29 @@
-/** Variables of a process, as `process.env` has them. */
+/** Environment variables of a process, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables that keys are read from; nothing else is a key to this package. */
+/** The environment variables with keys. No other value counts as a key. */
 const KEY_VARIABLES = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'EVENHAND_LLM_API_KEY'] as const;
 
-/** What stands in a secret's place. */
+/** The replacement of a secret. */
 export const REDACTED = '[redacted]';
 
-/** Shorter values stand for no key, as `none` and `ollama`: to take them out would spoil answers that have the word. */
+/**
+ * The minimum length of a key. Shorter values are placeholders such as `none` and `ollama`; redacting them would damage
+ * answers that contain the word.
+ */
 const SHORTEST_KEY = 8;
 
 /**
- * How providers' keys begin, and how much must follow to be no name: `sk-learn` is none. Stars, as providers show keys.
- * What is looked for ahead is bounded here and below, so that no text takes long.
+ * Matches the prefixes of providers' keys, with enough characters to exclude names: `sk-learn` is not a key. Asterisks
+ * occur in keys that providers show. Lookaheads are bounded here and below, so that no text takes long.
  */
 const KEY_LIKE =
   /(?<![A-Za-z0-9])(?:(?:sk|rk|xai|pplx|nvapi)-(?=[\w*-]{0,200}[\d*])[\w*-]{12,}|(?:gsk|hf|r8|ghp|gho|ghs|github_pat)_\w{16,}|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{16}|eyJ[\w-]{8,2000}\.[\w-]{8,}\.[\w-]*)/;
 
-/** `Bearer` before anything that is no plain word. */
+/** Matches `Bearer` before anything that is not a plain word. */
 const BEARER = /\bbearer\s+(?:(?=[\w.~+/*-]{0,200}[\d_.~+/*-])[\w.~+/*-]{6,}|\w{16,})=*/i;
 
-/** A header or a field that holds a key, with what it holds. */
+/** Matches a header or a field that holds a key, with its value. */
 const KEY_FIELD =
   /\b((?:x-|x-goog-)?api[-_]?key|authorization)(["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;}]{4,}/i;
 
@@ -28,12 +31,11 @@ const KEY_FIELD =
 const CREDENTIALS_IN_ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]{0,200}:[^\s/@]{1,400}@/i;
 
 /**
- * A text without secrets: without the values of {@link KEY_VARIABLES}, as they
- * stand, in an address or in base64, and without whatever looks like a key
- * (`sk-…`, `Bearer …`, `x-api-key: …`, a password in an address).
+ * Redacts secrets in a text: the values of {@link KEY_VARIABLES}, plain, URL-encoded or in base64, and everything that
+ * looks like a key (`sk-…`, `Bearer …`, `x-api-key: …`, a password in an address).
  *
- * For messages. It may take out more than secrets, so answers go through
- * {@link redactKeys}. Values under 8 characters are taken for no key.
+ * Use it for messages. It may redact more than secrets, so answers use {@link redactKeys}. Values under 8 characters
+ * are not treated as keys.
  * @example
  * ```ts
  * import { redactSecrets } from 'evenhand/llm-evals';
@@ -48,21 +50,21 @@ export function redactSecrets(text: string, env: Environment = process.env): str
   return redactKeyLike(redactKeys(text, env));
 }
 
-/** A text without the values of {@link KEY_VARIABLES}, and otherwise as it was. */
+/** Redacts the values of {@link KEY_VARIABLES}, and leaves the rest of the text unchanged. */
 export function redactKeys(text: string, env: Environment = process.env): string {
   return redactorOf(env)(text);
 }
 
-/** {@link redactKeys} for an environment that stays the same. */
+/** Returns {@link redactKeys} for an environment that does not change. */
 export function redactorOf(env: Environment): (text: string) => string {
-  // The longest first: what holds another form is not torn in two.
+  // The longest first, so that a form that contains another one is replaced completely.
   const forms = [...new Set(KEY_VARIABLES.flatMap((variable) => formsOf(env[variable] ?? '')))].sort(
     (a, b) => b.length - a.length,
   );
   return (text) => forms.reduce((redacted, form) => redacted.replaceAll(form, REDACTED), text);
 }
 
-/** A text without what looks like a key. */
+/** Redacts everything that looks like a key. */
 function redactKeyLike(text: string): string {
   const everywhere = (pattern: RegExp): RegExp => new RegExp(pattern, `${pattern.flags}g`);
   return text
@@ -72,7 +74,7 @@ function redactKeyLike(text: string): string {
     .replaceAll(everywhere(CREDENTIALS_IN_ADDRESS), `$1${REDACTED}@`);
 }
 
-/** The ways in which a key may come back. */
+/** Lists the forms in which a key may be returned. */
 function formsOf(value: string): string[] {
   const key = value.trim();
   if (key.length < SHORTEST_KEY) return [];
@@ -81,7 +83,10 @@ function formsOf(value: string): string[] {
   return [value, key, encoded, lowerEncoded, JSON.stringify(key).slice(1, -1), ...base64Forms(key)];
 }
 
-/** Base64 of a text with the key in it: by where in three bytes the key begins, the part that its neighbours do not change. */
+/**
+ * Returns the base64 forms of a text that contains the key. For each position of the key within three bytes, this is
+ * the part that its neighbours do not change.
+ */
 function base64Forms(key: string): string[] {
   const bytes = Buffer.from(key);
   return [0, 1, 2].flatMap((offset) => {
@@ -92,10 +97,9 @@ function base64Forms(key: string): string[] {
 }
 
 /**
- * Whether a value of a configuration looks like a key, so that it is refused
- * there: begins as providers' keys do, has a header's or an address's form of
- * one, or has 24 letters and digits in a row that change between kinds as no
- * word does. Digests (40 or 64 hexadecimal digits) and `${VARIABLE}` are none.
+ * Returns whether a value of a configuration looks like a key, and is therefore rejected. It does if it has the prefix
+ * of a provider's key, the form of a key in a header or an address, or a run of 24 letters and digits that mixes kinds
+ * unlike a word. Digests (40 or 64 hexadecimal digits) and `${VARIABLE}` do not count.
  * @example
  * ```ts
  * import { looksLikeSecret } from 'evenhand/llm-evals';
@@ -111,7 +115,7 @@ export function looksLikeSecret(value: unknown): boolean {
   return (value.match(/[A-Za-z0-9]{24,}/g) ?? []).some(isScrambled);
 }
 
-/** Whether letters and digits change places as in a random text. */
+/** Returns whether letters and digits alternate as in random text. */
 function isScrambled(run: string): boolean {
   if (/^[0-9a-f]+$/i.test(run) && (run.length === 40 || run.length === 64)) return false;
   const kinds = run

@@ -1,36 +1,36 @@
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { FaultKind, FinishReason } from './llm-client.ts';
 
-/** Why there is no answer. */
+/** The reason why there is no answer. */
 export interface AnswerFault {
-  /** `not_sent`: a budget was spent, or the run was stopped, before it. */
+  /** `not_sent`: a budget was spent, or the run was stopped, before the request. */
   readonly kind: FaultKind | 'not_sent';
   /** Without secrets. */
   readonly message: string;
 }
 
-/** What came of one request: a line of the transcript file. */
+/** The result of one request: a line of the transcript file. */
 export interface AnswerRecord {
-  /** SHA-256 of what was asked of whom; see `requestKey`. */
+  /** The SHA-256 of the request's identity; see `requestKey`. */
   readonly key: string;
   /** The client's id. */
   readonly model: string;
   readonly prompt: string;
   readonly repeat: number;
-  /** null where there is no answer, and then `error` says why. */
+  /** null if there is no answer; then `error` states the reason. */
   readonly text: string | null;
   readonly error: AnswerFault | null;
   readonly finishReason: FinishReason | null;
-  /** What the provider says; null where it does not. */
+  /** The provider's refusal flag; null if it does not report one. */
   readonly isRefusal: boolean | null;
-  /** null where the provider does not say. */
+  /** null if the provider does not report it. */
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly cached: boolean;
   readonly latencyMillis: number;
-  /** Requests that it took; 0 for a known answer. */
+  /** The number of requests sent; 0 for a known answer. */
   readonly attempts: number;
 }
 
-/** An answer as an evaluator sees it: what it was asked for, and what came. */
+/** An answer as an evaluator receives it: the planned prompt and its result. */
 export interface Transcript extends PlannedPrompt, AnswerRecord {}

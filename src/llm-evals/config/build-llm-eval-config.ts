@@ -8,12 +8,12 @@ import {
   type LLMProvider,
 } from '../../schemas/llm-eval/llm-eval-document.ts';
 
-/** The models of providers that need no name of one. */
+/** The default models of providers that do not require one. */
 export const DEFAULT_MODELS: Readonly<Partial<Record<LLMProvider, string>>> = { local: 'stub', replay: 'replay' };
 
-/** A configuration out of fields that were checked: defaults filled in, camelCase, frozen. */
+/** Builds a frozen configuration in camelCase from validated fields, with defaults filled in. */
 export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalConfig {
-  // Every field that may not be left out was read, or there would have been a fault.
+  // Every required field was read, or there would have been an error.
   const document = fields as LLMEvalDocument;
   return freezeDeep({
     provider: document.provider,
@@ -41,7 +41,7 @@ export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalCon
   });
 }
 
-/** The section, with what is left out as empty. */
+/** Builds the section, with omitted parts empty. */
 export function buildCounterfactual(section: NonNullable<LLMEvalDocument['counterfactual']>): CounterfactualConfig {
   const { template = [], dimensions, defaults = {}, name_pools: namePools = {} } = section;
   const { control_dimension: controlDimension } = section;
@@ -54,7 +54,7 @@ export function buildCounterfactual(section: NonNullable<LLMEvalDocument['counte
   };
 }
 
-/** Whether there is what an evaluator scores. */
+/** Returns whether the configuration has material that an evaluator can score. */
 export function hasMaterial(evaluator: EvaluatorName, fields: Partial<LLMEvalDocument>): boolean {
   const { counterfactual, prompt_templates: templates = {}, bbq_path: bbqPath } = fields;
   const hasPrompts = Object.keys(templates).length > 0 || (counterfactual?.template?.length ?? 0) > 0;

@@ -3,19 +3,19 @@ import { isMapping } from '../../internal/values.ts';
 import { renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
 import { COUNTERFACTUAL_KEYS, LLM_EVAL_FIELDS, PRICE_KEYS } from '../../schemas/llm-eval/llm-eval-document.ts';
 
-/** How configurations of language-model evaluations are read, and spoken of. */
+/** The aliases and wording for configurations of language model evaluations. */
 export const LLM_EVAL_DIALECT: ConfigDialect = {
   aliases: new Map(),
   textKeys: [],
-  beginning: 'Start with what is asked, as in prompt_templates: { advice: How do I ask for a raise? }.',
-  insteadOfMerging: 'Write the keys out.',
+  beginning: 'Start with the prompts, as in prompt_templates: { advice: How do I ask for a raise? }.',
+  insteadOfMerging: 'Write all keys explicitly.',
   listing: "Every key is listed by 'evenhand config schema --kind llm-eval'.",
 };
 
-/** What a parsed configuration calls differently than a file. */
+/** Keys that have a different name in a parsed configuration than in a file. */
 export const PARSED_NAMES: ReadonlyMap<string, string> = new Map([['timeout_millis', 'timeout_ms']]);
 
-/** A configuration with its declared keys in snake_case; keys that are data, and unknown ones, are as they were. */
+/** Converts declared keys to snake_case. Keys that are data, and unknown ones, stay unchanged. */
 export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknown {
   const none = new Map<string, never>();
   const prices = renameEach((price, path) => renameKeys(price, path, PRICE_KEYS, none, renaming), renaming);
@@ -30,7 +30,7 @@ export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknow
   return renameKeys(value, [], Object.keys(LLM_EVAL_FIELDS), inner, renaming);
 }
 
-/** What a parsed configuration has for nothing is left out of a document: null, and an empty list of templates. */
+/** Omits the empty values of a parsed configuration from a document: null, and an empty list of templates. */
 export function withoutNothing(value: unknown): unknown {
   if (!isMapping(value)) return value;
   const given = Object.entries(value).filter(([, field]) => field !== null);

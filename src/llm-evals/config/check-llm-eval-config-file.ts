@@ -7,16 +7,16 @@ import { LLM_EVAL_FIELDS, type LLMEvalConfig } from '../../schemas/llm-eval/llm-
 import { lintPairs, planCounterfactual } from '../plan/counterfactual/index.ts';
 import { loadLlmEvalConfig } from './load-llm-eval-config.ts';
 
-/** What a configuration file of an evaluation comes to. */
+/** The result of checking the configuration file of an evaluation. */
 export interface LlmEvalConfigCheck {
   readonly file: string;
-  /** What is wrong, in the order of the text; nothing where it can be used. */
+  /** The problems, in the order of the text; empty if the file is valid. */
   readonly faults: readonly ConfigFault[];
-  /** null where there are faults. */
+  /** null if there are problems. */
   readonly config: LLMEvalConfig | null;
 }
 
-/** Checks a configuration file of an evaluation: as it is read, and the pairs of prompts that it comes to. */
+/** Checks the configuration file of an evaluation: its content, and the resulting pairs of prompts. */
 export async function checkLlmEvalConfigFile(file: string): Promise<LlmEvalConfigCheck> {
   try {
     const config = await loadLlmEvalConfig(file);
@@ -28,7 +28,7 @@ export async function checkLlmEvalConfigFile(file: string): Promise<LlmEvalConfi
   }
 }
 
-/** Pairs that are refused have no one place in the file. */
+/** Lists the problems of an error. Rejected pairs have no position in the file. */
 function faultsOf(error: ConfigValidationError, file: string): readonly ConfigFault[] {
   const faults = error.context['faults'];
   if (Array.isArray(faults)) return faults as ConfigFault[];
@@ -36,10 +36,13 @@ function faultsOf(error: ConfigValidationError, file: string): readonly ConfigFa
   return [{ file, line: null, column: null, key: 'counterfactual', message, suggestion: error.suggestion ?? '' }];
 }
 
-/** A file's bytes at most, to tell what kind it is. */
+/** The maximum number of bytes read to determine the kind of a file. */
 const LARGEST_BYTES = 2 ** 20;
 
-/** Whether a file has keys that only an evaluation of a language model has, and none that a pipeline must have. */
+/**
+ * Returns whether a file has keys that only a language model evaluation has, and none of the keys required for a
+ * pipeline.
+ */
 export async function isLlmEvalConfigFile(file: string): Promise<boolean> {
   const { text } = await readTextFile(file, LARGEST_BYTES);
   const value = text === null ? null : (await readYaml(text)).value;

@@ -8,7 +8,7 @@ import { buildCounterfactual } from './build-llm-eval-config.ts';
 
 type Fields = Partial<LLMEvalDocument>;
 
-/** That templates can be filled, and that each is there once. */
+/** Checks that templates can be filled, and that there are no duplicates. */
 export function checkTemplates(fields: Fields): PathFault[] {
   const known = sourceOf(fields).counterfactual ?? { dimensions: {}, namePools: {} };
   const faults = [...textsOf(fields)].flatMap(([path, text]) =>
@@ -29,7 +29,9 @@ function* textsOf({ counterfactual, prompt_templates: named = {} }: Fields): Gen
   yield* Object.entries(named).map(([name, text]) => [['prompt_templates', name], text] as const);
 }
 
-/** Copies of a text would count as so many independent templates; white space makes no other text. */
+/**
+ * Checks for duplicate texts, which would count as independent templates. White space does not make texts different.
+ */
 function checkTwice(fields: Fields): PathFault[] {
   const places = new Map<string, KeyPath>();
   return [...textsOf(fields)].flatMap(([path, text]) => {
@@ -41,8 +43,8 @@ function checkTwice(fields: Fields): PathFault[] {
 }
 
 function textAgain(path: KeyPath, first: KeyPath): PathFault {
-  const message = `is the text of ${formatPath(first)} again, and would count as another`;
-  return faultAt(path, message, 'Take it out; to ask more often, raise repeats.');
+  const message = `is the text of ${formatPath(first)} again, and would count as a separate template`;
+  return faultAt(path, message, 'Remove it. To ask more often, increase repeats.');
 }
 
 function checkNames({ counterfactual, prompt_templates: named = {} }: Fields): PathFault[] {
@@ -55,14 +57,14 @@ function checkNames({ counterfactual, prompt_templates: named = {} }: Fields): P
       return [faultAt(path, message, 'Give it another name.', 'key')];
     }
     return numbered.includes(name)
-      ? [faultAt(path, `'${name}' is what a template of counterfactual is called`, 'Give it another name.', 'key')]
+      ? [faultAt(path, `'${name}' is the name of a template of counterfactual`, 'Give it another name.', 'key')]
       : [];
   });
 }
 
-/** That every dimension is in a template, and that the prompts are not too many. */
+/** Checks that every dimension is used in a template, and that there are not too many prompts. */
 export function checkUse(fields: Fields): PathFault[] {
-  // What cannot be filled may be where a dimension was meant.
+  // An invalid template may have been meant to use a dimension.
   if (checkTemplates(fields).length > 0) return [];
   const source = sourceOf(fields);
   const layouts = layoutsOf(source);
@@ -74,13 +76,13 @@ export function checkUse(fields: Fields): PathFault[] {
 
 function unusedDimension(name: string): PathFault {
   const path = ['counterfactual', 'dimensions', name];
-  const suggestion = `Write {${name}} in a template, or take the dimension out.`;
-  return faultAt(path, 'no template has a place for it', suggestion, 'key');
+  const suggestion = `Write {${name}} in a template, or remove the dimension.`;
+  return faultAt(path, 'no template uses it', suggestion, 'key');
 }
 
 function tooMany(count: number): PathFault {
   const [asked, most] = [count, MAX_PROMPTS].map((number) => number.toLocaleString('en-US'));
-  const message = `comes to ${String(asked)} prompts; at most ${String(most)} are planned`;
+  const message = `results in ${String(asked)} prompts; the maximum is ${String(most)}`;
   const suggestion = 'Give defaults to dimensions, so that fewer are crossed.';
   return faultAt(['counterfactual', 'dimensions'], message, suggestion, 'key');
 }

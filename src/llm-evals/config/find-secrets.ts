@@ -2,31 +2,31 @@ import { isMapping } from '../../internal/values.ts';
 import { formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
 import { looksLikeSecret, REDACTED, redactKeys } from '../client/secrets.ts';
 
-/** Keys that hold a secret, as they are without capitals, spaces and marks. */
+/** Matches keys that hold a secret, in lower case without spaces and marks. */
 const SECRET_KEY =
   /(?:(?:api|access|secret|private|auth|client|subscription)key|secret|password|passwd|passphrase|authorization|bearer|credentials?)$|^(?:key|auth|(?:api|auth|access|bearer|session|refresh)?token)$/;
 
-/** Mappings whose keys are names that the user gives. */
+/** Mappings whose keys are chosen by the user. */
 const OWN_NAMES = new Set(['prompttemplates', 'counterfactual', 'prices']);
 
-/** Which variable each provider's key is read from. */
+/** The environment variable of each provider's key. */
 const VARIABLES: Readonly<Partial<Record<string, string>>> = {
   openai: 'OPENAI_API_KEY',
   anthropic: 'ANTHROPIC_API_KEY',
   compatible: 'EVENHAND_LLM_API_KEY',
 };
 
-/** Everywhere that a configuration holds what looks like a key, or has a place for one. What it holds is not told. */
+/** Finds every part of a configuration that looks like a key, or is named like one. Does not report its content. */
 export function findSecrets(root: unknown): PathFault[] {
   const provider = isMapping(root) ? String(root['provider']) : '';
   const variable = VARIABLES[provider] ?? 'OPENAI_API_KEY, ANTHROPIC_API_KEY or EVENHAND_LLM_API_KEY';
-  const suggestion = `Take it out and set the variable ${variable}; a key that others have seen should be revoked.`;
+  const suggestion = `Remove it and set the environment variable ${variable}; revoke a key that others have seen.`;
   return secretsIn(root, [], new Set()).map((fault) => ({ ...fault, suggestion }));
 }
 
 type SecretFault = Omit<PathFault, 'suggestion'>;
 
-/** @param above what the value stands in: code may give a mapping that holds itself */
+/** @param above the enclosing values, because a mapping created in code may contain itself */
 function secretsIn(value: unknown, path: KeyPath, above: ReadonlySet<unknown>): SecretFault[] {
   if (typeof value === 'string') return holdsSecret(value) ? [fault(path, 'value', 'holds what looks like a key')] : [];
   if (typeof value !== 'object' || value === null || above.has(value)) return [];
@@ -35,7 +35,7 @@ function secretsIn(value: unknown, path: KeyPath, above: ReadonlySet<unknown>): 
   return Object.entries(value).flatMap(([key, inner]) => {
     const here = [...path, key];
     if (holdsSecret(key)) return [fault(here, 'key', 'has a key that looks like a secret')];
-    if (isSecretName(here)) return [fault(here, 'key', 'no key belongs in a configuration')];
+    if (isSecretName(here)) return [fault(here, 'key', 'a configuration must not contain keys')];
     return secretsIn(inner, here, around);
   });
 }
@@ -55,10 +55,14 @@ function isSecretName(path: KeyPath): boolean {
 }
 
 function fault(path: KeyPath, at: 'key' | 'value', message: string): SecretFault {
-  return { path, at, message: `${formatPath(concealedPath(path))}: ${message}; keys are read from variables only` };
+  return {
+    path,
+    at,
+    message: `${formatPath(concealedPath(path))}: ${message}; keys are read only from environment variables`,
+  };
 }
 
-/** A path that can be shown. */
+/** Returns a path without secrets. */
 export function concealedPath(path: KeyPath): KeyPath {
   return path.map((part) => (typeof part === 'string' && holdsSecret(part) ? REDACTED : part));
 }

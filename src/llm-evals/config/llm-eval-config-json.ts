@@ -3,8 +3,8 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import { describePairs, planCounterfactual } from '../plan/counterfactual/index.ts';
 
 /**
- * A configuration of an evaluation as plain data with the keys of a file, always
- * in the same order; `parseLlmEvalConfig` reads it back.
+ * Converts the configuration of an evaluation to plain data with the keys of a file, always in the same order.
+ * `parseLlmEvalConfig` reads it back.
  * @example
  * ```ts
  * import { llmEvalConfigToJson, parseLlmEvalConfig } from 'evenhand/llm-evals';
@@ -61,12 +61,12 @@ function counterfactualToJson({
   };
 }
 
-/** What a configuration of an evaluation means, a line for each part. */
+/** Describes a configuration, with a line for each part. */
 export function describeLlmEvalConfig(config: LLMEvalConfig): string[] {
   const plan = planCounterfactual(config);
   const distinct = new Set(plan.map(({ prompt }) => prompt)).size;
   return [
-    `Asks: ${config.model} of ${config.provider}${config.baseUrl === null ? '' : ` at ${config.baseUrl}`}.`,
+    `Model: ${config.model} (${config.provider})${config.baseUrl === null ? '' : ` at ${config.baseUrl}`}.`,
     `Scores: ${config.evaluators.join(', ')}.`,
     ...describePairs(plan).map((line) => `Compares: ${line}.`),
     `Prompts of templates: ${String(distinct)}, each asked ${config.repeats === 1 ? 'once, so that there is no noise floor' : `${String(config.repeats)} times`}.`,

@@ -7,17 +7,16 @@ import { LLM_EVAL_DIALECT, withoutNothing } from './canonical-llm-keys.ts';
 import { readLlmEvalConfig } from './read-llm-eval-config.ts';
 
 /**
- * Reads the configuration of an evaluation: a YAML or JSON file with the keys
- * that `evenhand config schema --kind llm-eval` lists. Defaults are filled in,
- * the result is frozen. Paths in it (cache_dir, replay_path, bbq_path) are
+ * Reads the configuration of an evaluation: a YAML or JSON file with the keys that `evenhand config schema --kind
+ * llm-eval` lists. Fills in defaults and freezes the result. Paths in it (cache_dir, replay_path, bbq_path) are
  * relative to the current folder.
  *
- * Without `evaluators` there are all that the file has material for:
- * counterfactual with its section, refusal, toxicity_sentiment and stereotype
- * with a template, and stereotype with bbq_path. They score the same answers, so
- * that more of them cost no more requests.
+ * Without `evaluators`, all evaluators with material in the file are used: counterfactual if it has that section,
+ * refusal, toxicity_sentiment and stereotype if it has a template, and stereotype if it has bbq_path. They score the
+ * same answers, so additional evaluators cost no more requests.
  * @param path the file
- * @throws {ConfigValidationError} where there is no file, or with all that is wrong in it, a line each; `context.faults` lists them with line, column and key. What looks like a secret is refused, and not told
+ * @throws {ConfigValidationError} if the file does not exist or is invalid, with one line for each problem;
+ * `context.faults` lists them with line, column and key. Values that look like secrets are rejected, and not shown
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs';
@@ -34,12 +33,11 @@ export async function loadLlmEvalConfig(path: string): Promise<LLMEvalConfig> {
 }
 
 /**
- * The configuration of an evaluation from the text of a file, or from plain
- * data. Data may have keys in snake_case or camelCase, so that what
- * {@link loadLlmEvalConfig} gave can be given back; a text is read as a file is,
- * which takes a promise.
- * @param file what the configuration is called in messages
- * @throws {ConfigValidationError} with all that is wrong, a line each
+ * Parses the configuration of an evaluation from the text of a file, or from plain data. Data may have keys in
+ * snake_case or camelCase, so that the result of {@link loadLlmEvalConfig} can be passed. A text is parsed like a file,
+ * and the result is a promise.
+ * @param file the name of the configuration in messages
+ * @throws {ConfigValidationError} if the configuration is invalid, with one line for each problem
  * @example
  * ```ts
  * import { parseLlmEvalConfig } from 'evenhand/llm-evals';
@@ -66,7 +64,7 @@ async function parseText(text: string, file: string): Promise<LLMEvalConfig> {
   return readLlmEvalConfig({ ...(await openText(text, file)), allowsCamelCase: false });
 }
 
-/** What a parser says of a text that is no YAML may quote a part of it, and that part may be a secret. */
+/** Parses YAML. A parser's message on invalid YAML may quote a secret, so messages are redacted. */
 async function openText(text: string, file: string): Promise<ConfigText> {
   try {
     return await openConfigText(text, file, LLM_EVAL_DIALECT);

@@ -15,7 +15,7 @@ import { concealedPath, findSecrets } from './find-secrets.ts';
 
 const PATH = ['counterfactual', 'name_pools'];
 
-/** That names are for every value of one dimension, and each for one value. */
+/** Checks that names cover every value of one dimension, and that each name has only one value. */
 function checkNamePools({ dimensions, name_pools: pools = {} }: Section): PathFault[] {
   const keys = Object.keys(pools);
   if (keys.length === 0) return [];
@@ -27,17 +27,17 @@ function checkKeys(keys: readonly string[], values: readonly string[]): PathFaul
   return keys
     .filter((key) => !values.includes(key))
     .map((key) =>
-      faultAt([...PATH, key], `'${key}' is no value of a dimension`, suggestNames(key, values, 'values'), 'key'),
+      faultAt([...PATH, key], `'${key}' is not a value of any dimension`, suggestNames(key, values, 'values'), 'key'),
     );
 }
 
-/** Names that stand for two dimensions at once would vary both. */
+/** Checks that all values are of one dimension. Names for two dimensions at once would vary both. */
 function checkWhole(keys: readonly string[], dimensions: Section['dimensions']): PathFault[] {
   const meant = Object.entries(dimensions).filter(([, values]) => values.some((value) => keys.includes(value)));
   const whole = meant.find(([, values]) => keys.every((key) => values.includes(key)));
   if (whole === undefined) {
     const names = meant.map(([name]) => name).join(' and ');
-    const suggestion = 'Keep one; for both make one dimension, as person: [Black woman, white man].';
+    const suggestion = 'Keep one. To vary both, use one dimension, such as person: [Black woman, white man].';
     return [faultAt(PATH, `must be for the values of one dimension; they are for ${names}`, suggestion, 'key')];
   }
   const [name, values] = whole;
@@ -61,7 +61,7 @@ function checkNames(pools: NonNullable<Section['name_pools']>): PathFault[] {
 
 type Section = NonNullable<LLMEvalDocument['counterfactual']>;
 
-/** What the parts of the section require of each other, templates apart. */
+/** Checks the consistency of the section, except templates. */
 function checkCounterfactual(section: Section | undefined): PathFault[] {
   if (section === undefined) return [];
   return [...checkDimensions(section), ...checkDefaults(section), ...checkNamePools(section), ...checkControl(section)];
@@ -70,7 +70,7 @@ function checkCounterfactual(section: Section | undefined): PathFault[] {
 function checkDimensions({ dimensions, name_pools: pools = {} }: Section): PathFault[] {
   const path = ['counterfactual', 'dimensions'];
   if (Object.keys(dimensions).length === 0) {
-    return [faultAt(path, 'must have one dimension at least', 'For example: gender: [woman, man].')];
+    return [faultAt(path, 'must have at least one dimension', 'For example: gender: [woman, man].')];
   }
   return Object.entries(dimensions).flatMap(([name, values]) => [
     ...checkDimensionName(name, pools, [...path, name]),
@@ -88,17 +88,17 @@ function checkDimensionName(
   }
   return /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name)
     ? []
-    : [faultAt(path, 'must be a name of letters, digits, _ and -, since placeholders have it', 'Rename it.', 'key')];
+    : [faultAt(path, 'must consist of letters, digits, _ and -, because placeholders use it', 'Rename it.', 'key')];
 }
 
-/** Values that differ in case alone are the same at the start of a sentence. */
+/** Checks a value. Values that differ only in case are equal at the start of a sentence. */
 function checkValue(value: string, before: readonly string[], path: readonly (string | number)[]): PathFault[] {
   if (value.trim() !== value) {
-    return [faultAt(path, 'must not start or end with a space', 'Take the space out.')];
+    return [faultAt(path, 'must not start or end with a space', 'Remove the space.')];
   }
   const same = before.find((each) => each.toLowerCase() === value.toLowerCase());
   if (same === undefined) return [];
-  const message = same === value ? `names '${value}' twice` : `'${value}' is '${same}' but for its case`;
+  const message = same === value ? `names '${value}' twice` : `'${value}' differs from '${same}' only in case`;
   return [faultAt(path, message, 'Name different values.')];
 }
 
@@ -108,7 +108,7 @@ function checkDefaults({ dimensions, defaults = {} }: Section): PathFault[] {
     const values = Object.hasOwn(dimensions, name) ? dimensions[name] : undefined;
     if (values === undefined) return [unknownDimension(path, name, dimensions, 'key')];
     if (values.includes(value)) return [];
-    return [faultAt(path, `'${value}' is no value of ${name}`, suggestNames(value, values, 'values'))];
+    return [faultAt(path, `'${value}' is not a value of ${name}`, suggestNames(value, values, 'values'))];
   });
 }
 
@@ -131,26 +131,26 @@ function unknownDimension(
   );
 }
 
-/** Settings of a request that are not free, and what sets them. */
+/** Request settings that params cannot contain, and where to set them instead. */
 const TAKEN: Readonly<Record<string, string>> = {
-  model: 'Write it as the key model of the top level.',
+  model: 'Set the top-level key model.',
   messages: 'Write prompts as prompt_templates.',
   prompt: 'Write prompts as prompt_templates.',
   input: 'Write prompts as prompt_templates.',
   system: 'Write it as system_prompt.',
-  stream: 'Take it out: answers are read whole.',
+  stream: 'Remove it: answers are not streamed.',
   n: 'Write it as repeats: each answer is a request.',
 };
 
-/** Deeper than any setting of a request is. */
+/** The maximum depth of a setting. */
 const DEEPEST = 20;
 
-/** That settings leave alone what requests are made of, and can be sent. */
+/** Checks that settings do not override parts of the request, and can be sent. */
 function checkParams(params: LLMEvalDocument['params']): PathFault[] {
   if (params === undefined) return [];
   const taken = Object.keys(params).flatMap((name) => {
     const advice = Object.hasOwn(TAKEN, name) ? TAKEN[name] : undefined;
-    return advice === undefined ? [] : [faultAt(['params', name], 'is not for params to set', advice, 'key')];
+    return advice === undefined ? [] : [faultAt(['params', name], 'cannot be set in params', advice, 'key')];
   });
   return [...taken, ...Object.entries(params).flatMap(([name, value]) => checkSendable(value, ['params', name]))];
 }
@@ -163,25 +163,25 @@ function checkSendable(value: unknown, path: KeyPath): PathFault[] {
     value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
   return isSendable
     ? []
-    : [faultAt(path, 'must be a text, number or truth value that JSON has', 'Correct it, or leave it out.')];
+    : [faultAt(path, 'must be a string, number or boolean that JSON supports', 'Correct it or remove it.')];
 }
 
-/** What is right in each field by itself; one with faults is missing. */
+/** The valid fields; invalid ones are missing. */
 type Fields = Partial<LLMEvalDocument>;
 
-/** What is asked; where one of them has faults, it is not known whether there is enough. */
+/** The fields with prompts. If one of them is invalid, it is unknown whether there are enough. */
 const MATERIAL = ['counterfactual', 'prompt_templates', 'bbq_path'] as const;
 
 const NEEDS: Readonly<Record<string, string>> = {
   counterfactual: "needs the section 'counterfactual'",
-  refusal: 'needs a template to be answered',
-  toxicity_sentiment: 'needs a template to be answered',
-  stereotype: 'needs bbq_path or a template to be answered',
+  refusal: 'needs a template',
+  toxicity_sentiment: 'needs a template',
+  stereotype: 'needs bbq_path or a template',
 };
 
 /**
- * What fields require of each other.
- * @param document the fields as they were given, those with faults too
+ * Checks the consistency of fields.
+ * @param document all fields as given, including invalid ones
  */
 function checkAcross(fields: Fields, document: Mapping): PathFault[] {
   const isReadable = MATERIAL.every((name) => !(name in document) || fields[name] !== undefined);
@@ -200,11 +200,11 @@ function checkAcross(fields: Fields, document: Mapping): PathFault[] {
 function checkMaterial(fields: Fields): PathFault[] {
   if (MATERIAL.every((name) => fields[name] === undefined)) {
     const suggestion = 'Add prompt_templates, counterfactual or bbq_path.';
-    return [{ path: [], at: 'key', message: 'there is nothing to ask', suggestion }];
+    return [{ path: [], at: 'key', message: 'there are no prompts', suggestion }];
   }
   return (fields.evaluators ?? []).flatMap((name, index) => {
     if (hasMaterial(name, fields)) return [];
-    return [faultAt(['evaluators', index], `'${name}' ${String(NEEDS[name])}`, 'Add that, or take it out here.')];
+    return [faultAt(['evaluators', index], `'${name}' ${String(NEEDS[name])}`, 'Add it, or remove this evaluator.')];
   });
 }
 
@@ -214,7 +214,7 @@ function checkRepeated(names: readonly string[] | undefined, field: string): Pat
   );
 }
 
-/** That the provider has what it needs, and an address is one. */
+/** Checks that the provider has what it needs, and that an address is valid. */
 function checkProvider(fields: Fields): PathFault[] {
   const { provider, base_url: baseUrl } = fields;
   return [
@@ -232,51 +232,45 @@ function checkNeeds(provider: NonNullable<Fields['provider']>, fields: Fields): 
     ...(fields.base_url === undefined && provider === 'compatible' ? [missing('base_url')] : []),
     ...(fields.replay_path === undefined && provider === 'replay' ? [missing('replay_path')] : []),
     ...(isPathUseless
-      ? [
-          faultAt(
-            ['replay_path'],
-            'is read by the provider replay only',
-            'Set provider: replay, or take it out.',
-            'key',
-          ),
-        ]
+      ? [faultAt(['replay_path'], 'is used only by the provider replay', 'Set provider: replay, or remove it.', 'key')]
       : []),
   ];
 }
 
-/** The address is not told: what is wrong with it may be that it holds a key. */
+/** Checks an address. Messages do not show it, because it may contain a key. */
 function checkAddress(given: string): PathFault[] {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     const suggestion = 'For example: http://127.0.0.1:11434/v1.';
-    return [faultAt(['base_url'], 'must be an address that starts with http:// or https://', suggestion)];
+    return [faultAt(['base_url'], 'must be a URL that starts with http:// or https://', suggestion)];
   }
   if (url.username !== '' || url.password !== '') {
-    return [faultAt(['base_url'], 'must not hold a user or password', 'Take out what stands before the @.')];
+    return [faultAt(['base_url'], 'must not contain a user or password', 'Remove the part before the @.')];
   }
   // An empty ? or # leaves search and hash empty.
   return /[?#]/.test(given)
-    ? [faultAt(['base_url'], 'must not have a query or fragment', 'Take out what begins with ? or #.')]
+    ? [faultAt(['base_url'], 'must not have a query or fragment', 'Remove the part that begins with ? or #.')]
     : [];
 }
 
 const FIELDS = { schemas: LLM_EVAL_FIELDS, otherKeys: [], dialect: LLM_EVAL_DIALECT };
 
-/** A configuration as data, and what is known of where it comes from. */
+/** A configuration as data, with its origin. */
 export interface LlmConfigSource {
   readonly value: unknown;
-  /** Where its parts stand; empty where it is no text. */
+  /** The positions of its parts; empty if it is not from a text. */
   readonly places: YamlPlaces;
-  /** Where it begins; null where it is no text. */
+  /** The start of its text; null if it is not from a text. */
   readonly start: TextPlace | null;
-  /** What it is called in messages. */
+  /** Its name in messages. */
   readonly file: string | null;
   readonly allowsCamelCase: boolean;
 }
 
 /**
- * Reads a configuration from data: looks for secrets, names keys, checks each field and then fields together.
- * @throws {ConfigValidationError} with all that is wrong; where there is a secret, with nothing else, as that might show it
+ * Reads a configuration from data: checks for secrets, normalizes keys, checks each field, and then their consistency.
+ * @throws {ConfigValidationError} with all problems; if there is a secret, only with that, because other messages might
+ * show it
  */
 export function readLlmEvalConfig({ value, places, start, file, allowsCamelCase }: LlmConfigSource): LLMEvalConfig {
   const secrets = findSecrets(value);
@@ -298,7 +292,7 @@ export function readLlmEvalConfig({ value, places, start, file, allowsCamelCase 
   return buildLlmEvalConfig(fields);
 }
 
-/** A secret's place, without the secret: keys above it may be one too. */
+/** Returns the position of a secret without the secret. Keys above it may be secrets too. */
 function placeSecret(fault: PathFault, root: unknown, places: YamlPlaces, file: string | null): ConfigFault {
   return { ...placeFault(fault, root, places, file), key: formatPath(concealedPath(fault.path)) };
 }

@@ -16,24 +16,26 @@ import { dryRunMarkdown } from './dry-run-markdown.ts';
 import { requestTokens } from './estimate-tokens.ts';
 import { costOf, type ListedPrice } from './model-prices.ts';
 
-/** The limits of a run; one that is left out does not hold. */
+/** The limits of a run. An omitted limit does not apply. */
 type RunLimits = Partial<
   Pick<LLMEvalConfig, 'maxRequestsPerRun' | 'maxTokensPerRun' | 'maxCostUsd' | 'maxMinutes' | 'concurrency'>
 >;
 
-/** What a run would take. */
+/** The total requests, tokens and cost of a run. */
 interface PlannedTotals {
   readonly requests: number;
   /** Input and output together. */
   readonly tokens: EstimateRange;
-  /** null where the price is not known. */
+  /** null if the price is unknown. */
   readonly costUsd: EstimateRange | null;
 }
 
-/** An answer in less time is rarer than not. */
+/**
+ * A request time in seconds that most requests exceed. Time limits are reported only if they allow less per request.
+ */
 const USUAL_SECONDS = 2;
 
-/** What the limits of a run would stop before its end, a sentence each. */
+/** Describes which limits would stop a run early, in one sentence each. */
 function limitSentences(limits: RunLimits, totals: PlannedTotals): readonly string[] {
   if (totals.requests === 0) return Object.freeze([]);
   const sentences = [
@@ -50,7 +52,7 @@ function requestsSentence(limit: number, requests: number): string | null {
   return `max_requests_per_run ${countText(limit)} stops after ${countText(limit)} of ${countText(requests)} requests.`;
 }
 
-/** A limit of something that each request takes a share of. */
+/** Describes a limit on tokens or cost, which all requests share. */
 function rangeSentence(
   name: string,
   limit: number,
@@ -60,7 +62,7 @@ function rangeSentence(
 ): string | null {
   if (range.ceiling <= limit) return null;
   if (range.expected <= limit) {
-    return `${name} ${text(limit)} may stop the run: at most it takes ${text(range.ceiling)}, and ${text(range.expected)} is expected.`;
+    return `${name} ${text(limit)} may stop the run: it uses at most ${text(range.ceiling)}; ${text(range.expected)} is expected.`;
   }
   const done = Math.floor((requests * limit) / range.expected);
   return `${name} ${text(limit)} stops after about ${countText(done)} of ${countText(requests)} requests: ${text(range.expected)} is expected.`;
@@ -69,31 +71,34 @@ function rangeSentence(
 function costSentence(limit: number, totals: PlannedTotals): string | null {
   if (limit === Infinity) return null;
   if (totals.costUsd !== null) return rangeSentence('max_cost_usd', limit, totals.costUsd, totals, usdText);
-  return `max_cost_usd ${usdText(limit)} cannot be kept to: the price of the model is not known. Give prices in the configuration.`;
+  return `max_cost_usd ${usdText(limit)} cannot be enforced: the price of the model is unknown. Set prices in the configuration.`;
 }
 
-/** Nobody knows before how long an answer takes; what it may take is told where that is little. */
+/**
+ * Describes the time limit. Response times are unknown in advance, so the time that it allows each request is reported
+ * if it is short.
+ */
 function minutesSentence(limit: number, concurrency: number, requests: number): string | null {
   const seconds = (60 * limit * concurrency) / requests;
   if (seconds >= USUAL_SECONDS) return null;
-  return `max_minutes ${String(limit)} stops the run before its end where a request takes more than ${seconds.toPrecision(2)} s (concurrency ${String(concurrency)}).`;
+  return `max_minutes ${String(limit)} stops the run early if a request takes more than ${seconds.toPrecision(2)} s (concurrency ${String(concurrency)}).`;
 }
 
-/** Known answers from which the length of others is told; the mean of fewer says little. */
+/** The minimum number of known answers for estimating the length of others. */
 const ENOUGH_ANSWERS = 20;
 
-/** BBQ asks for one of three short answers. */
+/** The expected tokens of a BBQ answer, which is one of three short answers. */
 const BBQ_ANSWER = 15;
 
-/** A paragraph or two. */
+/** The expected tokens of a free answer: one or two paragraphs. */
 const FREE_ANSWER = 200;
 
 /**
- * How many tokens one answer of a part takes.
+ * Estimates the tokens of one answer of a part.
  *
- * The ceiling is `maxTokens`. Expected is the mean of the known answers where
- * there are at least 20, and low their lower quartile; otherwise 15 for BBQ and
- * 200 for everything else are expected, and half of that is low. None is above the ceiling.
+ * The ceiling is `maxTokens`. With at least 20 known answers, the expected value is their mean and the low value their
+ * lower quartile. Otherwise, the expected value is 15 for BBQ and 200 for everything else, and the low value is half of
+ * that. No value is above the ceiling.
  * @param template the part's name; BBQ's start with `bbq`
  * @param known output tokens of answers of the same kind
  */
@@ -112,7 +117,7 @@ function expectedTokens(template: string, known: readonly number[]): number {
   return /^bbq/i.test(template) ? BBQ_ANSWER : FREE_ANSWER;
 }
 
-/** The range of so many answers, in whole tokens. */
+/** Scales the range of one answer to a number of answers, in whole tokens. */
 function timesRange(answer: EstimateRange, count: number): EstimateRange {
   return Object.freeze({
     low: Math.floor(answer.low * count),
@@ -121,77 +126,76 @@ function timesRange(answer: EstimateRange, count: number): EstimateRange {
   });
 }
 
-/** Ranges added end by end. */
+/** Adds ranges bound by bound. */
 function sumRanges(ranges: readonly EstimateRange[]): EstimateRange {
   const sum = (end: keyof EstimateRange): number => ranges.reduce((total, range) => total + range[end], 0);
   return Object.freeze({ low: sum('low'), expected: sum('expected'), ceiling: sum('ceiling') });
 }
 
-/** An answer that a part of the plan needs. */
+/** A request for an answer that a part of the plan needs. */
 export interface PlannedRequest {
-  /** What tells requests apart: what has the same key shares the answer. */
+  /** Identifies the request: requests with the same key share the answer. */
   readonly key: string;
   readonly prompt: string;
-  /** Whether a request before this one, of this part or another, has its key. */
+  /** Whether an earlier request, of this part or another, has the same key. */
   readonly isShared: boolean;
   /** Whether the answer is known. */
   readonly isCached: boolean;
 }
 
-/** One template of one evaluator, and the answers that it needs. */
+/** One template of one evaluator, with the answers that it needs. */
 export interface PlannedPart {
   readonly evaluator: string;
-  /** Its name; BBQ's start with `bbq`, which makes short answers expected. */
+  /** Its name. BBQ's names start with `bbq`, for which short answers are expected. */
   readonly template: string;
   readonly requests: readonly PlannedRequest[];
   /**
    * Output tokens of known answers to prompts of this part.
-   * @defaultValue those of the whole plan
+   * @defaultValue those of the complete plan
    */
   readonly knownOutputTokens?: readonly number[] | undefined;
 }
 
-/** What {@link buildEstimate} goes by. */
+/** Input of {@link buildEstimate}. */
 export interface EstimateInput {
   readonly parts: readonly PlannedPart[];
   readonly model: string;
-  /** null where it is not known. */
+  /** null if the price is unknown. */
   readonly price: ListedPrice | null;
-  /** Tokens that an answer may have, as the request says. */
+  /** The maximum number of tokens of an answer, as in the request. */
   readonly maxTokens: number;
   /**
-   * Said before every prompt.
+   * The system prompt sent with every prompt.
    * @defaultValue null
    */
   readonly systemPrompt?: string | null | undefined;
   /**
-   * Output tokens of known answers of the model to prompts like these.
+   * Output tokens of the model's known answers to similar prompts.
    * @defaultValue none
    */
   readonly knownOutputTokens?: readonly number[] | undefined;
   /** @defaultValue none */
   readonly limits?: RunLimits | undefined;
   /**
-   * Metrics that can only end undefined.
+   * Metrics that will be undefined for any answers.
    * @defaultValue none
    */
   readonly undefinedMetrics?: readonly UndefinedMetric[] | undefined;
 }
 
 /**
- * What a plan would send, and what that may take.
+ * Estimates the requests, tokens and cost of a plan.
  *
- * An answer that several prompts need is asked for once: it counts for the
- * first part that needs it, and as shared in the others. Input tokens are
- * estimated by {@link estimateTokens}, with 8 for the frame of a request and the
- * system prompt where there is one. Output tokens are a range: at most
- * `maxTokens` an answer; expected is the mean of the known answers where there are
- * 20 of the part or else of the plan, 15 for BBQ and 200 for others without; low is the lower quartile
- * of the known answers, or half of what is expected. The cost takes the
- * range of the output and the one estimate of the input; repeated attempts cost
- * what they cost on top. `planDigest` is the SHA-256 of the keys to be sent, sorted
- * and joined by line feeds.
- * @throws {ValueError} where `maxTokens` is not a whole number of at least 1
+ * An answer that several prompts need is requested once: it counts for the first part that needs it, and as shared in
+ * the others. Input tokens are estimated by {@link estimateTokens}, plus 8 for the frame of a request, plus the system
+ * prompt if there is one.
+ *
+ * Output tokens are a range. The ceiling is `maxTokens` for each answer. The expected value is the mean of at least 20
+ * known answers of the part, or else of the plan; without them, 15 for BBQ and 200 for others. The low value is the
+ * lower quartile of the known answers, or half of the expected value. The cost combines the range of the output and the
+ * single estimate of the input; retries cost extra. `planDigest` is the SHA-256 of the keys to be sent, sorted and
+ * joined by line feeds.
+ * @throws {ValueError} if `maxTokens` is not a whole number of at least 1
  */
 export function buildEstimate(input: EstimateInput): DryRunEstimate {
   requireWhole('maxTokens', input.maxTokens, 1);
@@ -236,7 +240,7 @@ function countPart(part: PlannedPart, input: EstimateInput): DryRunPart {
   });
 }
 
-/** The part's own answers where they are enough, else the plan's. */
+/** Returns the part's own answers if there are enough, else the plan's. */
 function knownOf(part: PlannedPart, input: EstimateInput): readonly number[] {
   const own = part.knownOutputTokens ?? [];
   return own.length >= ENOUGH_ANSWERS ? own : (input.knownOutputTokens ?? []);

@@ -1,4 +1,4 @@
-/** A number that is not known before: at least, most likely, at most. */
+/** The range of an estimate: its minimum, its expected value and its maximum. */
 export interface EstimateRange {
   readonly low: number;
   readonly expected: number;
@@ -9,66 +9,69 @@ export interface EstimateRange {
 export interface DryRunPart {
   readonly evaluator: string;
   readonly template: string;
-  /** Prompts that the evaluator needs answers to. */
+  /** The number of prompts that the evaluator needs answers to. */
   readonly planned: number;
-  /** Of these, answers that another part asks for too. */
+  /** The number of these answers that another part asks for too. */
   readonly shared: number;
-  /** Of these, answers that are known already. */
+  /** The number of these answers that are known already. */
   readonly cached: number;
-  /** What is left: requests that would be sent. */
+  /** The number of remaining requests, which would be sent. */
   readonly requests: number;
   readonly inputTokens: number;
   readonly outputTokens: EstimateRange;
 }
 
-/** A metric that can only end undefined, whatever is answered. */
+/** A metric that will be undefined for any answers. */
 export interface UndefinedMetric {
-  /** Its name in the result: `rouge_l_excess.gender`. */
+  /** Its name in the result, such as `rouge_l_excess.gender`. */
   readonly metric: string;
   readonly reason: string;
   /** How to get a value. */
   readonly suggestion: string;
 }
 
-/** What a run would send, and what that may take. */
+/** The requests, tokens and cost that a run would need. */
 export interface DryRunFields {
-  /** Requests that would be sent: planned, each once, less those whose answers are known. */
+  /** The number of requests that would be sent: planned, each once, minus those with known answers. */
   readonly requestCount: number;
-  /** Answers that are known already. */
+  /** The number of answers that are known already. */
   readonly cachedCount: number;
   readonly estimatedInputTokens: number;
   readonly estimatedOutputTokens: EstimateRange;
-  /** null where the model's price is not known. */
+  /** null if the model's price is unknown. */
   readonly estimatedCostUsd: EstimateRange | null;
   readonly breakdown: readonly DryRunPart[];
-  /** The price that was taken, and where it is from; null where it is not known. */
+  /** The price used, and its source; null if it is unknown. */
   readonly price: {
     readonly input: number;
     readonly output: number;
     readonly asOf: string;
     readonly source: string;
   } | null;
-  /** SHA-256 of the keys of all requests that would be sent, sorted: the same as a run's that sends just these. */
+  /**
+   * The SHA-256 of the sorted keys of all requests that would be sent. It equals the digest of a run that sends exactly
+   * these.
+   */
   readonly planDigest: string;
-  /** What the run's own limits would stop before its end; empty where nothing. */
+  /** Descriptions of limits that would stop the run early; empty if there are none. */
   readonly limits: readonly string[];
-  /** Metrics that can only end undefined; empty where all can have a value. */
+  /** Metrics that will be undefined for any answers; empty if all can be defined. */
   readonly undefinedMetrics: readonly UndefinedMetric[];
   readonly model: string;
 }
 
-/** What a run would send, and what that may take; frozen. */
+/** The requests, tokens and cost that a run would need; frozen. */
 export interface DryRunEstimate extends DryRunFields {
-  /** The estimate as a Markdown page. */
+  /** Renders the estimate as a Markdown page. */
   toMarkdown(): string;
 }
 
-/** A whole number as reports show it. */
+/** Formats a number as reports show it, rounded to a whole number with separators. */
 export function countText(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 });
 }
 
-/** US dollars: in cents, below ten cents with two digits that count. */
+/** Formats US dollars: in cents, and below ten cents with two significant digits. */
 export function usdText(value: number): string {
   if (value === 0) return '$0';
   if (value < 0.1)

@@ -36,7 +36,7 @@ export interface DryRunPartJson {
   readonly output_tokens: EstimateRange;
 }
 
-/** A dry run as the wire has it: snake_case, an unknown cost as null. */
+/** Converts a dry run to its wire format: snake_case, with an unknown cost as null. */
 export function dryRunToJson(fields: DryRunFields): DryRunJson {
   const { price } = fields;
   return {

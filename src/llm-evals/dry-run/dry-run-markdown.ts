@@ -8,14 +8,14 @@ import {
   usdText,
 } from './dry-run-estimate.ts';
 
-/** A dry run as a Markdown page: what would be sent, by part, and what it may take. */
+/** Renders a dry run as a Markdown page: the requests by part, and their estimated tokens and cost. */
 export function dryRunMarkdown(fields: DryRunFields): string {
   const parts = [
     '# Dry run',
     `${sentSentence(fields)} Nothing has been sent.`,
     ...(fields.breakdown.length === 0 ? [] : [breakdownTable(fields.breakdown)]),
     totalsTable(fields),
-    'The ceiling is where every answer takes all of its `max_tokens`.',
+    'The ceiling assumes that every answer uses all of its `max_tokens`.',
     priceSentence(fields),
     limitsText(fields.limits),
     ...undefinedText(fields.undefinedMetrics),
@@ -68,30 +68,30 @@ const UNKNOWN = ['unknown', 'unknown', 'unknown'];
 
 function priceSentence({ price, model }: DryRunFields): string {
   if (price === null) {
-    return `The cost is unknown: the price of ${escapeMarkdown(model)} is not known. Give \`prices\` in the configuration.`;
+    return `The cost is unknown: the price of ${escapeMarkdown(model)} is unknown. Set \`prices\` in the configuration.`;
   }
   if (price.input === 0 && price.output === 0) return `It costs nothing: ${escapeMarkdown(price.source)}.`;
-  const rates = `${usdText(price.input)} for a million tokens of input and ${usdText(price.output)} of output`;
-  return `Price: ${rates}, as of ${escapeMarkdown(price.asOf)} (${escapeMarkdown(price.source)}). Repeated attempts come on top.`;
+  const rates = `${usdText(price.input)} for input and ${usdText(price.output)} for output`;
+  return `Price per million tokens: ${rates}, as of ${escapeMarkdown(price.asOf)} (${escapeMarkdown(price.source)}). Retries cost extra.`;
 }
 
 function limitsText(limits: readonly string[]): string {
-  if (limits.length === 0) return 'No limit of the configuration stops the run before its end.';
+  if (limits.length === 0) return 'No limit of the configuration stops the run early.';
   return ['The limits of the configuration:\n', ...limits.map((limit) => `- ${limitMarkdown(limit)}`)].join('\n');
 }
 
-/** Metrics that can only end undefined, those of one reason together; nothing where all can have a value. */
+/** Lists metrics that will be undefined, grouped by reason. Returns no text if all can be defined. */
 function undefinedText(metrics: readonly UndefinedMetric[]): string[] {
   if (metrics.length === 0) return [];
   return [
     [
-      'These metrics can only end undefined, whatever is answered:\n',
+      'These metrics will be undefined for any answers:\n',
       ...undefinedSentences(metrics).map((line) => `- ${escapeMarkdown(line)}`),
     ].join('\n'),
   ];
 }
 
-/** One sentence for each reason: the metrics, why they can only end undefined, and how to fix it. */
+/** Writes one sentence for each reason: the metrics, why they will be undefined, and how to fix it. */
 export function undefinedSentences(metrics: readonly UndefinedMetric[]): string[] {
   const reasons = [...new Set(metrics.map(({ reason }) => reason))];
   return reasons.map((reason) => {
@@ -100,7 +100,7 @@ export function undefinedSentences(metrics: readonly UndefinedMetric[]): string[
   });
 }
 
-/** A sentence starts with its limit's name, which is set as code. */
+/** Formats a limit's sentence, with its name at the start set as code. */
 function limitMarkdown(limit: string): string {
   const [name = '', ...rest] = limit.split(' ');
   return `\`${name}\` ${escapeMarkdown(rest.join(' '))}`;

@@ -1,23 +1,18 @@
 /**
- * How many tokens a text takes, without a tokenizer.
+ * Estimates the number of tokens of a text, without a tokenizer.
  *
- * Words, numbers, runs of signs and line breaks are told apart, and each is
- * counted by its length: a Latin word of up to 6 letters is one token, and each
- * letter more is 0.12; where the text has accented letters every word is counted
- * harder (0.25 from the fourth letter on); three digits are one token; other
- * scripts are counted by the letter (0.32 Cyrillic, 0.85 Chinese and Japanese,
- * 1 Korean, 0.5 others).
+ * Words, numbers, runs of signs and line breaks are counted separately, each by its length. A Latin word of up to 6
+ * letters is one token, and each further letter adds 0.12. In a text with accented letters, every word has a higher
+ * rate (0.25 from the fourth letter on). Three digits are one token. Other scripts are counted by the letter (0.32
+ * Cyrillic, 0.85 Chinese and Japanese, 1 Korean, 0.5 others).
  *
- * It errs on the high side, as a bill should. Against OpenAI's o200k_base it
- * gives 7% more over 864 BBQ prompts in English (a single one -5% to +25%), 8%
- * more over the 120 Winogender sentences, 5% to 15% more on Markdown, source
- * text and JSON, and 20% to 50% more on sentences in German, French, Spanish,
- * Russian, Greek, Arabic, Hebrew, Hindi, Bengali, Tamil, Thai, Chinese, Japanese
- * and Korean. It is up to 15% too low on Polish, Finnish and long runs of
- * digits, and by a factor of 3 to 5 on Amharic and Lao. Other tokenizers differ:
- * against OpenAI's older cl100k_base it is the same for English, and 15% to 65%
- * too low for scripts other than Latin. After a run its report shows what the
- * provider counted.
+ * It errs on the high side, so that costs are not underestimated. Compared with OpenAI's o200k_base, it gives 7% more
+ * over 864 BBQ prompts in English (a single one -5% to +25%), and 8% more over the 120 Winogender sentences. It gives
+ * 5% to 15% more on Markdown, source text and JSON. It gives 20% to 50% more on sentences in German, French, Spanish,
+ * Russian, Greek, Arabic, Hebrew, Hindi, Bengali, Tamil, Thai, Chinese, Japanese and Korean. It is up to 15% too low on
+ * Polish, Finnish and long runs of digits, and by a factor of 3 to 5 on Amharic and Lao. Other tokenizers differ:
+ * compared with OpenAI's older cl100k_base, it is the same for English, and 15% to 65% too low for scripts other than
+ * Latin. After a run, the report shows the provider's count.
  *
  * Time O(letters).
  * @returns a whole number; 0 for an empty text
@@ -29,7 +24,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(tokens);
 }
 
-/** Letters of a word that one token holds, and what each letter more takes. */
+/** The number of letters of a word in one token, and the rate of each further letter. */
 interface WordRate {
   readonly letters: number;
   readonly perLetter: number;
@@ -41,7 +36,7 @@ const CAPITALS: WordRate = { letters: 3, perLetter: 0.35 };
 
 const ACCENTED = /(?![A-Za-z])\p{Script=Latin}/u;
 
-/** A capital starts a word, so that namesInCode are taken apart as tokenizers do. */
+/** Matches pieces of text. A capital starts a word, so that namesInCode are split as tokenizers do. */
 const PIECES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+|(?=\p{Script=Latin})(?:\p{Lu}?\p{Ll}+|\p{Lu}+(?!\p{Ll})|\p{L})|\p{Script=Hangul}+|\p{Script=Cyrillic}+|[\p{L}\p{M}]+|\p{N}+|\n\s*|[^\S\n]{2,}|[^\s\p{L}\p{M}\p{N}]+/gu;
 
@@ -65,16 +60,16 @@ function rateOfScript(piece: string): number {
   return /^\p{Script=Cyrillic}/u.test(piece) ? 0.32 : 0.5;
 }
 
-/** Signs stick together in a token; pictures take two or more. */
+/** Estimates the tokens of signs. Several signs share a token; pictographs take two or more. */
 function signTokens(signs: string): number {
   const perSign = Array.from(signs, (sign) => (sign > '\u{2fff}' ? 2.2 : sign > '\u007f' ? 1 : 0.3));
   return perSign.reduce((sum, tokens) => sum + tokens, 0.7);
 }
 
-/** The roles and marks around a prompt; OpenAI's chat format takes 7. */
+/** The roles and marks around a prompt. OpenAI's chat format uses 7. */
 const FRAME_TOKENS = 8;
 
-/** What a request sends, in tokens of its prompt, of the system prompt that goes along, and of the frame. */
+/** Returns a function that estimates a request's tokens: its prompt, the system prompt, and the frame. */
 export function requestTokens(systemPrompt: string | null): (prompt: string) => number {
   const always = FRAME_TOKENS + estimateTokens(systemPrompt ?? '');
   return (prompt) => always + estimateTokens(prompt);

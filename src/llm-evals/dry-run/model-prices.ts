@@ -1,6 +1,6 @@
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 
-/** What a model's maker asks for a million tokens, in US dollars. */
+/** The list price of a model for a million tokens, in US dollars. */
 export interface ListedPrice {
   readonly input: number;
   readonly output: number;
@@ -8,13 +8,13 @@ export interface ListedPrice {
   readonly source: string;
 }
 
-/** Names that one price holds for: the family's, and those of its dated releases. */
+/** The names that share one price: the family's, and those of its dated releases. */
 type PriceRow = readonly [name: string, input: number, output: number, releases?: readonly string[]];
 
 /**
- * A public table of the makers' list prices (model_prices_and_context_window.json of
- * LiteLLM), as github.com/Wei-Shaw/model-price-repo had it on that day. Models whose
- * price was seen to change soon after are left out; unknown is better than wrong.
+ * A public table of list prices (model_prices_and_context_window.json of LiteLLM), from
+ * github.com/Wei-Shaw/model-price-repo on that day. Models whose price changed soon after are omitted: an unknown price
+ * is better than a wrong one.
  */
 const LITELLM = {
   asOf: '2026-07-24',
@@ -24,7 +24,7 @@ const LITELLM = {
 const OPENAI: readonly PriceRow[] = [
   ['gpt-3.5-turbo', 0.5, 1.5, ['0125']],
   ['gpt-4-turbo', 10, 30, ['2024-04-09']],
-  // The first release of this family costs more than those after it.
+  // The first release of this family costs more than later ones.
   ['gpt-4o-2024-05-13', 5, 15],
   ['gpt-4o', 2.5, 10, ['2024-08-06', '2024-11-20']],
   ['gpt-4o-mini', 0.15, 0.6, ['2024-07-18']],
@@ -61,7 +61,7 @@ const ANTHROPIC: readonly PriceRow[] = [
   ['claude-opus-5', 5, 25],
 ];
 
-/** List prices by provider and by the name that a request gives the model. */
+/** List prices by provider and by the model name in requests. */
 export const MODEL_PRICES: Readonly<Record<'openai' | 'anthropic', ReadonlyMap<string, ListedPrice>>> = {
   openai: byName(OPENAI),
   anthropic: byName(ANTHROPIC),
@@ -76,7 +76,7 @@ function byName(rows: readonly PriceRow[]): ReadonlyMap<string, ListedPrice> {
   );
 }
 
-/** What of a configuration decides the price. */
+/** The parts of a configuration that determine the price. */
 export type PricedModel = Pick<LLMEvalConfig, 'provider' | 'model' | 'prices'>;
 
 const NOTHING_SENT: ListedPrice = Object.freeze({
@@ -87,15 +87,13 @@ const NOTHING_SENT: ListedPrice = Object.freeze({
 });
 
 /**
- * What a model charges, in US dollars for a million tokens of input and of output.
+ * Returns the price of a model, in US dollars per million tokens of input and of output.
  *
- * `local` and `replay` cost nothing. Otherwise `prices` of the configuration
- * comes first, by the model's full name; then, for `openai` and `anthropic`,
- * a built-in table of list prices with the day on which they were seen. A dated
- * release (`gpt-4o-2024-08-06`) has its family's price where the table lists it,
- * and is not guessed otherwise. What a `compatible` server charges is known to
- * the configuration alone. Discounts for batches and cached input are left out.
- * @returns null where the price is not known, which is not the same as 0
+ * `local` and `replay` cost nothing. Otherwise, `prices` of the configuration is used, by the model's full name. Then,
+ * for `openai` and `anthropic`, a built-in table of list prices with their date is used. A dated release
+ * (`gpt-4o-2024-08-06`) has its family's price if the table lists it; its price is otherwise not guessed. The price of
+ * a `compatible` server is known only from the configuration. Discounts for batches and cached input are ignored.
+ * @returns null if the price is unknown, which is not the same as 0
  * @example
  * ```ts
  * import { priceOf } from 'evenhand/llm-evals';
@@ -115,8 +113,8 @@ export function priceOf({ provider, model, prices }: PricedModel): ListedPrice |
 }
 
 /**
- * What tokens cost, in US dollars: (input tokens x input price + output tokens x output price) / 1,000,000.
- * @returns null where the price is not known
+ * Computes the cost of tokens, in US dollars: (input tokens x input price + output tokens x output price) / 1,000,000.
+ * @returns null if the price is unknown
  */
 export function costOf(
   price: Pick<ListedPrice, 'input' | 'output'> | null,

@@ -1,17 +1,17 @@
 import { countText, usdText } from './dry-run-estimate.ts';
 
-/** One line of planned against actual, as reports show it. */
+/** A row of planned and actual spending, as reports show it. */
 export interface SpendingRow {
   readonly name: string;
-  /** Empty where nothing is planned. */
+  /** Empty if nothing is planned. */
   readonly planned: string;
   readonly actual: string;
 }
 
 /**
- * What a run was to take against what it took, a row each. A cost without a
- * known price is `unknown`. What seldom happens (attempts again, prompts that failed or
- * were not sent, answers that the provider did not count) has a row only where it did.
+ * Builds a table of planned and actual spending, with a row for each quantity. A cost without a known price is
+ * `unknown`. Rare quantities (retries, prompts that failed or were not sent, answers that the provider did not count)
+ * have a row only if they are above 0.
  */
 export function spendingTable(planned: PlannedSpending, actual: ActualSpending): readonly SpendingRow[] {
   const always = [
@@ -20,10 +20,10 @@ export function spendingTable(planned: PlannedSpending, actual: ActualSpending):
     row('Output tokens', countText(planned.outputTokens), countText(actual.outputTokens)),
     row('Cost', costText(planned.costUsd), costText(actual.costUsd)),
     row('Answers', '', countText(actual.answered)),
-    row('Known before', '', countText(actual.cached)),
+    row('Already known', '', countText(actual.cached)),
   ];
   const seldom: readonly (readonly [string, number])[] = [
-    ['Sent again after a fault', actual.retries],
+    ['Retries', actual.retries],
     ['Failed', actual.failed],
     ['Not sent', actual.notSent],
     ['Answers with estimated tokens', actual.uncounted],
@@ -44,35 +44,35 @@ function secondsText(seconds: number): string {
   return seconds.toLocaleString('en-US', { maximumFractionDigits: seconds < 10 ? 1 : 0 });
 }
 
-/** What a run was to take. */
+/** The planned spending of a run. */
 export interface PlannedSpending {
   readonly requests: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** null where the model's price is not known. */
+  /** null if the model's price is unknown. */
   readonly costUsd: number | null;
 }
 
-/** What a run took. */
+/** The actual spending of a run. */
 export interface ActualSpending {
-  /** Requests sent, repeated ones too. */
+  /** The number of requests sent, including retries. */
   readonly requests: number;
-  /** Requests that were sent again after a fault. */
+  /** The number of requests that were sent again after a failure. */
   readonly retries: number;
-  /** Answers that came. */
+  /** The number of answers received. */
   readonly answered: number;
-  /** Answers that were known already. */
+  /** The number of answers that were known already. */
   readonly cached: number;
-  /** Prompts without an answer because every attempt failed. */
+  /** The number of prompts without an answer because every attempt failed. */
   readonly failed: number;
-  /** Prompts that were not sent. */
+  /** The number of prompts that were not sent. */
   readonly notSent: number;
-  /** As the provider counts, of what was sent now. */
+  /** The provider's token count of the requests sent in this run. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Answers of which the provider gave no count; theirs are estimated. */
+  /** The number of answers without a token count from the provider; their counts are estimated. */
   readonly uncounted: number;
-  /** null where the model's price is not known. */
+  /** null if the model's price is unknown. */
   readonly costUsd: number | null;
   readonly seconds: number;
 }

@@ -21,10 +21,10 @@ import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
 import { rougeL } from '../text/similarity/rouge-l.ts';
 import { tokenizeWords } from '../text/words.ts';
 
-/** Pairs of texts that are remembered at most; then it starts anew. */
+/** The maximum number of cached pairs of texts. The cache is cleared when it is full. */
 const MAX_PAIRS = 100_000;
 
-/** A symmetric function of two texts that computes each pair once. */
+/** Caches a symmetric function of two texts, so that each pair is computed once. */
 function remembered(measure: (first: string, second: string) => number): (first: string, second: string) => number {
   const known = new Map<string, Map<string, number>>();
   let pairs = 0;
@@ -47,24 +47,30 @@ function remembered(measure: (first: string, second: string) => number): (first:
 /**
  * Asks the same question about people of different groups, and compares the answers.
  *
- * Per dimension (gender, say), over items: prompts that differ in nothing but its value.
+ * For each dimension (such as gender), it compares the answers within items: prompts that differ only in its value.
  *
  * - `sentiment_gap`: mean difference of VADER's compound score, from -2 to 2.
  * - `length_gap`: mean difference in words.
- * - `refusal_gap`: difference of the share of answers refused, in full or in part (unclear ones count as not refused), from -1 to 1.
- * - `decision_gap`: difference of the share of yes among answers whose decision can be read, from -1 to 1; others are counted as `no decision`.
+ * - `refusal_gap`: difference of the share of answers refused, fully or partially (unclear ones count as not refused),
+ *   from -1 to 1.
+ * - `decision_gap`: difference of the share of yes among answers with a readable decision, from -1 to 1; others are
+ *   counted as `no decision`.
  * - `sentiment_distance`: Wasserstein-1 distance of the two distributions of compound scores, from 0 to 2.
- * - `rouge_l_excess`, `bleu_excess`, `jaccard_excess`, `sentiment_excess`: how much further answers of
- *   different groups are apart (1 minus similarity; the absolute difference in sentiment) than answers of one group:
- *   the noise floor. That is, where names stand for groups, answers about other names of the same group; else other answers to the
- *   same prompt (`repeats` of 2 or more); else answers to the values of a `control_dimension`. Less than 0 is nothing.
+ * - `rouge_l_excess`, `bleu_excess`, `jaccard_excess`, `sentiment_excess`: the distance between answers of different
+ *   groups (1 minus similarity; the absolute difference in sentiment) minus the noise floor. A value below 0 means no
+ *   effect.
  *
- * Before anything is compared the name and value that the prompt had are taken out of its answer, and for wordings gendered words are made one gender's, since
- * writing back whom one was asked about is no difference. A gap is that of the first value minus the second, in the order of the configuration; of more than two
- * values the largest pair is the metric's value. Items that share a name, or without names a template, are not
- * independent and count as one (`n`). Each metric has a permutation test over these, and the p values allow for how many there are.
- * What is compared are answers to these prompts: it says nothing of other prompts, and an
- * effect that is not shown may still be there, up to `minimumDetectableGap`.
+ * The noise floor is the distance between answers of one group. If names represent groups, these are answers about
+ * other names of the same group; else other answers to the same prompt (`repeats` of 2 or more); else answers to the
+ * values of a `control_dimension`.
+ *
+ * Before the comparison, the name and the value of the prompt are removed from the answer. In comparisons of wording,
+ * gendered words are mapped to one gender. Repeating the person of the question is thus not a difference. A gap is the
+ * first value minus the second, in the order of the configuration. With more than two values, the metric's value is the
+ * largest pair. Items that share a name, or without names a template, are not independent and count as one (`n`).
+ *
+ * Each metric has a permutation test over these units, and the p-values are adjusted for the number of tests. The
+ * results hold only for these prompts. An effect that is not shown may still exist, up to `minimumDetectableGap`.
  * @see J. Huang et al., Reducing Sentiment Bias in Language Models via Counterfactual Evaluation (2020)
  * @see D. Bouchard, An Actionable Framework for Assessing Bias and Fairness in Large Language Model Use Cases (2024)
  * @example
@@ -83,7 +89,7 @@ function remembered(measure: (first: string, second: string) => number): (first:
 export class CounterfactualFairnessEvaluator implements LLMEvaluator {
   readonly name = 'counterfactual';
 
-  /** The prompts with every value put in; those in which nothing is varied are left to other evaluators. */
+  /** Plans the prompts with every value inserted. Prompts that vary no dimension are left to other evaluators. */
   plan(config: LLMEvalConfig): readonly PlannedPrompt[] {
     return planCounterfactual(config, this.name).filter(({ dimension }) => dimension !== null);
   }
@@ -141,7 +147,7 @@ function features(): AnswerFeature[] {
   ];
 }
 
-/** Each answer is made neutral once, and texts that come often are compared once. */
+/** Defines the distances. Each answer is neutralized once, and repeated texts are compared once. */
 function answerDistances(): AnswerDistance[] {
   const wording = once(withoutGender);
   const sentiment = (text: string): number => vaderScores(text).compound;

@@ -16,10 +16,10 @@ const EVALUATORS: Readonly<Record<EvaluatorName, new () => LLMEvaluator>> = {
 };
 
 /**
- * The evaluators of a configuration, then those of your own that it does not name.
- * @param own evaluators that run too; one takes the place of that of its name
- * @throws {ValueError} for something that is no evaluator, or two of one name
- * @throws {ConfigValidationError} for a name in the configuration that no evaluator has
+ * Creates the evaluators of a configuration, followed by custom evaluators that it does not name.
+ * @param own custom evaluators that also run; each replaces the built-in one of the same name
+ * @throws {ValueError} if an entry is not an evaluator, or two have the same name
+ * @throws {ConfigValidationError} if no evaluator has a name in the configuration
  */
 export function createEvaluators(names: readonly EvaluatorName[], own: readonly LLMEvaluator[] = []): LLMEvaluator[] {
   assertEvaluators(own);
@@ -28,8 +28,8 @@ export function createEvaluators(names: readonly EvaluatorName[], own: readonly 
 }
 
 /**
- * The prompts of all evaluators, in their order.
- * @throws {ConfigValidationError} for a prompt that is planned under another name than its evaluator's
+ * Plans the prompts of all evaluators, in their order.
+ * @throws {ConfigValidationError} if a prompt is planned under a name other than its evaluator's
  */
 export function planPrompts(evaluators: readonly LLMEvaluator[], config: LLMEvalConfig): PlannedPrompt[] {
   return evaluators.flatMap((evaluator) => {
@@ -50,7 +50,7 @@ function createByName(name: EvaluatorName): LLMEvaluator {
   if (Object.hasOwn(EVALUATORS, name)) return new EVALUATORS[name]();
   throw new ConfigValidationError(`There is no evaluator named ${JSON.stringify(name)}.`, {
     context: { parameter: 'evaluators', received: name },
-    suggestion: `${suggestNames(name, Object.keys(EVALUATORS), 'evaluators')} Pass an evaluator of your own as runLlmEval(config, { evaluators: [it] }).`,
+    suggestion: `${suggestNames(name, Object.keys(EVALUATORS), 'evaluators')} Pass a custom evaluator as runLlmEval(config, { evaluators: [evaluator] }).`,
   });
 }
 
@@ -63,7 +63,7 @@ function assertEvaluators(own: unknown): void {
       const given = typeof each === 'function' ? `the function or class ${each.name}` : shown(each);
       throw invalidParameter(`evaluators[${String(index)}]`, 'be an object with a name, plan and score', given);
     }
-    if (names.has(name)) throw invalidParameter('evaluators', `not name '${name}' twice`, `two of that name`);
+    if (names.has(name)) throw invalidParameter('evaluators', `have unique names`, `two evaluators named '${name}'`);
     names.add(name);
   });
 }

@@ -16,17 +16,17 @@ import { classifyRefusal, type RefusalLabel } from '../text/refusal/classify-ref
 const LABELS: readonly RefusalLabel[] = ['full', 'partial', 'none', 'unclear'];
 
 /**
- * How often a model refuses, and whether it refuses some groups more than others.
+ * Measures how often a model refuses, and whether it refuses some groups more than others.
  *
- * Each answer is a full refusal, a partial one (refused, then helped all the same),
- * none, or unclear (empty, or a bare "No."). What the provider itself flags comes first; then words of refusal
- * in the first two sentences decide. It is a rule, not a judge: read the side-by-side pairs.
+ * Each answer is a full refusal, a partial refusal (it refuses, then helps anyway), none, or unclear (empty, or a bare
+ * "No."). A refusal flag of the provider takes precedence; otherwise, refusal phrases in the first two sentences
+ * decide. This is a rule, not a judgment: read the side-by-side pairs.
  *
- * - `refusal_rate`, `partial_refusal_rate`: shares of all answers, unclear ones among them, from 0 to 1.
+ * - `refusal_rate`, `partial_refusal_rate`: shares of all answers, including unclear ones, from 0 to 1.
  * - `refusal_rate_difference`, `partial_refusal_rate_difference` per dimension: paired over items, first value minus
  *   second; `perGroup` of the first has the share of each label for each value.
  *
- * Unclear answers count as not refused, and their share is shown.
+ * Unclear answers count as not refused, and their share is reported.
  * @example
  * ```ts
  * import { parseLlmEvalConfig, RefusalRateEvaluator } from 'evenhand/llm-evals';
@@ -76,7 +76,7 @@ function rateOf(label: RefusalLabel, metric: string): AnswerFeature {
   };
 }
 
-/** The share of each label among the answers to each value. */
+/** Computes the share of each label among the answers to each value. */
 function labelShares({ groups, items }: Pick<DimensionAnswers, 'groups' | 'items'>): Record<string, GroupRates> {
   return Object.fromEntries(
     groups.map((group) => {

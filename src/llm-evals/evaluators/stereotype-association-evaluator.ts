@@ -21,21 +21,23 @@ import { independentAnswers } from '../stereotype/independent-answers.ts';
 import { scoreAssociations } from '../stereotype/score-associations.ts';
 
 /**
- * Evaluates stereotypes in two ways: by BBQ's questions, and by the words of free answers.
+ * Evaluates stereotypes in two ways: with BBQ's questions, and with the words of free answers.
  *
- * BBQ (where the configuration has `bbqPath`): for each format of the question, which is the dimension of the metric,
- * `bbq_accuracy_ambiguous` and `bbq_accuracy_disambiguated` in [0, 1], of which more is better, and
- * `bbq_bias_ambiguous` and `bbq_bias_disambiguated` in [-1, 1], which are 0 where stereotypes are followed as often as
- * not; see {@link bbqScores}. Without context (`qonly`) there are the ambiguous ones alone. Templates
- * are the independent units of intervals and p values.
+ * BBQ (if the configuration has `bbqPath`) has four metrics for each format of the question, which is the dimension of
+ * the metric; see {@link bbqScores}. `bbq_accuracy_ambiguous` and `bbq_accuracy_disambiguated` are in [0, 1], and
+ * higher is better. `bbq_bias_ambiguous` and `bbq_bias_disambiguated` are in [-1, 1], and 0 if answers follow
+ * stereotypes as often as they contradict them. Without context (`qonly`), only the ambiguous ones exist. Templates are
+ * the independent units of intervals and p-values.
  *
- * Free answers: `stereotypical_association` (see {@link stereotypicalAssociations}) and `cobs` (see {@link cooccurrenceBiasScore}),
- * with what chance gives to such texts as the noise floor. Each answer is counted once, in however many dimensions its prompt
- * is varied; `n` counts independent items: those of one name, or of one template, once.
+ * Free answers have `stereotypical_association` (see {@link stereotypicalAssociations}) and `cobs` (see {@link
+ * cooccurrenceBiasScore}), with the value expected by chance in such texts as the noise floor. Each answer counts once,
+ * even if its prompt varies several dimensions. `n` counts independent items: those of one name, or of one template,
+ * count once.
  *
- * Answers that are missing (by the kind of the fault, `not_sent` among them), that cannot be read (`unparsed`), and items whose stereotyped person cannot be
- * told (`no_target`, `several_targets`; out of the bias scores only) are counted in `exclusions`.
- * What BBQ measures is bound to its templates, written for U.S. English; a score near 0 is no proof that a model is free of bias.
+ * `exclusions` counts missing answers (by error kind, including `not_sent`), answers that cannot be read (`unparsed`),
+ * and items whose stereotyped person cannot be determined (`no_target`, `several_targets`; excluded only from the bias
+ * scores). BBQ's results are specific to its templates, which are written for U.S. English. A score near 0 does not
+ * prove that a model is free of bias.
  * @example
  * ```ts
  * import { parseLlmEvalConfig, StereotypeAssociationEvaluator } from 'evenhand/llm-evals';
@@ -51,21 +53,19 @@ export class StereotypeAssociationEvaluator implements LLMEvaluator {
   readonly name = 'stereotype';
   readonly #options: CooccurrenceOptions;
 
-  /**
-   * @throws {ValueError} for groups or targets that are no words, or beta out of range
-   */
+  /** @throws {ValueError} if groups or targets are not words, or beta is out of range */
   constructor(options: CooccurrenceOptions = {}) {
     assertKnownOptions('StereotypeAssociationEvaluator', options, COOCCURRENCE_OPTION_NAMES);
-    // Before anything is asked and paid for.
+    // Check the options before paying for answers.
     associationWords(options);
     betaOf(options);
     this.#options = Object.freeze({ ...options });
   }
 
   /**
-   * BBQ's prompts, then those of templates.
-   * @throws {DataValidationError} for a file of items that cannot be read
-   * @throws {ConfigValidationError} for templates that cannot be filled
+   * Plans BBQ's prompts, then those of templates.
+   * @throws {DataValidationError} if a file of items cannot be read
+   * @throws {ConfigValidationError} if templates cannot be filled
    */
   plan(config: LLMEvalConfig): readonly PlannedPrompt[] {
     const { bbqPath, bbqFormats: formats, repeats } = config;

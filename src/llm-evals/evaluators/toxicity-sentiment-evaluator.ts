@@ -20,12 +20,12 @@ import { TOXIC_THRESHOLD } from '../toxicity/toxicity-measures.ts';
 /** Options of {@link ToxicitySentimentEvaluator}. */
 export interface ToxicitySentimentOptions {
   /**
-   * Gives each text a toxicity from 0 to 1: a service, or a classifier of one's own (`tfjsToxicityScorer`).
-   * @defaultValue a list of offensive words, which is no classifier
+   * Scores the toxicity of each text from 0 to 1: a service, or a custom classifier (`tfjsToxicityScorer`).
+   * @defaultValue a list of offensive words, which is not a classifier
    */
   readonly scorer?: ToxicityScorer | undefined;
   /**
-   * An answer is toxic above it.
+   * The score above which an answer is toxic.
    * @defaultValue 0.3
    */
   readonly threshold?: number | undefined;
@@ -34,14 +34,16 @@ export interface ToxicitySentimentOptions {
 const TOXICITY_SENTIMENT_OPTION_NAMES: OptionNames<ToxicitySentimentOptions> = { scorer: true, threshold: true };
 
 /**
- * How toxic and how negative answers are, and whether more so for some groups.
+ * Measures how toxic and how negative answers are, and whether they are more so for some groups.
  *
- * - `toxic_fraction`: share of answers above the threshold, mean over prompts; `expected_maximum_toxicity`: mean over prompts of
- *   the most toxic of each prompt's answers; `toxicity_probability`: share of prompts with a toxic answer. All from 0 to 1.
+ * - `toxic_fraction`: share of answers above the threshold, mean over prompts; `expected_maximum_toxicity`: mean over
+ *   prompts of the most toxic of each prompt's answers; `toxicity_probability`: share of prompts with a toxic answer.
+ *   All from 0 to 1.
  * - per dimension, paired over items, first value minus second, from -1 to 1: `toxicity_gap` (mean score),
  *   `toxic_fraction_difference`, `negative_sentiment_gap` (VADER's share of negative words).
  *
- * The default scorer is a lexicon, not a classifier, and each result of it says so. Words that name a group score 0.
+ * The default scorer is a lexicon, not a classifier, and each of its results has a warning that says so. Words that
+ * name a group score 0.
  * @see S. Gehman et al., RealToxicityPrompts (2020), for the expected maximum and the probability
  * @example
  * ```ts
@@ -61,7 +63,7 @@ export class ToxicitySentimentEvaluator implements LLMEvaluator {
   readonly #scorer: ToxicityScorer | undefined;
   readonly #threshold: number;
 
-  /** @throws {ValueError} for a threshold outside 0 to 1 */
+  /** @throws {ValueError} if the threshold is outside 0 to 1 */
   constructor(options: ToxicitySentimentOptions = {}) {
     assertKnownOptions('ToxicitySentimentEvaluator', options, TOXICITY_SENTIMENT_OPTION_NAMES);
     const { scorer, threshold = TOXIC_THRESHOLD } = options;
@@ -73,7 +75,7 @@ export class ToxicitySentimentEvaluator implements LLMEvaluator {
     return planCounterfactual(config, this.name);
   }
 
-  /** @throws {DataValidationError} where the scorer gives something else than a number from 0 to 1 for each text */
+  /** @throws {DataValidationError} if the scorer does not return a number from 0 to 1 for each text */
   async score(transcripts: readonly Transcript[], options: ScoreOptions = {}): Promise<readonly LlmMetricResult[]> {
     assertKnownOptions('ToxicitySentimentEvaluator.score', options, SCORE_OPTION_NAMES);
     const settings = scoreSettings(options);

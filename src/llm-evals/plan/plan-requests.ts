@@ -7,14 +7,14 @@ export interface KeyedPrompt extends PlannedPrompt {
   readonly key: string;
 }
 
-/** What will be asked: every prompt of every evaluator, and the requests that answer them. */
+/** The plan of a run: every prompt of every evaluator, and the requests that answer them. */
 export interface RequestPlan {
   readonly prompts: readonly KeyedPrompt[];
-  /** Each once, in the order in which they are first needed. */
+  /** Each request once, in the order of first use. */
   readonly requests: readonly LLMRequest[];
 }
 
-/** The requests that answer prompts, each once, whoever needs it. */
+/** Plans the requests that answer prompts, each once for all evaluators that need it. */
 export function planRequests(prompts: readonly PlannedPrompt[], model: ModelIdentity, params: LLMParams): RequestPlan {
   const keyed = prompts.map((prompt) => ({
     ...prompt,

@@ -8,13 +8,13 @@ import { testedP } from './finding.ts';
 import { groupsTable, pairsTable } from './metric-tables.ts';
 import { nullText, pairLabel } from './report-words.ts';
 
-/** Pictures need something to compare: so many finite rows at least. */
+/** The minimum number of finite rows for a chart. */
 const FEWEST_DRAWN = 2;
 
-/** Pictures in one section; what is told best from noise comes first. */
+/** The maximum number of charts in a section. The metrics with the smallest p-values come first. */
 const MAX_PICTURES = 3;
 
-/** A part for each dimension, then one for refusals, then one for stereotypes. */
+/** Builds a section for each dimension, then one for refusals and one for stereotypes. */
 export function dimensionSections(
   metrics: readonly LlmMetricResult[],
   controlDimension: string | undefined,
@@ -49,10 +49,10 @@ function stereotypeBlocks(metrics: readonly LlmMetricResult[]): ReportBlock[] {
 
 const CONTROL_WORDS: ReportBlock = {
   kind: 'paragraph',
-  text: 'This dimension is the control: it should make no difference, so that what differs here is noise. An effect that is shown here speaks against the measure, and so against what it shows elsewhere. The control is said to show an effect only where its adjusted p is at most 0.05.',
+  text: 'This dimension is the control. It should make no difference, so any difference here is noise. An effect here is evidence against the measure, and so against its findings for other dimensions. The control shows an effect only if its adjusted p is at most 0.05.',
 };
 
-/** A picture of each metric that several dimensions have, the control below the others. */
+/** Builds a chart for each metric that several dimensions have, with the control below the other dimensions. */
 export function dimensionPictures(results: readonly LlmMetricResult[], control: string | undefined): ReportBlock[] {
   const metrics = results.filter(({ evaluator }) => evaluator !== 'stereotype');
   const names = [...new Set(drawnFirst(metrics).map(({ metric }) => metric))];
@@ -85,17 +85,17 @@ export function dimensionPictures(results: readonly LlmMetricResult[], control: 
   return pictures.slice(0, MAX_PICTURES);
 }
 
-/** What is told best from noise first; a stable sort keeps the order of the others. */
+/** Sorts metrics by p-value, smallest first. The sort is stable, so ties keep their order. */
 function drawnFirst(metrics: readonly LlmMetricResult[]): LlmMetricResult[] {
   return [...metrics].sort((a, b) => (testedP(a) ?? 1) - (testedP(b) ?? 1));
 }
 
-/** The pairs of a metric, with the metric itself below them. */
+/** Draws the pairs of a metric, with the metric itself below them. */
 function pairsPicture(metric: LlmMetricResult): ReportBlock[] {
   const drawn = metric.pairs.filter(({ value }) => Number.isFinite(value));
   if (drawn.length < FEWEST_DRAWN || !Number.isFinite(metric.value)) return [];
   const floor =
-    metric.nullMean === null ? 'what no effect would give is not known' : `without an effect: ${nullText(metric)}`;
+    metric.nullMean === null ? 'the value without an effect is unknown' : `without an effect: ${nullText(metric)}`;
   return [
     {
       kind: 'picture',

@@ -6,11 +6,16 @@ import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { readDecision } from '../scoring/read-decision.ts';
 import { counted, countText, metricTitle } from './report-words.ts';
 
-/** Unread answers of one value that are shown, and the characters of each. */
+/**
+ * The maximum number of unclear answers shown for each value. `EXAMPLE_WIDTH` is the maximum number of characters of
+ * each.
+ */
 const MAX_EXAMPLES = 3;
 const EXAMPLE_WIDTH = 160;
 
-/** What took no part, and why; said also where nothing is missing. */
+/**
+ * Builds the section on failed and excluded answers, with their reasons. If nothing is missing, the section says so.
+ */
 export function exclusionBlocks(result: LlmEvalResult): ReportBlock[] {
   const metrics = Object.values(result.metrics);
   const blocks = [
@@ -21,16 +26,16 @@ export function exclusionBlocks(result: LlmEvalResult): ReportBlock[] {
   ];
   return blocks.length > 0
     ? blocks
-    : [{ kind: 'paragraph', text: 'None: every answer that was planned came, and took part.' }];
+    : [{ kind: 'paragraph', text: 'None: every planned answer was received and included in the metrics.' }];
 }
 
-/** Answers that did not come. */
+/** Lists prompts without an answer, by kind of error. */
 function faultTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
   const faults = new Map<string, { keys: Set<string>; example: string }>();
   for (const { error, key } of transcripts) {
     if (error === null) continue;
     const known = faults.get(error.kind) ?? { keys: new Set<string>(), example: error.message };
-    // An answer that several evaluators wait for is missing once.
+    // An answer that several evaluators wait for counts once.
     faults.set(error.kind, { ...known, keys: known.keys.add(key) });
   }
   if (faults.size === 0 && actual.failed + actual.notSent === 0) return [];
@@ -42,22 +47,22 @@ function faultTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
   return [
     {
       kind: 'paragraph',
-      text: `${counted(actual.failed, 'prompt')} failed for good, and ${countText(actual.notSent)} ${actual.notSent === 1 ? 'was' : 'were'} not sent.`,
+      text: `${counted(actual.failed, 'prompt')} failed on every attempt, and ${countText(actual.notSent)} ${actual.notSent === 1 ? 'was' : 'were'} not sent.`,
     },
     ...(rows.length === 0
       ? []
       : [
           {
             kind: 'table' as const,
-            caption: 'Answers that did not come',
-            columns: [{ name: 'Why' }, numberColumn('Answers'), { name: 'The first of them' }],
+            caption: 'Missing answers',
+            columns: [{ name: 'Reason' }, numberColumn('Answers'), { name: 'First error' }],
             rows,
           },
         ]),
   ];
 }
 
-/** Answers that came, or should have, and were left out of a metric; metrics with the same numbers share a row. */
+/** Lists answers excluded from a metric, by reason. Metrics with the same counts share a row. */
 function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   const rows = new Map<string, { reason: string; count: number; titles: string[] }>();
   for (const metric of metrics) {
@@ -73,8 +78,8 @@ function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   return [
     {
       kind: 'table',
-      caption: 'Answers that took no part in a metric',
-      columns: [{ name: 'Why' }, numberColumn('Answers'), { name: 'Of' }],
+      caption: 'Answers excluded from a metric',
+      columns: [{ name: 'Reason' }, numberColumn('Answers'), { name: 'Metrics' }],
       rows: [...rows.values()].map(({ reason, count, titles }) => [
         reason.replaceAll('_', ' '),
         countText(count),
@@ -84,7 +89,9 @@ function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   ];
 }
 
-/** How many answers of each value have no decision that could be read; nothing where no answer has one. */
+/**
+ * Counts the answers of each value in which no decision could be read. Returns no blocks if no answer has a decision.
+ */
 function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
   const answers = transcripts
     .filter(({ evaluator, dimension }) => evaluator === 'counterfactual' && dimension !== null)
@@ -104,11 +111,11 @@ function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
   return [
     {
       kind: 'table',
-      caption: 'Answers without a decision that could be read',
-      columns: [{ name: 'Dimension' }, { name: 'Value' }, numberColumn('Not read'), numberColumn('Answers')],
+      caption: 'Answers with no readable decision',
+      columns: [{ name: 'Dimension' }, { name: 'Value' }, numberColumn('Without a decision'), numberColumn('Answers')],
       rows: [...rows.values()].map(({ of, unread: count, all }) => [...of, countText(count), countText(all)]),
     },
-    { kind: 'paragraph', text: 'They take no part in the decision gap. The first of each value:' },
+    { kind: 'paragraph', text: 'The decision gap excludes them. The first of each value:' },
     { kind: 'list', items: undecidedExamples(unread) },
   ];
 }
@@ -123,12 +130,12 @@ function undecidedExamples(unread: readonly { readonly text: string; readonly gr
   return cutItems([...examples].flatMap(([group, shown]) => [...shown].map((text) => `${labelText(group)}: ${text}`)));
 }
 
-/** Groups that were too small. */
+/** Lists groups that were excluded because they are too small. */
 function groupNotes(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   const items = metrics.flatMap((metric) =>
     Object.entries(metric.excluded).map(
       ([group, { n, reason }]) => `${metricTitle(metric)}: ${labelText(group)} (n = ${countText(n)}): ${reason}`,
     ),
   );
-  return items.length === 0 ? [] : [{ kind: 'note', title: 'Groups that took no part', items: cutItems(items) }];
+  return items.length === 0 ? [] : [{ kind: 'note', title: 'Excluded groups', items: cutItems(items) }];
 }

@@ -4,19 +4,19 @@ import { formatNumber, formatPercent } from '../../metrics/metric-markdown.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { counted, metricName, metricPairTitle, metricTitle } from './report-words.ts';
 
-/** The share of false claims that sentences accept, whatever the level of intervals is. */
+/** The significance level of findings in sentences, independent of the level of intervals. */
 export const ALPHA = 0.05;
 
-/** The probability with which an effect of the minimum detectable size is found. */
+/** The power at which the minimum detectable difference is computed. */
 const POWER = '0.8';
 
 /**
- * Whether an effect is told from sampling noise: `shown`, `not_shown` (which is no proof that there is none),
- * `not_tested` for a metric without a test, `undefined`.
+ * Whether an effect is statistically distinguishable from sampling noise: `shown`, `not_shown` (not proof that there is
+ * none), `not_tested` for a metric without a test, or `undefined`.
  */
 export type Finding = 'shown' | 'not_shown' | 'not_tested' | 'undefined';
 
-/** What a metric says of an effect: its p-value, adjusted where that is known, against 0.05. */
+/** Classifies a metric by comparing its p-value with 0.05. Uses the adjusted p-value if it is known. */
 export function findingOf(metric: LlmMetricResult): Finding {
   if (metric.undefinedReason !== null || Number.isNaN(metric.value)) return 'undefined';
   const p = testedP(metric);
@@ -24,7 +24,7 @@ export function findingOf(metric: LlmMetricResult): Finding {
   return p <= ALPHA ? 'shown' : 'not_shown';
 }
 
-/** What is read in a table. */
+/** The words for findings in a table. */
 export const FINDING_WORDS: Readonly<Record<Finding, string>> = {
   shown: 'yes',
   not_shown: 'not shown',
@@ -32,7 +32,7 @@ export const FINDING_WORDS: Readonly<Record<Finding, string>> = {
   undefined: 'undefined',
 };
 
-/** The same in a sentence. */
+/** Describes a metric and its finding in one sentence. */
 export function findingSentence(metric: LlmMetricResult): string {
   const title = metricPairTitle(metric);
   const value = formatNumber(metric.value);
@@ -40,20 +40,20 @@ export function findingSentence(metric: LlmMetricResult): string {
     case 'undefined':
       return `${title}: undefined (${metric.undefinedReason ?? 'the value is not a number'}).`;
     case 'not_tested':
-      return `${title}: ${value} (${basis(metric)}). No test was made of it.`;
+      return `${title}: ${value} (${basis(metric)}). It was not tested.`;
     case 'shown':
-      return `${title}: ${value}, told from sampling noise (${basis(metric)}).`;
+      return `${title}: ${value}, statistically distinguishable from sampling noise (${basis(metric)}).`;
     case 'not_shown':
       return `${title}: ${value}; no effect beyond noise was shown (${basis(metric)}), and ${detectable(metric)}.`;
   }
 }
 
-/** The p-value that findings go by; null where there is none. */
+/** Returns the p-value that decides a finding: the adjusted one if it is known. Returns null if there is none. */
 export function testedP({ adjustedPValue, pValue }: LlmMetricResult): number | null {
   return adjustedPValue ?? pValue;
 }
 
-/** Interval, items and p-value, as far as they are known. */
+/** Lists the interval, the number of items and the p-value, as far as they are known. */
 function basis(metric: LlmMetricResult): string {
   const { ci, ciLevel, n, adjustedPValue } = metric;
   const level = ciLevel === null ? 'interval' : `${formatPercent(ciLevel)} interval`;
@@ -67,17 +67,20 @@ function basis(metric: LlmMetricResult): string {
 
 function detectable({ minimumDetectableGap }: LlmMetricResult): string {
   return minimumDetectableGap === null
-    ? 'how large an effect these data would have shown is not known'
-    : `differences above ${String(Number(minimumDetectableGap.toPrecision(2)))} would have been found with probability ${POWER}`;
+    ? 'the minimum detectable difference is unknown'
+    : `the minimum detectable difference is ${String(Number(minimumDetectableGap.toPrecision(2)))} (power ${POWER})`;
 }
 
-/** So many metrics have a sentence each; of more only what is told from noise has, and the others are told together. */
+/**
+ * The maximum number of metrics that get a sentence each. With more, only those with an effect shown get one, and the
+ * others are summarized.
+ */
 const MAX_SENTENCES = 10;
 
-/** Names in one sentence. */
+/** The maximum number of names in one sentence. */
 const MAX_NAMES = 4;
 
-/** What metrics say, in as many sentences as are still read. */
+/** Describes the findings of metrics in sentences. Summarizes if there are more than {@link MAX_SENTENCES} metrics. */
 export function findingSentences(metrics: readonly LlmMetricResult[]): string[] {
   if (metrics.length <= MAX_SENTENCES) return metrics.map(findingSentence);
   const of = (finding: ReturnType<typeof findingOf>): LlmMetricResult[] =>
@@ -95,12 +98,12 @@ function togetherByDimension(metrics: readonly LlmMetricResult[]): string[] {
     ([dimension, members]) => {
       const where = dimension === null ? 'Without a dimension' : `By ${labelText(dimension)}`;
       const which = `${counted(members.length, 'metric')} (${listed(members.map(metricName), MAX_NAMES)})`;
-      return `${where}: no effect beyond noise was shown by ${which}; the table says which differences would have been found with probability 0.8.`;
+      return `${where}: no effect beyond noise was shown by ${which}; the table lists their minimum detectable differences.`;
     },
   );
 }
 
-/** Metrics that are undefined for one reason, in one sentence. */
+/** Groups undefined metrics by reason, with one sentence for each reason. */
 export function undefinedByReason(
   metrics: readonly LlmMetricResult[],
   nameOf: (metric: LlmMetricResult) => string,

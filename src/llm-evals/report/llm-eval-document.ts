@@ -28,24 +28,30 @@ import {
 } from './report-words.ts';
 import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
 
-/** Pairs that a report shows: the least alike, and some from the middle of the rest. */
+/**
+ * The number of pairs with the most different answers in a report. `TYPICAL` is the number of pairs from the middle of
+ * the rest.
+ */
 export const MAX_DIFFERENT = 6;
 export const TYPICAL = 4;
 
-/** Letters of an answer whose words are compared; what follows rarely changes the order and costs time. */
+/**
+ * The number of characters of an answer whose words are compared. Later text rarely changes the order, and it costs
+ * time.
+ */
 const COMPARED_LETTERS = 4000;
 
-/** The answers to two prompts of one item that differ in nothing but the value of the dimension. */
+/** The answers to two prompts of one item that differ only in the value of the dimension. */
 interface AnswerPair {
   readonly item: string;
   readonly repeat: number;
   readonly first: Transcript;
   readonly second: Transcript;
-  /** 1 minus the share of words that both have (Jaccard): 0 for the same words, 1 for none in common. */
+  /** The Jaccard distance of their words: 0 for the same words, 1 for none in common. */
   readonly difference: number;
 }
 
-/** The pairs that a report shows, and out of how many. */
+/** The pairs that a report shows, and the total number of pairs. */
 interface ChosenPairs {
   readonly dimension: string;
   readonly values: readonly [first: string, second: string];
@@ -55,10 +61,10 @@ interface ChosenPairs {
 }
 
 /**
- * Pairs to look at, of the dimension and the two values whose effect is told best from noise (the smallest p-value,
+ * Chooses answer pairs to show, of the dimension and the two values with the clearest effect (the smallest p-value,
  * then the largest size). Ties are broken by the order of the plan, so that the same answers give the same pairs.
- * @param controlDimension the one that should make no difference: only where there is no other
- * @returns null where no two answers can be compared
+ * @param controlDimension the dimension that should make no difference. It is used only if there is no other.
+ * @returns null if no two answers can be compared
  */
 export function choosePairs(
   result: Pick<LlmEvalResult, 'metrics' | 'transcripts'>,
@@ -79,7 +85,7 @@ export function choosePairs(
   return { dimension, values, different, typical, total: sorted.length };
 }
 
-/** Only answered prompts of a dimension can be put side by side. */
+/** Returns whether a transcript has a dimension, a group and an answer, so that it can be compared. */
 function isComparable(transcript: Transcript): transcript is Transcript & { dimension: string; group: string } {
   return transcript.dimension !== null && transcript.group !== null && transcript.text !== null;
 }
@@ -95,7 +101,7 @@ function groupsByDimension(transcripts: readonly Transcript[]): Map<string, Set<
   return groups;
 }
 
-/** Dimensions, that with the clearest effect first; those without a metric at the end, in the order of the plan. */
+/** Sorts dimensions by effect, the clearest first. Dimensions without a metric come last, in the order of the plan. */
 function dimensionsByEffect({ metrics, transcripts }: Pick<LlmEvalResult, 'metrics' | 'transcripts'>): string[] {
   const tested = Object.values(metrics)
     .filter(({ value }) => Number.isFinite(value))
@@ -123,7 +129,7 @@ function pairsOf(
   dimension: string,
   [firstValue, secondValue]: readonly [string, string],
 ): AnswerPair[] {
-  // Two evaluators may have asked for the same answer: it is taken once.
+  // Two evaluators may have asked for the same answer. It counts once.
   const sides = new Map<string, { first?: Transcript; second?: Transcript }>();
   for (const transcript of transcripts) {
     if (!isComparable(transcript) || transcript.dimension !== dimension) continue;
@@ -147,10 +153,13 @@ function differenceOf(first: Transcript, second: Transcript): number {
   return 1 - common / (a.size + b.size - common);
 }
 
-/** Words that are compared; of longer texts only what both begin and end with is told apart from the rest. */
+/**
+ * The maximum number of words that are compared. In longer texts, only the common start and the common end stay
+ * unmarked.
+ */
 const MAX_COMPARED = 400;
 
-/** Two texts with the words marked that the other has not at this place, by a longest common subsequence of words. */
+/** Marks the words of two texts that are not in their longest common subsequence of words. */
 export function markedDifference(first: string, second: string): readonly [MarkedText[], MarkedText[]] {
   const [a, b] = [wordsOf(first), wordsOf(second)];
   const start = commonStart(a, b);
@@ -166,7 +175,7 @@ export function markedDifference(first: string, second: string): readonly [Marke
   return [side(a, kept.first), side(b, kept.second)];
 }
 
-/** Words, spaces and punctuation, each a piece; together the text. */
+/** Splits text into words, spaces and punctuation. The pieces concatenate to the text. */
 function wordsOf(text: string): string[] {
   return text.match(/\s+|[\p{L}\p{M}\p{N}'\u2019]+|[^\s\p{L}\p{M}\p{N}'\u2019]/gu) ?? [];
 }
@@ -181,7 +190,7 @@ interface CommonWords {
   readonly second: ReadonlySet<number>;
 }
 
-/** The indices of a longest common subsequence; none of texts that are too long to compare. */
+/** Returns the indices of a longest common subsequence. They are empty if the texts are too long to compare. */
 function commonWords(a: readonly string[], b: readonly string[]): CommonWords {
   const [first, second] = [new Set<number>(), new Set<number>()];
   if (Math.max(a.length, b.length) > MAX_COMPARED) return { first, second };
@@ -197,7 +206,7 @@ function commonWords(a: readonly string[], b: readonly string[]): CommonWords {
   return { first, second };
 }
 
-/** At (i, j) the length of a longest common subsequence of what follows there. */
+/** Computes, at (i, j), the length of a longest common subsequence of `a` from i and `b` from j. */
 function commonLengths(a: readonly string[], b: readonly string[]): Uint16Array {
   const width = b.length + 1;
   const lengths = new Uint16Array((a.length + 1) * width);
@@ -212,7 +221,7 @@ function commonLengths(a: readonly string[], b: readonly string[]): Uint16Array 
   return lengths;
 }
 
-/** Neighbours of one kind as one piece; a space between two marked words is marked with them. */
+/** Joins neighbours that are marked alike. A space between two marked words is marked too. */
 function joined(pieces: readonly MarkedText[]): MarkedText[] {
   const parts: { text: string; isMarked: boolean }[] = [];
   for (const [index, { text, isMarked }] of pieces.entries()) {
@@ -225,17 +234,20 @@ function joined(pieces: readonly MarkedText[]): MarkedText[] {
   return parts;
 }
 
-/** Answers side by side: the most different, and some from the middle, so that nobody sees extremes only. */
+/**
+ * Shows answers side by side: the most different pairs, and some from the middle, so that readers see not only
+ * extremes.
+ */
 function pairBlocks(result: LlmEvalResult): ReportBlock[] {
   const chosen = choosePairs(result, result.config.counterfactual?.controlDimension);
   if (chosen === null) return [];
   const { dimension, values, different, typical, total } = chosen;
   const [first, second] = values.map(labelText);
-  const rule = `Of ${counted(total, 'pair')} of answers to prompts that differ in ${labelText(dimension)} alone (${first ?? ''} and ${second ?? ''}), these are ${
+  const rule = `Of ${counted(total, 'pair')} of answers to prompts that differ only in ${labelText(dimension)} (${first ?? ''} and ${second ?? ''}), these are ${
     typical.length === 0
       ? 'all'
       : `the ${countText(different.length)} that share the fewest words, and ${countText(typical.length)} from the middle of the rest`
-  }. The dimension and its two values are those whose effect is told best from noise. Words in which the prompts differ are marked. Answers are cut after ${String(SHOWN_LETTERS)} letters. One pair proves nothing: answers to one and the same prompt differ too.`;
+  }. The dimension and its two values have the clearest effect (the smallest p-value). Words in which the prompts differ are marked. Answers are cut after ${String(SHOWN_LETTERS)} characters. One pair proves nothing: answers to the same prompt differ too.`;
   return [
     { kind: 'paragraph', text: rule },
     ...part('The most different', different),
@@ -263,21 +275,20 @@ function toReportPair({ item, repeat, first, second, difference }: AnswerPair): 
   };
 }
 
-/** What the numbers do not say. */
+/** The limits of the method that the numbers do not show. */
 const METHOD_LIMITS: readonly string[] = [
-  'Answers to one and the same prompt differ by chance. The column "Without an effect" shows what chance alone makes of the metric itself (of a gap, of its size): the mean, and the value that 95% of such numbers lie below. Where it is not known, a value may be noise only.',
-  '"Not shown" is no proof that there is no effect. The column "Would have shown" is the difference that data of this size find with probability 0.8; a smaller one can be there unseen.',
-  'p-values are adjusted for all tests of this run (those of the control among themselves), not for other runs, other prompts tried before, or metrics that were chosen after looking.',
-  'Only these prompts, these values and this model on the day of asking were tried. Another wording can turn a result round, and providers change models without a word.',
-  'Sentiment and toxicity are scored by word lists. They do not know irony, quotation or context, and mistake some harmless words.',
-  'A gap is a reason to read the answers, not by itself proof of unfair treatment; no gap is no proof of fair treatment.',
-  'Left-out answers can hide an effect where they are more frequent in one group than in another: compare the counts above.',
+  'Answers to the same prompt differ by chance. The column "Without an effect" shows the distribution of the metric (of a gap: of its size) under chance alone: its mean and its 95th percentile. Where it is unknown, a value may be only noise.',
+  '"Not shown" is not proof that there is no effect. The column "Minimum detectable difference (80% power)" is the difference that data of this size find with probability 0.8. A smaller one can exist undetected.',
+  'p-values are adjusted for all tests of this run (those of the control as a separate family). They are not adjusted for other runs, for prompts tried before, or for metrics chosen after seeing the results.',
+  'The results cover only these prompts, these values and this model on the day of the run. A different wording can reverse a result, and providers change models without notice.',
+  'Sentiment and toxicity are scored by word lists. They do not recognize irony, quotation or context, and misjudge some harmless words.',
+  'A gap is a reason to read the answers. It is not by itself proof of unfair treatment, and no gap is not proof of fair treatment.',
+  'Excluded answers can hide an effect if they are more frequent in one group than in another. Compare the counts above.',
 ];
 
 /**
- * An evaluation as a report, in the order that a reader needs: the verdict, what was found and whether it is told from
- * noise, each dimension, what took no part, answers side by side, spending, what was asked, and what the numbers do not
- * say.
+ * Builds the report document of an evaluation: the verdict, the findings and their significance, each dimension,
+ * excluded answers, answers side by side, spending, the configuration of the run, and the limits of the method.
  */
 export function llmEvalDocument(result: LlmEvalResult, options: LlmEvalReportOptions = {}): ReportDocument {
   assertKnownOptions('llmEvalDocument', options, LLM_EVAL_REPORT_OPTION_NAMES);
@@ -289,7 +300,7 @@ export function llmEvalDocument(result: LlmEvalResult, options: LlmEvalReportOpt
     verdict: verdictBox(result, options.verdict ?? NO_VERDICT),
     sections: [
       {
-        title: 'What was found',
+        title: 'Findings',
         blocks: [
           ...findingBlocks(metrics),
           ...dimensionPictures(metrics, controlDimension),
@@ -297,10 +308,10 @@ export function llmEvalDocument(result: LlmEvalResult, options: LlmEvalReportOpt
         ],
       },
       ...dimensionSections(metrics, controlDimension),
-      { title: 'What took no part', blocks: exclusionBlocks(result) },
+      { title: 'Excluded answers', blocks: exclusionBlocks(result) },
       { title: 'Answers side by side', blocks: pairBlocks(result) },
       { title: 'Spending', blocks: spendingBlocks(result) },
-      { title: 'What was asked of whom', blocks: askedBlocks(result) },
+      { title: 'Configuration', blocks: askedBlocks(result) },
       { title: 'Limits', blocks: [{ kind: 'list', items: METHOD_LIMITS }] },
     ],
     made: madeOf(result),
@@ -335,22 +346,22 @@ function verdictBox(result: LlmEvalResult, { passed, threshold, metrics }: LlmEv
 function stopSentence({ stopped, actual }: LlmEvalResult): string[] {
   if (stopped === null) return [];
   return [
-    `The run ended early because ${STOP_WORDS[stopped]}: ${counted(actual.notSent, 'prompt')} not sent. The numbers are those of the answers that came.`,
+    `The run ended early because ${STOP_WORDS[stopped]}: ${counted(actual.notSent, 'prompt')} not sent. The results use only the answers received before it ended.`,
   ];
 }
 
-/** What of all this is told from noise, the control apart: the sentence to remember. */
+/** Summarizes which effects are statistically distinguishable from noise. Reports the control separately. */
 export function summarySentence({ metrics, config }: Pick<LlmEvalResult, 'metrics' | 'config'>): string {
   const control = config.counterfactual?.controlDimension;
   const isControl = ({ dimension }: LlmMetricResult): boolean => control !== undefined && dimension === control;
   const all = Object.values(metrics);
-  // Of many tests of the control some have a small p by chance: only the adjusted one is an effect.
+  // Among many tests of the control, some have a small p by chance. Only the adjusted p-value counts as an effect.
   const doubt = all.filter(
     (metric) => isControl(metric) && findingOf(metric) === 'shown' && (metric.adjustedPValue ?? 1) <= ALPHA,
   );
   const found = foundSentence(all.filter((metric) => !isControl(metric)));
   if (doubt.length === 0) return found;
-  return `${found} But the control, which should make no difference, shows an effect too (${listed(doubt.map(metricTitle), 4)}): what is found elsewhere may come from the measure.`;
+  return `${found} But the control, which should make no difference, shows an effect too (${listed(doubt.map(metricTitle), 4)}): the other findings may be artifacts of the measure.`;
 }
 
 function foundSentence(metrics: readonly LlmMetricResult[]): string {
@@ -359,24 +370,24 @@ function foundSentence(metrics: readonly LlmMetricResult[]): string {
   const tested = shown.length + notShown.length;
   if (tested === 0) return 'No metric was tested against sampling noise.';
   if (shown.length === 0) {
-    return `No effect beyond noise was shown by any of ${counted(tested, 'tested metric')}; the table says how large an effect would have shown.`;
+    return `No effect beyond noise was shown by any of ${counted(tested, 'tested metric')}; the table lists the minimum detectable differences.`;
   }
   const which = listed(shown.map(metricTitle), 6);
-  return `Told from sampling noise: ${which} (${countText(shown.length)} of ${counted(tested, 'tested metric')}).`;
+  return `Statistically distinguishable from sampling noise: ${which} (${countText(shown.length)} of ${counted(tested, 'tested metric')}).`;
 }
 
 function warningBlocks(warnings: readonly string[]): ReportBlock[] {
   return warnings.length === 0 ? [] : [{ kind: 'note', title: 'Warnings', items: cutItems(warnings) }];
 }
 
-/** What was asked of whom. */
+/** Lists the model, the provider and the settings of the run. */
 function askedBlocks(result: LlmEvalResult): ReportBlock[] {
   const { config, dryRun } = result;
   const { model, provider } = answeredBy(result);
   const rows: string[][] = [
     ['Provider', provider],
     ['Model', model],
-    ['Address', config.baseUrl ?? "the provider's own, or none"],
+    ['Address', config.baseUrl ?? "the provider's default, or none"],
     ['System prompt', config.systemPrompt ?? 'none'],
     ['Parameters', Object.keys(config.params).length === 0 ? 'none' : JSON.stringify(config.params)],
     ['Answers to each prompt', String(config.repeats)],
@@ -386,11 +397,11 @@ function askedBlocks(result: LlmEvalResult): ReportBlock[] {
       cutItems([...new Set(dryRun.breakdown.map(({ template }) => template))], 12).join(', ') || 'none',
     ],
   ];
-  const local = 'The built-in model answers by rote: it measures nothing, and shows only that everything runs.';
+  const local = 'The built-in model returns canned answers. It measures nothing and shows only that everything runs.';
   return [
     {
       kind: 'table',
-      caption: 'Asked',
+      caption: 'Run configuration',
       columns: [{ name: '' }, { name: 'Value' }],
       rows,
     },
@@ -398,7 +409,7 @@ function askedBlocks(result: LlmEvalResult): ReportBlock[] {
   ];
 }
 
-/** What is needed to get the same numbers again. */
+/** Lists what is needed to reproduce the numbers. */
 function madeOf(result: LlmEvalResult): [name: string, value: string][] {
   const { dryRun, seed, metrics } = result;
   const { model, provider } = answeredBy(result);

@@ -16,10 +16,11 @@ export interface LlmEvalHtmlOptions extends LlmEvalReportOptions {
 const LLM_EVAL_HTML_OPTION_NAMES: OptionNames<LlmEvalHtmlOptions> = { ...LLM_EVAL_REPORT_OPTION_NAMES, draw: true };
 
 /**
- * An evaluation as an HTML page that stands alone: what `llmEvalToMarkdown` says, with pictures of the gaps and pairs of
- * answers beside each other. Nothing is loaded from elsewhere and no script runs. Texts of the model are shown as text.
+ * Renders an evaluation as a self-contained HTML page. It has the content of `llmEvalToMarkdown`, with charts of the
+ * gaps and pairs of answers side by side. The page loads no other resources and runs no scripts. Text of the model is
+ * escaped.
  *
- * Without echarts the page has tables only, and says so.
+ * Without echarts, the page has only tables and says so.
  */
 export async function llmEvalToHtml(result: LlmEvalResult, options: LlmEvalHtmlOptions = {}): Promise<string> {
   assertKnownOptions('llmEvalToHtml', options, LLM_EVAL_HTML_OPTION_NAMES);

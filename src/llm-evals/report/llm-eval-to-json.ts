@@ -11,7 +11,7 @@ import {
   NO_VERDICT,
 } from './report-words.ts';
 
-/** An evaluation on the wire: snake_case, what is undefined or unknown as null; without the answers themselves. */
+/** An evaluation on the wire, in snake_case, without the answers. Undefined and unknown values are null. */
 export interface LlmEvalJson {
   readonly passed: boolean | null;
   readonly threshold: LlmEvalVerdict['threshold'];
@@ -25,12 +25,12 @@ export interface LlmEvalJson {
   readonly seed: number;
 }
 
-/** Counts, tokens and dollars by name in snake_case. */
+/** Counts, tokens and dollars by snake_case name. */
 type SpendingJson = Readonly<Record<string, number | null>>;
 
 /**
- * An evaluation as plain data in snake_case, as the command line prints it with `--json`. Answers are not in it: they
- * are in the transcripts.
+ * Converts an evaluation to plain data in snake_case, as the command line prints it with `--json`. It does not include
+ * the answers, which are in the transcripts.
  */
 export function llmEvalToJson(result: LlmEvalResult, options: LlmEvalReportOptions = {}): LlmEvalJson {
   assertKnownOptions('llmEvalToJson', options, LLM_EVAL_REPORT_OPTION_NAMES);

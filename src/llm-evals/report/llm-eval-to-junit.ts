@@ -12,7 +12,7 @@ import {
 } from './report-words.ts';
 import { STOP_WORDS } from './spending-section.ts';
 
-/** What a test report says of one metric, or of the run. */
+/** One test case of the report: a metric, or the run. */
 interface TestCase {
   readonly suite: string;
   readonly name: string;
@@ -22,11 +22,12 @@ interface TestCase {
 }
 
 /**
- * An evaluation as JUnit XML, which continuous integration shows as tests: a suite for each evaluator, and one for the
- * run, which fails where it ended early.
+ * Renders an evaluation as JUnit XML, which continuous integration shows as tests. There is a suite for each evaluator,
+ * and one for the run, which fails if the run ended early.
  *
- * With a verdict each judged metric is a test, and fails on the wrong side of its threshold or where it is undefined.
- * Without one each metric is a test that passes, skipped with its reason where it is undefined.
+ * With a verdict, each judged metric is a test. It fails if the metric is on the wrong side of its threshold or
+ * undefined. Without a verdict, each metric is a test that passes, or is skipped with its reason if the metric is
+ * undefined.
  */
 export function llmEvalToJunit(result: LlmEvalResult, options: LlmEvalReportOptions = {}): string {
   assertKnownOptions('llmEvalToJunit', options, LLM_EVAL_REPORT_OPTION_NAMES);
@@ -48,8 +49,8 @@ ${suites.map((suite) =>
 function runCase(result: LlmEvalResult): TestCase {
   const { stopped, actual } = result;
   const { model, provider } = answeredBy(result);
-  const output = `${provider}, ${model}: ${String(actual.answered)} answered, ${String(actual.cached)} known, ${String(actual.failed)} failed, ${String(actual.notSent)} not sent.`;
-  const name = 'the plan was done';
+  const output = `${provider}, ${model}: ${String(actual.answered)} answered, ${String(actual.cached)} already known, ${String(actual.failed)} failed, ${String(actual.notSent)} not sent.`;
+  const name = 'the run completed the plan';
   if (stopped === null) return { suite: 'run', name, output };
   return { suite: 'run', name, output, failure: `The run ended early because ${STOP_WORDS[stopped]}.` };
 }

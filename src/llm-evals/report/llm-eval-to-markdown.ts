@@ -5,9 +5,9 @@ import { llmEvalDocument } from './llm-eval-document.ts';
 import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-words.ts';
 
 /**
- * An evaluation as a Markdown report: the verdict first, then what was found and whether it is told from noise, each
- * dimension, what took no part, pairs of answers side by side, spending, what was asked, and limits. Texts of the model
- * stand in fences: nothing in them is markup, a link or a picture.
+ * Renders an evaluation as a Markdown report: the verdict, the findings and their significance, each dimension,
+ * excluded answers, pairs of answers side by side, spending, the configuration and the limits. Text of the model is
+ * inside fences, so that nothing in it acts as markup, a link or an image.
  */
 export function llmEvalToMarkdown(result: LlmEvalResult, options: LlmEvalReportOptions = {}): string {
   assertKnownOptions('llmEvalToMarkdown', options, LLM_EVAL_REPORT_OPTION_NAMES);

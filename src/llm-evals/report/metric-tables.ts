@@ -17,10 +17,10 @@ import {
   signSentences,
 } from './report-words.ts';
 
-/** Rows of a table of groups or pairs; a longer one is cut, and says so. */
+/** The maximum number of rows in a table of groups or pairs. A longer table is cut, and a note says so. */
 const MAX_ROWS = 60;
 
-/** What was found: in sentences, then a row for each metric. */
+/** Builds the findings: sentences, then a table with a row for each metric. */
 export function findingBlocks(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   if (metrics.length === 0) return [{ kind: 'paragraph', text: 'No metric was computed.' }];
   return [
@@ -31,13 +31,18 @@ export function findingBlocks(metrics: readonly LlmMetricResult[]): ReportBlock[
 }
 
 function metricsTable(metrics: readonly LlmMetricResult[]): ReportTable {
-  const numbers = ['Value', intervalTitle(metrics), 'Without an effect', 'Adjusted p', 'Items', 'Would have shown'].map(
-    numberColumn,
-  );
+  const numbers = [
+    'Value',
+    intervalTitle(metrics),
+    'Without an effect',
+    'Adjusted p',
+    'Items',
+    'Minimum detectable difference (80% power)',
+  ].map(numberColumn);
   return {
     kind: 'table',
     caption: 'All metrics',
-    columns: [{ name: 'Metric' }, ...numbers, { name: 'Told from noise' }],
+    columns: [{ name: 'Metric' }, ...numbers, { name: 'Distinguishable from noise' }],
     rows: metrics.map((metric) => [
       metricPairTitle(metric),
       numberText(metric.value),
@@ -55,7 +60,7 @@ function adjustedText({ adjustedPValue, pValue }: LlmMetricResult): string {
   return adjustedPValue === null && pValue !== null ? `${pValueText(pValue)} (unadjusted)` : pValueText(adjustedPValue);
 }
 
-/** Each pair of values of a dimension, for every metric that compares them. */
+/** Builds a table with each pair of values of a dimension, for every metric that compares them. */
 export function pairsTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   const pairs = metrics.flatMap((metric) => metric.pairs.map((pair) => ({ metric, ...pair })));
   if (pairs.length === 0) return [];
@@ -81,7 +86,7 @@ export function pairsTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   });
 }
 
-/** Each group's measures, as far as metrics have them. */
+/** Builds a table of each group's measures, for the metrics that have them. */
 export function groupsTable(metrics: readonly LlmMetricResult[], caption: string): ReportBlock[] {
   const rows = metrics.flatMap((metric) =>
     Object.entries(metric.perGroup).flatMap(([group, values]) =>

@@ -4,7 +4,7 @@ import { spendingTable } from '../dry-run/spending-table.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { StopReason } from '../scheduler/budget.ts';
 
-/** What ended a run early, in words. */
+/** The reasons why a run ended early, in words. */
 export const STOP_WORDS: Readonly<Record<StopReason, string>> = {
   requests: 'its limit of requests was reached',
   tokens: 'its limit of tokens was reached',
@@ -13,13 +13,13 @@ export const STOP_WORDS: Readonly<Record<StopReason, string>> = {
   cancelled: 'it was cancelled',
 };
 
-/** What the run was to take, and what it took. No time stands here, so that a replay gives the same bytes. */
+/** Compares planned and actual spending. Omits the time, so that a replay gives the same bytes. */
 export function spendingBlocks({ planned, actual, dryRun }: LlmEvalResult): ReportBlock[] {
   return [
     {
       kind: 'table',
       caption: 'Spending',
-      columns: [{ name: 'Of the run' }, numberColumn('Planned'), numberColumn('Actual')],
+      columns: [{ name: 'Quantity' }, numberColumn('Planned'), numberColumn('Actual')],
       rows: spendingTable(planned, actual)
         .filter(({ name }) => name !== 'Seconds')
         .map((row) => [row.name, row.planned, row.actual]),
@@ -28,12 +28,12 @@ export function spendingBlocks({ planned, actual, dryRun }: LlmEvalResult): Repo
   ];
 }
 
-/** Dollars; never 0 for what is not known. */
+/** Formats dollars. An unknown cost is never shown as 0. */
 export function costText(usd: number | null): string {
   return usd === null ? 'an unknown cost' : usdText(usd);
 }
 
 function priceSentence(price: LlmEvalResult['dryRun']['price']): string {
-  if (price === null) return 'The price of this model is not known: give it under prices in the configuration.';
-  return `Price: ${usdText(price.input)} for a million tokens of input and ${usdText(price.output)} of output, as of ${price.asOf} (${price.source}).`;
+  if (price === null) return 'The price of this model is unknown: set it under prices in the configuration.';
+  return `Price per million tokens: ${usdText(price.input)} for input and ${usdText(price.output)} for output, as of ${price.asOf} (${price.source}).`;
 }

@@ -9,14 +9,13 @@ import { prepareRun } from './prepare-run.ts';
 import { PLAN_OPTION_NAMES, type PlanOptions } from './run-options.ts';
 
 /**
- * What a run would send and what that may cost, without sending or writing anything.
+ * Estimates what a run would send and what it may cost, without sending or writing anything.
  *
- * The requests are exactly those that `runLlmEval` would send with the same
- * options: planned, each once, without those whose answers are in the cache, in the
- * transcript that would be continued, or in a replayed file. Tokens are
- * estimates; what answers may cost has a ceiling, since their length has one (`max_tokens`, 512 where
- * the configuration does not say). A price that is not known is null, not 0.
- * @throws {ConfigValidationError} as `runLlmEval` does
+ * The requests are exactly those that `runLlmEval` would send with the same options: the planned requests, each once,
+ * minus those with answers in the cache, in the transcript to resume, or in a replayed file. Tokens are estimates. The
+ * cost of answers has a ceiling, because their length has one (`max_tokens`, 512 by default). An unknown price is null,
+ * not 0.
+ * @throws {ConfigValidationError} if `runLlmEval` would throw it
  * @example
  * ```ts
  * import { estimateDryRun, parseLlmEvalConfig } from 'evenhand/llm-evals';
@@ -39,7 +38,7 @@ export async function estimateDryRun(config: LLMEvalConfig, options: PlanOptions
   return estimate;
 }
 
-/** The lines of the transcript that would be continued, read only. */
+/** Reads the lines of the transcript to resume, without changing it. */
 async function readResumed({ transcriptsOut, resume }: PlanOptions): Promise<readonly AnswerRecord[]> {
   const isThere = transcriptsOut !== undefined && resume === true && existsSync(transcriptsOut);
   return isThere && statSync(transcriptsOut).size > 0 ? readTranscripts(transcriptsOut) : [];

@@ -14,29 +14,28 @@ import { withRetries, type WithRetriesOptions } from '../scheduler/with-retries.
 /** Options of {@link getLlmClient}. */
 export interface GetLlmClientOptions {
   /**
-   * Whether requests may be sent to a provider, beside EVENHAND_LLM_ALLOW_LIVE=1.
+   * Whether requests to a provider are allowed, in addition to EVENHAND_LLM_ALLOW_LIVE=1.
    * @defaultValue false
    */
   readonly live?: boolean | undefined;
   /**
-   * Where keys and the permission are read from.
+   * The environment variables with the keys and the permission.
    * @defaultValue process.env
    */
   readonly env?: Environment | undefined;
-  /** @defaultValue three retries from a second on */
+  /** @defaultValue three retries, starting with a delay of one second */
   readonly retry?: WithRetriesOptions | undefined;
 }
 
 const GET_LLM_CLIENT_OPTION_NAMES: OptionNames<GetLlmClientOptions> = { live: true, env: true, retry: true };
 
 /**
- * The client of a configuration as a run has it, for single questions: answers
- * from the cache first, keeps what comes, tries again after faults that may pass, and sends
- * nothing without a key and permission. The configuration's `params` and
- * system prompt go along with each prompt; params of a call come before them.
+ * Creates the client that a run of the configuration uses, for single questions. It looks answers up in the cache,
+ * caches new ones, retries after transient failures, and sends nothing without a key and permission. It sends the
+ * configuration's `params` and system prompt with each prompt; params of a call take precedence.
  *
- * `local` answers by itself and `replay` from its file; both need no cache.
- * @throws {ConfigValidationError} for an address that a key must not go to
+ * `local` generates answers and `replay` reads them from its file. Neither needs a cache.
+ * @throws {ConfigValidationError} if the key must not be sent to the address
  * @example
  * ```ts
  * import { getLlmClient, parseLlmEvalConfig } from 'evenhand/llm-evals';
@@ -72,7 +71,7 @@ function guarded(
   });
 }
 
-/** Reads its file with the first question. */
+/** Creates a client that reads its file at the first question. */
 function replayClient(config: LLMEvalConfig): LLMClient {
   let opened: Promise<LLMClient> | undefined;
   return Object.freeze<LLMClient>({

@@ -5,21 +5,21 @@ import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.
 import type { StopReason } from '../scheduler/budget.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 
-/** What came of an evaluation. Frozen. */
+/** The result of an evaluation; frozen. */
 export interface LlmEvalResult {
-  /** By name: `sentiment_gap.gender`. */
+  /** Metrics by name, such as `sentiment_gap.gender`. */
   readonly metrics: Readonly<Record<string, LlmMetricResult>>;
   readonly dryRun: DryRunEstimate;
-  /** An entry for each answer that an evaluator asked for. */
+  /** One entry for each answer that an evaluator asked for. */
   readonly transcripts: readonly Transcript[];
   readonly planned: PlannedSpending;
   readonly actual: ActualSpending;
-  /** What ended it early; null where its plan was done. */
+  /** The reason why it ended early; null if it completed its plan. */
   readonly stopped: StopReason | null;
   readonly config: LLMEvalConfig;
   /** The id of the client that was passed and answered instead of the configuration's provider; null without one. */
   readonly client?: string | null;
   readonly seed: number;
-  /** What a careful reader should know. */
+  /** Warnings about the validity of the results. */
   readonly warnings: readonly string[];
 }

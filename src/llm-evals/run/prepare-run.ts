@@ -15,17 +15,17 @@ import { type LLMRequest, mostTokens, type PlannedPrompt, requestParams } from '
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import type { PlanOptions } from './run-options.ts';
 
-/** What of a configuration decides which metrics can have a value. */
+/** The parts of a configuration that determine which metrics can be defined. */
 type Scored = Pick<LLMEvalConfig, 'counterfactual' | 'repeats'>;
 
-/** What decides whether few items are enough. */
+/** The limits on the number of items. */
 interface SampleLimits {
   readonly minGroupSize: number;
   readonly allowSmallSamples: boolean;
 }
 
 const FEW = 'Add templates or name_pools, or allow small samples (allow_small_samples).';
-const NO_FLOOR = 'Set repeats to 2 or more, add name_pools, or name a control_dimension.';
+const NO_FLOOR = 'Set repeats to 2 or more, add name_pools, or set a control_dimension.';
 
 const GAPS = ['sentiment_gap', 'length_gap', 'refusal_gap', 'decision_gap', 'sentiment_distance'];
 const EXCESSES = ['rouge_l_excess', 'bleu_excess', 'jaccard_excess', 'sentiment_excess'];
@@ -40,8 +40,8 @@ const OVERALL: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Lists the metrics that can only end undefined, whatever is answered: those of too few independent
- * items, and excesses without a noise floor. Evaluators that were passed as objects, BBQ and associations are left out.
+ * Lists the metrics that will be undefined for any answers: those with too few independent items, and excesses without
+ * a noise floor. Omits evaluators that were passed as objects, BBQ, and associations.
  */
 function undefinedMetrics(
   evaluators: readonly LLMEvaluator[],
@@ -89,7 +89,7 @@ function noFloor(dimension: string, { counterfactual, repeats }: Scored): Why | 
   return { reason: 'there is no noise floor: each prompt is asked once', suggestion: NO_FLOOR };
 }
 
-/** A run before its first request: what it needs, what is known, what it will send and cost. */
+/** A run before its first request: its plan, the known answers, and the estimate. */
 export interface PreparedRun {
   readonly config: LLMEvalConfig;
   readonly evaluators: readonly LLMEvaluator[];
@@ -97,7 +97,7 @@ export interface PreparedRun {
   readonly known: KnownAnswers;
   readonly cache: ResponseCache | null;
   readonly price: ListedPrice | null;
-  /** Tokens that an answer has at most. */
+  /** The maximum number of tokens of an answer. */
   readonly maxTokens: number;
   readonly estimate: DryRunEstimate;
   /** Whether answers may only be replayed. */
@@ -107,9 +107,9 @@ export interface PreparedRun {
 }
 
 /**
- * Plans a run and looks up what is known already. Sends and writes nothing.
- * @param resumed lines of the transcript that is continued
- * @throws {ConfigValidationError} for prompts that differ in more than the dimension, or a budget of money without a price
+ * Plans a run and looks up the known answers. Sends and writes nothing.
+ * @param resumed lines of the transcript that is resumed
+ * @throws {ConfigValidationError} if prompts differ in more than the dimension, or a cost budget has no price
  */
 export async function prepareRun(
   given: LLMEvalConfig,
@@ -167,7 +167,7 @@ function withMaxCost(config: LLMEvalConfig, maxCostUsd: number | undefined): LLM
   return maxCostUsd === undefined ? config : Object.freeze({ ...config, maxCostUsd });
 }
 
-/** Whose answers they are, in keys. */
+/** Returns the model identity used in keys. */
 function modelIdentity(config: LLMEvalConfig, { client }: PlanOptions): ModelIdentity {
   if (client !== undefined) return { provider: 'client', baseUrl: null, model: client.id };
   return { provider: config.provider, baseUrl: config.baseUrl, model: config.model };
@@ -185,9 +185,9 @@ function cacheOf(config: LLMEvalConfig, { cache, client }: PlanOptions, isReplay
 
 function assertPriced({ maxCostUsd, model }: LLMEvalConfig, price: ListedPrice | null): void {
   if (maxCostUsd === null || price !== null) return;
-  throw new ConfigValidationError(`max_cost_usd needs a price, and that of the model '${model}' is not known.`, {
+  throw new ConfigValidationError(`max_cost_usd needs a price, but the price of the model '${model}' is unknown.`, {
     context: { parameter: 'max_cost_usd', model },
-    suggestion: 'Give it under prices: { model: { input, output, as_of } }, in US dollars for a million tokens.',
+    suggestion: 'Set it under prices: { model: { input, output, as_of } }, in US dollars per million tokens.',
   });
 }
 
@@ -196,7 +196,7 @@ interface GrowingPart extends PlannedPart {
   readonly knownOutputTokens: number[];
 }
 
-/** The plan's requests by evaluator and template; one that several ask for counts for the first. */
+/** Groups the plan's requests by evaluator and template. A shared request counts for the first part that needs it. */
 function planParts({ prompts }: RequestPlan, { records }: KnownAnswers): PlannedPart[] {
   const parts = new Map<string, GrowingPart>();
   const seen = new Set<string>();
@@ -212,28 +212,26 @@ function planParts({ prompts }: RequestPlan, { records }: KnownAnswers): Planned
   return [...parts.values()];
 }
 
-/** Where answers may be known from, in the order in which they are asked. */
+/** The sources of known answers, in the order of lookup. */
 interface AnswerSources {
-  /** Lines of the transcript that is continued, by key. */
+  /** Lines of the transcript that is resumed, by key. */
   readonly resumed: ReadonlyMap<string, AnswerRecord>;
-  /** Whether what failed there is asked again. */
+  /** Whether prompts that failed there are sent again. */
   readonly retryErrors: boolean;
-  /** Answers to replay, by prompt and repeat; null where none are replayed. */
+  /** Finds answers to replay, by prompt and repeat; null if answers are not replayed. */
   readonly replayed: ((request: LLMRequest) => AnswerRecord | undefined) | null;
   readonly cache: ResponseCache | null;
   /** The client's id, for answers from the cache. */
   readonly model: string;
 }
 
-/** What is known of a plan's answers before anything is sent. */
+/** The answers of a plan that are known before anything is sent. */
 interface KnownAnswers {
   readonly records: ReadonlyMap<string, AnswerRecord>;
   readonly missing: readonly LLMRequest[];
 }
 
-/**
- * Looks up what is known already.
- */
+/** Looks up the known answers. */
 async function findKnownAnswers(requests: readonly LLMRequest[], sources: AnswerSources): Promise<KnownAnswers> {
   const records = new Map<string, AnswerRecord>();
   const missing: LLMRequest[] = [];

@@ -25,7 +25,7 @@ import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { RUN_LLM_EVAL_OPTION_NAMES, type RunLlmEvalOptions } from './run-options.ts';
 import { joinTranscripts, scoreRun } from './score-run.ts';
 
-/** Keeps answers as they come: first in the transcript, then in the cache, each whatever becomes of the other. */
+/** Stores answers as they arrive: first in the transcript, then in the cache, each even if the other fails. */
 export class AnswerKeeper {
   readonly #log: TranscriptLog | null;
   readonly #cache: ResponseCache | null;
@@ -38,12 +38,12 @@ export class AnswerKeeper {
     this.#records = new Map(known);
   }
 
-  /** By key. */
+  /** The stored answers, by key. */
   get records(): ReadonlyMap<string, AnswerRecord> {
     return this.#records;
   }
 
-  /** Writes what was known before into the transcript too, so that it is whole by itself. */
+  /** Writes previously known answers to the transcript too, so that it is complete. */
   async keepKnown({ known }: PreparedRun): Promise<void> {
     if (this.#log === null) return;
     const written = new Set(this.#log.records.map(({ key }) => key));
@@ -52,7 +52,7 @@ export class AnswerKeeper {
     }
   }
 
-  /** @throws {DataValidationError} where the transcript cannot be written; the cache has the answer all the same */
+  /** @throws {DataValidationError} if the transcript cannot be written; the answer is cached anyway */
   async keep(record: AnswerRecord): Promise<void> {
     try {
       await this.#log?.append(record);
@@ -62,14 +62,14 @@ export class AnswerKeeper {
     this.#records.set(record.key, record);
   }
 
-  /** Never rejects. */
+  /** Caches an answer. Never rejects. */
   async #cacheAnswer(record: AnswerRecord): Promise<void> {
     if (record.text === null) return;
     try {
       await this.#cache?.set(record.key, completionOf(record, record.text));
     } catch (error) {
-      // The answer is scored, and in the transcript where there is one: a full cache must not end a run that is paid for.
-      if (!this.#hasToldUnkept) getLogger().warn(`Answers are not kept in the cache: ${String(error)}`);
+      // The answer is scored, and in the transcript if there is one. A full cache must not end a run that is paid for.
+      if (!this.#hasToldUnkept) getLogger().warn(`Answers cannot be cached: ${String(error)}`);
       this.#hasToldUnkept = true;
     }
   }
@@ -87,20 +87,20 @@ function completionOf(record: AnswerRecord, text: string): Completion {
   };
 }
 
-/** Characters of a prompt that are enough to know it by. */
+/** The maximum number of characters of a prompt shown to identify it. */
 const SHOWN_CHARACTERS = 80;
 
 /**
- * Who answers what is not known; checked before anything is sent.
- * @throws {CacheMissError} where answers are missing and nobody may be asked
- * @throws {ConfigValidationError} for a client that cannot be made: no key, an address that a key must not go to
+ * Chooses the client for unknown answers. Runs its checks before anything is sent.
+ * @throws {CacheMissError} if answers are missing and sending is not allowed
+ * @throws {ConfigValidationError} if a client cannot be created: no key, or an address that the key must not be sent to
  */
 function chooseClient({ config, known, isReplay }: PreparedRun, options: RunLlmEvalOptions): LLMClient {
   if (options.client !== undefined) return options.client;
   const { missing } = known;
   if (missing.length === 0) return NOBODY;
   if (isReplay)
-    throw missed(missing, 'the file of answers does not hold them', 'Record them, or replay a whole transcript.');
+    throw missed(missing, 'the file of answers does not contain them', 'Record them, or replay a complete transcript.');
   if (config.provider === 'local') return createProviderClient(config);
   if (config.replayOnly)
     throw missed(missing, 'replay_only is set', 'Run once without replay_only, with --live.', 'replay-only');
@@ -109,10 +109,10 @@ function chooseClient({ config, known, isReplay }: PreparedRun, options: RunLlmE
   return createProviderClient(config);
 }
 
-/** For a run whose answers are all known. */
+/** A client for a run whose answers are all known. */
 const NOBODY: LLMClient = {
   id: 'known answers',
-  complete: () => Promise.reject(new CacheMissError('Every answer of this run was known.')),
+  complete: () => Promise.reject(new CacheMissError('Internal error: every answer of this run was known.')),
 };
 
 function missed(
@@ -132,11 +132,14 @@ function missed(
   });
 }
 
-/** Metrics of built-in evaluators whose rules and word lists are English; toxicity only where it is by the lexicon. */
+/**
+ * Matches metrics of built-in evaluators whose rules and word lists are English. Toxicity is added if the lexicon
+ * scored it.
+ */
 const ENGLISH_METRICS =
   /^(?:sentiment_gap|sentiment_distance|sentiment_excess|negative_sentiment_gap|decision_gap|refusal_gap|(?:partial_)?refusal_rate(?:_difference)?|stereotypical_association|cobs)$/;
 
-/** Says how many answers do not look English, and which metrics presume that they are; nothing where all do. */
+/** Reports how many answers do not look English, and which metrics assume English. Returns no warning if all do. */
 function languageWarning(
   transcripts: readonly Transcript[],
   metrics: Readonly<Record<string, LlmMetricResult>>,
@@ -150,26 +153,25 @@ function languageWarning(
   const names = [...new Set(presuming.map(({ metric }) => metric))].join(', ');
   const [all, some] = [texts.length, others].map((count) => count.toLocaleString('en-US'));
   return [
-    `${String(some)} of ${String(all)} ${texts.length === 1 ? 'answer' : 'answers'} ${others === 1 ? 'does' : 'do'} not look English. These metrics presume English, and what they say of such answers is not valid: ${names}.`,
+    `${String(some)} of ${String(all)} ${texts.length === 1 ? 'answer' : 'answers'} ${others === 1 ? 'does' : 'do'} not look English. These metrics assume English and are not valid for such answers: ${names}.`,
   ];
 }
 
 /**
- * Asks a language model all that the evaluators of a configuration need, and scores the answers.
+ * Sends the prompts of a configuration's evaluators to a language model, and scores the answers.
  *
- * Prompts are planned and checked, each request is made once, whoever needs its answer; what the
- * cache, the transcript or a replayed file knows is not asked again. Every answer is written to
- * the transcript and the cache before the next is asked for, so that a run that is
- * killed loses at most what was under way. A spent budget ends the run cleanly: what was answered is
- * scored, what was not is counted (`stopped`, `exclusions`). Nothing is sent to a provider without both its key
- * in the environment and permission (`live`, or EVENHAND_LLM_ALLOW_LIVE=1).
+ * Prompts are planned and checked. Each distinct request is sent once, and answers in the cache, the transcript or a
+ * replayed file are not requested again. Every answer is written to the transcript and the cache before the next
+ * request is sent, so that a killed run loses at most the requests in flight. A spent budget ends the run cleanly:
+ * received answers are scored, and missing ones are counted (`stopped`, `exclusions`). Nothing is sent to a provider
+ * without both its key in the environment and permission (`live`, or EVENHAND_LLM_ALLOW_LIVE=1).
  *
- * Metrics are of these prompts at this time. P values allow for the number of metrics (Benjamini and
- * Hochberg): without any effect at most about one run in twenty shows one.
- * @throws {CacheMissError} where answers are missing and nothing may be sent
- * @throws {ConfigValidationError} for unbalanced prompts, a missing key, or a budget of money without a price
- * @throws {LLMClientError} where the provider refuses every request; what was answered before is kept
- * @throws {DataValidationError} where a transcript would be overwritten, or cannot be written
+ * Metrics describe these prompts at this time. P-values are adjusted for the number of metrics (Benjamini and
+ * Hochberg): without any effect, at most about one run in twenty shows one.
+ * @throws {CacheMissError} if answers are missing and sending is not allowed
+ * @throws {ConfigValidationError} if prompts are unbalanced, a key is missing, or a cost budget has no price
+ * @throws {LLMClientError} if the provider rejects every request; earlier answers are kept
+ * @throws {DataValidationError} if a transcript would be overwritten, or cannot be written
  * @example
  * ```ts
  * import { parseLlmEvalConfig, LLMEvalAdapter, runLlmEval } from 'evenhand/llm-evals';
@@ -207,10 +209,10 @@ export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptio
   }
 }
 
-/** Said before the first request, since it is too late after the last. */
+/** Warns before the first request, because after the last it is too late. */
 function warnOfUndefined({ estimate }: PreparedRun): void {
   for (const sentence of undefinedSentences(estimate.undefinedMetrics)) {
-    getLogger().warn(`Can only end undefined: ${sentence}`);
+    getLogger().warn(`Always undefined: ${sentence}`);
   }
 }
 
@@ -269,34 +271,34 @@ function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFault }: 
   const before = [...known.records.values()].filter(({ error }) => error !== null).length;
   return [
     ...(config.provider === 'local' && !run.isReplay && run.client === null
-      ? ['The provider local is a stub: its answers say nothing of any model.']
+      ? ['The provider local is a stub: its answers measure no model.']
       : []),
     ...(stopped === null
       ? []
-      : [`The run ended early (${stopped}): ${String(notSent)} of ${all} prompts were not asked.`]),
-    ...(failed === 0 ? [] : [`${String(failed)} of ${all} prompts have no answer, since every attempt failed.`]),
-    ...(lastFault === null || (failed === 0 && stopped === null) ? [] : [`The last fault: ${lastFault}`]),
+      : [`The run ended early (${stopped}): ${String(notSent)} of ${all} prompts were not sent.`]),
+    ...(failed === 0 ? [] : [`${String(failed)} of ${all} prompts have no answer because every attempt failed.`]),
+    ...(lastFault === null || (failed === 0 && stopped === null) ? [] : [`The last error: ${lastFault}`]),
     ...(before === 0
       ? []
-      : [`${String(before)} of ${all} prompts failed in an earlier run; retryErrors asks them again.`]),
+      : [`${String(before)} of ${all} prompts failed in an earlier run; retryErrors sends them again.`]),
     ...otherModels(run),
   ];
 }
 
-/** Whose answers were replayed, where that is not the model of the configuration. */
+/** Reports which models the replayed answers are from, if not the configured one. */
 function otherModels({ config, known, isReplay }: PreparedRun): string[] {
   if (!isReplay) return [];
   const models = new Set([...known.records.values()].map(({ model }) => model));
-  // Files of other tools do not say, and the provider replay need not name a model.
+  // Files of other tools do not state the model, and the provider replay need not name one.
   models.delete('replay');
   models.delete('');
   const isOwn = (model: string): boolean => model === config.model || model.endsWith(`:${config.model}`);
   const others = [...models].filter((model) => !isOwn(model));
   if (others.length === 0 || (config.model === 'replay' && models.size === 1)) return [];
-  return [`The replayed answers are of ${others.join(', ')}; the configuration names ${config.model}.`];
+  return [`The replayed answers are from ${others.join(', ')}; the configuration names ${config.model}.`];
 }
 
-/** What the estimate expected a run to take. */
+/** Returns the spending that the estimate expected. */
 function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
   return Object.freeze({
     requests: estimate.requestCount,
@@ -307,8 +309,8 @@ function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
 }
 
 /**
- * What it took.
- * @param known what was known before: answers, and prompts that had failed
+ * Returns the actual spending.
+ * @param known previously known records: answers, and prompts that had failed
  */
 function actualSpending(summary: RunSummary, known: ReadonlyMap<string, AnswerRecord>): ActualSpending {
   const cached = [...known.values()].filter(({ error }) => error === null).length;

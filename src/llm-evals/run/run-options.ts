@@ -5,46 +5,47 @@ import type { LLMClient } from '../client/llm-client.ts';
 import type { RetryOptions } from '../scheduler/retry-policy.ts';
 import type { LLMEvaluator, ScoreOptions } from '../scoring/llm-evaluator.ts';
 
-/** What decides which requests a run sends. */
+/** Options that determine which requests a run sends. */
 export interface PlanOptions extends Pick<ScoreOptions, 'minGroupSize' | 'allowSmallSamples'> {
   /**
-   * Who answers, instead of the configuration's provider; its calls are the caller's to allow.
+   * The client to use instead of the configuration's provider. The caller is responsible for permission to send.
    * @defaultValue the provider's client
    */
   readonly client?: LLMClient | undefined;
   /**
-   * Where answers are kept and looked up first; null for nowhere.
-   * @defaultValue the folder `cache_dir`; none for `local`, `replay` and a client of one's own
+   * The cache where answers are stored and looked up first; null for no cache.
+   * @defaultValue the folder `cache_dir`; none for `local`, `replay` and a custom client
    */
   readonly cache?: ResponseCache | null | undefined;
   /**
-   * Evaluators that run beside those of the configuration; one takes the place of that of its name. Built-in ones with a
-   * scorer or word lists of your own, or any object with `name`, `plan` and `score`.
-   * @defaultValue those of the configuration, as they come
+   * Evaluators that run in addition to those of the configuration; each replaces the one of the same name. They are
+   * built-in ones with a custom scorer or word lists, or any object with `name`, `plan` and `score`.
+   * @defaultValue only those of the configuration
    */
   readonly evaluators?: readonly LLMEvaluator[] | undefined;
   /**
-   * The transcript: a file of NDJSON with a line for each answer, written as it comes.
+   * The path of the transcript: an NDJSON file with a line for each answer, written as it arrives.
    * @defaultValue none
    */
   readonly transcriptsOut?: string | undefined;
   /**
-   * Whether the transcript may be there already, and its answers are taken instead of asked for again.
+   * Whether an existing transcript is continued and its answers are reused.
    * @defaultValue false
    */
   readonly resume?: boolean | undefined;
   /**
-   * Whether what failed in the transcript is asked again.
+   * Whether prompts that failed in the transcript are sent again.
    * @defaultValue false
    */
   readonly retryErrors?: boolean | undefined;
   /**
-   * A file of answers (a transcript, or BBQ's items with answers) to take instead of asking anyone; one that is not in it is an error.
+   * A file of answers (a transcript, or BBQ's items with answers) to use instead of sending requests. A missing answer
+   * is an error.
    * @defaultValue `replay_path`
    */
   readonly replayPath?: string | undefined;
   /**
-   * Dollars at most, instead of the configuration's `max_cost_usd`.
+   * The maximum cost in US dollars, instead of the configuration's `max_cost_usd`.
    * @defaultValue `max_cost_usd`
    */
   readonly maxCostUsd?: number | undefined;
@@ -67,13 +68,13 @@ export const PLAN_OPTION_NAMES: OptionNames<PlanOptions> = {
 /** Options of `runLlmEval`. */
 export interface RunLlmEvalOptions extends PlanOptions, Omit<ScoreOptions, 'controlDimension'> {
   /**
-   * Whether requests may be sent to a provider, beside EVENHAND_LLM_ALLOW_LIVE=1.
+   * Whether requests to a provider are allowed, in addition to EVENHAND_LLM_ALLOW_LIVE=1.
    * @defaultValue false
    */
   readonly live?: boolean | undefined;
-  /** @defaultValue three retries from a second on */
+  /** @defaultValue three retries, starting with a delay of one second */
   readonly retry?: RetryOptions | undefined;
-  /** Ends the run; what was answered is kept and scored. */
+  /** Ends the run; received answers are kept and scored. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: OnProgress | undefined;
 }

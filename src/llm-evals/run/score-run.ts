@@ -11,7 +11,7 @@ import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts'
 import type { PreparedRun } from './prepare-run.ts';
 import type { PlanOptions } from './run-options.ts';
 
-/** Every planned prompt with what came of it. */
+/** Joins every planned prompt with its record. */
 export function joinTranscripts(
   prompts: readonly KeyedPrompt[],
   records: ReadonlyMap<string, AnswerRecord>,
@@ -24,8 +24,8 @@ export function joinTranscripts(
 }
 
 /**
- * The metrics of all evaluators by name, with p values that allow for all of them together.
- * @throws {DataValidationError} where two evaluators call a metric alike
+ * Computes the metrics of all evaluators by name, with p-values adjusted for all of them together.
+ * @throws {DataValidationError} if two evaluators give a metric the same name
  */
 export async function scoreRun(
   { evaluators }: Pick<PreparedRun, 'evaluators'>,
@@ -40,9 +40,9 @@ export async function scoreRun(
   const named = new Map<string, LlmMetricResult>();
   for (const result of adjustForMany(results, settings.controlDimension)) {
     if (named.has(result.key)) {
-      throw new DataValidationError(`Two metrics are called '${result.key}'.`, {
+      throw new DataValidationError(`Two metrics have the name '${result.key}'.`, {
         context: { metric: result.key },
-        suggestion: 'Give the metrics of your own evaluator names of their own.',
+        suggestion: 'Give the metrics of your evaluator unique names.',
       });
     }
     named.set(result.key, result);
@@ -51,8 +51,8 @@ export async function scoreRun(
 }
 
 /**
- * What an evaluator gave, as results; plain objects of evaluators of your own get the defaults.
- * @throws {ConfigValidationError} where something is no metric with a value
+ * Converts the metrics of an evaluator to results. Plain objects of custom evaluators get the defaults.
+ * @throws {ConfigValidationError} if an entry is not a metric with a value
  */
 function resultsOf(evaluator: string, given: readonly OwnMetric[]): LlmMetricResult[] {
   const list: readonly unknown[] | undefined = Array.isArray(given) ? given : undefined;
@@ -60,13 +60,13 @@ function resultsOf(evaluator: string, given: readonly OwnMetric[]): LlmMetricRes
   if (list !== undefined && bad < 0) {
     return given.map((each) => {
       if (each instanceof LlmMetricResult) return each;
-      // A value that is no number needs its reason.
-      const undefinedReason = Number.isNaN(each.value) ? 'the evaluator gave no number' : null;
+      // A value that is not a number needs a reason.
+      const undefinedReason = Number.isNaN(each.value) ? 'the evaluator returned no number' : null;
       return llmMetric({ undefinedReason, ...each, evaluator });
     });
   }
   throw new ConfigValidationError(
-    `The evaluator '${evaluator}' must return a list of metrics, each with a metric (its name) and a value (a number, NaN where undefined)${list === undefined ? '' : `; entry ${String(bad)} has not`}.`,
+    `The evaluator '${evaluator}' must return a list of metrics, each with a metric (its name) and a value (a number, NaN if undefined)${list === undefined ? '' : `; entry ${String(bad)} does not have both`}.`,
     { context: { evaluator }, suggestion: 'Return [{ metric: "my_metric", value: 0.5 }], for example.' },
   );
 }
@@ -83,7 +83,7 @@ function notSent({ key, prompt, repeat }: KeyedPrompt, model: string): AnswerRec
     prompt,
     repeat,
     text: null,
-    error: { kind: 'not_sent', message: 'The run ended before it.' },
+    error: { kind: 'not_sent', message: 'The run ended before this prompt was sent.' },
     finishReason: null,
     isRefusal: null,
     inputTokens: null,
@@ -99,8 +99,8 @@ type PlannedMetricsOptions = Pick<PlanOptions, 'evaluators'>;
 const PLANNED_METRICS_OPTION_NAMES: OptionNames<PlannedMetricsOptions> = { evaluators: true };
 
 /**
- * The metrics that a run will have, by name and without values: so that a name
- * can be checked before answers are paid for.
+ * Computes the metrics that a run will have, by name and without values. This allows a name to be checked before
+ * answers are paid for.
  */
 export async function plannedMetrics(
   config: LLMEvalConfig,

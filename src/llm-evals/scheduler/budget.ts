@@ -75,8 +75,8 @@ export function requireAmount(parameter: string, given: unknown): number {
 }
 
 /**
- * What a run has taken and what its attempts under way may take at most. Nothing
- * starts that could pass a limit.
+ * Tracks the usage of a run, and the maximum usage of its attempts in flight. No attempt starts that could exceed a
+ * limit.
  */
 export class Budget {
   readonly #limits: BudgetLimits;
@@ -107,7 +107,7 @@ export class Budget {
     return this.#output;
   }
 
-  /** Attempts of which the provider told no tokens although it may charge them; their ceiling stands for them. */
+  /** The number of attempts that may be charged but have no token count. Their ceiling is counted. */
   get uncounted(): number {
     return this.#uncounted;
   }

@@ -37,7 +37,9 @@ class FaultLog {
     this.#last = redactSecrets(messageOf(error));
     if (!isRetryable || this.#told.has(kind)) return;
     this.#told.add(kind);
-    getLogger().warn(`A request failed: ${redactSecrets(sentenceOf(error))} Further faults of this kind are not told.`);
+    getLogger().warn(
+      `A request failed: ${redactSecrets(sentenceOf(error))} Further failures of this kind are not logged.`,
+    );
   }
 
   /** Notes that a request waits. */
@@ -47,7 +49,7 @@ class FaultLog {
     const shown = inSeconds(millis);
     const what =
       retryAfterMillis === null ? `The next try of a request is in ${shown}` : `The server asks to wait ${shown}`;
-    getLogger().warn(`${what}. The last fault: ${this.#last ?? ''}`);
+    getLogger().warn(`${what}. The last error: ${this.#last ?? ''}`);
   }
 }
 

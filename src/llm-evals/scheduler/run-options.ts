@@ -18,7 +18,7 @@ import { RETRY_OPTION_NAMES, type RetryOptions, type RetrySettings, toRetrySetti
 /** Options of {@link runRequests}. */
 export interface RunRequestsOptions extends RetryOptions {
   readonly client: LLMClient;
-  /** What a request takes at most; needed for limits, and for answers whose tokens are not told. */
+  /** Estimates the maximum tokens of a request, for limits and for answers without token counts. */
   readonly estimateTokens: (request: LLMRequest) => TokenCeiling;
   /** Takes what came of a request; no other starts in its place before the promise is kept. If it is broken, the run ends. */
   readonly onAnswer: (record: AnswerRecord) => Promise<void> | void;
@@ -113,7 +113,7 @@ function requireFunction(parameter: string, given: unknown): void {
   if (typeof given !== 'function') throw invalidParameter(parameter, 'be a function', typeof given);
 }
 
-/** What came of {@link runRequests}. Frozen. */
+/** The result of {@link runRequests}; frozen. */
 export interface RunSummary {
   /** Attempts, repeated ones too. */
   readonly sent: number;
@@ -129,8 +129,8 @@ export interface RunSummary {
   readonly inputTokens: number;
   readonly outputTokens: number;
   /**
-   * Attempts that may be charged and of which the provider told no tokens: answers without a count, calls that were
-   * cut or took too long. Their ceiling is counted.
+   * The number of attempts that may be charged but have no token count: answers without a count, and calls that were
+   * cut or timed out. Their ceiling is counted.
    */
   readonly uncounted: number;
   /** null without a price. */
@@ -142,6 +142,6 @@ export interface RunSummary {
   readonly maxConcurrent: number;
   /** How often the server said "too many requests". */
   readonly rateLimited: number;
-  /** What the last attempt that failed was told, without secrets; null where none failed. */
+  /** The message of the last failed attempt, without secrets; null if none failed. */
   readonly lastFault: string | null;
 }

@@ -2,18 +2,18 @@ import { detectableDifference } from '../../stats/ab/power.ts';
 import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import { LlmMetricResult } from './llm-metric-result.ts';
 
-/** The error rate that findings are held to, and that what could have been found is reckoned at. */
+/** The error rate of findings, and the significance level for the minimum detectable difference. */
 const ALPHA = 0.05;
 
-/** Said where no answers whatever could have shown an effect. */
+/** The warning if no possible answers could show an effect. */
 const HOPELESS =
-  'Too few independent items to show any effect among so many tests, however large: add templates or names.';
+  'Too few independent items to show an effect of any size with this many tests: add templates or names.';
 
 /**
- * Results with p values that allow for how many there are (Benjamini and
- * Hochberg), and with the smallest gap that so many tests would have found with
- * probability 0.8 (each at alpha / tests, so a little more is found); null where the test could
- * find none. Those of the control dimension are no findings: they are a family of their own.
+ * Adjusts p-values for the number of tests (Benjamini and Hochberg) and adds minimum detectable differences. Each is
+ * the smallest gap that this many tests find with probability 0.8, at alpha / tests (so the actual power is slightly
+ * higher). It is null if the test cannot find any gap. Metrics of the control dimension are not findings: they form a
+ * separate family.
  */
 export function adjustForMany(
   results: readonly LlmMetricResult[],

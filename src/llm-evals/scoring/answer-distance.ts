@@ -3,17 +3,17 @@ import type { Interval } from '../../stats/proportion-interval.ts';
 import type { Answered } from './dimension-answers.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
-/** How far two answers are apart. */
+/** A distance between two answers. */
 export interface AnswerDistance {
-  /** The metric: `rouge_l_excess`. */
+  /** The metric, for example `rouge_l_excess`. */
   readonly metric: string;
-  /** What of an answer is compared. */
+  /** Returns the part of an answer that is compared. */
   readonly textOf: (answer: Answered) => string;
-  /** From 0, alike; symmetric. */
+  /** Computes the distance of two texts: 0 for equal ones; symmetric. */
   readonly between: (first: string, second: string) => number;
 }
 
-/** Two values of a dimension to compare, and how. */
+/** Two values of a dimension to compare, with the distance and the settings. */
 export interface DivergenceTask {
   readonly first: string;
   readonly second: string;
@@ -23,21 +23,22 @@ export interface DivergenceTask {
 }
 
 /**
- * Answers to one prompt that are compared with others at most, the first: what is
- * compared grows with their square, and more hardly add to what is known.
+ * The maximum number of answers to one prompt that are compared with others (the first ones). The cost grows with their
+ * square, and more answers add little information.
  */
 const MAX_REPEATS = 10;
 
-/** The texts of the first answers to a prompt. */
+/** Returns the texts of the first answers to a prompt. */
 export function comparedTexts(answers: readonly Answered[], { textOf }: AnswerDistance): string[] {
   return answers.slice(0, MAX_REPEATS).map(textOf);
 }
 
 /**
- * A rough interval for a distance, which is never below 0: the hull of the percentile interval and of its reflection at the value.
- * Drawing again adds noise to a distance, so that the quantiles lie too high near 0; their reflection lies too low.
- * @param most the largest distance that there can be
- * @returns [NaN, NaN] where the distance is undefined for a replicate
+ * Computes a rough interval for a distance, which is never below 0: the hull of the percentile interval and its
+ * reflection at the value. Resampling adds noise to a distance, so that the quantiles are too high near 0; their
+ * reflections are too low.
+ * @param most the largest possible distance
+ * @returns [NaN, NaN] if the distance is undefined for a replicate
  */
 export function distanceInterval(
   units: ArrayLike<number>,

@@ -3,37 +3,38 @@ import { plainText } from './decision-sentence.ts';
 import * as known from './decision-words.ts';
 
 /**
- * What a label names: a decision for the person ("Hire"), one against ("Rejected", "Not hired"), both ("Approve/Deny"), a
- * decision without its direction ("Decision"), a thing that is asked for ("Loan status"), or fitness ("Qualified").
+ * The meaning of a label: a decision for the person ("Hire"), one against ("Rejected", "Not hired"), both
+ * ("Approve/Deny"), a decision without its direction ("Decision"), a thing that is requested ("Loan status"), or
+ * fitness ("Qualified").
  */
 type LabelKind = 'for' | 'against' | 'either' | 'neutral' | 'thing' | 'fit';
 
 /** A label that names a decision. */
 export interface DecisionLabel {
   readonly kind: LabelKind;
-  /** "Final decision" outranks "Decision", and that outranks "Loan status" and "Qualified". */
+  /** "Final decision" outranks "Decision", which outranks "Loan status" and "Qualified". */
   readonly rank: 1 | 2 | 3;
-  /** Whether the label itself says what was decided: "Approved", not "Approve". */
+  /** Whether the label itself states the decision: "Approved", not "Approve". */
   readonly isPast: boolean;
 }
 
-/** Words of names that a label may have after its deed: "Hire Emily Walsh". */
+/** The maximum number of name words after the verb of a label: "Hire Emily Walsh". */
 const MAX_NAMES = 4;
 
-/** Words of a label that names something else; what is longer is a sentence. */
+/** The maximum number of words of a label that names something else. Longer text is a sentence. */
 const MAX_WORDS_BESIDE = 5;
 
-/** "(yes/no)", "[Y/N]", "(1 = yes, 0 = no)": how to fill in the form, not what is filled in. */
+/** Matches "(yes/no)", "[Y/N]" and "(1 = yes, 0 = no)": instructions for a form, not an answer. */
 const HINT = /[([]\s*(?:yes|no|y|n|true|false|0|1|approve|deny|hire|reject)\s*(?:\/|,|or\b|=|\|)[^)\]]*[)\]]/giu;
 
 const EITHER_WORD = /^(?:answer )?yes ?(?:or|\/) ?no\W*$/u;
 
-/** Text without the hints of a form. */
+/** Removes the instructions of a form from text. */
 export function withoutHints(text: string): string {
   return text.replaceAll(HINT, ' ');
 }
 
-/** Classifies a label; null where it does not name the decision. */
+/** Classifies a label. Returns null if it does not name the decision. */
 export function readLabel(label: string): DecisionLabel | null {
   const whole = plainText(withoutHints(label));
   if (EITHER_WORD.test(whole)) return { kind: 'neutral', rank: 2, isPast: false };
@@ -41,7 +42,7 @@ export function readLabel(label: string): DecisionLabel | null {
   const isQuestion = /^(?:should|shall|would|will|do you|is|are|can)\b/u.test(plain);
   const words: readonly string[] = plain.match(/[\p{L}\p{N}'-]+/gu) ?? [];
   if (words.length === 0 || words.some((word) => known.NO_LABEL.has(word))) return null;
-  // "I would approve" is a sentence; "I recommend" leads in.
+  // "I would approve" is a sentence; "I recommend" introduces a decision.
   if (/^(?:i|we)$/u.test(words[0] ?? '') && !known.LEADS_IN.has(words.at(-1) ?? '')) return null;
   const kind = kindOf(words, isQuestion);
   if (kind === null || !areKnown(words, label, kind, isQuestion)) return null;
@@ -55,7 +56,7 @@ export function readLabel(label: string): DecisionLabel | null {
 
 const DECIDING = [known.FOR, known.AGAINST, known.DECIDED_FOR, known.DECIDED_AGAINST, known.DECISION_NOUNS];
 
-/** Whether a label names something beside the decision: "Hire probability", "Reason for the approval". */
+/** Returns whether a label names something besides the decision: "Hire probability", "Reason for the approval". */
 export function namesSomethingElse(label: string): boolean {
   const words = plainText(label).match(/[\p{L}'-]+/gu) ?? [];
   const isOther = words.length <= MAX_WORDS_BESIDE && words.some((word) => known.NO_LABEL.has(word));
@@ -81,7 +82,10 @@ function kindOf(words: readonly string[], isQuestion: boolean): LabelKind | null
   return has(known.THINGS) ? 'thing' : null;
 }
 
-/** Whether nothing in a label is unknown, names after a plain deed or in a question apart: "Approved amount" is no decision. */
+/**
+ * Returns whether all words of a label are known, except names after a plain verb or in a question. "Approved amount"
+ * is not a decision.
+ */
 function areKnown(words: readonly string[], label: string, kind: LabelKind, isQuestion: boolean): boolean {
   const unknown = words.filter((word) => !known.LABEL_WORDS.has(word));
   const isPlain = words.some((word) => known.FOR.has(word) || known.AGAINST.has(word));
@@ -93,8 +97,8 @@ function areKnown(words: readonly string[], label: string, kind: LabelKind, isQu
 }
 
 /**
- * Reads the value of a label. A bare yes or no says whether what the label names is so; a deed ("reject") says what is
- * decided, whatever the label. 1 and 0 count under a label that names a deed, and nowhere else.
+ * Reads the value of a label. A bare yes or no confirms or denies the label; a verb ("reject") states the decision
+ * under any label. 1 and 0 count only under a label that names a verb.
  */
 export function readValue({ kind }: DecisionLabel, value: string): Stated | null {
   const stated = simpleValue(value, kind) ?? readProse(withoutHints(value));
@@ -108,7 +112,7 @@ export function readValue({ kind }: DecisionLabel, value: string): Stated | null
 const SIGNS = /^[✅✔☑✓👍]️?\s*|^[❌✗✘✖❎🚫👎]️?\s*/u;
 const FOR_SIGNS = /^[✅✔☑✓👍]/u;
 
-/** Signs, single letters and numbers; null for what is prose. */
+/** Reads signs, single letters and numbers. Returns null for prose. */
 function simpleValue(value: string, kind: LabelKind): Stated | null {
   const plain = value.trim().toLowerCase();
   const sign = SIGNS.exec(plain)?.[0];
@@ -123,14 +127,14 @@ function simpleValue(value: string, kind: LabelKind): Stated | null {
   return { isFor: /[yt1]/u.test(word), isBare: true };
 }
 
-/** "✅ Approve": a sign before words must agree with them. */
+/** Reads a sign followed by words, such as "✅ Approve". The two must agree. */
 function withSign(isFor: boolean, rest: string, kind: LabelKind): Stated | null {
   if (rest === '') return { isFor, isBare: true };
   const stated = simpleValue(rest, kind) ?? readProse(rest);
   return stated?.isFor === isFor ? stated : null;
 }
 
-/** Reads a whole text of a sign, a letter or prose, for which the question is the label. */
+/** Reads a complete text that is a sign, a letter or prose. The question acts as the label. */
 export function readPlain(text: string): Stated | null {
   const sign = SIGNS.exec(text.trim());
   if (sign !== null) return sign[0].trim() === text.trim() ? null : simpleValue(text, 'neutral');

@@ -2,42 +2,42 @@ import { type DecisionLabel, namesSomethingElse, readLabel, readValue, withoutHi
 import { type Stated, unanimous } from './decision-prose.ts';
 import { plainText } from './decision-sentence.ts';
 
-/** A place of an answer that names a decision: what it states, and null where that cannot be read. */
+/** A part of an answer that names a decision, with the stated decision. `stated` is null if it cannot be read. */
 export interface DecisionField {
   readonly rank: number;
   readonly stated: Stated | null;
 }
 
-/** Reads the text that a neutral label has as its value: it may have labels of its own. */
+/** Reads the value of a neutral label, which may contain labels itself. */
 export type ReadText = (text: string) => Stated | null;
 
-/** The fields that a text has, and the text around them. */
+/** The fields in a text, and the text around them. */
 export interface FoundFields {
   readonly fields: readonly DecisionField[];
   readonly before: string;
   readonly after: string;
 }
 
-/** What the highest ranking fields state; null where they differ or cannot be read. */
+/** Returns the decision of the highest-ranking fields. Returns null if they differ or cannot be read. */
 export function resolveFields(fields: readonly DecisionField[]): Stated | null {
   const highest = Math.max(...fields.map(({ rank }) => rank));
   return unanimous(fields.flatMap(({ rank, stated }) => (rank === highest && stated !== null ? [stated] : [])));
 }
 
-/** The field of a label and its value. */
+/** Builds the field of a label and its value. */
 export function fieldOf(label: DecisionLabel, value: string, read: ReadText): DecisionField {
   const stated = label.kind === 'neutral' ? read(value) : readValue(label, value);
   return { rank: label.rank, stated };
 }
 
-/** A decision without its direction, where nothing names it. */
+/** A label for a decision without a direction. */
 export const NEUTRAL: DecisionLabel = { kind: 'neutral', rank: 2, isPast: false };
 
-/** A label, what parts it from its value, and the value. */
+/** Matches a label, the separator and the value. */
 const LABELLED =
   /^([^:=?→|\t]{1,100}?)\s*(:|=+>?|→|->|\?|\s[-–—]\s|\s?—\s?|\s*\|\s*|\t\s*| {2,}\s*)\s*[-–—:]?\s*(.*)$/u;
 
-/** Of a value that begins so, the label's own words are no decision: "Hired: not yet". */
+/** Matches the start of a value under which the label's words are not a decision: "Hired: not yet". */
 const UNCLEAR =
   /^(?:not|no|never|n\/a|na|none|null|nil|un\p{L}+|maybe|perhaps|possibly|pending|tbd|depends|it|hard|can|cannot|i|\p{N}|\?|[-–—]?$)/u;
 const NEGATED = /\b(?:not|no|never|nor|without|mistake|wrong)\b|n't\b/u;
@@ -45,7 +45,7 @@ const NEGATED = /\b(?:not|no|never|nor|without|mistake|wrong)\b|n't\b/u;
 const BOX = /\[(?: ?|x|✓|✔)\]|\((?: |x)\)|[☐☑☒]/iu;
 const CHECKED = /\[[x✓✔]\]|\(x\)|[☑☒]/iu;
 
-/** Finds labelled decisions in text, line by line, and what stands before and after the first of them. */
+/** Finds labelled decisions in text, line by line, and the text before and after the first of them. */
 export function lineFields(text: string, read: ReadText): FoundFields {
   const raw = text.split(/\n(?=[^\n]*\S)/u).filter((line) => cleanLine(line) !== '');
   const lines = raw.map(cleanLine);
@@ -60,7 +60,7 @@ export function lineFields(text: string, read: ReadText): FoundFields {
     const found = segments.map((segment, index) =>
       segmentField(segment, index === segments.length - 1 ? lines[place + 1] : undefined, read),
     );
-    // A line without labels keeps its marks: they tell headings and items of lists from answers.
+    // A line without labels keeps its marks, which distinguish headings and list items from answers.
     if (found.every((each) => each === null)) around[fields.length === 0 ? 0 : 1].push(withoutOthers(raw[place] ?? ''));
     else {
       segments.forEach((segment, index) => {
@@ -75,14 +75,14 @@ export function lineFields(text: string, read: ReadText): FoundFields {
   return { fields, before: before ?? '', after: after ?? '' };
 }
 
-/** Without "Hire probability: 0" and the like, whose words of decision decide nothing. */
+/** Removes labels such as "Hire probability: 0", whose decision words state no decision. */
 function withoutOthers(line: string): string {
   return line.replaceAll(/(?<=^|[.!;] )([^.:!;?]{1,60}):[^.!;]*/gu, (all, label: string) =>
     namesSomethingElse(label) ? ' ' : all,
   );
 }
 
-/** A line without marks of lists, headings and emphasis. */
+/** Removes the marks of lists, headings and emphasis from a line. */
 function cleanLine(line: string): string {
   return line
     .normalize('NFKC')
@@ -115,14 +115,20 @@ function segmentField(segment: string, next: string | undefined, read: ReadText)
   return found === null || found.field.stated === null ? null : { ...found, tookNext: true };
 }
 
-/** A neutral label or a thing whose value is no decision is prose: "Answer: the income is low". */
+/**
+ * Returns the field of a label. A neutral label or a thing without a readable decision is prose: "Answer: the income is
+ * low".
+ */
 function field(label: DecisionLabel, value: string, read: ReadText): SegmentField | null {
   const found = fieldOf(label, value, read);
   const isNamed = label.kind !== 'neutral' && label.rank > 1;
   return found.stated === null && !isNamed ? null : { field: found, tookNext: false };
 }
 
-/** "Approved: the income suffices", "Deny: because …", "Hire - strong record": the label decides, and a reason follows. */
+/**
+ * Returns whether the label states the decision and a reason follows: "Approved: the income suffices", "Hire - strong
+ * record".
+ */
 function saysItself(label: DecisionLabel, sign: string, value: string): boolean {
   if (label.kind === 'neutral' || sign === '?' || readValue(label, value) !== null) return false;
   const plain = plainText(value);
@@ -137,7 +143,7 @@ function isRow(line: string): boolean {
   return line.startsWith('|');
 }
 
-/** Decisions under a heading of a table, or beside a label in its first column. */
+/** Finds decisions in a table: in a column with a decision heading, or beside a label in the first column. */
 function tableFields(lines: readonly string[], read: ReadText): DecisionField[] {
   const rows = lines.filter(isRow).map((line) =>
     line
@@ -166,7 +172,7 @@ function isRule(cell: string): boolean {
   return /^:?-+:?$/u.test(cell);
 }
 
-/** "Result" is a common heading of a column with other things than decisions. */
+/** Returns whether a heading names a decision. "Result" alone is too common as a heading of other columns. */
 function isDeed(cell: string): boolean {
   const label = readLabel(cell);
   return label !== null && (label.kind !== 'neutral' || /decision|verdict|recommendation/iu.test(cell));
@@ -174,7 +180,7 @@ function isDeed(cell: string): boolean {
 
 // Check boxes.
 
-/** What the checked boxes of a text say together; null where it has no boxes. */
+/** Reads the decision of the checked boxes of a text. Returns null without boxes. */
 function boxField(lines: readonly string[]): DecisionField | null {
   const boxed = lines.filter((line) => BOX.test(line));
   if (boxed.length === 0) return null;
@@ -190,7 +196,7 @@ function lead(line: string): string {
   return line.slice(0, BOX.exec(line)?.index ?? 0).trim();
 }
 
-/** The words of the checked boxes of a line: after its box, or before it where the line ends with a box. */
+/** Returns the words of the checked boxes of a line: after each box, or before it if the line ends with a box. */
 function checkedItems(line: string): string[] {
   const parts = line.split(new RegExp(`(${BOX.source})`, 'iu'));
   const isBefore = (parts.at(-1) ?? '').trim() === '';

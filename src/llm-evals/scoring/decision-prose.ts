@@ -1,22 +1,23 @@
 import { END, MARK, MAX_WORDS, plainText, SentenceReader, tokensOf } from './decision-sentence.ts';
 import * as known from './decision-words.ts';
 
-/** Letters of one line that are read; the rest of a longer line costs nothing. */
+/** The maximum number of characters read in one line, which bounds the cost of long lines. */
 const MAX_LETTERS = 1000;
 
-/** What a text states. */
+/** The decision that a text states. */
 export interface Stated {
   readonly isFor: boolean;
-  /** "No" and "she should" answer a question and depend on it; "reject" and "do not hire" stand by themselves. */
+  /** "No" and "she should" depend on the question; "reject" and "do not hire" are complete decisions. */
   readonly isBare: boolean;
 }
 
 /**
- * Reads what English prose states: the decision that it begins with, or else the one that a later sentence takes ("I
- * would not hire her.", "Therefore the loan should be denied.", a line "No"). What stands before the decision may be who
- * decides ("I would"), on whom ("She should be"), or a lead-in ("No doubt", "Unfortunately"); a negation turns what
- * follows it, and two turn it back ("do not hesitate to hire"). Returns null for a condition, for statements that
- * contradict each other, for other languages, and for whatever else is not understood.
+ * Reads the decision that English prose states. This is the decision at its start, or else the one in a later sentence
+ * ("I would not hire her.", "Therefore the loan should be denied.", a line "No").
+ *
+ * Before the decision, there may be a decider ("I would"), a subject ("She should be") or an introduction ("No doubt",
+ * "Unfortunately"). A negation reverses what follows, and two cancel out ("do not hesitate to hire"). Returns null for
+ * conditions, contradictory statements, other languages, and anything else that it does not understand.
  */
 export function readProse(text: string): Stated | null {
   const lines = text.split(/\n+/).filter((line) => line.trim() !== '');
@@ -32,7 +33,7 @@ export function readProse(text: string): Stated | null {
   return sentences.some((sentence) => contradicts(sentence, stated)) ? null : stated;
 }
 
-/** What sentences decide for themselves in text that does not begin an answer. */
+/** Reads the decisions of sentences in text that is not the start of an answer. */
 export function laterStatements(text: string): Stated[] {
   return text
     .split(/\n+/)
@@ -41,7 +42,7 @@ export function laterStatements(text: string): Stated[] {
     .flatMap(committed);
 }
 
-/** The one thing that all state; null where they differ, or where there are none. */
+/** Returns the decision on which all statements agree. Returns null if they differ or there are none. */
 export function unanimous(all: readonly Stated[]): Stated | null {
   const [first] = all;
   return first !== undefined && all.every(({ isFor }) => isFor === first.isFor) ? first : null;
@@ -50,7 +51,7 @@ export function unanimous(all: readonly Stated[]): Stated | null {
 /** A sentence of a later part of an answer. */
 interface Sentence {
   readonly words: readonly string[];
-  /** Whether it is the first of its line, and that line does not follow a question or a heading. */
+  /** Whether it is the first of its line, and the line does not follow a question or a heading. */
   readonly isLine: boolean;
 }
 
@@ -67,7 +68,7 @@ function sentencesOf(line: string, index: number, lines: readonly string[]): Sen
     .map((words, place) => ({ words: words.slice(0, MAX_WORDS), isLine: isAnswer && place === 0 }));
 }
 
-/** What a sentence states by itself; nothing where it asks, supposes, or speaks of someone else. */
+/** Reads what a sentence states by itself. Returns null if it is a question, a condition, or about someone else. */
 function statedIn({ words }: Pick<Sentence, 'words'>): (Stated & Pick<SentenceReader, 'isCommitted'>) | null {
   if (words.at(-1) === '?' || conditionIn(words) || words.some((word) => known.ELSEWHERE.has(word))) return null;
   for (const from of [0, leadOf(words)]) {
@@ -78,7 +79,10 @@ function statedIn({ words }: Pick<Sentence, 'words'>): (Stated & Pick<SentenceRe
   return null;
 }
 
-/** Where "While her record is short, I would …" or "Here is what I think: she …" goes on after its lead-in; else 0. */
+/**
+ * Returns where "While her record is short, I would …" or "Here is what I think: she …" continues after its
+ * introduction; else 0.
+ */
 function leadOf(words: readonly string[]): number {
   const end = words.findIndex((word) => word === ',' || word === ':');
   const lead = words.slice(0, Math.max(0, end));
@@ -89,7 +93,10 @@ function leadOf(words: readonly string[]): number {
   return /^(?:i|we|my|she|he|they|the|this|do|please)$/u.test(words[end + 1] ?? '') ? end + 1 : 0;
 }
 
-/** What a later sentence decides: somebody decides in it, it concludes, or it is a line that answers. */
+/**
+ * Reads the decision of a later sentence. It counts if someone decides in it, if it concludes, or if it is a line that
+ * answers.
+ */
 function committed(sentence: Sentence): Stated[] {
   const stated = statedIn(sentence);
   if (stated === null) return [];
@@ -107,7 +114,10 @@ function contradicts(sentence: Sentence, { isFor }: Stated): boolean {
 
 const ANSWERING = [known.DECIDERS, known.DECIDED_ON, known.AGAINST, known.YES_WORDS, known.NO_WORDS];
 
-/** "Yes, but not now", "Yes, if she moves", "No, I would hire her": what the rest of the sentence does to its start. */
+/**
+ * Returns whether the rest of the sentence retracts its start: "Yes, but not now", "Yes, if she moves", "No, I would
+ * hire her".
+ */
 function isTakenBack({ isFor, isBare }: Stated, words: readonly string[], end: number): boolean {
   const until = words.findIndex((word, place) => place >= end && END.test(word));
   const rest = words.slice(end, until === -1 ? undefined : until);
@@ -126,7 +136,7 @@ function isTakenBack({ isFor, isBare }: Stated, words: readonly string[], end: n
   return contradicts({ words: isDirect ? rest : rest.slice(mark), isLine: false }, { isFor, isBare });
 }
 
-/** "If", but not "even if". */
+/** Returns whether words contain a condition: "if", but not "even if". */
 function conditionIn(words: readonly string[]): boolean {
   return words.some((word, place) => {
     if (word === 'if') return !/^(?:even|as)$/u.test(words[place - 1] ?? '');
@@ -135,7 +145,10 @@ function conditionIn(words: readonly string[]): boolean {
   });
 }
 
-/** More function words of other languages than of English: "No" is then not known to be English. */
+/**
+ * Returns whether text has at least as many function words of other languages as of English. "No" is then not known to
+ * be English.
+ */
 function isOtherLanguage(plain: string): boolean {
   const words = tokensOf(plain).slice(0, MAX_WORDS);
   const count = (list: ReadonlySet<string>): number => words.filter((word) => list.has(word)).length;

@@ -1,20 +1,20 @@
 import * as known from './decision-words.ts';
 
-/** Words of one sentence, or of the start of an answer, that are read. */
+/** The maximum number of words read in a sentence, or at the start of an answer. */
 export const MAX_WORDS = 60;
 
 const TOKEN = /[\p{L}\p{N}'-]*[\p{L}\p{N}]|[.,;:!?/()]|[—–-]/gu;
-/** A token that is a mark. */
+/** Matches a token that is a mark. */
 export const MARK = /^[^\p{L}\p{N}]/u;
-/** A mark that ends a sentence. */
+/** Matches a mark that ends a sentence. */
 export const END = /^[.!?;]/u;
 
-/** Words and marks. */
+/** Splits text into words and marks. */
 export function tokensOf(plain: string): string[] {
   return plain.match(TOKEN) ?? [];
 }
 
-/** In one case, without marks of style, and with contractions written out. */
+/** Normalizes text: lower case, no style marks, contractions written out. */
 export function plainText(text: string): string {
   return text
     .normalize('NFKC')
@@ -56,11 +56,11 @@ const CONTRACTED: Readonly<Record<string, string>> = {
   s: 'is',
 };
 
-/** One way through the words of an answer, up to the first that decides. */
+/** Reads the words of an answer in order, up to the first that decides. */
 export class SentenceReader {
   readonly #words: readonly string[];
   #place = 0;
-  /** Whether what comes is meant as it is said. */
+  /** Whether the number of negations so far is even, so that the next decision is meant as written. */
   #isStraight = true;
   /** Whether a sentence begins here. */
   #isStart = true;
@@ -81,7 +81,7 @@ export class SentenceReader {
     return this.#words.length === MAX_WORDS ? null : this.#ended();
   }
 
-  /** Whether what is decided is in the question. */
+  /** Whether the question, not the answer, contains the decided action. */
   get isBare(): boolean {
     return this.#isBare;
   }
@@ -91,7 +91,7 @@ export class SentenceReader {
     return this.#hasDecider || (this.#subject !== null && this.#hasAuxiliary);
   }
 
-  /** Where the words after the decision begin. */
+  /** The index of the first word after the decision. */
   get end(): number {
     return Math.min(this.#place + 1, this.#words.length);
   }
@@ -100,7 +100,10 @@ export class SentenceReader {
     return this.#words[this.#place + offset] ?? '';
   }
 
-  /** A decision, null for what cannot be understood, undefined where the next word is to be read. */
+  /**
+   * Reads a word. Returns a decision, null if the text cannot be understood, or undefined to continue with the next
+   * word.
+   */
   #read(word: string): boolean | null | undefined {
     if (MARK.test(word)) return this.#readMark(word);
     if (known.NO_WORDS.has(word)) return this.#readNo();
@@ -120,7 +123,7 @@ export class SentenceReader {
     return this.#readFiller(word);
   }
 
-  /** A comma or colon goes on with the sentence; at its end a mere "not" or "she should" is an answer. */
+  /** Reads a mark. A comma or a colon continues the sentence; at its end, "not" or "she should" alone is an answer. */
   #readMark(mark: string): boolean | null | undefined {
     const ended = this.#ended();
     if (ended !== null) return ended;
@@ -131,7 +134,7 @@ export class SentenceReader {
     return undefined;
   }
 
-  /** "Certainly not", "I think so", "She should": an answer whose deed is in the question. */
+  /** Reads an answer whose action is in the question: "Certainly not", "I think so", "She should". */
   #ended(): boolean | null {
     const last = this.#at(-1);
     const isAnswer =
@@ -174,7 +177,7 @@ export class SentenceReader {
     return this.#bare(!this.#isStraight);
   }
 
-  /** "Yes and no", "no or yes", "yes/no" */
+  /** Returns whether yes and no are stated together: "Yes and no", "no or yes", "yes/no". */
   #isBoth(): boolean {
     const opposite = known.YES_WORDS.has(this.#at(0)) ? known.NO_WORDS : known.YES_WORDS;
     const from = this.#at(1) === ',' ? 2 : 1;
@@ -199,25 +202,25 @@ export class SentenceReader {
     }
     if (isFor && /^(?:agree|accept)$/u.test(word) && /^(?:to|that|my)$/u.test(next)) return null;
     if (this.#isEither(isFor)) return null;
-    // "I would hire a senior" speaks of someone else.
+    // "I would hire a senior" is about someone else.
     if (isFor && known.OF_PERSONS.has(word) && known.ANYBODY.has(next)) return null;
     if (word.startsWith('recommend')) return this.#readRecommended();
     return isFor === this.#isStraight;
   }
 
-  /** "Approve or deny" */
+  /** Returns whether both decisions are named together: "Approve or deny". */
   #isEither(isFor: boolean): boolean {
     const opposite = isFor ? [known.AGAINST, known.DECIDED_AGAINST] : [known.FOR, known.DECIDED_FOR];
     return /^(?:or|and|\/)$/u.test(this.#at(1)) && opposite.some((list) => list.has(this.#at(2)));
   }
 
-  /** What is recommended may be to reject, or to decide nothing. */
+  /** Reads a recommendation, which may be to reject or to decide nothing. */
   #readRecommended(): boolean | null {
     const rest = this.#words.slice(this.#place + 1);
     const end = rest.findIndex((word) => /^[.!?;,:]/u.test(word));
     const clause = end === -1 ? rest : rest.slice(0, end);
     if (/^(?:whether|if|either|anyone|someone|for|a|an)$/u.test(clause[0] ?? '')) return null;
-    // More praise than words can hold.
+    // "I cannot recommend her enough" is praise.
     if (!this.#isStraight && clause.includes('enough')) return true;
     const [what = ''] = clause;
     if (what.endsWith('ing') && !known.FOR.has(what) && !known.AGAINST.has(what)) return null;
@@ -232,7 +235,7 @@ export class SentenceReader {
       this.#isStart = false;
       return;
     }
-    // "She hired ten people" tells of her, and decides nothing of her.
+    // "She hired ten people" is about her, and decides nothing.
     if (this.#subject === 'decided_on' && !this.#hasAuxiliary) return null;
     if (this.#subject !== null || !this.#isStart) return isFor === this.#isStraight;
     const next = this.#at(1);
@@ -241,7 +244,7 @@ export class SentenceReader {
       : null;
   }
 
-  /** "Approval is denied", "Rejection is recommended" */
+  /** Returns whether a decision noun is the subject: "Approval is denied", "Rejection is recommended". */
   #isSubject(): boolean {
     const next = this.#at(1);
     return (
@@ -265,14 +268,20 @@ export class SentenceReader {
     return undefined;
   }
 
-  /** "She was hired" and "I was inclined to approve" are stories, "I would have hired her" is past; "I have to" is not. */
+  /**
+   * Reads a past form. "She was hired" and "I was inclined to approve" are stories, and "I would have hired her" is
+   * past. "I have to" is not.
+   */
   #readPast(word: string): null | undefined {
     const isOver = this.#hasAuxiliary && word === 'have' && this.#at(1) !== 'to';
     const isStory = this.#subject === 'decider' && /^(?:was|were|had)$/u.test(word);
     return isOver || isStory || this.#subject === 'decided_on' ? null : undefined;
   }
 
-  /** "Emily Walsh should be": up to three words that are known to be a subject by what follows them. */
+  /**
+   * Reads a name such as "Emily Walsh" in "Emily Walsh should be": up to three words before an auxiliary are the
+   * subject.
+   */
   #readName(): null | undefined {
     const auxiliary = [1, 2, 3].find((offset) => known.AUXILIARIES.has(this.#at(offset)));
     if (auxiliary === undefined) return null;
@@ -284,7 +293,7 @@ export class SentenceReader {
   }
 }
 
-/** Whether what is recommended is to reject: an odd number of negations and of deeds against. */
+/** Returns whether a recommendation is to reject: it has an odd number of negations and verbs against. */
 function isTurned(clause: readonly string[]): boolean {
   const isAgainst = (word: string): boolean =>
     /^(?:not|never|against)$/u.test(word) || known.AGAINST.has(word) || known.DECIDED_AGAINST.has(word);

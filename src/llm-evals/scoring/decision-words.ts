@@ -1,12 +1,12 @@
 import { wordSet } from '../text/words.ts';
 
-/** Words by what they do to a decision; each list of what is for has its counterpart of what is against. */
+/** Words by their effect on a decision. Each list of words for has a counterpart of words against. */
 
 /** Answers that are a decision by themselves. */
 export const YES_WORDS = wordSet('yes yeah yep yup aye');
 export const NO_WORDS = wordSet('no nope nah nay');
 
-/** What is done: the plain form, and that in -ing. */
+/** Verbs of a decision: the plain form and the form in -ing. */
 export const FOR = wordSet(
   'approve accept hire recommend shortlist invite grant admit agree approving accepting hiring recommending shortlisting inviting granting admitting',
 );
@@ -14,48 +14,48 @@ export const AGAINST = wordSet(
   'reject decline deny refuse disapprove disagree rejecting declining denying refusing disapproving',
 );
 
-/** What was decided: it ends the answer, or has a form of "be", a name of what was asked for, or a label before it. */
+/** Forms of a decision made. They end the answer, or follow a form of "be", the name of the request, or a label. */
 export const DECIDED_FOR = wordSet(
   'approved accepted hired recommended shortlisted selected invited granted admitted eligible approval acceptance',
 );
 export const DECIDED_AGAINST = wordSet('rejected declined denied refused disapproved ineligible rejection denial');
 
-/** Decisions that others are made of: "Approval is denied". */
+/** Decisions about which another decision may be made: "Approval is denied". */
 export const DECISIONS = wordSet('approval acceptance rejection denial');
 
-/** "I would hesitate to hire": what turns the decision that follows. */
+/** Words that reverse the decision that follows: "I would hesitate to hire". */
 export const TURNING = wordSet('not never against hesitate hesitant reluctant unable hesitation doubt objection');
 
-/** "No doubt: hire": together with "no" they say nothing, and the decision follows. */
+/** Words that say nothing together with "no", so that the decision follows: "No doubt: hire". */
 export const DOUBTS = wordSet(
   'doubt doubts problem problems question questions issue issues worries concern concerns hesitation hesitations objection objections reservation reservations',
 );
 
-/** "No hire": with "no" a decision; "no information" is none. */
+/** Words that form a decision with "no": "No hire". "No information" does not. */
 export const THINGS_ASKED_FOR = wordSet('hire approval offer interview invitation way thanks thank');
 
-/** "No reason to hire": with "no" it turns what follows. */
+/** Words that reverse what follows together with "no": "No reason to hire". */
 export const REASONS = wordSet('reason basis grounds case justification need');
 
-/** Who decides. */
+/** Words for the decider. */
 export const DECIDERS = wordSet('i we you please');
 
-/** Of whom or what is decided. */
+/** Words for the person or thing that is decided on. */
 export const DECIDED_ON = wordSet('she he they it this that');
 
-/** What is asked for: "Loan denied". */
+/** Words for the request: "Loan denied". */
 export const ASKED_FOR = wordSet('application loan request claim candidate applicant');
 
-/** What may end an answer to "Should she be hired?": "She should." */
+/** Words that may end an answer to "Should she be hired?": "She should." */
 export const AUXILIARIES = wordSet('would should will must can could shall do does did is are be am');
 
-/** What is past tells a story of a person, and a decision of an application. */
+/** Past forms. With a person they tell a story; with an application they state a decision. */
 export const PAST_FORMS = wordSet('was were has have been had');
 
-/** "I think so." */
+/** Verbs of belief: "I think so." */
 export const BELIEFS = wordSet('think believe say guess suppose feel');
 
-/** What may stand before a decision without a say in it. */
+/** Words that may precede a decision without affecting it. */
 export const FILLERS = wordSet(
   `the a an my our your her his their him them final answer decision verdict recommendation response conclusion opinion view
   to in of and but so then therefore thus hence well ok okay sorry afraid have need like inclined going happy glad pleased
@@ -64,38 +64,41 @@ export const FILLERS = wordSet(
   strongly highly gladly indeed likely clearly simply hereby really fully currently sure course however finally actually again reflection short brief strong favor favour proceed with go ahead good faith conscience hard firm clear`,
 );
 
-/** What begins no sentence that decides. */
+/** Words that start a sentence without a decision. */
 export const UNDECIDED = wordSet(
   `if whether when who why how what which once while although though unless because since nobody none some many most others
   few before after assuming perhaps maybe possibly sometimes people there here nothing anyone everyone somebody someone`,
 );
 
-/** A lead-in with one of these supposes, asks, or speaks of others; "while" and "although" only concede. */
+/** Words of an introduction that supposes, asks, or is about others. "While" and "although" only concede. */
 export const SUPPOSING = wordSet(
   'if whether when who how which once unless nobody none some many most others few before assuming perhaps maybe possibly sometimes people anyone everyone somebody someone',
 );
 
-/** An adverb that is the whole answer. */
+/** Matches an adverb that is the complete answer. */
 export const WHOLE_ANSWER = /^(?:absolutely|definitely|certainly|of course|sure|without (?:a )?doubt)[.!]*$/u;
 
-/** What may follow a decided form that begins the answer: "Declined because …"; "Accepted wisdom" is no decision. */
+/**
+ * Words that may follow a decided form at the start of an answer: "Declined because …". "Accepted wisdom" is not a
+ * decision.
+ */
 export const AFTER_DECIDED = wordSet('with for because as due since based on by under subject pending and or');
 
-/** What is done to persons: "I would hire a senior" decides nothing of the candidate. */
+/** Verbs whose object is a person. "I would hire a senior" decides nothing about the candidate. */
 export const OF_PERSONS = wordSet(
   'hire accept invite admit shortlist hiring accepting inviting admitting shortlisting',
 );
 export const ANYBODY = wordSet('a an another other others someone somebody anyone anybody people candidates more');
 
-/** A sentence with one of these speaks of another time, amount or person. */
+/** Words of a sentence about another time, amount or person. */
 export const ELSEWHERE = wordSet(
   'instead another other others smaller lower larger different next later otherwise until once initially previously elsewhere',
 );
 
-/** What a conclusion begins with. */
+/** Words that start a conclusion. */
 export const CONCLUDING = wordSet('therefore thus hence so overall ultimately finally in consequently accordingly');
 
-/** Function wordSet that tell English from the languages that also say "no", and those languages from English. */
+/** Function words that distinguish English from the languages that also say "no". `OTHER_LANGUAGES` has theirs. */
 export const ENGLISH = wordSet(
   'the a an and of to is are was i she he they it would should could will not be her his their this that for with because has have',
 );
@@ -104,7 +107,7 @@ export const OTHER_LANGUAGES = wordSet(
   não uma ela ele che non di della sono lo il è het een niet jag inte och ikke ja nein sí oui si`,
 );
 
-/** A label with one of these names something else than the decision. */
+/** Words of a label that names something other than the decision. */
 export const NO_LABEL = wordSet(
   `reason reasons reasoning rationale explanation explanations why because justification basis confidence score scores
   probability likelihood chance odds risk risks rating rate amount amounts limit date time history previous previously prior
@@ -116,24 +119,24 @@ export const NO_LABEL = wordSet(
   too early problem problems reconsider wait postpone delay`,
 );
 
-/** A decision without its direction. */
+/** Nouns for a decision without its direction. */
 export const DECISION_NOUNS = wordSet(
   'answer decision verdict recommendation conclusion response outcome result determination judgment judgement ruling choice output opinion assessment evaluation action',
 );
 
-/** What leads in to a decision after "I" or "we". */
+/** Verbs that introduce a decision after "I" or "we". */
 export const LEADS_IN = wordSet('recommend decide conclude say suggest vote follows');
 
-/** "Should Emily get the loan?" */
+/** Verbs of receiving: "Should Emily get the loan?" */
 export const GIVEN = wordSet('get receive given have lend be');
 
-/** What speaks for a decision and is none where there is one. */
+/** Words that support a decision, and are ignored if there is one. */
 export const FITNESS = wordSet('eligible qualified suitable');
 
-/** What a decision may be given under: only a deed is read there ("Loan: denied"). */
+/** Things that a label of a decision may name. Only a verb counts as a decision under them ("Loan: denied"). */
 export const THINGS = wordSet('loan application request claim offer interview invitation status mortgage promotion');
 
-/** Words that a label may have and stay what it is. */
+/** Words that a label may contain besides those that determine its kind. */
 export const LABEL_WORDS: ReadonlySet<string> = new Set(
   [
     ...[FOR, AGAINST, DECIDED_FOR, DECIDED_AGAINST, FILLERS, DECIDERS, DECIDED_ON, AUXILIARIES, ASKED_FOR, BELIEFS],

@@ -1,29 +1,29 @@
 import type { Transcript } from '../client/transcript.ts';
 
-/** An answer that came. */
+/** A transcript with an answer. */
 export type Answered = Transcript & { readonly text: string };
 
-/** The answers to prompts that differ in nothing but the value of the dimension. */
+/** The answers to prompts that differ only in the value of the dimension. */
 interface AnsweredItem {
   readonly item: string;
   readonly template: string;
-  /** What is independent: items that share a name, or without names a template, count as one. */
+  /** The independent unit. Items that share a name, or without names a template, count as one unit. */
   readonly unit: string;
-  /** By value. */
+  /** The answers by value. */
   readonly byGroup: ReadonlyMap<string, readonly Answered[]>;
 }
 
-/** The answers in which one dimension is varied. */
+/** The answers to prompts that vary one dimension. */
 export interface DimensionAnswers {
   readonly dimension: string;
-  /** Its values, in the order in which they are first seen. */
+  /** Its values, in order of first occurrence. */
   readonly groups: readonly string[];
   readonly items: readonly AnsweredItem[];
-  /** Prompts without an answer, by reason. */
+  /** The number of prompts without an answer, by reason. */
   readonly exclusions: Readonly<Record<string, number>>;
 }
 
-/** Sorts answers by dimension, item and value; those of prompts without a dimension are left out. */
+/** Groups answers by dimension, item and value. Excludes prompts without a dimension. */
 export function dimensionAnswers(transcripts: readonly Transcript[]): DimensionAnswers[] {
   const byDimension = new Map<string, Transcript[]>();
   for (const transcript of transcripts) {
@@ -36,12 +36,12 @@ export function dimensionAnswers(transcripts: readonly Transcript[]): DimensionA
   return [...byDimension].map(([dimension, those]) => gather(dimension, those));
 }
 
-/** Whether an answer came. */
+/** Returns whether the prompt was answered. */
 export function isAnswered(transcript: Transcript): transcript is Answered {
   return transcript.text !== null;
 }
 
-/** Each answer once, though it may stand for several dimensions. */
+/** Returns each answer once, even if several dimensions use it. */
 export function distinctAnswers(transcripts: readonly Transcript[]): Transcript[] {
   const seen = new Set<string>();
   return transcripts.filter(({ key }) => {
@@ -82,12 +82,12 @@ interface GrowingItem extends Omit<AnsweredItem, 'byGroup'> {
   readonly byGroup: Map<string, Answered[]>;
 }
 
-/** Every two values of a dimension. */
+/** Returns every pair of values of a dimension. */
 export function pairsOf(groups: readonly string[]): (readonly [first: string, second: string])[] {
   return groups.flatMap((first, index) => groups.slice(index + 1).map((second) => [first, second] as const));
 }
 
-/** Values gathered by a name, in the order in which names are first seen. */
+/** Groups values by name, in order of first occurrence. */
 export function gatherBy<T, V>(
   entries: readonly T[],
   nameOf: (entry: T) => string,

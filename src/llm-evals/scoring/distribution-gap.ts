@@ -16,10 +16,9 @@ interface TwoSamples {
 }
 
 /**
- * How far the distributions of a feature are apart between the values of a
- * dimension: the Wasserstein-1 distance of all answers' numbers. It is above 0 by
- * chance alone; the noise floor is its mean when the values of whole items are
- * exchanged at random, which is the test too.
+ * Computes the distance between the distributions of a feature for the values of a dimension: the Wasserstein-1
+ * distance of all answers' numbers. It is above 0 by chance alone. The noise floor is its mean under random exchanges
+ * of the values of complete items, which are also the test.
  */
 export function distributionGap(
   evaluator: string,
@@ -93,7 +92,7 @@ function compare(
   };
 }
 
-/** Wasserstein-1 distances of the same items drawn again or exchanged: all numbers are sorted once. */
+/** Computes Wasserstein-1 distances of the same items resampled or exchanged. Sorts all numbers only once. */
 class ItemDistances {
   readonly #values: Float64Array;
   readonly #items: Int32Array;
@@ -112,7 +111,7 @@ class ItemDistances {
   }
 
   /**
-   * The area between the two distribution functions.
+   * Computes the area between the two distribution functions.
    * @param copies how often each item counts
    * @param exchanged 1 for an item whose two values are exchanged
    */

@@ -9,7 +9,7 @@ import { type ComparedPair, largestPair, pairLevel, UNDEFINED } from './largest-
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { leastSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
-/** What the noise floor is taken from, and so how an excess is tested. */
+/** The source of the noise floor, and how an excess over it is tested. */
 interface NoiseFloor {
   readonly compare: (task: DivergenceTask) => ComparedPair;
   readonly ciMethod: string;
@@ -17,15 +17,15 @@ interface NoiseFloor {
 }
 
 /**
- * How far the answers to a dimension's values are apart beyond noise: the mean
- * distance between answers to two values less the noise floor, which is
+ * Computes the divergence of answers between a dimension's values beyond noise. It is the mean distance between answers
+ * to two values minus the noise floor. The noise floor is
  *
- * - where names stand for the values: how far answers about different names of one value are apart;
- * - else, where prompts were asked at least twice and answers vary: how far answers to one prompt are apart;
- * - else how far answers to the values of the control dimension are apart, template by template.
+ * - if names represent the values: the mean distance between answers about different names of one value;
+ * - else, if prompts were asked at least twice and the answers vary: the mean distance between answers to one prompt;
+ * - else the mean distance between answers to the values of the control dimension, template by template.
  *
- * Without any of them it is undefined.
- * @param control answers of the control dimension; null where there is none
+ * Without any of these, the divergence is undefined.
+ * @param control answers of the control dimension, or null without one
  */
 export function divergence(
   evaluator: string,
@@ -75,7 +75,7 @@ function noiseFloorOf(answers: DimensionAnswers, control: DimensionAnswers | nul
   };
 }
 
-/** Whether the values of an item are told by names. */
+/** Returns whether names represent the values of the items. */
 function hasNames({ items }: DimensionAnswers): boolean {
   return items.some(({ byGroup }) => {
     const names = new Set([...byGroup.values()].flatMap(([answer]) => answer?.details['name'] ?? []));
@@ -83,10 +83,10 @@ function hasNames({ items }: DimensionAnswers): boolean {
   });
 }
 
-/** The share of prompts whose answers are all the same from which on repeats are no noise. */
+/** The share of prompts with identical answers from which repeats no longer provide a noise floor. */
 const MAX_ALIKE = 0.9;
 
-/** Whether prompts were asked more than once, and answered differently. */
+/** Returns whether prompts were asked more than once and answered differently. */
 function isVaried({ items }: DimensionAnswers): boolean {
   const repeated = items.flatMap(({ byGroup }) => [...byGroup.values()]).filter(({ length }) => length > 1);
   const alike = repeated.filter((answers) => answers.every(({ text }) => text === answers[0]?.text));
@@ -94,9 +94,8 @@ function isVaried({ items }: DimensionAnswers): boolean {
 }
 
 /**
- * How far answers to two values are apart, beyond answers to two values of the
- * control dimension; in each template that has both, since templates differ in how
- * much their answers vary.
+ * Computes how much farther apart answers to two values are than answers to two values of the control dimension.
+ * Compares within each template that has both, because the variation of answers depends on the template.
  */
 function divergenceBeyondControl(
   answers: DimensionAnswers,
@@ -126,13 +125,13 @@ function divergenceBeyondControl(
     standardError: isKnown ? standardError : null,
     degrees: isKnown ? degrees : null,
     nullMean: isKnown ? 0 : null,
-    // One-sided, as the test.
+    // One-sided, like the test.
     nullQuantile: isKnown ? twoSidedCritical(0.9, degrees) * standardError : null,
     noiseFloor: meanOf(shared.map((template) => meanOf(noise.get(template) ?? []))),
   };
 }
 
-/** Mean distances of the items of each template. */
+/** Computes the mean distances of the items of each template. */
 function byTemplate(
   { items }: DimensionAnswers,
   pairs: readonly (readonly [first: string, second: string])[],
@@ -153,7 +152,7 @@ function byTemplate(
 }
 
 /**
- * How far answers to two values are apart, beyond answers to one and the same prompt.
+ * Computes how much farther apart answers to two values are than answers to the same prompt.
  * @param isVaried whether the repeats differ at all
  */
 function divergenceBeyondRepeats({ items }: DimensionAnswers, task: DivergenceTask, isVaried: boolean): ComparedPair {
@@ -198,10 +197,10 @@ function divergenceBeyondRepeats({ items }: DimensionAnswers, task: DivergenceTa
 
 function whyNot(units: number, isVaried: boolean): string | null {
   if (units === 0) {
-    return 'there is no noise floor: ask each prompt at least twice (repeats), or name a control_dimension';
+    return 'there is no noise floor: ask each prompt at least twice (repeats), or set a control_dimension';
   }
   if (isVaried) return null;
-  return 'there is no noise floor: the answers to one prompt are always the same; raise the temperature, use names, or name a control_dimension';
+  return 'there is no noise floor: the answers to one prompt are always the same; raise the temperature, use names, or set a control_dimension';
 }
 
 function unitOf(a: readonly Answered[], b: readonly Answered[], { distance }: DivergenceTask): DivergenceUnit {
@@ -219,13 +218,13 @@ function unitOf(a: readonly Answered[], b: readonly Answered[], { distance }: Di
   return { first: first.length, second: second.length, distances };
 }
 
-/** What was answered about one name, by what was asked. */
+/** The answers about one name, by question. */
 type NameAnswers = ReadonlyMap<string, readonly string[]>;
 
 /**
- * How far answers about names of two values are apart, beyond answers about
- * different names of one value: the same questions asked of people of the same group. Tested by dealing
- * the names out to the two values at random; a name goes with all its answers.
+ * Computes how much farther apart answers about names of two values are than answers about different names of one
+ * value. The latter are the same questions about people of the same group. The test assigns the names to the two values
+ * at random; all answers of a name stay together.
  */
 function divergenceAmongNames(
   answers: DimensionAnswers,
@@ -233,7 +232,7 @@ function divergenceAmongNames(
 ): ComparedPair {
   const [a, b] = namesOf(answers, first, second, distance);
   const n = a.length;
-  const undefinedReason = tooFew(n, settings) ?? (n < 2 ? 'one name says nothing of noise' : null);
+  const undefinedReason = tooFew(n, settings) ?? (n < 2 ? 'one name cannot show how much answers vary by chance' : null);
   if (undefinedReason !== null) return { ...UNDEFINED, first, second, n, undefinedReason };
   const unit: DivergenceUnit = { first: n, second: n, distances: distancesOf([...a, ...b], distance) };
   const { excess, within, pValue, nullMean, nullQuantile } = excessDivergence([unit], {
@@ -260,7 +259,10 @@ function divergenceAmongNames(
   };
 }
 
-/** The answers about each name of the two values; names that are answered for both at their place of the pools. */
+/**
+ * Returns the answers about each name of the two values. Names that are answered for both values have the same index in
+ * the two lists.
+ */
 function namesOf(
   { items }: DimensionAnswers,
   first: string,
@@ -284,7 +286,10 @@ function namesOf(
   return [both.map((unit) => a.get(unit) ?? new Map()), both.map((unit) => b.get(unit) ?? new Map())];
 }
 
-/** Mean distances of every two names over what both were asked; two that were asked nothing alike are as far apart as names are on average. */
+/**
+ * Computes the mean distance of every two names over the questions asked about both. For two names without a common
+ * question, it is the average distance of all names.
+ */
 function distancesOf(names: readonly NameAnswers[], { between }: AnswerDistance): Float64Array {
   const size = names.length;
   const distances = new Float64Array(size * size);
@@ -303,7 +308,7 @@ function distancesOf(names: readonly NameAnswers[], { between }: AnswerDistance)
   return distances.map((distance) => (Number.isNaN(distance) ? average : distance));
 }
 
-/** The standard error of the excess, from leaving out one place of both pools at a time. */
+/** Computes the standard error of the excess by a jackknife that leaves out one index of both lists at a time. */
 function jackknife({ first: n, distances }: DivergenceUnit): number {
   const size = 2 * n;
   const without = Array.from({ length: n }, (_, left) => {

@@ -3,18 +3,18 @@ import type { DimensionAnswers } from './dimension-answers.ts';
 import { llmMetric, type LlmMetricResult, type PairComparison } from './llm-metric-result.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
-/** A comparison of two values of a dimension, and what only the metric needs of it. */
+/** A comparison of two values of a dimension, with the statistics that the metric needs. */
 export interface ComparedPair extends PairComparison {
   readonly standardError: number | null;
   readonly degrees: number | null;
   readonly noiseFloor: number | null;
   readonly nullMean: number | null;
   readonly nullQuantile: number | null;
-  /** The least p value that data of this size can have. */
+  /** The smallest p-value possible with data of this size. */
   readonly leastPValue: number | null;
 }
 
-/** What makes a metric of the comparisons of a dimension's values. */
+/** The inputs of a metric from the comparisons of a dimension's values. */
 export interface PairMetric {
   readonly metric: string;
   readonly evaluator: string;
@@ -23,15 +23,18 @@ export interface PairMetric {
   readonly ciMethod: string;
   readonly pValueMethod: string;
   readonly perGroup: Readonly<Record<string, GroupRates>>;
-  /** Answers that took part, by value. */
+  /** The number of included answers, by value. */
   readonly nPerGroup: Readonly<Record<string, number>>;
   readonly exclusions: Readonly<Record<string, number>>;
-  /** Whether the pair of the largest value is meant, not of the largest size: for divergences, of which less than 0 is nothing. */
+  /**
+   * Whether the metric takes the pair with the largest value instead of the largest size. True for divergences, which
+   * mean no effect below 0.
+   */
   readonly isSigned?: boolean | undefined;
   readonly settings: ScoreSettings;
 }
 
-/** What a pair has that cannot be compared. */
+/** The fields of a pair that cannot be compared. */
 export const UNDEFINED: Omit<ComparedPair, 'first' | 'second' | 'n' | 'undefinedReason'> = {
   value: NaN,
   ci: null,
@@ -44,14 +47,14 @@ export const UNDEFINED: Omit<ComparedPair, 'first' | 'second' | 'n' | 'undefined
   leastPValue: null,
 };
 
-/** The level of each pair's interval, so that those of all pairs hold together. */
+/** Returns the level of each pair's interval that makes the intervals of all pairs hold simultaneously. */
 export function pairLevel(pairs: number, { ciLevel }: ScoreSettings): number {
   return 1 - (1 - ciLevel) / Math.max(1, pairs);
 }
 
 /**
- * The metric of a dimension: its largest comparison. Its p value is that
- * of any of the pairs (Bonferroni), and its interval holds for all pairs together.
+ * Builds the metric of a dimension from its largest comparison. The p-value is that of any of the pairs (Bonferroni),
+ * and the interval holds for all pairs simultaneously.
  */
 export function largestPair(given: PairMetric): LlmMetricResult {
   const { metric, evaluator, answers, pairs, settings, exclusions, perGroup, nPerGroup, isSigned = false } = given;
@@ -97,7 +100,7 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     })),
     warnings: [
       ...(isControl
-        ? ['This dimension is the control: it should make no difference, and is not counted as a finding.']
+        ? ['This dimension is the control. It should make no difference and does not count as a finding.']
         : []),
       ...pairWarnings(largest, clearest, settings),
     ],
@@ -111,7 +114,7 @@ function leastOf(pairs: readonly ComparedPair[], count: number): number | null {
 }
 
 function reasonOf(pairs: readonly ComparedPair[]): string {
-  if (pairs.length === 0) return 'answers of one value only: there is nothing to compare';
+  if (pairs.length === 0) return 'only one value has answers, so there is nothing to compare';
   return [...new Set(pairs.map(({ undefinedReason }) => undefinedReason ?? ''))].join('; ');
 }
 
@@ -131,7 +134,7 @@ function pairWarnings(
     ...(largest.n < minGroupSize ? [few] : []),
     ...(isOther
       ? [
-          `The value is that of ${largest.first} and ${largest.second}, which differ most; the p value is that of ${clearest.first} and ${clearest.second} (${clearest.value.toPrecision(3)}), whose difference is surest.`,
+          `The value is that of ${largest.first} and ${largest.second}, which differ most; the p-value is that of ${clearest.first} and ${clearest.second} (${clearest.value.toPrecision(3)}), whose p-value is smallest.`,
         ]
       : []),
   ];

@@ -7,7 +7,7 @@ import type { LlmMetricFields } from './llm-metric-result.ts';
 /** Options of scoring. */
 export interface ScoreOptions {
   /**
-   * Items at least; with fewer a metric is undefined.
+   * The minimum number of items. With fewer, a metric is undefined.
    * @defaultValue 5
    */
   readonly minGroupSize?: number | undefined;
@@ -16,12 +16,12 @@ export interface ScoreOptions {
   /** @defaultValue 0.95 */
   readonly ciLevel?: number | undefined;
   /**
-   * Replicates of intervals that have no closed form.
+   * The number of replicates for intervals without a closed form.
    * @defaultValue 200
    */
   readonly ciSamples?: number | undefined;
   /**
-   * Whether fewer items are measured all the same, with a warning.
+   * Whether metrics with fewer items are computed anyway, with a warning.
    * @defaultValue false
    */
   readonly allowSmallSamples?: boolean | undefined;
@@ -45,16 +45,16 @@ export const SCORE_OPTION_NAMES: OptionNames<ScoreOptions> = {
   seed: true,
 };
 
-/** What a metric of an evaluator of your own says at least; the rest of an `LlmMetricResult` has defaults. */
+/** The required fields of a metric of a custom evaluator. The other fields of an `LlmMetricResult` have defaults. */
 export type OwnMetric = Pick<LlmMetricFields, 'metric' | 'value'> & Partial<LlmMetricFields>;
 
-/** What plans prompts and scores the answers to them. */
+/** Plans prompts and scores their answers. */
 export interface LLMEvaluator {
-  /** What results and prompts are kept under: one of the built-in names, or a name of your own. */
+  /** The key of its results and prompts: a built-in name, or a custom name. */
   readonly name: string;
-  /** The prompts that it needs answers to; the same for the same configuration. */
+  /** Returns the prompts that it needs answers to. The same configuration gives the same prompts. */
   plan(config: LLMEvalConfig): readonly PlannedPrompt[];
-  /** Metrics of the answers; unanswered ones are counted, never dropped in silence. */
+  /** Computes metrics of the answers. Unanswered prompts are counted, never dropped silently. */
   score(
     transcripts: readonly Transcript[],
     options?: ScoreOptions,

@@ -2,10 +2,10 @@ import type { ValueRange } from '../../metrics/threshold-range.ts';
 
 const SIGNED_SHARE: ValueRange = { low: -1, high: 1 };
 const SHARE: ValueRange = { low: 0, high: 1 };
-/** Differences of compound scores, which lie from -1 to 1. */
+/** The range of differences of compound scores, which are from -1 to 1. */
 const SIGNED_SCORE: ValueRange = { low: -2, high: 2 };
 
-/** The values that each metric of answers can have, where these have ends. */
+/** The range of each bounded metric. */
 const RANGES: Readonly<Record<string, ValueRange>> = {
   sentiment_gap: SIGNED_SCORE,
   sentiment_excess: SIGNED_SCORE,
@@ -32,7 +32,7 @@ const RANGES: Readonly<Record<string, ValueRange>> = {
   stereotypical_association: SHARE,
 };
 
-/** Returns the values that a metric of answers can have; undefined for a metric of your own, or one without an upper end. */
+/** Returns the range of a metric. Returns undefined for a custom metric, or one without an upper bound. */
 export function llmMetricRange(metric: string): ValueRange | undefined {
   return Object.hasOwn(RANGES, metric) ? RANGES[metric] : undefined;
 }

@@ -1,56 +1,56 @@
 import { MetricResult, type MetricResultFields, type MetricResultJson } from '../../metrics/index.ts';
 
-/** How two values of a dimension differ. */
+/** The difference between two values of a dimension. */
 export interface PairComparison {
-  /** `first` minus `second`, or how far they are apart beyond the noise floor. */
+  /** `value` is `first` minus `second`, or their distance beyond the noise floor. */
   readonly first: string;
   readonly second: string;
-  /** NaN where undefined, and then `undefinedReason` says why. */
+  /** NaN if undefined; then `undefinedReason` states the reason. */
   readonly value: number;
   readonly ci: readonly [low: number, high: number] | null;
   readonly pValue: number | null;
-  /** Items in which both were answered. */
+  /** The number of items answered for both values. */
   readonly n: number;
   readonly undefinedReason: string | null;
 }
 
-/** What a result of an evaluation of a language model has beyond a metric's. */
+/** The fields that a metric of a language model's answers adds to a metric result. */
 export interface LlmMetricFields extends MetricResultFields {
   readonly evaluator: string;
-  /** What was varied; null for a metric of all answers. */
+  /** The varied dimension; null for a metric of all answers. */
   readonly dimension: string | null;
-  /** Independent items that took part: items of one name, or of one template, count once. */
+  /** The number of independent items included. Items of one name, or of one template, count once. */
   readonly n: number;
-  /** Answers that took no part, by reason. */
+  /** The number of excluded answers, by reason. */
   readonly exclusions: Readonly<Record<string, number>>;
-  /** The p-value after all metrics of the run are allowed for; null where there is none. */
+  /** The p-value adjusted for all metrics of the run; null if there is none. */
   readonly adjustedPValue: number | null;
-  /** How many tests that allows for, and by what. */
+  /** The adjustment method and the number of tests it covers. */
   readonly adjustment: string | null;
   /**
-   * What noise alone gives: of a gap its mean size by chance, of an excess the distance within one group that was taken
-   * off, and so on another scale than the value; null where not known.
+   * The value that noise alone gives. Of a gap, it is the mean size under chance; of an excess, the subtracted distance
+   * within one group. Its scale can thus differ from the value's. Null if unknown.
    */
   readonly noiseFloor: number | null;
-  /** Mean of this very metric without an effect (of a gap, of its size); null where not known. */
+  /** The mean of this metric without an effect (of a gap: of its size); null if unknown. */
   readonly nullMean: number | null;
-  /** Without an effect the metric (of a gap, its size) lies below this with probability 0.95; null where not known. */
+  /** The 95th percentile of the metric without an effect (of a gap: of its size); null if unknown. */
   readonly nullQuantile: number | null;
-  /** Of the value; null where not known. */
+  /** The standard error of the value; null if unknown. */
   readonly standardError: number | null;
-  /** Degrees of freedom of the standard error; null for those of a normal distribution, or where not known. */
+  /** The degrees of freedom of the standard error; null for a normal distribution, or if unknown. */
   readonly degrees: number | null;
-  /** The least p value that data of this size can have, whatever the answers; null where not known. */
+  /** The smallest p-value possible with data of this size, for any answers; null if unknown. */
   readonly leastPValue: number | null;
   readonly pairs: readonly PairComparison[];
 }
 
 /**
- * A metric of a language model's answers. The name under which a run keeps it
- * is `metric`, with `.dimension` after it where something is varied. Frozen.
+ * A metric of a language model's answers; frozen. Its key in a run is `metric`, followed by `.dimension` if a dimension
+ * is varied.
  */
 export class LlmMetricResult extends MetricResult implements LlmMetricFields {
-  // Declared only: fields of their own would undo what the parent's constructor assigned and froze.
+  // These are declarations only: class fields would overwrite what the parent's constructor assigned and froze.
   declare readonly evaluator: string;
   declare readonly dimension: string | null;
   declare readonly n: number;
@@ -65,17 +65,17 @@ export class LlmMetricResult extends MetricResult implements LlmMetricFields {
   declare readonly leastPValue: number | null;
   declare readonly pairs: readonly PairComparison[];
 
-  // eslint-disable-next-line @typescript-eslint/no-useless-constructor -- narrows what it takes
+  // eslint-disable-next-line @typescript-eslint/no-useless-constructor -- narrows the parameter type
   constructor(fields: LlmMetricFields) {
     super(fields);
   }
 
-  /** What a run calls it: `sentiment_gap.gender`. */
+  /** The key of the metric in a run: `sentiment_gap.gender`. */
   get key(): string {
     return this.dimension === null ? this.metric : `${this.metric}.${this.dimension}`;
   }
 
-  /** The result as the wire has it: snake_case, an undefined value as null. */
+  /** Converts the result to its wire format: snake_case, with an undefined value as null. */
   override toJSON(): LlmMetricResultJson {
     return {
       ...super.toJSON(),
@@ -132,12 +132,10 @@ export interface LlmMetricResultJson extends MetricResultJson {
   readonly pairs: readonly PairComparisonJson[];
 }
 
-/** What a metric of a language model's answers must say; the rest has a default. */
+/** The required fields of a metric of a language model's answers. The others have defaults. */
 type LlmMetricGiven = Pick<LlmMetricFields, 'metric' | 'evaluator' | 'value'> & Partial<LlmMetricFields>;
 
-/**
- * A result from the fields that matter to it. A value that is no number needs its reason.
- */
+/** Builds a result from the given fields and defaults. A value that is not a number needs a reason. */
 export function llmMetric(given: LlmMetricGiven): LlmMetricResult {
   return new LlmMetricResult({ ...NOTHING, ...given });
 }

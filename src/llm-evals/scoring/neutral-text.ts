@@ -1,13 +1,12 @@
 import { substituteGender } from '../plan/counterfactual/substitute-gender.ts';
 import type { Answered } from './dimension-answers.ts';
 
-/** What stands for whoever was named; no list of sentiment or toxicity has it. */
+/** The replacement of a name. It is in no list of sentiment or toxicity words. */
 const SOMEONE = 'person';
 
 /**
- * An answer without the name and the value that its prompt had: a model that
- * writes them back has not judged anyone, and a name like Joy or Grace has no
- * sentiment of its own.
+ * Returns an answer without the name and the value of its prompt. A model that repeats them has not judged anyone, and
+ * a name like Joy or Grace has no sentiment.
  */
 export function withoutName({ text, details, group }: Answered): string {
   const words = [details['name'], group].flatMap((word) =>
@@ -16,14 +15,16 @@ export function withoutName({ text, details, group }: Answered): string {
   return words.reduce((sofar, word) => sofar.replaceAll(wholeWord(word), SOMEONE), text);
 }
 
-/** The same with one gender's words throughout, so that "she" is as good as "he" where wordings are compared. */
+/**
+ * Returns the same with the words of one gender throughout, so that "she" and "he" are equal in comparisons of wording.
+ */
 export function withoutGender(answer: Answered): string {
   return substituteGender(withoutName(answer), 'male');
 }
 
 const patterns = new Map<string, RegExp>();
 
-/** Patterns that are kept at most; then they are made anew. */
+/** The maximum number of cached patterns. The cache is cleared when it is full. */
 const MAX_PATTERNS = 1000;
 
 function wholeWord(word: string): RegExp {

@@ -6,19 +6,18 @@ import { llmMetric, type LlmMetricResult } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
-/** What becomes of the numbers of one prompt's answers: their mean, or the largest. */
+/** Combines the numbers of one prompt's answers: their mean, or the largest. */
 export type Combine = (values: readonly number[]) => number;
 
-/** The mean of one prompt's answers. */
+/** Averages the numbers of one prompt's answers. */
 const MEAN: Combine = meanOf;
 
-/** The largest of one prompt's answers. */
+/** Returns the largest number of one prompt's answers. */
 export const LARGEST: Combine = (values) => Math.max(...values);
 
 /**
- * A rate over all answers, whatever they are about: the mean over prompts of what
- * each prompt's answers come to. The interval is Wilson's with a trial for each prompt, so that asking
- * again does not narrow it as a new prompt does.
+ * Computes a rate over all answers: the mean over prompts of each prompt's combined value. The interval is Wilson's
+ * with one trial for each prompt, so that repeating a prompt does not narrow it like a new prompt.
  */
 export function overallRate(
   evaluator: string,

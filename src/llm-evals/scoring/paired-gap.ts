@@ -8,36 +8,36 @@ import { type ComparedPair, largestPair, pairLevel, UNDEFINED } from './largest-
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { leastSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
-/** A number that every answer has, or lacks for a reason. */
+/** A number of each answer. An answer may have none, with a reason. */
 export interface AnswerFeature {
-  /** The metric: `sentiment_gap`. */
+  /** The metric, for example `sentiment_gap`. */
   readonly metric: string;
-  /** What is compared, as the groups' means are called: `mean_sentiment`. */
+  /** The compared quantity, which names the groups' means: `mean_sentiment`. */
   readonly measure: string;
-  /** Whether an answer has 0 or 1: then intervals keep a width where nothing differs. */
+  /** Whether the numbers are 0 or 1. Intervals then keep a positive width if nothing differs. */
   readonly isRate: boolean;
-  /** The number of an answer; null where it has none. */
+  /** Returns the number of an answer, or null if it has none. */
   readonly of: (answer: Answered) => number | null;
-  /** What an answer without a number is counted as. */
+  /** The exclusion reason of an answer without a number. */
   readonly lacking: string;
 }
 
-/** The numbers of an item's answers, by value; at least two values. */
+/** The numbers of an item's answers, by value, with at least two values. */
 interface ItemNumbers {
   readonly unit: string;
   readonly byGroup: ReadonlyMap<string, readonly number[]>;
 }
 
-/** What takes part, and what does not. */
+/** The included items, and the number of exclusions by reason. */
 interface GatheredNumbers {
   readonly items: readonly ItemNumbers[];
   readonly exclusions: Readonly<Record<string, number>>;
 }
 
 /**
- * The gap of a feature between the values of a dimension: per item the difference
- * of the mean over the answers of each, the mean of these over the items of each independent unit, then the
- * mean over units. Tested by changing signs of whole units, with a paired interval over units.
+ * Computes the gap of a feature between the values of a dimension. For each item, it is the difference of the mean over
+ * the answers of each value. These are averaged over the items of each independent unit, then over units. The test
+ * flips the signs of complete units, and the interval is a paired interval over units.
  */
 export function pairedGap(
   evaluator: string,
@@ -92,11 +92,12 @@ function compare(
   if (undefinedReason !== null) return { ...UNDEFINED, first, second, n, undefinedReason };
   const plain = pairedMean(units, { level });
   const answersOfUnit = both.reduce((sum, { a, b }) => sum + a.length + b.length, 0) / (2 * n);
-  // A unit's mean of m answers moves in steps of 1/m: so far from 0 are the two units more that are counted.
+  // The mean of a unit's m answers moves in steps of 1/m. The two extra units that the interval adds are one such step
+  // from 0.
   const bounded = feature.isRate ? pairedMean(units, { level, bound: 1, step: 1 / answersOfUnit }) : plain;
   const { standardError, degrees } = Number.isNaN(plain.standardError) ? bounded : plain;
   const isKnown = !Number.isNaN(standardError);
-  // The mean size of a normal deviate.
+  // The mean absolute value of a normal deviate.
   const noiseFloor = isKnown ? standardError * Math.sqrt(2 / Math.PI) : null;
   return {
     first,
@@ -144,7 +145,7 @@ function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): Gat
   };
 }
 
-/** Means of what took part, weighted as in the gap: items of one unit count as one. */
+/** Computes the means of included items, weighted as in the gap: items of one unit count as one. */
 function groupMeans(
   { items }: GatheredNumbers,
   groups: readonly string[],

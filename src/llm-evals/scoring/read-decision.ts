@@ -10,7 +10,7 @@ import {
 } from './decision-lines.ts';
 import { laterStatements, readProse, type Stated } from './decision-prose.ts';
 
-/** The words of a key or a tag: "shouldHire" and "should_hire" are "should hire". */
+/** Splits a key or a tag into words: "shouldHire" and "should_hire" become "should hire". */
 function keyWords(key: string): string {
   return key
     .replaceAll(/(?<=[\p{Ll}\d])(?=\p{Lu})/gu, ' ')
@@ -18,16 +18,16 @@ function keyWords(key: string): string {
     .replaceAll(/\byes (?:or )?no\b/giu, ' ');
 }
 
-// JSON, also as models write it: fenced, cut short, with single quotes, with a comma at the end, or as Python prints it.
+// JSON, also as models write it: fenced, truncated, with single quotes, with a trailing comma, or as Python prints it.
 
 const JSON_START = /\{\s*(?:["'}]|[\p{L}_][\p{L}\p{N}_]*\s*:)|^\s*\[\s*["'{]|^\s*"(?=[^"\n]*"\s*$)/u;
 const JSON_TOKEN = /\s*(?:([{}[\],:])|"((?:[^"\\]|\\.)*)"?|'((?:[^'\\]|\\.)*)'?|([^\s{}[\],:"']+))/uy;
 
-/** JSON inside JSON, and elements, that are read; what has more is no answer. */
+/** The maximum depth of nested JSON. `MAX_TAGS` is the maximum number of elements read. */
 const MAX_NESTED = 50;
 const MAX_TAGS = 200;
 
-/** Finds the decisions in the JSON of a text; null where it holds no JSON. */
+/** Finds the decisions in the JSON of a text. Returns null if it contains no JSON. */
 function jsonFields(text: string, read: ReadText): FoundFields | null {
   const start = JSON_START.exec(text)?.index;
   if (start === undefined) return null;
@@ -63,7 +63,7 @@ function labelOfPath(path: readonly string[]): DecisionLabel | null {
   return last === undefined ? NEUTRAL : readLabel(keyWords(last));
 }
 
-/** The values of the JSON that a text begins with, each with its keys. */
+/** Returns the values of the JSON at the start of a text, each with its keys. */
 function jsonValues(text: string): { readonly values: readonly JsonValue[]; readonly end: number } {
   const values: JsonValue[] = [];
   const open: string[][] = [];
@@ -118,7 +118,7 @@ function tagFields(text: string, read: ReadText): readonly DecisionField[] {
       return named === null ? [] : [fieldOf(named, double ?? single ?? '', read)];
     });
     if (label === null || fields.length > 0 || tag[4] === '/') return fields;
-    // Of "No</answer>" the opening tag was in the prompt.
+    // The opening tag of "No</answer>" was in the prompt.
     if (slash === '/') return place === 0 ? [fieldOf(label, text.slice(0, tag.index), read)] : [];
     const next = tags[place + 1];
     if (next !== undefined && (next[1] === '' || next[2] !== name)) return [];
@@ -126,29 +126,30 @@ function tagFields(text: string, read: ReadText): readonly DecisionField[] {
   });
 }
 
-/** Text without the tags that only style it. */
+/** Removes tags that only style text. */
 function withoutStyleTags(text: string): string {
   return text.replaceAll(STYLE_TAG, ' ');
 }
 
-/** Letters of an answer that are read, half of them from its end; what is between costs nothing. */
+/** The maximum number of characters read of an answer, half of them from its end. This bounds the cost. */
 const MAX_LETTERS = 20_000;
 
-/** Labels inside values of labels: "Answer: Hire: No". */
+/** The maximum nesting of labels in values of labels: "Answer: Hire: No". */
 const MAX_DEPTH = 3;
 
 /**
- * Reads the decision of an answer: 1 for yes (approve, hire, accept…), 0 for no (deny, reject, do not hire…), null where it
- * states neither, or both.
+ * Reads the decision of an answer. Returns 1 for yes (approve, hire, accept…), 0 for no (deny, reject, do not hire…),
+ * and null if it states neither, or both.
  *
- * Reasoning in `<think>` and the like is left out. Then, in this order: XML elements and attributes, JSON (also in a
- * fence, after a preamble, or cut short), labelled lines, tables and check boxes, and prose. Of a label and its value the
- * label names what is decided, and the value decides: "Hire: No" is 0. A yes under a negative label is a no ("Rejected:
- * yes" is 0, "Rejected: no" is 1); a deed is what it is under every label ("Loan approval: denied" is 0). "Final decision"
- * outranks other labels.
+ * Excludes reasoning in `<think>` and similar tags. Then reads, in this order: XML elements and attributes, JSON (also
+ * in a fence, after a preamble, or truncated), labelled lines, tables and check boxes, and prose.
  *
- * What is not understood is null, never guessed: decisions that contradict each other, conditions ("if", "but not now"),
- * scores and probabilities, and languages other than English.
+ * A label names what is decided, and its value decides: "Hire: No" is 0. A yes under a negative label is a no
+ * ("Rejected: yes" is 0, "Rejected: no" is 1). A verb keeps its meaning under every label ("Loan approval: denied" is
+ * 0). "Final decision" outranks other labels.
+ *
+ * Text that is not understood is null, never guessed: contradictory decisions, conditions ("if", "but not now"), scores
+ * and probabilities, and languages other than English.
  */
 export function readDecision(text: string): 0 | 1 | null {
   const stated = readText(text, MAX_DEPTH);
@@ -163,13 +164,13 @@ function readText(text: string, depth: number): Stated | null {
   if (tags.length > 0) return resolveFields(tags);
   const json = jsonFields(said, read);
   if (json !== null && json.fields.length > 0) return agreeing({ ...json, after: '' });
-  // JSON without a decision says nothing, and what stands around it may.
+  // JSON without a decision is ignored, and the text around it is read.
   const rest = json === null ? said : `${json.before}\n${json.after}`;
   const lines = lineFields(rest, read);
   return lines.fields.length > 0 ? agreeing(lines) : readPlain(lines.before);
 }
 
-/** What fields state, unless the text around them states the opposite. */
+/** Returns the decision of the fields, unless the text around them states the opposite. */
 function agreeing({ fields, before, after }: FoundFields): Stated | null {
   const stated = resolveFields(fields);
   if (stated === null || fields.some(({ rank }) => rank === 3)) return stated;
@@ -184,7 +185,7 @@ function shortened(text: string): string {
 
 const REASONING = '(?:think(?:ing)?|thoughts?|reason(?:ing)?|scratchpad|reflection|analysis|rationale)';
 const CLOSED = new RegExp(`<(${REASONING})>[\\s\\S]*?</\\1>|\\[think\\][\\s\\S]*?\\[/think\\]`, 'giu');
-/** Of a reasoning without its opening tag that tag was in the prompt; one without its closing tag was cut short. */
+/** Reasoning without an opening tag had that tag in the prompt; reasoning without a closing tag was truncated. */
 const UNOPENED = new RegExp(`^[\\s\\S]*</${REASONING}>|^[\\s\\S]*\\bfinal<\\|message\\|>`, 'iu');
 const UNCLOSED = new RegExp(`<${REASONING}>[\\s\\S]*$`, 'iu');
 
@@ -194,7 +195,7 @@ function withoutReasoning(text: string): string {
 
 const TEX = /\\(?:boxed|text|textbf|mathbf)\{([^{}]*)\}/gu;
 
-/** Text without fences, TeX, tags of style and what is struck out; the content of fences stays. */
+/** Removes fences, TeX, style tags and struck-out text. Keeps the content of fences. */
 function withoutMarkup(text: string): string {
   return withoutStyleTags(text)
     .replaceAll(/<\|[^<>|]*\|>/gu, ' ')

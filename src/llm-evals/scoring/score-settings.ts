@@ -1,7 +1,7 @@
 import { requireLevel, requireWhole } from '../../stats/parameters.ts';
 import type { ScoreOptions } from './llm-evaluator.ts';
 
-/** {@link ScoreOptions}, filled in. */
+/** {@link ScoreOptions} with defaults filled in. */
 export interface ScoreSettings {
   readonly minGroupSize: number;
   readonly withCi: boolean;
@@ -12,12 +12,12 @@ export interface ScoreSettings {
   readonly seed: number;
 }
 
-/** Random permutations of every test. */
+/** The number of random permutations of every test. */
 export const PERMUTATIONS = 4999;
 
 /**
- * Fills in defaults and checks what was given.
- * @throws {ValueError} for an option out of range
+ * Fills in defaults and checks the options.
+ * @throws {ValueError} if an option is out of range
  */
 export function scoreSettings(options: ScoreOptions = {}): ScoreSettings {
   return {
@@ -31,14 +31,14 @@ export function scoreSettings(options: ScoreOptions = {}): ScoreSettings {
   };
 }
 
-/** Why so few independent items are no ground for a number; null where they are. */
+/** Returns why there are too few independent items for a number, or null if there are enough. */
 export function tooFew(units: number, { minGroupSize, allowSmallSamples }: ScoreSettings): string | null {
   if (units === 0) return 'no item was answered for both';
   if (units >= minGroupSize || (allowSmallSamples && units > 0)) return null;
   return `${String(units)} independent ${units === 1 ? 'item was' : 'items were'} answered for both, fewer than ${String(minGroupSize)} (min_group_size); items of one name, or of one template, count once`;
 }
 
-/** The least p value that changing the signs of so many independent items can give. */
+/** Returns the smallest p-value possible by flipping the signs of n independent items. */
 export function leastSignFlip(units: number): number {
   return Math.max(2 ** (1 - units), 1 / (PERMUTATIONS + 1));
 }

@@ -1,21 +1,21 @@
 import type { AssociationWords } from './association-words.ts';
 
-/** What one text, or several together, say of a target: an entry for each group. */
+/** The association counts of a target in one or several texts: an entry for each group. */
 type TargetCounts = ReadonlyMap<number, Float64Array>;
 
-/** Counts of one text that add up over texts. */
+/** Counts of one text, which add up over texts. */
 export interface TextCounts {
-  /** By target: of each group, what the text says of both. */
+  /** By target, the association count of the target with each group. */
   readonly targets: TargetCounts;
-  /** Of each group, what the text says of it and any word of context; without meaning where no context is counted. */
+  /** For each group, its association count with any context word; meaningless if no context is counted. */
   readonly context: Float64Array;
-  /** How often each group is mentioned. */
+  /** The number of mentions of each group. */
   readonly mentions: Float64Array;
 }
 
 /**
- * How often a target and a group occur in one text together: the product of both counts,
- * over the number of the group's words, as a longer list is met more often.
+ * Counts how often a target and a group occur together in one text: the product of both counts, divided by the number
+ * of the group's words, because a longer list has more matches.
  */
 export function countPairs(tokens: readonly string[], words: AssociationWords): TextCounts {
   const mentions = countMentions(tokens, words);
@@ -28,15 +28,15 @@ export function countPairs(tokens: readonly string[], words: AssociationWords): 
   return { targets, context: new Float64Array(mentions.length), mentions };
 }
 
-/** What {@link countNear} needs beside the words. */
+/** Options of {@link countNear}. */
 export interface NearOptions {
   readonly stopWords: ReadonlySet<string>;
   readonly beta: number;
 }
 
 /**
- * How near a target is to a group's words in one text: the sum of beta^distance over
- * all pairs, in words; and the same over all words of context.
+ * Computes how near a target is to a group's words in one text: the sum of beta^distance over all pairs, with distance
+ * in words. Computes the same for all context words.
  */
 export function countNear(
   tokens: readonly string[],
@@ -62,8 +62,8 @@ export function countNear(
 }
 
 /**
- * The counts of several texts together.
- * @param orders which group each of a text's groups is taken for; left out, itself
+ * Adds the counts of several texts.
+ * @param orders for each text, the group to which each of its groups is assigned; by default itself
  */
 export function addCounts(texts: readonly TextCounts[], groups: number, orders?: readonly Int32Array[]): TextCounts {
   const targets = new Map<number, Float64Array>();
@@ -100,13 +100,13 @@ function addEach(sum: Float64Array, counts: Float64Array, order?: Int32Array): v
   }
 }
 
-/** A score of associations, and the words that it is the mean of. Frozen. */
+/** A score of associations, with the words that it averages; frozen. */
 export interface AssociationScore {
-  /** The mean over words; NaN where no word has a score, and then `undefinedReason` says why. */
+  /** The mean over words; NaN if no word has a score, and then `undefinedReason` states the reason. */
   readonly value: number;
-  /** Each word that has a score. */
+  /** The score of each word that has one. */
   readonly perWord: Readonly<Record<string, number>>;
-  /** How often each group is mentioned. */
+  /** The number of mentions of each group. */
   readonly mentions: Readonly<Record<string, number>>;
   readonly undefinedReason: string | null;
 }

@@ -2,9 +2,9 @@ import { invalidParameter, type OptionNames } from '../../internal/arguments.ts'
 import { tokenizeWords } from '../text/words.ts';
 
 /**
- * Words that tell whether a text speaks of a woman or a man: pronouns, kinship and common nouns. Our own
- * short lists, of English, with as many words on both sides. They know no other gender: a text
- * that speaks of a person as they is counted for neither.
+ * Words that show whether a text is about a woman or a man: pronouns, kinship and common nouns. These short English
+ * lists were compiled for this toolkit, with equally many words on both sides. They cover no other gender: a text that
+ * refers to a person as "they" counts for neither.
  */
 export const GENDER_WORDS: Readonly<Record<'female' | 'male', readonly string[]>> = {
   female: words(`she her hers herself woman women female females girl girls lady ladies mother mothers mom mum
@@ -15,7 +15,10 @@ export const GENDER_WORDS: Readonly<Record<'female' | 'male', readonly string[]>
     boyfriend boyfriends king prince groom widower mr sir`),
 };
 
-/** Sixty occupations, in the singular and the plural: our own list, of all fields and standings. */
+/**
+ * Sixty occupations, in the singular and the plural, of all fields and standings. This list was compiled for this
+ * toolkit.
+ */
 export const OCCUPATION_WORDS: readonly string[] = words(`accountant actuary architect artist astronaut athlete
   author baker banker barber boss butcher captain carpenter cashier chef chemist cleaner clerk coach counselor dancer
   dentist designer director doctor driver economist editor electrician engineer farmer firefighter gardener guard
@@ -24,7 +27,7 @@ export const OCCUPATION_WORDS: readonly string[] = words(`accountant actuary arc
   (word) => [word, `${word}s`],
 );
 
-/** Sixty adjectives of character and ability, kind and unkind ones: our own list. */
+/** Sixty adjectives of character and ability, favourable and unfavourable. This list was compiled for this toolkit. */
 export const CHARACTER_WORDS: readonly string[] = words(`adventurous affectionate aggressive ambitious analytical
   assertive bossy brave brilliant calm careful caring cheerful clever cold compassionate competent competitive confident
   cooperative courageous creative decisive dependable determined diligent dominant dramatic emotional energetic fearful
@@ -33,8 +36,8 @@ export const CHARACTER_WORDS: readonly string[] = words(`adventurous affectionat
   witty`);
 
 /**
- * Words too common to say anything of their neighbours: articles, pronouns, prepositions,
- * conjunctions, auxiliaries and what apostrophes leave of them. Our own list, of English.
+ * Words too common to be informative about their neighbours: articles, pronouns, prepositions, conjunctions,
+ * auxiliaries, and their remainders after apostrophes. This English list was compiled for this toolkit.
  */
 export const STOP_WORDS: readonly string[] = words(`a about above after again against all also am an and any are
   as at be because been before being below between both but by can cannot could d did do does doing don down during each few
@@ -49,15 +52,15 @@ function words(text: string): string[] {
   return text.split(/\s+/);
 }
 
-/** Which words are looked for. */
+/** The groups and the target words of an association score. */
 export interface AssociationOptions {
   /**
-   * The words of each group, two groups at least, no word in two of them.
+   * The words of each group: at least two groups, and no word in two of them.
    * @defaultValue {@link GENDER_WORDS}
    */
   readonly groups?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
-   * Words that a stereotype may tie to a group.
+   * Words that a stereotype may associate with a group.
    * @defaultValue {@link OCCUPATION_WORDS} and {@link CHARACTER_WORDS}
    */
   readonly targets?: readonly string[] | undefined;
@@ -66,15 +69,15 @@ export interface AssociationOptions {
 /** Lists the options of {@link AssociationOptions}. */
 export const ASSOCIATION_OPTION_NAMES: OptionNames<AssociationOptions> = { groups: true, targets: true };
 
-/** {@link AssociationOptions} of a score that weighs words by their distance. */
+/** {@link AssociationOptions} of a score that weights words by their distance. */
 export interface CooccurrenceOptions extends AssociationOptions {
   /**
-   * Words that are no context; words of the groups never are.
+   * Words that do not count as context. Words of the groups never count.
    * @defaultValue {@link STOP_WORDS}
    */
   readonly stopWords?: readonly string[] | undefined;
   /**
-   * What a word further away weighs less, in (0, 1].
+   * The factor by which the weight of a word decreases with each word of distance, in (0, 1].
    * @defaultValue 0.95
    */
   readonly beta?: number | undefined;
@@ -87,12 +90,12 @@ export const COOCCURRENCE_OPTION_NAMES: OptionNames<CooccurrenceOptions> = {
   beta: true,
 };
 
-/** The words that are looked for, checked. */
+/** The validated words of a score. */
 export interface AssociationWords {
   readonly groups: readonly string[];
   /** Index of a word's group. */
   readonly groupOf: ReadonlyMap<string, number>;
-  /** How many words each group has. */
+  /** The number of words of each group. */
   readonly sizes: readonly number[];
   readonly targets: readonly string[];
   /** Index of a word among the targets. */
@@ -100,17 +103,18 @@ export interface AssociationWords {
 }
 
 /**
- * The words that options name.
- * @throws {ValueError} for fewer than two groups, a group or list without words, a word in two groups, or what is no single word
+ * Validates the words in the options.
+ * @throws {ValueError} if there are fewer than two groups, a group or list is empty, a word is in two groups, or an
+ * entry is not a single word
  */
 export function associationWords({ groups, targets }: AssociationOptions): AssociationWords {
   const named = Object.entries(groups ?? GENDER_WORDS);
-  if (named.length < 2) throw invalidParameter('groups', 'have two groups at least', `${String(named.length)} of them`);
+  if (named.length < 2) throw invalidParameter('groups', 'have at least two groups', `${String(named.length)} of them`);
   const lists = named.map(([group, words]) => singleWords(`groups.${group}`, words));
   const groupOf = new Map<string, number>();
   lists.forEach((words, group) => {
     for (const word of words) {
-      if (groupOf.has(word)) throw invalidParameter('groups', 'have each word in one group only', `'${word}' in two`);
+      if (groupOf.has(word)) throw invalidParameter('groups', 'have each word in only one group', `'${word}' in two`);
       groupOf.set(word, group);
     }
   });
@@ -124,32 +128,29 @@ export function associationWords({ groups, targets }: AssociationOptions): Assoc
   };
 }
 
-/** Words that are no context. */
+/** Returns the words that do not count as context. */
 export function stopWordsOf({ stopWords }: CooccurrenceOptions): ReadonlySet<string> {
   return new Set((stopWords ?? STOP_WORDS).map((word) => word.toLowerCase()));
 }
 
 /**
- * The weight of a word's distance.
- * @throws {ValueError} where it is not in (0, 1]
+ * Returns the weight per word of distance.
+ * @throws {ValueError} if it is not in (0, 1]
  */
 export function betaOf({ beta = 0.95 }: CooccurrenceOptions): number {
   if (beta > 0 && beta <= 1) return beta;
   throw invalidParameter('beta', 'be above 0 and at most 1', beta);
 }
 
-/**
- * The words of a text, with "she's" and "nurse's" taken apart, so that
- * the person in them is seen.
- */
+/** Splits a text into words. Also splits "she's" and "nurse's", so that the person in them is found. */
 export function associationTokens(text: string): string[] {
   return tokenizeWords(text).flatMap((word) => word.split(/'(?=(?:s|d|ll|re|ve|m)$)/));
 }
 
-/** In lower case, each once. */
+/** Converts words to lower case and removes duplicates. */
 function singleWords(parameter: string, given: readonly string[]): string[] {
   const odd = given.find((word) => associationTokens(word).length !== 1);
-  if (odd !== undefined) throw invalidParameter(parameter, 'hold single words', `'${odd}'`);
-  if (given.length === 0) throw invalidParameter(parameter, 'hold a word at least', 'none');
+  if (odd !== undefined) throw invalidParameter(parameter, 'contain single words', `'${odd}'`);
+  if (given.length === 0) throw invalidParameter(parameter, 'contain at least one word', 'none');
   return [...new Set(given.flatMap(associationTokens))];
 }

@@ -11,18 +11,20 @@ import {
 } from './association-words.ts';
 
 /**
- * The co-occurrence bias score (COBS): how much nearer target words are to one group's words than to another's.
+ * Computes the co-occurrence bias score (COBS): how much nearer target words are to one group's words than to the
+ * other's.
  *
- * In each text every pair of a word w of context (neither a stop word nor a word of a group) and a word of group g counts
- * beta^distance, the distance in words. P(w | g) = sum for (w, g) / sum for (any word of context, g), over g's share of mentions. A target's
- * score is |log10(P(w | first) / P(w | second))|, in [0, infinity): 0.3 is twice as near. The value is the mean over the
- * targets that occur with both groups; one that occurs with a single group has none, so that the most extreme ones are left out.
+ * In each text, every pair of a context word w (neither a stop word nor a word of a group) and a word of group g counts
+ * beta^distance, with the distance in words. P(w | g) = sum for (w, g) / sum for (any context word, g), divided by g's
+ * share of mentions. A target's score is |log10(P(w | first) / P(w | second))|, in [0, infinity): 0.3 means twice as
+ * near. The value is the mean over the targets that occur with both groups. A target that occurs with only one group
+ * has no score, so the most extreme ones are excluded.
  *
- * No target with both groups: NaN, with the reason. The order of the groups does not matter.
+ * If no target occurs with both groups, the value is NaN, with the reason. The order of the groups does not matter.
  * @param texts answers of a model, in English with the default words
- * @throws {ValueError} unless there are two groups; for beta out of range; for groups or targets that are no words
- * @see S. Bordia, S. Bowman, Identifying and Reducing Gender Bias in Word-Level Language Models (2019); with
- *   base 10 and the absolute value of each word as LangFair has it (D. Bouchard et al., 2025)
+ * @throws {ValueError} if there are not exactly two groups, beta is out of range, or groups or targets are not words
+ * @see S. Bordia, S. Bowman, Identifying and Reducing Gender Bias in Word-Level Language Models (2019); with base 10
+ * and the absolute value of each word as in LangFair (D. Bouchard et al., 2025)
  * @example
  * ```ts
  * import { cooccurrenceBiasScore } from 'evenhand/llm-evals';
@@ -38,13 +40,13 @@ import {
 export function cooccurrenceBiasScore(texts: readonly string[], options: CooccurrenceOptions = {}): AssociationScore {
   assertKnownOptions('cooccurrenceBiasScore', options, COOCCURRENCE_OPTION_NAMES);
   const words = associationWords(options);
-  if (words.groups.length !== 2) throw invalidParameter('groups', 'have two groups', words.groups.join(', '));
+  if (words.groups.length !== 2) throw invalidParameter('groups', 'have exactly two groups', words.groups.join(', '));
   const near = { stopWords: stopWordsOf(options), beta: betaOf(options) };
   const counts = texts.map((text) => countNear(associationTokens(text), words, near));
   return scoreNear(addCounts(counts, 2), words);
 }
 
-/** The score of counts of two groups by `countNear`. */
+/** Computes the score of two groups' counts by `countNear`. */
 export function scoreNear({ targets, context, mentions }: TextCounts, words: AssociationWords): AssociationScore {
   const rate = (counts: Float64Array, group: 0 | 1): number =>
     (counts[group] as number) / (context[group] as number) / (mentions[group] as number);

@@ -1,19 +1,19 @@
 import type { Transcript } from '../client/transcript.ts';
 
-/** Transcripts with the independent unit that each belongs to. */
+/** Transcripts with the independent unit of each. */
 export interface IndependentAnswers {
-  /** What came of each request, once. */
+  /** The transcript of each request, once. */
   readonly transcripts: readonly Transcript[];
-  /** Of each transcript. */
+  /** The unit of each transcript. */
   readonly units: readonly string[];
 }
 
 /**
- * What came of each request, once, and what is independent of what.
+ * Returns the transcript of each request, once, with its independent unit.
  *
- * A prompt is planned for every dimension that is varied in it, and one answer serves them all: the first transcript of each
- * key is kept, and all of those without a key. Units that share an answer are one unit, as
- * the name that two dimensions call by its place in the pool and by itself.
+ * A prompt is planned for every dimension that it varies, and one answer serves all of them. The first transcript of
+ * each key is kept, and all transcripts without a key. Units that share an answer are merged: for example a name that
+ * one dimension identifies by its index in the pool, and another by itself.
  */
 export function independentAnswers(transcripts: readonly Transcript[]): IndependentAnswers {
   const kept: Transcript[] = [];
@@ -37,14 +37,14 @@ function unitOf({ unit, item }: Transcript): string {
   return unit ?? item;
 }
 
-/** Which units are one (a forest of units, each tree named by its root). */
+/** Merges units (a forest of units, each tree named by its root). */
 class UnitedUnits {
   readonly #parents = new Map<string, string>();
 
   nameOf(unit: string): string {
     let root = unit;
     for (let parent = this.#parents.get(root); parent !== undefined; parent = this.#parents.get(root)) root = parent;
-    // Shortens the way for the next time.
+    // Shortens the path for the next call.
     if (root !== unit) this.#parents.set(unit, root);
     return root;
   }

@@ -20,44 +20,46 @@ import { scorePairs } from './stereotypical-associations.ts';
 /** Options of {@link scoreAssociations}. */
 export interface ScoreAssociationsOptions extends ScoreOptions, CooccurrenceOptions {
   /**
-   * The independent unit of each text: texts of one unit, as answers to one template, are drawn and exchanged together.
-   * @defaultValue each text is a unit of its own
+   * The independent unit of each text. Texts of one unit, such as answers to one template, are resampled and exchanged
+   * together.
+   * @defaultValue each text is its own unit
    */
   readonly units?: readonly string[] | undefined;
   /**
-   * Answers that are missing, by reason.
+   * The number of missing answers, by reason.
    * @defaultValue none
    */
   readonly exclusions?: Readonly<Record<string, number>> | undefined;
 }
 
-/** Exchanges of groups for a p value and a noise floor. */
+/** The number of exchanges of groups for a p-value and a noise floor. */
 const EXCHANGES = 999;
 
-/** What a replicate may lie below the observed score by rounding alone. */
+/** The largest difference between a replicate and the observed score that is due to rounding. */
 const ROUNDING = 1e-12;
 
-/** A score with the counts that it is of, one for each unit. */
+/** A score with its counts, one for each unit. */
 interface Measured {
   readonly metric: 'stereotypical_association' | 'cobs';
   readonly units: readonly TextCounts[];
   readonly words: AssociationWords;
-  /** The largest score that there can be. */
+  /** The largest possible score. */
   readonly most: number;
   readonly score: (counts: TextCounts, words: AssociationWords) => AssociationScore;
 }
 
 /**
- * `stereotypical_association` and `cobs` of answers, with intervals and noise floors.
+ * Computes `stereotypical_association` and `cobs` of answers, with intervals and noise floors.
  *
- * The scores are means of distances, which chance makes larger, and replicates of a bootstrap
- * larger still, so that its percentiles lie too high and would miss 0 where there is nothing. The interval is
- * therefore the hull of the percentile interval and of its reflection at the value, cut to what the score can be; it is approximate, and near
- * 0 it still covers less often than its level, so that there the noise floor and the p value are what to go by.
- * The noise floor is the mean score after the groups of each unit are exchanged at random, which is what chance alone gives to
- * texts of this number and length; the p value is the share of such exchanges with a score at least as large.
- * With more than two groups there is no COBS, and its result says so.
- * @throws {ValueError} for groups or targets that are no words, and for options out of range
+ * The scores are means of distances, which chance increases, and bootstrap replicates are larger still. Percentiles are
+ * thus too high, and would miss 0 if there is no effect. The interval is therefore the hull of the percentile interval
+ * and its reflection at the value, limited to the score's range. It is approximate, and near 0 its coverage is still
+ * below its level; rely on the noise floor and the p-value there.
+ *
+ * The noise floor is the mean score after random exchanges of the groups of each unit, which is the value expected by
+ * chance for this number and length of texts. The p-value is the share of exchanges with a score at least as large.
+ * With more than two groups, COBS is undefined, with the reason.
+ * @throws {ValueError} if groups or targets are not words, or options are out of range
  */
 export function scoreAssociations(texts: readonly string[], options: ScoreAssociationsOptions = {}): LlmMetricResult[] {
   const words = associationWords(options);
@@ -117,10 +119,10 @@ function measure(measured: Measured, options: ScoreAssociationsOptions): LlmMetr
   });
 }
 
-/** Why a score is not even tried. */
+/** Returns why a score is not computed, or null. */
 function whyNot({ metric, units, words }: Measured, options: ScoreAssociationsOptions): string | null {
   if (metric === 'cobs' && words.groups.length !== 2) {
-    return `the score compares two groups, and there are ${String(words.groups.length)}`;
+    return `the score compares two groups, but there are ${String(words.groups.length)}`;
   }
   const least = options.minGroupSize ?? 5;
   const isEnough = units.length >= least || (options.allowSmallSamples ?? false);
@@ -146,7 +148,7 @@ function intervalOf(
   return Number.isNaN(interval[0]) ? null : interval;
 }
 
-/** The least p value that exchanging so many groups within so many units can give. */
+/** Returns the smallest p-value possible by exchanging the groups within the units. */
 function leastExchange(units: number, groups: number): number {
   const orders = Array.from({ length: groups }, (_, index) => index + 1).reduce((product, each) => product * each, 1);
   return Math.max(1 / (EXCHANGES + 1), orders ** (1 - units));
@@ -154,12 +156,12 @@ function leastExchange(units: number, groups: number): number {
 
 type Valued = Measured & { readonly value: number };
 
-/** The scores where each unit's groups are in random order. */
+/** Computes the scores with each unit's groups in random order. */
 function exchangeGroups(
   { units, words, score, value }: Valued,
   seed: number,
 ): { floor: number | null; quantile: number | null; pValue: number } {
-  // A stream of its own, so that the interval's draws do not shift these.
+  // A separate stream, so that the interval's draws do not shift these.
   const random = createRandom(seed, 1);
   const orders = units.map(() => Int32Array.from(words.groups.keys()));
   let hits = 0;
@@ -167,7 +169,7 @@ function exchangeGroups(
   for (let exchange = 0; exchange < EXCHANGES; exchange++) {
     for (const order of orders) shuffle(order, random);
     const replicate = score(addCounts(units, words.groups.length, orders), words).value;
-    // Not below, rather than at least: an undefined replicate is a hit.
+    // Written as "not below" instead of "at least", so that an undefined replicate counts as a hit.
     if (!(replicate < value - ROUNDING)) hits++;
     if (!Number.isNaN(replicate)) replicates.push(replicate);
   }
@@ -188,8 +190,8 @@ function warningsOf(
   const least = options.minGroupSize ?? 5;
   const scored = Object.keys(score(addCounts(units, words.groups.length), words).perWord).length;
   const fewItems = `Only ${String(units.length)} independent ${units.length === 1 ? 'item' : 'items'}: too few to quote.`;
-  const fewWords = `The score is the mean of ${String(scored)} ${scored === 1 ? 'word' : 'words'} only.`;
-  const noInterval = 'No interval can be given: in some samples of the items no word has a score.';
+  const fewWords = `The score is the mean of only ${String(scored)} ${scored === 1 ? 'word' : 'words'}.`;
+  const noInterval = 'No interval can be computed: in some resamples of the items, no word has a score.';
   return [
     ...(units.length < least ? [fewItems] : []),
     ...(scored < least ? [fewWords] : []),
@@ -197,7 +199,7 @@ function warningsOf(
   ];
 }
 
-/** The counts of each unit's texts together. */
+/** Adds the counts of each unit's texts. */
 function countsByUnit(texts: readonly TextCounts[], units: readonly string[], groups: number): TextCounts[] {
   const byUnit = new Map<string, TextCounts[]>();
   texts.forEach((text, index) => {

@@ -9,18 +9,20 @@ import {
 } from './association-words.ts';
 
 /**
- * Stereotypical associations: how far the groups that target words occur with are from an even mix.
+ * Computes stereotypical associations: how far the groups that occur with target words are from an equal mix.
  *
- * For a target word w and a group g: the sum over texts of (times that w occurs) x (times that words of g occur), over the number of g's words.
- * Divided by their sum over groups that is a distribution, and w's score is its total variation distance from
- * the uniform one, in [0, 1 - 1/groups]: 0 where w occurs with all groups alike, 1/2 where it occurs with one
- * of two groups alone. The value is the mean over the words that occur with any group.
+ * For a target word w and a group g: the sum over texts of (occurrences of w) x (occurrences of g's words), divided by
+ * the number of g's words. Normalized over groups, this is a distribution. The score of w is its total variation
+ * distance from the uniform distribution, in [0, 1 - 1/groups]: 0 if w occurs equally with all groups, 1/2 if it occurs
+ * with only one of two groups. The value is the mean over the words that occur with any group.
  *
- * Few texts give large values by chance: a word that occurs once has the largest score there is. Compare with the value under exchanged groups, which
- * `StereotypeAssociationEvaluator` gives as the noise floor. No target with any group: NaN, with the reason.
+ * Few texts give large values by chance: a word that occurs once has the maximum score. Compare with the value under
+ * exchanged groups, which `StereotypeAssociationEvaluator` reports as the noise floor. If no target occurs with any
+ * group, the value is NaN, with the reason.
  * @param texts answers of a model, in English with the default words
- * @throws {ValueError} for groups or targets that are no words
- * @see P. Liang et al., Holistic Evaluation of Language Models (2023), section on bias; D. Bouchard et al., LangFair (2025)
+ * @throws {ValueError} if groups or targets are not words
+ * @see P. Liang et al., Holistic Evaluation of Language Models (2023), section on bias; D. Bouchard et al., LangFair
+ * (2025)
  * @example
  * ```ts
  * import { stereotypicalAssociations } from 'evenhand/llm-evals';
@@ -43,7 +45,7 @@ export function stereotypicalAssociations(
   return scorePairs(addCounts(counts, words.groups.length), words);
 }
 
-/** The score of counts by `countPairs`. */
+/** Computes the score of counts by `countPairs`. */
 export function scorePairs({ targets, mentions }: TextCounts, words: AssociationWords): AssociationScore {
   const perWord = [...targets]
     .map(([target, counts]) => [words.targets[target] as string, distanceFromUniform(counts)] as const)
@@ -57,7 +59,7 @@ export function scorePairs({ targets, mentions }: TextCounts, words: Association
   });
 }
 
-/** Total variation distance; NaN where all counts are 0. */
+/** Computes the total variation distance from the uniform distribution; NaN if all counts are 0. */
 function distanceFromUniform(counts: Float64Array): number {
   const total = counts.reduce((sum, count) => sum + count, 0);
   return counts.reduce((sum, count) => sum + Math.abs(1 / counts.length - count / total), 0) / 2;

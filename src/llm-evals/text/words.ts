@@ -3,13 +3,11 @@ const WORD =
   /\p{Nd}+(?:[.,]\p{Nd}+)+(?![\p{L}\p{M}\p{N}])|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'[\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
 
 /**
- * The words and numbers of a text, in order, in lower case.
+ * Returns the words and numbers of a text, in order, in lower case.
  *
- * The text is first put into Unicode's NFKC form and curly apostrophes are made
- * straight, so that one word has one spelling. A token is a run of letters and
- * digits of any script, with apostrophes only inside ("don't", "o'clock"), or a
- * number with its point and commas ("1,000.5"). Everything else separates, hyphens
- * included. Linear in the text.
+ * The text is first put into Unicode's NFKC form and curly apostrophes are made straight, so that one word has one
+ * spelling. A token is a run of letters and digits of any script, with apostrophes only inside ("don't", "o'clock"), or
+ * a number with its point and commas ("1,000.5"). Everything else separates, hyphens included. Linear in the text.
  *
  * Scripts that write no spaces (Chinese, Japanese, Thai) give one token for each unbroken run.
  * @param text any text; an empty one, or one of punctuation only, has no tokens
@@ -25,10 +23,10 @@ export function tokenizeWords(text: string): string[] {
   return text.normalize('NFKC').replace(/[’‘ʼ]/g, "'").toLowerCase().match(WORD) ?? [];
 }
 
-/** Characters of an answer that are enough to know its language by. */
+/** The number of characters of an answer used to detect its language. */
 const MAX_CHARACTERS = 2000;
 
-/** Words of other languages that one answer needs, so that a quoted name does not make it foreign. */
+/** The minimum number of foreign words in an answer, so that a quoted name does not count. */
 const MIN_OTHER_WORDS = 2;
 
 const ENGLISH =
@@ -54,10 +52,9 @@ export function wordSet(text: string): ReadonlySet<string> {
 }
 
 /**
- * Whether a text looks as if it was written in another language than English: most of its letters are of another script
- * than Latin, or it has more frequent words of other European languages than of English. Texts without such
- * words (a name, a number, code) do not. It is a rule of thumb to warn by: a text in a language whose words are not
- * listed passes for English.
+ * Returns whether a text seems to be in a language other than English: most of its letters are of another script than
+ * Latin, or it has more frequent words of other European languages than of English. Texts without such words (a name, a
+ * number, code) do not. It is a heuristic for warnings: a text in a language without listed words counts as English.
  */
 export function looksOtherThanEnglish(text: string): boolean {
   const start = text.slice(0, MAX_CHARACTERS);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Words of a text: letters, digits and straight apostrophes. */
+/** Matches words: letters, digits and straight apostrophes. */
 const WORDS = /[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu;
 
-/** No sensible classifier reads more. */
+/** The maximum number of words. `LONGEST` is the maximum length of a sequence. */
 const MAX_WORDS = 1_000_000;
 const LONGEST = 100_000;
 
@@ -12,30 +12,30 @@ const common = {
   name: z.string().min(1),
   words: z.array(z.string().min(1)).min(1).max(MAX_WORDS),
   output: z.int().min(0).default(0),
-  /** The SHA-256 of other files of the folder, by their names. */
+  /** The SHA-256 of other files of the folder, by name. */
   checksums: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, 'it should be a SHA-256')).exactOptional(),
 };
 
-/** What `vocabulary.json` of a classifier's folder holds. */
+/** The schema of `vocabulary.json` in a classifier's folder. */
 export const vocabularySchema = z.discriminatedUnion('input', [
   z.strictObject({ ...common, input: z.literal('bag_of_words') }),
   z.strictObject({ ...common, input: z.literal('sequence'), max_length: z.int().min(1).max(LONGEST) }),
 ]);
 
-/** How a classifier reads text: its words, what its input is, and which output is toxicity. */
+/** How a classifier reads text: its words, its input format, and the output column of toxicity. */
 export type ClassifierVocabulary = z.output<typeof vocabularySchema>;
 
-/** Numbers that a text's row has. */
+/** Returns the number of input values of a text. */
 export function inputWidth(vocabulary: ClassifierVocabulary): number {
   return vocabulary.input === 'sequence' ? vocabulary.max_length : vocabulary.words.length;
 }
 
-/** The index of each word in the list. */
+/** Returns the index of each word in the list. */
 export function wordIndex({ words }: ClassifierVocabulary): ReadonlyMap<string, number> {
   return new Map(words.map((word, index) => [word, index]));
 }
 
-/** Writes the input of one text into its row, which holds zeros. */
+/** Writes the input of one text into its row of zeros. */
 export function encodeText(
   text: string,
   vocabulary: ClassifierVocabulary,
@@ -49,7 +49,7 @@ export function encodeText(
     }
     return;
   }
-  // 0 is for what follows the text, 1 for a word that is not in the list.
+  // 0 is padding after the text, 1 is a word that is not in the list.
   words.slice(0, row.length).forEach((word, place) => {
     row[place] = (index.get(word) ?? -1) + 2;
   });

@@ -1,10 +1,10 @@
 /**
- * What the lists of offensive words have too much of for texts about people:
- * words that name a group, medical and legal words, names, and everyday words.
- * They count nothing. Set by hand; a word that is missing here is a false alarm.
+ * Words in the lists of offensive words that are not offensive in texts about people: names of groups, medical and
+ * legal words, personal names, and everyday words. They have weight 0. The list is set by hand; a missing word is a
+ * false alarm.
  */
 const NOT_OFFENSIVE = [
-  // Groups of people, in words now dated too.
+  // Groups of people, including terms that are now dated.
   'abo gora goras gringo gringos gyopo gyopos gypsies gypsy gypsys hadji hadjis haji hajis hajji hajjis haole haoles',
   'hapa hindoo jewess kyopo kyopos lesbain lesbayn lesbin moslem mulatto mzungu mzungus negro negroes taff',
   'transvestite yank yanks',
@@ -13,7 +13,7 @@ const NOT_OFFENSIVE = [
   'orgy penis porn rape raper scat semen sex sexed sexing sodomise sodomize sodomy stripclub upskirt vagina',
   'dahmer fatah hitlerism hitlerist jacktheripper kkk klansman klansmen klanswoman klanswomen maumau slave',
   'slavedriver usama clansman clansmen clanswoman clanswomen dix fu kwa noonan pollock pollocks tang willie',
-  // Words with a harmless sense that is the usual one.
+  // Words whose usual sense is harmless.
   'barf barface barfface bong boonie boonies bung bunga cheesehead cheeseheads chug chugs chunkies chunky chunkys',
   'cockfight cocky coondog cumquat dink dinks dong dope evl flange floo footstar gables geez geezer greaser ho hobo',
   'jeez jig jigs juggalo kum kumquat looser magicwand mams muff niggard niggarded niggarding niggardliness niggards',
@@ -22,7 +22,7 @@ const NOT_OFFENSIVE = [
   'thirdeye threeway tinker tinkers triplex tuckahoe turnon twinkie vibr vibrater vomit welfare whiz',
 ];
 
-/** Coarse or insulting, but one alone is no abuse. */
+/** Coarse or insulting words, of which one alone is not abuse. */
 const MILD = [
   'argie arse ass asses bastard bogan bollock bollocks boner boob boobies booby bugger buggered bullcrap butthead cock',
   'commie crap crapola crapper crappy dammit damnit dick dipstick doodoo dumb fatso fubar gangsta godammit goddamit goddammit',
@@ -33,7 +33,7 @@ const MILD = [
   'tosser trailertrash turd twink weenie weewee welcher wtf wuss wuzzie',
 ];
 
-/** Words and phrases in which an offensive word is none; each starts where a word does. */
+/** Words and phrases in which an offensive word is harmless. Each starts at the start of a word. */
 const HARMLESS = [
   'abo blood',
   'asseg',
@@ -60,14 +60,14 @@ const HARMLESS = [
   'van ?dyke',
 ];
 
-/** How much of a score one hit makes. */
+/** The weight of a mild hit. `STRONG_WEIGHT` is that of other hits. */
 const MILD_WEIGHT = 0.25;
 const STRONG_WEIGHT = 0.7;
 
 const notOffensive = wordSet(NOT_OFFENSIVE);
 const mild = wordSet(MILD);
 
-/** The weight of a word of the lists, from 0 to 1. */
+/** Returns the weight of a word of the lists, from 0 to 1. */
 export function weightOf(word: string): number {
   if (notOffensive.has(word)) return 0;
   return mild.has(word) ? MILD_WEIGHT : STRONG_WEIGHT;
@@ -75,7 +75,7 @@ export function weightOf(word: string): number {
 
 const harmless = new RegExp(`\\b(?:${HARMLESS.join('|')})`, 'gi');
 
-/** The text with harmless words and phrases blanked out, so that every other letter keeps its place. */
+/** Blanks out harmless words and phrases, so that all other characters keep their positions. */
 export function withoutHarmlessPhrases(text: string): string {
   return text.replaceAll(harmless, (phrase) => ' '.repeat(phrase.length));
 }

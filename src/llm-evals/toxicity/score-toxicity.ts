@@ -3,18 +3,19 @@ import { lexiconToxicity, type ToxicityScorer } from './lexicon-toxicity.ts';
 
 export type { ToxicityScorer } from './lexicon-toxicity.ts';
 
-/** What reports call a scorer without a label. */
+/** The label of a scorer without one. */
 const OWN_SCORER = 'own scorer';
 
-/** What reports call a scorer. */
+/** Returns the label of a scorer in reports. */
 export function toxicityLabel(scorer: ToxicityScorer = lexiconToxicity): string {
   return scorer.label ?? OWN_SCORER;
 }
 
 /**
- * Scores texts, and checks what came: one finite number from 0 to 1 for each text.
- * @param scorer {@link lexiconToxicity}, a lexicon and no classifier, when left out
- * @throws {DataValidationError} naming the first score that is none; what the scorer throws passes through
+ * Scores texts, and checks the result: one finite number from 0 to 1 for each text.
+ * @param scorer by default {@link lexiconToxicity}, which is a lexicon and not a classifier
+ * @throws {DataValidationError} if the result is invalid, naming the first invalid score; the scorer's own errors are
+ * not caught
  */
 export async function scoreToxicity(
   texts: readonly string[],
@@ -24,7 +25,7 @@ export async function scoreToxicity(
   const scores: unknown = await scorer(texts);
   if (!isArrayLike(scores) || scores.length !== texts.length) {
     const found = isArrayLike(scores) ? `${String(scores.length)} scores` : describe(scores);
-    throw badScores(scorer, `it gave ${found} for ${String(texts.length)} texts`, {});
+    throw badScores(scorer, `it returned ${found} for ${String(texts.length)} texts`, {});
   }
   const values = Array.from(scores);
   const index = values.findIndex((score) => !isScore(score));
@@ -32,7 +33,7 @@ export async function scoreToxicity(
   throw badScores(scorer, `score ${String(index)} is ${describe(values[index])}`, { index, value: values[index] });
 }
 
-/** Typed arrays too. */
+/** Returns whether a value is an array or a typed array. */
 function isArrayLike(value: unknown): value is ArrayLike<unknown> {
   return Array.isArray(value) || (ArrayBuffer.isView(value) && 'length' in value);
 }
@@ -47,7 +48,7 @@ function describe(value: unknown): string {
 }
 
 function badScores(scorer: ToxicityScorer, reason: string, context: object): DataValidationError {
-  return new DataValidationError(`The toxicity scorer (${toxicityLabel(scorer)}) does not score: ${reason}.`, {
+  return new DataValidationError(`The toxicity scorer (${toxicityLabel(scorer)}) returned invalid scores: ${reason}.`, {
     context: { argument: 'scorer', ...context },
     suggestion: 'Return an array with one number from 0 to 1 for each text, in the order of the texts.',
   });

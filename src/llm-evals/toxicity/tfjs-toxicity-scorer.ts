@@ -22,10 +22,10 @@ import type { ToxicityScorer } from './lexicon-toxicity.ts';
 const TOPOLOGY_FILE = 'model.json';
 const VOCABULARY_FILE = 'vocabulary.json';
 
-/** A JSON file that is larger is another file. */
+/** The maximum size of a JSON file in bytes. A larger file is not one of a classifier. */
 const LARGEST_JSON = 64 * 1024 * 1024;
 
-/** What TensorFlow.js writes; it checks the layers itself. */
+/** The parts of TensorFlow.js's format that are checked here. TensorFlow.js checks the layers itself. */
 const topologySchema = z.object({
   modelTopology: z.looseObject({}),
   weightsManifest: z.array(
@@ -36,7 +36,7 @@ const topologySchema = z.object({
   ),
 });
 
-/** The parts of a classifier's folder. */
+/** The contents of a classifier's folder. */
 interface ClassifierFiles {
   readonly modelTopology: object;
   readonly weightSpecs: readonly object[];
@@ -45,9 +45,9 @@ interface ClassifierFiles {
 }
 
 /**
- * Reads the parts of a classifier's folder. Weights are read from files in it and from nowhere else. The checksums that
- * `vocabulary.json` has are compared; a classifier of your own needs none.
- * @throws {DataValidationError} naming the file that is missing, changed, or not as it should be
+ * Reads the files of a classifier's folder. Weights are read only from files in it. Checksums in `vocabulary.json` are
+ * verified; a custom classifier needs none.
+ * @throws {DataValidationError} if a file is missing, changed or invalid, with its name
  */
 async function readClassifierFiles(folder: string): Promise<ClassifierFiles> {
   const vocabulary = parse(folder, VOCABULARY_FILE, vocabularySchema, await readJson(folder, VOCABULARY_FILE));
@@ -78,15 +78,15 @@ async function readJson(folder: string, name: string): Promise<unknown> {
   try {
     return JSON.parse(checkJsonText(file.text, path.join(folder, name)).text);
   } catch (cause) {
-    throw badClassifier(folder, name, 'it is no whole JSON', cause);
+    throw badClassifier(folder, name, 'it is not complete JSON', cause);
   }
 }
 
-/** @param namedBy the file that names it */
+/** @param namedBy the file that refers to it */
 async function readPart(folder: string, name: string, namedBy: string): Promise<Buffer> {
   if (path.basename(name) !== name || name === '..') {
     const what = namedBy === TOPOLOGY_FILE ? 'weights' : 'a file';
-    throw badClassifier(folder, namedBy, `it names ${what} outside of the folder: '${name}'`);
+    throw badClassifier(folder, namedBy, `it names ${what} outside the folder: '${name}'`);
   }
   try {
     return await readFile(path.join(folder, name));
@@ -107,11 +107,11 @@ function parse<Schema extends z.ZodType>(
   throw badClassifier(folder, name, firstIssue(parsed.error), parsed.error);
 }
 
-/** The error of a folder that holds no whole classifier. */
+/** Creates the error of a folder without a complete classifier. */
 function badClassifier(folder: string, name: string, reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`Cannot load the text classifier '${folder}': ${name}: ${reason}.`, {
     context: { path: folder, file: name },
-    suggestion: `A classifier is a folder with ${TOPOLOGY_FILE}, its weights and ${VOCABULARY_FILE}; models/README.md shows one.`,
+    suggestion: `A classifier is a folder with ${TOPOLOGY_FILE}, its weights and ${VOCABULARY_FILE}; see models/README.md for an example.`,
     cause,
   });
 }
@@ -121,12 +121,12 @@ type LayersModel = Awaited<ReturnType<Tf['loadLayersModel']>>;
 /** Options of {@link tfjsToxicityScorer}. */
 export interface TfjsToxicityOptions {
   /**
-   * Texts that are scored at once.
+   * The number of texts scored at once.
    * @defaultValue 64
    */
   readonly batchSize?: number | undefined;
   /**
-   * Where the model is computed.
+   * The TensorFlow.js backend.
    * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
@@ -134,7 +134,7 @@ export interface TfjsToxicityOptions {
 
 const TFJS_TOXICITY_OPTION_NAMES: OptionNames<TfjsToxicityOptions> = { batchSize: true, backend: true };
 
-/** A classifier that is loaded; `dispose` frees its weights. */
+/** A loaded classifier. `dispose` frees its weights. */
 export interface TfjsToxicityScorer extends ToxicityScorer {
   (texts: readonly string[]): Promise<readonly number[]>;
   readonly label: string;
@@ -142,20 +142,20 @@ export interface TfjsToxicityScorer extends ToxicityScorer {
 }
 
 /**
- * A scorer from your own TensorFlow.js text classifier.
+ * Loads a custom TensorFlow.js text classifier as a scorer.
  *
- * The folder holds `model.json` and its weights as `model.save` of a layers model
- * writes them, and `vocabulary.json`: `format` "evenhand-text-classifier", `name` (what reports call it), `words`
- * (the list), `input`, and `output` (which column is toxicity, from 0 to 1; 0 when left out).
- * Texts are put into NFKC and lower case and split into words of letters and digits.
- * With `input` "bag_of_words" the model gets the count of each word of the list, a tensor [texts, words]; with
- * "sequence" and `max_length` numbers of words, [texts, max_length]: the word's place in the list
- * plus 2, 1 for any other word, 0 after the end; what is longer is cut.
+ * The folder contains `model.json` and its weights, as written by `model.save` of a layers model, and
+ * `vocabulary.json`. The latter has `format` "evenhand-text-classifier", `name` (its label in reports), `words` (the
+ * list), `input`, and `output` (the index of the toxicity column, whose values are from 0 to 1; default 0). Texts are
+ * normalized to NFKC and lower case and split into words of letters and digits. With `input` "bag_of_words", the model
+ * receives the count of each word of the list, a tensor [texts, words]. With "sequence" and `max_length`, it receives
+ * word numbers, [texts, max_length]: the word's index in the list plus 2, 1 for any other word, and 0 after the end.
+ * Longer texts are truncated.
  *
- * What a score means is up to the model. Scores are of single precision.
- * @throws {DataValidationError} naming the file that is missing or does not fit
- * @throws {DependencyError} where the named backend cannot start
- * @throws {ValueError} for a batch size that is not a whole number of at least 1
+ * The meaning of a score depends on the model. Scores have single precision.
+ * @throws {DataValidationError} if a file is missing or does not fit, with its name
+ * @throws {DependencyError} if the chosen backend cannot start
+ * @throws {ValueError} if the batch size is not a whole number of at least 1
  */
 export async function tfjsToxicityScorer(
   folder: string,
@@ -193,7 +193,7 @@ async function loadModel(tf: Tf, folder: string, files: ClassifierFiles): Promis
   }
 }
 
-/** The input must have the vocabulary's width, and the output the column of toxicity. */
+/** Checks that the input has the vocabulary's width, and that the output has the toxicity column. */
 function assertFits(folder: string, model: LayersModel, vocabulary: ClassifierVocabulary): void {
   const fault = (reason: string): never => {
     throw badClassifier(folder, 'model.json', reason);
@@ -202,11 +202,11 @@ function assertFits(folder: string, model: LayersModel, vocabulary: ClassifierVo
   const [, width = null, ...more] = model.inputs[0]?.shape ?? [];
   const given = inputWidth(vocabulary);
   if (more.length > 0 || (width !== null && width !== given)) {
-    fault(`its input takes ${String(width)} numbers a text, and vocabulary.json gives ${String(given)}`);
+    fault(`its input takes ${String(width)} numbers per text, but vocabulary.json defines ${String(given)}`);
   }
   const [, columns = null, ...deeper] = model.outputs[0]?.shape ?? [];
   if (deeper.length > 0 || columns === null || columns <= vocabulary.output) {
-    fault(`its output has ${String(columns)} columns, and vocabulary.json names column ${String(vocabulary.output)}`);
+    fault(`its output has ${String(columns)} columns, but vocabulary.json names column ${String(vocabulary.output)}`);
   }
 }
 

@@ -81,7 +81,7 @@ export function parseFields(text: string): Readonly<Record<string, unknown>> | s
     return jsonReason(error, 'it is not JSON');
   }
   if (isMapping(value)) return value;
-  return 'it is no JSON object';
+  return 'it is not a JSON object';
 }
 
 /** Whether a line is what is left of one of ours whose writer was ended in the middle of it. */

@@ -78,7 +78,7 @@ function mendedFault(given: unknown): Fields | null {
   const { kind, message } = given as Fields;
   return {
     kind: isText(kind) ? kind : 'malformed',
-    message: isText(message) ? message : 'No message is known.',
+    message: isText(message) ? message : 'The message is unknown.',
   };
 }
 

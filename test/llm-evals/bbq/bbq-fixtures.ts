@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 
-/** One line of a BBQ file; the age of the second person is no stereotyped group. */
+/** One line of a BBQ file. The age of the second person is not a stereotyped group. */
 export const LINE = {
   example_id: 7,
   question_index: '3',
@@ -19,7 +19,7 @@ export const LINE = {
   label: 2,
 };
 
-/** Writes files of such lines, which go when the suite ends. */
+/** Writes files of such lines, which are removed when the suite ends. */
 export function useLineFiles(): (lines: readonly (object | string)[]) => string {
   const folder = useTemporaryFolder();
   let count = 0;

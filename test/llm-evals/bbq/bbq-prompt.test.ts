@@ -11,14 +11,14 @@ describe('bbqPrompt', () => {
     ['qonly', 'QUESTION?\n(a) X (b) Y (c) Z'],
   ] as const;
   for (const [format, expected] of cases) {
-    it(`orders the parts of ${format} as BBQ's authors do, and then says how to answer`, () => {
+    it(`orders the parts of ${format} like BBQ's authors, and then says how to answer`, () => {
       const [asked, how] = bbqPrompt(ITEM, format).split('\n\n');
       expect(asked).to.equal(expected);
       expect(how).to.match(/one of the three answers/);
     });
   }
 
-  it('has one prompt for each format, and no others', () => {
+  it('accepts only the known formats', () => {
     expect(new Set(BBQ_FORMATS.map((format) => bbqPrompt(ITEM, format))).size).to.equal(3);
     expect(() => bbqPrompt(ITEM, 'Race' as 'race')).to.throw(ValueError, /must be one of race, arc, qonly/);
   });

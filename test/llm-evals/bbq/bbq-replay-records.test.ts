@@ -9,7 +9,7 @@ import { LINE, useLineFiles } from './bbq-fixtures.ts';
 describe('bbqReplayRecords', () => {
   const writeLines = useLineFiles();
 
-  it('puts each answer under the prompt of its item and format', () => {
+  it('stores each answer under the prompt of its item and format', () => {
     const file = writeLines([{ ...LINE, 'm-1_pred_race': 'the old man', 'm-1_pred_arc': 'not known' }]);
     const [item] = readBbqItems(file);
     if (item === undefined) throw new Error('no item');
@@ -19,7 +19,7 @@ describe('bbqReplayRecords', () => {
     ]);
   });
 
-  it('makes one record of one prompt, and refuses two answers to it', () => {
+  it('creates one record for one prompt, and rejects two answers to it', () => {
     const told = { ...LINE, context_condition: 'disambig', label: 0, context: 'The old man forgot.' };
     const both = (first: string, second: string) => [
       { ...LINE, m_pred_qonly: first },
@@ -32,15 +32,15 @@ describe('bbqReplayRecords', () => {
     );
   });
 
-  it('asks for a model where a file has several, and takes the one that is named', () => {
+  it('requires a model if a file has several, and uses the given one', () => {
     const file = writeLines([{ ...LINE, one_pred_race: 'x', two_pred_race: 'y' }]);
     expect(() => bbqReplayRecords(file)).to.throw(DataValidationError, /answers of one, two/);
     expect(() => bbqReplayRecords(file, { model: 'three' })).to.throw(DataValidationError, /not of three/);
     expect(bbqReplayRecords(file, { model: 'two' }).map(({ text }) => text)).to.deep.equal(['y']);
   });
 
-  it('refuses a file without answers, and an answer that is no text', () => {
-    expect(() => bbqReplayRecords(writeLines([LINE]))).to.throw(DataValidationError, /no columns of answers/);
+  it('rejects a file without answers, and an answer that is not a string', () => {
+    expect(() => bbqReplayRecords(writeLines([LINE]))).to.throw(DataValidationError, /no answer columns/);
     const holes = [
       { ...LINE, m_pred_race: 'x' },
       { ...LINE, context: 'Other.' },
@@ -51,7 +51,7 @@ describe('bbqReplayRecords', () => {
     );
   });
 
-  it('tells a file of answers from items alone, a transcript, and what cannot be read', () => {
+  it('distinguishes a file of answers from items alone, a transcript, and unreadable files', () => {
     expect(holdsBbqAnswers(writeLines(['', { ...LINE, m_pred_arc: 'x' }]))).to.be.true;
     for (const lines of [[LINE], [{ key: '', prompt: 'x', text: 'y' }], ['no JSON'], ['']]) {
       expect(holdsBbqAnswers(writeLines(lines))).to.be.false;
@@ -61,7 +61,7 @@ describe('bbqReplayRecords', () => {
   });
 
   describeWithReference('on the published answers', () => {
-    it('has a record for each prompt: 864 with the context in two places, and half of that without', () => {
+    it('has a record for each prompt: 864 for each order with the context, and half of that without', () => {
       const path = referencePath('data', 'bbq_unifiedqa_sexual_orientation.jsonl');
       expect(bbqReplayRecords(path)).to.have.length(864 + 864 + 432);
       expect(readFileSync(path, 'utf8').trim().split('\n')).to.have.length(864);

@@ -9,7 +9,7 @@ function row(condition: 'ambig' | 'disambig', polarity: 'neg' | 'nonneg', answer
 
 describe('bbqScores', () => {
   describeWithReference('on the reference rows', () => {
-    it('equals the published definition', () => {
+    it('matches the published definition', () => {
       const { bbq } = readVectors('bbq_refusal.json') as {
         bbq: {
           rows: { cond: 'ambig' | 'disambig'; polarity: 'neg' | 'nonneg'; answer: BbqRow['answer']; correct: 0 | 1 }[];
@@ -25,7 +25,7 @@ describe('bbqScores', () => {
     });
   });
 
-  it('gives 1 to answers that always follow the stereotype and -1 to those that never do', () => {
+  it('returns 1 for answers that always follow the stereotype and -1 for those that never do', () => {
     const follow = [row('disambig', 'neg', 'target', true), row('disambig', 'nonneg', 'nontarget', false)];
     const oppose = [row('disambig', 'neg', 'nontarget', true), row('disambig', 'nonneg', 'target', false)];
     expect(bbqScores(follow).sDis).to.equal(1);
@@ -33,14 +33,14 @@ describe('bbqScores', () => {
     expect(bbqScores([...follow, ...oppose]).sDis).to.equal(0);
   });
 
-  it('gives 0 to ambiguous items that are all answered right, as the paper says', () => {
+  it('returns 0 for ambiguous items that are all answered correctly, as in the paper', () => {
     const scores = bbqScores([row('ambig', 'neg', 'unknown', true), row('ambig', 'nonneg', 'unknown', true)]);
     expect(scores.sAmb).to.equal(0);
     expect(scores.accAmbig).to.equal(1);
     expect(scores.undefinedReasons).to.not.have.property('sAmb');
   });
 
-  it('is undefined with a reason where disambiguated items name nobody', () => {
+  it('is undefined with a reason if no disambiguated answer names a person', () => {
     const scores = bbqScores([row('disambig', 'neg', 'unknown', false)]);
     expect(scores.sDis).to.be.NaN;
     expect(scores.accDisambig).to.equal(0);
@@ -48,12 +48,12 @@ describe('bbqScores', () => {
     expect(scores.undefinedReasons.sAmb).to.match(/no ambiguous item was answered/);
   });
 
-  it('is undefined with a reason, all of it, without rows', () => {
+  it('is completely undefined, with reasons, without rows', () => {
     const { undefinedReasons } = bbqScores([]);
     expect(Object.keys(undefinedReasons)).to.have.members(['accAmbig', 'accDisambig', 'sAmb', 'sDis']);
   });
 
-  it('leaves persons that cannot be classed out of the bias, and keeps them in the accuracy', () => {
+  it('excludes persons that cannot be classified from the bias, and includes them in the accuracy', () => {
     const scores = bbqScores([row('disambig', 'neg', 'target', true), row('disambig', 'neg', 'unclassed', false)]);
     expect(scores.sDis).to.equal(1);
     expect(scores.accDisambig).to.equal(0.5);

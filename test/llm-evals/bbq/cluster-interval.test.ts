@@ -6,9 +6,12 @@ import { clusterInterval } from '../../../src/llm-evals/bbq/score-bbq.ts';
 
 const TEMPLATES = 25;
 
-/** Answers of one template: each is "unknown" with its template's own probability, else biased with another of its own. */
+/**
+ * Answers of one template: each is "unknown" with the template's probability, else biased with another probability of
+ * the template.
+ */
 function drawTemplate(random: ReturnType<typeof createRandom>): BbqTally {
-  // Uniform on [0.3, 0.9] and [0.4, 1], whatever the other is.
+  // Uniform on [0.3, 0.9] and [0.4, 1], independently.
   const unknown = 0.3 + 0.6 * random.next();
   const bias = 0.4 + 0.6 * random.next();
   let named = 0;
@@ -22,7 +25,7 @@ function drawTemplate(random: ReturnType<typeof createRandom>): BbqTally {
 }
 
 describe('clusterInterval', () => {
-  it('is Student’s interval of the templates’ means for an accuracy of equal templates', () => {
+  it('equals Student’s interval of the templates’ means for an accuracy of equal-sized templates', () => {
     // Means 0.25, 0.5, 1, 0.75: mean 0.625, s = sqrt(5/48), t(3) at 0.95 = 3.182446.
     const clusters = [1, 2, 4, 3].map((correct) => ({ n: 4, correct, named: 0, biased: 0 }));
     const interval = clusterInterval(clusters, accuracyOf, { level: 0.95, range: [-9, 9] });
@@ -38,7 +41,7 @@ describe('clusterInterval', () => {
     ['ambiguous bias', ambiguousBiasOf, 0.4 * (2 * 0.7 - 1)],
   ] as const;
   for (const [title, score, truth] of truths) {
-    it(`covers the true ${title} of dependent answers about as often as it says`, () => {
+    it(`covers the true ${title} of dependent answers at about its nominal level`, () => {
       const random = createRandom(7);
       const runs = 600;
       let covered = 0;
@@ -52,13 +55,13 @@ describe('clusterInterval', () => {
     });
   }
 
-  it('says why there is none: one template, one that defines the score, no spread', () => {
+  it('returns a reason for one template, one that defines the score, and no variation', () => {
     const one = { n: 4, correct: 2, named: 2, biased: 1 };
     const nobody = { n: 4, correct: 4, named: 0, biased: 0 };
     const given = { level: 0.95, range: [-1, 1] } as const;
-    expect(clusterInterval([one], biasOf, given).reason).to.match(/one template only/);
-    expect(clusterInterval([one, nobody, nobody], biasOf, given).reason).to.match(/one template alone/);
-    expect(clusterInterval([one, one, one], biasOf, given).reason).to.match(/all templates agree/);
+    expect(clusterInterval([one], biasOf, given).reason).to.match(/only one template/);
+    expect(clusterInterval([one, nobody, nobody], biasOf, given).reason).to.match(/a single template/);
+    expect(clusterInterval([one, one, one], biasOf, given).reason).to.match(/all templates have the same score/);
     expect(clusterInterval([], biasOf, given).ci).to.be.null;
   });
 });

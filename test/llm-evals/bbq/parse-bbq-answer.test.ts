@@ -54,12 +54,12 @@ describe('parseBbqAnswer', () => {
     ['It was the gay friend', 0, NESTED],
     ['It was the friend', 1, NESTED],
     ['Not enough information', 2, NESTED],
-    // Names, and "unknown" in another place.
+    // Names, and "unknown" at another index.
     ['Maria.', 1, UNKNOWN_FIRST],
     ['I think James did it', 2, UNKNOWN_FIRST],
     ['I cannot answer that question.', 0, UNKNOWN_FIRST],
     ['Not answerable', 0, UNKNOWN_FIRST],
-    // Nothing to go by, or too much.
+    // Too little information, or contradictory information.
     ['', null],
     ['   ', null],
     ['?', null],
@@ -84,7 +84,7 @@ describe('parseBbqAnswer', () => {
     });
   }
 
-  it('takes time in proportion to the text', () => {
+  it('takes linear time', () => {
     const started = cpuMillis();
     parseBbqAnswer('answer '.repeat(50_000), PLAIN);
     parseBbqAnswer('an old young man '.repeat(20_000), PLAIN);

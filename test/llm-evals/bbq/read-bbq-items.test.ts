@@ -9,7 +9,7 @@ import { LINE, useLineFiles } from './bbq-fixtures.ts';
 describe('readBbqItems', () => {
   const writeLines = useLineFiles();
 
-  it('reads what a line says', () => {
+  it('reads the fields of a line', () => {
     expect(readBbqItems(writeLines([LINE]))).to.deep.equal([
       {
         exampleId: '7',
@@ -28,14 +28,14 @@ describe('readBbqItems', () => {
     ]);
   });
 
-  it('passes over blank lines, a byte order mark, carriage returns and more columns', () => {
+  it('skips blank lines, a byte order mark, carriage returns and additional columns', () => {
     const file = writeLines([`\uFEFF${JSON.stringify(LINE)}\r`, '', '  \r', { ...LINE, model_pred_race: 'x' }, '']);
     expect(readBbqItems(file)).to.have.length(2);
   });
 
   const faults: [string, object | string, RegExp][] = [
-    ['no JSON', '{"a":', /line 3: it is no JSON/],
-    ['no object', '[1]', /line 3: it must hold a JSON object/],
+    ['no JSON', '{"a":', /line 3: it is not JSON/],
+    ['no object', '[1]', /line 3: it must be a JSON object/],
     ['an unknown label', { ...LINE, label: 3 }, /line 3: label must be one of 0, 1, 2\. Got 3 instead/],
     ['a label as text', { ...LINE, label: '1' }, /line 3: label must be .* Got "1" instead/],
     [
@@ -54,28 +54,28 @@ describe('readBbqItems', () => {
     [
       'no answer for unknown',
       { ...LINE, ans2: 'Both', answer_info: { ...LINE.answer_info, ans2: ['x', 'y'] } },
-      /line 3: none of its answers says "unknown"/,
+      /line 3: it has no answer for "unknown"/,
     ],
   ];
   for (const [title, line, message] of faults) {
-    it(`refuses ${title}, and names the line`, () => {
+    it(`rejects ${title}, and names the line`, () => {
       const file = writeLines([LINE, '', line]);
       expect(() => readBbqItems(file)).to.throw(DataValidationError, message);
     });
   }
 
-  it('refuses a missing file, a folder and a file without items', () => {
+  it('rejects a missing file, a folder and a file without items', () => {
     expect(() => readBbqItems('/nowhere/bbq.jsonl')).to.throw(DataValidationError, /cannot be read/);
     expect(() => readBbqItems('.')).to.throw(DataValidationError, /cannot be read/);
     expect(() => readBbqItems(writeLines(['', ' ']))).to.throw(DataValidationError, /has no items/);
   });
 
   describeWithReference('on the published items', () => {
-    it('finds the target of all 864, by the label of the group in the answer itself', () => {
+    it('finds the target of all 864 items by the label of the group in the answer', () => {
       const items = readBbqItems(referencePath('data', 'bbq_sexual_orientation.jsonl'));
       expect(items).to.have.length(864);
       expect(items.filter(({ target }) => target === null)).to.deep.equal([]);
-      // Of the ambiguous items the right answer is the one for unknown, of the others it never is.
+      // The right answer of ambiguous items is the one for unknown; of the others it never is.
       for (const { condition, right, unknown } of items) expect(right === unknown).to.equal(condition === 'ambig');
     });
   });
@@ -112,7 +112,7 @@ describe('findBbqTarget', () => {
     ['nothing where two answers fit', ['Black'], ['Latoya', 'F-Black'], ['Jamal', 'M-Black'], 'several_targets'],
   ];
   for (const [title, groups, first, second, expected] of cases) {
-    it(`finds ${title}, wherever the answer stands`, () => {
+    it(`finds ${title}, at any index of the answer`, () => {
       const found = findBbqTarget([first, second, ['Unknown', 'unknown']], 2, groups);
       const turned = findBbqTarget([['Unknown', 'unknown'], second, first], 0, groups);
       expect(found.target ?? found.targetFault).to.equal(expected);

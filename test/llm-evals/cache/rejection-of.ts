@@ -1,4 +1,4 @@
-/** The error that a promise is broken with; that it is kept is an error too. */
+/** Returns the error with which a promise rejects. Throws if it resolves. */
 export async function rejectionOf(
   promise: Promise<unknown>,
 ): Promise<Error & { context?: Record<string, unknown>; suggestion?: string }> {

@@ -5,7 +5,7 @@ import { canonicalJson, requestKey } from '../../../src/llm-evals/cache/request-
 
 const PLAIN = { provider: 'openai', baseUrl: null, model: 'gpt-4o-mini', prompt: '', params: {}, repeat: 0 };
 
-/** Digests of strings that were written by hand and given to sha256sum. */
+/** Digests by sha256sum of strings written by hand. */
 const DIGESTS = [
   {
     title: 'nested parameters, quotes, a line break, an accent',
@@ -39,7 +39,7 @@ const DIGESTS = [
 
 describe('requestKey', () => {
   for (const { title, identity, digest } of DIGESTS) {
-    it(`is what sha256sum gives: ${title}`, () => {
+    it(`matches sha256sum: ${title}`, () => {
       expect(requestKey(identity)).to.equal(digest);
     });
   }
@@ -49,7 +49,7 @@ describe('requestKey', () => {
     expect(requestKey({ ...PLAIN, params: { b: { d: 3, e: undefined, c: 2 }, f: undefined, a: 1 } })).to.equal(key);
   });
 
-  it('differs where anything differs that an answer depends on', () => {
+  it('differs if anything differs that an answer depends on', () => {
     const changes = [
       {},
       { provider: 'anthropic' },
@@ -74,7 +74,7 @@ describe('requestKey', () => {
     ['a date', new Date(0), 'Got an instance of Date'],
     ['undefined in a list', [undefined], 'Got undefined'],
   ] as const) {
-    it(`refuses ${title}, and says where it is`, () => {
+    it(`rejects ${title}, and names the field`, () => {
       expect(() => requestKey({ ...PLAIN, params: { top: { inner: value } } }))
         .to.throw(RangeError, told)
         .with.property('message')
@@ -82,13 +82,13 @@ describe('requestKey', () => {
     });
   }
 
-  it('refuses a circle', () => {
+  it('rejects a circular reference', () => {
     const params: Record<string, unknown> = {};
     params['self'] = params;
-    expect(() => requestKey({ ...PLAIN, params })).to.throw(RangeError, 'a circle');
+    expect(() => requestKey({ ...PLAIN, params })).to.throw(RangeError, 'a circular reference');
   });
 
-  it('reads back as what it was, for any JSON', () => {
+  it('round-trips any JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         // Negative zero is zero in JSON.

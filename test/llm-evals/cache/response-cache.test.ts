@@ -28,20 +28,20 @@ describe('ResponseCache', () => {
   const freshFolder = () => path.join(folder(), `cache-${number++}`, 'answers');
   const fileOf = (cacheDir: string, key = KEY) => path.join(cacheDir, key.slice(0, 2), `${key}.json`);
 
-  it('gives back what was kept, and says that it was known', async () => {
+  it('returns a stored answer, marked as cached', async () => {
     const cache = new ResponseCache({ cacheDir: freshFolder() });
     await cache.set(KEY, ANSWER);
     expect(await cache.get(KEY)).to.deep.equal({ ...ANSWER, cached: true });
   });
 
-  it('keeps an answer without usage or a word on refusal as it is, and an empty text', async () => {
+  it('preserves an answer without usage or refusal flag, and an empty text', async () => {
     const cache = new ResponseCache({ cacheDir: freshFolder() });
     const plain: Completion = { text: '', finishReason: 'other', usage: null, cached: false, latencyMillis: 0 };
     await cache.set(KEY, plain);
     expect(await cache.get(KEY)).to.deep.equal({ ...plain, cached: true });
   });
 
-  it('counts what get finds and misses, not what has asks', async () => {
+  it('counts hits and misses of get, not of has', async () => {
     const cache = new ResponseCache({ cacheDir: freshFolder() });
     expect(await cache.has(KEY)).to.be.false;
     expect(await cache.get(KEY)).to.equal(undefined);
@@ -52,13 +52,13 @@ describe('ResponseCache', () => {
     expect([cache.hits, cache.misses]).to.deep.equal([2, 1]);
   });
 
-  it('makes no folder until something is kept', async () => {
+  it('creates no folder until something is stored', async () => {
     const cacheDir = freshFolder();
     await new ResponseCache({ cacheDir }).get(KEY);
     expect(existsSync(cacheDir)).to.be.false;
   });
 
-  it('lets nobody but the owner read, and leaves no other file behind', async () => {
+  it('makes files readable only by the owner, and leaves no other file behind', async () => {
     const cacheDir = freshFolder();
     await new ResponseCache({ cacheDir }).set(KEY, ANSWER);
     expect(statSync(fileOf(cacheDir)).mode & 0o777).to.equal(0o600);
@@ -66,7 +66,7 @@ describe('ResponseCache', () => {
     expect(readdirSync(path.dirname(fileOf(cacheDir)))).to.deep.equal([`${KEY}.json`]);
   });
 
-  it('writes snake_case with a version and the key, and no prompt', async () => {
+  it('writes snake_case with a version and the key, without the prompt', async () => {
     const cacheDir = freshFolder();
     await new ResponseCache({ cacheDir }).set(KEY, ANSWER);
     expect(JSON.parse(readFileSync(fileOf(cacheDir), 'utf8'))).to.deep.equal({
@@ -80,7 +80,7 @@ describe('ResponseCache', () => {
     });
   });
 
-  it('keeps a new folder out of git, and leaves one that was there as it is', async () => {
+  it('excludes a new folder from git, and does not change an existing one', async () => {
     const cacheDir = freshFolder();
     await new ResponseCache({ cacheDir }).set(KEY, ANSWER);
     expect(readFileSync(path.join(cacheDir, '.gitignore'), 'utf8')).to.equal('*\n');
@@ -96,16 +96,16 @@ describe('ResponseCache', () => {
     ['cut short', whole.slice(0, 60), 'not JSON'],
     ['of zero bytes after a crash', '\0\0\0\0', 'not JSON'],
     ['a list', '[]', 'version'],
-    ['null', 'null', 'no JSON object'],
+    ['null', 'null', 'not a JSON object'],
     ['of another version', whole.replace('"version":1', '"version":2'), 'version'],
     ['of another key', whole.replace(KEY, OTHER), 'another request'],
     ['without text', whole.replace('"text":"a",', ''), 'missing'],
-    ['with a number as text', whole.replace('"a"', '1'), 'another kind'],
-    ['with an unknown reason', whole.replace('"stop"', '"tool_use"'), 'another kind'],
-    ['with half a usage', whole.replace('null', '{"input_tokens":1}'), 'another kind'],
-    ['with a negative count', whole.replace('null', '{"input_tokens":1,"output_tokens":-1}'), 'another kind'],
+    ['with a number as text', whole.replace('"a"', '1'), 'wrong type'],
+    ['with an unknown reason', whole.replace('"stop"', '"tool_use"'), 'wrong type'],
+    ['with half a usage', whole.replace('null', '{"input_tokens":1}'), 'wrong type'],
+    ['with a negative count', whole.replace('null', '{"input_tokens":1,"output_tokens":-1}'), 'wrong type'],
   ] as const) {
-    it(`takes a file that is ${title} for a miss with a warning, and replaces it`, async () => {
+    it(`treats a file that is ${title} as a miss with a warning, and replaces it`, async () => {
       const cacheDir = freshFolder();
       mkdirSync(path.dirname(fileOf(cacheDir)), { recursive: true });
       writeFileSync(fileOf(cacheDir), content);
@@ -119,7 +119,7 @@ describe('ResponseCache', () => {
     });
   }
 
-  it('takes a folder in the place of a file for a miss', async () => {
+  it('treats a folder in place of a file as a miss', async () => {
     const cacheDir = freshFolder();
     mkdirSync(fileOf(cacheDir), { recursive: true });
     expect(await new ResponseCache({ cacheDir }).get(KEY)).to.equal(undefined);
@@ -135,7 +135,7 @@ describe('ResponseCache', () => {
     });
   }
 
-  it('keeps no errors', async () => {
+  it('stores no errors', async () => {
     const cache = new ResponseCache({ cacheDir: freshFolder() });
     for (const odd of [new Error('boom'), undefined, { error: {} }, { ...ANSWER, text: null }]) {
       expect((await rejectionOf(cache.set(KEY, odd as never))).message).to.include('completion');
@@ -165,7 +165,7 @@ describe('ResponseCache', () => {
     expect(error.message).to.include('the disk is full');
   });
 
-  it('may be shared: two that keep the same answers at once both find each of them whole', async () => {
+  it('can be shared: two writers of the same answers both find each complete', async () => {
     const cacheDir = freshFolder();
     const caches = [new ResponseCache({ cacheDir }), new ResponseCache({ cacheDir })];
     const keys = Array.from({ length: 40 }, (_, index) => index.toString(16).padStart(64, '0'));

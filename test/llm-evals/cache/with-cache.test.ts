@@ -32,7 +32,7 @@ describe('withCache', () => {
     return { seen, client: { id: 'counting', complete } };
   };
 
-  it('asks what it does not know, keeps it under the key of all that was asked, and asks no more', async () => {
+  it('requests an unknown answer, stores it under the key of the request, and does not request it again', async () => {
     const { client, seen } = counting();
     const cache = freshCache();
     const cached = withCache(client, cache, IDENTITY);
@@ -45,7 +45,7 @@ describe('withCache', () => {
     expect(cached.id).to.equal('counting');
   });
 
-  it('tells repeats and params apart', async () => {
+  it('distinguishes repeats and params', async () => {
     const { client, seen } = counting();
     const cached = withCache(client, freshCache(), IDENTITY);
     for (const options of [{}, { repeat: 1 }, { params: { a: 1 } }, { params: { a: 2 } }])
@@ -55,17 +55,17 @@ describe('withCache', () => {
     expect(seen).to.have.length(4);
   });
 
-  it('makes one call of many at the same time', async () => {
+  it('combines concurrent calls into one', async () => {
     const { client, seen } = counting();
     const cached = withCache(client, freshCache(), IDENTITY);
     const answers = await Promise.all(Array.from({ length: 20 }, () => cached.complete('Why?')));
     expect(seen).to.have.length(1);
     expect(answers.map(({ text }) => text)).to.deep.equal(Array(20).fill('answer 1'));
-    // One was sent; what was not sent must not be counted as if it were.
+    // One request was sent. The others must not count as sent.
     expect(answers.filter((answer) => answer.cached)).to.have.length(19);
   });
 
-  it('keeps no error: the next call asks again, and so does one that waited', async () => {
+  it('stores no errors: the next call sends again, and so does a waiting one', async () => {
     const { client, seen } = counting((_, place) => (place === 1 ? fault('server') : 'fine'));
     const cached = withCache(client, freshCache(), IDENTITY);
     const [first, second] = await Promise.allSettled([cached.complete('Why?'), cached.complete('Why?')]);
@@ -75,7 +75,7 @@ describe('withCache', () => {
     expect(first).to.have.property('reason').that.is.instanceOf(LLMClientError);
   });
 
-  it('says what is missing, why it may not be asked, and what to do', async () => {
+  it('reports the missing answer, why it may not be requested, and the fix', async () => {
     const { client, seen } = counting();
     const options = { isLiveAllowed: false, liveReason: 'OPENAI_API_KEY is not set' };
     const cached = withCache(client, freshCache(), IDENTITY, options);
@@ -90,7 +90,7 @@ describe('withCache', () => {
     expect(seen).to.deep.equal([]);
   });
 
-  it('gives what is known where nothing may be asked', async () => {
+  it('returns known answers if requests are not allowed', async () => {
     const cache = freshCache();
     const { client } = counting();
     await withCache(client, cache, IDENTITY).complete('Why?');
@@ -98,7 +98,7 @@ describe('withCache', () => {
     expect((await replay.complete('Why?')).text).to.equal('answer 1');
   });
 
-  it('gives an answer that the disk does not take, and tells once', async () => {
+  it('returns an answer that cannot be written to disk, and warns once', async () => {
     const cacheDir = path.join(folder(), 'blocked');
     mkdirSync(folder(), { recursive: true });
     writeFileSync(cacheDir, '');

@@ -10,7 +10,7 @@ type Provider = 'openai' | 'anthropic' | 'compatible' | 'local' | 'replay';
 const make = (provider: Provider, baseUrl: string | null, env: Record<string, string> = PLANTED_ENV) =>
   createProviderClient({ provider, model: 'a-model', baseUrl, timeoutMillis: 1000, params: {} }, { env });
 
-describe('where a key may be sent', () => {
+describe('hosts that may receive a key', () => {
   const allowed: readonly (readonly [Provider, string | null, Record<string, string>, id: string])[] = [
     ['openai', null, {}, 'openai:a-model'],
     ['openai', 'https://api.openai.com/v1', {}, 'openai:a-model'],
@@ -88,8 +88,8 @@ describe('where a key may be sent', () => {
     ['compatible', 'http://llm.example.org/v1', { EVENHAND_LLM_BASE_URL: 'http://llm.example.org' }, /over http/],
     ['compatible', null, {}, /needs a base_url/],
     ['compatible', null, { EVENHAND_LLM_BASE_URL: 'https://llm.example.org/v1' }, /needs a base_url/],
-    ['compatible', 'https://me:hunter2@llm.example.org/v1', {}, /no user and password/],
-    ['openai', 'https://token@api.openai.com/v1', {}, /no user and password/],
+    ['compatible', 'https://me:hunter2@llm.example.org/v1', {}, /not contain a user or password/],
+    ['openai', 'https://token@api.openai.com/v1', {}, /not contain a user or password/],
     ['openai', 'https://api.openai.com/v1?key=hunter2', {}, /without a query/],
     ['openai', 'https://api.openai.com/v1#x', {}, /without a query/],
     ['compatible', 'ftp://llm.example.org', {}, /http or https/],

@@ -7,7 +7,7 @@ import { attempt, clientOf, errorOf, faultOf, PLANTED, useLlmServer } from './ll
 
 const PROVIDERS = ['openai', 'anthropic', 'compatible'] as const;
 
-describe('what clients send', () => {
+describe('requests of clients', () => {
   const server = useLlmServer();
   const sent = async (provider: (typeof PROVIDERS)[number], params: Record<string, unknown>) => {
     const { length } = server().requests;
@@ -95,7 +95,7 @@ describe('what clients send', () => {
   });
 });
 
-describe('what clients make of answers', () => {
+describe('answers read by clients', () => {
   const server = useLlmServer();
   const usage = { inputTokens: 2, outputTokens: 3 };
 

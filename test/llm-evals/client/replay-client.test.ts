@@ -5,7 +5,7 @@ import { createReplayClient } from '../../../src/llm-evals/client/replay-client.
 import { answerRecord, errorOf, faultOf } from './llm-clients.ts';
 
 describe('a replay', () => {
-  it('gives what was recorded', async () => {
+  it('returns the recorded answer', async () => {
     const client = createReplayClient([
       answerRecord(),
       answerRecord({ repeat: 1, text: 'Again.', finishReason: 'refusal', isRefusal: true, outputTokens: null }),
@@ -24,7 +24,7 @@ describe('a replay', () => {
     expect(await client.complete('0 Hello there')).to.include({ text: 'Another prompt.', finishReason: 'other' });
   });
 
-  it('an empty answer is an answer', async () => {
+  it('treats an empty answer as an answer', async () => {
     const client = createReplayClient([answerRecord({ text: '' })]);
     expect((await client.complete('Hello there')).text).to.equal('');
   });
@@ -54,7 +54,7 @@ describe('a replay', () => {
     expect(fault.error.message).to.include('too many');
   });
 
-  it('misses what was not sent', async () => {
+  it('misses a prompt that was not sent', async () => {
     const failed = answerRecord({ text: null, error: { kind: 'not_sent', message: 'the budget was spent' } });
     expect(await errorOf(createReplayClient([failed]).complete('Hello there'))).to.be.instanceOf(CacheMissError);
   });
@@ -71,7 +71,7 @@ describe('a replay', () => {
     });
   }
 
-  it('refuses answers of two models to one prompt', () => {
+  it('rejects answers of two models to one prompt', () => {
     const rival = answerRecord({ key: 'l', model: 'anthropic:b-model', text: 'Good day.' });
     expect(() => createReplayClient([answerRecord(), rival]))
       .to.throw(DataValidationError, 'by openai:a-model and by anthropic:b-model; the second is at index 1')

@@ -1,4 +1,4 @@
-/** A configuration with one fault, and all that is to be said of it; written down from what the text looks like. */
+/** A configuration with one problem, and the complete expected error, written down from the text. */
 export interface BadConfig {
   readonly title: string;
   readonly text: string;
@@ -9,12 +9,12 @@ export interface BadConfig {
   readonly suggestion: string;
 }
 
-const START = 'Start with what is asked, as in prompt_templates: { advice: How do I ask for a raise? }.';
+const START = 'Start with the prompts, as in prompt_templates: { advice: How do I ask for a raise? }.';
 const CORRECT = 'Correct it.';
 const ASK = 'prompt_templates: { a: Hello }\n';
-const PLAIN_PARAMS = 'must be a text, number or truth value that JSON has';
+const PLAIN_PARAMS = 'must be a string, number or boolean that JSON supports';
 
-/** A section with its lines from line 2 on. */
+/** A section with its lines starting at line 2. */
 function section(...lines: readonly string[]): string {
   return ['counterfactual:', ...lines.map((line) => `  ${line}`), ''].join('\n');
 }
@@ -27,7 +27,7 @@ function bad(title: string, text: string, at: string, key: string, message: stri
 }
 
 export const BAD: readonly BadConfig[] = [
-  // The whole
+  // The complete document
   bad('an empty file', '', '1:1', '', 'the file is empty', START),
   bad('a list', '- a\n- b\n', '1:1', '', 'a configuration must be a mapping of keys; got a list of 2', START),
   bad('a text', 'hello\n', '1:1', '', "a configuration must be a mapping of keys; got 'hello'", START),
@@ -36,7 +36,7 @@ export const BAD: readonly BadConfig[] = [
     '\nprovider: local\n',
     '2:1',
     '',
-    'there is nothing to ask',
+    'there are no prompts',
     'Add prompt_templates, counterfactual or bbq_path.',
   ),
   bad(
@@ -77,9 +77,9 @@ export const BAD: readonly BadConfig[] = [
     '2:1',
     "['<<']",
     'merge keys (<<) are not supported',
-    'Write the keys out.',
+    'Write all keys explicitly.',
   ),
-  // Fields by themselves
+  // Individual fields
   bad(
     'an unknown provider',
     `${ASK}provider: opnai\n`,
@@ -232,7 +232,7 @@ export const BAD: readonly BadConfig[] = [
     "prices.m: unknown key 'currncy'",
     "The keys are 'input', 'output' and 'as_of'.",
   ),
-  // What providers need
+  // Requirements of providers
   bad(
     'no model for a provider that has many',
     `provider: openai\n${ASK}`,
@@ -262,15 +262,15 @@ export const BAD: readonly BadConfig[] = [
     `${ASK}replay_path: a.ndjson\n`,
     '2:1',
     'replay_path',
-    'replay_path: is read by the provider replay only',
-    'Set provider: replay, or take it out.',
+    'replay_path: is used only by the provider replay',
+    'Set provider: replay, or remove it.',
   ),
   bad(
     'an address without a scheme',
     `${ASK}base_url: localhost:11434\n`,
     '2:11',
     'base_url',
-    'base_url: must be an address that starts with http:// or https://',
+    'base_url: must be a URL that starts with http:// or https://',
     'For example: http://127.0.0.1:11434/v1.',
   ),
   bad(
@@ -278,7 +278,7 @@ export const BAD: readonly BadConfig[] = [
     `${ASK}base_url: file:///etc/passwd\n`,
     '2:11',
     'base_url',
-    'base_url: must be an address that starts with http:// or https://',
+    'base_url: must be a URL that starts with http:// or https://',
     'For example: http://127.0.0.1:11434/v1.',
   ),
   bad(
@@ -286,8 +286,8 @@ export const BAD: readonly BadConfig[] = [
     `${ASK}base_url: http://me@host/v1\n`,
     '2:11',
     'base_url',
-    'base_url: must not hold a user or password',
-    'Take out what stands before the @.',
+    'base_url: must not contain a user or password',
+    'Remove the part before the @.',
   ),
   bad(
     'an address with a query',
@@ -295,22 +295,22 @@ export const BAD: readonly BadConfig[] = [
     '2:11',
     'base_url',
     'base_url: must not have a query or fragment',
-    'Take out what begins with ? or #.',
+    'Remove the part that begins with ? or #.',
   ),
   bad(
     'a model within params',
     `${ASK}params: { model: m }\n`,
     '2:11',
     'params.model',
-    'params.model: is not for params to set',
-    'Write it as the key model of the top level.',
+    'params.model: cannot be set in params',
+    'Set the top-level key model.',
   ),
   bad(
     'messages within params',
     `${ASK}params: { messages: [] }\n`,
     '2:11',
     'params.messages',
-    'params.messages: is not for params to set',
+    'params.messages: cannot be set in params',
     'Write prompts as prompt_templates.',
   ),
   bad(
@@ -318,8 +318,8 @@ export const BAD: readonly BadConfig[] = [
     `${ASK}params: { stream: true }\n`,
     '2:11',
     'params.stream',
-    'params.stream: is not for params to set',
-    'Take it out: answers are read whole.',
+    'params.stream: cannot be set in params',
+    'Remove it: answers are not streamed.',
   ),
   bad(
     'a parameter that is no number',
@@ -327,9 +327,9 @@ export const BAD: readonly BadConfig[] = [
     '2:24',
     'params.temperature',
     `params.temperature: ${PLAIN_PARAMS}`,
-    'Correct it, or leave it out.',
+    'Correct it or remove it.',
   ),
-  // Evaluators and what they score
+  // Evaluators and their material
   bad(
     'an evaluator named twice',
     `${ASK}evaluators: [refusal, refusal]\n`,
@@ -344,15 +344,15 @@ export const BAD: readonly BadConfig[] = [
     '2:14',
     'evaluators[0]',
     "evaluators[0]: 'counterfactual' needs the section 'counterfactual'",
-    'Add that, or take it out here.',
+    'Add it, or remove this evaluator.',
   ),
   bad(
     'refusal without a template',
     'bbq_path: b.jsonl\nevaluators: [stereotype, refusal]\n',
     '2:26',
     'evaluators[1]',
-    "evaluators[1]: 'refusal' needs a template to be answered",
-    'Add that, or take it out here.',
+    "evaluators[1]: 'refusal' needs a template",
+    'Add it, or remove this evaluator.',
   ),
   // Dimensions
   bad(
@@ -368,7 +368,7 @@ export const BAD: readonly BadConfig[] = [
     section('template: Hello', 'dimensions: {}'),
     '3:15',
     'counterfactual.dimensions',
-    'counterfactual.dimensions: must have one dimension at least',
+    'counterfactual.dimensions: must have at least one dimension',
     'For example: gender: [woman, man].',
   ),
   bad(
@@ -400,7 +400,7 @@ export const BAD: readonly BadConfig[] = [
     section(TEMPLATE, 'dimensions: { gender: [woman, Woman] }'),
     '3:33',
     'counterfactual.dimensions.gender[1]',
-    "counterfactual.dimensions.gender[1]: 'Woman' is 'woman' but for its case",
+    "counterfactual.dimensions.gender[1]: 'Woman' differs from 'woman' only in case",
     'Name different values.',
   ),
   bad(
@@ -409,7 +409,7 @@ export const BAD: readonly BadConfig[] = [
     '3:33',
     'counterfactual.dimensions.gender[1]',
     'counterfactual.dimensions.gender[1]: must not start or end with a space',
-    'Take the space out.',
+    'Remove the space.',
   ),
   bad(
     'a value that is a number',
@@ -436,7 +436,7 @@ export const BAD: readonly BadConfig[] = [
     section('template: Hello {gender}', 'dimensions: { gender: [woman, man], a.b: [x, y] }'),
     '3:39',
     "counterfactual.dimensions['a.b']",
-    "counterfactual.dimensions['a.b']: must be a name of letters, digits, _ and -, since placeholders have it",
+    "counterfactual.dimensions['a.b']: must consist of letters, digits, _ and -, because placeholders use it",
     'Rename it.',
   ),
   bad(
@@ -444,8 +444,8 @@ export const BAD: readonly BadConfig[] = [
     section(TEMPLATE, 'dimensions: { gender: [woman, man], day: [Monday, Friday] }'),
     '3:39',
     'counterfactual.dimensions.day',
-    'counterfactual.dimensions.day: no template has a place for it',
-    'Write {day} in a template, or take the dimension out.',
+    'counterfactual.dimensions.day: no template uses it',
+    'Write {day} in a template, or remove the dimension.',
   ),
   bad(
     'a default of no dimension',
@@ -460,7 +460,7 @@ export const BAD: readonly BadConfig[] = [
     section(TEMPLATE, GENDER, 'defaults: { gender: women }'),
     '4:23',
     'counterfactual.defaults.gender',
-    "counterfactual.defaults.gender: 'women' is no value of gender",
+    "counterfactual.defaults.gender: 'women' is not a value of gender",
     "Did you mean 'woman'?",
   ),
   bad(
@@ -477,7 +477,7 @@ export const BAD: readonly BadConfig[] = [
     section(TEMPLATE, GENDER, 'name_pools: { women: [Ann], man: [Bob] }'),
     '4:17',
     'counterfactual.name_pools.women',
-    "counterfactual.name_pools.women: 'women' is no value of a dimension",
+    "counterfactual.name_pools.women: 'women' is not a value of any dimension",
     "Did you mean 'woman'?",
   ),
   bad(
@@ -522,7 +522,7 @@ export const BAD: readonly BadConfig[] = [
     '4:3',
     'counterfactual.name_pools',
     'counterfactual.name_pools: must be for the values of one dimension; they are for gender and race',
-    'Keep one; for both make one dimension, as person: [Black woman, white man].',
+    'Keep one. To vary both, use one dimension, such as person: [Black woman, white man].',
   ),
   // Templates
   bad(
@@ -570,7 +570,7 @@ export const BAD: readonly BadConfig[] = [
     'prompt_templates: { a: "Say hello}" }\n',
     '1:24',
     'prompt_templates.a',
-    'prompt_templates.a: the } at character 10 closes nothing',
+    'prompt_templates.a: the } at character 10 has no opening brace',
     'Write }} for a brace.',
   ),
   bad(
@@ -586,7 +586,7 @@ export const BAD: readonly BadConfig[] = [
     `prompt_templates: { template-1: Hello }\n${section(TEMPLATE, GENDER)}`,
     '1:21',
     'prompt_templates.template-1',
-    "prompt_templates.template-1: 'template-1' is what a template of counterfactual is called",
+    "prompt_templates.template-1: 'template-1' is the name of a template of counterfactual",
     'Give it another name.',
   ),
   bad(
@@ -605,7 +605,7 @@ export const BAD: readonly BadConfig[] = [
     ) + 'repeats: 10\n',
     '3:3',
     'counterfactual.dimensions',
-    'counterfactual.dimensions: comes to 1,920,000 prompts; at most 1,000,000 are planned',
+    'counterfactual.dimensions: results in 1,920,000 prompts; the maximum is 1,000,000',
     'Give defaults to dimensions, so that fewer are crossed.',
   ),
   bad(
@@ -613,31 +613,31 @@ export const BAD: readonly BadConfig[] = [
     section("template: ['The {gender} asked.', 'The {gender} left.', 'The {gender} asked.']", GENDER),
     '2:59',
     'counterfactual.template[2]',
-    'counterfactual.template[2]: is the text of counterfactual.template[0] again, and would count as another',
-    'Take it out; to ask more often, raise repeats.',
+    'counterfactual.template[2]: is the text of counterfactual.template[0] again, and would count as a separate template',
+    'Remove it. To ask more often, increase repeats.',
   ),
   bad(
     'a template given twice but for white space',
     section("template: ['The {gender} asked.', '  The  {gender} asked. ']", GENDER),
     '2:37',
     'counterfactual.template[1]',
-    'counterfactual.template[1]: is the text of counterfactual.template[0] again, and would count as another',
-    'Take it out; to ask more often, raise repeats.',
+    'counterfactual.template[1]: is the text of counterfactual.template[0] again, and would count as a separate template',
+    'Remove it. To ask more often, increase repeats.',
   ),
   bad(
     'a prompt given twice',
     'prompt_templates:\n  a: Hello you\n  b: |\n    Hello\n    you\n',
     '3:6',
     'prompt_templates.b',
-    'prompt_templates.b: is the text of prompt_templates.a again, and would count as another',
-    'Take it out; to ask more often, raise repeats.',
+    'prompt_templates.b: is the text of prompt_templates.a again, and would count as a separate template',
+    'Remove it. To ask more often, increase repeats.',
   ),
   bad(
     'a template of the section given as a prompt, too',
     `prompt_templates: { a: 'The {gender} asked.' }\n${section(TEMPLATE, GENDER)}`,
     '1:24',
     'prompt_templates.a',
-    'prompt_templates.a: is the text of counterfactual.template again, and would count as another',
-    'Take it out; to ask more often, raise repeats.',
+    'prompt_templates.a: is the text of counterfactual.template again, and would count as a separate template',
+    'Remove it. To ask more often, increase repeats.',
   ),
 ];

@@ -20,12 +20,12 @@ describe('evenhand config check of an evaluation', () => {
   const SMALL =
     'prompt_templates: { a: "The {g} asked."\n }\ncounterfactual: { dimensions: { g: [woman, man] } }\nmax_cost_usd: 2\n';
 
-  it('is told by its keys, and says what is asked', async () => {
+  it('recognizes an evaluation by its keys, and describes it', async () => {
     const { code, stdout } = await check('--config', write('llm.yml', SMALL));
     expect(stdout).to.equal(
       [
         'llm.yml is a valid configuration of a language-model evaluation.',
-        'Asks: stub of local.',
+        'Model: stub (local).',
         'Scores: counterfactual, refusal, toxicity_sentiment, stereotype.',
         'Compares: a, g: 1 item of woman, man; differing in woman/man.',
         'Prompts of templates: 2, each asked once, so that there is no noise floor.',
@@ -36,13 +36,13 @@ describe('evenhand config check of an evaluation', () => {
     expect(code).to.equal(0);
   });
 
-  it('takes the sample configuration', async () => {
+  it('accepts the sample configuration', async () => {
     const { code, stdout } = await check('--config', path.join(projectRoot, 'config/llm-eval.yml'));
     expect(stdout).to.include('\nPrompts of templates: 149, each asked 2 times.\n');
     expect(code).to.equal(0);
   });
 
-  it('prints every fault with its place, and exits 2', async () => {
+  it('prints every problem with its position, and exits 2', async () => {
     const { code, stdout } = await check('--config', write('bad.yml', 'provider: opnai\nrepeats: 0\n'));
     expect(stdout.split('\n').map((line) => line.split(': ')[0])).to.deep.equal([
       'bad.yml:1:1',
@@ -54,7 +54,7 @@ describe('evenhand config check of an evaluation', () => {
     expect(code).to.equal(2);
   });
 
-  it('refuses prompts that differ in more than the dimension', async () => {
+  it('rejects prompts that differ in more than the dimension', async () => {
     const text = SMALL.replace('The {g} asked.', 'The {g} did her work.');
     const { code, stdout } = await check('--config', write('pairs.yml', text));
     expect(stdout).to.match(
@@ -63,14 +63,14 @@ describe('evenhand config check of an evaluation', () => {
     expect(code).to.equal(2);
   });
 
-  it('--kind says what it is where its keys do not', async () => {
+  it('uses --kind if the keys are ambiguous', async () => {
     const file = write('odd.yml', 'alpha: 1\n');
     expect((await check('--config', file)).stdout).to.include('sensitive: is missing');
     expect((await check('--config', file, '--kind', 'llm-eval')).stdout).to.include("unknown key 'alpha'");
     expect((await check('--config', write('llm.yml', SMALL), '--kind', 'pipeline')).code).to.equal(2);
   });
 
-  it('--json has the configuration as a file would have it', async () => {
+  it('prints the configuration in the format of a file with --json', async () => {
     const { stdout } = await check('--config', write('llm.yml', SMALL), '--json');
     const { config, ...rest } = JSON.parse(stdout) as { config: object };
     expect(rest).to.deep.equal({ file: 'llm.yml', kind: 'llm-eval', valid: true, faults: [] });
@@ -79,7 +79,7 @@ describe('evenhand config check of an evaluation', () => {
 });
 
 describe('evenhand config schema --kind llm-eval', () => {
-  it('prints the schema that lies beside the sample configuration', async () => {
+  it('prints the schema stored beside the sample configuration', async () => {
     const { code, stdout } = await runCli(['config', 'schema', '--kind', 'llm-eval']);
     const file = readFileSync(path.join(projectRoot, 'config/llm-eval.schema.json'), 'utf8');
     expect(JSON.parse(stdout)).to.deep.equal(JSON.parse(file));

@@ -14,9 +14,9 @@ async function errorOf(text: string): Promise<ConfigValidationError> {
   return error as ConfigValidationError;
 }
 
-describe('a configuration of an evaluation with one fault', () => {
+describe('a configuration of an evaluation with one problem', () => {
   for (const { title, text, at, key, message, suggestion } of BAD) {
-    it(`tells of ${title}, and where`, async () => {
+    it(`reports ${title}, with its position`, async () => {
       const error = await errorOf(text);
       const faults = error.context['faults'] as ConfigFault[];
       const told = faults.map(({ line, column, ...fault }) => ({ at: `${String(line)}:${String(column)}`, ...fault }));
@@ -25,13 +25,13 @@ describe('a configuration of an evaluation with one fault', () => {
     });
   }
 
-  it('is tried in more than forty ways', () => {
+  it('is tested in more than forty variants', () => {
     expect(BAD.length).to.be.greaterThan(40);
     expect(new Set(BAD.map(({ title }) => title)).size).to.equal(BAD.length);
   });
 });
 
-describe('a configuration of an evaluation with several faults', () => {
+describe('a configuration of an evaluation with several problems', () => {
   it('has one error with all of them, in the order of the text', async () => {
     const text = 'provider: opnai\nrepeat: 3\nprompt_templates: { a: "{gendr}", b: "x }" }\nconcurrency: 100\n';
     const { context } = await errorOf(text);
@@ -45,7 +45,7 @@ describe('a configuration of an evaluation with several faults', () => {
     ]);
   });
 
-  it('is not told that a section is missing which has faults of its own', async () => {
+  it('does not report a section as missing that has problems', async () => {
     const text =
       'evaluators: [counterfactual]\nprompt_templates: { a: "{g}" }\ncounterfactual: { dimensions: { g: [x] } }\n';
     const { context } = await errorOf(text);
@@ -75,7 +75,7 @@ describe('a secret in a configuration', () => {
     ['as a key that is there twice', `? ${secret}\n: 1\n? ${secret}\n: 2\n`, '3:3'],
   ];
   for (const [title, text, at] of texts) {
-    it(`is refused and not told: ${title}`, async () => {
+    it(`is rejected and not shown: ${title}`, async () => {
       const error = await errorOf(text);
       const faults = error.context['faults'] as ConfigFault[];
       expect(faults).to.have.lengthOf(1);
@@ -86,17 +86,17 @@ describe('a secret in a configuration', () => {
     });
   }
 
-  it('is refused with the name of the variable to use', async () => {
+  it('is rejected with the name of the environment variable to use', async () => {
     const variables = { openai: 'OPENAI_API_KEY', anthropic: 'ANTHROPIC_API_KEY', compatible: 'EVENHAND_LLM_API_KEY' };
     for (const [provider, variable] of Object.entries(variables)) {
       const { message } = await errorOf(`provider: ${provider}\napi_key: anything\n`);
       expect(message).to.equal(
-        `c.yml:2:1: api_key: no key belongs in a configuration; keys are read from variables only. Take it out and set the variable ${variable}; a key that others have seen should be revoked.`,
+        `c.yml:2:1: api_key: a configuration must not contain keys; keys are read only from environment variables. Remove it and set the environment variable ${variable}; revoke a key that others have seen.`,
       );
     }
   });
 
-  it('is refused in plain data, too, and in data that hold themselves', () => {
+  it('is rejected in plain data too, and in data that contain themselves', () => {
     const params: Record<string, unknown> = { deep: { token: 'abc' } };
     params['self'] = params;
     expect(() => parseLlmEvalConfig({ promptTemplates: { a: 'x' }, params })).to.throw(/^params\.deep\.token: /);
@@ -117,15 +117,15 @@ describe('a secret in a configuration', () => {
     'bearer',
     'key',
   ]) {
-    it(`has no place under ${key}`, async () => {
+    it(`is not allowed under ${key}`, async () => {
       const { context } = await errorOf(`prompt_templates: { a: x }\n${key}: abc\n`);
       expect((context['faults'] as ConfigFault[]).map(({ message }) => message)).to.deep.equal([
-        `${key}: no key belongs in a configuration; keys are read from variables only`,
+        `${key}: a configuration must not contain keys; keys are read only from environment variables`,
       ]);
     });
   }
 
-  it('is not seen in names that users give, nor in settings about tokens', async () => {
+  it('is not detected in names chosen by users, nor in settings about tokens', async () => {
     const config = await parseLlmEvalConfig(
       'prompt_templates: { token: What is a token?, secret: Keep a secret. }\nparams: { max_tokens: 5, stop_token: x, key_size: 1 }\n',
     );

@@ -44,7 +44,7 @@ allow_small_samples: true
 `;
 
 describe('parseLlmEvalConfig', () => {
-  it('takes a dimension called name where there are no name_pools', () => {
+  it('accepts a dimension called name if there are no name_pools', () => {
     const counterfactual = { template: 'Describe {name}.', dimensions: { name: ['Ada', 'Ben'] } };
     const config = parseLlmEvalConfig({ counterfactual });
     expect(planCounterfactual(config).map(({ group, prompt }) => [group, prompt])).to.deep.equal([
@@ -117,7 +117,7 @@ describe('parseLlmEvalConfig', () => {
     });
   });
 
-  it('takes back what it gave, as it was given and as a file has it', async () => {
+  it('round-trips its result, as parsed and as in a file', async () => {
     const texts = [
       FULL,
       'bbq_path: b.jsonl',
@@ -131,7 +131,7 @@ describe('parseLlmEvalConfig', () => {
     }
   });
 
-  it('has all evaluators that there is material for, unless some are named', () => {
+  it('uses all evaluators with material, unless some are named', () => {
     const counterfactual = { template: 'A {g}', dimensions: { g: ['x', 'y'] } };
     const evaluators = (given: object): string => parseLlmEvalConfig(given).evaluators.join(' ');
     expect(evaluators({ bbq_path: 'b' })).to.equal('stereotype');
@@ -142,14 +142,14 @@ describe('parseLlmEvalConfig', () => {
     expect(evaluators({ counterfactual, evaluators: ['refusal'] })).to.equal('refusal');
   });
 
-  it('needs no name of a model where there is one only', () => {
+  it('requires no model name for providers with only one model', () => {
     const model = (given: object): string => parseLlmEvalConfig({ ...given, bbq_path: 'b' }).model;
     expect(model({})).to.equal('stub');
     expect(model({ provider: 'replay', replay_path: 'a.ndjson' })).to.equal('replay');
     expect(model({ provider: 'anthropic', model: 'claude' })).to.equal('claude');
   });
 
-  it('is frozen, and no part of what was given', () => {
+  it('is frozen, and shares no part with the input', () => {
     const given = { prompt_templates: { a: 'x' }, params: { stop: ['a'] }, evaluators: ['refusal'] };
     const config = parseLlmEvalConfig(given);
     expect(
@@ -159,14 +159,14 @@ describe('parseLlmEvalConfig', () => {
     expect(() => given.evaluators.push('stereotype')).not.to.throw();
   });
 
-  it('refuses data that are no mapping, or hold what JSON has not', () => {
+  it('rejects data that are not a mapping, or contain values that JSON does not support', () => {
     expect(() => parseLlmEvalConfig([])).to.throw(
       ConfigValidationError,
       /must be a mapping of keys; got an empty list/,
     );
     const withFunction = { promptTemplates: { a: 'x' }, params: { f: () => 1 } };
     expect(() => parseLlmEvalConfig(withFunction, 'mine')).to.throw(
-      /^mine: params\.f: must be a text, number or truth value/,
+      /^mine: params\.f: must be a string, number or boolean/,
     );
     const params: Record<string, unknown> = {};
     params['self'] = params;
@@ -180,7 +180,7 @@ describe('parseLlmEvalConfig', () => {
 describe('loadLlmEvalConfig', () => {
   const folder = useTemporaryFolder();
 
-  it('reads a file, and names it where it has faults', async () => {
+  it('reads a file, and names it in errors', async () => {
     const file = path.join(folder(), 'a.yml');
     writeFileSync(file, 'prompt_templates: { a: Hello }\n');
     expect((await loadLlmEvalConfig(file)).promptTemplates).to.deep.equal({ a: 'Hello' });
@@ -189,7 +189,7 @@ describe('loadLlmEvalConfig', () => {
     expect(problem).to.include(`${file}:1:1: unknown key 'prompt_template'. Did you mean 'prompt_templates'?`);
   });
 
-  it('refuses a file that is not there', async () => {
+  it('rejects a missing file', async () => {
     const problem = await loadLlmEvalConfig(path.join(folder(), 'none.yml')).catch(String);
     expect(problem).to.match(/^ConfigValidationError: .*none\.yml: there is no such file\. Check the path\.$/);
   });
@@ -198,16 +198,16 @@ describe('loadLlmEvalConfig', () => {
 describe('config/llm-eval.yml', () => {
   const file = path.join(projectRoot, 'config/llm-eval.yml');
 
-  it('has names enough of each dimension, in whose items nothing differs but that', async () => {
+  it('has enough names for each dimension, with items that differ only in the dimension', async () => {
     const config = await loadLlmEvalConfig(file);
     const plan = planCounterfactual(config, 'counterfactual');
     expect(lintPairs(plan).findings).to.deep.equal([]);
     for (const dimension of ['gender', 'weekday']) {
       const items = new Set(plan.filter((each) => each.dimension === dimension).map((each) => each.item));
-      // 3 templates x 12 names x 2 values of the other dimension; gender is in two more templates.
+      // 3 templates x 12 names x 2 values of the other dimension. Gender is in two more templates.
       expect(items.size, dimension).to.equal(dimension === 'gender' ? 74 : 72);
       const units = new Set(plan.filter((each) => each.dimension === dimension).map((each) => each.unit));
-      // 12 pairs of names and 2 templates; by day each of the 24 names.
+      // 12 pairs of names and 2 templates; by day, each of the 24 names.
       expect(units.size, dimension).to.equal(dimension === 'gender' ? 14 : 24);
     }
     // 3 templates x 12 names x 2 days x 2 genders, 2 templates of 2 genders, 1 without: 149 prompts, twice each.
@@ -215,7 +215,7 @@ describe('config/llm-eval.yml', () => {
     expect(config.maxRequestsPerRun).to.be.greaterThan(298);
   });
 
-  it('asks nobody outside, and costs nothing', async () => {
+  it('sends nothing to a provider, and costs nothing', async () => {
     const { provider, controlDimension } = {
       ...(await loadLlmEvalConfig(file)),
       ...(await loadLlmEvalConfig(file)).counterfactual,
@@ -228,11 +228,11 @@ describe('config/llm-eval.schema.json', () => {
   const text = readFileSync(LLM_EVAL_SCHEMA_FILE, 'utf8');
   const schema = JSON.parse(text) as JsonSchema;
 
-  it('is what its script writes, byte for byte', async () => {
+  it('matches the output of its script byte for byte', async () => {
     expect(text).to.equal(await llmEvalSchemaText());
   });
 
-  it('says what every key means', () => {
+  it('describes every key', () => {
     const properties = schema['properties'] as Record<string, JsonSchema>;
     const inner = (properties['counterfactual'] as { properties: Record<string, JsonSchema> }).properties;
     for (const [key, { description }] of [...Object.entries(properties), ...Object.entries(inner)]) {

@@ -8,7 +8,7 @@ import { buildEstimate, type EstimateInput, type PlannedPart } from '../../../sr
 
 const PRICE = { input: 2, output: 8, asOf: '2026-01-31', source: 'a price list' };
 
-/** `count` requests of the one-token prompt 'word', which take 9 input tokens each with the frame. */
+/** `count` requests of the one-token prompt 'word', which has 9 input tokens with the frame. */
 function requests(first: number, count: number, cached = 0) {
   return Array.from({ length: count }, (_, index) => ({
     key: `key-${String(first + index).padStart(4, '0')}`,
@@ -22,7 +22,7 @@ function part(template: string, first: number, count: number, cached = 0): Plann
   return { evaluator: 'refusal', template, requests: requests(first, count, cached) };
 }
 
-/** The parts with what is asked for before marked as shared. */
+/** Marks requests of earlier parts as shared. */
 function marked(parts: readonly PlannedPart[]): PlannedPart[] {
   const seen = new Set<string>();
   return parts.map((each) => ({
@@ -40,7 +40,7 @@ function estimate(parts: readonly PlannedPart[], more: Partial<EstimateInput> = 
 }
 
 describe('buildEstimate', () => {
-  it('an answer that two parts need is asked for once', () => {
+  it('requests an answer that two parts need only once', () => {
     const { requestCount, cachedCount, breakdown } = estimate([part('a', 0, 10, 2), part('b', 5, 10)]);
     expect({ requestCount, cachedCount }).to.deep.equal({ requestCount: 13, cachedCount: 2 });
     expect(breakdown.map(({ planned, shared, cached, requests }) => [planned, shared, cached, requests])).to.deep.equal(
@@ -51,7 +51,7 @@ describe('buildEstimate', () => {
     );
   });
 
-  it('the parts add up to the whole', () => {
+  it('sums the parts to the totals', () => {
     const result = estimate([part('a', 0, 10, 2), part('b', 5, 10), part('bbq race', 100, 7)]);
     const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
     expect(sum(result.breakdown.map(({ requests }) => requests))).to.equal(result.requestCount);
@@ -63,7 +63,7 @@ describe('buildEstimate', () => {
     }
   });
 
-  it('input: 8 tokens for the frame, the prompt, and the system prompt', () => {
+  it('counts 8 tokens for the frame, plus the prompt and the system prompt', () => {
     expect(estimate([part('a', 0, 10)]).estimatedInputTokens).to.equal(90);
     expect(estimate([part('a', 0, 10)], { systemPrompt: 'be kind' }).estimatedInputTokens).to.equal(110);
   });
@@ -102,7 +102,7 @@ describe('buildEstimate', () => {
     }
   });
 
-  it('cost: input and output at their prices, end by end', () => {
+  it('computes the cost of input and output at their prices, for each bound of the range', () => {
     // 100 requests: 900 tokens in; 10,000, 20,000 or 25,600 out.
     const cost = estimate([part('a', 0, 100)]).estimatedCostUsd;
     expect(cost?.low).to.be.closeTo(0.0818, 1e-12);
@@ -110,14 +110,14 @@ describe('buildEstimate', () => {
     expect(cost?.ceiling).to.be.closeTo(0.2066, 1e-12);
   });
 
-  it('an unknown price gives an unknown cost, never 0', () => {
+  it('returns an unknown cost, never 0, for an unknown price', () => {
     const result = estimate([part('a', 0, 100)], { price: null });
     expect(result.estimatedCostUsd).to.equal(null);
     expect(result.price).to.equal(null);
-    expect(result.toMarkdown()).to.include('Give `prices` in the configuration').and.not.include('$');
+    expect(result.toMarkdown()).to.include('Set `prices` in the configuration').and.not.include('$');
   });
 
-  it('the digest is of the sorted keys to be sent, whatever their order and parts', () => {
+  it('computes the digest of the sorted keys to be sent, independent of their order and parts', () => {
     const keys = ['key-0002', 'key-0003', 'key-0004'];
     const digest = createHash('sha256').update(keys.join('\n')).digest('hex');
     expect(estimate([part('a', 0, 5, 2)]).planDigest).to.equal(digest);
@@ -127,14 +127,14 @@ describe('buildEstimate', () => {
     expect(estimate([part('a', 0, 5, 1)]).planDigest).to.not.equal(digest);
   });
 
-  it('no parts: nothing, and a page that says so', () => {
+  it('returns zeros for a plan without parts, and the page says so', () => {
     const result = estimate([]);
     expect(result).to.include({ requestCount: 0, cachedCount: 0, estimatedInputTokens: 0 });
     expect(result.estimatedCostUsd).to.deep.equal({ low: 0, expected: 0, ceiling: 0 });
     expect(result.toMarkdown()).to.include('No request would be sent to a-model; 0 answers are known already.');
   });
 
-  it('is frozen to its ends', () => {
+  it('is deeply frozen', () => {
     const result = estimate([part('a', 0, 5)]);
     const inner = [
       result.breakdown,
@@ -147,13 +147,13 @@ describe('buildEstimate', () => {
   });
 
   for (const maxTokens of [0, 1.5, NaN, Infinity, -1]) {
-    it(`max_tokens of ${maxTokens} is refused`, () => {
+    it(`rejects max_tokens of ${maxTokens}`, () => {
       expect(() => estimate([], { maxTokens })).to.throw(ValueError, 'The maxTokens parameter must be');
     });
   }
 });
 
-describe('what the limits of a run would stop', () => {
+describe('limits of a run', () => {
   // 864 requests: 7,776 tokens in; 86,400, 172,800 or 221,184 out; $0.70675, $1.39795, $1.78502.
   const cases: readonly (readonly [string, EstimateInput['limits'], readonly string[]])[] = [
     ['no limits', {}, []],
@@ -173,7 +173,7 @@ describe('what the limits of a run would stop', () => {
     [
       'cost between what is expected and the ceiling',
       { maxCostUsd: 1.5 },
-      ['max_cost_usd $1.50 may stop the run: at most it takes $1.79, and $1.40 is expected.'],
+      ['max_cost_usd $1.50 may stop the run: it uses at most $1.79; $1.40 is expected.'],
     ],
     [
       'cost below what is expected',
@@ -183,7 +183,7 @@ describe('what the limits of a run would stop', () => {
     [
       'minutes that allow 0.28 s a request',
       { maxMinutes: 1, concurrency: 4 },
-      ['max_minutes 1 stops the run before its end where a request takes more than 0.28 s (concurrency 4).'],
+      ['max_minutes 1 stops the run early if a request takes more than 0.28 s (concurrency 4).'],
     ],
   ];
   for (const [title, limits, expected] of cases) {
@@ -192,21 +192,21 @@ describe('what the limits of a run would stop', () => {
     });
   }
 
-  it('a limit of cost without a price cannot be kept to, and says so', () => {
+  it('reports that a cost limit without a price cannot be enforced', () => {
     const { limits } = estimate([part('a', 0, 10)], { price: null, limits: { maxCostUsd: 1 } });
     expect(limits).to.deep.equal([
-      'max_cost_usd $1.00 cannot be kept to: the price of the model is not known. Give prices in the configuration.',
+      'max_cost_usd $1.00 cannot be enforced: the price of the model is unknown. Set prices in the configuration.',
     ]);
   });
 
-  it('stops nothing where nothing is sent', () => {
+  it('reports no limit if nothing is sent', () => {
     const { limits } = estimate([part('a', 0, 10, 10)], { price: null, limits: { maxCostUsd: 0, maxMinutes: 0 } });
     expect(limits).to.deep.equal([]);
   });
 });
 
-describe('the page of a dry run', () => {
-  it('says what would be sent, by part, what it takes, its price and what stops it', () => {
+describe('dryRunMarkdown', () => {
+  it('shows the requests by part, their tokens, the price, and the limits', () => {
     const page = estimate([part('letter', 0, 864, 64), part('bbq_race', 800, 100)], {
       limits: { maxRequestsPerRun: 100 },
     }).toMarkdown();
@@ -221,12 +221,12 @@ describe('the page of a dry run', () => {
     expect(page).to.include('- `max_requests_per_run` 100 stops after 100 of 836 requests.');
   });
 
-  it('shows names from the configuration as they are', () => {
+  it('shows names from the configuration unchanged', () => {
     const page = estimate([part('a|b\n# c', 0, 1)], { model: 'x<script>' }).toMarkdown();
     expect(page).to.include('a\\|b # c').and.include('x\\<script\\>');
   });
 
-  it('costs nothing where nothing is sent to a provider', () => {
+  it('reports no cost if nothing is sent to a provider', () => {
     const price = { input: 0, output: 0, asOf: 'always', source: 'nothing is sent to a provider' };
     expect(estimate([part('a', 0, 1)], { price }).toMarkdown()).to.include(
       'It costs nothing: nothing is sent to a provider.',
@@ -235,7 +235,7 @@ describe('the page of a dry run', () => {
 });
 
 describe('dryRunToJson', () => {
-  it('is the estimate in snake_case, and survives JSON', () => {
+  it('converts the estimate to snake_case and survives JSON', () => {
     const result = estimate([part('a', 0, 10, 4)], { limits: { maxRequestsPerRun: 1 } });
     const json = dryRunToJson(result);
     expect(JSON.parse(JSON.stringify(json))).to.deep.equal(json);
@@ -265,7 +265,7 @@ describe('dryRunToJson', () => {
     });
   });
 
-  it('has null for what is not known', () => {
+  it('has null for unknown values', () => {
     const json = dryRunToJson(estimate([], { price: null }));
     expect(json).to.include({ price: null, estimated_cost_usd: null });
   });

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { estimateTokens } from '../../../src/llm-evals/dry-run/estimate-tokens.ts';
 import { describeWithReference, referencePath } from '../../helpers/reference.ts';
 
-/** Sentences with their tokens in o200k_base, counted with the npm package gpt-tokenizer 4.0.0. */
+/** Sentences with their token counts in o200k_base, by the npm package gpt-tokenizer 4.0.0. */
 const COUNTED: readonly (readonly [language: string, tokens: number, text: string])[] = [
   [
     'German',
@@ -38,7 +38,7 @@ const COUNTED: readonly (readonly [language: string, tokens: number, text: strin
 ];
 
 describe('estimateTokens', () => {
-  it('an empty text has no tokens, and any other has a whole number of them', () => {
+  it('returns 0 for an empty text, and a positive whole number for any other', () => {
     expect(estimateTokens('')).to.equal(0);
     for (const text of ['a', ' ', '7', '\n', '?', '语', 'и', '\u{1f600}', '\u0000', '\ud800']) {
       expect(estimateTokens(text), JSON.stringify(text)).to.satisfy((tokens: number) => Number.isInteger(tokens));
@@ -48,30 +48,30 @@ describe('estimateTokens', () => {
   });
 
   for (const [language, tokens, text] of COUNTED) {
-    it(`${language}: between 10% too few and 50% too many tokens`, () => {
+    it(`estimates ${language} between 10% too low and 50% too high`, () => {
       expect(estimateTokens(text)).to.be.within(0.9 * tokens, 1.5 * tokens);
     });
   }
 
-  it('a longer text never has fewer tokens', () => {
+  it('never decreases for a longer text', () => {
     const [, , text] = COUNTED[1] ?? ['', 0, ''];
     const lengths = Array.from({ length: 10 }, (_, count) => estimateTokens(`${text} `.repeat(count)));
     expect(lengths).to.deep.equal([...lengths].sort((a, b) => a - b));
   });
 
-  it('reads a long text in time that grows with its length', function () {
+  it('takes linear time for a long text', function () {
     this.timeout(5000);
     expect(estimateTokens('a'.repeat(1_000_000))).to.be.greaterThan(100_000);
     expect(estimateTokens('\n \n'.repeat(300_000))).to.be.greaterThan(0);
   });
 });
 
-/** Token counts in o200k_base by gpt-tokenizer 4.0.0 of all prompts together. */
+/** The token counts of all prompts together in o200k_base, by gpt-tokenizer 4.0.0. */
 const BBQ_TOKENS = 62_606;
 const WINOGENDER_TOKENS = 1984;
 
 describeWithReference('estimateTokens against a tokenizer', () => {
-  it('864 BBQ prompts: up to 10% too many', () => {
+  it('estimates 864 BBQ prompts at most 10% too high', () => {
     const total = lines('bbq_sexual_orientation.jsonl')
       .map((line) => JSON.parse(line) as Record<'question' | 'ans0' | 'ans1' | 'ans2' | 'context', string>)
       .map(({ question, ans0, ans1, ans2, context }) =>
@@ -81,7 +81,7 @@ describeWithReference('estimateTokens against a tokenizer', () => {
     expect(total / BBQ_TOKENS).to.be.within(1, 1.1);
   });
 
-  it('120 Winogender sentences: up to 10% too many', () => {
+  it('estimates 120 Winogender sentences at most 10% too high', () => {
     const total = lines('winogender_templates.tsv')
       .slice(1)
       .map((line) => {

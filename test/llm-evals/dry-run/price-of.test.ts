@@ -5,7 +5,7 @@ import { costOf, MODEL_PRICES, priceOf } from '../../../src/llm-evals/dry-run/mo
 const prices = {};
 
 describe('priceOf', () => {
-  /** As the makers' price pages had them in 2025 and 2026. */
+  /** Prices from the providers' price pages in 2025 and 2026. */
   const listed = [
     ['openai', 'gpt-4o', 2.5, 10],
     ['openai', 'gpt-4o-2024-08-06', 2.5, 10],
@@ -17,7 +17,7 @@ describe('priceOf', () => {
     ['anthropic', 'claude-haiku-4-5', 1, 5],
   ] as const;
   for (const [provider, model, input, output] of listed) {
-    it(`${model} has its list price, with its day and source`, () => {
+    it(`returns the list price of ${model}, with its date and source`, () => {
       const price = priceOf({ provider, model, prices });
       expect(price).to.include({ input, output });
       expect(price?.asOf).to.match(/^20\d\d-\d\d-\d\d$/);
@@ -35,12 +35,12 @@ describe('priceOf', () => {
     ['compatible', 'gpt-4o'],
   ] as const;
   for (const [provider, model] of unknown) {
-    it(`'${model}' of ${provider} is unknown, and not free`, () => {
+    it(`returns null, not 0, for '${model}' of ${provider}`, () => {
       expect(priceOf({ provider, model, prices })).to.equal(null);
     });
   }
 
-  it('the configuration comes first, also for a compatible server', () => {
+  it('uses the configured price first, also for a compatible server', () => {
     const own = { 'gpt-4o': { input: 7, output: 8, asOf: '2026-01-31' } };
     for (const provider of ['openai', 'compatible'] as const) {
       expect(priceOf({ provider, model: 'gpt-4o', prices: own })).to.deep.equal({
@@ -50,13 +50,13 @@ describe('priceOf', () => {
     }
   });
 
-  it('local and replay cost nothing, whatever the model', () => {
+  it('returns 0 for local and replay, with any model', () => {
     for (const provider of ['local', 'replay'] as const) {
       expect(priceOf({ provider, model: 'anything', prices })).to.include({ input: 0, output: 0 });
     }
   });
 
-  it('output costs more than input in every row, and no price is 0', () => {
+  it('lists output prices above input prices, and no price of 0', () => {
     for (const table of Object.values(MODEL_PRICES)) {
       for (const [model, price] of table) {
         expect(price.input, model).to.be.greaterThan(0);
@@ -67,12 +67,12 @@ describe('priceOf', () => {
 });
 
 describe('costOf', () => {
-  it('a million tokens of each cost the two prices', () => {
+  it('adds the two prices for a million tokens of each', () => {
     expect(costOf({ input: 2.5, output: 10 }, 1_000_000, 1_000_000)).to.equal(12.5);
     expect(costOf({ input: 2, output: 8 }, 500, 250)).to.equal(0.003);
   });
 
-  it('an unknown price gives an unknown cost', () => {
+  it('returns an unknown cost for an unknown price', () => {
     expect(costOf(null, 0, 0)).to.equal(null);
   });
 });

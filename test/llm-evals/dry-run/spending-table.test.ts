@@ -21,30 +21,30 @@ const actual = {
 describe('spendingTable', () => {
   const rowsOf = (rows: ReturnType<typeof spendingTable>) => rows.map((row) => [row.name, row.planned, row.actual]);
 
-  it('puts planned beside actual, and leaves out what did not happen', () => {
+  it('shows planned beside actual, and omits quantities of 0', () => {
     expect(rowsOf(spendingTable(planned, actual))).to.deep.equal([
       ['Requests', '864', '870'],
       ['Input tokens', '67,072', '62,606'],
       ['Output tokens', '172,800', '9,504'],
       ['Cost', '$0.11', '$0.0015'],
       ['Answers', '', '864'],
-      ['Known before', '', '12'],
-      ['Sent again after a fault', '', '6'],
+      ['Already known', '', '12'],
+      ['Retries', '', '6'],
       ['Seconds', '', '431'],
     ]);
   });
 
-  it('an unknown cost is unknown, and not 0', () => {
+  it('shows an unknown cost as unknown, not as 0', () => {
     const [, , , cost] = rowsOf(spendingTable({ ...planned, costUsd: null }, { ...actual, costUsd: null }));
     expect(cost).to.deep.equal(['Cost', 'unknown', 'unknown']);
   });
 
-  it('faults, prompts not sent and uncounted answers have their rows', () => {
+  it('has rows for retries, unsent prompts and uncounted answers', () => {
     const names = spendingTable(planned, { ...actual, retries: 0, failed: 1, notSent: 2, uncounted: 3 }).map(
       ({ name }) => name,
     );
     expect(names).to.include.members(['Failed', 'Not sent', 'Answers with estimated tokens']);
-    expect(names).to.not.include('Sent again after a fault');
+    expect(names).to.not.include('Retries');
   });
 });
 
@@ -58,7 +58,7 @@ describe('usdText', () => {
     [1234567.8, '$1,234,567.80'],
   ];
   for (const [value, text] of cases) {
-    it(`${value} is ${text}`, () => {
+    it(`formats ${value} as ${text}`, () => {
       expect(usdText(value)).to.equal(text);
     });
   }

@@ -4,7 +4,7 @@ import { CounterfactualFairnessEvaluator } from '../../../src/llm-evals/evaluato
 import type { LlmMetricResult } from '../../../src/llm-evals/scoring/llm-metric-result.ts';
 import { answersOf, transcript } from '../../helpers/llm-transcripts.ts';
 
-/** VADER's compound scores by the reference (vaderSentiment 3.3.2), of texts of the shared vectors. */
+/** VADER's compound scores from the reference (vaderSentiment 3.3.2), for texts of the shared vectors. */
 const BRILLIANT = { text: 'She is a brilliant and caring doctor.', compound: 0.7906 };
 const LAZY = { text: 'He is a lazy and unreliable worker.', compound: -0.3612 };
 const REJECTED = { text: 'The candidate was rejected without reason.', compound: -0.5106 };
@@ -18,7 +18,7 @@ function score(transcripts: Parameters<CounterfactualFairnessEvaluator['score']>
 const repeated = <T>(count: number, row: T): T[] => Array<T>(count).fill(row);
 
 describe('CounterfactualFairnessEvaluator', () => {
-  it('takes the mean over items of the difference of mean sentiments, first value minus second', () => {
+  it('averages the difference of mean sentiments over items, first value minus second', () => {
     const results = score(
       answersOf([
         ...repeated(3, { woman: [BRILLIANT.text, GOOD.text], man: [GOOD.text, GOOD.text] }),
@@ -30,7 +30,7 @@ describe('CounterfactualFairnessEvaluator', () => {
     const gap = results.get('sentiment_gap.gender');
     expect(gap?.value).to.be.closeTo((a + b) / 2, 1e-12);
     expect(gap?.n).to.equal(6);
-    // All six differences are above 0: 2 of 64 sign patterns are as far from 0.
+    // All six differences are above 0: 2 of 64 sign patterns are at least as far from 0.
     expect(gap?.pValue).to.equal(2 / 64);
     // Student's t with five degrees of freedom: 2.5705818 (tables).
     const half = 2.5705818356 * Math.sqrt((6 * ((a - b) / 2) ** 2) / 5 / 6);
@@ -43,12 +43,12 @@ describe('CounterfactualFairnessEvaluator', () => {
     expect(results.get('length_gap.gender')?.value).to.be.closeTo(((3 * (7 - 4)) / 2 + (3 * (4 - 7)) / 2) / 6, 1e-12);
   });
 
-  it('tells divergence from noise: answers that differ as much within a group have no excess', () => {
+  it('distinguishes divergence from noise: answers that differ as much within a group have no excess', () => {
     const texts = [BRILLIANT.text, LAZY.text];
     const alike = score(answersOf(repeated(8, { woman: texts, man: texts })));
     for (const metric of ['rouge_l_excess', 'bleu_excess', 'jaccard_excess', 'sentiment_excess']) {
       const result = alike.get(`${metric}.gender`);
-      // Between: half of the pairs are the same text, half differ; within: the one pair differs.
+      // Between values, half of the pairs are the same text and half differ; within a value, the one pair differs.
       expect(result?.value, metric).to.be.below(0);
       expect(result?.pValue, metric).to.be.above(0.5);
     }
@@ -69,7 +69,7 @@ describe('CounterfactualFairnessEvaluator', () => {
     expect(apart.get('sentiment_distance.gender')?.value).to.be.closeTo((b + g - l - r) / 2, 1e-12);
   });
 
-  describe('finds the decision gap of a model that hires 1 of 10 women and 9 of 10 men, whatever form it answers in', () => {
+  describe('finds the decision gap of a model that hires 1 of 10 women and 9 of 10 men, for any form of answer', () => {
     const FORMS: Readonly<Record<string, (isHired: boolean) => string>> = {
       label: (isHired) => `Hire: ${isHired ? 'Yes' : 'No'}`,
       'label with a hint': (isHired) => `Hire (yes/no): ${isHired ? 'yes' : 'no'}`,
@@ -96,44 +96,47 @@ describe('CounterfactualFairnessEvaluator', () => {
     }
   });
 
-  it('has the null of every metric on its own scale: an excess beside what excesses are without an effect', () => {
-    // Two answers each: of the 6 deals of an item's answers a, b | c, d two keep the pairs. With distances of 1 between
-    // different texts the excess of a deal that keeps pairs of equal texts is 1, of the 4 others (1/2) - 1 = -1/2.
+  it('has the null of every metric on its own scale: for an excess, the excess without an effect', () => {
+    // Two answers each: of the 6 assignments of an item's answers a, b | c, d, two keep the pairs. With distances of 1
+    // between different texts, the excess of an assignment that keeps pairs of equal texts is 1, and of the 4 others
+    // (1/2) - 1 = -1/2.
     const rows = repeated(40, { woman: ['red red', 'red red'], man: ['blue blue', 'blue blue'] });
     const varied = rows.map((row, index) =>
       index < 10 ? { woman: ['red red', 'blue blue'], man: ['red red', 'blue blue'] } : row,
     );
     const excess = score(answersOf(varied)).get('jaccard_excess.gender');
-    // 10 of 40 items are mixed already, which changes none of their deals: each item has mean 0 and variance 1/2.
+    // 10 of 40 items are already mixed, which changes none of their assignments: each item has mean 0 and variance 1/2.
     expect(excess?.nullMean).to.be.closeTo(0, 0.01);
     // The mean of 40 such numbers: 1.645 sqrt(1 / 2 / 40) = 0.184, in steps of 1.5 / 40.
     expect(excess?.nullQuantile).to.be.closeTo(0.184, 0.03);
     expect(excess?.toJSON()).to.include({ null_mean: excess?.nullMean, null_quantile_95: excess?.nullQuantile });
-    // The noise floor is the mean distance of two answers of one value: half of each mixed item's pairs, none of others'.
+    // The noise floor is the mean distance of two answers to one value: half of each mixed item's pairs, and none of
+    // the others'.
     expect(excess?.noiseFloor).to.be.closeTo(10 / 40, 1e-12);
     const gap = score(answersOf(repeated(6, { woman: [BRILLIANT.text, GOOD.text], man: [LAZY.text, REJECTED.text] }).map((row, index) => (index % 2 === 0 ? row : { woman: row.man, man: row.woman })))).get('sentiment_gap.gender'); // prettier-ignore
-    // A gap's size without an effect: its mean is the noise floor, and Student's t (2.5706 with 5 degrees) times the standard error lies above 95%.
+    // The size of a gap without an effect: its mean is the noise floor, and Student's t (2.5706 with 5 degrees) times
+    // the standard error is its 95th percentile.
     expect(gap?.nullMean).to.equal(gap?.noiseFloor);
     expect(gap?.nullQuantile).to.be.closeTo(2.5705818356 * (gap?.standardError ?? NaN), 1e-8);
     const distance = score(answersOf(rows)).get('sentiment_distance.gender');
     expect([distance?.nullMean, distance?.nullQuantile]).to.deep.equal([0, 0]);
   });
 
-  it('takes answers that are the same whenever a prompt is asked for no noise floor', () => {
+  it('has no noise floor if the repeated answers to a prompt are identical', () => {
     const same = answersOf(repeated(8, { woman: [GOOD.text, GOOD.text], man: [LAZY.text, LAZY.text] }));
     expect(score(same).get('rouge_l_excess.gender')?.undefinedReason).to.match(/always the same/);
   });
 
-  it('weighs answers alike in the distance of distributions, however many each value has', () => {
+  it('weights answers equally in the distance of distributions, for any number per value', () => {
     const rows = repeated(6, { woman: [GOOD.text, LAZY.text, GOOD.text, LAZY.text], man: [GOOD.text, GOOD.text] });
-    // Half of the one distribution lies lower by the difference of the two texts.
+    // Half of one distribution is lower by the difference of the two texts.
     const distance = score(answersOf(rows)).get('sentiment_distance.gender');
     expect(distance?.value).to.be.closeTo((GOOD.compound - LAZY.compound) / 2, 1e-12);
-    // Items that are all alike say nothing of how it varies.
+    // Identical items do not show how much the distance varies.
     expect(distance?.ci).to.equal(null);
   });
 
-  it('has no noise floor for prompts asked once, unless a control dimension gives one', () => {
+  it('has no noise floor for prompts asked once, unless a control dimension provides one', () => {
     const once = answersOf(repeated(6, { woman: [BRILLIANT.text], man: [GOOD.text] }));
     expect(score(once).get('rouge_l_excess.gender')?.undefinedReason).to.match(
       /no noise floor.*repeats.*control_dimension/,
@@ -149,11 +152,11 @@ describe('CounterfactualFairnessEvaluator', () => {
     expect(excess?.value).to.be.closeTo(BRILLIANT.compound - GOOD.compound - noise, 1e-12);
     expect(results.get('sentiment_gap.day')?.adjustment).to.match(/of the control$/);
     expect(results.get('sentiment_gap.day')?.warnings.join()).to.match(/control/);
-    // Only what is no control is counted: 3 gaps with a p value (no decisions), the distance, 4 excesses.
+    // Only non-control metrics are counted: 3 gaps with a p-value (no decisions), the distance, 4 excesses.
     expect(results.get('sentiment_gap.gender')?.adjustment).to.match(/over 8 tests/);
   });
 
-  it('is undefined of fewer items than min_group_size, and says so of few that are allowed', () => {
+  it('is undefined for fewer items than min_group_size, and warns if few items are allowed', () => {
     const few = answersOf(repeated(3, { woman: [GOOD.text], man: [LAZY.text] }));
     const gap = score(few).get('sentiment_gap.gender');
     expect(gap?.value).to.be.NaN;
@@ -163,7 +166,7 @@ describe('CounterfactualFairnessEvaluator', () => {
     expect(allowed?.warnings.join()).to.match(/Only 3 independent items/);
   });
 
-  it('takes the largest pair of three values, with a p value for all three', () => {
+  it('takes the largest pair of three values, with a p-value for all three', () => {
     const rows = repeated(6, { a: [GOOD.text], b: [LAZY.text], c: [BRILLIANT.text] });
     const gap = score(answersOf(rows)).get('sentiment_gap.gender');
     expect(gap?.value).to.be.closeTo(LAZY.compound - BRILLIANT.compound, 1e-12);
@@ -172,7 +175,7 @@ describe('CounterfactualFairnessEvaluator', () => {
     expect(gap?.pValueMethod).to.match(/bonferroni over 3 pairs/);
   });
 
-  it('counts what was not answered, by reason, and compares the rest', () => {
+  it('counts missing answers by reason, and compares the rest', () => {
     const rows = answersOf(repeated(6, { woman: [GOOD.text], man: [LAZY.text] }));
     const missing = [
       transcript({ item: 'item 7', group: 'woman', text: null }),
@@ -186,7 +189,7 @@ describe('CounterfactualFairnessEvaluator', () => {
     expect(gap?.nPerGroup).to.deep.equal({ woman: 6, man: 6 });
   });
 
-  it('compares decisions only where answers begin with one', () => {
+  it('compares decisions only if answers begin with one', () => {
     const rows = answersOf(repeated(6, { woman: ['Yes, hire.', 'Let me think.'], man: ['No.', 'Rejected.'] }));
     const gap = score(rows).get('decision_gap.gender');
     expect(gap?.value).to.equal(1);
@@ -197,7 +200,7 @@ describe('CounterfactualFairnessEvaluator', () => {
     );
   });
 
-  it('counts items of one unit once: six units however often they are crossed', () => {
+  it('counts items of one unit once: six units for any number of crossings', () => {
     const rows = [0, 1, 2, 3, 4, 5].flatMap((unit) =>
       ['Tuesday', 'Thursday', 'Friday'].flatMap((day) =>
         [
@@ -208,11 +211,11 @@ describe('CounterfactualFairnessEvaluator', () => {
     );
     const gap = score(rows).get('sentiment_gap.gender');
     expect(gap?.n).to.equal(6);
-    // Three of six differ, all to one side: 2 x 8 of 64 sign patterns are as far from 0.
+    // Three of six differ, all in one direction: 2 x 8 of 64 sign patterns are at least as far from 0.
     expect(gap?.pValue).to.equal(16 / 64);
   });
 
-  it('compares names of two groups with names of one: echoes of a name, and she for he, are no difference', () => {
+  it('compares names of two groups with names of one: a repeated name, or she for he, is not a difference', () => {
     const names = {
       woman: ['Ada', 'Eve', 'Ida', 'Mia', 'Zoe', 'Amy'],
       man: ['Ben', 'Dan', 'Ian', 'Max', 'Tom', 'Leo'],
@@ -236,14 +239,14 @@ describe('CounterfactualFairnessEvaluator', () => {
     expect(echo.get('sentiment_gap.gender')?.value).to.equal(0);
     const noisy = ['red', 'blue', 'green', 'black', 'white', 'grey'];
     const same = score(rows((name, group) => `A ${noisy[names[group as 'man'].indexOf(name)] ?? ''} answer.`));
-    // Other names of one group are answered as differently as names of the other.
+    // Answers about other names of one group differ as much as those about names of the other group.
     expect(same.get('jaccard_excess.gender')?.pValue).to.be.above(0.3);
     const apart = score(rows((_, group) => (group === 'man' ? LAZY.text : GOOD.text)));
     expect(apart.get('jaccard_excess.gender')?.pValue).to.be.below(0.01);
     expect(apart.get('jaccard_excess.gender')?.pValueMethod).to.match(/permutation of the names/);
   });
 
-  it('hears no sentiment in a name', () => {
+  it('finds no sentiment in a name', () => {
     const rows = ['Joy', 'Grace', 'Faith', 'Hope', 'Glory', 'Merry'].map((name, place) =>
       transcript({ item: String(place), group: 'woman', details: { name }, key: '', text: `${name} was there then.` }),
     );
@@ -256,7 +259,7 @@ describe('CounterfactualFairnessEvaluator', () => {
     expect(score([...rows, ...others]).get('sentiment_gap.gender')?.value).to.equal(0);
   });
 
-  it('says where no answers whatever could have shown an effect', () => {
+  it('warns if no possible answers could show an effect', () => {
     const gap = score(answersOf(repeated(5, { woman: [GOOD.text, LAZY.text], man: [LAZY.text, GOOD.text] }))).get(
       'length_gap.gender',
     );
@@ -265,9 +268,9 @@ describe('CounterfactualFairnessEvaluator', () => {
     expect(gap?.warnings.join()).to.match(/Too few independent items/);
   });
 
-  it('says nothing of nothing', () => {
+  it('is undefined without answers, and without answers to two values', () => {
     expect(score([]).size).to.equal(0);
     const one = score(answersOf(repeated(6, { woman: [GOOD.text] })));
-    expect(one.get('sentiment_gap.gender')?.undefinedReason).to.match(/one value only/);
+    expect(one.get('sentiment_gap.gender')?.undefinedReason).to.match(/only one value has answers/);
   });
 });

@@ -13,7 +13,7 @@ function score(transcripts: Parameters<RefusalRateEvaluator['score']>[0], option
 }
 
 describe('RefusalRateEvaluator', () => {
-  it('gives shares of all answers, unclear ones among them', () => {
+  it('returns shares of all answers, including unclear ones', () => {
     const texts = [FULL, FULL, PARTIAL, NONE, NONE, NONE, UNCLEAR, ''];
     const results = score(texts.map((text, index) => transcript({ item: `item ${String(index)}`, text })));
     expect(results.get('refusal_rate')?.value).to.equal(2 / 8);
@@ -23,7 +23,7 @@ describe('RefusalRateEvaluator', () => {
     expect(results.get('refusal_rate')?.ci?.[1]).to.be.closeTo(0.5907, 5e-5);
   });
 
-  it('compares values of a dimension item by item', () => {
+  it('compares values of a dimension within items', () => {
     const rows = [
       ...Array<Record<string, string[]>>(6).fill({ woman: [FULL], man: [NONE] }),
       ...Array<Record<string, string[]>>(2).fill({ woman: [NONE], man: [FULL] }),
@@ -31,7 +31,8 @@ describe('RefusalRateEvaluator', () => {
     ];
     const gap = score(answersOf(rows)).get('refusal_rate_difference.gender');
     expect(gap?.value).to.be.closeTo(4 / 20, 1e-12);
-    // Of eight items that differ six go one way: 2 x (28 + 8 + 1) / 256 sign patterns are as far from 0.
+    // Of eight items that differ, six go in one direction: 2 x (28 + 8 + 1) / 256 sign patterns are at least as far
+    // from 0.
     expect(gap?.pValue).to.be.closeTo(74 / 256, 0.03);
     const [p12, p21] = [7 / 22, 3 / 22];
     const margin = 1.959963984540054 * Math.sqrt((p12 + p21 - (p12 - p21) ** 2) / 22);
@@ -45,14 +46,14 @@ describe('RefusalRateEvaluator', () => {
     expect(gap?.perGroup['man']?.['unclear_rate']).to.equal(12 / 20);
   });
 
-  it("believes the provider's own flag", () => {
+  it('follows the refusal flag of the provider', () => {
     const results = score(
       Array.from({ length: 5 }, (_, index) => transcript({ item: `i${String(index)}`, text: 'Hm.', isRefusal: true })),
     );
     expect(results.get('refusal_rate')?.value).to.equal(1);
   });
 
-  it('counts a prompt once, however often it is asked', () => {
+  it('counts a prompt once, for any number of repeats', () => {
     const asked = [FULL, NONE, NONE, NONE].map((text, repeat) => transcript({ item: 'a', repeat, text }));
     const others = ['b', 'c', 'd', 'e'].map((item) => transcript({ item, text: FULL }));
     const rate = score([...asked, ...others]).get('refusal_rate');
@@ -60,7 +61,7 @@ describe('RefusalRateEvaluator', () => {
     expect(rate?.n).to.equal(5);
   });
 
-  it('is undefined of too few prompts, and of none', () => {
+  it('is undefined for too few prompts, and for none', () => {
     expect(score([transcript({ text: FULL })]).get('refusal_rate')?.undefinedReason).to.match(
       /1 prompt was answered, fewer than 5/,
     );

@@ -38,7 +38,7 @@ const CONFIG: LLMEvalConfig = {
   allowSmallSamples: false,
 };
 
-/** A transcript with the text that a function gives to its prompt, or the kind of fault in a list. */
+/** A transcript with the text that a function returns for its prompt, or the kind of error in a list. */
 function answer(
   planned: readonly PlannedPrompt[],
   textOf: (prompt: PlannedPrompt) => string | ['not_sent' | 'server'],
@@ -66,14 +66,14 @@ function byKey(results: readonly LlmMetricResult[]): Record<string, LlmMetricRes
   return Object.fromEntries(results.map((result) => [result.key, result]));
 }
 
-/** What a line of the published answers holds of what is needed. */
+/** The needed columns of a line of the published answers. */
 type PublishedRow = Readonly<Record<string, string>> & {
   readonly label: number;
   readonly answer_info: Readonly<Record<string, readonly string[]>>;
   readonly additional_metadata: { readonly stereotyped_groups: readonly string[] };
 };
 
-/** The metrics by the definitions of the paper, from the published columns alone. */
+/** Computes the metrics by the definitions of the paper, from the published columns alone. */
 function publishedScores(path: string, format: string, condition: string) {
   const plain = (text = '') => text.trim().toLowerCase().replace(/\.$/, '');
   const rows = readFileSync(path, 'utf8')
@@ -125,13 +125,13 @@ describe('StereotypeAssociationEvaluator', () => {
       ['qonly', 'ambig', 'ambiguous', 76.6, 7.6],
     ] as const;
     for (const [format, condition, name, accuracy, bias] of published) {
-      it(`gives the accuracy and the bias of ${name} items in ${format} that the paper has`, () => {
+      it(`reproduces the paper's accuracy and bias of ${name} items in ${format}`, () => {
         const own = publishedScores(path(), format, condition);
         const measuredAccuracy = results[`bbq_accuracy_${name}.${format}`];
         const measuredBias = results[`bbq_bias_${name}.${format}`];
         expect(measuredAccuracy?.value).to.be.closeTo(own.accuracy, 1e-12);
         expect(measuredBias?.value).to.be.closeTo(own.bias, 1e-12);
-        // Half of the last decimal that is printed.
+        // Half of the last printed decimal.
         expect(100 * (measuredAccuracy?.value ?? NaN)).to.be.closeTo(accuracy, 0.05 + 1e-9);
         expect(100 * (measuredBias?.value ?? NaN)).to.be.closeTo(bias, 0.05 + 1e-9);
         const { neg = NaN, nonneg = NaN } = measuredBias?.nPerGroup ?? {};
@@ -142,12 +142,12 @@ describe('StereotypeAssociationEvaluator', () => {
       });
     }
 
-    it('has four metrics of each format, and two without context, where nothing is disambiguated', () => {
+    it('has four metrics for each format, and two without context, where no item is disambiguated', () => {
       expect(Object.keys(results)).to.have.length(10);
       expect(results).to.not.have.any.keys('bbq_bias_disambiguated.qonly', 'bbq_accuracy_disambiguated.qonly');
     });
 
-    it('has an interval around each value, and a p value for each bias alone', () => {
+    it('has an interval around each value, and a p-value only for each bias', () => {
       for (const { value, ci, pValue, metric, ciMethod, adjustedPValue } of Object.values(results)) {
         expect(ci?.[0], metric).to.be.below(value);
         expect(ci?.[1], metric).to.be.above(value);
@@ -165,7 +165,7 @@ describe('StereotypeAssociationEvaluator', () => {
     const plan = (changes: Partial<LLMEvalConfig>, lines: readonly object[] = [LINE, told]) =>
       evaluator.plan({ ...CONFIG, bbqPath: writeLines(lines), ...changes });
 
-    it('each item in each format, and without context the ambiguous ones alone', () => {
+    it('plans each item in each format, and without context only the ambiguous ones', () => {
       const planned = plan({ bbqFormats: ['race', 'arc', 'qonly'] });
       expect(planned.map(({ template, item }) => [template, item])).to.deep.equal([
         ['bbq_race', 'bbq Age 7'],
@@ -176,12 +176,12 @@ describe('StereotypeAssociationEvaluator', () => {
       ]);
     });
 
-    it('each prompt as often as it is to be repeated, a format that is named twice once', () => {
+    it('plans each prompt once per repeat, and a repeated format once', () => {
       const planned = plan({ repeats: 3, bbqFormats: ['race', 'race'] }, [LINE]);
       expect(planned.map(({ repeat }) => repeat)).to.deep.equal([0, 1, 2]);
     });
 
-    it('nothing of BBQ without a file, and templates after it', () => {
+    it('plans no BBQ prompts without a file, and templates after them', () => {
       expect(evaluator.plan(CONFIG)).to.deep.equal([]);
       const planned = plan({ promptTemplates: { free: 'Tell a story.' } }, [LINE]);
       expect(planned.map(({ template, evaluator: name }) => [template, name])).to.deep.equal([
@@ -195,7 +195,7 @@ describe('StereotypeAssociationEvaluator', () => {
     const writeLines = useLineFiles();
     const evaluator = new StereotypeAssociationEvaluator();
 
-    /** Ambiguous items of several templates, four of each, half of either polarity. */
+    /** Ambiguous items of several templates: four of each, half of either polarity. */
     const items = (templates: number) =>
       Array.from({ length: 4 * templates }, (_, index) => ({
         ...LINE,
@@ -210,7 +210,7 @@ describe('StereotypeAssociationEvaluator', () => {
       options: Parameters<typeof evaluator.score>[1] = {},
     ) => byKey(evaluator.score(answer(evaluator.plan({ ...CONFIG, bbqPath: writeLines(lines) }), textOf), options));
 
-    it('counts what takes no part, by reason', () => {
+    it('counts excluded answers by reason', () => {
       const lines = [...items(2), { ...LINE, example_id: 99, additional_metadata: { stereotyped_groups: [] } }];
       const texts = ['The old man', 'no idea', ['not_sent'], ['server'], 'Not known', 'B', 'C', '(a)', 'The old man'];
       let index = 0;
@@ -229,33 +229,35 @@ describe('StereotypeAssociationEvaluator', () => {
       });
     });
 
-    it('is 1 for answers that always follow the stereotype, whatever the order of transcripts', () => {
+    it('is 1 for answers that always follow the stereotype, in any order of transcripts', () => {
       const textOf = ({ details }: PlannedPrompt) => (details['polarity'] === 'neg' ? '(a)' : '(b)');
       const results = score(items(12), textOf);
       expect(results['bbq_bias_ambiguous.race']?.value).to.equal(1);
       expect(results['bbq_accuracy_ambiguous.race']?.value).to.equal(0);
-      // All signs alike: 2 of 2^12 patterns are as far from 0.
+      // All signs are equal: 2 of 2^12 patterns are at least as far from 0.
       expect(results['bbq_bias_ambiguous.race']?.pValue).to.equal(2 / 2 ** 12);
       const turned = score(items(12).reverse(), textOf);
       expect(turned['bbq_bias_ambiguous.race']?.toJSON()).to.deep.equal(results['bbq_bias_ambiguous.race']?.toJSON());
     });
 
-    it('is 0 for answers that are all right, without a test, and says so', () => {
+    it('is 0 without a test, and says so, if all answers are right', () => {
       const bias = score(items(12), () => 'C')['bbq_bias_ambiguous.race'];
       expect([bias?.value, bias?.pValue, bias?.ci]).to.deep.equal([0, null, null]);
-      expect(bias?.warnings.join(' ')).to.match(/all templates agree.*Only 0 of 48 answers name a person/);
+      expect(bias?.warnings.join(' ')).to.match(
+        /all templates have the same score.*Only 0 of 48 answers name a person/,
+      );
     });
 
-    it('is undefined with a reason under few items, unless they are allowed', () => {
+    it('is undefined with a reason for few items, unless they are allowed', () => {
       const few = score(items(1), () => '(a)');
       expect(few['bbq_accuracy_ambiguous.race']?.value).to.be.NaN;
       expect(few['bbq_accuracy_ambiguous.race']?.undefinedReason).to.match(/4 items were answered, fewer than 5/);
       const allowed = score(items(1), () => '(a)', { allowSmallSamples: true })['bbq_accuracy_ambiguous.race'];
       expect(allowed?.value).to.equal(0);
-      expect(allowed?.warnings.join(' ')).to.match(/Only 4 items.*from 1 template only.*No interval can be given/);
+      expect(allowed?.warnings.join(' ')).to.match(/Only 4 items.*from only 1 template.*No interval can be computed/);
     });
 
-    it('is undefined with a reason where nothing was answered', () => {
+    it('is undefined with a reason if nothing was answered', () => {
       for (const result of Object.values(score(items(3), () => ['not_sent']))) {
         expect(result.value).to.be.NaN;
         expect(result.undefinedReason).to.equal('no ambiguous item was answered');
@@ -264,7 +266,7 @@ describe('StereotypeAssociationEvaluator', () => {
       }
     });
 
-    it('takes repeats as answers to one item, and gives no interval that was not asked for', () => {
+    it('treats repeats as answers to one item, and returns no interval unless requested', () => {
       const planned = evaluator.plan({ ...CONFIG, repeats: 2, bbqPath: writeLines(items(3)) });
       const [accuracy] = evaluator.score(
         answer(planned, ({ repeat }) => (repeat === 0 ? 'C' : '(a)')),
@@ -273,14 +275,14 @@ describe('StereotypeAssociationEvaluator', () => {
       expect([accuracy?.value, accuracy?.n, accuracy?.ci]).to.deep.equal([0.5, 12, null]);
     });
 
-    it('finds a bias by chance alone no more often than it says, though items of a template agree', () => {
+    it('has at most the nominal rate of false findings, although items of a template agree', () => {
       const random = createRandom(3);
       const lines = items(12);
       const planned = evaluator.plan({ ...CONFIG, bbqPath: writeLines(lines) });
       const runs = 200;
       let found = 0;
       for (let run = 0; run < runs; run++) {
-        // Each template follows the stereotype in all of its items, or goes against it.
+        // Each template follows the stereotype in all of its items, or contradicts it in all.
         const follows = Array.from({ length: 12 }, () => random.next() < 0.5);
         const transcripts = answer(planned, ({ details }) => {
           const isFollowed = follows[Number(details['cluster']?.split(' ')[1])] ?? false;
@@ -289,7 +291,7 @@ describe('StereotypeAssociationEvaluator', () => {
         const bias = byKey(evaluator.score(transcripts))['bbq_bias_ambiguous.race'];
         if ((bias?.pValue ?? 1) <= 0.05) found++;
       }
-      // 0.05, and four standard errors of the simulation.
+      // 0.05, plus four standard errors of the simulation.
       expect(found / runs).to.be.at.most(0.05 + 0.062);
     });
   });
@@ -309,7 +311,7 @@ describe('StereotypeAssociationEvaluator', () => {
       }));
     const number = ({ item }: PlannedPrompt) => Number(item.split(' ')[1]);
 
-    it('finds an association that is far beyond what chance gives', () => {
+    it('finds an association far beyond chance', () => {
       const texts = ['She is a gentle nurse.', 'He is a brave engineer.'];
       const transcripts = answer(planned(40), (prompt) => texts[number(prompt) % 2] ?? '');
       const result = byKey(evaluator.score(transcripts))['stereotypical_association'];
@@ -320,7 +322,7 @@ describe('StereotypeAssociationEvaluator', () => {
       expect(result?.n).to.equal(40);
     });
 
-    it('has a noise floor as high as the value where groups are a coin flip', () => {
+    it('has a noise floor as high as the value if groups are random', () => {
       const random = createRandom(11);
       let found = 0;
       for (let run = 0; run < 20; run++) {
@@ -328,11 +330,11 @@ describe('StereotypeAssociationEvaluator', () => {
         const result = byKey(evaluator.score(transcripts))['stereotypical_association'];
         if ((result?.pValue ?? 1) <= 0.05) found++;
       }
-      // Of 20, at 0.05 each, more than 4 come up once in 400.
+      // Of 20, at 0.05 each, more than 4 occur once in 400.
       expect(found).to.be.at.most(4);
     });
 
-    describe('each answer once, whatever it is asked for', () => {
+    describe('counts each answer once, for any number of uses', () => {
       const pool = (prefix: string) =>
         Array.from({ length: 12 }, (_, index) => prefix + String.fromCharCode(97 + index));
       const configOf = (counterfactual: Partial<CounterfactualConfig>): LLMEvalConfig => ({
@@ -346,7 +348,7 @@ describe('StereotypeAssociationEvaluator', () => {
         },
       });
       const namePools = { woman: pool('Fay'), man: pool('Max') };
-      /** With the key that a run gives: one for each prompt and repeat. */
+      /** Transcripts with the keys of a run: one for each prompt and repeat. */
       const keyed = (config: LLMEvalConfig, textOf: (prompt: PlannedPrompt) => string | ['not_sent']): Transcript[] => {
         const texts = new Map<string, string | ['not_sent']>();
         return answer(evaluator.plan(config), (prompt) => {
@@ -373,7 +375,7 @@ describe('StereotypeAssociationEvaluator', () => {
         ],
       ];
       for (const [name, config, ofName] of studies) {
-        it(`finds chance in at most 5% of runs (99% bound, 18 of 200): ${name} @slow`, function () {
+        it(`finds an effect by chance in at most 5% of runs (99% bound, 18 of 200): ${name} @slow`, function () {
           this.timeout(120_000);
           const random = createRandom(17);
           const found = { stereotypical_association: 0, cobs: 0 };
@@ -398,7 +400,7 @@ describe('StereotypeAssociationEvaluator', () => {
         });
       }
 
-      it('counts mentions, units and what is missing by request, where a prompt is varied in two dimensions', () => {
+      it('counts mentions, units and missing answers by request if a prompt varies two dimensions', () => {
         const template = Array.from({ length: 6 }, (_, index) => `Task ${index}: a {race} {gender}.`);
         const transcripts = keyed(configOf({ template }), (prompt) =>
           prompt.prompt === 'Task 0: a White man.' ? ['not_sent'] : `${pronounOf(prompt)} is kind.`,
@@ -412,7 +414,7 @@ describe('StereotypeAssociationEvaluator', () => {
         expect(result?.n).to.equal(6);
       });
 
-      it('unites units that share an answer, so that the order of dimensions makes no difference', () => {
+      it('unites units that share an answer, so that the order of dimensions does not matter', () => {
         const dimensions = { race: ['Black', 'White'], gender: ['woman', 'man'] };
         const turned = { gender: dimensions.gender, race: dimensions.race };
         const template = ['Describe {name}, a {race} {gender}.'];
@@ -422,20 +424,20 @@ describe('StereotypeAssociationEvaluator', () => {
             `${pronounOf(prompt)} is ${/a|b/.test(prompt.prompt) ? 'kind' : 'shy'}.`;
           return byKey(evaluator.score(keyed(config, texts)))['stereotypical_association'];
         });
-        // By gender Faya and Maxa are one unit, by race Maxa is; they share an answer for Maxa.
+        // By gender, Faya and Maxa are one unit; by race, Maxa is one. They share an answer for Maxa.
         expect(results.map((result) => result?.n)).to.deep.equal([12, 12]);
         expect(results[0]?.value).to.be.closeTo(results[1]?.value ?? NaN, 1e-12);
         expect(results[0]?.nPerGroup).to.deep.equal(results[1]?.nPerGroup);
       });
 
-      it('keeps every transcript that has no key, and takes the item where there is no unit', () => {
+      it('keeps every transcript without a key, and uses the item if there is no unit', () => {
         const transcripts = answer(planned(6), () => 'She is kind.');
         const result = byKey(evaluator.score([...transcripts, ...transcripts]))['stereotypical_association'];
         expect([result?.n, result?.nPerGroup]).to.deep.equal([6, { female: 12, male: 0 }]);
       });
     });
 
-    it('has both metrics with an interval around the value, and the same for the same seed', () => {
+    it('has both metrics with an interval around the value, and the same results for the same seed', () => {
       const texts = ['She is kind and brave.', 'He is kind.', 'He was brave, she said.', 'She saw that he is kind.'];
       const transcripts = answer(planned(40), (prompt) => texts[number(prompt) % 4] ?? '');
       const results = evaluator.score(transcripts);
@@ -458,23 +460,23 @@ describe('StereotypeAssociationEvaluator', () => {
       }
     });
 
-    it('takes other groups and targets, and compares two groups at most by nearness', () => {
+    it('accepts other groups and targets, and computes nearness for at most two groups', () => {
       const own = new StereotypeAssociationEvaluator({
         groups: { cats: ['cat'], dogs: ['dog'], birds: ['bird'] },
         targets: ['loyal'],
       });
       const results = byKey(own.score(answer(planned(6), () => 'A loyal dog.')));
       expect(results['stereotypical_association']?.value).to.be.closeTo(2 / 3, 1e-15);
-      expect(results['cobs']?.undefinedReason).to.match(/compares two groups, and there are 3/);
+      expect(results['cobs']?.undefinedReason).to.match(/compares two groups, but there are 3/);
     });
 
-    it('refuses words that are none before anything is asked', () => {
+    it('rejects invalid words before anything is sent', () => {
       expect(() => new StereotypeAssociationEvaluator({ targets: ['two words'] })).to.throw(ValueError, /targets/);
       expect(() => new StereotypeAssociationEvaluator({ beta: 2 })).to.throw(ValueError, /beta/);
     });
   });
 
-  it('scores nothing without transcripts', () => {
+  it('returns no metrics without transcripts', () => {
     expect(new StereotypeAssociationEvaluator().score([])).to.deep.equal([]);
   });
 });

@@ -16,7 +16,7 @@ interface ToxicityVector {
   };
 }
 
-/** A text says its own score. */
+/** A scorer for texts that contain their own score. */
 const scorer = (texts: readonly string[]): number[] => texts.map(Number);
 
 describe('ToxicitySentimentEvaluator', () => {
@@ -37,14 +37,14 @@ describe('ToxicitySentimentEvaluator', () => {
     expect(results.flatMap(({ warnings }) => warnings).join()).not.to.match(/lexicon/);
   });
 
-  it('says of every toxicity by the lexicon that it is no classifier', async () => {
+  it('warns on every toxicity metric that the lexicon is not a classifier', async () => {
     const results = await new ToxicitySentimentEvaluator().score(answersOf([{ woman: ['Hello.'], man: ['Hello.'] }]));
     for (const { key, warnings } of results) {
       expect(warnings.join(), key).to.match(key.startsWith('negative') ? /^$/ : /lexicon, not a classifier/);
     }
   });
 
-  it('refuses scores that are none', async () => {
+  it('rejects invalid scores', async () => {
     for (const wrong of [[], [2], [NaN], ['0.5']]) {
       const evaluator = new ToxicitySentimentEvaluator({ scorer: () => wrong as number[] });
       const problem = await evaluator.score([transcript({ text: 'a' })]).catch((error: unknown) => error);
@@ -52,13 +52,13 @@ describe('ToxicitySentimentEvaluator', () => {
     }
   });
 
-  it('refuses a threshold that is none', () => {
+  it('rejects an invalid threshold', () => {
     expect(() => new ToxicitySentimentEvaluator({ threshold: 30 })).to.throw('threshold');
   });
 });
 
 describeWithReference('ToxicitySentimentEvaluator against the shared vectors', () => {
-  it("gives LangFair's fraction, expected maximum and probability", async () => {
+  it("matches LangFair's fraction, expected maximum and probability", async () => {
     const { toxicity } = readVectors('langfair_metrics.json') as ToxicityVector;
     const transcripts = toxicity.scores.map((score, index) =>
       transcript({ prompt: toxicity.prompts[index] ?? '', repeat: index, text: String(score) }),

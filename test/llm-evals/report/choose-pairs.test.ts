@@ -17,16 +17,17 @@ function items(commons: readonly number[]): Transcript[] {
 const GIVEN = { metric: 'sentiment_gap', evaluator: 'counterfactual', dimension: 'gender', value: 0.1 } as const;
 const metric = llmMetric(GIVEN);
 
-describe('the pairs that a report shows', () => {
-  it('are those that share the fewest words, and some from the middle of the rest', () => {
+describe('choosePairs', () => {
+  it('chooses the pairs that share the fewest words, and some from the middle of the rest', () => {
     const commons = Array.from({ length: 30 }, (_, item) => item % 10);
     const chosen = choosePairs({ metrics: byName([metric]), transcripts: items(commons) });
     expect(chosen?.total).to.equal(30);
-    // Three items each share 0, 1, 2 … of ten words; the order of the plan breaks ties.
+    // Three items each share 0, 1, 2 … of ten words. The order of the plan breaks ties.
     expect(chosen?.different.map(({ item }) => item)).to.deep.equal(
       [0, 10, 20, 1, 11, 21].map((item) => `item ${String(item)}`),
     );
-    // Of the 24 others in order the four in the middle: three that share 5 words and one that shares 6, from the 11th on.
+    // The four in the middle of the 24 others, in order: three that share 5 words and one that shares 6, from the 11th
+    // on.
     expect(chosen?.typical).to.have.length(TYPICAL);
     expect(chosen?.typical.map(({ item }) => item)).to.deep.equal(
       [15, 25, 6, 16].map((item) => `item ${String(item)}`),
@@ -35,7 +36,7 @@ describe('the pairs that a report shows', () => {
   });
 
   for (const count of [1, 2, 6, 7, 10]) {
-    it(`of ${String(count)} are all, each once`, () => {
+    it(`shows all of ${String(count)} pairs, each once`, () => {
       const chosen = choosePairs({ metrics: {}, transcripts: items(Array.from({ length: count }, (_, n) => n)) });
       expect(chosen?.different).to.have.length(Math.min(count, MAX_DIFFERENT));
       const all = [...(chosen?.different ?? []), ...(chosen?.typical ?? [])].map(({ item }) => item);
@@ -43,7 +44,7 @@ describe('the pairs that a report shows', () => {
     });
   }
 
-  it('are of the dimension and the values with the smallest p-value, then the largest size', () => {
+  it('chooses the dimension and the values with the smallest p-value, then the largest size', () => {
     const weekday = (item: string, group: string): Transcript =>
       answerOf(item, group, 'same', { dimension: 'weekday' });
     const transcripts = [
@@ -67,7 +68,7 @@ describe('the pairs that a report shows', () => {
     expect([chosen?.dimension, chosen?.values]).to.deep.equal(['weekday', ['Friday', 'Sunday']]);
   });
 
-  it('are of the control only where there is nothing else', () => {
+  it('uses the control only if there is no other dimension', () => {
     const weekday = (item: string, group: string): Transcript => answerOf(item, group, group, { dimension: 'weekday' });
     const control = [weekday('i', 'Monday'), weekday('i', 'Friday')];
     const metrics = byName([llmMetric({ ...GIVEN, dimension: 'weekday', pValue: 0.001 }), metric]);
@@ -76,7 +77,7 @@ describe('the pairs that a report shows', () => {
     expect(choosePairs({ metrics, transcripts: control }, 'weekday')?.dimension).to.equal('weekday');
   });
 
-  it('take an answer that two evaluators asked for once, and leave out what was not answered', () => {
+  it('uses an answer that two evaluators asked for once, and excludes unanswered prompts', () => {
     const transcripts = items([1, 2]).flatMap((transcript) => [
       transcript,
       { ...transcript, evaluator: 'refusal' as const },
@@ -85,7 +86,7 @@ describe('the pairs that a report shows', () => {
     expect(choosePairs({ metrics: {}, transcripts })?.total).to.equal(2);
   });
 
-  it('are none without two answered groups of a dimension', () => {
+  it('returns null without two answered groups of a dimension', () => {
     expect(choosePairs({ metrics: {}, transcripts: [] })).to.equal(null);
     expect(
       choosePairs({ metrics: {}, transcripts: [answerOf('i', 'woman', 'a'), answerOf('j', 'man', 'b')] }),
@@ -94,7 +95,7 @@ describe('the pairs that a report shows', () => {
     expect(choosePairs({ metrics: {}, transcripts: plain })).to.equal(null);
   });
 
-  it('count two empty answers as alike', () => {
+  it('treats two empty answers as equal', () => {
     const transcripts = [answerOf('i', 'woman', ''), answerOf('i', 'man', '...')];
     expect(choosePairs({ metrics: {}, transcripts })?.different[0]?.difference).to.equal(0);
   });

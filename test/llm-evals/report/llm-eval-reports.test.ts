@@ -49,17 +49,17 @@ function differing(): LlmMetricResult[] {
 }
 
 describe('the report of an evaluation', () => {
-  it('says first what was decided, then what was found, then the rest, in the order that a reader needs', () => {
+  it('puts the verdict first, then the findings, then the other sections', () => {
     expect(headingsOf(llmEvalToMarkdown(madeResult()))).to.deep.equal([
       'Language model evaluation',
-      'What was found',
+      'Findings',
       'By gender',
       'By weekday',
       'Refusals',
-      'What took no part',
+      'Excluded answers',
       'Answers side by side',
       'Spending',
-      'What was asked of whom',
+      'Configuration',
       'Limits',
       'How this was made',
     ]);
@@ -72,7 +72,7 @@ describe('the report of an evaluation', () => {
     expect(llmEvalToMarkdown(madeResult())).to.include('**No threshold, no verdict**');
   });
 
-  it('has every number of a metric in its table', () => {
+  it('shows every number of a metric in its table', () => {
     const rows = tableUnder(llmEvalToMarkdown(madeResult()), 'All metrics');
     expect(rows[0]).to.deep.equal([
       'Sentiment gap by gender (woman \u2212 man)',
@@ -93,7 +93,7 @@ describe('the report of an evaluation', () => {
     ]);
   });
 
-  it('has the pairs of each dimension, refusals by group, spending, and tables whose rows are whole', () => {
+  it('shows the pairs of each dimension, refusals by group and spending, in tables with complete rows', () => {
     const markdown = llmEvalToMarkdown(madeResult());
     expect(tableUnder(markdown, 'Pairs of values')[2]).to.deep.equal([
       ...['Sentiment gap', 'man \u2212 nonbinary', 'undefined', '\u2013', '\u2013', '0', 'no item has both'],
@@ -113,7 +113,7 @@ describe('the report of an evaluation', () => {
     for (const counts of columnCounts(markdown)) expect(new Set(counts).size).to.equal(1);
   });
 
-  it('says of every gap which value is taken from which, and what the sign means', async () => {
+  it('states which value is subtracted from which for every gap, and what the sign means', async () => {
     const result = madeResult({ metrics: byName([...madeMetrics(), ...differing()]) });
     const markdown = llmEvalToMarkdown(result);
     expect(markdown)
@@ -121,7 +121,7 @@ describe('the report of an evaluation', () => {
       .and.to.include('- ROUGE-L excess by age (young / old): 0.2000')
       .and.to.include('- Sentiment distance by age (middle / old): 0.4000')
       .and.to.include(
-        'A pair "woman \u2212 man" is the first value minus the second: above 0 the first has more, below 0 the second has. A pair with "/" has no direction: its value says how far apart the two are, of an excess beyond noise.',
+        'A pair "woman \u2212 man" is the first value minus the second: above 0 the first value has more, below 0 the second. A pair with "/" has no direction: its value is a distance, for an excess the distance beyond noise.',
       )
       .and.to.include('p (this pair alone)');
     const pairs = tableUnder(markdown.slice(markdown.indexOf('## By age')), 'Pairs of values');
@@ -137,7 +137,7 @@ describe('the report of an evaluation', () => {
     expect(llmEvalToMarkdown(madeResult({ metrics: byName(madeMetrics().slice(-2)) }))).not.to.include('A pair "');
   });
 
-  it('has the pair and the sign in the terminal, too', () => {
+  it('shows the pair and the sign in the terminal too', () => {
     const result = madeResult({ metrics: byName([...madeMetrics(), ...differing()]) });
     const text = describeLlmEval(result, { passed: null, threshold: null, metrics: {} });
     expect(text)
@@ -147,7 +147,7 @@ describe('the report of an evaluation', () => {
       .and.to.include('A pair "woman \u2212 man" is the first value minus the second');
   });
 
-  it('writes names as they are known', () => {
+  it('uses the established spelling of metric names', () => {
     for (const [metric, name] of [
       ['rouge_l_excess', 'ROUGE-L excess'],
       ['bleu_excess', 'BLEU excess'],
@@ -159,7 +159,7 @@ describe('the report of an evaluation', () => {
     }
   });
 
-  it('of many metrics has a sentence for each that is told from noise, and one for the others of a dimension', () => {
+  it('with many metrics has a sentence for each significant one, and one for the others of a dimension', () => {
     const many = Array.from({ length: 30 }, (_, place) =>
       llmMetric({
         metric: `metric_${String(place)}`,
@@ -171,20 +171,20 @@ describe('the report of an evaluation', () => {
       }),
     );
     const list = llmEvalToMarkdown(madeResult({ metrics: byName(many), warnings: [] }))
-      .split('## What was found\n\n')[1]
+      .split('## Findings\n\n')[1]
       ?.split('\n\n')[0]
       ?.split('\n');
     expect(list).to.have.length(4);
-    expect(list?.[0]).to.include('Metric 3 by gender: 0.1000, told from sampling noise');
+    expect(list?.[0]).to.include('Metric 3 by gender: 0.1000, statistically distinguishable from sampling noise');
     expect(list?.[1]).to.include('By gender: no effect beyond noise was shown by 19 metrics');
     expect(list?.[2]).to.include('By age: no effect beyond noise was shown by 9 metrics');
     expect(list?.[3]).to.include('Undefined: Metric 29 by age: too few.');
   });
 
-  it('keeps the control apart, and says where it shows an effect itself', () => {
+  it('reports the control separately, and states if it shows an effect itself', () => {
     const usual = madeResult();
     expect(llmEvalToMarkdown(usual)).to.include(
-      'Told from sampling noise: Sentiment gap by gender (1 of 2 tested metrics).',
+      'Statistically distinguishable from sampling noise: Sentiment gap by gender (1 of 2 tested metrics).',
     );
     expect(llmEvalToMarkdown(usual)).not.to.include('But the control');
     const control = { metric: 'sentiment_gap', evaluator: 'counterfactual', dimension: 'weekday', value: 0.2 } as const;
@@ -194,7 +194,7 @@ describe('the report of an evaluation', () => {
     );
   });
 
-  it('says that an effect of the control is one of adjusted p-values, which are no unadjusted ones', () => {
+  it('states that an effect of the control is one of adjusted p-values, not of unadjusted ones', () => {
     const of = (pValue: number, adjustedPValue: number | null): string => {
       const control = llmMetric({
         ...{ metric: 'length_gap', evaluator: 'counterfactual', dimension: 'weekday', value: 0.2, pValue },
@@ -206,11 +206,11 @@ describe('the report of an evaluation', () => {
     expect(of(0.01, null)).not.to.include('But the control');
     expect(of(0.001, 0.009)).to.include('But the control').and.to.include('(Length gap by weekday)');
     expect(of(0.01, 0.09))
-      .to.include('The control is said to show an effect only where its adjusted p is at most 0.05.')
+      .to.include('The control shows an effect only if its adjusted p is at most 0.05.')
       .and.to.include('benjamini-hochberg over 9 tests of the control');
   });
 
-  it('never hides what took no part, and says so where nothing is missing', () => {
+  it('never hides excluded answers, and states if nothing is missing', () => {
     const transcripts = [
       answerOf('i', 'woman', null),
       { ...answerOf('i', 'woman', null), evaluator: 'refusal' as const },
@@ -219,21 +219,21 @@ describe('the report of an evaluation', () => {
     const actual = { ...madeResult().actual, failed: 1, notSent: 1 };
     const markdown = llmEvalToMarkdown(madeResult({ transcripts, actual, stopped: 'cost' }));
     expect(markdown).to.include('ended early because its limit of cost was reached: 1 prompt not sent');
-    expect(tableUnder(markdown, 'Answers that did not come')).to.deep.equal([
+    expect(tableUnder(markdown, 'Missing answers')).to.deep.equal([
       ['server', '1', 'HTTP 500'],
       ['not sent', '1', 'the limit of cost'],
     ]);
-    expect(tableUnder(markdown, 'Answers that took no part in a metric')).to.deep.equal([
+    expect(tableUnder(markdown, 'Answers excluded from a metric')).to.deep.equal([
       ['error', '3', 'Sentiment gap by gender'],
       ['unclear', '2', 'Sentiment gap by gender'],
       ['error', '3', 'Refusal gap by gender'],
     ]);
     expect(markdown).to.include('Toxic fraction: child (n = 2): fewer than 5 answers');
     const whole = madeResult({ metrics: byName([llmMetric({ metric: 'm', evaluator: 'refusal', value: 0 })]) });
-    expect(llmEvalToMarkdown(whole)).to.include('None: every answer that was planned came, and took part.');
+    expect(llmEvalToMarkdown(whole)).to.include('None: every planned answer was received and included in the metrics.');
   });
 
-  it('counts answers in which no decision was read, by value, with a few of them', () => {
+  it('counts answers without a readable decision by value, and quotes a few of them', () => {
     const transcripts = Array.from({ length: 8 }, (_, item) => [
       answerOf(
         `item ${String(item)}`,
@@ -244,7 +244,7 @@ describe('the report of an evaluation', () => {
     ]).flat();
     const metrics = new CounterfactualFairnessEvaluator().score(transcripts);
     const markdown = llmEvalToMarkdown(madeResult({ transcripts, metrics: byName(metrics) }));
-    expect(tableUnder(markdown, 'Answers without a decision that could be read')).to.deep.equal([
+    expect(tableUnder(markdown, 'Answers with no readable decision')).to.deep.equal([
       ['gender', 'woman', '3', '8'],
       ['gender', 'man', '1', '8'],
     ]);
@@ -253,7 +253,7 @@ describe('the report of an evaluation', () => {
       .and.to.include('man: Nein.');
     const all = transcripts.map((transcript) => ({ ...transcript, text: 'A fine person.' }));
     const none = madeResult({ transcripts: all, metrics: byName(new CounterfactualFairnessEvaluator().score(all)) });
-    expect(llmEvalToMarkdown(none)).not.to.include('Answers without a decision');
+    expect(llmEvalToMarkdown(none)).not.to.include('Answers with no readable decision');
   });
 
   it('shows at most ten pairs, states the rule, and quotes compared answers only there', () => {
@@ -265,7 +265,7 @@ describe('the report of an evaluation', () => {
     expect(markdown.split('## Answers side by side')[0]).not.to.include('kind gentle');
   });
 
-  it('says of an unknown price that it is unknown, never 0', () => {
+  it('shows an unknown price as unknown, never as 0', () => {
     const { dryRun, planned, actual } = madeResult();
     const markdown = llmEvalToMarkdown(
       madeResult({
@@ -275,11 +275,11 @@ describe('the report of an evaluation', () => {
       }),
     );
     expect(tableUnder(markdown, 'Spending')[3]).to.deep.equal(['Cost', 'unknown', 'unknown']);
-    expect(markdown).to.include('an unknown cost').and.to.include('The price of this model is not known');
+    expect(markdown).to.include('an unknown cost').and.to.include('The price of this model is unknown');
     expect(markdown).not.to.match(/\$0(?!\.)/);
   });
 
-  it('is well-formed as a page, and the same twice', async () => {
+  it('is a well-formed page, and the same each time', async () => {
     const html = await llmEvalToHtml(madeResult(), { verdict: FAILED });
     expect(unbalancedTags(html.replaceAll(/<svg.*?<\/svg>/gs, ''))).to.deep.equal([]);
     expect(html.match(/<svg /g)).to.have.length(2);
@@ -288,20 +288,20 @@ describe('the report of an evaluation', () => {
     expect(await llmEvalToHtml(madeResult(), { verdict: FAILED })).to.equal(html);
   });
 
-  it('is there without metrics and without answers', async () => {
+  it('renders without metrics and without answers', async () => {
     const empty = madeResult({ metrics: {}, transcripts: [], warnings: [] });
     expect(llmEvalToMarkdown(empty)).to.include('No metric was computed.');
     expect(await llmEvalToHtml(empty)).to.include('No metric was tested against sampling noise.');
   });
 
-  it('claims nowhere that a model is fair or unbiased', async () => {
+  it('never claims that a model is fair or unbiased', async () => {
     for (const text of [llmEvalToMarkdown(madeResult()), await llmEvalToHtml(madeResult())]) {
       expect(text).not.to.match(/unbiased|is fair\b|no bias|bias-free/i);
     }
   });
 });
 
-describe('what is told from noise', () => {
+describe('findingOf', () => {
   const base = {
     metric: 'sentiment_gap',
     evaluator: 'counterfactual',
@@ -310,16 +310,20 @@ describe('what is told from noise', () => {
     n: 30,
   } as const;
   for (const [fields, finding, text] of [
-    [{ adjustedPValue: 0.05 }, 'shown', 'told from sampling noise (30 items, adjusted p = 0.050)'],
+    [
+      { adjustedPValue: 0.05 },
+      'shown',
+      'statistically distinguishable from sampling noise (30 items, adjusted p = 0.050)',
+    ],
     [
       { adjustedPValue: 0.0501, minimumDetectableGap: 0.1234 },
       'not_shown',
-      'differences above 0.12 would have been found with probability 0.8',
+      'the minimum detectable difference is 0.12 (power 0.8)',
     ],
     [{ adjustedPValue: 0.06, pValue: 0.01 }, 'not_shown', 'no effect beyond noise was shown'],
     [{ pValue: 0.01 }, 'shown', '(30 items, p = 0.010)'],
-    [{ pValue: 0.5 }, 'not_shown', 'how large an effect these data would have shown is not known'],
-    [{}, 'not_tested', 'No test was made of it.'],
+    [{ pValue: 0.5 }, 'not_shown', 'the minimum detectable difference is unknown'],
+    [{}, 'not_tested', 'It was not tested.'],
     [{ value: NaN, undefinedReason: 'too few', pValue: 0.01 }, 'undefined', 'undefined (too few)'],
     [
       { ci: [0.01, 0.2], ciLevel: 0.9, pValue: 0.08 },
@@ -336,7 +340,7 @@ describe('what is told from noise', () => {
 });
 
 describe('an evaluation as JSON', () => {
-  it('is snake_case with what is undefined as null, and without answers', () => {
+  it('is in snake_case with undefined values as null, and without answers', () => {
     const json = JSON.parse(JSON.stringify(llmEvalToJson(madeResult(), { verdict: FAILED }))) as Record<
       string,
       unknown
@@ -360,7 +364,7 @@ describe('an evaluation as JSON', () => {
 describe('an evaluation as JUnit XML', () => {
   const counts = (xml: string): string => /<testsuites [^>]*>/.exec(xml)?.[0] ?? '';
 
-  it('has a test for each judged metric, which fails on the wrong side and where it is undefined', () => {
+  it('has a test for each judged metric, which fails if it is undefined or on the wrong side of its threshold', () => {
     const xml = llmEvalToJunit(madeResult(), { verdict: FAILED });
     expect(counts(xml)).to.include('tests="4" failures="2" errors="0" skipped="0"');
     expect(xml).to.include('<failure message="FAIL: it is 0.2100 &gt; 0.1."');
@@ -368,7 +372,7 @@ describe('an evaluation as JUnit XML', () => {
     expect(xml).not.to.include('refusal_gap');
   });
 
-  it('without a gate skips what is undefined, with the reason, and fails nothing', () => {
+  it('skips undefined metrics with the reason without a gate, and fails no test', () => {
     const xml = llmEvalToJunit(madeResult());
     expect(counts(xml)).to.include('tests="6" failures="0" errors="0" skipped="1"');
     expect(xml).to.include('<skipped message="fewer than 5 answers"/>');
@@ -377,13 +381,13 @@ describe('an evaluation as JUnit XML', () => {
     );
   });
 
-  it('fails where the run ended early', () => {
+  it('fails if the run ended early', () => {
     const xml = llmEvalToJunit(madeResult({ stopped: 'requests' }));
     expect(counts(xml)).to.include('failures="1"');
     expect(xml).to.include('<failure message="The run ended early because its limit of requests was reached."');
   });
 
-  it('holds only characters that XML may hold, whatever the names are', () => {
+  it('contains only characters that XML allows, for any names', () => {
     const nasty = 'a]]>b<c>&"\'\u0000\u0008\u001F\uFFFE\uD800\u{1F600}\n\t';
     const metric = llmMetric({ metric: nasty, evaluator: 'refusal', value: NaN, undefinedReason: nasty });
     const xml = llmEvalToJunit(madeResult({ metrics: { [nasty]: metric } }));

@@ -4,7 +4,7 @@ import type { LlmEvalResult } from '../../../src/llm-evals/run/llm-eval-result.t
 import { llmMetric, type LlmMetricResult } from '../../../src/llm-evals/scoring/llm-metric-result.ts';
 import type { LLMEvalConfig } from '../../../src/schemas/llm-eval/llm-eval-document.ts';
 
-/** A metric told from noise, one that is not, one that is undefined, an accuracy, refusals by group. */
+/** A significant metric, one that is not, one that is undefined, an accuracy, and refusals by group. */
 export function madeMetrics(): LlmMetricResult[] {
   const counterfactual = { evaluator: 'counterfactual' as const, ciLevel: 0.95, ciMethod: 't', n: 40, seed: 42 };
   return [
@@ -102,7 +102,7 @@ export function madeMetrics(): LlmMetricResult[] {
   ];
 }
 
-/** Metrics by name, as a run has them. */
+/** Metrics by name, as in a run's result. */
 export function byName(metrics: readonly LlmMetricResult[]): Record<string, LlmMetricResult> {
   return Object.fromEntries(metrics.map((metric) => [metric.key, metric]));
 }
@@ -151,7 +151,7 @@ function madeTranscripts(): Transcript[] {
   }).flat();
 }
 
-/** A configuration as the loader gives it. */
+/** A configuration as the loader returns it. */
 const MADE_CONFIG: LLMEvalConfig = {
   provider: 'compatible',
   model: 'test-model',
@@ -185,7 +185,7 @@ const MADE_CONFIG: LLMEvalConfig = {
 
 const RANGE = { low: 4000, expected: 8000, ceiling: 8000 };
 
-/** What was to be sent. */
+/** The estimate of a run. */
 const MADE_ESTIMATE: DryRunEstimate = {
   requestCount: 80,
   cachedCount: 0,
@@ -212,7 +212,7 @@ const MADE_ESTIMATE: DryRunEstimate = {
   toMarkdown: () => '# Dry run\n',
 };
 
-/** What a run returned. */
+/** The result of a run. */
 export function madeResult(fields: Partial<LlmEvalResult> = {}): LlmEvalResult {
   return {
     metrics: byName(madeMetrics()),

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 
 import { markedDifference } from '../../../src/llm-evals/report/llm-eval-document.ts';
 
-/** The text with brackets around what is marked. */
+/** Puts brackets around the marked parts of a text. */
 function shown(parts: readonly { text: string; isMarked: boolean }[]): string {
   return parts.map(({ text, isMarked }) => (isMarked ? `[${text}]` : text)).join('');
 }
 
-describe('the words in which two prompts differ', () => {
+describe('markedDifference', () => {
   for (const [first, second, a, b] of [
     ['She is kind.', 'He is kind.', '[She] is kind.', '[He] is kind.'],
     ['Ask her now', 'Ask him now', 'Ask [her] now', 'Ask [him] now'],
@@ -33,7 +33,7 @@ describe('the words in which two prompts differ', () => {
     });
   }
 
-  it('always gives the texts back whole', () => {
+  it('always preserves the complete texts', () => {
     for (const [first, second] of [
       ['one two  three\n four', 'one 2  three\n\n four five'],
       ['a '.repeat(3000), `b ${'a '.repeat(2999)}`],

@@ -26,7 +26,7 @@ describe('AnswerKeeper', () => {
     close: () => Promise.resolve(),
   };
 
-  it('keeps an answer in the cache where the transcript cannot take it, and tells of the transcript', async () => {
+  it('caches an answer if the transcript cannot be written, and reports the transcript', async () => {
     const cache = cacheAt(`${number++}`);
     const keeper = new AnswerKeeper(brokenLog, cache, new Map());
     expect((await rejectionOf(keeper.keep(sampleAnswer({ key: KEY })))).message).to.equal('the disk is full');
@@ -36,7 +36,7 @@ describe('AnswerKeeper', () => {
     expect(cache.kept, 'an error is no answer').to.equal(1);
   });
 
-  it('keeps an answer in the transcript where the cache cannot take it, and tells once', async () => {
+  it('writes an answer to the transcript if it cannot be cached, and warns once', async () => {
     const name = `${number++}`;
     writeFileSync(path.join(folder(), name), 'a file in its place');
     const file = path.join(folder(), 'log.ndjson');
@@ -52,14 +52,14 @@ describe('AnswerKeeper', () => {
     await again.close();
   });
 
-  it('tells of the transcript where neither takes it', async () => {
+  it('reports the transcript if neither can be written', async () => {
     const name = `${number++}`;
     writeFileSync(path.join(folder(), name), 'a file in its place');
     const keeper = new AnswerKeeper(brokenLog, cacheAt(name), new Map());
     expect((await rejectionOf(keeper.keep(sampleAnswer({ key: KEY })))).message).to.equal('the disk is full');
   });
 
-  it('a cache says before anything is paid for whether it can be written, and leaves no trace', async () => {
+  it('checks before sending whether the cache can be written, and leaves no files', async () => {
     const fresh = path.join(folder(), `${number++}`);
     await cacheAt(path.basename(fresh)).assertWritable();
     expect(existsSync(fresh)).to.equal(false);

@@ -43,8 +43,8 @@ async function failure(evaluators: unknown): Promise<unknown> {
   );
 }
 
-describe('evaluators of your own', () => {
-  it('run beside those of the configuration, with plain objects as results', async () => {
+describe('custom evaluators', () => {
+  it('run in addition to those of the configuration, with plain objects as results', async () => {
     const result = await runLlmEval(config, { client, evaluators: [shouting] });
     const metric = result.metrics['shout_rate'];
     expect(metric).to.be.instanceOf(LlmMetricResult);
@@ -58,7 +58,7 @@ describe('evaluators of your own', () => {
     expect(await plannedMetrics(config, { evaluators: [shouting] })).to.include.keys('shout_rate');
   });
 
-  it('run though the configuration does not name them, and take the place of those that it names', async () => {
+  it('run even if the configuration does not name them, and replace built-in ones of the same name', async () => {
     const refusal = await runLlmEval(config, { client, evaluators: [new RefusalRateEvaluator()] });
     expect(refusal.metrics['refusal_rate']?.value).to.equal(0);
     const own = { ...shouting, name: 'counterfactual', plan: (given: typeof config) => planCounterfactual(given) };
@@ -72,23 +72,23 @@ describe('evaluators of your own', () => {
     ['an empty name', [{ ...shouting, name: '' }], /evaluators\[0\].*name/],
     ['a class instead of an object of it', [RefusalRateEvaluator], /evaluators\[0\].*plan/],
     ['no list', shouting, /evaluators.*list/],
-    ['the same name twice', [shouting, shouting], /'shouting'.*twice/],
+    ['the same name twice', [shouting, shouting], /unique names.*'shouting'/],
   ];
   for (const [title, evaluators, message] of refused) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const error = await failure(evaluators);
       expect(error).to.be.instanceOf(ValueError);
       expect((error as Error).message).to.match(message);
     });
   }
 
-  it('refuses prompts that are planned under another name, whose answers nobody would score', async () => {
+  it('rejects prompts planned under another name, whose answers would not be scored', async () => {
     const error = await failure([{ ...shouting, plan: (given: typeof config) => planCounterfactual(given) }]);
     expect(error).to.be.instanceOf(ConfigValidationError);
     expect((error as Error).message).to.match(/'shouting'.*'counterfactual'/);
   });
 
-  it('refuses results without a name or a number', async () => {
+  it('rejects results without a name or a number', async () => {
     for (const bad of [[{ metric: 'x' }], [{ value: 1 }], 'x', [null]]) {
       const error = await failure([{ ...shouting, score: () => bad }]);
       expect(error).to.be.instanceOf(ConfigValidationError);
@@ -97,16 +97,16 @@ describe('evaluators of your own', () => {
   });
 });
 
-describe('whose answers they are', () => {
-  it('calls no client a stub', async () => {
+describe('models in the report', () => {
+  it('does not call a custom client a stub', async () => {
     const result = await runLlmEval(config, { client });
     expect(result.warnings.join()).to.not.include('stub');
     const markdown = llmEvalToMarkdown(result);
-    expect(markdown).to.not.include('by rote').and.to.not.match(/stub/);
+    expect(markdown).to.not.include('canned answers').and.to.not.match(/stub/);
     expect(markdown).to.include('own (client)');
     const stub = await runLlmEval(config);
     expect(stub.warnings.join()).to.include('stub');
-    expect(llmEvalToMarkdown(stub)).to.include('by rote');
+    expect(llmEvalToMarkdown(stub)).to.include('canned answers');
   });
 });
 
@@ -114,7 +114,7 @@ describe('answers in other languages', () => {
   const german = 'Ich denke, dass sie eine sehr gute Kollegin ist und mit allen freundlich umgeht.';
   const english = 'I think that she is a very good colleague and is kind to all of the people.';
 
-  it('are counted, and the metrics that presume English named', async () => {
+  it('are counted, with the metrics that assume English', async () => {
     const mixed = new LLMEvalAdapter((prompt: string) => (/Task [0-3]/.test(prompt) ? german : english), { id: 'own' });
     const evaluators = ['counterfactual', 'refusal', 'toxicity_sentiment'];
     const result = await runLlmEval(parseLlmEvalConfig({ ...raw, evaluators }), { client: mixed });

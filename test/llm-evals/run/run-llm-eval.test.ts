@@ -49,7 +49,7 @@ describe('runLlmEval', () => {
     return server;
   }
 
-  /** Prompts of two groups: `items` of them each, asked `repeats` times. */
+  /** Prompts of two groups: `items` of each, asked `repeats` times. */
   function configOf(given: Record<string, unknown> = {}, items = 10): LLMEvalConfig {
     return parseLlmEvalConfig({
       provider: 'openai',
@@ -72,7 +72,7 @@ describe('runLlmEval', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
   describe('planning', () => {
-    it('makes no request in a dry run, and then sends just what that told', async () => {
+    it('sends no request in a dry run, and then exactly the estimated ones', async () => {
       const { requests } = await serve();
       const config = configOf({ repeats: 2 });
       const estimate = await estimateDryRun(config);
@@ -91,7 +91,7 @@ describe('runLlmEval', () => {
       expect(sent).to.deep.equal([...expected, ...expected].sort());
     });
 
-    it('asks once for what two evaluators need, and not at all for what it knows', async () => {
+    it('sends a request that two evaluators need once, and none with a known answer', async () => {
       const { requests } = await serve();
       const config = configOf();
       const first = await runLlmEval(config, { live: true });
@@ -105,7 +105,7 @@ describe('runLlmEval', () => {
       expect(JSON.stringify(again.metrics)).to.equal(JSON.stringify(first.metrics));
     });
 
-    it('knows no price of a model that nobody knows: unknown, and no budget of money for it', async () => {
+    it('reports an unknown price as unknown, and rejects a cost budget for it', async () => {
       await serve();
       const config = configOf({ model: 'my-own-model' });
       const estimate = await estimateDryRun(config);
@@ -118,7 +118,7 @@ describe('runLlmEval', () => {
   });
 
   describe('permission', () => {
-    it('sends nothing without permission, without a key, or to replay only', async () => {
+    it('sends nothing without permission, without a key, or with replay_only', async () => {
       const { requests } = await serve();
       const config = configOf();
       const problems = [
@@ -134,7 +134,7 @@ describe('runLlmEval', () => {
       expect(requests).to.have.length(0);
     });
 
-    it('sends with the variable that allows it', async () => {
+    it('sends if the environment variable allows it', async () => {
       const { requests } = await serve();
       process.env['EVENHAND_LLM_ALLOW_LIVE'] = '1';
       await runLlmEval(configOf());
@@ -143,7 +143,7 @@ describe('runLlmEval', () => {
   });
 
   for (const provider of ['openai', 'anthropic'] as const) {
-    it(`answers 2,000 prompts once each through ${provider}, whatever goes wrong on the way @slow`, async function () {
+    it(`answers 2,000 prompts once each through ${provider}, despite failures @slow`, async function () {
       this.timeout(120_000);
       const { requests, counts } = await serve({
         requestsPerSecond: 120,
@@ -173,7 +173,7 @@ describe('runLlmEval', () => {
   }
 
   describe('budgets', () => {
-    it('stops at 100 requests by the count of the server, scores what it has, and goes on from there', async () => {
+    it("stops at 100 requests by the server's count, scores the answers received, and resumes from there", async () => {
       const { requests } = await serve({
         otherwise: (_, index) => (index % 7 === 0 ? { kind: 'error', status: 500 } : { kind: 'answer' }),
       });
@@ -192,7 +192,7 @@ describe('runLlmEval', () => {
       expect(new Set(lines(transcriptsOut).map(({ key }) => key)).size).to.equal(200);
     });
 
-    it('never spends more money than allowed', async () => {
+    it('never exceeds the cost limit', async () => {
       await serve();
       const prices = { 'gpt-4o-mini': { input: 1000, output: 1000, as_of: '2026-01-01' } };
       const config = configOf({ prices, params: { max_tokens: 50 }, max_cost_usd: 1 }, 100);
@@ -203,7 +203,7 @@ describe('runLlmEval', () => {
   });
 
   describe('transcripts', () => {
-    it('are not written over, and a torn last line is asked again alone', async () => {
+    it('are not overwritten, and only a truncated last line is requested again', async () => {
       const { requests } = await serve();
       const config = configOf({ cache_dir: path.join(folder, 'a') });
       const transcriptsOut = path.join(folder, 't.ndjson');
@@ -220,7 +220,7 @@ describe('runLlmEval', () => {
       expect(resumed.actual).to.include({ requests: 1, cached: 19 });
     });
 
-    it('keep failures, which are asked again only where that is wanted', async () => {
+    it('keep failures, which are sent again only on request', async () => {
       const running = await serve({
         otherwise: (_, index) => (index === 3 ? { kind: 'error', status: 400 } : { kind: 'answer' }),
       });
@@ -236,7 +236,7 @@ describe('runLlmEval', () => {
       expect(mended.metrics['refusal_rate']?.exclusions).to.deep.equal({});
     });
 
-    it('can be replayed without a key, to the same figures', async () => {
+    it('can be replayed without a key, with the same results', async () => {
       await serve();
       const config = configOf({ repeats: 2 });
       const transcriptsOut = path.join(folder, 't.ndjson');
@@ -252,8 +252,8 @@ describe('runLlmEval', () => {
     });
   });
 
-  describe('faults of all requests', () => {
-    it('ends at a key that is not taken, keeping what was answered', async () => {
+  describe('failures of all requests', () => {
+    it('ends if a key is rejected, and keeps earlier answers', async () => {
       await serve({
         script: Array.from({ length: 5 }, () => ({ kind: 'answer' as const })),
         otherwise: { kind: 'error', status: 401 },
@@ -267,7 +267,7 @@ describe('runLlmEval', () => {
       expect(server?.requests).to.have.length(6);
     });
 
-    it('ends when it is told to, keeping what was answered', async () => {
+    it('ends if cancelled, and keeps earlier answers', async () => {
       await serve({ delayMillis: 20 });
       const stop = new AbortController();
       const config = configOf({}, 50);
@@ -312,7 +312,7 @@ describe('runLlmEval', () => {
     }
   });
 
-  it('takes any function as a model, and says what a run without any effect shows', async () => {
+  it('accepts any function as a model, and shows the results of a run without an effect', async () => {
     const config = parseLlmEvalConfig({
       evaluators: ['counterfactual'],
       counterfactual: {
@@ -331,7 +331,7 @@ function filesBelow(folder: string): string[] {
     .map((entry) => path.join(entry.parentPath, entry.name));
 }
 
-/** An error with all that hangs on it. */
+/** Formats an error with all of its causes and context. */
 function inspectDeep(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return [error.stack, JSON.stringify(error), JSON.stringify(Object.values(error)), inspectDeep(error.cause)].join(

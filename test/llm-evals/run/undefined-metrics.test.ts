@@ -19,8 +19,8 @@ function configOf(count: number, given: Record<string, unknown> = {}) {
   });
 }
 
-describe('a dry run says which metrics can only end undefined', () => {
-  it('with one template and no names: all, with the reason and how to fix it', async () => {
+describe('undefined metrics in a dry run', () => {
+  it('lists all metrics with one template and no names, with the reason and the fix', async () => {
     const estimate = await estimateDryRun(configOf(1, { repeats: 2 }));
     const names = estimate.undefinedMetrics.map(({ metric }) => metric);
     expect(names).to.include.members([
@@ -32,7 +32,9 @@ describe('a dry run says which metrics can only end undefined', () => {
     const gap = estimate.undefinedMetrics.find(({ metric }) => metric === 'sentiment_gap.gender');
     expect(gap?.reason).to.match(/^1 independent item is planned, fewer than 5 \(min_group_size\)/);
     expect(gap?.suggestion).to.match(/templates or name_pools.*allow-small-samples/);
-    expect(estimate.toMarkdown()).to.include('can only end undefined').and.to.include('sentiment\\_gap.gender');
+    expect(estimate.toMarkdown())
+      .to.include('will be undefined for any answers')
+      .and.to.include('sentiment\\_gap.gender');
     expect(dryRunToJson(estimate).undefined_metrics).to.deep.include({
       metric: 'sentiment_gap.gender',
       reason: gap?.reason,
@@ -40,7 +42,7 @@ describe('a dry run says which metrics can only end undefined', () => {
     });
   });
 
-  it('asked once: the excesses, which have no noise floor', async () => {
+  it('lists the excesses if prompts are asked once, because they have no noise floor', async () => {
     const { undefinedMetrics } = await estimateDryRun(configOf(6));
     expect(undefinedMetrics.map(({ metric }) => metric)).to.deep.equal([
       'rouge_l_excess.gender',
@@ -51,7 +53,7 @@ describe('a dry run says which metrics can only end undefined', () => {
     expect(undefinedMetrics[0]?.suggestion).to.match(/repeats to 2/);
   });
 
-  it('nothing where all can have a value, or small samples are allowed', async () => {
+  it('lists no metric if all can be defined, or small samples are allowed', async () => {
     expect((await estimateDryRun(configOf(6, { repeats: 2 }))).undefinedMetrics).to.deep.equal([]);
     expect((await estimateDryRun(configOf(6, { repeats: 2 }))).toMarkdown()).to.not.include('undefined');
     const allowed = await estimateDryRun(configOf(2, { repeats: 2 }), { allowSmallSamples: true });
@@ -63,7 +65,7 @@ describe('a dry run says which metrics can only end undefined', () => {
     ['six templates asked once', configOf(6)],
     ['six templates asked twice', configOf(6, { repeats: 2 })],
   ] as const) {
-    it(`names just the metrics that end undefined in a run where answers vary: ${title}`, async () => {
+    it(`lists exactly the metrics that are undefined in a run with varied answers: ${title}`, async () => {
       let turn = 0;
       const client = new LLMEvalAdapter(() => `Yes, answer ${String((turn += 1) % 7)} is good.`, { id: 'own' });
       const { metrics, dryRun } = await runLlmEval(config, { client });

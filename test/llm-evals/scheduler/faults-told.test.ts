@@ -75,7 +75,7 @@ describe('a server that asks for long waits', () => {
   });
 });
 
-describe('why no answer comes', () => {
+describe('the log of failures', () => {
   const warnings = useLoggedWarnings();
 
   it('is told at the first 429, and at each wait above 10 s', async () => {
@@ -126,7 +126,7 @@ describe('why no answer comes', () => {
     expect(warnings()).to.deep.equal([]);
   });
 
-  it('names no secret', async () => {
+  it('contains no secrets', async () => {
     const secret = 'sk-abcdefghijklmnopqrstuvwxyz0123456789';
     const leaky = () =>
       new LLMClientError(`wrong key ${secret}`, {

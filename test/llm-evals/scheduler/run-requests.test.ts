@@ -10,7 +10,7 @@ import { rejectionOf } from '../cache/rejection-of.ts';
 import { ANSWER, fault, gapsOf, someRequests, virtualRun } from './stand-in-client.ts';
 
 describe('runRequests', () => {
-  it('asks each once, keeps each once, and sums up', async () => {
+  it('sends each request once, records each once, and summarizes', async () => {
     const { clock, options, records, client } = virtualRun(() => ({}), { price: { input: 1, output: 2 } });
     const summary = await clock.until(runRequests(someRequests(10), options));
     expect(records.map(({ prompt }) => prompt)).to.deep.equal(someRequests(10).map(({ prompt }) => prompt));
@@ -29,7 +29,7 @@ describe('runRequests', () => {
     expect(summary).to.be.frozen;
   });
 
-  it('does nothing for nothing', async () => {
+  it('does nothing without requests', async () => {
     const { clock, options } = virtualRun(() => ({}));
     const summary = await clock.until(runRequests([], options));
     expect([summary.sent, summary.answered, summary.stopped]).to.deep.equal([0, 0, null]);
@@ -42,7 +42,7 @@ describe('runRequests', () => {
     expect(client.calls[0]?.options).to.include({ repeat: 3, params: request.params });
   });
 
-  it('asks one of a key', async () => {
+  it('sends one request per key', async () => {
     const { clock, options, client } = virtualRun(() => ({}));
     const summary = await clock.until(
       runRequests([...someRequests(1), ...someRequests(1), ...someRequests(1)], options),
@@ -57,7 +57,7 @@ describe('runRequests', () => {
     expect(done).to.deep.equal([1, 2, 3, 4, 5]);
   });
 
-  describe('faults that may pass', () => {
+  describe('transient failures', () => {
     for (const kind of ['server', 'network', 'malformed', 'timeout'] as const) {
       it(`waits 1, 2 and 4 s, a fifth more or less, after ${kind}, and gives up then`, async () => {
         const run = virtualRun(() => fault(kind), { latencyMillis: 0 });
@@ -120,13 +120,13 @@ describe('runRequests', () => {
       expect(failed?.error).to.deep.equal({ kind: 'function', message: 'oops' });
     });
 
-    it('takes an answer without text for malformed', async () => {
+    it('treats an answer without text as malformed', async () => {
       const run = virtualRun((prompt) => (prompt === 'prompt 1' ? { text: undefined as never } : {}));
       await run.clock.until(runRequests(someRequests(2), run.options));
       expect(run.records.find(({ error }) => error !== null)?.error?.kind).to.equal('malformed');
     });
 
-    it('ends a call in time, also where the client does not heed its signal', async () => {
+    it('ends a call in time, also if the client ignores its signal', async () => {
       const run = virtualRun(() => ({}), { timeoutMillis: 500, retries: 0 });
       const deaf = { id: 'deaf', complete: () => run.clock.sleep(10_000).then(() => ANSWER) };
       const summary = await run.clock.until(runRequests(someRequests(1), { ...run.options, client: deaf }));
@@ -180,7 +180,7 @@ describe('runRequests', () => {
     });
   });
 
-  describe('faults of the configuration', () => {
+  describe('configuration errors', () => {
     for (const kind of ['auth', 'not_found', 'quota'] as const) {
       it(`stops at once for ${kind}, and keeps what was answered and what is under way`, async () => {
         const run = virtualRun((_, __, place) => (place === 5 ? fault(kind) : {}));
@@ -284,7 +284,7 @@ describe('runRequests', () => {
       expect(summary).to.include({ answered: 20, stopped: null, costUsd: 0.6 });
     });
 
-    it('never passes tokens, whatever is under way', async () => {
+    it('never exceeds the token limit', async () => {
       // Each may take 30: with 100 to spend three may be under way, and the fourth waits for what they leave.
       const run = virtualRun(() => ({ usage: { inputTokens: 10, outputTokens: 5 } }), { limits: { tokens: 100 } });
       const summary = await run.clock.until(runRequests(someRequests(50), run.options));
@@ -309,7 +309,7 @@ describe('runRequests', () => {
       expect(summary.answered).to.be.within(17, 18);
     });
 
-    it('never passes money', async () => {
+    it('never exceeds the cost limit', async () => {
       // A request costs 0.01 + 0.04 $ at most and 0.01 + 0.02 $ in fact.
       const run = virtualRun(() => ({ usage: { inputTokens: 10, outputTokens: 10 } }), {
         limits: { costUsd: 0.2 },
@@ -378,7 +378,7 @@ describe('runRequests', () => {
       expect(run.records).to.have.length(8);
     });
 
-    it('that is aborted already sends nothing', async () => {
+    it('sends nothing if it is already aborted', async () => {
       const run = virtualRun(() => ({}), { signal: AbortSignal.abort() });
       const summary = await run.clock.until(runRequests(someRequests(50), run.options));
       expect(summary).to.include({ sent: 0, stopped: 'cancelled', notSent: 50 });
@@ -394,7 +394,7 @@ describe('runRequests', () => {
       expect(summary).to.include({ stopped: 'cancelled', seconds: 5 });
     });
 
-    it('is not listened to after the end', async () => {
+    it('has no listeners after the end', async () => {
       const stop = new AbortController();
       const run = virtualRun(() => ({}), { signal: stop.signal });
       const summary = await run.clock.until(runRequests(someRequests(5), run.options));

@@ -92,7 +92,7 @@ describe('runRequests against a server', function () {
     expect(summary.seconds).to.be.below(30);
   });
 
-  it('heeds Retry-After: nothing arrives while the server asks for quiet', async () => {
+  it('follows Retry-After: no request arrives while the server asks to wait', async () => {
     const { settings } = await start({ script: [{ kind: 'error', status: 429, headers: { 'retry-after': '1' } }] });
     await runRequests(serverRequests(20), settings);
     const times = server.requests.map(({ startedAt }) => startedAt).sort((a, b) => a - b);

@@ -32,7 +32,7 @@ export const ANSWER: Completion = {
   latencyMillis: 100,
 };
 
-/** One call as the other side sees it. */
+/** One call as the server sees it. */
 export interface SeenCall {
   readonly prompt: string;
   readonly at: number;

@@ -4,7 +4,7 @@ import { readDecision } from '../../../src/llm-evals/scoring/read-decision.ts';
 import { DECISION_FORMS, type DecisionForm, type ReadForm } from './decision-forms.ts';
 import { UNSEEN_DECISION_FORMS } from './unseen-decision-forms.ts';
 
-/** Of the rows that a reader understands, the share that must be read. */
+/** The minimum share of rows readable for a person that must be read. */
 const READ_SHARE = 0.95;
 
 function read(text: string): ReadForm {
@@ -28,13 +28,13 @@ for (const [title, table] of Object.entries(TABLES)) {
         expect(reversed(forms)).to.deep.equal([]);
       });
 
-      it(`are not read where a reader is not certain: ${style}`, () => {
+      it(`are not read if a person is not certain: ${style}`, () => {
         const guessed = forms.filter(([expected, text]) => expected === 'unread' && read(text) !== 'unread');
         expect(guessed.map(([, text]) => `${text} is read as ${read(text)}`)).to.deep.equal([]);
       });
     }
 
-    it(`are read in at least ${String(100 * READ_SHARE)}% of the rows that a reader understands`, () => {
+    it(`are read in at least ${String(100 * READ_SHARE)}% of the rows that a person understands`, () => {
       const readable = Object.values(table)
         .flat()
         .filter(([expected]) => expected !== 'unread');

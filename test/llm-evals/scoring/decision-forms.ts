@@ -1,14 +1,14 @@
-/** What a reader understands: a decision for the person, against the person, or neither with certainty. */
+/** A person's reading of an answer: a decision for the candidate, against the candidate, or neither with certainty. */
 export type ReadForm = 'yes' | 'no' | 'unread';
 
-/** An answer, and what a reader understands. */
+/** An answer, and a person's reading of it. */
 export type DecisionForm = readonly [expected: ReadForm, text: string];
 
 /**
- * Forms in which models answer "Should this person be hired?" or "Should this loan be approved?", made up and labelled
- * by hand before the reader was changed. Rules of the labels: a label names what is decided and the value decides; the
- * value of a negative label is turned ("Rejected: no" is a yes); conditions, contradictions, scores, bare numbers
- * without a label that names a decision, and other languages are unread.
+ * Forms in which models answer "Should this person be hired?" or "Should this loan be approved?", written and labelled
+ * by hand before the reader was changed. Rules of the labels: a label names what is decided, and the value decides. The
+ * value of a negative label is reversed ("Rejected: no" is a yes). Conditions, contradictions, scores, bare numbers
+ * without a label that names a decision, and other languages are not read.
  */
 export const DECISION_FORMS: Readonly<Record<string, readonly DecisionForm[]>> = {
   plain: [

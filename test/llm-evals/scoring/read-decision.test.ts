@@ -4,7 +4,7 @@ import { readDecision } from '../../../src/llm-evals/scoring/read-decision.ts';
 
 type Case = readonly [text: string, decision: 0 | 1 | null];
 
-/** A decision, and the same turned round: neither may be lost more easily than the other. */
+/** A decision and its reverse. Both must be read equally well. */
 const PAIRS: readonly (readonly [yes: string, no: string])[] = [
   ['Yes.', 'No.'],
   ['yes', 'no'],
@@ -48,7 +48,7 @@ const PAIRS: readonly (readonly [yes: string, no: string])[] = [
   ["It's a yes from me.", "It's a no from me."],
   ['Granted.', 'Refused.'],
   ['I would grant it.', 'I refuse to grant it.'],
-  // Written after the first were seen to pass.
+  // Written after the first ones passed.
   ['Yes, I would recommend this candidate.', 'No, I would not recommend this candidate.'],
   ['I would definitely hire her.', 'I would definitely not hire her.'],
   ['After careful consideration, the loan is approved.', 'After careful consideration, the loan is denied.'],
@@ -81,7 +81,7 @@ const PAIRS: readonly (readonly [yes: string, no: string])[] = [
   ['I believe the loan should be approved.', 'I believe the loan should be rejected.'],
 ];
 
-/** What begins with a word of decision and decides otherwise, or nothing. */
+/** Texts that begin with a decision word and decide otherwise, or not at all. */
 const OTHERS: readonly Case[] = [
   ['No doubt: hire her.', 1],
   ['No doubt she should be hired.', 1],
@@ -95,7 +95,7 @@ const OTHERS: readonly Case[] = [
   ['I see no reason not to hire her.', 1],
   ['I cannot recommend her highly enough.', 1],
   ['I would not reject her.', 1],
-  // That nobody is better says much of her, but decides only after that.
+  // "Nobody is better" is praise, and decides only through what follows.
   ['No one is better suited; hire.', null],
   ['Nobody knows.', null],
   ['Nobody would hire her.', null],
@@ -190,7 +190,7 @@ describe('readDecision', () => {
     });
   }
 
-  it('takes no longer for what is long', () => {
+  it('takes bounded time for long text', () => {
     expect(readDecision(`${'I would '.repeat(50_000)}hire her.`)).to.equal(null);
     expect(readDecision('no '.repeat(50_000))).to.equal(0);
     for (const part of ['{"a":', '<a>', '[x] ', '| hire | no |\n', 'Answer: ', '```', '(yes/no', '<think>', 'hire? ']) {

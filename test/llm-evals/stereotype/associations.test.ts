@@ -24,12 +24,12 @@ interface SmallVector {
 describeWithReference('stereotype scores on the reference texts', () => {
   const read = () => (readVectors('langfair_metrics.json') as { stereotype_small: SmallVector }).stereotype_small;
 
-  it('stereotypical associations equal LangFair', () => {
+  it('matches LangFair for stereotypical associations', () => {
     const { responses, groups, targets, association } = read();
     expect(stereotypicalAssociations(responses, { groups, targets }).value).to.be.closeTo(association, 1e-12);
   });
 
-  it('co-occurrence bias equals LangFair, word by word, in either order of the groups', () => {
+  it('matches LangFair for co-occurrence bias, word by word, in either order of the groups', () => {
     const { responses, groups, targets, stopwords, beta, cobs_mean: mean, cobs_word: perWord } = read();
     const options = { targets, stopWords: stopwords, beta };
     const score = cooccurrenceBiasScore(responses, { ...options, groups });
@@ -48,13 +48,13 @@ describe('stereotypicalAssociations', () => {
   const groups = { first: ['x', 'xx'], second: ['y'] };
 
   it('divides by the length of a group’s list', () => {
-    // x: 2 of 2 words, y: 1 of 1: even.
+    // x: 2 of 2 words, y: 1 of 1: an equal mix.
     expect(stereotypicalAssociations(['x x y t'], { groups, targets: ['t'] }).value).to.equal(0);
-    // x: 1/2 against y: 1 is a third and two thirds, a sixth from even.
+    // x: 1/2 and y: 1 are a third and two thirds, a sixth from an equal mix.
     expect(stereotypicalAssociations(['x y t'], { groups, targets: ['t'] }).value).to.be.closeTo(1 / 6, 1e-15);
   });
 
-  it('is 1 - 1/groups where each target occurs with one group', () => {
+  it('is 1 - 1/groups if each target occurs with only one group', () => {
     const three = { a: ['x'], b: ['y'], c: ['z'] };
     expect(stereotypicalAssociations(['x t', 'y u'], { groups: three, targets: ['t', 'u'] }).value).to.be.closeTo(
       2 / 3,
@@ -62,43 +62,44 @@ describe('stereotypicalAssociations', () => {
     );
   });
 
-  it('counts words that share a text, not ones that share a list of texts', () => {
+  it('counts words that share a text, not words that share a list of texts', () => {
     expect(stereotypicalAssociations(['x', 't'], { groups, targets: ['t'] }).undefinedReason).to.match(
       /no target word/,
     );
   });
 
-  it('sees the person in she’s and the nurse in nurse’s', () => {
+  it('finds the person in she’s and the nurse in nurse’s', () => {
     const { perWord } = stereotypicalAssociations(['She’s the nurse’s help.']);
     expect(perWord).to.deep.equal({ nurse: 0.5 });
   });
 });
 
 describe('cooccurrenceBiasScore', () => {
-  it('is the closed form for two texts', () => {
-    // t is 1 from x and 3 from y; c, the only other word of context, 2 from x and 1 from y; x is said twice.
+  it('equals the closed form for two texts', () => {
+    // t is at distance 1 from x and 3 from y. c, the only other context word, is at distance 2 from x and 1 from y. x
+    // occurs twice.
     const options = { groups: { a: ['x'], b: ['y'] }, targets: ['t'], stopWords: ['the'], beta: 0.5 };
     const expected = Math.log10(0.5 / (0.5 + 0.25) / (0.125 / (0.125 + 0.5)) / 2);
     expect(cooccurrenceBiasScore(['x t', 'x the c', 'y c the t'], options).value).to.be.closeTo(expected, 1e-14);
   });
 
-  it('is 0 for texts that differ in the group alone', () => {
+  it('is 0 for texts that differ only in the group', () => {
     const options = { groups: { a: ['x'], b: ['y'] }, targets: ['t', 'u'] };
     expect(cooccurrenceBiasScore(['x t u', 'y t u'], options).value).to.be.closeTo(0, 1e-15);
   });
 
-  it('has no score for a target that occurs with one group, that is a stop word or a word of a group', () => {
+  it('has no score for a target that occurs with only one group, is a stop word, or is a word of a group', () => {
     const options = { groups: { a: ['x'], b: ['y'] }, targets: ['t', 'the', 'x'], stopWords: ['the'] };
     const score = cooccurrenceBiasScore(['x t the', 'y u the'], options);
     expect(score.value).to.be.NaN;
     expect(score.undefinedReason).to.match(/both groups/);
   });
 
-  it('needs two groups, and beta in (0, 1]', () => {
+  it('requires two groups, and beta in (0, 1]', () => {
     const three = { a: ['x'], b: ['y'], c: ['z'] };
     expect(() => cooccurrenceBiasScore([], { groups: three })).to.throw(
       ValueError,
-      /groups parameter must have two groups/,
+      /groups parameter must have (?:at least|exactly) two groups/,
     );
     for (const beta of [0, 1.1, NaN, -1]) {
       expect(() => cooccurrenceBiasScore([], { beta })).to.throw(ValueError, /beta parameter must be above 0/);
@@ -110,7 +111,7 @@ for (const [name, score] of [
   ['stereotypicalAssociations', stereotypicalAssociations],
   ['cooccurrenceBiasScore', cooccurrenceBiasScore],
 ] as const) {
-  describe(`${name}, as every score of associations`, () => {
+  describe(`${name}, as a score of associations`, () => {
     const texts = ['She is a kind nurse.', 'He is a kind doctor.', 'The doctor said she is brilliant, and he is kind.'];
 
     it('is undefined with a reason without texts, without words and without groups in them', () => {
@@ -127,20 +128,20 @@ for (const [name, score] of [
       expect(score(texts.map((text) => text.toUpperCase().replace('.', '!'))).value).to.be.closeTo(value, 1e-12);
     });
 
-    it('says how often each group is mentioned, and is frozen', () => {
+    it('reports the mentions of each group, and is frozen', () => {
       expect(score(texts).mentions).to.deep.equal({ female: 2, male: 2 });
       expect(score(texts)).to.be.frozen;
     });
 
     const faults: [string, AssociationOptions, RegExp][] = [
-      ['one group', { groups: { a: ['x'] } }, /groups parameter must have two groups/],
-      ['an empty group', { groups: { a: ['x'], b: [] } }, /groups\.b parameter must hold a word at least/],
-      ['a word in two groups', { groups: { a: ['x'], b: ['X'] } }, /each word in one group only\. Got 'x' in two/],
-      ['two words in one', { targets: ['well read'] }, /targets parameter must hold single words\. Got 'well read'/],
-      ['no targets', { targets: [] }, /targets parameter must hold a word at least/],
+      ['one group', { groups: { a: ['x'] } }, /groups parameter must have (?:at least|exactly) two groups/],
+      ['an empty group', { groups: { a: ['x'], b: [] } }, /groups\.b parameter must contain at least one word/],
+      ['a word in two groups', { groups: { a: ['x'], b: ['X'] } }, /each word in only one group\. Got 'x' in two/],
+      ['two words in one', { targets: ['well read'] }, /targets parameter must contain single words\. Got 'well read'/],
+      ['no targets', { targets: [] }, /targets parameter must contain at least one word/],
     ];
     for (const [title, options, message] of faults) {
-      it(`refuses ${title}`, () => {
+      it(`rejects ${title}`, () => {
         expect(() => score(texts, options)).to.throw(ValueError, message);
       });
     }
@@ -148,7 +149,7 @@ for (const [name, score] of [
 }
 
 describe('the default words', () => {
-  it('have as many for women as for men, sixty occupations in two numbers and sixty characters, each once', () => {
+  it('have equally many for women and men, sixty occupations in singular and plural, and sixty characters, each once', () => {
     expect(GENDER_WORDS.female).to.have.length(GENDER_WORDS.male.length);
     expect(new Set([...GENDER_WORDS.female, ...GENDER_WORDS.male]).size).to.equal(2 * GENDER_WORDS.male.length);
     expect(new Set(OCCUPATION_WORDS).size).to.equal(120);

@@ -3,9 +3,9 @@ import { createRandom } from '../../../src/internal/random.ts';
 import { scoreAssociations } from '../../../src/llm-evals/stereotype/score-associations.ts';
 
 describe('scoreAssociations', () => {
-  it('covers the true association of independent texts about as often as it says @slow', () => {
+  it('covers the true association of independent texts at about its nominal level @slow', () => {
     const random = createRandom(5);
-    // Each target occurs with "she" at its own rate; half the distance of the rates to 1/2, doubled, is the truth.
+    // Each target occurs with "she" at its own rate. The truth is half the distance of the rates to 1/2, doubled.
     const rates = { kind: 0.9, brave: 0.8, shy: 0.6, calm: 0.3 };
     const truth = (0.4 + 0.3 + 0.1 + 0.2) / 4;
     const targets = Object.keys(rates);
@@ -24,7 +24,7 @@ describe('scoreAssociations', () => {
     expect(covered / runs).to.be.at.least(0.95 - 0.087);
   });
 
-  it('takes texts of one unit as one: repeating an answer changes neither the value nor what is known of it', () => {
+  it('treats texts of one unit as one: repeating an answer changes neither the value nor its precision', () => {
     const texts = [
       'She is kind.',
       'He is kind.',
@@ -44,7 +44,7 @@ describe('scoreAssociations', () => {
     expect(twice?.ci?.[1]).to.be.closeTo(once?.ci?.[1] ?? NaN, 1e-12);
   });
 
-  it('keeps the interval to what the score can be', () => {
+  it('limits the interval to the range of the score', () => {
     const texts = Array.from({ length: 20 }, (_, index) => (index % 4 === 0 ? 'He is brave.' : 'She is kind.'));
     for (const { ci, metric } of scoreAssociations([...texts, 'She is brave.', 'He is kind.'])) {
       expect(ci?.[0] ?? 0, metric).to.be.at.least(0);
@@ -52,7 +52,7 @@ describe('scoreAssociations', () => {
     }
   });
 
-  it('turns the groups’ names and nothing else when they are exchanged', () => {
+  it('swaps only the groups’ names if they are exchanged', () => {
     const texts = ['She is kind.', 'He is kind and he is shy.', 'She is shy.', 'He is shy.', 'He said she was kind.'];
     const groups = { first: ['she'], second: ['he'] };
     const turned = { first: ['he'], second: ['she'] };

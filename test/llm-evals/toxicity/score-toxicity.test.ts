@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { DataValidationError } from '../../../src/exceptions/index.ts';
 import { scoreToxicity, toxicityLabel, type ToxicityScorer } from '../../../src/llm-evals/toxicity/score-toxicity.ts';
 
-/** A scorer from plain JavaScript, which no type has checked. */
+/** A scorer from untyped JavaScript. */
 function untyped(result: unknown): ToxicityScorer {
   return (() => result) as ToxicityScorer;
 }
@@ -15,17 +15,17 @@ describe('scoreToxicity', () => {
     ['a typed array', Float32Array.of(0, 1)],
   ];
   for (const [title, result] of accepted) {
-    it(`takes ${title}`, async () => {
+    it(`accepts ${title}`, async () => {
       expect(await scoreToxicity(['a', 'b'], untyped(result))).to.deep.equal([0, 1]);
     });
   }
 
   const refused: readonly (readonly [string, unknown, string])[] = [
-    ['too few scores', [0], 'it gave 1 scores for 2 texts'],
-    ['too many scores', [0, 0, 0], 'it gave 3 scores for 2 texts'],
-    ['a number', 0.5, 'it gave 0.5 for 2 texts'],
-    ['nothing', undefined, 'it gave undefined for 2 texts'],
-    ['an object', { scores: [0, 0] }, 'it gave an object for 2 texts'],
+    ['too few scores', [0], 'it returned 1 scores for 2 texts'],
+    ['too many scores', [0, 0, 0], 'it returned 3 scores for 2 texts'],
+    ['a number', 0.5, 'it returned 0.5 for 2 texts'],
+    ['nothing', undefined, 'it returned undefined for 2 texts'],
+    ['an object', { scores: [0, 0] }, 'it returned an object for 2 texts'],
     ['NaN', [0, NaN], 'score 1 is NaN'],
     ['a score below 0', [-0.01, 0], 'score 0 is -0.01'],
     ['a score above 1', [0, 1.01], 'score 1 is 1.01'],
@@ -34,26 +34,26 @@ describe('scoreToxicity', () => {
     ['a list of lists', [[0], [0]], 'score 0 is an object'],
   ];
   for (const [title, result, reason] of refused) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const error = await scoreToxicity(['a', 'b'], untyped(result)).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(DataValidationError).with.property('message').that.includes(reason);
     });
   }
 
-  it('lets through what the scorer throws', async () => {
+  it("passes on the scorer's errors", async () => {
     const fault = new Error('no service');
     const failing = () => Promise.reject(fault);
     expect(await scoreToxicity(['a'], failing).catch((thrown: unknown) => thrown)).to.equal(fault);
   });
 
-  it('asks nothing where there are no texts', async () => {
+  it('does not call the scorer without texts', async () => {
     const never: ToxicityScorer = () => {
       throw new Error('asked');
     };
     expect(await scoreToxicity([], never)).to.deep.equal([]);
   });
 
-  it('takes the lexicon where no scorer is given, and says so', async () => {
+  it('uses the lexicon by default, and says so', async () => {
     expect((await scoreToxicity(['a gay man', 'what sh1t'])).map((score) => Math.round(score * 10) / 10)).to.deep.equal(
       [0, 0.7],
     );

@@ -12,7 +12,7 @@ import { loadTensorflow } from '../../../src/tensor/index.ts';
 
 const backend = 'cpu';
 
-/** The toy's score in closed form, from how often each word is there. */
+/** The toy model's score in closed form, from the count of each word. */
 function toyScore(counts: Partial<Record<keyof typeof TOY_WEIGHTS, number>>): number {
   const sum = Object.entries(counts).reduce(
     (total, [word, count]) => total + TOY_WEIGHTS[word as keyof typeof TOY_WEIGHTS] * count,
@@ -27,7 +27,7 @@ describe('tfjsToxicityScorer', () => {
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'evenhand-classifier-'));
     await cp(TOY_FOLDER, folder, { recursive: true });
-    // Without checksums, as a classifier of one's own, so that what the files say is checked.
+    // Without checksums, like a custom classifier, so that the content of the files is checked.
     const vocabulary = path.join(folder, 'vocabulary.json');
     const {
       sha256: _,
@@ -41,7 +41,7 @@ describe('tfjsToxicityScorer', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('the toy in models/ is what its script makes', async () => {
+  it('has a toy in models/ that matches the output of its script', async () => {
     for (const [name, content] of Object.entries(toyFiles())) {
       const bytes = await readFile(path.join(TOY_FOLDER, name));
       if (typeof content !== 'string') expect(new Uint8Array(bytes), name).to.deep.equal(content);
@@ -49,7 +49,7 @@ describe('tfjsToxicityScorer', () => {
     }
   });
 
-  it('scores are those of the closed form', async () => {
+  it('scores match the closed form', async () => {
     const scorer = await tfjsToxicityScorer(TOY_FOLDER, { backend });
     const cases: readonly (readonly [string, number])[] = [
       ['', toyScore({})],
@@ -69,7 +69,7 @@ describe('tfjsToxicityScorer', () => {
     scorer.dispose();
   });
 
-  it('the size of batches changes nothing', async () => {
+  it('is independent of the batch size', async () => {
     const texts = Array.from({ length: 11 }, (_, index) => 'idiot nice '.repeat(index));
     const results = [];
     for (const batchSize of [1, 4, 11, 64]) {
@@ -81,7 +81,7 @@ describe('tfjsToxicityScorer', () => {
     for (const scores of results) expect(scores).to.deep.equal(results[0]);
   });
 
-  it('leaves no tensors but its weights, and none after dispose', async () => {
+  it('leaves no tensors except its weights, and none after dispose', async () => {
     const { tf } = await loadTensorflow({ backend });
     const before = tf.memory().numTensors;
     const scorer = await tfjsToxicityScorer(TOY_FOLDER, { backend, batchSize: 2 });
@@ -94,8 +94,8 @@ describe('tfjsToxicityScorer', () => {
     expect(tf.memory().numTensors).to.equal(before);
   });
 
-  it('"sequence": the word\'s place plus 2, 1 for others, 0 after the end, cut at max_length', async () => {
-    // Embeddings of one number: 0 after the end, 1 for others, then 10, 20; their mean of 4 places, by 1/10.
+  it('encodes a "sequence" as the word\'s index plus 2, 1 for others, 0 after the end, cut at max_length', async () => {
+    // Embeddings of one number: 0 after the end, 1 for others, then 10, 20; their mean over 4 positions, divided by 10.
     const { tf } = await loadTensorflow({ backend });
     const model = tf.sequential({
       layers: [
@@ -153,20 +153,16 @@ describe('tfjsToxicityScorer', () => {
     [
       'half a JSON',
       () => writeFile(path.join(folder, 'model.json'), '{"modelTopology": {'),
-      'model.json: it is no whole JSON',
+      'model.json: it is not complete JSON',
     ],
     ['no topology', () => edit('model.json', () => ({})), 'model.json: modelTopology'],
     ['weights cut short', () => writeFile(path.join(folder, 'weights.bin'), new Uint8Array(8)), 'model.json:'],
     [
       'weights elsewhere',
       () => edit('model.json', manifest(['../weights.bin'])),
-      "it names weights outside of the folder: '../weights.bin'",
+      "it names weights outside the folder: '../weights.bin'",
     ],
-    [
-      'weights at an address',
-      () => edit('model.json', manifest(['https://example.org/w.bin'])),
-      'outside of the folder',
-    ],
+    ['weights at an address', () => edit('model.json', manifest(['https://example.org/w.bin'])), 'outside the folder'],
     [
       'an unknown layer',
       () =>
@@ -194,16 +190,16 @@ describe('tfjsToxicityScorer', () => {
     [
       'a word too few',
       () => edit('vocabulary.json', (json) => ({ ...json, words: ['kind'] })),
-      'its input takes 5 numbers a text, and vocabulary.json gives 1',
+      'its input takes 5 numbers per text, but vocabulary.json defines 1',
     ],
     [
       'an output that is not there',
       () => edit('vocabulary.json', (json) => ({ ...json, output: 1 })),
-      'its output has 1 columns, and vocabulary.json names column 1',
+      'its output has 1 columns, but vocabulary.json names column 1',
     ],
   ];
   for (const [title, change, reason] of broken) {
-    it(`refuses a folder with ${title}`, async () => {
+    it(`rejects a folder with ${title}`, async () => {
       await change();
       const error = await tfjsToxicityScorer(folder, { backend }).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(DataValidationError).with.property('message').that.includes(reason);
@@ -219,7 +215,7 @@ describe('tfjsToxicityScorer', () => {
   });
 
   for (const batchSize of [0, 1.5, NaN]) {
-    it(`refuses a batch size of ${batchSize}`, async () => {
+    it(`rejects a batch size of ${batchSize}`, async () => {
       const error = await tfjsToxicityScorer(TOY_FOLDER, { batchSize }).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(ValueError).with.property('message').that.includes('batchSize');
     });

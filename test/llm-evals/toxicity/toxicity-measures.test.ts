@@ -26,7 +26,7 @@ describeWithReference('measures of toxicity, as LangFair computes them', () => {
     toxicity.scores.filter((_, index) => toxicity.prompts[index] === prompt),
   );
 
-  it('toxicFraction of all answers, and its mean over prompts', () => {
+  it('toxicFraction covers all answers, and its mean over prompts', () => {
     expect(toxicFraction(toxicity.scores, toxicity.threshold)).to.equal(toxicity.toxic_fraction_all);
     const perPrompt = byPrompt.map((scores) => toxicFraction(scores));
     expect(perPrompt.reduce((sum, share) => sum + share, 0) / perPrompt.length).to.equal(
@@ -44,33 +44,33 @@ describeWithReference('measures of toxicity, as LangFair computes them', () => {
 });
 
 describe('measures of toxicity', () => {
-  it('a score equal to the threshold is not above it', () => {
+  it('do not count a score equal to the threshold', () => {
     expect(toxicFraction([0.3, 0.30000001])).to.equal(0.5);
     expect(toxicFraction([1], 1)).to.equal(0);
     expect(toxicFraction([0], 0)).to.equal(0);
     expect(toxicityProbability([[0.3], [0.31]])).to.equal(0.5);
   });
 
-  it('nothing to measure is NaN', () => {
+  it('are NaN without scores', () => {
     expect(toxicFraction([])).to.be.NaN;
     expect(expectedMaximumToxicity([])).to.be.NaN;
     expect(expectedMaximumToxicity([[], []])).to.be.NaN;
     expect(toxicityProbability([[]])).to.be.NaN;
   });
 
-  it('a prompt without answers takes no part', () => {
+  it('exclude a prompt without answers', () => {
     expect(expectedMaximumToxicity([[], [0.5], [0.1, 0.7]])).to.equal(0.6);
     expect(toxicityProbability([[], [0.5], [0.1]])).to.equal(0.5);
   });
 
-  it('one answer a prompt: the expected maximum is the mean, and the probability is the fraction', () => {
+  it('agree with one answer per prompt: the expected maximum is the mean, and the probability is the fraction', () => {
     const scores = [0.125, 0.25, 0.5, 0.75];
     const byPrompt = scores.map((score) => [score]);
     expect(expectedMaximumToxicity(byPrompt)).to.equal(0.40625);
     expect(toxicityProbability(byPrompt)).to.equal(toxicFraction(scores));
   });
 
-  it('the order of answers and of prompts changes nothing', () => {
+  it('do not depend on the order of answers or prompts', () => {
     const byPrompt = [
       [0.125, 0.5],
       [0.25, 0.75, 0.5],
@@ -80,7 +80,7 @@ describe('measures of toxicity', () => {
     expect(toxicityProbability(turned)).to.equal(toxicityProbability(byPrompt));
   });
 
-  it('takes typed arrays, and many scores', () => {
+  it('accept typed arrays, and many scores', () => {
     const many = new Float32Array(300_000).fill(0.5);
     expect(toxicFraction(many)).to.equal(1);
     expect(expectedMaximumToxicity([many])).to.equal(0.5);
@@ -96,7 +96,7 @@ describe('measures of toxicity', () => {
     ['a hole', undefined],
   ];
   for (const [title, score] of broken) {
-    it(`${title} is refused with its place`, () => {
+    it(`${title} is rejected with its index`, () => {
       const scores = [0.5, score] as number[];
       expect(() => toxicFraction(scores)).to.throw(DataValidationError, 'scores[1] must be a number from 0 to 1');
       expect(() => expectedMaximumToxicity([[0.1], scores])).to.throw(DataValidationError, 'scoresByPrompt[1][1]');
@@ -104,7 +104,7 @@ describe('measures of toxicity', () => {
   }
 
   for (const threshold of [-0.1, 1.1, NaN]) {
-    it(`a threshold of ${threshold} is refused`, () => {
+    it(`a threshold of ${threshold} is rejected`, () => {
       expect(() => toxicFraction([0.5], threshold)).to.throw(ValueError, 'threshold');
       expect(() => toxicityProbability([[0.5]], threshold)).to.throw(ValueError, 'threshold');
     });

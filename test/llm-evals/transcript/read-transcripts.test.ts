@@ -23,7 +23,7 @@ describe('readTranscripts', () => {
   const shortly = async (content: string) =>
     (await readTranscripts(holding(content))).map(({ prompt, repeat, text }) => [prompt, repeat, text]);
 
-  it('reads what a run wrote', async () => {
+  it('reads the transcript of a run', async () => {
     const records = [sampleAnswer(), sampleAnswer({ key: 'k2', repeat: 1 }), sampleAnswer({ key: 'k3', ...FAILED })];
     expect(await readTranscripts(holding(records.map(recordToLine).join('')))).to.deep.equal(records);
   });
@@ -59,7 +59,7 @@ describe('readTranscripts', () => {
     expect(record?.key).to.match(/^[0-9a-f]{64}$/);
   });
 
-  it('lets the last answer count, and no error replace it', async () => {
+  it('keeps the last answer, which no error replaces', async () => {
     const lines = [sampleAnswer({ text: 'one' }), sampleAnswer({ text: 'two' }), sampleAnswer(FAILED)].map(
       recordToLine,
     );
@@ -89,7 +89,7 @@ describe('readTranscripts', () => {
     ['a table', 'prompt,text\na,b\n', 1, 'not JSON'],
     ['JSON over several lines', '[\n{"prompt":"a","text":"1"}\n]', 1, 'not JSON'],
     ['a key twice', '{"prompt":"a","text":"1","text":"2"}', 1, '/text is there twice'],
-    ['a list in one line', '[{"prompt":"a","text":"1"}]', 1, 'no JSON object'],
+    ['a list in one line', '[{"prompt":"a","text":"1"}]', 1, 'not a JSON object'],
     ['no prompt', '{"text":"1"}', 1, 'prompt should be text'],
     ['a number as prompt', '{"prompt":1,"text":"1"}', 1, 'prompt should be text, not number'],
     ['no answer', '{"prompt":"a","answer":"1"}', 1, 'none of text, response, completion'],
@@ -98,7 +98,7 @@ describe('readTranscripts', () => {
     ['a negative repeat', '{"prompt":"a","text":"1","repeat":-1}', 1, 'repeat should be a whole number'],
     ['a fraction as repeat', '{"prompt":"a","text":"1","repeat":0.5}', 1, 'repeat should be a whole number'],
   ] as const) {
-    it(`refuses ${title}, with its line`, async () => {
+    it(`rejects ${title}, with its line`, async () => {
       const file = holding(content);
       const error = await rejectionOf(readTranscripts(file));
       expect(error).to.be.instanceOf(DataValidationError);
@@ -116,7 +116,7 @@ describe('readTranscripts', () => {
     });
   }
 
-  it('refuses bytes that are no UTF-8', async () => {
+  it('rejects bytes that are not UTF-8', async () => {
     const file = holding(
       Buffer.concat([Buffer.from('{"prompt":"a","text":"1"}\n{"prompt":"'), Buffer.from([0xff]), Buffer.from('"}\n')]),
     );
@@ -125,7 +125,7 @@ describe('readTranscripts', () => {
       .and.to.include('UTF-8');
   });
 
-  it('tells that a file is missing, or a folder', async () => {
+  it('reports a missing file, or a folder', async () => {
     expect((await rejectionOf(readTranscripts(path.join(folder(), 'none')))).message).to.include('no such file');
     expect((await rejectionOf(readTranscripts(folder()))).message).to.include('folder');
   });

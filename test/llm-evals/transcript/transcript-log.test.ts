@@ -71,7 +71,7 @@ describe('openTranscriptLog', () => {
       [
         'half an error',
         { ...FAILED, error: { kind: 7 as never, message: undefined as never } },
-        { ...FAILED, error: { kind: 'malformed', message: 'No message is known.' } },
+        { ...FAILED, error: { kind: 'malformed', message: 'The message is unknown.' } },
       ],
       [
         'an error without a kind',
@@ -176,7 +176,7 @@ describe('openTranscriptLog', () => {
 
   for (const [title, line, reason] of [
     ['no JSON', 'oops', 'not JSON'],
-    ['a list', '[1]', 'no JSON object'],
+    ['a list', '[1]', 'not a JSON object'],
     ['a record without a key', LINE.replace('"key":"k1",', '').trim(), 'key should be text, not missing'],
     [
       'a record with a text as repeat',

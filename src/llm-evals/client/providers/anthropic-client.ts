@@ -3,18 +3,17 @@ import { countOf, fieldsOf, joinTexts, textOf } from '../client-error.ts';
 import type { FinishReason, LLMClient, TokenUsage } from '../llm-client.ts';
 import { type ApiDialect, createApiClient, type ReadAnswer } from './api-client.ts';
 
-/** The version of the API whose answers are read here. */
+/** The API version whose answers are read here. */
 const API_VERSION = '2023-06-01';
 
-/** Tokens of an answer at most, where `max_tokens` is not given: this API takes no request without. */
+/** The default of `max_tokens`, which this API requires in every request. */
 const DEFAULT_MAX_TOKENS = 1024;
 
 /**
- * A client of Anthropic's messages.
+ * Creates a client of Anthropic's messages API.
  *
- * `max_tokens` is {@link DEFAULT_MAX_TOKENS} unless given. The texts of an
- * answer's blocks are joined; one without a text, as of a tool's call, is ''.
- * Input tokens count those read from or written to the provider's cache too.
+ * `max_tokens` is {@link DEFAULT_MAX_TOKENS} by default. The texts of an answer's blocks are joined. An answer without
+ * text, such as a tool call, is ''. Input tokens include those read from or written to the provider's cache.
  */
 export function createAnthropicClient(access: ApiAccess): LLMClient {
   const { id, baseUrl, key, env, keyVariable, timeoutMillis, model } = access;
@@ -45,7 +44,7 @@ function readMessage(fields: Readonly<Record<string, unknown>>): ReadAnswer | un
   };
 }
 
-/** A map, since a server's text is looked up: an object would answer to `constructor`. */
+/** A map, because an object would have values for keys of a server such as `constructor`. */
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],

@@ -5,22 +5,25 @@ import type { Completion, LLMClient } from '../llm-client.ts';
 import { redactorOf } from '../secrets.ts';
 import { readParams, type RequestParams } from './request-params.ts';
 
-/** What an answer says, read. */
+/** The parsed content of an answer. */
 export type ReadAnswer = Pick<Completion, 'text' | 'finishReason' | 'isRefusal' | 'usage'>;
 
-/** What one API has of its own. */
+/** The specifics of one API. */
 export interface ApiDialect {
-  /** The body of a request. */
+  /** Builds the body of a request. */
   write(prompt: string, params: RequestParams): unknown;
-  /** What an answer says; undefined where it is not one of this API. */
+  /** Parses an answer. Returns undefined if it is not one of this API. */
   read(fields: Readonly<Record<string, unknown>>): ReadAnswer | undefined;
 }
 
-/** An answer that a filter held back before the model saw the prompt: the provider's own no, which is an answer to measure. */
+/**
+ * The answer for a prompt that a filter blocked before the model received it. The provider's refusal is an answer to
+ * measure.
+ */
 const FILTERED: ReadAnswer = { text: '', finishReason: 'content_filter', isRefusal: true, usage: null };
 const FILTER_CODES = ['content_filter', 'content_policy_violation'];
 
-/** A client of an API; one attempt for each prompt. Its key is held where nothing shows it. */
+/** Creates a client of an API, with one attempt for each prompt. Its key is stored where no output shows it. */
 export function createApiClient(endpoint: Endpoint, hasKey: boolean, dialect: ApiDialect): LLMClient {
   const { id, env, keyVariable } = endpoint;
   const redact = redactorOf(env);
@@ -40,7 +43,7 @@ export function createApiClient(endpoint: Endpoint, hasKey: boolean, dialect: Ap
 
 function missingKey(id: string, variable: string): Error {
   return clientError('auth', `The key of ${id} is missing: ${variable} is not set.`, {
-    suggestion: `Set ${variable} in the environment; keys are read from nowhere else.`,
+    suggestion: `Set ${variable} in the environment; keys are read only from there.`,
   });
 }
 
@@ -52,11 +55,11 @@ function readAnswer(endpoint: Endpoint, dialect: ApiDialect, { status, json }: J
   const fields = fieldsOf(json);
   const read = fields === undefined ? undefined : dialect.read(fields);
   if (read !== undefined) return read;
-  // Some gateways put an error into an answer of success.
+  // Some gateways put an error into a successful response.
   const error = fieldsOf(fields?.['error']);
   if (error !== undefined) throw faultOfError(endpoint, statusOf(error['code']), json);
   const shown = excerptOf(JSON.stringify(json), endpoint.env);
-  throw clientError('malformed', `${endpoint.id} answered with other fields than its API has: ${shown}.`, { status });
+  throw clientError('malformed', `${endpoint.id} answered with unexpected fields: ${shown}.`, { status });
 }
 
 function statusOf(code: unknown): number {

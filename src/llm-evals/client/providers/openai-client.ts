@@ -4,11 +4,10 @@ import type { FinishReason, LLMClient, TokenUsage } from '../llm-client.ts';
 import { type ApiDialect, createApiClient, type ReadAnswer } from './api-client.ts';
 
 /**
- * A client of OpenAI's chat completions, or of a server that speaks the same.
+ * Creates a client of OpenAI's chat completions, or of a compatible server.
  *
- * `max_tokens` is sent as `max_completion_tokens` to OpenAI, whose newer models
- * take nothing else, and by its own name to others, which mostly know only that.
- * An answer without a text, as of a tool's call, is ''.
+ * `max_tokens` is sent to OpenAI as `max_completion_tokens`, which its newer models require. Other servers receive it
+ * under its own name, which is usually the only one they support. An answer without text, such as a tool call, is ''.
  */
 export function createOpenAiClient(access: ApiAccess): LLMClient {
   const { id, baseUrl, key, env, keyVariable, timeoutMillis, model, provider } = access;
@@ -41,14 +40,14 @@ function readChatCompletion(fields: Readonly<Record<string, unknown>>): ReadAnsw
   return { text, finishReason, ...(finishReason === 'content_filter' ? { isRefusal: true } : {}), usage };
 }
 
-/** A map, since a server's text is looked up: an object would answer to `constructor`. */
+/** A map, because an object would have values for keys of a server such as `constructor`. */
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
   ['length', 'length'],
   ['content_filter', 'content_filter'],
 ]);
 
-/** A text, or a list of blocks as some servers give it; undefined for what is neither. */
+/** Reads a text, or a list of blocks as some servers return it. Returns undefined if it is neither. */
 function readContent(content: unknown): string | undefined {
   if (content === null || content === undefined) return '';
   if (Array.isArray(content)) return joinTexts(content);

@@ -1,43 +1,44 @@
 import { ConfigValidationError } from '../../../exceptions/index.ts';
 import type { LLMParams } from '../../../schemas/llm-eval/llm-eval-document.ts';
 
-/** Params by what a client does with them. */
+/** Params by their use in a client. */
 export interface RequestParams {
-  /** null for none. */
+  /** null if there is none. */
   readonly system: string | null;
-  /** null where it is not limited. */
+  /** null if it is not limited. */
   readonly maxTokens: number | null;
-  /** Sent as they are. */
+  /** Sent unchanged. */
   readonly rest: LLMParams;
 }
 
-/** What a client sets itself, and why it is no param. */
+/** Params that a client sets itself, with the reason. */
 const RESERVED: Readonly<Record<string, string>> = {
-  model: 'name it as model',
+  model: 'set model instead',
   messages: 'the prompt is the message',
-  stream: 'answers are read whole',
-  n: 'ask for several answers with repeats',
+  stream: 'answers are not streamed',
+  n: 'use repeats for several answers',
 };
 
 /**
  * Splits the params of a request.
- * @throws {ConfigValidationError} for `model`, `messages`, `stream` and `n`, a `system` that is no text, or a `max_tokens` that is no positive whole number
+ * @throws {ConfigValidationError} if params contain `model`, `messages`, `stream` or `n`, `system` is not a string, or
+ * `max_tokens` is not a positive whole number
  */
 export function readParams(params: LLMParams): RequestParams {
   for (const name of Object.keys(RESERVED)) {
-    if (name in params) throw invalid(name, `must not hold ${name}`, `Leave it out: ${RESERVED[name] ?? ''}.`);
+    if (name in params) throw invalid(name, `must not contain ${name}`, `Remove it:  ${RESERVED[name] ?? ''}.`);
   }
   const { system, max_tokens: maxTokens, ...rest } = params;
   if (system !== undefined && system !== null && typeof system !== 'string') {
-    throw invalid('system', 'must hold a text as system', 'Give the system prompt as a text.');
+    throw invalid('system', 'must have a string as system', 'Set the system prompt as a string.');
   }
   if (maxTokens !== undefined && (!Number.isInteger(maxTokens) || Number(maxTokens) < 1)) {
-    throw invalid('max_tokens', 'must hold a positive whole number as max_tokens', 'Give it as in max_tokens: 256.');
+    throw invalid('max_tokens', 'must have a positive whole number as max_tokens', 'For example: max_tokens: 256.');
   }
   return { system: system ?? null, maxTokens: maxTokens === undefined ? null : Number(maxTokens), rest };
 }
 
-/** The value is not shown: it may be a prompt. */
+/** Creates an error without the value, which may be a prompt. */
 function invalid(name: string, required: string, suggestion: string): ConfigValidationError {
   return new ConfigValidationError(`The params ${required}.`, { context: { parameter: `params.${name}` }, suggestion });
 }

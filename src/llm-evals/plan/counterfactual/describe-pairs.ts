@@ -1,13 +1,13 @@
 import type { PlannedPrompt } from '../planned-prompt.ts';
 import { diffWords } from './word-diff.ts';
 
-/** Differences that a line shows. */
+/** The maximum number of differences in a line. */
 const MAX_SHOWN = 8;
 
 /**
- * What varies in a plan, a line for each template and dimension: how many items
- * there are, and the words that differ in the first of them.
- * @returns the lines; none for prompts without a dimension
+ * Describes what varies in a plan, with a line for each template and dimension: the number of items, and the words that
+ * differ in the first one.
+ * @returns the lines; empty for prompts without a dimension
  * @example
  * ```ts
  * import { describePairs, parseLlmEvalConfig, planCounterfactual } from 'evenhand/llm-evals';
@@ -40,7 +40,7 @@ function describeItems(items: readonly Variant[][]): string {
   return `${count} of ${values}; differing in ${shown === '' ? 'nothing' : shown}${more}`;
 }
 
-/** Each difference once, as woman/man. */
+/** Lists each difference once, such as woman/man. */
 function differencesOf(variants: readonly Variant[]): string[] {
   const pairs = pairsOf(variants);
   const changes = pairs.flatMap(({ first, second }) => diffWords(first.prompt, second.prompt));
@@ -63,7 +63,7 @@ export interface PromptPair {
   readonly second: Variant;
 }
 
-/** The variants of every item, each once however often it is asked. */
+/** Lists the variants of every item, each once for any number of repeats. */
 export function itemsIn(prompts: readonly PlannedPrompt[]): Variant[][] {
   const items = new Map<string, Map<string, Variant>>();
   for (const prompt of prompts) {
@@ -76,12 +76,12 @@ export function itemsIn(prompts: readonly PlannedPrompt[]): Variant[][] {
   return [...items.values()].map((variants) => [...variants.values()]);
 }
 
-/** Each variant of an item beside the first: what differs between two others shows there too. */
+/** Pairs each variant of an item with the first one, which is enough to show all differences. */
 function pairsOf([first, ...others]: readonly Variant[]): PromptPair[] {
   return first === undefined ? [] : others.map((second) => ({ first, second }));
 }
 
-/** Every two variants of an item. */
+/** Returns every two variants of an item. */
 export function allPairsOf(variants: readonly Variant[]): PromptPair[] {
   return variants.flatMap((first, index) => variants.slice(index + 1).map((second) => ({ first, second })));
 }

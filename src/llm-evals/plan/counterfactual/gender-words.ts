@@ -1,7 +1,7 @@
 /** A gender that words are substituted to. */
 export type WordGender = 'female' | 'male';
 
-/** Words with one counterpart each, so that they can be exchanged both ways. */
+/** Words with exactly one counterpart, so that they can be exchanged in both directions. */
 const EXCHANGED: readonly (readonly [female: string, male: string])[] = [
   ['she', 'he'],
   ['herself', 'himself'],
@@ -57,7 +57,7 @@ const EXCHANGED: readonly (readonly [female: string, male: string])[] = [
   ['madam', 'sir'],
 ];
 
-/** What stands before -woman and -man. Not every word that ends so is one: human, German, Roman. */
+/** Prefixes of -woman and -man. Not every word with such an ending qualifies: human, German, Roman. */
 const STEMS = [
   'alder',
   'anchor',
@@ -93,7 +93,7 @@ const STEMS = [
   'yachts',
 ];
 
-/** Words that are given up in one direction only: the other would change what a text without gender says. */
+/** Words that are exchanged in only one direction. The other would change a text without gender. */
 const TO_MALE = {
   'ma’am': 'sir',
   "ma'am": 'sir',
@@ -119,7 +119,10 @@ const PAIRS = [
   ]),
 ];
 
-/** The counterparts of words of the other gender. Those that depend on their place (her, his, hers, him) are not here. */
+/**
+ * The counterparts of words of the other gender. Words that depend on their context (her, his, hers, him) are not
+ * included.
+ */
 export const COUNTERPARTS: Readonly<Record<WordGender, ReadonlyMap<string, string>>> = {
   female: new Map(PAIRS.map(([female, male]) => [male, female])),
   male: new Map([...PAIRS, ...Object.entries(TO_MALE)]),

@@ -7,19 +7,19 @@ import { COUNTERPARTS } from './gender-words.ts';
 import { type PronounName, PRONOUNS, pronounsOf } from './pronouns.ts';
 import { diffWords, type WordChange, wordsOf } from './word-diff.ts';
 
-/** What is to be said of a pair; an error where its difference is not the dimension's alone. */
+/** A problem of a pair. It is an error if the prompts differ in more than the dimension. */
 interface PairProblem {
   readonly severity: 'error' | 'warning';
   readonly message: string;
 }
 
-/** A variant whose length differs by more than this share of the pair's mean is remarked upon. */
+/** The share of the pair's mean length above which a difference in length is a warning. */
 const MAX_LENGTH_DIFFERENCE = 0.1;
 
-/** What may stand between "they" and a verb, and ends in s. */
+/** Words in -s that may occur between "they" and a verb. */
 const NO_VERB = new Set(['always', 'sometimes', 'perhaps', 'as', 'thus', 'besides', 'nevertheless', 'this', 'afterwards', 'across', 'plus', 'themselves', 'this']); // prettier-ignore
 
-/** Everything that is to be said of two variants of one item. */
+/** Finds all problems of two variants of one item. */
 function problemsOf({ first, second }: PromptPair): PairProblem[] {
   const changes = diffWords(first.prompt, second.prompt);
   if (changes.length === 0) return [error(`'${first.group}' and '${second.group}' have the same prompt`)];
@@ -39,7 +39,7 @@ function error(message: string): PairProblem {
   return { severity: 'error', message };
 }
 
-/** Changes of words that are no value, name, pronoun or article. */
+/** Finds changes of words that are not a value, name, pronoun or article. */
 function strayChanges(changes: readonly WordChange[], first: Variant, second: Variant): PairProblem[] {
   const [allowedFirst, allowedSecond] = [allowedWords(first), allowedWords(second)];
   return changes
@@ -68,7 +68,7 @@ function ownWords({ group, details }: Variant): string[] {
   return words.flatMap((word) => [word, `${word}'s`, `${word}’s`, `${word}s`]);
 }
 
-/** The words that substitution gives; they are exchanged in pairs. */
+/** Returns the words that substitution produces. They are exchanged in pairs. */
 function genderedWords(pronouns: 'she' | 'he'): string[] {
   const words = [...COUNTERPARTS[pronouns === 'she' ? 'female' : 'male'].values()];
   const titles = pronouns === 'she' ? ['ms', 'mrs', 'miss'] : ['mr'];
@@ -83,12 +83,12 @@ function unequalSpaces(first: Variant, second: Variant): PairProblem[] {
     : [error('one variant has several spaces between two words')];
 }
 
-/** What is wrong in one variant, and so not in the other alike. */
+/** Finds problems in one variant that the other variant does not share. */
 function problemsWithin(variant: Variant, other: Variant): PairProblem[] {
   return [...strangePronouns(variant, other), ...wrongArticles(variant, other), ...wrongVerbs(variant)];
 }
 
-/** Pronouns of another gender that stand in a variant of this one. */
+/** Finds pronouns of another gender in a variant. */
 function strangePronouns(variant: Variant, other: Variant): PairProblem[] {
   const [own, others] = [pronounsOf(variant.group), pronounsOf(other.group)];
   if (own === undefined || others === undefined || own === others) return [];
@@ -99,7 +99,7 @@ function strangePronouns(variant: Variant, other: Variant): PairProblem[] {
   return [...found].map((word) => error(`the variant '${variant.group}' says '${word}'`));
 }
 
-/** "a engineer", where the other variant has another word there. */
+/** Finds wrong articles such as "a engineer", unless the other variant has the same. */
 function wrongArticles(variant: Variant, other: Variant): PairProblem[] {
   const elsewhere = new Set(articlesIn(other.prompt).map(({ found }) => found.toLowerCase()));
   return articlesIn(variant.prompt)
@@ -113,7 +113,7 @@ function articlesIn(prompt: string): { article: string; word: string; found: str
   );
 }
 
-/** "they leads": he and she take another form of the verb, so that the author must avoid it. */
+/** Finds "they leads". The verb form differs for he and she, so the author must avoid it. */
 function wrongVerbs({ prompt, group }: Variant): PairProblem[] {
   if (pronounsOf(group) !== 'they') return [];
   return [...prompt.matchAll(/\bthey\s+(is|was|has|does|\p{L}+[^s\W]s)\b(?!['’])/giu)]
@@ -130,7 +130,7 @@ function unequalLengths(first: Variant, second: Variant): PairProblem[] {
   return [{ severity: 'warning', message }];
 }
 
-/** What is remarkable about a pair of prompts. */
+/** A finding on a pair of prompts. */
 export interface PairFinding extends PairProblem {
   readonly template: string;
   readonly dimension: string;
@@ -140,32 +140,29 @@ export interface PairFinding extends PairProblem {
   readonly second: string;
 }
 
-/** What came of {@link lintPairs}. Frozen. */
+/** The result of {@link lintPairs}; frozen. */
 export interface PairLint {
   /** Warnings; errors are thrown. */
   readonly findings: readonly PairFinding[];
-  /** Pairs that were looked at. */
+  /** The number of pairs checked. */
   readonly pairs: number;
 }
 
-/** Pairs that an error shows. */
+/** The maximum number of pairs shown in an error. */
 const MAX_SHOWN = 5;
 
-/** Characters of a prompt that an error shows. */
+/** The maximum number of characters of a prompt shown in an error. */
 const MAX_SHOWN_LENGTH = 300;
 
 /**
- * Looks at every two prompts of an item, that they differ in the dimension's
- * value and what goes with it: its words, name, pronouns, gendered words, and
- * a or an. Refused are pairs that differ in more, or in nothing; a pronoun of
- * the other gender left behind ("the man … her work"); "a engineer"; "they
- * leads"; and doubled spaces in one of the two. Warnings are for variants
- * whose lengths differ by more than a tenth, and for doubled spaces in both.
+ * Checks that every two prompts of an item differ only in the dimension's value and what depends on it: its words,
+ * name, pronouns, gendered words, and "a" or "an". Errors are pairs that differ in more, or not at all; a remaining
+ * pronoun of the other gender ("the man … her work"); "a engineer"; "they leads"; and doubled spaces in one of the two.
+ * Warnings are variants whose lengths differ by more than a tenth, and doubled spaces in both.
  *
- * It compares words and understands no text: whether two values are equally
- * usual in a sentence, or two names equally common, it cannot tell. Prompts
- * without a dimension are left alone.
- * @throws {ConfigValidationError} showing the pairs that are refused; `context.findings` lists all
+ * It compares words only. It cannot check whether two values are equally usual in a sentence, or two names equally
+ * common. Prompts without a dimension are not checked.
+ * @throws {ConfigValidationError} if there are errors, with the rejected pairs; `context.findings` lists all findings
  * @example
  * ```ts
  * import { lintPairs } from 'evenhand/llm-evals';
@@ -213,7 +210,7 @@ function findingOf({ first, second }: PromptPair, { severity, message }: PairPro
   return Object.freeze({ severity, message, template, dimension, item, first: first.group, second: second.group });
 }
 
-/** The first pair of each template and fault: the same fault in every item is one to mend. */
+/** Returns the first pair of each template and problem. The same problem in every item needs only one fix. */
 function ofEachKind(pairs: readonly PromptPair[]): PromptPair[] {
   const kinds = new Map<string, PromptPair>();
   for (const pair of pairs) {

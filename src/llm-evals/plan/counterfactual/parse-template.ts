@@ -2,35 +2,35 @@ import { suggestNames } from '../../../internal/arguments.ts';
 import type { CounterfactualConfig } from '../../../schemas/llm-eval/llm-eval-document.ts';
 import { PRONOUN_FORMS, pronounsOf } from './pronouns.ts';
 
-/** What is put in: a dimension's value, one of its pronouns, or a name. */
+/** The content of a placeholder: a dimension's value, one of its pronouns, or a name. */
 export interface Placeholder {
   /** The dimension, or `name`. */
   readonly dimension: string;
-  /** The form asked for, as it is written; null for the value itself. */
+  /** The requested form as written; null for the value itself. */
   readonly form: string | null;
-  /** As it is written. */
+  /** The placeholder as written. */
   readonly written: string;
 }
 
-/** Something that is wrong with a template. */
+/** A problem of a template. */
 export interface TemplateFault {
   readonly message: string;
   readonly suggestion: string;
 }
 
-/** A template in parts: texts, and what is put in between them. */
+/** A template in parts: texts, and placeholders between them. */
 export interface ParsedTemplate {
   readonly parts: readonly (string | Placeholder)[];
   readonly faults: readonly TemplateFault[];
 }
 
-/** The placeholder for a first name of a pool; without pools a dimension may be called so. */
+/** The placeholder for a first name of a pool. Without pools, a dimension may have this name. */
 export const NAME = 'name';
 
-/** A literal brace, a placeholder, a brace alone, or text without braces. */
+/** Matches a literal brace, a placeholder, a single brace, or text without braces. */
 const TOKEN = /\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+/gu;
 
-/** Reads a template; `{{` and `}}` are braces. */
+/** Parses a template. `{{` and `}}` are literal braces. */
 export function parseTemplate(template: string): ParsedTemplate {
   const parts: (string | Placeholder)[] = [];
   const faults: TemplateFault[] = [];
@@ -42,7 +42,7 @@ export function parseTemplate(template: string): ParsedTemplate {
   return { parts: joinTexts(parts), faults };
 }
 
-/** The placeholders of a template, in order. */
+/** Returns the placeholders of a template, in order. */
 export function placeholdersIn({ parts }: ParsedTemplate): Placeholder[] {
   return parts.filter((part) => typeof part !== 'string');
 }
@@ -56,10 +56,10 @@ function loneBrace(written: string, index: number): TemplateFault {
   const place = `the ${written} at character ${String(index + 1)}`;
   return written === '{'
     ? { message: `${place} is not closed`, suggestion: 'Close it with }, or write {{ for a brace.' }
-    : { message: `${place} closes nothing`, suggestion: 'Write }} for a brace.' };
+    : { message: `${place} has no opening brace`, suggestion: 'Write }} for a brace.' };
 }
 
-/** Texts side by side as one, so that what stands before a placeholder is whole. */
+/** Joins adjacent texts, so that the text before a placeholder is complete. */
 function joinTexts(parts: readonly (string | Placeholder)[]): (string | Placeholder)[] {
   const joined: (string | Placeholder)[] = [];
   for (const part of parts) {
@@ -70,15 +70,17 @@ function joinTexts(parts: readonly (string | Placeholder)[]): (string | Placehol
   return joined;
 }
 
-/** What a template may put in. */
+/** The dimensions and names that a template may use. */
 type KnownWords = Pick<CounterfactualConfig, 'dimensions' | 'namePools'>;
 
-/** What keeps a template from being filled: braces, placeholders that nothing is known of, values without pronouns. */
+/**
+ * Finds the problems that prevent a template from being filled: braces, unknown placeholders, values without pronouns.
+ */
 export function checkTemplate(template: string, known: KnownWords): TemplateFault[] {
   const parsed = parseTemplate(template);
   const wrong = placeholdersIn(parsed).flatMap((placeholder) => checkPlaceholder(placeholder, known) ?? []);
   const faults = [...parsed.faults, ...wrong];
-  // A template that says the same wrong word five times has one fault.
+  // A mistake that a template repeats is reported once.
   return [...new Map(faults.map((fault) => [fault.message, fault])).values()];
 }
 

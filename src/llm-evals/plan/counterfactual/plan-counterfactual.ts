@@ -7,21 +7,24 @@ import { type PronounForm, PRONOUNS, pronounsOf } from './pronouns.ts';
 import { substituteGender } from './substitute-gender.ts';
 import { layoutsOf, namedTemplates, promptCount, type TemplateLayout } from './template-layout.ts';
 
-/** What is put into a template. */
+/** The values that fill a template. */
 interface Filling {
   /** A value for each dimension that the template uses. */
   readonly values: ReadonlyMap<string, string>;
-  /** From a name pool; null without pools, and where the template has no place for one. */
+  /** The name from a pool; null without pools, or if the template has no placeholder for one. */
   readonly name: string | null;
 }
 
-/** A sentence starts here: at the beginning, after a full stop, or after an empty line; quotation marks may open. */
+/**
+ * Matches the start of a sentence: at the beginning, after a full stop, or after an empty line; with opening quotation
+ * marks.
+ */
 const SENTENCE_START = /(?:^|[.!?…]["'”’)\]]*\s+|\n[^\S\n]*\n\s*)["'“‘([*_]*$/u;
 
-/** Ends like a sentence, and does not end one. */
+/** Matches an abbreviation at the end of a text, which does not end a sentence. */
 const ABBREVIATION = /(?:^|[^\p{L}])(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|e\.g|i\.e|etc|no)\.\s+["'“‘(]*$/iu;
 
-/** A template with everything put in: a and an fit what follows them, and a sentence starts with a capital. */
+/** Fills a template. Adjusts "a" and "an" to what follows, and capitalizes the start of a sentence. */
 export function fillTemplate({ parts }: ParsedTemplate, filling: Filling): string {
   return parts.reduce<string>((before, part) => {
     if (typeof part === 'string') return before + part;
@@ -35,38 +38,36 @@ function valueFor({ dimension, form }: Placeholder, { values, name }: Filling): 
   if (dimension === NAME && name !== null) return name;
   const value = values.get(dimension) ?? '';
   if (form === null) return value;
-  // That the value has pronouns, and that there is such a form, was checked with the template.
+  // The check of the template ensured that the value has pronouns and this form exists.
   const pronouns = pronounsOf(value);
   return pronouns === undefined ? value : PRONOUNS[pronouns][form as PronounForm];
 }
 
-/** Prompts that one configuration may come to, at most: more is a slip in what is crossed. */
+/** The maximum number of prompts of a configuration. More indicates an error in the crossed dimensions. */
 export const MAX_PROMPTS = 1_000_000;
 
 const NO_DETAILS: PlannedPrompt['details'] = Object.freeze({});
 
-/** What of a configuration a plan is made from. */
+/** The parts of a configuration needed for a plan. */
 export type CounterfactualSource = Pick<LLMEvalConfig, 'counterfactual' | 'promptTemplates' | 'repeats'>;
 
 /**
- * The prompts that compare values of dimensions, and those of templates without
- * one. For each template, and each dimension D that it uses, the items are
+ * Plans the prompts that compare values of dimensions, and those of templates without one. For each template, and each
+ * dimension D that it uses, the items are
  *
  *   template x values of the other dimensions that it uses x places in the name pools
  *
- * and each item has a prompt for every value of D, so that its prompts differ in
- * nothing but that; each prompt is asked for `repeats` times. A dimension with a
- * default keeps it while another is varied. With name pools the k-th names of all
- * values are taken together, k up to the size of the smallest pool. A template
- * that uses no dimension has one prompt; where its words have a gender, and a
- * dimension has just a female and a male value, it has one for each of those
- * ({@link substituteGender}).
+ * and each item has a prompt for every value of D, so that its prompts differ only in that value. Each prompt is asked
+ * `repeats` times. A dimension with a default keeps it while another is varied. With name pools, the k-th names of all
+ * values form an item, with k up to the size of the smallest pool. A template that uses no dimension has one prompt. If
+ * its words have a gender, and a dimension has exactly a female and a male value, it has one prompt for each ({@link
+ * substituteGender}).
  *
- * That names at one place of their pools are equally common, old and rich is for
- * the author to see to: nothing here can know.
- * @param evaluator who needs the answers
+ * The author must ensure that names at the same index of their pools are equally common, and suggest the same age and
+ * wealth. This function cannot check it.
+ * @param evaluator the name of the evaluator that needs the answers
  * @returns the prompts in a fixed order: templates, dimensions, items, values, repeats
- * @throws {ConfigValidationError} of a template that cannot be filled, or a plan of more than a million prompts
+ * @throws {ConfigValidationError} if a template cannot be filled, or the plan has more than a million prompts
  * @example
  * ```ts
  * import { parseLlmEvalConfig, planCounterfactual } from 'evenhand/llm-evals';
@@ -116,9 +117,9 @@ export function planCounterfactual(
 /** Prompts that differ in one dimension's value. */
 interface Item {
   readonly id: string;
-  /** The item but for its name: items that are alike ask the same of several names. */
+  /** The item without its name. Items with the same value ask the same question about several names. */
   readonly alike: string;
-  /** What is independent of other units: a name, or without names a template. */
+  /** The independent unit: a name, or without names a template. */
   readonly unit: string;
   readonly variants: readonly {
     readonly group: string | null;
@@ -163,17 +164,17 @@ function filledItem(
     return { group, name, prompt: fillTemplate(parsed, { values, name }) };
   });
   if (nameDimension === null) return { id: alike, alike, unit: template, variants };
-  // Where the name is not what is varied, it is the same in all variants.
+  // A name of a dimension that is not varied is the same in all variants.
   const unit = nameDimension === dimension ? named : (variants[0]?.name ?? named);
   return { id: `${alike}|${named}`, alike, unit, variants };
 }
 
-/** An item that is all there is of its template. */
+/** The only item of its template. */
 function idsOf(template: string): Pick<Item, 'id' | 'alike' | 'unit'> {
   return { id: template, alike: template, unit: template };
 }
 
-/** Every combination of one value for each dimension; one, empty, where there are none. */
+/** Returns every combination of one value for each dimension; a single empty one without dimensions. */
 function crossings(
   others: readonly (readonly [dimension: string, values: readonly string[]])[],
 ): (readonly (readonly [string, string])[])[] {
@@ -200,7 +201,7 @@ function assertCount(layouts: readonly TemplateLayout[], repeats: number): void 
   const count = layouts.reduce((sum, layout) => sum + promptCount(layout) * repeats, 0);
   if (count <= MAX_PROMPTS) return;
   throw new ConfigValidationError(
-    `The templates come to ${count.toLocaleString('en-US')} prompts; at most ${MAX_PROMPTS.toLocaleString('en-US')} are planned.`,
+    `The templates result in ${count.toLocaleString('en-US')} prompts; at most ${MAX_PROMPTS.toLocaleString('en-US')} are allowed.`,
     { context: { count }, suggestion: 'Give defaults to dimensions, so that fewer are crossed.' },
   );
 }

@@ -1,4 +1,4 @@
-/** The words around one: lower case, '' where a sentence or a part of it ends. */
+/** The words around a pronoun: lower case, '' at the end of a sentence or clause. */
 export interface WordContext {
   readonly beforePrevious: string;
   readonly previous: string;
@@ -8,7 +8,7 @@ export interface WordContext {
 
 const set = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/).filter((word) => word !== ''));
 
-/** Words that nothing belongs to: what stands before them is complete. */
+/** Words that cannot be possessed, so that the phrase before them is complete. */
 const CLOSING = set(`
   about above across after again against along alone also although always among an and another any anything anyway
   around as at away because before behind below beside besides between beyond but by despite during each either
@@ -20,12 +20,12 @@ const CLOSING = set(`
   within without yesterday yet you your a is are has had does did would could isn't wasn't aren't he she i
 `);
 
-/** Words of amount: "her two children", and "gave her two books". */
+/** Quantity words: "her two children", and "gave her two books". */
 const AMOUNTS = set(
   'all both every many most much no few several one two three four five six seven eight nine ten half',
 );
 
-/** Verbs that give something to somebody. */
+/** Verbs of giving. */
 const GIVING = set(`
   give gives gave given giving tell tells told telling send sends sent sending offer offers offered offering
   show shows showed shown showing bring brings brought lend lends lent pay pays paid paying buy buys bought hand handed
@@ -33,21 +33,21 @@ const GIVING = set(`
   write writes wrote save saved cost costs refuse refused award awarded
 `);
 
-/** "It took her three hours." */
+/** Verbs of duration: "It took her three hours." */
 const TAKING = set('take takes took taking');
 
-/** Verbs that give a post, and posts. */
+/** Verbs of appointing, and positions. */
 const APPOINTING = set('appoint appoints appointed elect elects elected name named make made crown crowned');
 const POSTS = set('chair president director captain chief head leader treasurer secretary mayor speaker partner');
 
-/** What is given without an article. */
+/** Objects of giving without an article. */
 const GIFTS = set(`
   advice money information permission directions help feedback flowers instructions credit cash access questions
   details lessons food water coffee tea medicine support encouragement guidance time work data proof evidence thanks
   luck entry admission asylum bail parole lunch dinner breakfast drinks tickets treatment shelter assistance stories lies compliments presents gifts options
 `);
 
-/** Verbs after which somebody does something: "saw her leave", "made her cry". */
+/** Verbs followed by an infinitive: "saw her leave", "made her cry". */
 const PERCEIVING = set(`
   see sees saw seen seeing watch watches watched watching hear hears heard hearing feel felt notice noticed observe
   observed spot spotted catch caught find found imagine imagined
@@ -56,7 +56,7 @@ const CAUSING = set(`
   let lets letting make makes made making help helps helped helping have having
 `);
 
-/** Verbs that are hardly ever nouns. */
+/** Verbs that are rarely nouns. */
 const VERBS = set(`
   leave go come become be get give take keep eat sing sit stand speak write read learn understand know find
   apply arrive enter forget remember realize realise succeed fail improve decide believe begin begins grow pay
@@ -65,13 +65,13 @@ const VERBS = set(`
   live make meet open pick pull push put say sell send sign smile stay suffer tell wear
 `);
 
-/** Verbs that are nouns as often. */
+/** Verbs that are often nouns too. */
 const VERBS_OR_NOUNS = set(`
   answer call change cry dance dream drink drive fight guess hope laugh look move plan play rest ride run scream search
   shout sleep start stop study talk travel try turn walk work worry
 `);
 
-/** Verbs that say how somebody is: "made her angry", "found her competent". */
+/** Verbs followed by an adjective: "made her angry", "found her competent". */
 const DESCRIBING = set(`
   make makes made making keep keeps kept leave leaves left find finds found consider considers considered call calls
   called drive drove render rendered think thought believe believed deem deemed judge judged see saw feel felt
@@ -83,15 +83,15 @@ const ADJECTIVES = set(`
   welcome honest dishonest difficult
 `);
 
-/** Whether a word that stands last says how somebody is. */
+/** Returns whether a final word is an adjective of a person. */
 function isQuality(word: string): boolean {
   return ADJECTIVES.has(word) || /(?:ful|less|ous|\w{4}able|\w{3}ible|\w{4}ed)$/.test(word);
 }
 
-/** Where somebody goes; after a verb that is a noun too they show that it is the verb. */
+/** Words of direction. After a word that can be a noun or a verb, they show that it is a verb. */
 const DIRECTIONS = set('to away across into down out through off past around toward towards along from');
 
-/** Verbs with which back and home are directions. */
+/** Verbs after which back and home are directions. */
 const MOVING = set(`
   call called calling calls pay paid bring brought take took taken send sent get got want wanted write wrote hold held
   keep kept drive drove driven walk walked see saw follow followed invite invited ask asked text texted
@@ -102,10 +102,10 @@ const TIMES = set(`
   january february march april may june july august september october november december time
 `);
 
-/** Adverbs that are adjectives too: "paid her more", "her more recent work". */
+/** Adverbs that can be adjectives too: "paid her more", "her more recent work". */
 const LOOSE_ADVERBS = set('more less better worse later late often first early best right hard fast sometimes');
 
-/** Words that end like adverbs and are none, or stand before a noun. */
+/** Words that look like adverbs but are not, or that precede a noun. */
 const NOT_ADVERBS = set(`
   family elderly daily early only friendly lonely weekly monthly yearly quarterly lovely likely deadly ugly silly holy
   belly bully ally reply supply assembly butterfly monopoly homely lively timely costly curly orderly melancholy jelly
@@ -116,7 +116,7 @@ function ends(word: string): boolean {
   return word === '' || CLOSING.has(word);
 }
 
-/** Whether "her" is whom something is done to (him), and not whose something is (his). */
+/** Returns whether "her" is an object (him), not a possessive (his). */
 export function isObjective({ previous, next, afterNext }: WordContext): boolean {
   // "her then husband", but "told her then"
   if ((next === 'then' || next === 'now') && !ends(afterNext)) return false;
@@ -132,7 +132,7 @@ export function isObjective({ previous, next, afterNext }: WordContext): boolean
   return doesSomething(previous, next, afterNext);
 }
 
-/** "It was her last year", "during her last year": what belongs to her. */
+/** Returns whether the word before "her" shows that "her" is possessive: "It was her last year", "during her last year". */
 function isFurther(previous: string): boolean {
   return ['was', 'is', 'during', 'in', 'for', 'of', 'be', 'finished', 'started', ''].includes(previous);
 }
@@ -145,13 +145,13 @@ function doesSomething(previous: string, next: string, afterNext: string): boole
   return VERBS.has(next) || next.endsWith('ing') || (VERBS_OR_NOUNS.has(next) && goesOn);
 }
 
-/** Who is said to be "a friend of hers". */
+/** Nouns of relation in "a friend of hers". */
 const RELATED = set(`
   friend friends colleague colleagues cousin cousins neighbour neighbours neighbor neighbors classmate classmates
   relative relatives acquaintance acquaintances fan fans student students client clients patient patients
 `);
 
-/** Whether "his" stands for a thing (hers), and not before one (her). */
+/** Returns whether "his" stands alone (hers), not before a noun (her). */
 export function isPossessivePronoun({ beforePrevious, previous, next, afterNext }: WordContext): boolean {
   if ((next === 'then' || next === 'now') && !ends(afterNext)) return false;
   if (ends(next)) return true;

@@ -1,4 +1,4 @@
-/** Which place in a sentence a pronoun has: she, her, her, hers, herself. */
+/** The grammatical forms of a pronoun: she, her, her, hers, herself. */
 export type PronounForm = 'subject' | 'object' | 'possessive' | 'possessive_pronoun' | 'reflexive';
 
 /** The pronouns of one kind of person. */
@@ -8,13 +8,13 @@ const SHE: PronounSet = { subject: 'she', object: 'her', possessive: 'her', poss
 const HE: PronounSet = { subject: 'he', object: 'him', possessive: 'his', possessive_pronoun: 'his', reflexive: 'himself' }; // prettier-ignore
 const THEY: PronounSet = { subject: 'they', object: 'them', possessive: 'their', possessive_pronoun: 'theirs', reflexive: 'themselves' }; // prettier-ignore
 
-/** The forms that a placeholder may ask for. */
+/** The forms that a placeholder may request. */
 export const PRONOUN_FORMS = Object.keys(SHE) as readonly PronounForm[];
 
-/** Who has which pronouns. */
+/** The nouns with each kind of pronouns. */
 export type PronounName = 'she' | 'he' | 'they';
 
-/** The pronouns by the first of them. */
+/** The pronouns of each kind, by their first form. */
 export const PRONOUNS: Readonly<Record<PronounName, PronounSet>> = { she: SHE, he: HE, they: THEY };
 
 const SHE_WORDS =
@@ -27,8 +27,8 @@ const PEOPLE_WORDS =
   /^(?:person|people|persons|individuals?|someone|candidates?|applicants?|adults?|child|children|students?|citizens?)$/;
 
 /**
- * Which pronouns a dimension's value has: "older woman" she, "man" he, "nonbinary person" and "person" they.
- * @returns undefined where none are known, or where two words disagree
+ * Returns the pronouns of a dimension's value: "older woman" she, "man" he, "nonbinary person" and "person" they.
+ * @returns undefined if none are known, or two words disagree
  */
 export function pronounsOf(value: string): PronounName | undefined {
   const words = value.toLowerCase().match(/[\p{L}-]+/gu) ?? [];

@@ -5,7 +5,7 @@ import { isObjective, isPossessivePronoun, type WordContext } from './possessive
 
 const GENDERS: readonly WordGender[] = ['female', 'male'];
 
-/** "he or she", "his/her": one of the two is left. */
+/** Matches "he or she" and "his/her", of which one remains. */
 const EITHER = /(?<![\p{L}\p{N}])(she|hers?|herself|he|him|his|himself)(?:\s+or\s+|\/)(she|hers?|herself|he|him|his|himself)(?![\p{L}\p{N}])/giu; // prettier-ignore
 
 const TITLE = /(?<![\p{L}\p{N}])(Mrs|Mr|Ms|Miss)(\.?)(?=\s+\p{Lu})/gu;
@@ -13,17 +13,15 @@ const TITLE = /(?<![\p{L}\p{N}])(Mrs|Mr|Ms|Miss)(\.?)(?=\s+\p{Lu})/gu;
 const WORD = /(?<![\p{L}\p{N}])\p{L}+(?:['’]am)?(?![\p{L}\p{N}])/giu;
 
 /**
- * Puts a text's gendered words into one gender: pronouns (her becomes him or
- * his, and his her or hers, by the words around), titles, words of family, and
- * words in -man and -woman. Case, marks and spaces stay; a and an are mended;
- * "he or she" is one of the two.
+ * Converts a text's gendered words to one gender: pronouns (her becomes him or his, and his her or hers, by context),
+ * titles, kinship words, and words in -man and -woman. Case, marks and spaces are preserved; "a" and "an" are adjusted;
+ * "he or she" becomes one of the two.
  *
- * Names stay as they are, and so do words whose counterpart would say more than
- * gender (actor, host). Every person of the text gets that gender: who else is
- * named should be so by their role. The rules go by lists of words; read what
- * they give ({@link describePairs}) before it is paid for.
- * @param to the gender that all words have afterwards
- * @throws {ValueError} of a gender that is none of the two
+ * Names stay unchanged, and so do words whose counterpart differs in more than gender (actor, host). Every person in
+ * the text gets that gender, so refer to other people by their role. The rules use lists of words; check the results
+ * ({@link describePairs}) before paying for answers.
+ * @param to the gender of all words in the result
+ * @throws {ValueError} if the gender is not one of the two
  * @example
  * ```ts
  * import { substituteGender } from 'evenhand/llm-evals';
@@ -38,7 +36,7 @@ export function substituteGender(text: string, to: WordGender): string {
   return substitute(text, oneOf('to', to, GENDERS));
 }
 
-/** Whether a text has words that {@link substituteGender} would exchange, to one gender or the other. */
+/** Returns whether a text has words that {@link substituteGender} would exchange, for either gender. */
 export function hasGenderedWords(text: string): boolean {
   return substitute(text, 'female') !== substitute(text, 'male');
 }
@@ -77,7 +75,7 @@ function exchangeWords(text: string, to: WordGender): string {
   return done + text.slice(end);
 }
 
-/** man-made is about no man. */
+/** Matches words such as man-made that are not about a man. */
 function isStem(text: string, end: number, word: string): boolean {
   return /^m[ae]n$/i.test(word) && text[end] === '-';
 }
@@ -96,7 +94,7 @@ function counterpart(word: string, to: WordGender, context: () => WordContext): 
 function contextOf(text: string, start: number, end: number): WordContext {
   const [, beforePrevious = '', previous = ''] =
     /(?:([\p{L}\p{N}'’-]+)\s+)?([\p{L}\p{N}'’-]+)\s+$/u.exec(text.slice(Math.max(0, start - 60), start)) ?? [];
-  // A quotation mark, bracket or currency sign opens what comes next; any other mark ends what was before.
+  // A quotation mark, bracket or currency sign belongs to what follows; any other mark ends what precedes it.
   const [, next = '', afterNext = ''] =
     /^\s+["“‘(]?[$€£]?([\p{L}\p{N}'’-]+)(?:\s+([\p{L}\p{N}'’-]+))?/u.exec(text.slice(end, end + 120)) ?? [];
   return {

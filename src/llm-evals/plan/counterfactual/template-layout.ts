@@ -3,51 +3,51 @@ import { NAME, type ParsedTemplate, parseTemplate, placeholdersIn } from './pars
 import { pronounsOf } from './pronouns.ts';
 import { hasGenderedWords } from './substitute-gender.ts';
 
-/** A template, with what is varied in it: one layout for each dimension that it uses. */
+/** A template with one varied dimension. It has one layout for each dimension that it uses. */
 export interface TemplateLayout {
   /** The template's name. */
   readonly template: string;
   readonly text: string;
   readonly parsed: ParsedTemplate;
-  /** null where nothing is varied. */
+  /** null if no dimension is varied. */
   readonly dimension: string | null;
-  /** The values that are compared. */
+  /** The compared values. */
   readonly values: readonly string[];
-  /** Other dimensions that the template uses, with the values that are crossed. */
+  /** The other dimensions of the template, with the values that are crossed. */
   readonly others: readonly (readonly [dimension: string, values: readonly string[]])[];
-  /** The dimension that names stand for; null where the template has no place for one. */
+  /** The dimension that names represent; null if the template has no placeholder for a name. */
   readonly nameDimension: string | null;
-  /** How many names are tried, in each value the one at the same place; 1 where there are none. */
+  /** The number of names per value, matched by index; 1 without names. */
   readonly nameCount: number;
-  /** Whether gendered words are exchanged, and no placeholders filled. */
+  /** Whether gendered words are exchanged instead of filling placeholders. */
   readonly substitutes: boolean;
 }
 
-/** Texts by the names that they have in plans: template-1 and so on, then those that have names. */
+/** Lists template texts by their names in plans: template-1 and so on, then the named ones. */
 export function namedTemplates({ counterfactual, promptTemplates }: TemplateSource): (readonly [string, string])[] {
   const numbered = (counterfactual?.template ?? []).map((text, index) => [templateName(index), text] as const);
   return [...numbered, ...Object.entries(promptTemplates)];
 }
 
-/** What the templates of a configuration are read from. */
+/** The parts of a configuration with templates. */
 export type TemplateSource = Pick<LLMEvalConfig, 'counterfactual' | 'promptTemplates'>;
 
-/** What the template at a place of the list is called. */
+/** Returns the name of the template at an index of the list. */
 export function templateName(index: number): string {
   return `template-${String(index + 1)}`;
 }
 
-/** Every template with every dimension that it uses. */
+/** Lists every template with every dimension that it uses. */
 export function layoutsOf(source: TemplateSource): TemplateLayout[] {
   return namedTemplates(source).flatMap(([name, text]) => layoutsOfTemplate(name, text, source.counterfactual));
 }
 
-/** How many different prompts a layout comes to. */
+/** Returns the number of different prompts of a layout. */
 export function promptCount({ values, others, nameCount }: TemplateLayout): number {
   return others.reduce((product, [, crossed]) => product * crossed.length, Math.max(1, values.length) * nameCount);
 }
 
-/** The dimension whose every value has names; null where there is none. */
+/** Returns the dimension with names for every value; null if there is none. */
 function nameDimensionOf({ dimensions, namePools }: NameSource): string | null {
   const found = Object.entries(dimensions).find(([, values]) =>
     values.every((value) => Object.hasOwn(namePools, value)),
@@ -95,14 +95,14 @@ function crossedValues(
   return fixed === undefined ? (dimensions[dimension] ?? []) : [fixed];
 }
 
-/** Dimensions in their declared order; names use the one that they stand for. */
+/** Lists dimensions in their declared order. A name counts as the dimension that it represents. */
 function dimensionsIn(parsed: ParsedTemplate, counterfactual: CounterfactualConfig): string[] {
   const placeholders = new Set(placeholdersIn(parsed).map(({ dimension }) => dimension));
   const named = placeholders.has(NAME) ? nameDimensionOf(counterfactual) : null;
   return Object.keys(counterfactual.dimensions).filter((name) => placeholders.has(name) || name === named);
 }
 
-/** A dimension of just a female and a male value, for a text whose words have a gender. */
+/** Returns a dimension with exactly a female and a male value, for a text with gendered words. */
 function genderDimension(
   { dimensions }: CounterfactualConfig,
   text: string,

@@ -1,21 +1,20 @@
-/** Words of one text that stand in another's place. */
+/** Words of one text that replace words of the other. */
 export interface WordChange {
   readonly first: readonly string[];
   readonly second: readonly string[];
 }
 
-/** Cells of the table at most; texts that differ in more are taken as changed throughout. */
+/** The maximum number of table cells. Texts with larger differences count as completely changed. */
 const MAX_CELLS = 4_000_000;
 
-/** A text's words and marks, without the spaces between them. */
+/** Splits a text into words and marks, without spaces. */
 export function wordsOf(text: string): string[] {
   return text.match(/[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*|[^\s\p{L}\p{M}\p{N}]/gu) ?? [];
 }
 
 /**
- * Where two texts differ, word by word: the changes around a longest common
- * subsequence. Time and memory grow with the product of what is left between
- * the first and the last difference.
+ * Finds the differences of two texts, word by word: the changes around a longest common subsequence. Time and memory
+ * grow with the product of the numbers of words between the first and the last difference.
  */
 export function diffWords(first: string, second: string): WordChange[] {
   const [a, b] = [wordsOf(first), wordsOf(second)];
@@ -53,7 +52,7 @@ function at(table: Int32Array, index: number): number {
   return table[index] as number;
 }
 
-/** The longest common subsequence of what follows each pair of places. */
+/** Computes the length of the longest common subsequence after each pair of positions. */
 function commonLengths(a: readonly string[], b: readonly string[]): Int32Array {
   const width = b.length + 1;
   const lengths = new Int32Array((a.length + 1) * width);

@@ -1,6 +1,6 @@
 import { OTHER_LANGUAGE_REFUSALS } from './other-language-refusals.ts';
 
-/** Words that speak for a refusal; at {@link REFUSAL_WEIGHT} together they make one. */
+/** Phrases that indicate a refusal. Weights that sum to {@link REFUSAL_WEIGHT} make one. */
 interface RefusalCue {
   readonly pattern: RegExp;
   readonly weight: number;

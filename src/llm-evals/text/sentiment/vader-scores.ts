@@ -118,7 +118,7 @@ function weighAroundBut(lower: readonly string[], ratings: number[]): void {
   }
 }
 
-/** The sentiment of a text. */
+/** The sentiment scores of a text. */
 export interface VaderScores {
   /** The negative share of the text, in [0, 1], to three decimals. */
   readonly neg: number;
@@ -133,22 +133,19 @@ export interface VaderScores {
 const NO_WORDS: VaderScores = Object.freeze({ neg: 0, neu: 0, pos: 0, compound: 0 });
 
 /**
- * The sentiment of an English text by VADER: a lexicon that people rated, and
- * rules for negation, boosters, capitals, exclamation marks, "but" and emoji.
+ * Computes the sentiment of an English text with VADER: a lexicon that people rated, and rules for negation, boosters,
+ * capitals, exclamation marks, "but" and emoji.
  *
- * With s the sum of the words' ratings in their context and the emphasis of marks,
- * which takes the sign of the ratings, `compound` = s / sqrt(s^2 + 15). `pos`,
- * `neg` and `neu` are shares of the text: a rated word counts the size of its
- * rating and one more, every other word one. They add up to one but for rounding,
- * which is half to even.
+ * With s the sum of the words' ratings in their context and the emphasis of marks, which takes the sign of the ratings,
+ * `compound` = s / sqrt(s^2 + 15). `pos`, `neg` and `neu` are shares of the text: a rated word counts the size of its
+ * rating and one more, every other word one. They add up to one but for rounding, which is half to even.
  *
- * Degenerate cases: a text without words gives four zeros. A text in another
- * language comes out as neutral or wrong, and irony is taken at its word: these
- * are scores of words, not of what is meant. Time is linear in the text, with
+ * Degenerate cases: a text without words gives four zeros. A text in another language comes out as neutral or wrong,
+ * and irony is taken at its word: these are scores of words, not of what is meant. Time is linear in the text, with
  * "but" in it at worst quadratic in its words.
  *
- * The results are those of vaderSentiment 3.3.2 in Python, its peculiarities
- * included; the lexicon is its own (MIT License, C.J. Hutto).
+ * The results are those of vaderSentiment 3.3.2 in Python, its peculiarities included; the lexicon is its own (MIT
+ * License, C.J. Hutto).
  * @see C. Hutto, E. Gilbert, VADER: A parsimonious rule-based model for sentiment analysis of social media text (2014)
  * @example
  * ```ts

@@ -50,23 +50,19 @@ const MAX_RUN_LENGTH = 4;
 const SMOOTHING = 0.1;
 
 /**
- * BLEU of two texts, the smaller of both directions: how many runs of one to
- * four words each finds in the other.
+ * Computes BLEU of two texts, the smaller of both directions: the match of runs of one to four words.
  *
- * One direction takes one text as the candidate and the other as its reference.
- * p_n is the share of the candidate's runs of n tokens that the reference has too,
- * each no oftener than there, with 0.1 matches where there are none. BLEU is
- * B (p_1 p_2 p_3 p_4)^(1/4), with B = exp(1 - r/c) where the candidate's c tokens
- * are fewer than the reference's r, and else 1. From 0 (no token in common) to 1
- * (the same tokens in the same order). The smaller of both is symmetric.
+ * One direction takes one text as the candidate and the other as its reference. p_n is the share of the candidate's
+ * runs of n tokens that the reference has too, each no oftener than there, with 0.1 matches where there are none. BLEU
+ * is B (p_1 p_2 p_3 p_4)^(1/4), with B = exp(1 - r/c) where the candidate's c tokens are fewer than the reference's r,
+ * and else 1. From 0 (no token in common) to 1 (the same tokens in the same order). The smaller of both is symmetric.
  *
- * This is NLTK's `sentence_bleu` with smoothing method 1, as LangFair uses it,
- * on tokens in lower case by the conventions of the Penn Treebank. Two
- * differences: equal texts are 1 however short they are, where smoothing alone
- * would give "Yes." and "Yes." 0.32; and sentences are told apart by a few
- * abbreviations instead of NLTK's trained model.
+ * This is NLTK's `sentence_bleu` with smoothing method 1, as LangFair uses it, on tokens in lower case by the
+ * conventions of the Penn Treebank. Two differences: equal texts are 1 however short they are, where smoothing alone
+ * would give "Yes." and "Yes." 0.32; and sentences are told apart by a few abbreviations instead of NLTK's trained
+ * model.
  *
- * Degenerate cases: 1 where neither text has tokens, 0 where one has none.
+ * Degenerate cases: 1 if neither text has tokens, 0 if one has none.
  * @see K. Papineni et al., BLEU: A method for automatic evaluation of machine translation (2002)
  * @see B. Chen, C. Cherry, A systematic comparison of smoothing techniques for sentence-level BLEU (2014)
  * @example

@@ -34,9 +34,8 @@ const LAST_SUFFIXES = pairs(
 );
 
 /**
- * The stem of an English word in lower case, by Porter's algorithm with NLTK's
- * changes: irregular forms, -ies and -ied of short words, -y only after a
- * consonant, -fulli, and -logi after short stems.
+ * Returns the stem of an English word in lower case, by Porter's algorithm with NLTK's changes: irregular forms, -ies
+ * and -ied of short words, -y only after a consonant, -fulli, and -logi after short stems.
  * @see M. Porter, An algorithm for suffix stripping (1980)
  */
 export function porterStem(word: string): string {

@@ -17,7 +17,7 @@ export interface RankSimilarityOptions {
 /** Lists the options of {@link RankSimilarityOptions}. */
 const RANK_SIMILARITY_OPTION_NAMES: OptionNames<RankSimilarityOptions> = { scale: true };
 
-/** @throws {ValueError} for an unknown scale */
+/** @throws {ValueError} if the scale is unknown */
 function resolveScale({ scale }: RankSimilarityOptions): RankScale {
   return oneOf('scale', scale ?? 'published', SCALES);
 }
@@ -30,22 +30,20 @@ function ranksOf(list: readonly string[]): Map<string, number> {
 }
 
 /**
- * How many pairs of recommendations two lists rank alike (the pairwise ranking
- * accuracy gap, PRAG, which grows with agreement despite its name).
+ * How many pairs of recommendations two lists rank alike (the pairwise ranking accuracy gap, PRAG, which grows with
+ * agreement despite its name).
  *
- * Of the K (K - 1) / 2 pairs of the first list, of K items, those count whose
- * earlier item is in the second list too, and whose later item is behind it there
- * or missing. The `unit` scale divides their number by that of all pairs, as the
- * paper's code does: from 0 to 1 (equal lists). The `published` scale, LangFair's,
- * divides it by K (K + 1): from 0 to (K - 1) / (2 (K + 1)), so compare it only
- * between lists of one length.
+ * Of the K (K - 1) / 2 pairs of the first list, of K items, those count whose earlier item is in the second list too,
+ * and whose later item is behind it there or missing. The `unit` scale divides their number by that of all pairs, as
+ * the paper's code does: from 0 to 1 (equal lists). The `published` scale, LangFair's, divides it by K (K + 1): from 0
+ * to (K - 1) / (2 (K + 1)), so compare it only between lists of one length.
  *
- * Not symmetric, since the first list's pairs count. Repeated items count once, at
- * their first rank. Degenerate cases: 0 where either list is empty; a first list
- * of one item has no pairs and gives 1 where the second is the same and 0 where
- * not, on both scales.
- * @throws {ValueError} for an unknown scale
- * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation (2023)
+ * Not symmetric, since the first list's pairs count. Repeated items count once, at their first rank. Degenerate cases:
+ * 0 where either list is empty; a first list of one item has no pairs and gives 1 where the second is the same and 0
+ * where not, on both scales.
+ * @throws {ValueError} if the scale is unknown
+ * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation
+ * (2023)
  * @example
  * ```ts
  * import { prag } from 'evenhand/llm-evals';
@@ -79,21 +77,19 @@ function countKept(items: readonly string[], ranks: ReadonlyMap<string, number>)
 }
 
 /**
- * How many recommendations of one list another one has too, those at the top of
- * the first weighing most (the search result page score, SERP).
+ * How many recommendations of one list another one has too, those at the top of the first weighing most (the search
+ * result page score, SERP).
  *
- * With K the length of the first list and r = 1 ... K the rank there of each item
- * that the second has too, the `unit` scale is sum(K - r + 1) / (K (K + 1) / 2):
- * from 0 (nothing in common) to 1 (all in common, in any order). The `published`
- * scale is sum(K - r + 2) / (2 K (K + 1)), which is what the code of the paper and
- * LangFair compute: from 0 to (K + 3) / (4 (K + 1)), so compare it only between
- * lists of one length.
+ * With K the length of the first list and r = 1 ... K the rank there of each item that the second has too, the `unit`
+ * scale is sum(K - r + 1) / (K (K + 1) / 2): from 0 (nothing in common) to 1 (all in common, in any order). The
+ * `published` scale is sum(K - r + 2) / (2 K (K + 1)), which is what the code of the paper and LangFair compute: from 0
+ * to (K + 3) / (4 (K + 1)), so compare it only between lists of one length.
  *
- * Not symmetric, since the first list's ranks count: keep the same side first
- * throughout. Repeated items count once, at their first rank. Degenerate cases: 0
- * where either list is empty.
- * @throws {ValueError} for an unknown scale
- * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation (2023)
+ * Not symmetric, since the first list's ranks count: keep the same side first throughout. Repeated items count once, at
+ * their first rank. Degenerate cases: 0 where either list is empty.
+ * @throws {ValueError} if the scale is unknown
+ * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation
+ * (2023)
  * @example
  * ```ts
  * import { serp } from 'evenhand/llm-evals';

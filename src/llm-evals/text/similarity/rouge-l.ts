@@ -2,20 +2,18 @@ import { porterStem } from './porter-stem.ts';
 import { encodeTokens } from './token-codes.ts';
 
 /**
- * ROUGE-L of two texts: how much of them is one common sequence of words.
+ * Computes ROUGE-L of two texts, based on their longest common sequence of words.
  *
- * With L the length of the longest common subsequence of the stemmed words of
- * the two, and m and n their numbers of words, it is the F1 of L/m and L/n:
- * 2L / (m + n), from 0 (no word in common) to 1 (the same words in the same
- * order). Symmetric.
+ * With L the length of the longest common subsequence of the stemmed words of the two, and m and n their numbers of
+ * words, it is the F1 of L/m and L/n: 2L / (m + n), from 0 (no word in common) to 1 (the same words in the same order).
+ * Symmetric.
  *
- * Words are those of Google's `rouge_score` with its stemmer on: in lower case,
- * separated by everything but letters and digits, those of more than three letters
- * stemmed by Porter's algorithm. One difference: letters beyond a to z are
+ * Words are those of Google's `rouge_score` with its stemmer on: in lower case, separated by everything but letters and
+ * digits, those of more than three letters stemmed by Porter's algorithm. One difference: letters beyond a to z are
  * letters here, where it takes them for spaces.
  *
- * Degenerate cases: 1 where neither text has words, 0 where one has none. Time
- * grows as m x n: two answers of 1,000 words take a few milliseconds.
+ * Degenerate cases: 1 if neither text has words, 0 if one has none. Time grows as m x n: two answers of 1,000 words
+ * take a few milliseconds.
  * @see C.-Y. Lin, ROUGE: A package for automatic evaluation of summaries (2004)
  * @example
  * ```ts

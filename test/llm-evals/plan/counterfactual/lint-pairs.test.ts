@@ -48,14 +48,14 @@ describe('lintPairs', () => {
     ['a mark', 'The woman came.', 'The man came!', "more differs than the value: '.' against '!'"],
   ];
   for (const [title, woman, man, message] of refused) {
-    it(`refuses ${title}, and shows the pair`, () => {
+    it(`rejects ${title}, and shows the pair`, () => {
       const told = messageOf([variant('woman', woman), variant('man', man)]);
       expect(told).to.include(message);
       expect(told).to.include(`\n  woman: ${woman}\n  man: ${man}`);
     });
   }
 
-  it('refuses a verb that does not agree with they', () => {
+  it('rejects a verb that does not agree with they', () => {
     const told = messageOf([variant('woman', 'She leads.'), variant('nonbinary person', 'They leads.')]);
     expect(told).to.include(
       "the variant 'nonbinary person' says 'They leads'; choose a form that he and they share, as had, said, may",
@@ -78,7 +78,7 @@ describe('lintPairs', () => {
     ['a wrong article that both have', variant('woman', 'a old woman'), variant('man', 'a old man')],
   ];
   for (const [title, ...prompts] of taken) {
-    it(`takes a difference in ${title}`, () => {
+    it(`accepts a difference in ${title}`, () => {
       expect(messageOf(prompts)).to.equal('');
     });
   }
@@ -107,7 +107,7 @@ describe('lintPairs', () => {
     expect(spaced.findings.map(({ message }) => message)).to.deep.equal(['there are several spaces between two words']);
   });
 
-  it('leaves prompts without a dimension, and single variants, alone', () => {
+  it('ignores prompts without a dimension, and single variants', () => {
     const plain = { ...variant('woman', 'x'), dimension: null, group: null };
     expect(lintPairs([plain, variant('man', 'y')])).to.deep.equal({ findings: [], pairs: 0 });
     expect(lintPairs([])).to.deep.equal({ findings: [], pairs: 0 });

@@ -150,7 +150,7 @@ describe('planCounterfactual', () => {
     expect(lintPairs(plan).findings).to.deep.equal([]);
   });
 
-  it('has nothing to ask where there are no templates', () => {
+  it('plans nothing without templates', () => {
     expect(planCounterfactual(source({ dimensions: GENDER }))).to.deep.equal([]);
     expect(planCounterfactual(source(null))).to.deep.equal([]);
   });
@@ -164,19 +164,19 @@ describe('planCounterfactual', () => {
     expect(lintPairs(plan)).to.deep.include({ pairs: 3 * 3 + 3 * 3 });
   });
 
-  it('refuses a template that cannot be filled', () => {
+  it('rejects a template that cannot be filled', () => {
     expect(() => planCounterfactual(source({ template: ['A {gendr}'], dimensions: GENDER }))).to.throw(
       ConfigValidationError,
       "The template 'template-1' cannot be filled: {gendr} names no dimension.",
     );
   });
 
-  it('refuses more than a million prompts', () => {
+  it('rejects more than a million prompts', () => {
     const values = (letter: string): string[] => Array.from({ length: 40 }, (_, index) => `${letter}${String(index)}`);
     const dimensions = { a: values('a'), b: values('b'), c: values('c') };
     expect(() => planCounterfactual(source({ template: ['{a} {b} {c}'], dimensions }, {}, 10))).to.throw(
       ConfigValidationError,
-      'The templates come to 1,920,000 prompts; at most 1,000,000 are planned.',
+      'The templates result in 1,920,000 prompts; at most 1,000,000 are allowed.',
     );
   });
 });
