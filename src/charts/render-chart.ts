@@ -26,6 +26,7 @@ export function chartFormat(savePath: string): ChartFormat {
   const format = FORMATS.find((name) => name === extension);
   if (format !== undefined) return format;
   throw new DataValidationError(`A plot cannot be saved as '${savePath}': its extension is '${extension}'.`, {
+    code: 'unwritable-file',
     context: { path: savePath },
     suggestion: 'Use the extension .svg, .png or .html.',
   });

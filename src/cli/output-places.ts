@@ -111,6 +111,7 @@ export async function reportWriter(
   const form = /\.(md|json|html)$/i.exec(out)?.[1]?.toLowerCase() as keyof ReportForms | undefined;
   if (form === undefined) {
     throw new DataValidationError(`A report cannot be written as '${out}'.`, {
+      code: 'unwritable-file',
       context: { path: out },
       suggestion: 'End the name in .html, .md or .json.',
     });

@@ -139,7 +139,11 @@ function decide(table: Table, score: string, request: ValidateRequest): Float64A
   if (infinite >= 0) {
     throw new DataValidationError(
       `Column '${score}' should hold finite numbers, but row ${String(infinite + 1)} holds ${String(values[infinite])}.`,
-      { context: { column: score, row: infinite + 1 }, suggestion: 'Correct that value or leave it empty.' },
+      {
+        code: 'invalid-value',
+        context: { column: score, row: infinite + 1 },
+        suggestion: 'Correct that value or leave it empty.',
+      },
     );
   }
   return decideScores(values, request.scoreThreshold);

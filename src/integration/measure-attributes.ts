@@ -327,6 +327,7 @@ export function knownMetric(name: string): MetricDefinition {
   } catch (cause) {
     if (!MetricComputationError.isInstance(cause)) throw cause;
     throw new ValueError(cause.message, {
+      code: 'unknown-name',
       context: { metric: name },
       ...(cause.suggestion === undefined ? {} : { suggestion: cause.suggestion }),
       cause,

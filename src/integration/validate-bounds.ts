@@ -64,6 +64,7 @@ export function assertFewDraws({ attribute, groups, samples }: Draws, mostDraws:
   throw new DataValidationError(
     `ciSamples is ${samples.toLocaleString('en-US')}, and '${attribute}' has ${groups.toLocaleString('en-US')} groups; replicates times groups must be at most ${mostDraws.toLocaleString('en-US')}.`,
     {
+      code: 'data-too-large',
       context: { parameter: 'ciSamples', value: samples, attribute, groups },
       suggestion:
         most === 0

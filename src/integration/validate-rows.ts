@@ -385,6 +385,7 @@ function columnsByName(
   const named = isNamed(given) ? Object.entries(given) : [[argument, given] as const];
   if (named.length === 0) {
     throw new DataValidationError(`${argument} has no columns.`, {
+      code: 'unknown-column',
       context: { argument },
       suggestion: 'Pass at least one column, as in { sex: [...] }.',
     });

@@ -84,7 +84,7 @@ export async function* utf8Lines(chunks: AsyncIterable<Uint8Array>, what: string
 function invalidUtf8(what: string, byte: number, offset: number): DataValidationError {
   return new DataValidationError(
     `${what} is not UTF-8: byte 0x${byte.toString(16).padStart(2, '0')} at offset ${String(offset)}.`,
-    { context: { offset, byte }, suggestion: 'Save or send it as UTF-8.' },
+    { code: 'invalid-encoding', context: { offset, byte }, suggestion: 'Save or send it as UTF-8.' },
   );
 }
 

@@ -48,6 +48,7 @@ export function tooManyGroups(attribute: string, mostGroups: number): DataValida
   return new DataValidationError(
     `'${attribute}' has more than ${mostGroups.toLocaleString('en-US')} groups, which is the maximum.`,
     {
+      code: 'too-many-groups',
       context: { attribute, mostGroups },
       suggestion: 'Use a column whose values repeat, for example age groups instead of a number or an id.',
     },
@@ -58,7 +59,7 @@ export function tooManyGroups(attribute: string, mostGroups: number): DataValida
 export function tooLongLabel(attribute: string, length: number): DataValidationError {
   return new DataValidationError(
     `'${attribute}' has a label of ${length.toLocaleString('en-US')} characters; the maximum is ${MAX_LABEL_LENGTH.toLocaleString('en-US')}.`,
-    { context: { attribute, length }, suggestion: 'Use a column with short labels.' },
+    { code: 'data-too-large', context: { attribute, length }, suggestion: 'Use a column with short labels.' },
   );
 }
 

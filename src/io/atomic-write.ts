@@ -58,6 +58,7 @@ export async function writeFolderAtomic(
 export function assertReplaceable(target: string, mayReplace: (folder: string) => boolean): void {
   if (!existsSync(target) || mayReplace(target)) return;
   throw new DataValidationError(`'${target}' exists and holds something else, so it is not replaced.`, {
+    code: 'unwritable-file',
     context: { path: target },
     suggestion: 'Name a new folder.',
   });
@@ -184,6 +185,7 @@ function cannotWrite(target: string, cause: unknown): DataValidationError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const reason = REASONS[code] ?? (code === '' ? String(cause) : `the system says ${code}`);
   return new DataValidationError(`Cannot write '${target}': ${reason}.`, {
+    code: 'unwritable-file',
     context: { path: target, code },
     suggestion: 'Choose a path in a writable folder.',
     cause,

@@ -36,7 +36,11 @@ export function weightChecks(relation: Relation, name: string | undefined): Chec
     errorFor: (found) =>
       new DataValidationError(
         `Column '${name}' must hold weights of 0 or more, but row ${found.row} holds ${found.value}.`,
-        { context: { column: name, ...found }, suggestion: 'Correct that weight or leave it empty.' },
+        {
+          code: 'invalid-value',
+          context: { column: name, ...found },
+          suggestion: 'Correct that weight or leave it empty.',
+        },
       ),
   };
   return [...numberChecks(relation, name), isNegative];
@@ -101,6 +105,7 @@ function notNumber(name: string, found: FaultyRow): DataValidationError {
   return new DataValidationError(
     `Column '${name}' should hold ${isInfinite ? 'finite ' : ''}numbers, but row ${found.row} holds '${found.value}'.`,
     {
+      code: 'invalid-value',
       context: { column: name, ...found },
       suggestion: 'Correct that value or leave it empty, or name another column.',
     },

@@ -83,6 +83,7 @@ function damaged(path: string, expected: string, found: string, hint = ''): Data
   return new DataValidationError(
     `'${path}' is damaged or was edited: its SHA-256 should be ${expected}. Got ${found} instead.`,
     {
+      code: 'invalid-state',
       context: { path, expected, received: found, problem: 'checksum' },
       suggestion: `Restore the file from a backup, or save it again${hint}.`,
     },

@@ -112,6 +112,7 @@ function tooManyColumns(path: string, count: number, isCut: boolean): DataValida
   return new DataValidationError(
     `Cannot read '${path}': ${found}, and a text file can have at most ${MAX_COLUMNS.toLocaleString('en-US')}.`,
     {
+      code: 'unreadable-file',
       context: { path, columns: count },
       suggestion: 'Keep only the columns that you need, or check that the first line is a header.',
     },
@@ -134,7 +135,12 @@ function splitFields(line: string, delimiter: string): string[] {
 
 /** Returns the error for a file that cannot be read. */
 export function cannotRead(path: string, reason: string, suggestion: string, cause?: unknown): DataValidationError {
-  return new DataValidationError(`Cannot read '${path}': ${reason}.`, { context: { path }, suggestion, cause });
+  return new DataValidationError(`Cannot read '${path}': ${reason}.`, {
+    code: 'unreadable-file',
+    context: { path },
+    suggestion,
+    cause,
+  });
 }
 
 /** A CSV file for SQL: its path and pattern, its header, and its dialect. */

@@ -43,6 +43,7 @@ export function withinLimits(cause: unknown): unknown {
   return new DataValidationError(
     `The data are too large for this service: their query needs more than ${String(memoryMegabytes)} MiB of memory.`,
     {
+      code: 'data-too-large',
       context: { memoryMegabytes },
       suggestion: 'Send fewer rows, groups or columns, or raise the memory of the service.',
       cause,

@@ -83,6 +83,7 @@ class DuckDbDatabase implements DuckDbEngine {
   async run<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T> {
     if (this.#isClosed) {
       throw new DataValidationError(`The database '${this.#path}' is closed.`, {
+        code: 'invalid-state',
         context: { path: this.#path },
         suggestion: 'Close the database only after the last query.',
       });
@@ -152,6 +153,7 @@ function assertFile(path: string): void {
 
 function cannotOpen(path: string, reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`Cannot open the database '${path}': ${reason}`, {
+    code: 'unreadable-file',
     context: { path },
     suggestion: 'Name a DuckDB database file; a CSV or Parquet file is read without opening it.',
     cause,

@@ -64,7 +64,11 @@ async function assertJsonDigits(session: SqlSession, file: Relation, labels: rea
     if (lossy === undefined) continue;
     throw new DataValidationError(
       `Column '${name}' of ${file.title} names groups and holds the number ${lossy}, which has more digits than can be read.`,
-      { context: { column: name, value: lossy }, suggestion: `Write such labels as text: "${lossy}".` },
+      {
+        code: 'invalid-value',
+        context: { column: name, value: lossy },
+        suggestion: `Write such labels as text: "${lossy}".`,
+      },
     );
   }
 }

@@ -70,6 +70,7 @@ export async function loadData(path: string, options: LoadDataOptions = {}): Pro
       const columns = await readColumns(session, file, names);
       if (columns.length > 0 && columns[0]?.rowCount === 0) {
         throw new DataValidationError(`Cannot read '${path}': it has a header and no rows.`, {
+          code: 'unreadable-file',
           context: { path },
           suggestion: 'Check the query or the filter that made it.',
         });
@@ -183,6 +184,7 @@ export async function loadTexts(path: string): Promise<Table> {
       const columns = await readTexts(session, file, names);
       if (columns[0]?.length === 0) {
         throw new DataValidationError(`Cannot read '${path}': it has a header and no rows.`, {
+          code: 'unreadable-file',
           context: { path },
           suggestion: 'Check the query or the filter that made it.',
         });

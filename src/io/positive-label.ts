@@ -71,6 +71,7 @@ async function unknownLabel(
   return new DataValidationError(
     `No row of ${relation.title} holds the positive label '${label}' in column '${name}'.`,
     {
+      code: 'unknown-label',
       context: { column: name, positiveLabel: label, labels },
       suggestion: `The labels of '${name}' are ${shown.join(', ')}${labels.length > 8 ? ', …' : ''}.${more}`,
     },

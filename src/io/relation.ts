@@ -35,10 +35,7 @@ export function columnKind({ title, columns, ambiguous }: Relation, name: string
   if (ambiguous.includes(name)) {
     throw new DataValidationError(
       `${subject} has more than one column '${name}' (column names are case-insensitive).`,
-      {
-        context: { column: name },
-        suggestion: 'Rename the columns.',
-      },
+      { code: 'duplicate-column', context: { column: name }, suggestion: 'Rename the columns.' },
     );
   }
   const kind = columns.get(name);

@@ -127,6 +127,7 @@ function unusedCharacters(labels: readonly string[]): string[] {
 
 function cannotWrite(target: string, reason: string, suggestion: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`Cannot write '${target}': ${reason}.`, {
+    code: 'unwritable-file',
     context: { path: target },
     suggestion,
     cause,

@@ -96,6 +96,7 @@ export function assertClasses(names: readonly string[]): readonly string[] {
   throw new DataValidationError(
     `average: 'macro' needs two classes or more; the outcome has ${String(names.length)}.`,
     {
+      code: 'invalid-data',
       context: { classes: names },
       suggestion: 'Check that the selected columns contain the classes.',
     },

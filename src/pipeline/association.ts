@@ -49,6 +49,7 @@ function categoricalAssociation(column: CategoricalColumn, groups: CategoricalCo
 
 function lengthsDiffer(column: number, groups: number): DataValidationError {
   return new DataValidationError(`The column has ${String(column)} rows and the groups have ${String(groups)}.`, {
+    code: 'length-mismatch',
     context: { argument: 'column' },
     suggestion: 'Provide one value per row for both.',
   });

@@ -206,6 +206,7 @@ async function applyStep({ transformer }: PipelineStep, table: Table): Promise<T
 function assertRows({ rowCount }: Table): void {
   if (rowCount > 0) return;
   throw new DataValidationError('There are no rows to fit a pipeline on.', {
+    code: 'empty-data',
     suggestion: 'Provide at least a few dozen rows.',
   });
 }

@@ -57,6 +57,7 @@ function reasonOf(cause: unknown): string {
 
 function badFile(path: string, reason: string, cause: unknown): DataValidationError {
   return new DataValidationError(`'${path}' is not a saved pipeline: ${reason}.`, {
+    code: 'invalid-state',
     context: { path },
     suggestion: 'Pass a file that savePipeline wrote.',
     cause,

@@ -36,6 +36,7 @@ export function readPipelineJson(json: unknown): PipelineJson {
     .map((issue) => describeIssue(issue, json))
     .join('');
   throw new DataValidationError(`This is not a saved pipeline: ${problem}.`, {
+    code: 'invalid-state',
     context: { problem, issues: parsed.error.issues },
     suggestion: "Pass the unchanged output of a pipeline's toJSON.",
     cause: parsed.error,

@@ -78,6 +78,7 @@ export function readTensor(tensor: TensorLike, name: string): ArrayLike<unknown>
     return tensor.dataSync();
   } catch (cause) {
     throw new DataValidationError(`${name} is a tensor on a device, which cannot be read synchronously.`, {
+      code: 'invalid-data',
       context: { argument: name },
       suggestion: 'Read it first with await tensor.data(), or use FairnessAnalyzer, whose methods return promises.',
       cause,
@@ -89,6 +90,7 @@ export function readTensor(tensor: TensorLike, name: string): ArrayLike<unknown>
 export function assertNotDisposed(tensor: TensorLike, name: string): void {
   if (tensor.isDisposed !== true) return;
   throw new DataValidationError(`${name} is a tensor that has been disposed.`, {
+    code: 'invalid-data',
     context: { argument: name },
     suggestion: 'Measure before the end of tf.tidy, or keep the tensor with tf.keep.',
   });
@@ -104,6 +106,7 @@ function isArrayLike(source: unknown): source is ArrayLike<unknown> {
 
 function wrongShape(name: string, got: string): DataValidationError {
   return new DataValidationError(`${name} must be one column of values; got ${got}.`, {
+    code: 'invalid-value',
     context: { argument: name },
     suggestion: 'Give an array, a typed array, a column, a danfojs Series or a 1-D tensor.',
   });
@@ -139,7 +142,11 @@ function categoricalFrom(values: ArrayLike<unknown>, name: string): CategoricalC
     if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
     throw new DataValidationError(
       `${name} holds ${Array.isArray(value) ? 'a list' : `a value of type ${typeof value}`} at index ${String(row)}.`,
-      { context: { argument: name, index: row }, suggestion: 'Give one number, string or boolean per row.' },
+      {
+        code: 'invalid-value',
+        context: { argument: name, index: row },
+        suggestion: 'Give one number, string or boolean per row.',
+      },
     );
   });
 }

@@ -144,6 +144,7 @@ function assertEvenRows(rows: readonly unknown[], width: number): void {
   throw new DataValidationError(
     `sensitive must have ${String(width)} values in every row, like the first row; the row at index ${String(odd)} has ${got}.`,
     {
+      code: 'invalid-value',
       context: { argument: 'sensitive', index: odd },
       suggestion: 'Give every row one value per attribute; use null for a missing value.',
     },
@@ -171,6 +172,7 @@ function ownLabels({ codes, labels }: CategoricalColumn, name: string): Categori
   const twice = labels.find((label) => seen.size === seen.add(label).size);
   if (twice === undefined) return { kind: 'categorical', codes, labels: Object.freeze([...labels]) };
   throw new DataValidationError(`${name} has the label '${twice}' twice.`, {
+    code: 'duplicate-column',
     context: { argument: name, label: twice },
     suggestion: 'Give every code a unique label.',
   });
@@ -203,6 +205,7 @@ function withoutLabel(code: number, row: number): DataValidationError {
   return new DataValidationError(
     `A sensitive attribute holds the code ${String(code)} at index ${String(row)}, which has no label.`,
     {
+      code: 'unknown-label',
       context: { argument: 'sensitive', index: row, value: code },
       suggestion: 'Use codes from 0, and -1 for missing.',
     },
@@ -213,7 +216,11 @@ function cross(left: CategoricalColumn, right: CategoricalColumn): CategoricalCo
   if (left.codes.length !== right.codes.length) {
     throw new DataValidationError(
       `The sensitive attributes differ in length: ${String(left.codes.length)} and ${String(right.codes.length)}.`,
-      { context: { argument: 'sensitive' }, suggestion: 'Give every attribute one value per row.' },
+      {
+        code: 'length-mismatch',
+        context: { argument: 'sensitive' },
+        suggestion: 'Give every attribute one value per row.',
+      },
     );
   }
   const width = right.labels.length;

@@ -38,7 +38,11 @@ export class Table {
     if (first !== undefined && odd !== undefined) {
       throw new DataValidationError(
         `The columns differ in length: '${first[0]}' has ${String(first[1])} rows and '${odd[0]}' ${String(odd[1])}.`,
-        { context: { columns: Object.fromEntries(lengths) }, suggestion: 'Give every column one value per row.' },
+        {
+          code: 'length-mismatch',
+          context: { columns: Object.fromEntries(lengths) },
+          suggestion: 'Give every column one value per row.',
+        },
       );
     }
     this.#columns = columns;
@@ -89,6 +93,7 @@ export class Table {
     if (row < 0) return { kind: 'numeric', values: numbersOf(column) };
     const text = column.labels[column.codes[row] as number] ?? '';
     throw new DataValidationError(`Column '${name}' should hold numbers, but row ${String(row + 1)} holds '${text}'.`, {
+      code: 'invalid-value',
       context: { column: name, row, value: text },
       suggestion: 'Fix or empty that value, or use another column.',
     });
@@ -142,6 +147,7 @@ export class Table {
 /** Returns the error for an unknown column name. */
 export function unknownColumn(name: string, known: readonly string[], who: string): DataValidationError {
   return new DataValidationError(`${who} has no column '${name}'.`, {
+    code: 'unknown-column',
     context: { column: name, columns: known },
     suggestion: suggestNames(name, known, 'columns'),
   });

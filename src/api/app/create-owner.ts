@@ -93,6 +93,7 @@ export function checkFolders({ monitorFolder, llmFolder }: AppOptions, logger: L
   }
   if (llmFolder === undefined || isFolder(llmFolder, 'llmFolder')) return;
   throw new DataValidationError(`The folder for files of /llm-eval, '${llmFolder}', does not exist.`, {
+    code: 'unreadable-file',
     context: { parameter: 'llmFolder', path: llmFolder },
     suggestion: 'Create it, or name another folder.',
   });

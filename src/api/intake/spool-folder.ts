@@ -65,6 +65,7 @@ export async function createSpoolRoot(base: string = tmpdir()): Promise<SpoolFol
     return folderAt(await mkdtemp(path.join(base, `evenhand-${String(process.pid)}-${HOST}-`)));
   } catch (cause) {
     throw new DataValidationError(`The folder for temporary files, '${base}', cannot be used.`, {
+      code: 'unwritable-file',
       context: { path: base, reason: codeOf(cause) },
       suggestion: 'Set TMPDIR to a folder that can be read and written.',
       cause,

@@ -26,7 +26,11 @@ export async function assertLoadable(path: string, mostCells: number = MAX_CELLS
   if (rows * columns <= mostCells) return;
   throw new DataValidationError(
     `The uploaded file has ${rows.toLocaleString('en-US')} rows of ${String(columns)} columns. At most ${mostCells.toLocaleString('en-US')} cells can be loaded.`,
-    { context: { rows, columns }, suggestion: 'Send a sample of the rows, or only the columns you need.' },
+    {
+      code: 'data-too-large',
+      context: { rows, columns },
+      suggestion: 'Send a sample of the rows, or only the columns you need.',
+    },
   );
 }
 

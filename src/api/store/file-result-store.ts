@@ -342,6 +342,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   #assertOpen(): void {
     if (this.#lock !== undefined) return;
     throw new DataValidationError(`The store in '${this.folder}' is closed.`, {
+      code: 'invalid-state',
       context: { path: this.folder },
       suggestion: 'Open the folder again.',
     });
@@ -352,6 +353,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
 function damagedEntry(id: string, file: string, cause: unknown): DataValidationError {
   const reason = cause instanceof DataValidationError ? cause.message : `'${file}' is no longer JSON.`;
   return new DataValidationError(`The stored entry '${id}' is damaged. ${reason}`, {
+    code: 'invalid-state',
     context: { path: file, id, problem: 'checksum' },
     suggestion: 'Restore the file from a backup and open the folder again, or delete the entry.',
     cause,

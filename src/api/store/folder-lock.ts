@@ -154,6 +154,7 @@ async function startOf(pid: number): Promise<string | null> {
 function inUse(folder: string, pid: number | undefined): DataValidationError {
   const who = pid === undefined ? 'another process' : `process ${String(pid)}`;
   return new DataValidationError(`The folder '${folder}' is in use by ${who}.`, {
+    code: 'unwritable-file',
     context: { path: folder, pid },
     suggestion: 'Use a separate folder for each service, or stop that process first.',
   });

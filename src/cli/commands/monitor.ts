@@ -166,6 +166,7 @@ async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
   ]);
   if (csv === undefined && process.stdin.isTTY) {
     throw new DataValidationError('There is nothing to watch: no --csv is given, and nobody writes to stdin.', {
+      code: 'empty-data',
       suggestion: 'Name a file with --csv, or pipe events in, one JSON object a line.',
     });
   }

@@ -68,6 +68,7 @@ function nothingIn(first: FirstLine, request: MonitorRequest): DataValidationErr
 function noObject({ number, text }: FirstLine): DataValidationError {
   const looksLikeCsv = /^[^{[]*[,;\t|]/.test(text);
   return new DataValidationError(`Line ${String(number)} is not a JSON object, and no event was counted.`, {
+    code: 'invalid-value',
     context: { line: number },
     suggestion: looksLikeCsv
       ? 'The line looks like CSV. Save the data as a file and use --csv.'
@@ -84,6 +85,7 @@ function missingField(
   const missing = names.find((name) => !fields.includes(name));
   if (missing === undefined) return undefined;
   return new DataValidationError(`Line ${String(number)} has no field '${missing}', ${consequence}.`, {
+    code: 'invalid-value',
     context: { line: number, field: missing, fields },
     suggestion: fields.length === 0 ? 'The line has no fields.' : suggestNames(missing, fields, 'fields of that line'),
   });
@@ -91,6 +93,7 @@ function missingField(
 
 function noPrediction(what: string, { yPred }: MonitorRequest): DataValidationError {
   return new DataValidationError(`No ${what} has a value of '${yPred}' that can be counted.`, {
+    code: 'empty-data',
     context: { column: yPred },
     suggestion: 'Check that the columns of decisions (--y-pred) and of weights are filled.',
   });
@@ -99,6 +102,7 @@ function noPrediction(what: string, { yPred }: MonitorRequest): DataValidationEr
 function noGroup(what: string, request: MonitorRequest): DataValidationError {
   const columns = sensitiveOf(request);
   return new DataValidationError(`No ${what} has a group in ${columns.map((name) => `'${name}'`).join(' or ')}.`, {
+    code: 'empty-data',
     context: { columns },
     suggestion: 'Check that the sensitive columns are filled.',
   });

@@ -47,6 +47,7 @@ export async function readState(path: string): Promise<MonitorState | undefined>
   const file = await readTextFile(path, MAX_BYTES);
   if (file.text === null) {
     throw new DataValidationError(`Cannot read the state '${path}': ${file.problem}.`, {
+      code: 'unreadable-file',
       context: { path },
       suggestion: file.suggestion,
       cause: file.cause,
@@ -64,6 +65,7 @@ export async function readState(path: string): Promise<MonitorState | undefined>
       throw new DataValidationError(
         `The state in '${path}' is from a run with other options, so this run cannot continue it: ${others.join('; ')}.`,
         {
+          code: 'invalid-state',
           context: { path, saved: saved.tracker.options, policy: saved.policy },
           suggestion: 'Use the same options as that run, or name another state file.',
         },
@@ -110,6 +112,7 @@ function parse(text: string, path: string): SavedState {
     if (isMapping(saved.tracker.options) && isMapping(saved.tracker.options.columns)) return saved;
   }
   throw new DataValidationError(`'${path}' does not hold the state of a monitoring run.`, {
+    code: 'invalid-state',
     context: { path },
     suggestion: 'Name a file that an earlier run wrote, or a new file.',
   });

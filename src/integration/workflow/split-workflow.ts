@@ -30,6 +30,7 @@ export function splitWorkflow(
   throw new DataValidationError(
     `A training share of ${String(trainSize)} of ${String(y.length)} rows leaves no ${none} rows.`,
     {
+      code: 'too-few-rows',
       context: { rows: y.length, trainSize },
       suggestion: 'Use a share closer to 0.8 (trainSize), or more rows.',
     },

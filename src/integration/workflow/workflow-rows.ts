@@ -161,6 +161,7 @@ function readNumbers(table: Table, name: string): Float64Array {
 function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
   if (y.length === 0) {
     throw new DataValidationError(`No row has both its target ('${target}') and its sensitive attributes.`, {
+      code: 'empty-data',
       context: { target },
       suggestion: 'Check the columns that the configuration names.',
     });
@@ -172,6 +173,7 @@ function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
   const [first] = y;
   if (y.some((value) => value !== first)) return;
   throw new DataValidationError(`The target '${target}' has only one value, so there is nothing to learn.`, {
+    code: 'invalid-data',
     context: { target },
     suggestion: 'Name another target.',
   });

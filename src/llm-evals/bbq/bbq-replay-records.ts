@@ -142,6 +142,7 @@ function chooseColumns(lines: readonly BbqLine[], path: string, model: string | 
       ? `The BBQ file ${path} has no answer columns, such as unifiedqa-t5-11b_pred_race.`
       : `The BBQ file ${path} has answers of ${models.join(', ')}, not of ${model ?? 'a single model'}.`,
     {
+      code: 'unknown-column',
       context: { path, models, model },
       suggestion: models.length === 0 ? 'Use a file from the published results of BBQ.' : 'Set model to one of them.',
     },

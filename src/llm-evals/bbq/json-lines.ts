@@ -39,6 +39,7 @@ export function readJsonLines(path: string): JsonLine[] {
 /** Creates the error of one line. */
 export function lineFault(path: string, line: number, problem: string, suggestion?: string): DataValidationError {
   return new DataValidationError(`The file ${path} has an error in line ${String(line)}: ${problem}`, {
+    code: 'unreadable-file',
     context: { path, line },
     suggestion: suggestion ?? "Use the file as BBQ's authors publish it, with one JSON object per line.",
   });
@@ -71,12 +72,14 @@ function readBytes(path: string): Buffer {
     if (size <= LARGEST) return readFileSync(path);
   } catch (cause) {
     throw new DataValidationError(`The BBQ file ${path} cannot be read.`, {
+      code: 'unreadable-file',
       context: { path },
       suggestion: 'Check the path: bbq_path must name a file with one JSON object per line.',
       cause,
     });
   }
   throw new DataValidationError(`The BBQ file ${path} has more than ${String(LARGEST)} bytes.`, {
+    code: 'data-too-large',
     context: { path },
     suggestion: 'Split the file by category.',
   });

@@ -103,6 +103,7 @@ export function readBbqLines(path: string): readonly BbqLine[] {
   const lines = readJsonLines(path).map((line) => ({ ...line, item: readItem(line, path) }));
   if (lines.length > 0) return lines;
   throw new DataValidationError(`The BBQ file ${path} has no items.`, {
+    code: 'empty-data',
     context: { path },
     suggestion: 'Use a file with one JSON object per line.',
   });

@@ -174,6 +174,7 @@ export class ResponseCache {
   #cannotKeep(cause: unknown): DataValidationError {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return new DataValidationError(`Answers cannot be saved in the cache '${this.cacheDir}': ${reason}`, {
+      code: 'unwritable-file',
       context: { path: this.cacheDir },
       suggestion: 'Make room there, name another cache_dir, or save the answers to a file with --transcripts-out.',
       cause,

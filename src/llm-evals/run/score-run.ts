@@ -41,6 +41,7 @@ export async function scoreRun(
   for (const result of adjustForMany(results, settings.controlDimension)) {
     if (named.has(result.key)) {
       throw new DataValidationError(`Two metrics have the name '${result.key}'.`, {
+        code: 'duplicate-column',
         context: { metric: result.key },
         suggestion: 'Give the metrics of your evaluator unique names.',
       });

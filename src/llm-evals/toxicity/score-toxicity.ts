@@ -49,6 +49,7 @@ function describe(value: unknown): string {
 
 function badScores(scorer: ToxicityScorer, reason: string, context: object): DataValidationError {
   return new DataValidationError(`The toxicity scorer (${toxicityLabel(scorer)}) returned invalid scores: ${reason}.`, {
+    code: 'invalid-value',
     context: { argument: 'scorer', ...context },
     suggestion: 'Return an array with one number from 0 to 1 for each text, in the order of the texts.',
   });

@@ -110,6 +110,7 @@ function parse<Schema extends z.ZodType>(
 /** Creates the error of a folder without a complete classifier. */
 function badClassifier(folder: string, name: string, reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`Cannot load the text classifier '${folder}': ${name}: ${reason}.`, {
+    code: 'unreadable-file',
     context: { path: folder, file: name },
     suggestion: `A classifier is a folder with ${TOPOLOGY_FILE}, its weights and ${VOCABULARY_FILE}; see models/README.md for an example.`,
     cause,

@@ -70,6 +70,10 @@ function checkScores(argument: string, scores: ArrayLike<number>): number[] {
   if (index < 0) return values as number[];
   throw new DataValidationError(
     `${argument}[${String(index)}] must be a number from 0 to 1. Got ${String(values[index])} instead.`,
-    { context: { argument, index, value: values[index] }, suggestion: 'Exclude texts without a score.' },
+    {
+      code: 'invalid-value',
+      context: { argument, index, value: values[index] },
+      suggestion: 'Exclude texts without a score.',
+    },
   );
 }

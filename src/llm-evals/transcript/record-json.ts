@@ -50,6 +50,7 @@ export function recordToLine(record: AnswerRecord): string {
   const broken = recordFromFields(asFields(line));
   if (typeof broken !== 'string') return `${JSON.stringify(line)}\n`;
   throw new DataValidationError(`The record cannot be written to a transcript: ${broken}.`, {
+    code: 'unwritable-file',
     context: { argument: 'record' },
     suggestion: 'Give a record with key, prompt, repeat, and either a text or an error.',
   });

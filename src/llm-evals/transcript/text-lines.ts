@@ -63,6 +63,7 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
     const reason = { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'permission denied' }[code];
     throw new DataValidationError(`The transcript file '${path}' cannot be read: ${reason ?? code}.`, {
+      code: 'unreadable-file',
       context: { path, code },
       suggestion: 'Check the path.',
       cause,
@@ -84,6 +85,7 @@ function decode(decoder: Utf8Stream, { bytes, isEnded }: ByteLine, path: string,
 /** The error of one line of a transcript file. */
 export function lineFault(path: string, line: number, reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`${path}:${String(line)}: this line is no record of an answer: ${reason}.`, {
+    code: 'unreadable-file',
     context: { path, line },
     suggestion: 'Give a file with one JSON object a line, as evenhand writes transcripts, or correct the line.',
     cause,
@@ -93,6 +95,7 @@ export function lineFault(path: string, line: number, reason: string, cause?: un
 /** The error of a transcript file that should hold something. */
 export function emptyFault(path: string): DataValidationError {
   return new DataValidationError(`The transcript file '${path}' is empty.`, {
+    code: 'unreadable-file',
     context: { path },
     suggestion: 'Give a file with one JSON object a line, as evenhand writes transcripts.',
   });

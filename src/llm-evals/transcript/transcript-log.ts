@@ -93,6 +93,7 @@ function ignoreUnsyncable(cause: unknown): void {
 function cannotWrite(file: string, cause: unknown): DataValidationError {
   const { code, reason = cause instanceof Error ? cause.message : String(cause) } = fileProblemOf(cause);
   return new DataValidationError(`The transcript file '${file}' cannot be written: ${reason}.`, {
+    code: 'unwritable-file',
     context: { path: file, code },
     suggestion: 'Make room or name another path. The answers in the file are complete; continue with --resume.',
     cause,
@@ -202,6 +203,7 @@ async function openFile(file: string): Promise<FileHandle> {
 async function requireEmpty(file: string, handle: FileHandle): Promise<void> {
   if ((await handle.stat()).size === 0) return;
   throw new DataValidationError(`The transcript file '${file}' is not empty, and is not overwritten.`, {
+    code: 'unwritable-file',
     context: { path: file },
     suggestion: 'Continue it with resume, or name another path.',
   });

@@ -82,6 +82,7 @@ function referenceMask(labels: readonly string[], names: readonly string[]): Int
   const unknown = names.find((name) => !labels.includes(name));
   if (unknown !== undefined) {
     throw new DataValidationError(`There is no group '${unknown}' to use as the reference group.`, {
+      code: 'unknown-label',
       context: { parameter: 'referenceGroup', labels },
       suggestion: `The groups are ${labels.map((label) => `'${label}'`).join(', ')}.`,
     });

@@ -207,6 +207,7 @@ function readOutcomes(y: ColumnSource, positiveLabel: string | undefined): Float
   const binary = toBinary(column, 'y', positiveLabel);
   if (positiveLabel !== undefined && binary.includes(0) && !binary.includes(1)) {
     throw new DataValidationError(`No row of y holds the positive label '${positiveLabel}'.`, {
+      code: 'unknown-label',
       context: { argument: 'y', positiveLabel },
       suggestion: 'Check its spelling against the labels in the data.',
     });
@@ -230,6 +231,7 @@ function completeRows(columns: readonly FeatureColumn[], outcomes: Float64Array)
       ? 'There are no rows to measure.'
       : `All ${String(outcomes.length)} rows lack an outcome or a feature, so nothing can be measured.`,
     {
+      code: 'empty-data',
       context: { rows: outcomes.length },
       suggestion: 'Check that the selected columns contain values.',
     },

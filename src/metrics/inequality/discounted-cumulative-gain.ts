@@ -60,6 +60,7 @@ function dropMissing(values: Float64Array, name: string): Float64Array {
   const scores = values.filter((score) => !Number.isNaN(score));
   if (scores.length > 0) return scores;
   throw new DataValidationError(`${name} holds no rows with a score, so there is no gain to measure.`, {
+    code: 'empty-data',
     context: { argument: name },
     suggestion: 'Give the scores of the ranked rows, in the order of the ranking.',
   });
@@ -116,6 +117,7 @@ function readGains(source: ColumnSource, name: string): Float64Array {
   throw new DataValidationError(
     `${name} must be 0 or more, but holds ${String(gains[negative])} at index ${String(negative)}.`,
     {
+      code: 'invalid-value',
       context: { argument: name, index: negative, value: gains[negative] },
       suggestion: 'Scale the scores to [0, 1] by their minimum and maximum.',
     },

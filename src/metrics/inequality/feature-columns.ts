@@ -30,6 +30,7 @@ export function readFeatures(features: FeatureSource): FeatureColumn[] {
   const columns = columnsOf(features);
   if (columns.length === 0) {
     throw new DataValidationError('features has no columns.', {
+      code: 'unknown-column',
       context: { argument: 'features' },
       suggestion: 'Give at least one feature, as in { age: [...] }.',
     });
@@ -67,6 +68,7 @@ function columnsOfRows(rows: readonly ArrayLike<unknown>[]): (readonly [string, 
     throw new DataValidationError(
       `Every row of features must have ${String(width)} values, like the first; the row at index ${String(index)} has ${got}.`,
       {
+        code: 'invalid-value',
         context: { argument: 'features', index, width },
         suggestion: 'Give every row one value per feature; use null for a missing value.',
       },
@@ -95,6 +97,7 @@ function readNumbers(source: ColumnSource, name: string): Float64Array {
   throw new DataValidationError(
     `${name} must hold numbers, but holds '${String(text)}' at index ${String(wrong)}: distances need numbers.`,
     {
+      code: 'invalid-value',
       context: { argument: 'features', column: name, index: wrong, value: text },
       suggestion: 'Encode each category as a column of 0 and 1.',
     },

@@ -53,6 +53,7 @@ export function infeasibleIndex(
   const ranking = groups.codes.filter((code) => code >= 0);
   if (ranking.length === 0) {
     throw new DataValidationError('sensitive holds no rows with a group, so there is no ranking to measure.', {
+      code: 'empty-data',
       context: { argument: 'sensitive', rows: groups.codes.length },
       suggestion: 'Give the group of each ranked row, in the order of the ranking.',
     });
@@ -114,6 +115,7 @@ function assertTargets({ codes, labels }: CategoricalColumn, targets: Readonly<R
   const missing = labels.find((label, code) => !Object.hasOwn(targets, label) && codes.includes(code));
   if (missing === undefined) return;
   throw new DataValidationError(`targetProportions has no proportion for the group '${missing}' of the ranking.`, {
+    code: 'unknown-label',
     context: { argument: 'targetProportions', group: missing },
     suggestion: `${suggestNames(missing, Object.keys(targets), 'groups with a target')} Use 0 for a group without a target.`,
   });

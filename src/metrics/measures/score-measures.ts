@@ -249,6 +249,7 @@ function assertProbabilities(stats: ScoreStats, name: string): void {
   const outside = stats.scores.find((score) => score < 0 || score > 1);
   if (outside === undefined) return;
   throw new DataValidationError(`${name} needs scores from 0 to 1, but there is a score of ${String(outside)}.`, {
+    code: 'invalid-value',
     context: { metric: name, value: outside },
     suggestion: 'Convert scores to probabilities first (a logistic function, or a calibrator).',
   });

@@ -57,6 +57,7 @@ function assertSameLabels(rows: LabelledRows, yPred: BinaryValues, positiveLabel
   throw new DataValidationError(
     `No row of yPred holds the positive label '${positiveLabel}', and its labels are not those of yTrue.`,
     {
+      code: 'unknown-label',
       context: { argument: 'yPred', positiveLabel },
       suggestion: 'Use the same labels in both, or set the positive label of yTrue separately (yTruePositiveLabel).',
     },
@@ -80,6 +81,7 @@ function assertLabelOccurs(
       ? ' If yTrue uses different labels, set its own positive label (yTruePositiveLabel).'
       : '';
   throw new DataValidationError(`No row of ${name} holds the positive label '${positiveLabel}'.`, {
+    code: 'unknown-label',
     context: { argument: name, positiveLabel, labels: labels.slice(0, 50) },
     suggestion: `Check its spelling against the labels in the data: ${shown.join(', ')}${labels.length > 8 ? ', …' : ''}.${ofTruth}`,
   });

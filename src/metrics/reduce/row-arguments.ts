@@ -20,6 +20,7 @@ export function countDropped(counts: ArrayLike<number>, rowCount: number): numbe
       ? 'There are no rows to measure.'
       : `All ${String(rowCount)} rows lack a prediction, a true value, a group or a weight, so nothing can be measured.`,
     {
+      code: 'empty-data',
       context: { rows: rowCount },
       suggestion:
         rowCount === 0
@@ -53,7 +54,7 @@ export function toWeights(source: ColumnSource, naValues?: readonly string[]): F
   if (negative < 0) return weights;
   throw new DataValidationError(
     `sampleWeight must be 0 or more, but holds ${String(weights[negative])} at index ${String(negative)}.`,
-    { context: { argument: 'sampleWeight', index: negative, value: weights[negative] } },
+    { code: 'invalid-value', context: { argument: 'sampleWeight', index: negative, value: weights[negative] } },
   );
 }
 
@@ -67,6 +68,7 @@ export function toFiniteNumbers(source: ColumnSource, name: string, naValues?: r
     const row = column.codes.findIndex((code) => code >= 0);
     const text = column.labels[column.codes[row] ?? -1];
     throw new DataValidationError(`${name} must hold numbers, but holds '${String(text)}' at index ${String(row)}.`, {
+      code: 'invalid-value',
       context: { argument: name, index: row, value: text },
     });
   }
@@ -74,7 +76,7 @@ export function toFiniteNumbers(source: ColumnSource, name: string, naValues?: r
   if (infinite < 0) return column.values;
   throw new DataValidationError(
     `${name} must be finite, but holds ${String(column.values[infinite])} at index ${String(infinite)}.`,
-    { context: { argument: name, index: infinite, value: column.values[infinite] } },
+    { code: 'invalid-value', context: { argument: name, index: infinite, value: column.values[infinite] } },
   );
 }
 
@@ -89,6 +91,7 @@ export function assertCodesHaveLabels({ codes, labels }: CategoricalColumn): voi
   throw new DataValidationError(
     `sensitive holds the code ${String(codes[row])} at index ${String(row)}, but has ${String(labels.length)} labels.`,
     {
+      code: 'invalid-value',
       context: { argument: 'sensitive', index: row, value: codes[row] },
       suggestion: 'Use codes from 0, and -1 for missing.',
     },
@@ -106,6 +109,10 @@ export function assertSameLength(given: Readonly<Record<string, number | undefin
   if (first === undefined || odd === undefined) return;
   throw new DataValidationError(
     `${first[0]} and ${odd[0]} differ in length: ${String(first[1])} and ${String(odd[1])}.`,
-    { context: Object.fromEntries(entries), suggestion: 'Give one value per row in each, in the same order.' },
+    {
+      code: 'length-mismatch',
+      context: Object.fromEntries(entries),
+      suggestion: 'Give one value per row in each, in the same order.',
+    },
   );
 }

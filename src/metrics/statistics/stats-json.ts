@@ -135,6 +135,7 @@ function wireName(name: string): string {
 
 function unreadable(field: string, required: string): DataValidationError {
   return new DataValidationError(`Invalid statistics: '${field}' must be ${required}.`, {
+    code: 'invalid-value',
     context: { field },
     suggestion: 'Give the output of statsToJson.',
   });

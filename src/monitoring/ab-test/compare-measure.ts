@@ -323,6 +323,7 @@ function referenceOf(groups: readonly ABGroup[], attribute: string, settings: AB
     const place = groups.findIndex(({ group }) => group === named);
     if (place >= 0) return place;
     throw new DataValidationError(`'${attribute}' has no group '${named}'.`, {
+      code: 'unknown-label',
       context: { parameter: 'referenceGroups', attribute, group: named },
       suggestion: suggestNames(
         named,

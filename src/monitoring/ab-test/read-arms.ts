@@ -117,6 +117,7 @@ function tableOf(source: TableSource, arm: Arm): Table {
   const table = Table.from(source);
   if (table.rowCount > 0) return table;
   throw new DataValidationError(`The ${arm} arm has no rows.`, {
+    code: 'empty-data',
     context: { argument: arm },
     suggestion: 'An experiment needs rows in both arms. Check how the rows were filtered.',
   });
@@ -144,7 +145,7 @@ function weightsOf(table: Table, arm: Arm, name: string): Float64Array {
 function badValue(name: string, arm: Arm, index: number, value: number, required: string): DataValidationError {
   return new DataValidationError(
     `Column '${name}' of the ${arm} arm must hold ${required}, but holds ${String(value)} at index ${String(index)}.`,
-    { context: { column: name, arm, index, value }, suggestion: 'Fix or remove that value.' },
+    { code: 'invalid-value', context: { column: name, arm, index, value }, suggestion: 'Fix or remove that value.' },
   );
 }
 
@@ -156,6 +157,7 @@ function decisionsOf(table: Table, arm: Arm, name: string, role: string, positiv
   } catch (error) {
     if (!(error instanceof DataValidationError) || column.kind !== 'numeric') throw error;
     throw new DataValidationError(error.message, {
+      code: error.code,
       context: error.context,
       suggestion: 'Pass decisions. For a numeric outcome, use the metric mean_prediction_difference.',
       cause: error,
@@ -207,6 +209,7 @@ function unknownLabel(label: string, column: LabelledColumn): DataValidationErro
   return new DataValidationError(
     `No row of either arm holds the positive label '${label}' in column '${column.name}'.`,
     {
+      code: 'unknown-label',
       context: { column: column.name, positiveLabel: label, labels },
       suggestion: `Its labels are ${shown.join(', ')}${labels.length > 8 ? ', \u2026' : ''}.`,
     },

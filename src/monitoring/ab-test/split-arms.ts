@@ -36,6 +36,7 @@ export function splitArms(table: Table, column: string, labels: ArmLabels = {}):
     labels.treatment === undefined ? onlyOther(known, control, column) : place(labels.treatment, known, column);
   if (control === treatment) {
     throw new DataValidationError(`Control and treatment are both '${known[control] ?? ''}'.`, {
+      code: 'duplicate-column',
       context: { column },
       suggestion: 'Use two different labels.',
     });
@@ -54,6 +55,7 @@ function place(label: string, known: readonly string[], column: string): number 
   const found = known.indexOf(label);
   if (found >= 0) return found;
   throw new DataValidationError(`Column '${column}' has no label '${label}'.`, {
+    code: 'unknown-label',
     context: { column, label },
     suggestion: suggestNames(label, known, 'labels'),
   });

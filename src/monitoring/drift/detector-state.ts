@@ -24,6 +24,7 @@ export function isInDomain(value: number, domain: DetectorDomain): boolean {
 export function invalidValue(detector: string, value: unknown, domain: DetectorDomain): DataValidationError {
   const required = domain === 'share' ? 'a number from 0 to 1' : 'a number from -1e100 to 1e100';
   return new DataValidationError(`The value for ${detector} must be ${required}. Got ${describe(value)} instead.`, {
+    code: 'invalid-value',
     context: { argument: 'value', detector, value },
     suggestion: 'Exclude events without a value and count them separately. The detector has not changed.',
   });
@@ -78,6 +79,7 @@ function unreadable(name: string, error: z.ZodError): DataValidationError {
   const field = issue?.path.map(String).join('.') ?? '';
   const where = field === '' ? '' : `'${field}': `;
   return new DataValidationError(`This is not a state of ${name}: ${where}${issue?.message ?? 'it cannot be read'}.`, {
+    code: 'invalid-state',
     context: { argument: 'state', detector: name, field },
     suggestion: `Pass the unchanged return value of state() of a detector '${name}'.`,
     cause: error,
@@ -95,6 +97,7 @@ function requireSameParameters(
   throw new DataValidationError(
     `This is a state of ${name} with ${different} ${String(theirs)}; this detector has ${String(ours)}.`,
     {
+      code: 'invalid-state',
       context: { argument: 'state', detector: name, field: `parameters.${different}` },
       suggestion: 'Create the detector with the parameters of the saved state.',
     },

@@ -51,6 +51,7 @@ function badField(
   const value: unknown = record[field];
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
   return new DataValidationError(`The ${field} of records[${String(index)}] should be ${required}, not ${shown}.`, {
+    code: 'invalid-value',
     context: { argument: 'records', index, field, value },
     suggestion: 'Pass records in the form that RealTimeFairnessTracker returns; use null for undefined values.',
   });

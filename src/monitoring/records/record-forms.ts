@@ -53,7 +53,11 @@ function examineCsv(firstLine: string, path: string): 'same' | 'older' {
   if (kind !== 'other') return kind === 'own' ? 'same' : 'older';
   throw new DataValidationError(
     `'${path}' has the columns ${names.join(', ')}, not those of monitoring records. Nothing was added to it.`,
-    { context: { path, columns: names, expected: RECORD_FIELDS }, suggestion: 'Use a new file.' },
+    {
+      code: 'unwritable-file',
+      context: { path, columns: names, expected: RECORD_FIELDS },
+      suggestion: 'Use a new file.',
+    },
   );
 }
 
@@ -61,6 +65,7 @@ function examineJson(firstLine: string, path: string): 'same' {
   const first = parseObject(firstLine);
   if (first !== undefined && ('time' in first || 'timestamp' in first) && 'metric' in first) return 'same';
   throw new DataValidationError(`'${path}' does not contain monitoring records. Nothing was added to it.`, {
+    code: 'unwritable-file',
     context: { path },
     suggestion: 'Use a new file.',
   });

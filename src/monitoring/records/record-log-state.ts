@@ -147,6 +147,7 @@ function isWhole(value: unknown): value is number {
 
 function badState(place: string, fault: string): DataValidationError {
   return new DataValidationError(`The state of a record log cannot be read: ${place} ${fault}.`, {
+    code: 'invalid-state',
     context: { place },
     suggestion: 'Pass the return value of state() of a RecordLog.',
   });

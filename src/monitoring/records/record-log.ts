@@ -221,6 +221,7 @@ function requireList(records: unknown): void {
   throw new DataValidationError(
     `The argument records must be a list of records; ${Array.isArray(records) ? 'it contains' : 'it is'} ${shownKind(odd)}.`,
     {
+      code: 'invalid-value',
       context: { argument: 'records' },
       suggestion: 'Pass records in the form that RealTimeFairnessTracker returns.',
     },

@@ -31,6 +31,7 @@ const FORM: LineForm = {
   examine: (firstLine, path) => {
     if ('change' in (parseObject(firstLine) ?? {})) return 'same';
     throw new DataValidationError(`'${path}' holds something else than alerts, so nothing is added to it.`, {
+      code: 'unwritable-file',
       context: { path },
       suggestion: 'Name a new file.',
     });

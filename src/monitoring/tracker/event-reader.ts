@@ -244,6 +244,7 @@ interface OneEvent {
 
 function noEvent(given: unknown): DataValidationError {
   return new DataValidationError(`An event must be an object with its fields by name; it is ${shownKind(given)}.`, {
+    code: 'invalid-value',
     context: { argument: 'event' },
     suggestion: "Pass an object such as { approved: 1, sex: 'f' }. Pass many events at once to recordBatch.",
   });

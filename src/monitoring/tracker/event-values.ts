@@ -152,6 +152,7 @@ export function badValue({ column, row }: ValuePlace, required: string, value: u
         ? 'an object'
         : String(value);
   return new DataValidationError(`The field '${column}' must ${required}; it is ${shown}${where}.`, {
+    code: 'invalid-value',
     context: { column, row, value },
     suggestion: 'Nothing of this call was counted. Fix the value, or leave it empty if it is unknown.',
   });

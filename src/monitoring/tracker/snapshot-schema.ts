@@ -11,6 +11,7 @@ const ARGUMENT = 'snapshot';
 /** Returns the error for an invalid snapshot. */
 export function badSnapshot(reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`The snapshot cannot be restored: ${reason}.`, {
+    code: 'invalid-state',
     context: { argument: ARGUMENT },
     suggestion: 'Pass the complete return value of snapshot(), or start with a new object.',
     cause,

@@ -91,6 +91,7 @@ function parseShares(attribute: string, shares: Benchmarks[string]): Map<string,
 
 function noRows(): DataValidationError {
   return new DataValidationError('The data have no rows, so there is nothing to analyse.', {
+    code: 'empty-data',
     context: { argument: 'data' },
     suggestion: 'Provide at least one row.',
   });

@@ -32,6 +32,7 @@ export async function plotProxies(report: DetectorReportFields, options: PlotPro
   const chart = proxyMap(report, options.title);
   if (chart === undefined) {
     throw new DataValidationError('There is nothing to plot: no column was tested against an attribute.', {
+      code: 'empty-data',
       suggestion: 'See meta.skipped for the reasons.',
     });
   }

@@ -37,6 +37,7 @@ function formOf(savePath: string): (report: DetectorReport) => string | Promise<
   const form = Object.hasOwn(FORMS, extension) ? FORMS[extension] : undefined;
   if (form !== undefined) return form;
   throw new DataValidationError(`A report cannot be written as '${savePath}': its extension is '${extension}'.`, {
+    code: 'unwritable-file',
     context: { path: savePath },
     suggestion: 'End the name in .md, .json or .html.',
   });

@@ -23,6 +23,7 @@ export async function readFitRows(data: TableSource, sampleWeight: ArrayLike<num
   const table = await readRows(data);
   if (table.rowCount === 0) {
     throw new DataValidationError('data has no rows to learn from.', {
+      code: 'empty-data',
       context: { argument: 'data' },
       suggestion: 'Provide at least one row.',
     });
@@ -34,7 +35,7 @@ function weighRows(table: Table, sampleWeight: ArrayLike<number>): FitRows {
   if (sampleWeight.length !== table.rowCount) {
     throw new DataValidationError(
       `sampleWeight has ${String(sampleWeight.length)} values, but data has ${String(table.rowCount)} rows.`,
-      { context: { argument: 'sampleWeight' }, suggestion: 'Provide one weight per row.' },
+      { code: 'length-mismatch', context: { argument: 'sampleWeight' }, suggestion: 'Provide one weight per row.' },
     );
   }
   const weights = Float64Array.from(sampleWeight);
@@ -45,6 +46,7 @@ function weighRows(table: Table, sampleWeight: ArrayLike<number>): FitRows {
   if (rows.length === weights.length) return { table, weights };
   if (rows.length > 0) return { table: table.take(rows), weights: weights.filter((weight) => weight > 0) };
   throw new DataValidationError('sampleWeight is 0 for every row.', {
+    code: 'empty-data',
     context: { argument: 'sampleWeight' },
     suggestion: 'Give at least one row a weight above 0.',
   });
@@ -62,6 +64,7 @@ function badWeight(index: number, value: number): DataValidationError {
   return new DataValidationError(
     `sampleWeight must hold finite numbers of at least 0, but holds ${String(value)} at index ${String(index)}.`,
     {
+      code: 'invalid-value',
       context: { argument: 'sampleWeight', index, value },
       suggestion: 'Correct that weight, or omit sampleWeight.',
     },

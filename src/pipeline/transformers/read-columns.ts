@@ -87,6 +87,7 @@ export function readKnownGroups(table: Table, sensitive: SensitiveColumns): Cate
   if (groups.codes.some((code) => code >= 0)) return groups;
   const names = sensitiveNames(sensitive).join(', ');
   throw new DataValidationError(`No row has a value of ${names}, so there are no groups to fit on.`, {
+    code: 'empty-data',
     context: { argument: 'sensitive', columns: names },
     suggestion: 'Provide rows whose sensitive values are known, or choose another column.',
   });
@@ -134,6 +135,7 @@ export function readFeature(table: Table, name: string): Float64Array {
 
 function infinite(column: string, index: number, value: number): DataValidationError {
   return new DataValidationError(`Column '${column}' holds ${String(value)} at index ${String(index)}.`, {
+    code: 'invalid-value',
     context: { argument: column, index, value },
     suggestion: 'Correct or clear that value.',
   });

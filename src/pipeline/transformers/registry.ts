@@ -75,6 +75,7 @@ export function createTransformer(
 export function transformerFromJson(json: unknown): Transformer {
   if (typeof json !== 'object' || json === null || !('kind' in json)) {
     throw new DataValidationError('This is not a stored transformer: it has no kind.', {
+      code: 'invalid-state',
       suggestion: "Pass the unchanged output of a transformer's toJSON.",
     });
   }

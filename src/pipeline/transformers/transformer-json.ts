@@ -62,6 +62,7 @@ function readPart<Schema extends z.ZodType>(
 
 function unreadable(kind: string, fault: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`This is not a stored ${kind}: ${fault}`, {
+    code: 'invalid-state',
     context: { kind },
     suggestion: `Pass the unchanged output of the toJSON method of a ${kind}.`,
     cause,

@@ -16,6 +16,7 @@ export function requireSample(argument: string, values: ArrayLike<number>): Floa
   const copy = Float64Array.from(values);
   if (copy.length === 0) {
     throw new DataValidationError(`${argument} holds no values, so there is no distribution to compare.`, {
+      code: 'empty-data',
       context: { argument },
       suggestion: 'Wait for the first values, or leave this comparison out.',
     });
@@ -25,6 +26,7 @@ export function requireSample(argument: string, values: ArrayLike<number>): Floa
   throw new DataValidationError(
     `${argument} must hold finite numbers. Got ${String(values[bad])} at index ${String(bad)}.`,
     {
+      code: 'invalid-value',
       context: { argument, index: bad, value: values[bad] },
       suggestion:
         'Remove missing values first, and count them separately: an increase in missing values is also drift.',
@@ -47,6 +49,7 @@ export function requireSharePair(
   throw new DataValidationError(
     `reference and current must have the same categories, but there are ${String(reference.length)} and ${String(current.length)}.`,
     {
+      code: 'invalid-value',
       context: { reference: reference.length, current: current.length },
       suggestion: 'Give a category that one of them lacks the share 0.',
     },
@@ -59,12 +62,17 @@ function requireShares(argument: string, values: ArrayLike<number>): Float64Arra
   if (bad !== -1) {
     throw new DataValidationError(
       `${argument} must hold shares or counts of at least 0. Got ${String(shares[bad])} at index ${String(bad)}.`,
-      { context: { argument, index: bad, value: shares[bad] }, suggestion: 'Count a category without rows as 0.' },
+      {
+        code: 'invalid-value',
+        context: { argument, index: bad, value: shares[bad] },
+        suggestion: 'Count a category without rows as 0.',
+      },
     );
   }
   const sum = shares.reduce((total, share) => total + share, 0);
   if (sum > 0) return shares.map((share) => share / sum);
   throw new DataValidationError(`${argument} holds no share above 0, so there is no distribution to compare.`, {
+    code: 'empty-data',
     context: { argument },
     suggestion: 'Wait for the first values, or leave this comparison out.',
   });

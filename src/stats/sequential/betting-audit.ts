@@ -150,6 +150,7 @@ function differencesOf(a: ArrayLike<number>, b: ArrayLike<number>): Float64Array
     throw new DataValidationError(
       `a and b must hold pairs, but a has ${String(a.length)} values and b ${String(b.length)}.`,
       {
+        code: 'length-mismatch',
         context: { a: a.length, b: b.length },
         suggestion: 'Pass equally many values: add a pair once both groups have a value.',
       },
@@ -166,6 +167,7 @@ function requireUnitRange(argument: string, values: ArrayLike<number>): void {
   throw new DataValidationError(
     `${argument} must hold numbers from 0 to 1. Got ${String(values[index])} at index ${String(index)}.`,
     {
+      code: 'invalid-value',
       context: { argument, index, value: values[index] },
       suggestion: 'Scale the values to [0, 1] by bounds known in advance, and remove missing values.',
     },

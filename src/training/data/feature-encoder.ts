@@ -52,6 +52,7 @@ export function fitFeatures(table: Table, names: readonly string[]): FittedFeatu
   if (specs.length > 0) return { specs, warnings };
   const reasons = warnings.length === 0 ? '' : ` (${warnings.slice(0, 3).join('; ')})`;
   throw new DataValidationError(`There is no feature to train on${reasons}.`, {
+    code: 'empty-data',
     context: { features: names, warnings },
     suggestion: 'Name feature columns that vary (features).',
   });
@@ -129,6 +130,7 @@ export function assertFinite(name: string, values: Float64Array): void {
   throw new DataValidationError(
     `Column '${name}' must be finite, but row ${String(row + 1)} holds ${String(values[row])}.`,
     {
+      code: 'invalid-value',
       context: { column: name, row, value: values[row] },
       suggestion: 'Correct or clear that value.',
     },
@@ -159,7 +161,7 @@ const MAX_DEVIATIONS = 1e15;
 function tooFar(name: string, row: number, value: number): DataValidationError {
   return new DataValidationError(
     `Column '${name}' holds ${String(value)} in row ${String(row + 1)}, which is far outside the range of the training rows.`,
-    { context: { column: name, row, value }, suggestion: 'Correct or clear that value.' },
+    { code: 'invalid-value', context: { column: name, row, value }, suggestion: 'Correct or clear that value.' },
   );
 }
 

@@ -53,11 +53,13 @@ export async function readTargets(
   assertSameLength({ X: rows, y: targets.length, sampleWeight: weights.length });
   if (rows === 0) {
     throw new DataValidationError('There are no rows to learn from.', {
+      code: 'empty-data',
       suggestion: 'Check the query or the filter that made the data.',
     });
   }
   if (!weights.some((weight) => weight > 0)) {
     throw new DataValidationError('sampleWeight is 0 in every row, so there is nothing to learn from.', {
+      code: 'empty-data',
       context: { argument: 'sampleWeight' },
     });
   }
@@ -79,6 +81,7 @@ export function assertBinary(y: Float64Array): void {
   const row = y.findIndex((value) => value !== 0 && value !== 1);
   if (row < 0) return;
   throw new DataValidationError(`y must hold 0 and 1, but holds ${String(y[row])} at index ${String(row)}.`, {
+    code: 'invalid-value',
     context: { argument: 'y', index: row, value: y[row] },
     suggestion: 'Map the label that counts as positive to 1 and the others to 0.',
   });
@@ -119,6 +122,7 @@ export function assertNoneMissing(
   for (let index = 0; index < values.length; index++) {
     if (!isMissing(values[index] as number)) continue;
     throw new DataValidationError(`${argument} is missing at index ${String(index)}.`, {
+      code: 'invalid-value',
       context: { argument, index },
       suggestion,
     });

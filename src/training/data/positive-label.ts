@@ -11,6 +11,7 @@ export function findPositiveLabel(table: Table, target: string, named: string | 
   if (named !== undefined) {
     if (labels.includes(named)) return named;
     throw new DataValidationError(`The target '${target}' never has the value '${named}'.`, {
+      code: 'unknown-label',
       context: { target, positiveLabel: named },
       suggestion: `Its values are ${shown}.`,
     });
@@ -25,6 +26,7 @@ export function findPositiveLabel(table: Table, target: string, named: string | 
   throw new DataValidationError(
     `The target '${target}' has ${String(labels.length)} values${labels.length === 0 ? '' : ` (${shown})`}, but training needs two.`,
     {
+      code: 'too-few-groups',
       context: { target, values: labels.length },
       suggestion: 'Set the label that counts as positive (positiveLabel); the others count as negative.',
     },
@@ -43,6 +45,7 @@ export function quoteList(values: readonly string[]): string {
 export function assertTwoClasses(y: Uint8Array, target: string): void {
   if (y.includes(0) && y.includes(1)) return;
   throw new DataValidationError(`The target '${target}' has one value only, so there is nothing to learn.`, {
+    code: 'invalid-data',
     context: { target },
     suggestion: 'Choose another target or another positive label.',
   });

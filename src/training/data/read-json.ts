@@ -27,6 +27,7 @@ export function readJson<Schema extends z.ZodType>(
   const field = issue?.path.map(String).join('.') ?? '';
   const where = field === '' ? '' : `'${field}': `;
   throw new DataValidationError(`This is not a valid ${what}: ${where}${issue?.message ?? 'it cannot be read'}.`, {
+    code: 'invalid-state',
     context: { ...context, field },
     suggestion,
     cause: parsed.error,

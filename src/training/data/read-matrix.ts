@@ -109,7 +109,11 @@ function matrixOfRows(source: readonly ArrayLike<number>[], name: string): Matri
     if ((cells as ArrayLike<number> | null | undefined)?.length !== columns) {
       throw new DataValidationError(
         `The rows of ${name} differ in length: row 1 has ${String(columns)} values and row ${String(row + 1)} ${describeRow(cells)}.`,
-        { context: { argument: name, row }, suggestion: 'Provide one value per feature in every row.' },
+        {
+          code: 'length-mismatch',
+          context: { argument: name, row },
+          suggestion: 'Provide one value per feature in every row.',
+        },
       );
     }
     for (let column = 0; column < columns; column++) {
@@ -135,7 +139,11 @@ function checkedMatrix(matrix: Matrix, name: string): Matrix {
   throw new DataValidationError(
     `${name} must hold rows x columns values in a Float32Array or Float64Array; got ${String(rows)} rows, ` +
       `${String(columns)} columns and ${String((values as ArrayLike<number>).length)} values.`,
-    { context: { argument: name, rows, columns }, suggestion: 'Pass values of length rows x columns.' },
+    {
+      code: 'invalid-value',
+      context: { argument: name, rows, columns },
+      suggestion: 'Pass values of length rows x columns.',
+    },
   );
 }
 
@@ -144,6 +152,7 @@ function notNumber(name: string, row: number, column: number, cell: unknown): Da
   return new DataValidationError(
     `${name} must hold finite numbers, but row ${String(row + 1)}, column ${String(column + 1)} holds ${shown}.`,
     {
+      code: 'invalid-value',
       context: { argument: name, row, column, value: cell },
       suggestion: 'Fill in or drop missing values, and encode texts first.',
     },
@@ -165,6 +174,7 @@ function matrixOfTensor(tensor: TensorLike, name: string): Matrix {
     throw new DataValidationError(
       `${name} must be a 2-D tensor, [rows, features]; got one of shape [${tensor.shape.join(', ')}].`,
       {
+        code: 'invalid-value',
         context: { argument: name, shape: tensor.shape },
         suggestion: 'Reshape it with tensor.reshape([rows, features]).',
       },
@@ -181,6 +191,7 @@ function assertFinite({ values, columns }: Matrix, name: string): void {
     throw new DataValidationError(
       `${name} must hold finite numbers, but row ${String(row + 1)}, column ${String(column + 1)} holds ${String(value)}.`,
       {
+        code: 'invalid-value',
         context: { argument: name, row, column, value },
         suggestion: 'Fill in or drop missing and infinite values first.',
       },

@@ -99,10 +99,7 @@ export function assertComparable(
   if (sizes.filter((size) => size >= minGroupSize).length >= 2) return;
   throw new DataValidationError(
     `The held-out rows have fewer than two groups of at least ${String(minGroupSize)} rows, so no gap could be measured.`,
-    {
-      context: { minGroupSize },
-      suggestion,
-    },
+    { code: 'too-few-groups', context: { minGroupSize }, suggestion },
   );
 }
 

@@ -55,6 +55,7 @@ export function setAside(strata: ArrayLike<number>, seed: number): [fitting: Int
   ];
   if (fitting.length > 0 && validation.length > 0) return [fitting, validation];
   throw new DataValidationError(`There are too few rows to train on: ${String(strata.length)}.`, {
+    code: 'too-few-rows',
     context: { rows: strata.length },
     suggestion: 'Training, early stopping and testing each need rows; provide at least a few dozen.',
   });

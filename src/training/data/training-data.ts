@@ -137,6 +137,7 @@ function readTestRows(
   const values = table.categorical(target).labels;
   if (positiveLabel !== null && !values.includes(positiveLabel)) {
     throw new DataValidationError(`The target '${target}' of the test rows never has the value '${positiveLabel}'.`, {
+      code: 'unknown-label',
       context: { target, positiveLabel },
       suggestion: `Its values are ${quoteList(values)}.`,
     });
@@ -152,11 +153,13 @@ function assertFeatures(table: Table, features: readonly string[], target: strin
   const repeated = features.find((name, index) => features.indexOf(name) !== index);
   if (repeated !== undefined) {
     throw new DataValidationError(`Column '${repeated}' is named twice among the features.`, {
+      code: 'duplicate-column',
       context: { column: repeated },
     });
   }
   if (sensitive.includes(target)) {
     throw new DataValidationError(`Column '${target}' cannot be the target and sensitive at once.`, {
+      code: 'duplicate-column',
       context: { column: target },
       suggestion: 'Choose another sensitive column.',
     });
@@ -166,10 +169,7 @@ function assertFeatures(table: Table, features: readonly string[], target: strin
     if (name !== target && !sensitive.includes(name)) continue;
     throw new DataValidationError(
       `Column '${name}' is ${name === target ? 'the target' : 'sensitive'} and cannot be a feature.`,
-      {
-        context: { column: name },
-        suggestion: 'Remove it from the features.',
-      },
+      { code: 'duplicate-column', context: { column: name }, suggestion: 'Remove it from the features.' },
     );
   }
 }
@@ -181,9 +181,6 @@ export function assertTwoGroups({ labels }: CategoricalColumn, sensitive: readon
   const found = labels.length === 0 ? 'no group' : `one group only ('${labels[0] ?? ''}')`;
   throw new DataValidationError(
     `The sensitive column '${name}' has ${found}; a fairness constraint needs at least two.`,
-    {
-      context: { sensitive },
-      suggestion: 'Choose another sensitive column.',
-    },
+    { code: 'too-few-groups', context: { sensitive }, suggestion: 'Choose another sensitive column.' },
   );
 }

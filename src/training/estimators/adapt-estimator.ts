@@ -269,6 +269,7 @@ function isPairs(value: unknown): value is [number, number][] {
 
 function badOutput(name: string, fault: string, context: Record<string, unknown>): DataValidationError {
   return new DataValidationError(`${name} of the adapted model returned ${fault}.`, {
+    code: 'invalid-value',
     context: { argument: name, ...context },
     suggestion: "Check the model. If it returns values and not decisions, adapt it with { task: 'regression' }.",
   });

@@ -36,6 +36,6 @@ export function estimatorFromJson(json: unknown): Estimator {
   if (read !== undefined) return read(json);
   throw new DataValidationError(
     `The kind of an estimator must be one of ${Object.keys(READERS).join(', ')}. Got '${kind}' instead.`,
-    { context: { kind }, suggestion: suggestNames(kind, Object.keys(READERS), 'kinds') },
+    { code: 'invalid-value', context: { kind }, suggestion: suggestNames(kind, Object.keys(READERS), 'kinds') },
   );
 }

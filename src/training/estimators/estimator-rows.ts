@@ -15,6 +15,7 @@ export function totalOf(weights: Float64Array): number {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   if (total <= LARGEST_TOTAL) return total;
   throw new DataValidationError(`sampleWeight sums to ${String(total)}, which is too large to compute with.`, {
+    code: 'data-too-large',
     context: { argument: 'sampleWeight', total, largest: LARGEST_TOTAL },
     suggestion: 'Divide the weights by their mean.',
   });
@@ -52,6 +53,7 @@ export async function readPredictRows(source: MatrixSource, features: number): P
   throw new DataValidationError(
     `X has ${String(matrix.columns)} features, but the estimator was fitted on ${String(features)}.`,
     {
+      code: 'length-mismatch',
       context: { argument: 'X', features: matrix.columns, expected: features },
       suggestion: 'Pass the same columns as in fit, in the same order.',
     },

@@ -45,6 +45,7 @@ export function fromStoredParams<Made>(kind: string, make: () => Made): Made {
   } catch (cause) {
     if (!(cause instanceof ValueError)) throw cause;
     throw new DataValidationError(`${cause.message} It is in the params of a stored '${kind}'.`, {
+      code: 'invalid-state',
       context: { kind, ...cause.context },
       suggestion: 'Pass the object that its toJSON method returned, unchanged.',
       cause,

@@ -45,6 +45,7 @@ export async function prepareJob(source: TrainingSource, options: FilledJobOptio
 
 function tooFew(rows: number): DataValidationError {
   return new DataValidationError(`There are too few rows to train on: ${String(rows)}.`, {
+    code: 'too-few-rows',
     context: { rows },
     suggestion: 'Training and testing each need rows; provide at least a few dozen.',
   });

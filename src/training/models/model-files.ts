@@ -84,6 +84,7 @@ export function parseModelFile<Schema extends z.ZodType>(
 /** Creates the error of a file that is not valid in a model folder. */
 export function badModelFile(folder: string, name: string, reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`Cannot load the model '${folder}': ${name}: ${reason.replace(/\.$/, '')}.`, {
+    code: 'unreadable-file',
     context: { path: folder, file: name },
     suggestion: 'Pass a folder that saveModel wrote, or save the model again.',
     cause,

@@ -164,6 +164,7 @@ export function assertColumns(table: Table, names: readonly string[]): void {
   throw new DataValidationError(
     `The rows lack ${missing.length === 1 ? 'a column' : `${String(missing.length)} columns`} that the model needs: ${shown.join(', ')}${more}.`,
     {
+      code: 'unknown-column',
       context: { missing, columns: table.columnNames },
       suggestion: `Provide the columns that it was trained on. The rows have ${String(table.columnNames.length)}: ${table.columnNames.slice(0, 8).join(', ')}${table.columnNames.length > 8 ? ', …' : ''}.`,
     },

@@ -117,7 +117,11 @@ function assertGroups({ codes, labels }: CategoricalColumn): void {
   if (codes.some((code) => code !== first)) return;
   throw new DataValidationError(
     `sensitive has one group only ('${labels[first ?? 0] ?? ''}'); a fairness constraint needs at least two.`,
-    { context: { argument: 'sensitive', groups: labels }, suggestion: 'Choose another sensitive attribute.' },
+    {
+      code: 'too-few-groups',
+      context: { argument: 'sensitive', groups: labels },
+      suggestion: 'Choose another sensitive attribute.',
+    },
   );
 }
 
@@ -125,6 +129,7 @@ function assertTwoClasses(y: Float64Array): void {
   assertBinary(y);
   if (y.includes(0) && y.includes(1)) return;
   throw new DataValidationError(`y is ${String(y[0])} in every row, so there is nothing to learn.`, {
+    code: 'empty-data',
     context: { argument: 'y' },
     suggestion: 'Provide rows of both classes.',
   });

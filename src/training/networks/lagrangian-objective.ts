@@ -198,7 +198,11 @@ function assertTwoGroups({ fairness, minGroupSize }: LagrangianSpec, constrained
     if (sum(constrained[index] as Float64Array) >= 2) continue;
     throw new DataValidationError(
       `Fewer than two groups have ${String(minGroupSize)} ${ROWS_OF[event]} to train on, so there is no gap to constrain.`,
-      { context: { fairness, minGroupSize }, suggestion: 'Lower minGroupSize, merge small groups, or provide more rows.' },
+      {
+        code: 'too-few-groups',
+        context: { fairness, minGroupSize },
+        suggestion: 'Lower minGroupSize, merge small groups, or provide more rows.',
+      },
     );
   }
 }

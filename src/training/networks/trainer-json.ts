@@ -47,6 +47,7 @@ export function readTrainerJson<Params extends z.ZodType<{ readonly task: Networ
     throw new DataValidationError(
       `The network of this ${kind} has task '${state.network.task}', but its params have task '${params.task}'.`,
       {
+        code: 'invalid-state',
         context: { kind, params: params.task, network: state.network.task },
         suggestion: 'Pass the unchanged output of the toJSON method of a trainer.',
       },

@@ -39,6 +39,7 @@ export async function plotPareto(
   const drawable = points.filter((point) => !Number.isNaN(point.dpDiff));
   if (drawable.length === 0) {
     throw new DataValidationError('There is no point to draw: every demographic parity difference is undefined.', {
+      code: 'empty-data',
       suggestion: 'Check the group sizes of the held-out rows.',
     });
   }

@@ -49,6 +49,7 @@ export function assertFiniteTotal(weights: Float64Array): void {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   if (total < Infinity) return;
   throw new DataValidationError('The weights of sampleWeight add up to more than a number can hold.', {
+    code: 'data-too-large',
     context: { argument: 'sampleWeight' },
     suggestion: 'Divide all weights by their largest.',
   });

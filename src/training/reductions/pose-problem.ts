@@ -39,7 +39,11 @@ function assertProbabilities(y: Float64Array): void {
   if (row < 0) return;
   throw new DataValidationError(
     `y must lie in [0, 1] for the loss 'zero_one', but holds ${String(y[row])} at index ${String(row)}.`,
-    { context: { argument: 'y', index: row, value: y[row] }, suggestion: "Use the loss 'square' or 'absolute'." },
+    {
+      code: 'invalid-value',
+      context: { argument: 'y', index: row, value: y[row] },
+      suggestion: "Use the loss 'square' or 'absolute'.",
+    },
   );
 }
 
@@ -47,6 +51,7 @@ function oneGroup(groups: readonly string[]): DataValidationError {
   return new DataValidationError(
     `A parity constraint compares groups, but only one has rows with weight (${groups.join(', ')}).`,
     {
+      code: 'too-few-groups',
       context: { argument: 'sensitive', groups },
       suggestion: 'Fit the estimator itself, or check the column of groups.',
     },

@@ -181,6 +181,7 @@ function readPredictors(kind: string, predictors: readonly EstimatorJson[]): rea
     } catch (cause) {
       if (!(cause instanceof DataValidationError)) throw cause;
       throw new DataValidationError(`Predictor ${String(index)} of this '${kind}' cannot be read: ${cause.message}`, {
+        code: 'invalid-state',
         context: { kind, index },
         suggestion: 'Save and read estimators of other libraries with the functions of those libraries.',
         cause,

@@ -149,6 +149,7 @@ function noEvent({ events }: CellSource): DataValidationError {
   return new DataValidationError(
     `No row is in an event of the constraint (${events.filter((name) => name !== null).join(', ')}), so there is nothing to constrain.`,
     {
+      code: 'empty-data',
       context: { argument: 'y', events },
       suggestion:
         'Check the labels: a true positive rate needs rows with y = 1, a false positive rate rows with y = 0.',

@@ -52,6 +52,7 @@ function lattice(
       ? 'No event of the constraint has two groups, so there is nothing to search.'
       : `A grid over ${String(gridAxes.length)} groups and events cannot be searched.`,
     {
+      code: 'too-few-groups',
       context: { argument: 'sensitive', axes: gridAxes.length },
       suggestion:
         gridAxes.length === 0

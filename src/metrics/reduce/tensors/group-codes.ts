@@ -131,6 +131,7 @@ async function crossOnDevice(
 
 function differentLengths(left: number, right: number): DataValidationError {
   return new DataValidationError(`The sensitive attributes differ in length: ${String(left)} and ${String(right)}.`, {
+    code: 'length-mismatch',
     context: { argument: 'sensitive' },
     suggestion: 'Give every attribute one value per row.',
   });
@@ -217,6 +218,10 @@ async function download(tf: Tf, { labels, codesOf }: DeviceGroups): Promise<Cate
 function wrongShape(name: string, tensor: TensorLike): DataValidationError {
   return new DataValidationError(
     `${name} must be a 1-D tensor, or for several attributes a 2-D one; got shape [${tensor.shape.join(', ')}].`,
-    { context: { argument: name, shape: tensor.shape }, suggestion: 'Give one row per observation.' },
+    {
+      code: 'invalid-value',
+      context: { argument: name, shape: tensor.shape },
+      suggestion: 'Give one row per observation.',
+    },
   );
 }

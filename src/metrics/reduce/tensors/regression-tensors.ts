@@ -101,6 +101,7 @@ async function checkNumbers(
   const weight = await assertWeights(sizes.subarray(3), weights);
   if (error < Infinity) return { prediction, truth, error, weight };
   throw new DataValidationError('The errors are too large for float32.', {
+    code: 'data-too-large',
     suggestion: 'Scale the target, or give arrays.',
   });
 }

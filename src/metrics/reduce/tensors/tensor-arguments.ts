@@ -45,6 +45,7 @@ function oneDimensional(tensor: TensorLike, name: string): Tensor1D {
   assertNotDisposed(tensor, name);
   if (tensor.shape.length === 1) return tensor as unknown as Tensor1D;
   throw new DataValidationError(`${name} must be a 1-D tensor; got shape [${tensor.shape.join(', ')}].`, {
+    code: 'invalid-value',
     context: { argument: name, shape: tensor.shape },
     suggestion: 'Reshape it, as in tensor.reshape([-1]).',
   });
@@ -56,6 +57,7 @@ export function refusePositiveLabel(name: string, positiveLabel: string | undefi
   throw new DataValidationError(
     `${name} is a tensor, whose values must be 0 or 1; positiveLabel applies to other labels.`,
     {
+      code: 'invalid-value',
       context: { argument: 'positiveLabel' },
       suggestion: 'Remove positiveLabel, or give arrays.',
     },

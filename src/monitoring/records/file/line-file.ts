@@ -211,6 +211,7 @@ export class LineFile {
 
   #otherContent(): DataValidationError {
     return new DataValidationError(`'${this.#path}' holds something else, so nothing is added to it.`, {
+      code: 'unwritable-file',
       context: { path: this.#path },
       suggestion: 'Name a new file.',
     });

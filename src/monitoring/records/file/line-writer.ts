@@ -22,6 +22,7 @@ function isTransient(cause: unknown): boolean {
 function cannotOpen(path: string, cause: unknown): DataValidationError {
   if (cause instanceof DataValidationError) return cause;
   return new DataValidationError(`Cannot write '${path}': ${describeFileProblem(cause)}.`, {
+    code: 'unwritable-file',
     context: { path, code: fileProblemOf(cause).code },
     suggestion: 'Name a path in a folder that can be written.',
     cause,

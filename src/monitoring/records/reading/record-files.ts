@@ -58,6 +58,7 @@ async function openIfThere(name: string): Promise<FileHandle | undefined> {
 function cannotOpen(filePath: string, cause: unknown): DataValidationError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new DataValidationError(`Cannot read '${filePath}': ${reason}.`, {
+    code: 'unreadable-file',
     context: { path: filePath },
     suggestion: 'Pass the path of a file that a record store wrote.',
     cause,

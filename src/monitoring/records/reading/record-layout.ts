@@ -80,6 +80,7 @@ export function requireReadable(layout: RecordLayout, names: readonly string[], 
   throw new DataValidationError(
     `'${path}' does not contain monitoring records. Missing columns: ${missing.join(', ')}.`,
     {
+      code: 'unknown-column',
       context: { path, line: 1, missing, columns: names },
       suggestion: `Its columns are ${names.join(', ')}; pass the path of a file that a record store wrote.`,
     },

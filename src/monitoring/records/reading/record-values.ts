@@ -8,6 +8,7 @@ export class LineFault extends Error {}
 /** Returns the error for a problem at a position. */
 export function faultAt(path: string, line: number, fault: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`Cannot read '${path}', line ${String(line)}: ${fault}.`, {
+    code: 'unreadable-file',
     context: { path, line },
     suggestion: 'Fix or remove that line.',
     cause,

@@ -213,6 +213,7 @@ function warningsOf(rows: PrototypeRows, all: number, features: readonly ScaledF
 
 function noFeatures(features: readonly ScaledFeature[]): DataValidationError {
   return new DataValidationError('There is no feature to represent: no numeric column has two values or more.', {
+    code: 'empty-data',
     context: { argument: 'features', constant: features.map(({ feature }) => feature) },
     suggestion: 'Name numeric features that vary, and convert text to numbers first.',
   });
@@ -290,6 +291,7 @@ function assertTwoClasses({ labels }: CategoricalColumn): void {
 
 function noRows(): DataValidationError {
   return new DataValidationError('No row has both a group and a label.', {
+    code: 'empty-data',
     context: { argument: 'data' },
     suggestion: 'Provide rows whose sensitive values and labels are known.',
   });

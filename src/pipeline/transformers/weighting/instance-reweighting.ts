@@ -205,6 +205,7 @@ function scaleCells(
 
 function nothingLeft(): DataValidationError {
   return new DataValidationError('The benchmarks leave no row a weight above 0.', {
+    code: 'empty-data',
     context: { argument: 'benchmarks' },
     suggestion: 'Set shares above 0 for groups that occur together.',
   });

@@ -28,6 +28,7 @@ export function readClasses(
 
 function withoutLabels(column: string): DataValidationError {
   return new DataValidationError(`No row has a value of the label column '${column}'.`, {
+    code: 'empty-data',
     context: { argument: 'label', column },
     suggestion: 'Provide rows whose labels are known, or omit the label.',
   });
@@ -35,6 +36,7 @@ function withoutLabels(column: string): DataValidationError {
 
 function noPositive(column: string, positiveLabel: string, labels: readonly string[]): DataValidationError {
   return new DataValidationError(`No row of column '${column}' has the positive label '${positiveLabel}'.`, {
+    code: 'unknown-label',
     context: { argument: 'positiveLabel', column, value: positiveLabel },
     suggestion: suggestNames(positiveLabel, labels, 'labels'),
   });

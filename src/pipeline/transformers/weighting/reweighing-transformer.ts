@@ -33,6 +33,7 @@ function assertClasses(table: Table, column: string, { labels }: CategoricalColu
   throw new DataValidationError(
     `The label column '${column}' has ${count} distinct numbers. It must hold classes, and numeric labels may have at most ${String(MAX_NUMBERS)} distinct values.`,
     {
+      code: 'invalid-data',
       context: { argument: 'label', column, values: labels.length },
       suggestion:
         'For a numeric target use InstanceReweighting. Otherwise choose a label column with classes, or set positiveLabel.',

@@ -95,6 +95,7 @@ function benchmarkWarnings(
 function unmetBenchmark(what: string, benchmark: Proportions, occurring: readonly string[]): DataValidationError {
   const [first = ''] = Object.keys(benchmark);
   return new DataValidationError(`No group of ${what} that has rows has a share in the benchmark.`, {
+    code: 'too-few-groups',
     context: { attribute: what, benchmark: Object.keys(benchmark), groups: occurring },
     suggestion: suggestNames(first, occurring, 'groups'),
   });

@@ -71,6 +71,7 @@ function dealOut(rows: CalibrationRows, folds: number | null, trainSize: number 
   throw new DataValidationError(
     `${String(folds)} folds need at least ${String(folds)} rows; there are ${String(all.length)}.`,
     {
+      code: 'too-few-rows',
       context: { rows: all.length, folds },
       suggestion: 'Give more rows, or fit and measure on the same rows with one fold.',
     },
@@ -87,6 +88,7 @@ function emptyPart(rows: number, trainSize: number, purpose: string): DataValida
   return new DataValidationError(
     `A train size of ${String(trainSize)} leaves none of ${String(rows)} rows to ${purpose}; ${String(enough)} rows are enough.`,
     {
+      code: 'too-few-rows',
       context: { rows, trainSize, rowsNeeded: enough },
       suggestion: 'Give more rows, or a train size closer to one half.',
     },
@@ -215,6 +217,7 @@ function fitPart(
   throw new DataValidationError(
     `Without fold ${String(part + 1)} of ${String(parts)}, the rows have only one label, so there is nothing to calibrate by.`,
     {
+      code: 'empty-data',
       context: { folds: parts, fold: part },
       suggestion: 'Give more rows of the less frequent label, or fit and measure on the same rows with one fold.',
     },

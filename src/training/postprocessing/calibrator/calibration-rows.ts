@@ -60,6 +60,7 @@ export async function readCalibrationRows(
   assertSameLength({ scores: scored.scores.length, y: labels.length, sampleWeight: weights.length });
   if (labels.length === 0) {
     throw new DataValidationError('There are no rows to learn from.', {
+      code: 'empty-data',
       suggestion: 'Check the query or the filter that made the data.',
     });
   }
@@ -121,6 +122,7 @@ export function withoutWeightless(rows: CalibrationRows): CalibrationRows {
   const kept = Int32Array.from(rows.weights.keys()).filter((row) => (rows.weights[row] as number) > 0);
   if (kept.length > 0) return takeCalibrationRows(rows, kept);
   throw new DataValidationError('sampleWeight is 0 in every row, so there is nothing to learn from.', {
+    code: 'empty-data',
     context: { argument: 'sampleWeight' },
     suggestion: 'Give the rows to learn from a weight above 0.',
   });
@@ -129,6 +131,7 @@ export function withoutWeightless(rows: CalibrationRows): CalibrationRows {
 /** Returns the error for a score that is not a probability. */
 export function outsideRange(argument: string, value: number, where: string, index: number): DataValidationError {
   return new DataValidationError(`${argument} must lie in [0, 1], but holds ${String(value)} ${where}.`, {
+    code: 'invalid-value',
     context: { argument, index, value },
     suggestion: 'Divide by the largest possible score, or apply a logistic function to decision values.',
   });

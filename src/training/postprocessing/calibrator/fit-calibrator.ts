@@ -78,6 +78,7 @@ export function assertBothLabels(y: Uint8Array): void {
   const onlyLabel = soleLabel(y);
   if (onlyLabel === undefined) return;
   throw new DataValidationError(`y is ${String(onlyLabel)} in every row, so there is nothing to calibrate by.`, {
+    code: 'empty-data',
     context: { argument: 'y', value: onlyLabel },
     suggestion: 'Give rows of both labels, or name another positive label.',
   });

@@ -52,6 +52,7 @@ export async function plotReliability(
   const { before, after } = 'before' in curves ? curves : { before: curves, after: undefined };
   if (before.groups.length === 0) {
     throw new DataValidationError('There is no group to draw.', {
+      code: 'unknown-label',
       suggestion: 'Compute the curves from rows that have a group, a score and a label.',
     });
   }

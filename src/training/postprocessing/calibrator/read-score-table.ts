@@ -81,6 +81,7 @@ export function readScoreTable(source: ScoreTableSource): ScoreTable {
   );
   if (kept.length === 0) {
     throw new DataValidationError(`All ${String(scores.length)} rows lack a score, a label or a group.`, {
+      code: 'empty-data',
       context: { rows: scores.length, columns },
       suggestion: 'Check that the named columns hold values.',
     });
@@ -99,6 +100,7 @@ function readTarget(table: Table, target: string, positiveLabel: string | undefi
   const column = table.column(target);
   if (positiveLabel !== undefined && !table.categorical(target).labels.includes(positiveLabel)) {
     throw new DataValidationError(`Column '${target}' never has the value '${positiveLabel}'.`, {
+      code: 'unknown-label',
       context: { column: target, positiveLabel },
       suggestion: suggestNames(positiveLabel, table.categorical(target).labels, `labels of '${target}'`),
     });
@@ -110,6 +112,7 @@ function readTarget(table: Table, target: string, positiveLabel: string | undefi
 function assertApart({ score, target, group }: ScoreTable['columns']): void {
   if (group.length === 0) {
     throw new DataValidationError('group names no column.', {
+      code: 'unknown-column',
       context: { argument: 'group' },
       suggestion: 'Name the sensitive column.',
     });
@@ -120,6 +123,7 @@ function assertApart({ score, target, group }: ScoreTable['columns']): void {
     if (earlier === undefined) continue;
     if (earlier[0] === part) throw namedTwice(name);
     throw new DataValidationError(`Column '${name}' cannot be the ${earlier[0]} and the ${part} at once.`, {
+      code: 'duplicate-column',
       context: { column: name },
       suggestion: 'Use a different column for each.',
     });
@@ -128,6 +132,7 @@ function assertApart({ score, target, group }: ScoreTable['columns']): void {
 
 function namedTwice(name: string): DataValidationError {
   return new DataValidationError(`Column '${name}' is named twice among the groups.`, {
+    code: 'duplicate-column',
     context: { argument: 'group', column: name },
     suggestion: 'Name it once.',
   });

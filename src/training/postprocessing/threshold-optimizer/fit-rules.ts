@@ -288,6 +288,7 @@ function assertLabels(
     throw new DataValidationError(
       `The group '${group}' has no row labelled ${String(label)}, so ${constraint} with ${objective} is undefined for it.`,
       {
+        code: 'unknown-label',
         context: { argument: 'y', group, label },
         suggestion:
           'Give more rows, merge the group with another, exclude it, or use demographic_parity with accuracy_score, which does not need both labels in every group.',

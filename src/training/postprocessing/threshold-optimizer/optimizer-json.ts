@@ -99,7 +99,7 @@ function readRules(state: unknown, params: z.output<typeof optimizerSchema>['par
   if (field === undefined) return rules;
   throw new DataValidationError(
     `This is not a valid threshold optimizer: 'state.${field}': must be equal to that of params, ${String(params[field])}; got ${String(chosen[field])}.`,
-    { context: { field: `state.${field}` }, suggestion: SUGGESTION },
+    { code: 'invalid-state', context: { field: `state.${field}` }, suggestion: SUGGESTION },
   );
 }
 

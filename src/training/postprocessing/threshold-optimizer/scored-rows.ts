@@ -82,6 +82,7 @@ function readLabels(y: ColumnSource): Int8Array {
   } catch (error) {
     if (!DataValidationError.isInstance(error) || !('value' in error.context)) throw error;
     throw new DataValidationError(error.message, {
+      code: error.code,
       context: error.context,
       suggestion: 'Map the positive label to 1 and the others to 0.',
       cause: error,
@@ -100,6 +101,7 @@ function assertCountable(weights: Float64Array): void {
   throw new DataValidationError(
     `sampleWeight must be 0 or at least ${String(MIN_WEIGHT)}, but holds ${String(weights[index])} at index ${String(index)}.`,
     {
+      code: 'invalid-value',
       context: { argument: 'sampleWeight', index, value: weights[index] },
       suggestion: 'Divide all weights by their largest, and set those that are still this small to 0.',
     },
@@ -112,7 +114,11 @@ function withRowsThatCount(all: ScoredRows): ScoredRows {
   if (counting.scores.length > 0) return { ...counting, groups: withUsedLabels(counting.groups) };
   throw new DataValidationError(
     all.weights.length === 0 ? 'There are no rows to choose thresholds from.' : 'sampleWeight is 0 in every row.',
-    { context: { rows: all.weights.length }, suggestion: 'Check the query or the filter that made the data.' },
+    {
+      code: 'empty-data',
+      context: { rows: all.weights.length },
+      suggestion: 'Check the query or the filter that made the data.',
+    },
   );
 }
 

@@ -133,6 +133,7 @@ function unseen(labels: readonly string[], { groups }: GroupedScores): DataValid
   return new DataValidationError(
     `sensitive holds the group '${first}' at index ${String(index)}${more}, which was not in the rows of fit and has no rule.`,
     {
+      code: 'invalid-value',
       context: { argument: 'sensitive', index, value: first, groups: labels },
       suggestion:
         "Fit on rows of that group too, or set unseenGroups to 'pooled' (one threshold, no constraint) or 'reject' (no decision).",
