@@ -116,7 +116,7 @@ describe('evenhand calibrate', () => {
 
   it('with one fold says that it measured the rows that it was fitted on', async () => {
     const { stdout } = await runCli(['calibrate', '--csv', scored(), '--folds', '1']);
-    expect(stdout).to.include('measured on the very rows that the calibrator was fitted on');
+    expect(stdout).to.include('measured on the same rows that the calibrator was fitted on');
     expect(stdout).to.include('which flatters it');
   });
 
@@ -124,7 +124,7 @@ describe('evenhand calibrate', () => {
     const lines = readFileSync(scored(), 'utf8').trimEnd().split('\n');
     const file = write('gaps.csv', [...lines, ',1,a', '0.5,,a', '0.5,1,']);
     const { stdout } = await runCli(['calibrate', '--csv', file]);
-    expect(stdout).to.include('3 rows without a score, a label or a group left out.');
+    expect(stdout).to.include('3 rows without a score, a label or a group were excluded.');
     expect(stdout).to.include('605 rows, cross-fitted');
   });
 

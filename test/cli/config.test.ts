@@ -47,14 +47,14 @@ describe('evenhand config check', () => {
     expect(stdout).to.equal(
       "bad.yml:1:1: unknown key 'sensitve'. Did you mean 'sensitive'?\n" +
         'bad.yml:2:8: alpha: must be a number above 0 and below 1; got 2. Correct it, or leave the key out for 0.05.\n' +
-        '2 faults.\n',
+        '2 errors.\n',
     );
     expect([code, stderr]).to.deep.equal([2, '']);
   });
 
   it('counts one fault as one', async () => {
     const { code, stdout } = await check('--config', 'none.yml');
-    expect([code, stdout]).to.deep.equal([2, 'none.yml: there is no such file. Check the path.\n1 fault.\n']);
+    expect([code, stdout]).to.deep.equal([2, 'none.yml: there is no such file. Check the path.\n1 error.\n']);
   });
 
   it('--json has the configuration as a file would have it', async () => {
@@ -92,7 +92,7 @@ describe('evenhand config check', () => {
 
   it('checks every profile where none is chosen', async () => {
     const { code, stdout } = await check('--config', write('profiles.yml', PROFILES));
-    expect(stdout).to.match(/^profiles\.yml:4:18: alpha: must be .*\n1 fault\.\n$/);
+    expect(stdout).to.match(/^profiles\.yml:4:18: alpha: must be .*\n1 error\.\n$/);
     expect(code).to.equal(2);
   });
 
@@ -106,7 +106,7 @@ describe('evenhand config check', () => {
       "once.yml:4:21: profiles.prod: unknown key 'colour'",
       'once.yml:5:18: alpha: must be a number above 0 and below 1; got 2',
       'once.yml:6:8: alpha: must be a number above 0 and below 1; got 3',
-      '5 faults.',
+      '5 errors.',
       '',
     ]);
   });
@@ -129,8 +129,8 @@ describe('evenhand config check', () => {
     expect(stdout).to.equal(
       [
         'needs.yml is a valid configuration.',
-        'The top level alone is not enough: choose a profile.',
-        'Of 2 profiles, each checked, none is taken without --profile or EVENHAND_PROFILE:',
+        'The top level alone is incomplete. Choose a profile.',
+        'All 2 profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:',
         'Profile a: changes sensitive. Gate: demographic_parity_difference is shown, without a verdict.',
         'Profile b: changes sensitive. Gate: demographic_parity_difference is shown, without a verdict.',
         '',
@@ -146,7 +146,7 @@ describe('evenhand config check', () => {
     const { code, stdout } = await check('--config', write('each.yml', text));
     expect(stdout.split('\n').slice(-6)).to.deep.equal([
       'Gate: demographic_parity_difference at most 0.1.',
-      'Of 3 profiles, each checked, none is taken without --profile or EVENHAND_PROFILE:',
+      'All 3 profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:',
       'Profile dev: changes validation_threshold. Gate: demographic_parity_difference at most 0.3.',
       'Profile release: changes steps, fairness_metric, validation_threshold. Gate: demographic_parity_ratio at least 0.8.',
       'Profile same: changes nothing. Gate: demographic_parity_difference at most 0.1.',

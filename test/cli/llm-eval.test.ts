@@ -182,9 +182,9 @@ describe('evenhand llm-eval', () => {
   it('claims no answers where there are none', async () => {
     const [, file] = await served('none', {}, 'max_tokens_per_run: 1\n');
     const bare = await run('--config', file, '--live');
-    expect(bare.stderr).to.include('No answers came').and.not.include('The answers so far');
+    expect(bare.stderr).to.include('No answers arrived').and.not.include('The answers so far');
     const named = await run('--config', file, '--live', '--transcripts-out', pathOf('none.ndjson'));
-    expect(named.stderr).to.include('No answers came').and.include('--resume').and.not.include('The answers so far');
+    expect(named.stderr).to.include('No answers arrived').and.include('--resume').and.not.include('The answers so far');
     const [, some] = await served('some', {}, 'max_requests_per_run: 2\n');
     expect((await run('--config', some, '--live')).stderr).to.include(
       `The answers so far are kept in ${pathOf('some-cache')}`,

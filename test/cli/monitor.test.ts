@@ -319,7 +319,7 @@ describe('evenhand monitor', () => {
     const warned = new Promise<void>((resolve) => {
       child.stderr.on('data', (data: Buffer) => {
         stderr += data.toString();
-        if (stderr.includes('goes on')) resolve();
+        if (stderr.includes('Monitoring continues')) resolve();
       });
     });
     // Its place is taken once it has been checked: the first line is told when the input is open.
@@ -333,7 +333,7 @@ describe('evenhand monitor', () => {
     child.stdin.end();
     expect(await closed).to.equal(2);
     expect(stdout).to.include('3,000 events');
-    expect(stderr.split('goes on').length - 1, stderr).to.equal(1);
+    expect(stderr.split('Monitoring continues').length - 1, stderr).to.equal(1);
     expect(stderr).to.match(/error: Cannot write/);
     expect(stderr).not.to.include(`Wrote ${out}`);
   });

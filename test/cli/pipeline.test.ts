@@ -205,6 +205,6 @@ describe('evenhand pipeline', () => {
   });
 
   it('--help tells the exit codes', async () => {
-    expect((await runCli(['pipeline', '--help'])).stdout).to.match(/Exit code 0.*2.*3 where a step fails/s);
+    expect((await runCli(['pipeline', '--help'])).stdout).to.match(/Exit codes: 0.*2.*3 a step failed/s);
   });
 });

@@ -166,7 +166,7 @@ describe('evenhand run-pipeline', () => {
 
   it('--help tells the exit codes', async () => {
     expect((await runCli(['run-pipeline', '--help'])).stdout).to.match(
-      /Exit code\s+0.*1.*2.*3 where a\s+step\s.*fails/s,
+      /Exit codes:\s+0.*1.*2.*3 a\s+step\s.*failed/s,
     );
   });
 

@@ -45,7 +45,7 @@ describe('evenhand train-lagrangian', () => {
     expect(stdout).to.match(/^Predicting 'wage_above_median', by 'gender': 427 rows trained on, 107 held out\./);
     expect(stdout).to.match(/^DP diff, training rows +0\.\d{4} +\[/m);
     expect(stdout).to.match(/^Constrained on the training rows: the gap between groups of rates of positive decisions, to 0\.05\./m); // prettier-ignore
-    expect(stdout).to.match(/^Kept epoch \d of 8: gap 0\.\d{4} on the rows learned from, multiplier \d/m);
+    expect(stdout).to.match(/^Kept epoch \d of 8: gap 0\.\d{4} on the training rows, multiplier \d/m);
     const body = JSON.parse(readFileSync(out('result.json'), 'utf8')) as LagrangianJson;
     expect(body).to.include.all.keys('baseline', 'final', 'history', 'seconds');
     expect(body.history.map(({ epoch }) => epoch)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);

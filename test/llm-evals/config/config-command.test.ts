@@ -48,7 +48,7 @@ describe('evenhand config check of an evaluation', () => {
       'bad.yml:1:1',
       'bad.yml:1:11',
       'bad.yml:2:10',
-      '3 faults.',
+      '3 errors.',
       '',
     ]);
     expect(code).to.equal(2);
@@ -58,7 +58,7 @@ describe('evenhand config check of an evaluation', () => {
     const text = SMALL.replace('The {g} asked.', 'The {g} did her work.');
     const { code, stdout } = await check('--config', write('pairs.yml', text));
     expect(stdout).to.match(
-      /^pairs\.yml: The prompts of an item must differ .*the variant 'man' says 'her'.*\n1 fault\.\n$/,
+      /^pairs\.yml: The prompts of an item must differ .*the variant 'man' says 'her'.*\n1 error\.\n$/,
     );
     expect(code).to.equal(2);
   });
