@@ -206,7 +206,7 @@ describe('evenhand calibrate', () => {
     [
       'two outputs in one place',
       () => ['--csv', scored(), '--out-csv', 'same', '--out-json', 'same'],
-      /are in each other's place/,
+      /overlap\. Give each output its own path/,
     ],
     [
       'a column twice in the group',

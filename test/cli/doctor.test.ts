@@ -64,7 +64,8 @@ describe('what doctor prints', () => {
   it('numbers the steps, breaks what is said and never a command, the GPU first', () => {
     expect(mendsText(REPORT.backends, 40)).to.equal(
       [
-        'To use the GPU, mend from the top:',
+        'To use the GPU, follow these steps in',
+        'order:',
         '',
         'node-gpu',
         '  1. no driver',
@@ -75,7 +76,7 @@ describe('what doctor prints', () => {
         '     Install it.',
         '',
         "To use TensorFlow's native library on",
-        'the processor, without a GPU:',
+        'the CPU, without a GPU:',
         '',
         'node',
         '  1. absent',
@@ -97,8 +98,8 @@ describe('what doctor prints', () => {
       mendsText([one('node-gpu', gpu), one('webgpu', webgpu), one('node', 1)], 80)
         .split('\n')
         .filter((line) => /^(node-gpu|webgpu|node|To )/.test(line));
-    const routes = 'To use the GPU, any one of these routes will do, the nearest first; mend it from';
-    const without = "To use TensorFlow's native library on the processor, without a GPU:";
+    const routes = 'To use the GPU, follow one of these routes; the one with the fewest steps is';
+    const without = "To use TensorFlow's native library on the CPU, without a GPU:";
     expect(order(3, 2)).to.deep.equal([routes, 'webgpu', 'node-gpu', without, 'node']);
     expect(order(2, 3)).to.deep.equal([routes, 'node-gpu', 'webgpu', without, 'node']);
     expect(order(2, 2)).to.deep.equal([routes, 'webgpu', 'node-gpu', without, 'node']);
@@ -123,10 +124,10 @@ describe('what doctor prints', () => {
     expect(text).to.match(
       /^softRates: means\n {5}an error of 2\.5e-1, beyond 1\.0e-5\nmatMul: sizes\n {5}no such kernel/,
     );
-    expect(text).to.match(/\n\nnumerics: 1 of 3 answers of 2 tensor operations are right\.$/);
+    expect(text).to.match(/\n\nnumerics: 1 of 3 results of 2 tensor operations are correct\.$/);
     expect(widest(text)).to.be.within(70, 80);
     expect(numericsText(FINDINGS.slice(0, 1), { width: 80, all: false })).to.equal(
-      'numerics: 1 of 1 answers of 1 tensor operations are right.',
+      'numerics: 1 of 1 results of 1 tensor operations are correct.',
     );
   });
 

@@ -271,7 +271,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     '--sensitive twice in training, which would make the first a feature',
     () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--sensitive', 'x'],
-    /Give it once; a comma list crosses several columns/,
+    /Give it once; a comma-separated list intersects several columns/,
   ],
   [
     'outputs inside one another',
@@ -279,7 +279,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       ...['train-regularized', '--csv', training(), '--sensitive', 'sex'],
       ...['--save-model', path.join(folder(), 'm'), '--out-json', path.join(folder(), 'm/points.json')],
     ],
-    /are in each other's place/,
+    /overlap\. Give each output its own path/,
   ],
   ['an empty output path', () => ['sample-data', 'berkeley', '--out', ''], /Cannot write '': the path is empty/],
   ['an unknown sample', () => ['sample-data', 'berkly'], /Did you mean 'berkeley'/],

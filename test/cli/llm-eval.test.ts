@@ -247,7 +247,7 @@ describe('evenhand llm-eval', () => {
       [[...ask, '--random-state', '0.5'], '--random-state must be a whole number'],
       [[...ask, '--ci-level', '1'], '--ci-level must be below 1'],
       [[...ask, '--report-md', 'x.json'], '--report-md writes Markdown'],
-      [[...ask, '--report-md', 'x.md', '--transcripts-out', './x.md'], "in each other's place"],
+      [[...ask, '--report-md', 'x.md', '--transcripts-out', './x.md'], 'overlap. Give each output its own path'],
       [[...ask, '--report-html', file], 'would replace the input'],
       [[...ask, '--junit', path.join(file, 'x.xml')], 'Cannot write'],
       [['--config', file, '--replay', file, '--transcripts-out', file], 'would replace the input'],

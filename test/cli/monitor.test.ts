@@ -78,7 +78,7 @@ describe('evenhand monitor', () => {
   it('passes a stream without a breach, and says what that is worth', async () => {
     const { code, stdout } = await runCli(['monitor', '--csv', makeCsv('fair.csv', decisions(3000)), ...COLUMNS]);
     expect(code).to.equal(0);
-    expect(stdout).to.include('No alarm: over all looks together a false one has a probability of at most 0.05.');
+    expect(stdout).to.include('No alarm: over all checks together the probability of a false alarm is at most 0.05.');
   });
 
   it('gives the same from a file as from its lines', async () => {
@@ -138,7 +138,7 @@ describe('evenhand monitor', () => {
       'Line 301 was not counted: it is not valid JSON',
       'Line 302 was not counted: it is not a JSON object',
       '3 lines were not counted.',
-      'Not as it should be: events without a prediction, once.',
+      'Problem: events without a prediction, once.',
     ]);
     expect(stderr).to.include("Line 304 was not counted: The field 'approved' must be a number; it is 'maybe'.");
   });
@@ -186,7 +186,7 @@ describe('evenhand monitor', () => {
     const state = path.join(folder(), 'preview.json');
     const { code, stdout } = await runCli(['monitor', '--csv', csv, ...COLUMNS, '--look-every', '400', '--state', state]);
     expect(code).to.equal(1);
-    expect(stdout).to.include('1 alarm at the end of the input, which the next check of this state makes again:\n- ');
+    expect(stdout).to.include('1 alarm at the end of the input (a preview; the next check with this state raises it):\n- ');
     expect(stdout).not.to.include('No alarm');
   }); // prettier-ignore
 

@@ -139,7 +139,7 @@ describe('evenhand pipeline', () => {
       cwd: folder(),
       env: { EVENHAND_CONFIG_PATH: 'config.yml' },
     });
-    expect([code, stderr]).to.deep.equal([2, "error: The output 'config.yml' would replace the input 'config.yml'. Name another place for the output.\n"]); // prettier-ignore
+    expect([code, stderr]).to.deep.equal([2, "error: The output 'config.yml' would replace the input 'config.yml'. Choose another path for the output.\n"]); // prettier-ignore
   });
 
   it('gives two outputs no place in common, also through a link', async () => {
@@ -147,7 +147,7 @@ describe('evenhand pipeline', () => {
     writeFileSync(inFolder('d.json'), '');
     const { code, stderr } = await run('--detector-json', 'd.json', '--save-pipeline', 'linked.json');
     expect(code).to.equal(2);
-    expect(stderr).to.match(/'d\.json' and 'linked\.json' are in each other's place/);
+    expect(stderr).to.match(/'d\.json' and 'linked\.json' overlap/);
   });
 
   it('writes TSV by the extension, and CSV where a name has none', async () => {

@@ -183,7 +183,7 @@ describe('evenhand predict', () => {
       const before = readFileSync(at('wages.csv'), 'utf8');
       const args = ['--model', 'reductions', '--csv', csv, '--out-csv', out];
       const { code, stdout, stderr } = await runCli(['predict', ...args], { cwd: folder() });
-      expect(stderr).to.equal(`error: The output '${out}' would replace the input '${csv}'. Name another place for the output.\n`); // prettier-ignore
+      expect(stderr).to.equal(`error: The output '${out}' would replace the input '${csv}'. Choose another path for the output.\n`); // prettier-ignore
       expect([code, stdout]).to.deep.equal([2, '']);
       expect(readFileSync(at('wages.csv'), 'utf8')).to.equal(before);
     });

@@ -68,7 +68,7 @@ describe('an option that is repeated', () => {
           .to.include(`option '${option.long ?? ''}' was given twice`)
           .and.to.include('Give it once');
         if (value !== undefined) expect(error?.message, name).to.include(`'${value}' and '${value}'`);
-        if (insteadOfRepeating(option) !== undefined) expect(error?.message, name).to.include('comma list');
+        if (insteadOfRepeating(option) !== undefined) expect(error?.message, name).to.include('comma-separated list');
       }
     }
     expect(walked).to.be.greaterThan(150);

@@ -144,7 +144,7 @@ describe('evenhand run-pipeline', () => {
         { cwd: folder() },
       );
       const input = title.includes('configuration') ? config : csv;
-      expect(stderr).to.equal(`error: The output '${outputDir}' would replace the input '${input}'. Name another place for the output.\n`); // prettier-ignore
+      expect(stderr).to.equal(`error: The output '${outputDir}' would replace the input '${input}'. Choose another path for the output.\n`); // prettier-ignore
       expect([code, stdout]).to.deep.equal([2, '']);
       expect(existsSync(inFolder(input))).to.equal(true);
     });
@@ -165,9 +165,7 @@ describe('evenhand run-pipeline', () => {
   });
 
   it('--help tells the exit codes', async () => {
-    expect((await runCli(['run-pipeline', '--help'])).stdout).to.match(
-      /Exit codes:\s+0.*1.*2.*3 a\s+step\s.*failed/s,
-    );
+    expect((await runCli(['run-pipeline', '--help'])).stdout).to.match(/Exit codes:\s+0.*1.*2.*3 a\s+step\s.*failed/s);
   });
 
   it('without a training section is an error that names the command for that', async () => {

@@ -44,7 +44,7 @@ describe('evenhand train-lagrangian', () => {
     expect([code, stderr]).to.deep.equal([0, `Wrote ${out('result.json')}\nWrote ${out('model')}\n`]);
     expect(stdout).to.match(/^Predicting 'wage_above_median', by 'gender': 427 rows trained on, 107 held out\./);
     expect(stdout).to.match(/^DP diff, training rows +0\.\d{4} +\[/m);
-    expect(stdout).to.match(/^Constrained on the training rows: the gap between groups of rates of positive decisions, to 0\.05\./m); // prettier-ignore
+    expect(stdout).to.match(/^Constrained on the training rows: the gap between groups in rates of positive decisions, to at most 0\.05\./m); // prettier-ignore
     expect(stdout).to.match(/^Kept epoch \d of 8: gap 0\.\d{4} on the training rows, multiplier \d/m);
     const body = JSON.parse(readFileSync(out('result.json'), 'utf8')) as LagrangianJson;
     expect(body).to.include.all.keys('baseline', 'final', 'history', 'seconds');
@@ -77,7 +77,7 @@ describe('evenhand train-lagrangian', () => {
   it('says where the tolerance was never met', async () => {
     const args = ['--epochs', '1', '--eo-tol', '0', '--fairness', 'equalized_odds'];
     const { stdout } = await runCli(['train-lagrangian', '--csv', await makeWages(folder()), ...WAGES, ...args]);
-    expect(stdout).to.match(/the gap between groups of true and of false positive rates, to 0\./);
+    expect(stdout).to.match(/the gap between groups in true and false positive rates, to at most 0\./);
     expect(stdout).to.match(/^The gap was never within the tolerance: try more epochs/m);
   });
 

@@ -128,7 +128,7 @@ describe('evenhand train-reductions', () => {
     ['a model under a file', () => ['--csv', rows(), '--save-model', path.join(rows(), 'model')], /a part of the path is a file/], // prettier-ignore
     ['a model where something else is', () => ['--csv', rows(), '--save-model', otherFolder()], /holds something else/],
     ['a model where the rows are', () => ['--csv', rows(), '--save-model', folder()], /would replace the input/],
-    ['outputs inside one another', () => ['--csv', rows(), '--save-model', 'm', '--out-json', 'm/r.json'], /are in each other's place/], // prettier-ignore
+    ['outputs inside one another', () => ['--csv', rows(), '--save-model', 'm', '--out-json', 'm/r.json'], /overlap\. Give each output its own path/], // prettier-ignore
   ];
   for (const [title, args, pattern] of refusals) {
     it(`${title}: one line, exit code 2, nothing written`, async () => {

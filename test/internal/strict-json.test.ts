@@ -53,7 +53,7 @@ describe('what JSON.parse changes without a word', () => {
 
   it('parses what has no such fault, and refuses the rest', () => {
     expect(parseStrictJson('{"a": [1, {"b": null}]}')).to.deep.equal({ a: [1, { b: null }] });
-    expect(() => parseStrictJson('{"a": {"b": 1, "b": 2}}')).to.throw(SyntaxError, '/a/b is there twice');
+    expect(() => parseStrictJson('{"a": {"b": 1, "b": 2}}')).to.throw(SyntaxError, '/a/b occurs twice');
     expect(() => parseStrictJson('{"a": 1')).to.throw(SyntaxError);
   });
 

@@ -85,7 +85,7 @@ const JOB: TrainingJobCommand<TrainLagrangianOptions, LagrangianJobResult> = {
     const gap = best?.violationHard ?? NaN;
     const lambdas = (best?.lambdas ?? []).map((lambda) => lambda.toFixed(2)).join(' and ');
     return [
-      `Constrained on the training rows: the gap between groups of ${BOUNDED[fairness] ?? ''}, to ${String(tolerance)}.`,
+      `Constrained on the training rows: the gap between groups in ${BOUNDED[fairness] ?? ''}, to at most ${String(tolerance)}.`,
       `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${gap.toFixed(4)} on the training rows, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
       ...(gap > tolerance
         ? ['The gap was never within the tolerance: try more epochs (--epochs) or a larger --lambda-lr.']

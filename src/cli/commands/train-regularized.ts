@@ -52,13 +52,24 @@ export function trainRegularizedCommand(): Command {
         parseNumber,
       )
       .option('--train-size <share>', 'share of rows to train on (default: 0.8)', parseNumber)
-      .option('--folds <n>', 'cross-fit with this many folds instead: every row is held out once; for small data', parseNumber)
-      .option('--min-group-size <n>', 'minimum held-out rows of a group; smaller groups are excluded from gaps (default: 30)', parseNumber)
+      .option(
+        '--folds <n>',
+        'cross-fit with this many folds instead: every row is held out once; for small data',
+        parseNumber,
+      )
+      .option(
+        '--min-group-size <n>',
+        'minimum held-out rows of a group; smaller groups are excluded from gaps (default: 30)',
+        parseNumber,
+      )
       .option('--backend <name>', 'tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
       .option('--seed <n>', 'seed of splits, weights and row order (default: 42)', parseNumber)
       .option('--out-json <path>', 'write the results of all etas as JSON')
       .option('--out-plot <path>', 'draw the Pareto front: .svg, .png or .html')
-      .option('--save-model <folder>', 'folder in which to save every network as a TensorFlow.js model with a model card')
+      .option(
+        '--save-model <folder>',
+        'folder in which to save every network as a TensorFlow.js model with a model card',
+      )
       .addHelpText(
         'after',
         `
@@ -145,7 +156,8 @@ async function writeOutputs(
 function describeRange({ etaRange }: ParetoSweep): string[] {
   if (etaRange === null) return [];
   const { from, to, endsAt, tried } = etaRange;
-  const end = endsAt === 'constant' ? 'the last before a constant model' : 'the largest one tried; no model was constant';
+  const end =
+    endsAt === 'constant' ? 'the last before a constant model' : 'the largest one tried; no model was constant';
   return [
     `Etas found on the training rows: from ${String(from)} (no effect on the gap) to ${String(to)} (${end}); ${String(tried.length)} tried.`,
   ];
@@ -177,7 +189,7 @@ function describe(sweep: ParetoSweep, seconds: number): string {
     '',
     textTable(['eta', 'accuracy', '95%', 'DP diff', '95%', 'EO diff', 'loss', ''], rows),
     '',
-    `Hypervolume ${sweep.hypervolume.toFixed(4)} (gain in accuracy over always predicting the larger class, times closeness to parity).`,
+    `Hypervolume ${sweep.hypervolume.toFixed(4)} (area of accuracy above always predicting the larger class, times 1 - DP difference).`,
     ...describeRange(sweep),
     `${sweep.penalty} penalty, backend ${sweep.backend}, batches of ${String(sweep.batchSize)}, seed ${String(sweep.seed)}, ${seconds.toFixed(1)} s.`,
     ...sweep.warnings.map((warning) => `Note: ${warning}.`),
