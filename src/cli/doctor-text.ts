@@ -31,8 +31,8 @@ export function adviceText(advice: string, width: number): string {
 
 /**
  * Returns what backends need and how to install it; an empty text if nothing is known to be missing. The routes to the
- * GPU are alternatives, and the one with the fewest missing parts comes first. TensorFlow's native library without a GPU
- * is listed separately.
+ * GPU are alternatives, and the one with the fewest missing parts comes first. TensorFlow's native library without a
+ * GPU is listed separately.
  */
 export function mendsText(backends: readonly Report[], width: number): string {
   const routes = routesToGpu(backends);

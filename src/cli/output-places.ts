@@ -5,7 +5,8 @@ import { ConfigValidationError } from '../exceptions/index.ts';
 import type { TableFormat } from '../io/write-table.ts';
 
 /**
- * Checks that output paths do not overlap. Two results at one path, or one inside the other, would overwrite each other.
+ * Checks that output paths do not overlap. Two results at one path, or one inside the other, would overwrite each
+ * other.
  * @throws {ConfigValidationError} if two paths are the same, or one is inside the other
  */
 export function assertApart(paths: readonly string[]): void {

@@ -17,8 +17,8 @@ export function nearestNames(wrong: string, known: readonly string[]): string[] 
 }
 
 /**
- * Returns the known names that a mistyped one abbreviates (`diffBound` for `differenceBound`). Returns the nearest names
- * instead if one of them is within the distance of a typing error, or if none is abbreviated.
+ * Returns the known names that a mistyped one abbreviates (`diffBound` for `differenceBound`). Returns the nearest
+ * names instead if one of them is within the distance of a typing error, or if none is abbreviated.
  */
 function nearestOptions(wrong: string, known: readonly string[]): string[] {
   const near = nearestNames(wrong, known);
@@ -68,8 +68,8 @@ export function invalidParameter(parameter: string, required: string, given: unk
 }
 
 /**
- * Returns the names in a comma-separated list, without spaces around them. A comma in a name is written `\,`. Empty names
- * are kept, so that the caller can reject them.
+ * Returns the names in a comma-separated list, without spaces around them. A comma in a name is written `\,`. Empty
+ * names are kept, so that the caller can reject them.
  */
 export function splitNames(text: string): string[] {
   return text.split(/(?<!\\),/).map((name) => name.replaceAll('\\,', ',').trim());

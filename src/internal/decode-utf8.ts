@@ -2,8 +2,8 @@ import { DataValidationError } from '../exceptions/index.ts';
 
 /**
  * Decodes bytes as UTF-8 text, without a byte order mark at the start. All bytes from outside must be decoded by this
- * module. A lint rule forbids decoders that replace invalid bytes with U+FFFD, since é and è in Latin-1 would then become
- * the same group.
+ * module. A lint rule forbids decoders that replace invalid bytes with U+FFFD, since é and è in Latin-1 would then
+ * become the same group.
  * @param what the source, as the subject of the message: `The body`
  * @throws {DataValidationError} if a byte is invalid; `context.offset` is its index
  */

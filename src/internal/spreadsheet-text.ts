@@ -7,7 +7,8 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
  * Marks a text so that a spreadsheet shows it and does not run it as a formula. A text that starts with `=`, `+`, `-`,
- * `@`, a tab or a line end gets a leading apostrophe, unless it is a number. {@link unmarkCell} returns the original text.
+ * `@`, a tab or a line end gets a leading apostrophe, unless it is a number. {@link unmarkCell} returns the original
+ * text.
  */
 export function markCell(text: string): string {
   return (FORMULA.test(text) && !NUMBER.test(text)) || MARKED.test(text) ? `'${text}` : text;

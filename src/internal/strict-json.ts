@@ -32,8 +32,8 @@ const SHORTEST_LOSSY = 16;
 
 /**
  * Finds data that `JSON.parse` would silently change. One case is a key that an object has twice, since only the last
- * value would count. The other is a number that is a group label or an id and has more digits than a float64 keeps, since
- * two labels could become the same. Reads the text once. O(characters).
+ * value would count. The other is a number that is a group label or an id and has more digits than a float64 keeps,
+ * since two labels could become the same. Reads the text once. O(characters).
  * @param text JSON that `JSON.parse` has accepted
  * @param labelKeys the keys of the outermost object under which numbers are labels or ids
  * @returns the first problem, or undefined if there is none

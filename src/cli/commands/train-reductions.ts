@@ -23,7 +23,7 @@ export function trainReductionsCommand(): Command {
       '--constraint <name>',
       'constraint: demographic_parity, equalized_odds, true_positive_rate_parity, false_positive_rate_parity, error_rate_parity or bounded_group_loss (default: demographic_parity)',
     )
-    .option('--eps <number>', 'bound, and 1 / the largest sum of multipliers (default: 0.01)', parseNumber)
+    .option('--eps <number>', 'bound on the constraint; the sum of the multipliers is at most 1 / eps (default: 0.01)', parseNumber)
     .option('--difference-bound <number>', "bound on the difference between a group's rate and the overall rate (default: eps)", parseNumber)
     .option('--ratio-bound <number>', 'bound on ratios of rates, in (0, 1], instead of differences', parseNumber)
     .option('--upper-bound <number>', "bound on each group's error rate, for bounded_group_loss (default: eps)", parseNumber)
