@@ -20,7 +20,7 @@ describe('evenhand config check of an evaluation', () => {
   const SMALL =
     'prompt_templates: { a: "The {g} asked."\n }\ncounterfactual: { dimensions: { g: [woman, man] } }\nmax_cost_usd: 2\n';
 
-  it('is told by its keys, and says what is asked', async () => {
+  it('is detected from its keys, and prints what is asked', async () => {
     const { code, stdout } = await check('--config', write('llm.yml', SMALL));
     expect(stdout).to.equal(
       [
@@ -42,7 +42,7 @@ describe('evenhand config check of an evaluation', () => {
     expect(code).to.equal(0);
   });
 
-  it('prints every fault with its place, and exits 2', async () => {
+  it('prints every error with its line and column, and exits with 2', async () => {
     const { code, stdout } = await check('--config', write('bad.yml', 'provider: opnai\nrepeats: 0\n'));
     expect(stdout.split('\n').map((line) => line.split(': ')[0])).to.deep.equal([
       'bad.yml:1:1',
