@@ -81,14 +81,14 @@ export function parametersIn(context: Readonly<Record<string, unknown>>): string
   return [parameter, argument, missing, parameters].flat().filter((name) => typeof name === 'string');
 }
 
-/** Splits a text into the parts outside and inside quotes: data in messages stand in quotes and stay as they are. */
+/** Splits a text into the parts outside and inside quotes. Quoted parts of messages are data and stay unchanged. */
 const QUOTED = /((?<!\w)'[^']*'|"[^"]*")/;
 
 /**
- * Returns a text with names of parameters as the reader of another interface knows them: `yTrue` is `--y-true` on the
- * command line and `y_true` in a request. Camel-case words outside quotes are looked up. Words of one part, which
- * may be ordinary English, are replaced only if `certain` lists them and they stand in parentheses or after "The".
- * @param nameOf returns the other name, or undefined for a word that is no parameter
+ * Replaces names of parameters in a text by their names in another interface: `yTrue` becomes `--y-true` on the command
+ * line and `y_true` in a request. Looks up camel-case words outside quotes. Words of one part may be ordinary English,
+ * so they are replaced only if `certain` lists them, and only in parentheses or after "The".
+ * @param nameOf returns the other name, or undefined for a word that is not a parameter
  * @param certain names that the text is known to contain
  */
 export function renameParameters(

@@ -217,7 +217,7 @@ function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'openLines' | 'isS
     onFault: (line, reason) => {
       faults++;
       if (faults <= MAX_REPORTED_FAULTS) warn(`Line ${count(line)} was not counted: ${reason}`);
-      if (faults === MAX_REPORTED_FAULTS) warn('More lines that were not counted are not listed here; the total is reported at the end.');
+      if (faults === MAX_REPORTED_FAULTS) warn('Further lines that are not counted are not listed; their number is reported at the end.');
     },
   };
 }
