@@ -6,13 +6,13 @@ import { textTable } from './output.ts';
 type Findings = NonNullable<DoctorReport['numerics']>;
 type Report = DoctorReport['backends'][number];
 
-/** Commands are indented once more than what is said of them. */
+/** The indentation of explanations; commands are indented further. */
 const INDENT = '     ';
 
-/** No column of words gets narrower, whatever the terminal. */
+/** The minimum width of a column of text. */
 const NARROWEST = 20;
 
-/** What can be used, and what would be. */
+/** Returns the version, the backend that is used, and a table of all backends. */
 export function backendsText(report: DoctorReport, width: number): string {
   const rows = report.backends.map(({ name, available, reason }) => [name, available ? 'yes' : 'no', reason ?? '']);
   return [
@@ -24,29 +24,30 @@ export function backendsText(report: DoctorReport, width: number): string {
   ].join('\n');
 }
 
-/** The advice, in lines. */
+/** Returns the advice, wrapped to a width. */
 export function adviceText(advice: string, width: number): string {
   return wrapped(advice, width).join('\n');
 }
 
 /**
- * What is missing for backends, and how to mend it; empty where nothing is known. The GPU's routes are alternatives,
- * the one that misses least first; TensorFlow's native library without a GPU is none of them.
+ * Returns what backends need and how to install it; an empty text if nothing is known to be missing. The routes to the
+ * GPU are alternatives, and the one with the fewest missing parts comes first. TensorFlow's native library without a
+ * GPU is listed separately.
  */
 export function mendsText(backends: readonly Report[], width: number): string {
   const routes = routesToGpu(backends);
   const others = backends.filter(({ name, missing }) => !isGpuRoute(name) && missing.length > 0);
   const heading =
     routes.length > 1
-      ? 'To use the GPU, any one of these routes will do, the nearest first; mend it from the top:'
-      : 'To use the GPU, mend from the top:';
+      ? 'To use the GPU, follow one of these routes; the one with the fewest steps is first:'
+      : 'To use the GPU, follow these steps in order:';
   return [
     ...sectionText(heading, routes, width),
-    ...sectionText("To use TensorFlow's native library on the processor, without a GPU:", others, width),
+    ...sectionText("To use TensorFlow's native library on the CPU, without a GPU:", others, width),
   ].join('\n\n');
 }
 
-/** How a backend answered: each answer where all are asked for, then what was wrong, and the count. */
+/** Returns the results of the numerical checks: all results if `all` is set, then the wrong ones, and a count. */
 export function numericsText(findings: Findings, { width, all }: { width: number; all: boolean }): string {
   const failed = findings.filter(({ passes }) => !passes);
   const passed = findings.length - failed.length;
@@ -58,12 +59,12 @@ export function numericsText(findings: Findings, { width, all }: { width: number
       ...wrapped(reason ?? '', width - INDENT.length).map((line) => `${INDENT}${line}`),
     ]),
     ...(failed.length === 0 ? [] : ['']),
-    `numerics: ${String(passed)} of ${String(findings.length)} answers of ${String(ops)} tensor operations are right.`,
+    `numerics: ${String(passed)} of ${String(findings.length)} results of ${String(ops)} tensor operations are correct.`,
   ].join('\n');
 }
 
 function answersTable(findings: Findings, width: number): string {
-  const header = ['op', 'question', 'error', 'tolerance', 'reads', 'ok'];
+  const header = ['op', 'check', 'error', 'tolerance', 'reads', 'ok'];
   const rows = findings.map(({ op, name, error, tolerance, reads, passes }) => [
     op,
     name,
@@ -75,7 +76,7 @@ function answersTable(findings: Findings, width: number): string {
   return wrappedTable(header, rows, { wrap: 1, width });
 }
 
-/** A table of at most a width: one of its columns goes on in lines below. */
+/** Returns a table of at most `width` characters; the column `wrap` is wrapped to further lines. */
 function wrappedTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -111,14 +112,14 @@ function stepText({ what, mend }: Report['missing'][number], index: number, widt
   return [
     ...wrapped(what, width - INDENT.length).map((line, place) => `${place === 0 ? `${number} ` : INDENT}${line}`),
     ...wrapped(said, width - INDENT.length).map((line) => `${INDENT}${line}`),
-    // A command is not broken, so that it can be copied.
+    // Commands are not wrapped, so that they can be copied.
     ...lines
       .flatMap((line) => (isSaid(line) ? wrapped(line, width - INDENT.length) : [`  ${line}`]))
       .map((line) => `${INDENT}${line}`),
   ].join('\n');
 }
 
-/** A text in lines of at most so many characters, broken between words. */
+/** Splits a text into lines of at most `width` characters, at spaces. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -1,12 +1,12 @@
 import { FairnessToolkitError } from '../exceptions/index.ts';
 
-/** The process was stopped by the user. */
+/** The exit code if the user stopped the process. */
 export const INTERRUPTED = 130;
 
-/** A check did not hold. */
+/** The exit code if a check or a gate failed. */
 export const CHECK_FAILED = 1;
 
-/** Errors that the user mends: what was asked, or the data, or the installation. */
+/** The errors that the user can fix: options, data or the installation. */
 const USAGE_ERRORS = new Set([
   'ConfigValidationError',
   'DataValidationError',
@@ -15,7 +15,7 @@ const USAGE_ERRORS = new Set([
   'ValueError',
 ]);
 
-/** The exit code of an error: 1 for a failed check, 2 for usage, data and dependencies, 3 for all else. */
+/** Returns the exit code of an error: 1 for a failed check, 2 for invalid options, data or packages, otherwise 3. */
 export function exitCodeOf(error: unknown): number {
   if (!FairnessToolkitError.isInstance(error)) return 3;
   if (error.name === 'FairnessAssertionError') return CHECK_FAILED;

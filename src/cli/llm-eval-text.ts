@@ -7,10 +7,13 @@ import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
 import { asOneLine, count, number, range, textTable } from './output.ts';
 
-/** Rows of the table: what is judged or told from noise stands there always, then what comes nearest to it. */
+/**
+ * The maximum number of table rows. Metrics of the gate and significant metrics are always shown, then the nearest
+ * ones.
+ */
 const MAX_ROWS = 12;
 
-/** An evaluation for the terminal: what was asked, the metrics that matter, spending, the verdict. */
+/** Returns an evaluation for the terminal: the number of answers, the main metrics, the spending and the verdict. */
 export function describeLlmEval(result: LlmEvalResult, verdict: LlmEvalVerdict): string {
   const metrics = Object.values(result.metrics);
   const shown = metricsToShow(metrics, verdict, result.config.counterfactual?.controlDimension);
@@ -29,7 +32,9 @@ export function describeLlmEval(result: LlmEvalResult, verdict: LlmEvalVerdict):
   ].join('\n');
 }
 
-/** In the order of the run; the control, which is no finding, comes after the others. */
+/**
+ * Returns the metrics to show, in the order of the run. The control dimension, which is not a finding, is chosen last.
+ */
 function metricsToShow(
   metrics: readonly LlmMetricResult[],
   verdict: LlmEvalVerdict,
@@ -53,11 +58,13 @@ function isUndefined(metric: LlmMetricResult): boolean {
 
 function restLines(metrics: readonly LlmMetricResult[], shown: readonly LlmMetricResult[]): string[] {
   const rest = metrics.filter((metric) => !shown.includes(metric) && !isUndefined(metric)).length;
-  return rest === 0 ? [] : [`${count(rest)} more metrics, none told from noise, are in the reports and in --json.`];
+  return rest === 0
+    ? []
+    : [`${count(rest)} more metrics, none statistically distinguishable from noise, are in the reports and in --json.`];
 }
 
 function openingLine({ config, actual }: LlmEvalResult): string {
-  const known = actual.cached === 0 ? '' : `, ${count(actual.cached)} known already`;
+  const known = actual.cached === 0 ? '' : `, ${count(actual.cached)} from the cache`;
   return `${config.model} (${config.provider}): ${count(actual.answered)} answered${known}.`;
 }
 
@@ -71,8 +78,8 @@ function metricTable(metrics: readonly LlmMetricResult[]): string {
     '95% below',
     'adj. p',
     'n',
-    'would show',
-    'told from noise',
+    'min. detectable',
+    'significant',
   ];
   return textTable(
     header,
@@ -95,19 +102,19 @@ function pText(p: number | null): string {
   return p < 0.001 ? '<0.001' : p.toFixed(3);
 }
 
-/** What is missing is told also where everything else is well. */
+/** Returns sentences about prompts without an answer. */
 function missingLines({ actual, stopped }: LlmEvalResult): string[] {
-  const failed = actual.failed === 0 ? [] : [`${count(actual.failed)} failed for good; the report says why.`];
+  const failed = actual.failed === 0 ? [] : [`${count(actual.failed)} failed after all retries; the report says why.`];
   if (stopped === null) return failed;
   return [
     ...failed,
-    `The run ended early because ${STOP_WORDS[stopped]}: ${count(actual.notSent)} not sent. These are the numbers of the answers that came.`,
+    `The run ended early because ${STOP_WORDS[stopped]}: ${count(actual.notSent)} not sent. The metrics are computed from the answers that arrived.`,
   ];
 }
 
 function spendingLine({ planned, actual }: LlmEvalResult): string {
   const tokens = actual.inputTokens + actual.outputTokens;
-  const again = actual.retries === 0 ? '' : `, ${count(actual.retries)} of them repeated`;
+  const again = actual.retries === 0 ? '' : `, ${count(actual.retries)} of them retries`;
   return `Spent: ${count(actual.requests)} requests${again} (planned ${count(planned.requests)}), ${count(tokens)} tokens (planned ${count(planned.inputTokens + planned.outputTokens)}), ${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${actual.seconds.toFixed(1)} s.`;
 }
 
@@ -115,7 +122,7 @@ function verdictLines({ passed, metrics }: LlmEvalVerdict): string[] {
   return passed === null ? [] : Object.values(metrics).map(({ message }) => message);
 }
 
-/** Where the reports of an evaluation go. */
+/** The paths of the reports of an evaluation. */
 export interface LlmEvalReportPaths {
   readonly reportMd?: string | undefined;
   readonly reportHtml?: string | undefined;
@@ -123,7 +130,7 @@ export interface LlmEvalReportPaths {
   readonly junit?: string | undefined;
 }
 
-/** Writes the reports that were asked for; each is made only then. */
+/** Writes the requested reports. */
 export async function writeLlmEvalReports(
   result: LlmEvalResult,
   verdict: LlmEvalVerdict,

@@ -13,9 +13,9 @@ process.on('SIGINT', () => {
   });
 });
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that closes early (head, say) is no error and does not change the verdict: the work goes on to its end.
+  // A reader that closes early (such as head) is not an error: the work continues, and the verdict stays the same.
   if (error.code === 'EPIPE') return;
-  process.stderr.write(`error: stdout cannot be written (${error.code ?? error.message}).\n`);
+  process.stderr.write(`error: Cannot write to stdout (${error.code ?? error.message}).\n`);
   process.exit(2);
 });
 

@@ -4,7 +4,7 @@ import type { MonitoringView } from '../monitoring/dashboard/monitoring-view.ts'
 import { MAX_GROUPS } from '../monitoring/tracker/group-codes.ts';
 import { asOneLine, count, textTable } from './output.ts';
 
-/** An alarm as it comes: in full where it is new, in short where it was told before. */
+/** Returns the line for an alarm: complete for a new alarm, short for one that was reported before. */
 export function alarmLine({ timestamp, severity, id, reason, value, low }: AlertEvent, isRepeat: boolean): string {
   return asOneLine(
     isRepeat
@@ -13,12 +13,12 @@ export function alarmLine({ timestamp, severity, id, reason, value, low }: Alert
   );
 }
 
-/** A watch as it comes. */
+/** Returns the line for a watch. */
 export function watchLine({ timestamp, id, reason }: AlertEvent): string {
   return asOneLine(`watch ${minute(timestamp)} ${id}: ${reason}`);
 }
 
-/** The state of every metric, and what was told. */
+/** Returns the state of every metric, and the alarms and watches. */
 export function describeOutcome(outcome: MonitorOutcome): string {
   const { view, windowEvents } = outcome;
   return [
@@ -37,7 +37,7 @@ function stateTable({ watched }: MonitoringView, windowEvents: number): string {
     'metric',
     'state',
     `gap of the last ${counted(windowEvents, 'event')}`,
-    '95% at this look',
+    '95% at this check',
     'limit',
   ];
   const rows = watched.map(({ attribute, metric, state, limit, now }) => {
@@ -51,7 +51,7 @@ function stateTable({ watched }: MonitoringView, windowEvents: number): string {
   return textTable(header, rows);
 }
 
-/** Why what is unknown is so, and what is missing. */
+/** Returns the reasons why metrics are inconclusive. */
 function unknownSentences({ watched, nEvents }: MonitoringView): string[] {
   const unknown = nEvents === 0 ? [] : watched.filter(({ state }) => state === 'unknown');
   if (unknown.length === 0) return [];
@@ -65,40 +65,42 @@ function alarmSentences({ view, raised, stillOpen, watches, preview }: MonitorOu
     .sort()[0];
   const are = stillOpen.length === 1 ? 'is' : 'are';
   const open = since === undefined ? '' : `${count(stillOpen.length)} ${are} open since ${minute(since)}`;
-  const risk = `a false one has a probability of at most ${String(view.alpha)}`;
+  const risk = `the probability of a false alarm is at most ${String(view.alpha)}`;
   return [
     ...(raised.length > 0
-      ? [`${counted(raised.length, 'alarm')} (${risk} over all looks together):`]
+      ? [`${counted(raised.length, 'alarm')} (${risk} over all checks together):`]
       : open === '' && early.length === 0
-        ? [`No alarm: over all looks together ${risk}.`]
+        ? [`No alarm: over all checks together ${risk}.`]
         : []),
     ...raised.map((alert) => asOneLine(`- ${alert.timestamp} (${alert.severity}) ${alert.reason}`)),
-    ...(open === '' ? [] : [raised.length > 0 ? `Of earlier runs ${open}:` : `No new alarm; ${open}:`]),
+    ...(open === '' ? [] : [raised.length > 0 ? `From earlier runs, ${open}:` : `No new alarm; ${open}:`]),
     ...stillOpen.map(({ alert }) => asOneLine(`- (${alert.severity}) ${alert.reason}`)),
     ...(early.length === 0
       ? []
-      : [`${counted(early.length, 'alarm')} at the end of the input, which the next check of this state makes again:`]),
+      : [
+          `${counted(early.length, 'alarm')} at the end of the input (a preview; the next check with this state raises it):`,
+        ]),
     ...early.map((alert) => asOneLine(`- ${alert.timestamp} (${alert.severity}) ${alert.reason}`)),
     ...(watches.length === 0
       ? []
-      : [`${counted(watches.length, 'watch', 'watches')}, which may be wrong, on the way.`]),
+      : [`${counted(watches.length, 'watch', 'watches')} during the run; a watch is an early hint and may be wrong.`]),
   ];
 }
 
-/** Faults as they are said; those left out are said by their name. */
+/** The words for problems with events; other problems are shown by their name. */
 const FAULT_WORDS: Readonly<Record<string, string>> = {
   missing_prediction: 'events without a prediction',
   missing_weight: 'events without a weight',
   missing_group: 'events without a group',
   missing_timestamp: 'events without a time',
   missing_id: 'events without an id',
-  duplicate_id: 'events whose id came before, not counted again',
+  duplicate_id: 'events with an id that occurred before, not counted again',
   zero_weight: 'events of weight 0',
-  unknown_label_id: 'labels of an id that is not known',
+  unknown_label_id: 'labels with an unknown id',
   clock_backwards: 'events older than the one before',
 };
 
-/** What was not counted, or not as it should be. */
+/** Returns sentences about lines that were not counted and about problems with events. */
 export function faultSentences({ view, refusedLines }: Pick<MonitorOutcome, 'view' | 'refusedLines'>): string[] {
   return [
     ...(refusedLines > 0
@@ -106,8 +108,8 @@ export function faultSentences({ view, refusedLines }: Pick<MonitorOutcome, 'vie
       : []),
     ...Object.entries(view.faults).map(([fault, times]) => {
       const often = times === 1 ? 'once' : `${count(times)} times`;
-      if (fault === 'too_many_groups') return `${tooManyGroups(view)}, ${often}; is it an id?`;
-      return `Not as it should be: ${FAULT_WORDS[fault] ?? fault.replaceAll('_', ' ')}, ${often}.`;
+      if (fault === 'too_many_groups') return `${tooManyGroups(view)}, ${often}. Is it an id?`;
+      return `Problem: ${FAULT_WORDS[fault] ?? fault.replaceAll('_', ' ')}, ${often}.`;
     }),
   ];
 }
@@ -116,15 +118,15 @@ function tooManyGroups({ coverage }: MonitoringView): string {
   const groups = new Map<string, number>();
   for (const { attribute } of coverage) groups.set(attribute, (groups.get(attribute) ?? 0) + 1);
   const full = [...groups].filter(([, known]) => known >= MAX_GROUPS).map(([name]) => `'${name}'`);
-  return `Not as it should be: more than ${count(MAX_GROUPS)} groups in ${full.join(' and ')}`;
+  return `Problem: more than ${count(MAX_GROUPS)} groups in ${full.join(' and ')}`;
 }
 
-/** "1 event", "2,000 events" */
+/** Returns a number with its noun: "1 event", "2,000 events". */
 function counted(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
-/** A time to the minute, which is enough to find it: 2026-01-12T10:55Z */
+/** Returns a time to the minute: 2026-01-12T10:55Z. */
 function minute(timestamp: string): string {
   return `${timestamp.slice(0, 16)}Z`;
 }

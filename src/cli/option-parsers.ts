@@ -3,52 +3,52 @@ import { InvalidArgumentError, type Option } from 'commander';
 import { ConfigValidationError } from '../exceptions/index.ts';
 import { splitNames } from '../internal/arguments.ts';
 
-/** A number, as an option's argument. */
+/** Parses the argument of an option as a finite number. */
 export function parseNumber(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError(`'${text}' is not a number.`);
   return value;
 }
 
-/** A number, or the word auto. */
+/** Parses a number, or the word auto. */
 export function parseNumberOrAuto(text: string): number | 'auto' {
   return text === 'auto' ? text : parseNumber(text);
 }
 
-/** Numbers separated by commas. */
+/** Parses numbers separated by commas. */
 export function parseNumbers(text: string): number[] {
   return text.split(',').map(parseNumber);
 }
 
-/** Numbers separated by commas, or the word auto. */
+/** Parses numbers separated by commas, or the word auto. */
 export function parseNumbersOrAuto(text: string): number[] | 'auto' {
   return text === 'auto' ? text : parseNumbers(text);
 }
 
-/** Names separated by commas; a comma in a name is written `\,`. */
+/** Parses names separated by commas; a comma in a name is written `\,`. */
 export function parseNames(text: string): string[] {
   const names = splitNames(text);
-  if (names.some((name) => name === '')) throw new InvalidArgumentError(`'${text}' has an empty name in it.`);
+  if (names.some((name) => name === '')) throw new InvalidArgumentError(`'${text}' contains an empty name.`);
   return names;
 }
 
-/** A parser of an option that may be repeated: each value is added to the list of the earlier ones. */
+/** A parser of an option that may be repeated. It adds each value to the list of earlier values. */
 export type RepeatableParser<T> = ((text: string, earlier: readonly T[] | undefined) => T[]) & {
   readonly repeats: true;
 };
 
-/** Makes a parser of one value into one for an option that may be repeated, and collects all its values. */
+/** Turns a parser of one value into a parser for a repeatable option, which collects all values. */
 export function repeatable<T>(parse: (text: string) => T): RepeatableParser<T> {
   const collect = (text: string, earlier: readonly T[] | undefined): T[] => [...(earlier ?? []), parse(text)];
   return Object.assign(collect, { repeats: true as const });
 }
 
-/** Parses the columns of one attribute; the option stands once, and a comma list crosses columns. */
+/** Parses the columns of one attribute. The option is given once; a comma-separated list is an intersection. */
 export const parseCrossing = Object.assign((text: string): string[] => parseNames(text), {
-  insteadOfRepeating: 'a comma list crosses several columns',
+  insteadOfRepeating: 'a comma-separated list intersects several columns',
 });
 
-/** Returns what to do instead of repeating an option; undefined where there is nothing but to give it once. */
+/** Returns what to do instead of repeating an option; undefined if there is no alternative. */
 export function insteadOfRepeating({ parseArg }: Pick<Option, 'parseArg'>): string | undefined {
   return parseArg !== undefined && 'insteadOfRepeating' in parseArg ? String(parseArg.insteadOfRepeating) : undefined;
 }
@@ -58,19 +58,19 @@ export function isRepeatable({ parseArg, variadic }: Pick<Option, 'parseArg' | '
   return variadic || (parseArg !== undefined && 'repeats' in parseArg);
 }
 
-/** The help of `--na-values`, which every command that reads rows has. */
+/** The help text of `--na-values`, an option of every command that reads rows. */
 export const NA_VALUES_HELP =
-  'texts that are missing values, in all columns: a comma list (default: NA, NaN, None, null and others of pandas; in groups only empty fields)';
+  'comma-separated list of texts that mean a missing value, in all columns (default: NA, NaN, None, null and others, as in pandas; in group columns only empty fields)';
 
-/** Texts separated by commas, of which one may be empty; a comma in a text is written `\\,`. */
+/** Parses texts separated by commas. A text may be empty; a comma in a text is written `\,`. */
 export function parseTexts(text: string): string[] {
   return splitNames(text);
 }
 
 /**
- * Checks that options were given. Commander's own check comes before its check
- * for unknown options, so a mistyped name would only be called missing.
- * @throws {ConfigValidationError} naming the missing ones
+ * Checks that required options were given. Commander checks this before it checks for unknown options, and would report
+ * a mistyped option only as missing.
+ * @throws {ConfigValidationError} if options are missing; the message names them
  */
 export function requireOptions(options: object, fields: readonly string[]): void {
   const missing = fields.filter((field) => !(field in options)).map(flagName);
@@ -81,13 +81,13 @@ export function requireOptions(options: object, fields: readonly string[]): void
   });
 }
 
-/** a, b and c */
+/** Joins names: `a, b and c`. */
 function joinNames(names: readonly string[]): string {
   const others = names.slice(0, -1).join(', ');
   return `${others === '' ? '' : `${others} and `}${names.at(-1) ?? ''}`;
 }
 
-/** An option in the form that the user typed it: minGroupSize is --min-group-size. */
+/** Returns the option for a field, as the user types it: `minGroupSize` is `--min-group-size`. */
 export function flagName(field: string): string {
   return `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -5,26 +5,25 @@ import { ConfigValidationError } from '../exceptions/index.ts';
 import type { TableFormat } from '../io/write-table.ts';
 
 /**
- * Checks that several outputs have places of their own: two results at one
- * place, or one inside another, would undo each other.
- * @throws {ConfigValidationError} naming the two
+ * Checks that output paths do not overlap. Two results at one path, or one inside the other, would overwrite each
+ * other.
+ * @throws {ConfigValidationError} if two paths are the same, or one is inside the other
  */
 export function assertApart(paths: readonly string[]): void {
   const places = paths.map(realPlace);
   for (const [index, place] of places.entries()) {
     const clash = places.findIndex((other, at) => at !== index && holds(place, other));
     if (clash < 0) continue;
-    throw new ConfigValidationError(
-      `The outputs '${paths[index] ?? ''}' and '${paths[clash] ?? ''}' are in each other's place.`,
-      { context: { paths }, suggestion: 'Name a place of its own for each.' },
-    );
+    throw new ConfigValidationError(`The outputs '${paths[index] ?? ''}' and '${paths[clash] ?? ''}' overlap.`, {
+      context: { paths },
+      suggestion: 'Give each output its own path, not inside another.',
+    });
   }
 }
 
 /**
- * Checks that no output is written over a file that is read, or is a folder
- * that would be replaced with such a file in it.
- * @throws {ConfigValidationError} naming the two
+ * Checks that no output overwrites an input file, or replaces a folder that contains one.
+ * @throws {ConfigValidationError} if an output would replace an input; the message names both
  */
 export function assertInputsKept(outputs: readonly string[], inputs: readonly (string | undefined)[]): void {
   for (const output of outputs) {
@@ -32,29 +31,29 @@ export function assertInputsKept(outputs: readonly string[], inputs: readonly (s
     if (input === undefined || output === '') continue;
     throw new ConfigValidationError(`The output '${output}' would replace the input '${input}'.`, {
       context: { output, input },
-      suggestion: 'Name another place for the output.',
+      suggestion: 'Choose another path for the output.',
     });
   }
 }
 
 /**
- * Checks that a file of one form is not called by the extension of another.
- * @throws {ConfigValidationError} naming the option
+ * Checks that the extension of a file does not belong to another format.
+ * @throws {ConfigValidationError} if it does; the message names the option
  */
 export function assertExtension(option: string, path: string, form: 'Markdown' | 'JSON'): void {
   const own = form === 'JSON' ? '.json' : '.md';
   const extension = extname(path).toLowerCase();
   if (extension === own || !KNOWN_EXTENSIONS.includes(extension)) return;
-  throw new ConfigValidationError(`${option} writes ${form}, which '${path}' does not say.`, {
+  throw new ConfigValidationError(`${option} writes ${form}, but '${path}' ends in ${extension}.`, {
     context: { option, path },
     suggestion: `End the name in ${own}.`,
   });
 }
 
 /**
- * The form in which a table is written: that of the path's extension. A path
- * without one, such as /dev/stdout, gets CSV.
- * @throws {ConfigValidationError} for another extension, naming the option
+ * Returns the format in which a table is written, from the extension of the path. A path without an extension, such as
+ * /dev/stdout, gets CSV.
+ * @throws {ConfigValidationError} if the extension is not supported; the message names the option
  */
 export async function outputTableFormat(option: string, path: string): Promise<TableFormat> {
   const { findTableFormat, TABLE_EXTENSIONS } = await import('../io/write-table.ts');
@@ -62,23 +61,26 @@ export async function outputTableFormat(option: string, path: string): Promise<T
   if (format !== undefined) return format;
   throw new ConfigValidationError(`${option} must end in ${TABLE_EXTENSIONS}. Got '${path}' instead.`, {
     context: { option, path },
-    suggestion: 'The extension names the form of the file.',
+    suggestion: 'The extension determines the format of the file.',
   });
 }
 
-/** Whether two paths lead to one place, through links too. */
+/** Returns whether two paths lead to the same file or folder, also through links. */
 export function isSamePlace(one: string, other: string): boolean {
   return realPlace(one) === realPlace(other);
 }
 
-/** Extensions that promise a form. */
+/** Extensions that belong to a format. */
 const KNOWN_EXTENSIONS = '.csv .gz .htm .html .json .md .parquet .pdf .png .svg .tsv .yaml .yml'.split(' ');
 
 function holds(place: string, other: string): boolean {
   return other === place || other.startsWith(place.endsWith(sep) ? place : place + sep);
 }
 
-/** A path without links, as far as it exists. A device or pipe stays as it is called: nothing there is replaced. */
+/**
+ * Resolves the links in a path as far as it exists. The path of a device or pipe is kept, since nothing is replaced
+ * there.
+ */
 function realPlace(path: string): string {
   const place = resolve(path);
   try {
@@ -90,14 +92,14 @@ function realPlace(path: string): string {
   }
 }
 
-/** The forms of a report, each made only where it is asked for. */
+/** The formats of a report; each is rendered only if it is requested. */
 type ReportForms = Readonly<Record<'md' | 'json' | 'html', () => string | Promise<string>>>;
 
 /**
- * Checks before the work that a report can be written, so that its result is not lost to a bad path.
- * @param inputs files that are read, which it must not replace
- * @returns what writes it, in the form of its extension; undefined where none is asked for
- * @throws {DataValidationError} for another extension, or a place that cannot be written
+ * Checks before the work starts that a report can be written, so that a bad path does not lose the result.
+ * @param inputs paths of input files, which the report must not replace
+ * @returns a function that writes the report in the format of its extension; undefined if no report is requested
+ * @throws {DataValidationError} if the extension is not supported, or the path cannot be written
  */
 export async function reportWriter(
   out: string | undefined,
@@ -121,7 +123,7 @@ export async function reportWriter(
   return async (forms) => writeFileAtomic(out, await forms[form]());
 }
 
-/** Markdown reads well on a terminal but for its bold marks and escapes. */
+/** Returns Markdown for a terminal, without bold marks and escapes. */
 export function terminalText(markdown: string): string {
   return markdown
     .replaceAll(/(?<!\\)\*\*/g, '')

@@ -23,11 +23,11 @@ import { exitCodeOf } from './exit-codes.ts';
 import { insteadOfRepeating, isRepeatable } from './option-parsers.ts';
 import { withoutControls } from './output.ts';
 
-/** Returns the command line, not yet run. */
+/** Returns the command-line program with all commands. */
 function createProgram(): Command {
   const program = new Command('evenhand')
     .description(
-      'Group fairness of model decisions: measured with intervals, constrained in training, judged by one gate.',
+      'Measure the group fairness of model decisions with confidence intervals, train under fairness constraints, and test results against a gate.',
     )
     .version(VERSION)
     .showSuggestionAfterError(true)
@@ -41,10 +41,13 @@ Start here:
   $ evenhand validate --csv decisions.csv --y-pred decision --sensitive sex
   $ evenhand run-pipeline --config config/cps-wages.yml --csv wages.csv --output-dir out
 
-Exit codes: 0 pass, 1 a check failed, 2 usage or data, 3 a failed step or training, or an internal
-fault, 130 interrupted.
-Environment: EVENHAND_PROGRESS_SECONDS, EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS,
-EVENHAND_TF_BACKEND, EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, EVENHAND_API_KEYS, MLFLOW_TRACKING_URI.`,
+Exit codes: 0 success, 1 a check failed, 2 invalid options or data, 3 a step or the training failed, or an
+internal error, 130 interrupted.
+Environment variables: EVENHAND_PROGRESS_SECONDS, EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE,
+EVENHAND_JSON_LOGS, EVENHAND_TF_BACKEND, EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, EVENHAND_API_KEYS,
+MLFLOW_TRACKING_URI.
+
+Run 'evenhand COMMAND --help' for the options and examples of a command.`,
     );
   const commands = [
     validateCommand(),
@@ -69,7 +72,7 @@ EVENHAND_TF_BACKEND, EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, EVENHAND_API_KEYS, 
     refuseRepeats(command);
     command.configureHelp({ helpWidth: Math.min(100, process.stdout.columns || 100) });
     command.exitOverride().configureOutput({
-      // Commander tells an error and its suggestion on two lines; here every error is one.
+      // Commander prints an error and its suggestion on two lines; here every error is one line.
       outputError: (text, write) => {
         write(`${asSentence(text)} Run '${callOf(command)} --help' for the options.\n`);
       },
@@ -78,18 +81,18 @@ EVENHAND_TF_BACKEND, EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, EVENHAND_API_KEYS, 
   return program;
 }
 
-/** What is typed for a command: "evenhand config check". */
+/** Returns what the user types for a command: `evenhand config check`. */
 function callOf(command: Command): string {
   return command.parent === null ? command.name() : `${callOf(command.parent)} ${command.name()}`;
 }
 
-/** Commander's message on one line, with a full stop. */
+/** Returns Commander's message on one line, with a full stop. */
 function asSentence(text: string): string {
   const line = text.trim().replaceAll('\n', ' ');
   return /[.?)]$/.test(line) ? line : `${line}.`;
 }
 
-/** Runs one command and sets `process.exitCode`; every error is printed on stderr, none is thrown. */
+/** Runs one command and sets `process.exitCode`. Errors are printed on stderr, not thrown. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   let running: Command | undefined;
   const program = createProgram().hook('preAction', (_, command) => {
@@ -115,10 +118,10 @@ function describeError(error: unknown, command: Command | undefined): string {
     return `error: ${oneLine(named.replaceAll(/\bThe (--[a-z][\w-]*) parameter\b/g, '$1'))}`;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `internal error: ${text}\nThis is a fault in evenhand. Please report it with the command that you ran.`;
+  return `internal error: ${text}\nThis is a bug in evenhand. Please report it with the command that you ran.`;
 }
 
-/** Parameters of the library whose option has another name. */
+/** The options of library parameters that have another name. */
 const OPTION_NAMES: Readonly<Record<string, string>> = {
   'columns.protected': 'sensitive',
   'columns.intersections': 'sensitive',
@@ -129,7 +132,7 @@ const OPTION_NAMES: Readonly<Record<string, string>> = {
 
 /**
  * Returns what the user of a command types for a parameter of the library: its option, or its key in the configuration
- * of a command that reads one; undefined if it has neither.
+ * if the command reads one. Returns undefined if it has neither.
  */
 function optionOf(parameter: string, command: Command | undefined): string | undefined {
   if (parameter === 'applyPipeline') return "'evenhand pipeline'";
@@ -140,7 +143,7 @@ function optionOf(parameter: string, command: Command | undefined): string | und
   return readsConfig && CONFIG_KEYS.has(name) ? toSnakeCase(name) : undefined;
 }
 
-/** Parameters of the library that are keys of configurations. */
+/** The library parameters that are keys of configurations. */
 const CONFIG_KEYS = new Set(['positiveLabel', 'targetColumn', 'minGroupSize', 'saveModel']);
 
 function oneLine(text: string): string {
@@ -148,8 +151,8 @@ function oneLine(text: string): string {
 }
 
 /**
- * Makes a command refuse an option that is given twice and cannot repeat, and both forms of a switch (`--with-ci` and
- * `--no-with-ci`) together. Commander would keep the last one and drop the others without a word.
+ * Makes a command reject an option that is given twice but cannot repeat, and both forms of a switch (`--with-ci` and
+ * `--no-with-ci`) together. Commander would silently keep only the last one.
  */
 export function refuseRepeats(command: Command): void {
   const given = new Map<string, { readonly option: Option; readonly value: string | null }>();

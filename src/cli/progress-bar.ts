@@ -3,24 +3,26 @@ import { type OutputOptions, warn } from './output.ts';
 
 const WIDTH = 30;
 
-/** Seconds between two lines where stderr is no terminal, unless EVENHAND_PROGRESS_SECONDS says otherwise. */
+/**
+ * The default seconds between two progress lines if stderr is not a terminal; EVENHAND_PROGRESS_SECONDS changes them.
+ */
 const LINE_SECONDS = 10;
 
-/** Where progress is shown, and by which clock. */
+/** The stream and the clock for progress. */
 export interface ProgressOutput {
   readonly stream: { readonly isTTY?: boolean; write(text: string): unknown };
-  /** Milliseconds of a clock that never goes back. */
+  /** Returns the milliseconds of a monotonic clock. */
   readonly now: () => number;
-  /** The shortest time between two lines where the stream is no terminal. */
+  /** The minimum seconds between two lines if the stream is not a terminal. */
   readonly lineSeconds: number;
 }
 
-/** What runs now, so that an interrupt can say where it stopped. */
+/** The current work, so that an interrupt can report where it stopped. */
 let current: { readonly event: ProgressEvent; readonly finishLine: () => void } | undefined;
 
 /**
- * Shows progress on stderr: as a bar drawn over itself on a terminal, else as a
- * line now and then. Under --quiet it shows nothing.
+ * Returns a callback that shows progress on stderr: as a bar on a terminal, otherwise as a line from time to time. With
+ * --quiet it shows nothing.
  */
 export function progressBar({ quiet }: OutputOptions, output: ProgressOutput = standardOutput()): OnProgress {
   const show = quiet === true ? undefined : output.stream.isTTY === true ? drawBar(output) : writeLines(output);
@@ -31,13 +33,13 @@ export function progressBar({ quiet }: OutputOptions, output: ProgressOutput = s
   };
 }
 
-/** Ends the line of a bar, so that what is printed next has a line of its own. */
+/** Ends the line of the progress bar, so that the next output starts on a new line. */
 export function finishBar(): void {
   current?.finishLine();
 }
 
 /**
- * Returns the sentences for a process that Ctrl-C ends: where it stopped, and what it has written.
+ * Returns the message for a process that Ctrl-C ends: where it stopped, and which outputs it has written.
  * @param written the outputs that are complete
  */
 export function describeInterrupt(written: readonly string[]): string {
@@ -68,7 +70,9 @@ function drawBar({ stream }: ProgressOutput): Shown {
   return { onProgress, finishLine: () => stream.write('\n') };
 }
 
-/** Writes no line for work that ends sooner than the first one is due, nor at the end, where the result says so. */
+/**
+ * Returns a writer of progress lines. It writes no line for short work, and none at the end, where the result follows.
+ */
 function writeLines({ stream, now, lineSeconds }: ProgressOutput): Shown {
   const start = now();
   let last = start;
@@ -86,17 +90,17 @@ function percentOf(done: number, total: number): string {
   return `${String(Math.round((100 * done) / total))}%`;
 }
 
-/** Ctrl-C while a run is under way. */
+/** A handler of Ctrl-C during a run. */
 export interface Interrupt {
   readonly signal: AbortSignal;
-  /** From now on Ctrl-C ends the process at once, until the interrupt is released. */
+  /** Makes Ctrl-C end the process at once, until the interrupt is released. */
   readonly ignore: () => void;
   readonly release: () => void;
 }
 
 /**
- * Ctrl-C stops the run and keeps its answers; a second one ends the process at once.
- * For that no listener may be left: while answers are scored none would be heard.
+ * Makes Ctrl-C stop the run and keep its answers; a second Ctrl-C ends the process at once. The second one must have no
+ * listener: the process could not call it while it scores answers.
  */
 export function catchInterrupt(): Interrupt {
   const controller = new AbortController();
@@ -107,9 +111,11 @@ export function catchInterrupt(): Interrupt {
     ignore();
     controller.abort();
     finishBar();
-    warn('Stopping: what is under way is cancelled, what came is scored. Ctrl-C again ends the process at once.');
+    warn(
+      'Stopping: pending requests are cancelled, and the answers so far are scored. Press Ctrl-C again to end at once.',
+    );
   };
-  // In place of the listener that ends the process at once.
+  // Replaces the listener that ends the process at once.
   const usual = process.listeners('SIGINT');
   process.removeAllListeners('SIGINT');
   process.on('SIGINT', stop).on('SIGTERM', stop);
@@ -120,7 +126,7 @@ export function catchInterrupt(): Interrupt {
   return { signal: controller.signal, ignore, release };
 }
 
-/** Once the last answer is kept nothing is left to stop in good order. */
+/** Draws progress, and lets Ctrl-C end the process at once after the last answer, when nothing is left to cancel. */
 export function untilDone(draw: OnProgress | undefined, { ignore }: Interrupt): OnProgress {
   return (progress) => {
     draw?.(progress);

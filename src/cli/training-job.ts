@@ -14,7 +14,7 @@ import {
 import { assertApart, assertInputsKept } from './output-places.ts';
 import { change, count, number, type OutputOptions, prepareLogs, print, range, remark, textTable } from './output.ts';
 
-/** Options that every command which trains on a table has. */
+/** Options of every command that trains on a table. */
 export interface TrainingJobCommandOptions extends OutputOptions {
   readonly csv: string;
   readonly testCsv?: string;
@@ -27,49 +27,49 @@ export interface TrainingJobCommandOptions extends OutputOptions {
   readonly saveModel?: string;
 }
 
-/** Gives a command the options that say which rows to learn from. */
+/** Adds the options for the rows to learn from to a command. */
 export function withSourceOptions(command: Command): Command {
   return command
-    .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
-    .option('--test-csv <path>', 'rows to evaluate on, instead of a part of --csv')
-    .option('--target <column>', 'the column to predict, 0/1 or text with two values', 'y')
-    .option('--positive-label <label>', 'the text that counts as 1 (default: the rarer)')
+    .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet')
+    .option('--test-csv <path>', 'file with the rows to evaluate on, instead of a part of --csv')
+    .option('--target <column>', 'column to predict: 0 and 1, or text with two values', 'y')
+    .option('--positive-label <label>', 'label of --target that counts as 1 (default: the less frequent one)')
     .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
     .option(
       '--sensitive <columns>',
-      'the sensitive column, or a comma list to cross; never features (default: s)',
+      'sensitive column, or a comma-separated list to intersect; not used as a feature (default: s)',
       parseCrossing,
     )
-    .option('--features <columns>', 'a comma list of columns to learn from (default: all others)', parseNames);
+    .option('--features <columns>', 'comma-separated list of columns to learn from (default: all others)', parseNames);
 }
 
-/** Gives a command the options that say how rows are parted, and what is written. */
+/** Adds the options for the split of the rows and for the outputs to a command. */
 export function withJobOptions(command: Command): Command {
   return command
     .option('--train-size <share>', 'share of rows to train on (default: 0.8)', parseNumber)
     .option(
       '--folds <n>',
-      'cross-fit instead: every row is held out once; for small data (the saved model learns from all rows)',
+      'cross-fit with this many folds instead: every row is held out once; for small data (the saved model is trained on all rows)',
       parseNumber,
     )
-    .option('--min-group-size <n>', 'groups with fewer held-out rows take no part in gaps (default: 30)', parseNumber)
-    .option('--backend <name>', 'auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
-    .option('--seed <n>', 'seed of the split and of what else is random (default: 42)', parseNumber)
+    .option('--min-group-size <n>', 'minimum held-out rows of a group; smaller groups are excluded from gaps (default: 30)', parseNumber)
+    .option('--backend <name>', 'tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
+    .option('--seed <n>', 'seed of the split and all other random numbers (default: 42)', parseNumber)
     .option('--out-json <path>', 'write the result as JSON')
-    .option('--save-model <folder>', 'save the constrained model for TensorFlow.js and evenhand predict, with a card');
+    .option('--save-model <folder>', 'folder in which to save the constrained model, for TensorFlow.js and evenhand predict, with a model card');
 }
 
-/** How a command runs its job and tells what came of it. */
+/** The parts of a training command: parse the options, run the job, describe the result. */
 export interface TrainingJobCommand<Options, Result extends TrainingJobResult> {
-  /** Checks the options, before anything is read. */
+  /** Checks the options before any data are read. */
   parse(options: TrainingJobCommandOptions): Promise<Options>;
   run(source: TrainingSource, options: Options): Promise<Result>;
   toJson(result: Result): Promise<Record<string, unknown>>;
-  /** What was constrained, what it took, in sentences. */
+  /** Returns sentences about the constraint and the cost of the training. */
   describe(result: Result, seconds: number): readonly string[];
 }
 
-/** Runs a training job from the files that options name to the outputs that they name. */
+/** Runs a training job: reads the input files, trains, and writes the outputs that the options name. */
 export async function runTrainingJob<Options, Result extends TrainingJobResult>(
   options: TrainingJobCommandOptions,
   job: TrainingJobCommand<Options, Result>,
@@ -93,18 +93,18 @@ export async function runTrainingJob<Options, Result extends TrainingJobResult>(
   }
 }
 
-/** Reads the rows that options name. */
+/** Reads the rows from the files that the options name. */
 export async function loadSource(options: TrainingJobCommandOptions): Promise<TrainingSource> {
   const { loadData } = await import('../io/load-data.ts');
   const { target, sensitive, features, positiveLabel, naValues, testCsv } = options;
   const labels = sensitive ?? ['s'];
   const table = await loadData(options.csv, { labels });
-  // Only the columns of the training rows, so that one that is missing is named with its file.
+  // Reads only the columns of the training rows, so that an error about a missing column names the test file.
   const testTable = testCsv === undefined ? undefined : await loadData(testCsv, { columns: table.columnNames, labels });
   return { table, target, sensitive, features, positiveLabel, naValues, testTable };
 }
 
-/** Checked before the training, so that its result is not lost to a bad path. */
+/** Checks the output paths before the training starts, so that a bad path does not lose the result. */
 async function assertOutputs({ csv, testCsv, outJson, saveModel }: TrainingJobCommandOptions): Promise<void> {
   const { assertFileWritable } = await import('../io/atomic-write.ts');
   const outputs = [outJson, saveModel].filter((path) => path !== undefined);
@@ -113,7 +113,7 @@ async function assertOutputs({ csv, testCsv, outJson, saveModel }: TrainingJobCo
   if (outJson !== undefined) await assertFileWritable(outJson);
 }
 
-/** Groups shown one by one; with more the table would hide the rest. */
+/** The maximum number of groups in the table of groups; with more groups the table is omitted. */
 const MAX_GROUPS = 16;
 
 function describeJob(result: TrainingJobResult, sentences: readonly string[]): string {
@@ -126,7 +126,7 @@ function describeJob(result: TrainingJobResult, sentences: readonly string[]): s
       : `${count(nTest)} rows, cross-fitted in ${String(folds)} folds`;
   return [
     `Predicting ${outcome}, by ${by}: ${how}.`,
-    ...(nDropped > 0 ? [`${count(nDropped)} rows without a target or group left out.`] : []),
+    ...(nDropped > 0 ? [`${count(nDropped)} rows without a target or group were excluded.`] : []),
     '',
     textTable(
       ['', 'unconstrained', '95%', 'constrained', '95%', 'change'],
@@ -154,7 +154,7 @@ function measures(before: DecisionQuality, after: DecisionQuality, where: string
   return [row('accuracy', 'accuracy'), row('DP diff', 'dpDiff'), row('EO diff', 'eoDiff')];
 }
 
-/** Rates of each group's held-out rows, without the constraint and with it. */
+/** Returns a table of each group's rates on held-out rows, without and with the constraint. */
 function groupTable({ baseline, final }: TrainingJobResult): string[] {
   if (final.groups.length > MAX_GROUPS) return [];
   const rows = final.groups.map((after, place) => {
@@ -174,6 +174,6 @@ function groupTable({ baseline, final }: TrainingJobResult): string[] {
   return [
     textTable(['group', 'held out', 'selected', '→', 'true positives', '→', 'false positives', '→'], rows),
     '',
-    'Each arrow is the rate before it under the constraint.',
+    'The columns → show the rate with the constraint.',
   ];
 }

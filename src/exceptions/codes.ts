@@ -1,4 +1,4 @@
-/** One error code: the class that carries it, and what a user reads about it. */
+/** The description of an error code: its class, cause and fix. */
 interface ErrorCodeEntry {
   /** The error class, or `Problem` for answers of the HTTP service that no library error causes. */
   readonly raisedAs: string;
@@ -7,9 +7,9 @@ interface ErrorCodeEntry {
 }
 
 /**
- * Every code that an error or a problem response can carry, with its cause and its fix.
+ * All codes that an error or a problem response can have, with cause and fix.
  * The codes are stable: programs may depend on them. The wording of messages may change.
- * The first code of each class is the one that it carries if nothing more specific is known.
+ * The first code of each class is its general code, used if nothing more specific is known.
  * docs/errors.md is generated from this list.
  */
 export const ERROR_CODES = {
@@ -55,7 +55,7 @@ export const ERROR_CODES = {
   },
   'too-few-groups': {
     raisedAs: 'DataValidationError',
-    cause: 'Fairness compares groups, and fewer than two can be compared.',
+    cause: 'Fairness metrics compare groups, and fewer than two groups can be compared.',
     fix: 'Choose another sensitive attribute, or lower the minimum group size.',
   },
   'too-many-groups': {
@@ -90,7 +90,7 @@ export const ERROR_CODES = {
   },
   'unreadable-file': {
     raisedAs: 'DataValidationError',
-    cause: 'A file does not exist, may not be read, or does not have the expected format.',
+    cause: 'A file does not exist, cannot be read because of its permissions, or does not have the expected format.',
     fix: 'Check the path in `context.path`, its permissions and its format.',
   },
   'unwritable-file': {
@@ -156,21 +156,29 @@ export const ERROR_CODES = {
   'replay-only': {
     raisedAs: 'CacheMissError',
     cause: 'Answers are not recorded, and `replay_only` allows no calls.',
-    fix: 'Leave `replay_only` out once, or evaluate the recorded prompts.',
+    fix: 'Remove `replay_only` once, or evaluate only the recorded prompts.',
   },
   'gate-failed': {
     raisedAs: 'FairnessAssertionError',
     cause: 'A fairness metric is beyond its limit, or is undefined.',
-    fix: 'Look at the groups in the result. An undefined metric never passes.',
+    fix: 'Check the groups in the result. An undefined metric never passes.',
   },
-  'malformed-request': { raisedAs: 'Problem', cause: 'The body is not valid JSON, CSV or form data.', fix: 'Correct the body.' },
+  'malformed-request': {
+    raisedAs: 'Problem',
+    cause: 'The body is not valid JSON, CSV or form data.',
+    fix: 'Correct the body.',
+  },
   'not-authenticated': {
     raisedAs: 'Problem',
     cause: 'The request has no valid key.',
     fix: 'Send `Authorization: Bearer KEY` with a key of the service.',
   },
   'not-allowed': { raisedAs: 'Problem', cause: 'The service does not allow this operation.', fix: 'Ask its operator.' },
-  'not-found': { raisedAs: 'Problem', cause: 'The path or the run does not exist.', fix: 'Check the path and the run id.' },
+  'not-found': {
+    raisedAs: 'Problem',
+    cause: 'The path or the run does not exist.',
+    fix: 'Check the path and the run id.',
+  },
   'method-not-allowed': {
     raisedAs: 'Problem',
     cause: 'The path exists, but not for this method.',
@@ -231,7 +239,7 @@ export function errorCodesMarkdown(): string {
   return [
     '# Error codes',
     '',
-    'Every error of the library has a `code`, and every problem response of the service carries it. The codes are stable: your program can depend on them. Messages are written for people, and their wording may change.',
+    'Every error of the library has a `code`, and every problem response of the service includes it. The codes are stable: your program can depend on them. Messages are written for people, and their wording may change.',
     '',
     '```ts',
     "import { FairnessToolkitError, ValueError } from 'evenhand/exceptions';",
@@ -241,9 +249,9 @@ export function errorCodesMarkdown(): string {
     '// true invalid-argument seed',
     '```',
     '',
-    'Beside the code, `context` holds the facts behind the message, as far as they are known: `parameter`, `argument` or `column` (what is wrong), `index` or `path` (where), `expected` and `received` (or `value`).',
+    'In addition, `context` holds the facts behind the message, as far as they are known: `parameter`, `argument` or `column` (what is wrong), `index` or `path` (where), `expected` and `received` (or `value`).',
     '',
-    'The class tells who can fix it. `evenhand` ends with exit code 1 for `FairnessAssertionError`, 2 for invalid options, data, configuration and packages, and 3 for failed training, steps and providers. In the last rows, `Problem` is an answer of the HTTP service that no library error causes.',
+    'The class shows who can fix the problem. `evenhand` ends with exit code 1 for `FairnessAssertionError`, 2 for invalid options, data, configuration and packages, and 3 for failed training, steps and providers. In the last rows, `Problem` is an answer of the HTTP service that no library error causes.',
     '',
     '| Code | Class | Cause | Fix |',
     '|---|---|---|---|',

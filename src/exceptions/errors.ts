@@ -5,7 +5,7 @@ import type { ErrorCode } from './codes.ts';
 /** Marks every error of this package, also across realms and duplicate installs. */
 const MARKER = Symbol.for('evenhand.FairnessToolkitError');
 
-/** What an error carries beside its message. */
+/** The details of an error, in addition to its message. */
 export interface ErrorDetails {
   /**
    * The stable code, listed in docs/errors.md.
@@ -20,7 +20,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** The code of each class for errors that name none. */
+/** The general code of each class, for errors without a specific code. */
 const CODE_OF_CLASS: Readonly<Record<string, ErrorCode>> = {
   DataValidationError: 'invalid-data',
   DependencyError: 'missing-package',
@@ -32,16 +32,18 @@ const CODE_OF_CLASS: Readonly<Record<string, ErrorCode>> = {
   CacheMissError: 'live-calls-not-allowed',
 };
 
-/** Makes `isInstance` hold for an error that cannot extend {@link FairnessToolkitError}. */
+/**
+ * Marks an error, so that `isInstance` returns true also for classes that cannot extend {@link FairnessToolkitError}.
+ */
 function markAsToolkitError(error: Error): void {
   Object.defineProperty(error, MARKER, { value: true });
 }
 
 /**
- * The base class of every error that this package throws on purpose. Each carries a stable `code` (docs/errors.md).
+ * The base class of all errors that this package throws on purpose. Each error has a stable `code` (docs/errors.md).
  *
- * Test for it with `FairnessToolkitError.isInstance(error)`, which also holds
- * where two copies of the package are loaded and `instanceof` would fail.
+ * Test for it with `FairnessToolkitError.isInstance(error)`. This works even if two copies of the package are loaded,
+ * while `instanceof` would fail.
  * @example
  * ```ts
  * import { FairnessToolkitError } from 'evenhand/exceptions';
@@ -72,8 +74,8 @@ export class FairnessToolkitError extends Error {
 }
 
 /**
- * Thrown if an argument has a value that is not allowed. It is a `RangeError`, as
- * JavaScript's own functions throw, and a toolkit error by its marker.
+ * Thrown if an argument has a value that is not allowed. It is a `RangeError`, like the errors of JavaScript's own
+ * functions, and `FairnessToolkitError.isInstance` accepts it.
  */
 export class ValueError extends RangeError {
   readonly code: ErrorCode;
@@ -93,7 +95,7 @@ export class ValueError extends RangeError {
 /** Thrown if data cannot be used, or results cannot be written. */
 export class DataValidationError extends FairnessToolkitError {}
 
-/** Thrown if an optional package is needed and is not installed or cannot start. */
+/** Thrown if a required optional package is not installed or cannot start. */
 export class DependencyError extends FairnessToolkitError {}
 
 /** Thrown if training started and failed. */
@@ -114,14 +116,14 @@ export class LLMClientError extends FairnessToolkitError {}
 /** Thrown if only cached answers are allowed and one is not in the cache. */
 export class CacheMissError extends FairnessToolkitError {}
 
-/** Node's types fix the code of an assertion error to `ERR_ASSERTION`; ours has a code of this package. */
+/** `AssertionError` without `code`: Node's types fix it to `ERR_ASSERTION`, but this package uses its own codes. */
 const CodelessAssertionError = AssertionError as unknown as new (
   options: ConstructorParameters<typeof AssertionError>[0],
 ) => Omit<AssertionError, 'code'>;
 
 /**
- * Thrown if a fairness gate fails. It is a Node `AssertionError`, so test runners
- * report it as a failed assertion, and a toolkit error by its marker.
+ * Thrown if a fairness gate fails. It is a Node `AssertionError`, so test runners report it as a failed assertion, and
+ * `FairnessToolkitError.isInstance` accepts it.
  */
 export class FairnessAssertionError extends CodelessAssertionError {
   readonly code: ErrorCode;

@@ -2,10 +2,10 @@ import { distance } from 'fastest-levenshtein';
 
 import { ValueError } from '../exceptions/index.ts';
 
-/** A name this close to a known one is a slip of a key; one further away may be an abbreviation. */
+/** The maximum edit distance of a typing error. A name at a larger distance may be an abbreviation. */
 const TYPO_DISTANCE = 2;
 
-/** The known names nearest to a mistyped one, best first, at most three, none too far to be meant. */
+/** Returns at most three known names near a mistyped one, nearest first; none that are too different. */
 export function nearestNames(wrong: string, known: readonly string[]): string[] {
   const lower = wrong.toLowerCase();
   return known
@@ -17,8 +17,8 @@ export function nearestNames(wrong: string, known: readonly string[]): string[] 
 }
 
 /**
- * Returns the known names that a mistyped one abbreviates (`diffBound` for
- * `differenceBound`), unless another is a typo away or none is; then the nearest.
+ * Returns the known names that a mistyped one abbreviates (`diffBound` for `differenceBound`). Returns the nearest
+ * names instead if one of them is within the distance of a typing error, or if none is abbreviated.
  */
 function nearestOptions(wrong: string, known: readonly string[]): string[] {
   const near = nearestNames(wrong, known);
@@ -32,7 +32,7 @@ function mostDistance(wrong: string, name: string): number {
   return Math.max(TYPO_DISTANCE, Math.ceil(0.4 * Math.max(wrong.length, name.length)));
 }
 
-/** Returns whether a text of three letters or more is a name with letters left out, but not its first. */
+/** Returns whether a text of at least three letters is a name with some letters removed, but not the first. */
 function abbreviates(text: string, name: string): boolean {
   if (text.length < 3 || text[0] !== name[0]) return false;
   let next = 0;
@@ -40,7 +40,7 @@ function abbreviates(text: string, name: string): boolean {
   return next === text.length;
 }
 
-/** "Did you mean 'a' or 'b'?", or the list of what there is where nothing is near. */
+/** Returns "Did you mean 'a' or 'b'?", or the list of known names if none is near. */
 export function suggestNames(
   wrong: string,
   known: readonly string[],
@@ -53,21 +53,24 @@ export function suggestNames(
   return `The ${what} are ${joinQuoted(shown, 'and')}${more}.`;
 }
 
-/** 'a', 'b' and 'c'. */
+/** Joins names in quotes: `'a', 'b' and 'c'`. */
 function joinQuoted(names: readonly string[], word: 'and' | 'or'): string {
   const quoted = names.map((name) => `'${name}'`);
   if (quoted.length < 2) return quoted.join('');
   return `${quoted.slice(0, -1).join(', ')} ${word} ${quoted.at(-1) ?? ''}`;
 }
 
-/** The error of an argument: which, what was required, what came. */
+/** Returns the error for an invalid argument: its name, the requirement and the given value. */
 export function invalidParameter(parameter: string, required: string, given: unknown): ValueError {
   return new ValueError(`The ${parameter} parameter must ${required}. Got ${String(given)} instead.`, {
     context: { parameter, value: given, expected: required, received: given },
   });
 }
 
-/** The names of a comma list, without blanks around them; a comma in a name is written `\,`. An empty one stays, for who refuses it. */
+/**
+ * Returns the names in a comma-separated list, without spaces around them. A comma in a name is written `\,`. Empty
+ * names are kept, so that the caller can reject them.
+ */
 export function splitNames(text: string): string[] {
   return text.split(/(?<!\\),/).map((name) => name.replaceAll('\\,', ',').trim());
 }
@@ -78,14 +81,14 @@ export function parametersIn(context: Readonly<Record<string, unknown>>): string
   return [parameter, argument, missing, parameters].flat().filter((name) => typeof name === 'string');
 }
 
-/** Splits a text into the parts outside and inside quotes: data in messages stand in quotes and stay as they are. */
+/** Splits a text into the parts outside and inside quotes. Quoted parts of messages are data and stay unchanged. */
 const QUOTED = /((?<!\w)'[^']*'|"[^"]*")/;
 
 /**
- * Returns a text with names of parameters as the reader of another interface knows them: `yTrue` is `--y-true` on the
- * command line and `y_true` in a request. Camel-case words outside quotes are looked up. Words of one part, which
- * may be ordinary English, are replaced only if `certain` lists them and they stand in parentheses or after "The".
- * @param nameOf returns the other name, or undefined for a word that is no parameter
+ * Replaces names of parameters in a text by their names in another interface: `yTrue` becomes `--y-true` on the command
+ * line and `y_true` in a request. Looks up camel-case words outside quotes. Words of one part may be ordinary English,
+ * so they are replaced only if `certain` lists them, and only in parentheses or after "The".
+ * @param nameOf returns the other name, or undefined for a word that is not a parameter
  * @param certain names that the text is known to contain
  */
 export function renameParameters(
@@ -108,20 +111,23 @@ export function renameParameters(
     .join('');
 }
 
-/** max_weight is maxWeight. */
+/** Converts a name to camel case: `max_weight` becomes `maxWeight`. */
 export function toCamelCase(snake: string): string {
   return snake.replaceAll(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** maxWeight is max_weight, adjustedPValue adjusted_p_value; a name of one capital letter, as `T`, stays as it is. */
+/**
+ * Converts a name to snake case: `maxWeight` becomes `max_weight`, and `adjustedPValue` becomes `adjusted_p_value`. A
+ * name of one capital letter, such as `T`, stays unchanged.
+ */
 export function toSnakeCase(camel: string): string {
   return camel.replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /**
- * A name out of a list.
- * @param parameter what the name was given for
- * @throws {ValueError} with the list and the nearest names, where it is not in it
+ * Returns a given name if it is in a list of known names.
+ * @param parameter the parameter that the name was given for
+ * @throws {ValueError} if it is not in the list; the message has the list, the suggestion the nearest names
  */
 export function oneOf<Name extends string>(parameter: string, given: string, known: readonly Name[]): Name {
   const found = known.find((name) => name === given);
@@ -140,18 +146,17 @@ export function quote(given: unknown): string {
 }
 
 /**
- * Lists every option of an interface. The compiler refuses a list that lacks an
- * option of the interface or has one more than it.
+ * A list of all options of an interface. The compiler rejects a list that lacks an option of the interface, or has an
+ * extra one.
  */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * Throws where an options object has an option that does not exist, since a
- * mistyped option would otherwise leave its default in force without a word.
- * Only own enumerable properties count; undefined and null stand for no options.
- * @param owner the constructor or function as its caller writes it: `ReductionsWrapper`
- * @param given what the caller passed as options
- * @throws {ValueError} naming the unknown option and the nearest known ones
+ * Throws if an options object has an option that does not exist. Otherwise a mistyped option would silently keep its
+ * default. Only own enumerable properties count; undefined and null mean no options.
+ * @param owner the name of the constructor or function, as its caller writes it: `ReductionsWrapper`
+ * @param given the options as the caller passed them
+ * @throws {ValueError} if an option is unknown; the message names it and the nearest known ones
  */
 export function assertKnownOptions(owner: string, given: unknown, known: Readonly<Record<string, true>>): void {
   if (given === undefined || given === null) return;

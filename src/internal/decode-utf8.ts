@@ -1,33 +1,33 @@
 import { DataValidationError } from '../exceptions/index.ts';
 
 /**
- * Returns the text of bytes in UTF-8, without a byte order mark at the start. This module is the one place that decodes
- * bytes from outside. A lint rule forbids the ways that replace invalid bytes by U+FFFD: é and è in Latin-1 would
- * become one group.
- * @param what the source at the start of the message: `The body`
- * @throws {DataValidationError} whose `context.offset` is the index of the first invalid byte
+ * Decodes bytes as UTF-8 text, without a byte order mark at the start. All bytes from outside must be decoded by this
+ * module. A lint rule forbids decoders that replace invalid bytes with U+FFFD, since é and è in Latin-1 would then
+ * become the same group.
+ * @param what the source, as the subject of the message: `The body`
+ * @throws {DataValidationError} if a byte is invalid; `context.offset` is its index
  */
 export function decodeUtf8(bytes: Uint8Array, what: string): string {
   const decoder = new Utf8Stream(what);
   return decoder.write(bytes) + decoder.end();
 }
 
-/** Decodes UTF-8 that comes in chunks; a chunk may end within a character. */
+/** Decodes UTF-8 in chunks. A chunk may end within a character. */
 export class Utf8Stream {
   readonly #what: string;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  /** The first bytes of a sequence whose end has not come yet: at most 3. */
+  /** The first bytes of a sequence that is still incomplete: at most 3. */
   #rest: Uint8Array = new Uint8Array();
   #decoded = 0;
 
-  /** @param what the source at the start of a message: `The input` */
+  /** @param what the source, as the subject of messages: `The input` */
   constructor(what: string) {
     this.#what = what;
   }
 
   /**
    * Returns the text that a chunk completes.
-   * @throws {DataValidationError} with the offset in the whole stream
+   * @throws {DataValidationError} if a byte is invalid; the offset counts from the start of the stream
    */
   write(chunk: Uint8Array): string {
     const bytes = this.#rest.length === 0 ? chunk : joined(this.#rest, chunk);
@@ -38,9 +38,9 @@ export class Utf8Stream {
   }
 
   /**
-   * Ends the stream, or a part of it that must be whole, such as a line.
-   * @returns an empty text, so that calls can be added up
-   * @throws {DataValidationError} for a sequence that is cut short
+   * Ends the stream, or a part of it that must be complete, such as a line.
+   * @returns an empty text, so that results can be concatenated
+   * @throws {DataValidationError} if the last sequence is incomplete
    */
   end(): string {
     const rest = this.#rest;
@@ -64,10 +64,10 @@ export class Utf8Stream {
 }
 
 /**
- * Splits bytes in UTF-8 into lines. A line feed ends a line, with or without a carriage return before it; the line
- * separators of Unicode may stand in JSON.
- * @yields each line without its end; the last one even where it has none
- * @throws {DataValidationError} for a chunk with an invalid byte
+ * Splits UTF-8 bytes into lines. A line feed ends a line, with or without a carriage return before it. The line
+ * separators of Unicode do not, since they may occur in JSON.
+ * @yields each line without its line end; also the last line if it has no line end
+ * @throws {DataValidationError} if a chunk has an invalid byte
  */
 export async function* utf8Lines(chunks: AsyncIterable<Uint8Array>, what: string): AsyncGenerator<string, void, void> {
   const decoder = new Utf8Stream(what);
@@ -95,7 +95,7 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** The number of bytes at the end that begin a sequence and do not complete it. */
+/** Returns the number of bytes at the end that start an incomplete sequence. */
 function openLength(bytes: Uint8Array): number {
   for (let length = 1; length <= Math.min(3, bytes.length); length++) {
     const byte = bytes[bytes.length - length] as number;
@@ -105,14 +105,17 @@ function openLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** The length of a sequence by its first byte; 0 for a byte that begins none. */
+/** Returns the length of a sequence from its first byte; 0 for a byte that cannot start a sequence. */
 function sequenceLength(first: number): number {
   if (first < 0x80) return 1;
   if (first < 0xc2 || first > 0xf4) return 0;
   return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/** The second bytes that would make a sequence overlong, a surrogate or more than U+10FFFF (RFC 3629, section 4). */
+/**
+ * The allowed range of the second byte, for first bytes that restrict it. Other second bytes would make the sequence
+ * overlong, a surrogate, or larger than U+10FFFF (RFC 3629, section 4).
+ */
 const SECOND_BYTES: Readonly<Record<number, readonly [least: number, most: number]>> = {
   0xe0: [0xa0, 0xbf],
   0xed: [0x80, 0x9f],
@@ -120,7 +123,7 @@ const SECOND_BYTES: Readonly<Record<number, readonly [least: number, most: numbe
   0xf4: [0x80, 0x8f],
 };
 
-/** The index of the first sequence that is not valid; the length where all are. */
+/** Returns the index of the first invalid sequence, or the length if all are valid. */
 function findInvalid(bytes: Uint8Array): number {
   for (let start = 0; start < bytes.length;) {
     const first = bytes[start] as number;

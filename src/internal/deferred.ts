@@ -1,11 +1,14 @@
-/** A promise that is settled from outside. */
+/** A promise with the functions that settle it. */
 export interface Deferred<Value> {
   readonly promise: Promise<Value>;
   readonly resolve: (value: Value) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** What `Promise.withResolvers` gives, which Node 20 does not have. A rejection that nobody waits for is no fault. */
+/**
+ * Returns what `Promise.withResolvers` returns, which Node 20 does not have. A rejection without a handler is ignored
+ * instead of ending the process.
+ */
 export function createDeferred<Value>(): Deferred<Value> {
   let resolve!: (value: Value) => void;
   let reject!: (reason: unknown) => void;

@@ -1,4 +1,4 @@
-/** What a cell of a table shows that has no number. */
+/** The text of a table cell without a number. */
 export const NOTHING = '\u2013';
 
 /** Returns the text with a capital letter at its start. */
@@ -16,18 +16,18 @@ export function formatShare(share: number): string {
   return `${(100 * share).toFixed(1)}%`;
 }
 
-/** Returns a p-value with its relation: `= 0.012`, or `< 0.001`. */
+/** Returns a p-value with its relation sign: `= 0.012`, or `< 0.001`. */
 export function pValuePhrase(p: number): string {
   return p < 0.001 ? '< 0.001' : `= ${p.toFixed(3)}`;
 }
 
-/** Returns a p-value for a table: `0.012`, or `< 0.001`; a dash where there is none. */
+/** Returns a p-value for a table: `0.012`, or `< 0.001`; a dash if there is none. */
 export function pValueText(p: number | null): string {
   if (p === null) return NOTHING;
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 
-/** Returns a p-value in a sentence: `p = 0.012`, or `p < 0.001`. */
+/** Returns a p-value for a sentence: `p = 0.012`, or `p < 0.001`. */
 export function pValueWords(p: number): string {
   return `p ${pValuePhrase(p)}`;
 }

@@ -1,4 +1,4 @@
-/** Markup that is safe to put into a page: made by {@link markup}, or vouched for by {@link trusted}. */
+/** Markup that is safe to insert into a page: built by {@link markup}, or declared safe by {@link trusted}. */
 export class Html {
   readonly text: string;
 
@@ -7,14 +7,14 @@ export class Html {
   }
 }
 
-/** What may stand in a template: markup, text to escape, numbers, nothing, or several of these. */
+/** A value in a template: markup, text to escape, a number, an empty value, or a list of these. */
 export type HtmlPart = Html | string | number | null | undefined | false | readonly HtmlPart[];
 
-/** Characters that markup may not hold, and halves of surrogate pairs. */
+/** Characters that markup must not contain, and unpaired surrogates. */
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\uFFFE\uFFFF]|\p{Surrogate}/gu;
 
-/** Text from data as markup that shows it as it is, also inside a quoted attribute. */
+/** Escapes text from data, so that markup shows it unchanged, also inside a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll(FORBIDDEN, '\uFFFD')
@@ -25,12 +25,12 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** Markup from a template; whatever is put in and is not markup itself is escaped. */
+/** Builds markup from a template. Values that are not markup are escaped. */
 export function markup(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(strings.map((text, index) => text + render(parts[index])).join(''));
 }
 
-/** Markup from a source that escapes by itself. */
+/** Declares text as safe markup, for a source that escapes its own text. */
 export function trusted(text: string): Html {
   return new Html(text);
 }

@@ -1,18 +1,18 @@
-/** A decimal number as a label may spell it: no leading zeros, no plus sign; blanks around it are allowed. */
+/** A decimal number in a label: without leading zeros and without a plus sign; spaces around it are allowed. */
 const NUMBER = /^[ \t]*(-?)(0|[1-9]\d*)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?[ \t]*$/;
 
-/** Where the notation of JavaScript's own number texts changes: from `1e+21` on, and below `0.000001`. */
+/** The powers of ten at which JavaScript's number notation changes: from `1e+21`, and below `0.000001`. */
 const [FIRST_EXPONENT, LAST_ZEROS] = [21, -6];
 
-/** A number with more digits than the shortest text of a float64 has is written in full, up to this many places. */
+/** A number with more digits than the shortest text of a float64 is written in full, up to this many digits. */
 const [FLOAT64_DIGITS, MAX_INTEGER_DIGITS] = [17, 400];
 
 /**
- * Returns the text that a group label is known by: the one rule of which labels are the same group, in every reader.
+ * Returns the canonical text of a group label. All readers use this rule to decide which labels are the same group.
  *
- * A label that is written as a decimal number stands for that number, exactly and whatever its length: `1`, `1.0`, `1e0`
- * and ` 1` are the label `1`. Every other text is a label of its own: `01`, `+1`, `0x1`, `1_000`, `true`, `True`. Numbers
- * are written as JavaScript writes them (`String(1.50)` is `1.5`), with all their digits.
+ * A label that is a decimal number means exactly that number, of any length: `1`, `1.0`, `1e0` and ` 1` are the label
+ * `1`. Every other text is a separate label: `01`, `+1`, `0x1`, `1_000`, `true`, `True`. Numbers are written as in
+ * JavaScript (`String(1.50)` is `1.5`), with all their digits.
  */
 export function canonicalLabel(label: string): string {
   if (!mayChange(label)) return label;
@@ -25,20 +25,22 @@ export function canonicalLabel(label: string): string {
   if (first === -1) return '0';
   let end = all.length;
   while (all[end - 1] === '0') end--;
-  // The value is 0.DIGITS times ten to the power.
+  // The value is 0.DIGITS times ten to the power of the second argument.
   return sign + decimalText(all.slice(first, end), whole.length - first + Number(exponent));
 }
 
-/** Whether a float64 shows fewer digits than the text of a number has: two such texts may become one number. */
+/**
+ * Returns whether a float64 loses digits of a number in a text, so that two different texts may become the same number.
+ */
 export function losesDigits(number: string): boolean {
   const shown = String(Number(number));
   return shown !== number && canonicalLabel(number) !== canonicalLabel(shown);
 }
 
-/** Most labels are words or short whole numbers, which are not looked into. */
+/** Returns whether the canonical text may differ. Most labels are words or short integers, for which this is fast. */
 function mayChange(label: string): boolean {
   const last = label.charCodeAt(label.length - 1);
-  // The last character of a number is a digit, a point or a blank.
+  // The last character of a number is a digit, a point, a space or a tab.
   const mayBeNumber = (last >= 0x30 && last <= 0x39) || last === 0x2e || last === 0x20 || last === 0x09;
   return mayBeNumber && !/^[1-9]\d{0,20}$/.test(label);
 }

@@ -18,10 +18,10 @@ let logger: Logger | undefined;
 let chosenLevel: Level | 'silent' | undefined;
 
 /**
- * The package's logger, made at its first use from the environment:
- * `EVENHAND_LOG_LEVEL` (default info), `EVENHAND_LOG_FILE` (a path to append
- * to; stderr when unset) and `EVENHAND_JSON_LOGS` (1 for one JSON object per line).
- * @throws {ConfigValidationError} for an unknown level or a file that cannot be opened
+ * Returns the logger of the package. It is created at its first use from the environment: `EVENHAND_LOG_LEVEL` (default
+ * info), `EVENHAND_LOG_FILE` (a path to append to; stderr if unset) and `EVENHAND_JSON_LOGS` (1 for one JSON object per
+ * line).
+ * @throws {ConfigValidationError} if the level is unknown or the file cannot be opened
  */
 export function getLogger(): Logger {
   logger ??= createLogger(process.env);
@@ -29,12 +29,12 @@ export function getLogger(): Logger {
   return logger;
 }
 
-/** Sets the level for the rest of the process, whatever the environment says. Makes no logger by itself. */
+/** Sets the log level for the rest of the process. It overrides the environment. Creates no logger. */
 export function setLogLevel(level: Level | 'silent'): void {
   chosenLevel = level;
 }
 
-/** A logger from environment variables; apart from {@link getLogger} for tests. */
+/** Creates a logger from environment variables. It is separate from {@link getLogger} for tests. */
 export function createLogger(environment: Readonly<Record<string, string | undefined>>): Logger {
   const level = (environment['EVENHAND_LOG_LEVEL'] ?? 'info').toLowerCase();
   if (!LEVELS.some((name) => name === level)) {
@@ -42,18 +42,18 @@ export function createLogger(environment: Readonly<Record<string, string | undef
       context: { variable: 'EVENHAND_LOG_LEVEL', value: level },
     });
   }
-  // Loaded here, since most runs of the command line log nothing.
+  // Loaded on demand, since most commands log nothing.
   const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino');
   const file = environment['EVENHAND_LOG_FILE'];
   let destination: { write(text: string): unknown };
   try {
-    // Synchronous, so that a line written just before the end of the process is not lost.
+    // Synchronous, so that a line written just before the process ends is not lost.
     destination =
       file === undefined || file === '' ? process.stderr : pino.destination({ dest: file, sync: true, mkdir: true });
   } catch (cause) {
     throw new ConfigValidationError(`The log file '${file ?? ''}' cannot be opened.`, {
       context: { variable: 'EVENHAND_LOG_FILE', path: file },
-      suggestion: 'Name a file in a folder that can be written.',
+      suggestion: 'Choose a file in a folder that you can write to.',
       cause,
     });
   }
@@ -62,7 +62,7 @@ export function createLogger(environment: Readonly<Record<string, string | undef
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
 }
 
-/** One JSON line of pino as a person reads it. */
+/** Converts a JSON line of pino to plain text. */
 function toPlainLine(line: string): string {
   const { level, time, msg, ...rest } = JSON.parse(line) as { level: number; time: string; msg?: string };
   const text = (msg ?? '').replaceAll(/\s*[\r\n]+\s*/g, ' ');
@@ -70,7 +70,7 @@ function toPlainLine(line: string): string {
   return `${time} ${(LEVEL_NAMES[level] ?? String(level)).toUpperCase()} ${text}${extras}\n`;
 }
 
-/** Whether the environment says how to log: who does wants to see what happens. */
+/** Returns whether environment variables configure logging, which means that the user wants to see the logs. */
 export function isLoggingAskedFor(environment: Readonly<Record<string, string | undefined>>): boolean {
   const { EVENHAND_LOG_LEVEL: level = '', EVENHAND_LOG_FILE: file = '', EVENHAND_JSON_LOGS: json = '' } = environment;
   return level !== '' || file !== '' || !['', '0', 'false', 'no'].includes(json.toLowerCase());

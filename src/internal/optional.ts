@@ -2,11 +2,11 @@ import { createRequire } from 'node:module';
 
 import { DependencyError } from '../exceptions/index.ts';
 
-/** The packages of the service come and go together. */
+/** The install command of all packages that the service needs. */
 const INSTALL_SERVICE =
   'npm install koa @koa/router @koa/cors @fastify/busboy koa2-swagger-ui koa-helmet helmet lru-cache prom-client rate-limiter-flexible';
 
-/** The optional packages that code may ask for, and how a user gets each. */
+/** The optional packages and their install commands. */
 const INSTALL_COMMANDS = {
   '@fastify/busboy': INSTALL_SERVICE,
   '@koa/cors': INSTALL_SERVICE,
@@ -27,10 +27,10 @@ const INSTALL_COMMANDS = {
   webgpu: 'npm install webgpu@0.6.2 @tensorflow/tfjs-backend-webgpu@4.22.0',
 } as const;
 
-/** A package that may be missing. */
+/** The name of an optional package. */
 export type OptionalPackage = keyof typeof INSTALL_COMMANDS;
 
-/** The command that installs an optional package. */
+/** Returns the command that installs an optional package. */
 export function installCommand(name: OptionalPackage): string {
   return INSTALL_COMMANDS[name];
 }
@@ -38,9 +38,9 @@ export function installCommand(name: OptionalPackage): string {
 /**
  * Runs an import that may fail because an optional package is not installed.
  * @param name the package
- * @param neededFor what the caller wanted, as in "to draw plots"
- * @param load the import itself, written out by the caller so that tools see it
- * @throws {DependencyError} with the install command, the import's own error as its cause
+ * @param neededFor the purpose, such as "to draw plots"
+ * @param load a function with the import, which the caller writes out so that tools can find it
+ * @throws {DependencyError} if the import fails; the message has the install command, and `cause` is the import's error
  */
 export async function importOptional<T>(name: OptionalPackage, neededFor: string, load: () => Promise<T>): Promise<T> {
   try {
@@ -53,8 +53,8 @@ export async function importOptional<T>(name: OptionalPackage, neededFor: string
 const require = createRequire(import.meta.url);
 
 /**
- * An optional package that is there as CommonJS too, at once: for functions that give no promise.
- * @throws {DependencyError} as {@link importOptional} does
+ * Loads an optional package synchronously. The package must support CommonJS.
+ * @throws {DependencyError} if it cannot be loaded, as in {@link importOptional}
  */
 export function requireOptional(name: OptionalPackage, neededFor: string): unknown {
   try {

@@ -1,12 +1,12 @@
-/** One report from long work. */
+/** A progress report of a long operation. */
 export interface ProgressEvent {
-  /** What is being done, for people: "training", "fold 2 of 5". */
+  /** The current stage, as text for people: "training", "fold 2 of 5". */
   readonly stage: string;
-  /** Units done so far, from 0 to `total`. */
+  /** The units done so far, from 0 to `total`. */
   readonly done: number;
-  /** Units in all. */
+  /** The total number of units. */
   readonly total: number;
 }
 
-/** Called from time to time by anything long; must not throw. */
+/** A callback that long operations call from time to time. It must not throw. */
 export type OnProgress = (event: ProgressEvent) => void;

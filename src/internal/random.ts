@@ -1,23 +1,23 @@
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 
-/** A seeded source of random numbers; the same seed gives the same numbers on every run and machine. */
+/** A seeded random number generator. The same seed gives the same numbers on every run and machine. */
 export interface Random {
-  /** A number in [0, 1) with 53 random bits. */
+  /** Returns a number in [0, 1) with 53 random bits. */
   next(): number;
-  /** An integer in [0, bound). */
+  /** Returns an integer in [0, bound). */
   integer(bound: number): number;
-  /** A number from the standard normal distribution. */
+  /** Returns a number from the standard normal distribution. */
   normal(): number;
 }
 
 /**
- * A random source from a seed. Distinct `streams` of one seed are unrelated, so
- * that adding draws to one use of randomness never shifts another.
+ * Creates a random number generator from a seed. Different streams of a seed are independent, so additional draws from
+ * one stream never change the numbers of another.
  */
 export function createRandom(seed: number, stream = 0): Random {
   const generator = xoroshiro128plus(mix(Math.trunc(seed) ^ mix(stream + 0x9e3779b9)));
   const bits = (): number => generator.next() >>> 0;
-  // 27 high bits and 26 low bits make one double, the recipe of the Mersenne Twister's authors.
+  // 27 high bits and 26 low bits make one double, as in the reference code of the Mersenne Twister.
   const next = (): number => ((bits() >>> 5) * 67108864 + (bits() >>> 6)) / 9007199254740992;
   return {
     next,
@@ -27,7 +27,7 @@ export function createRandom(seed: number, stream = 0): Random {
   };
 }
 
-/** Puts an array into random order, in place (Fisher and Yates). */
+/** Shuffles an array in place (Fisher and Yates). */
 export function shuffle(values: Int32Array, random: Random): void {
   for (let last = values.length - 1; last > 0; last--) {
     const other = random.integer(last + 1);
@@ -37,7 +37,7 @@ export function shuffle(values: Int32Array, random: Random): void {
   }
 }
 
-/** Spreads near seeds far apart (the finaliser of MurmurHash3). */
+/** Mixes the bits of a seed, so that similar seeds give different states (the finaliser of MurmurHash3). */
 export function mix(value: number): number {
   let hash = value | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -1,19 +1,20 @@
-/** What a spreadsheet takes for a formula: its first characters (OWASP, CSV injection), and something after them. */
+/** A text that a spreadsheet treats as a formula: one of the first characters (OWASP, CSV injection), and more text. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]./s;
 const MARKED = /^'+[=+\-@\t\r\n＝＋－＠]./s;
 
-/** No formula: a spreadsheet shows the number. */
+/** A number, which a spreadsheet shows unchanged. */
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * Returns a text as a cell that a spreadsheet shows and does not compute: one that begins with `=`, `+`, `-`, `@`, a tab
- * or a line end gets an apostrophe before it, unless it is a number. {@link unmarkCell} gives the text back.
+ * Marks a text so that a spreadsheet shows it and does not run it as a formula. A text that starts with `=`, `+`, `-`,
+ * `@`, a tab or a line end gets a leading apostrophe, unless it is a number. {@link unmarkCell} returns the original
+ * text.
  */
 export function markCell(text: string): string {
   return (FORMULA.test(text) && !NUMBER.test(text)) || MARKED.test(text) ? `'${text}` : text;
 }
 
-/** Returns the text of a cell that {@link markCell} wrote; any other text as it is. */
+/** Removes the mark of {@link markCell} from a cell; returns any other text unchanged. */
 export function unmarkCell(cell: string): string {
   return cell.startsWith("'") && MARKED.test(cell) ? cell.slice(1) : cell;
 }

@@ -1,39 +1,42 @@
 import { losesDigits } from './label-text.ts';
 
-/** Why a text is refused although `JSON.parse` reads it. */
+/** A problem of a text that `JSON.parse` accepts. */
 export interface JsonFault {
-  /** The JSON pointer of the value at fault. */
+  /** The JSON pointer of the value with the problem. */
   readonly pointer: string;
-  /** What is wrong with it, as the rest of a sentence that begins with the pointer. */
+  /** The problem, as the rest of a sentence that starts with the pointer. */
   readonly reason: string;
   readonly suggestion: string;
 }
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** An object or array that is open. */
+/** An object or array that is being read. */
 interface Frame {
   /** The keys seen so far; undefined for an array. */
   readonly keys: Set<string> | undefined;
-  /** The key of the value that is read now. */
+  /** The key of the current value. */
   key: string;
-  /** The index of the value that is read now. */
+  /** The index of the current value. */
   index: number;
 }
 
 const [QUOTE, COMMA, MINUS, COLON, BACKSLASH] = [0x22, 0x2c, 0x2d, 0x3a, 0x5c];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Shorter numbers without an exponent have at most 15 digits, which a float64 always keeps. */
+/**
+ * The length from which a number may lose digits: shorter ones without an exponent have at most 15, which a float64
+ * keeps.
+ */
 const SHORTEST_LOSSY = 16;
 
 /**
- * Finds what `JSON.parse` changes without a word: a key that an object has twice, of which only the last value counts,
- * and a number that names a group or an event and has more digits than a float64 keeps, so that two names become one.
- * Reads the text once. O(characters).
+ * Finds data that `JSON.parse` would silently change. One case is a key that an object has twice, since only the last
+ * value would count. The other is a number that is a group label or an id and has more digits than a float64 keeps,
+ * since two labels could become the same. Reads the text once. O(characters).
  * @param text JSON that `JSON.parse` has accepted
- * @param labelKeys the keys of the outermost object below which numbers are labels or ids
- * @returns the first fault, undefined where there is none
+ * @param labelKeys the keys of the outermost object under which numbers are labels or ids
+ * @returns the first problem, or undefined if there is none
  */
 export function findJsonFault(text: string, labelKeys: ReadonlySet<string> = NO_KEYS): JsonFault | undefined {
   const frames: Frame[] = [];
@@ -71,8 +74,8 @@ export function findJsonFault(text: string, labelKeys: ReadonlySet<string> = NO_
 }
 
 /**
- * Parses JSON of which nothing is dropped.
- * @throws {SyntaxError} for a text that is not JSON, or has a key twice
+ * Parses JSON, and rejects repeated keys, of which `JSON.parse` would drop all but the last.
+ * @throws {SyntaxError} if the text is not JSON, or an object has a key twice
  */
 export function parseStrictJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -81,12 +84,15 @@ export function parseStrictJson(text: string): unknown {
   throw new SyntaxError(`${fault.pointer} ${fault.reason}`, { cause: fault });
 }
 
-/** Returns why {@link parseStrictJson} refused a text: the key that is there twice, or what its reader says of other text. */
+/**
+ * Returns why {@link parseStrictJson} rejected a text: the message about a repeated key, or `otherwise` for other
+ * errors.
+ */
 export function jsonReason(error: unknown, otherwise: string): string {
   return error instanceof SyntaxError && error.cause !== undefined ? error.message : otherwise;
 }
 
-/** The index of the quote that ends a string. */
+/** Returns the index of the quotation mark that ends a string. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
@@ -96,7 +102,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Whether a colon follows a string. */
+/** Returns whether a colon follows a string, so that the string is a key. */
 function isKey(text: string, end: number): boolean {
   let next = end + 1;
   while (text.charCodeAt(next) <= 0x20) next++;
@@ -131,7 +137,7 @@ function pointerOf(frames: readonly Frame[]): string {
 function repeatedKey(frames: readonly Frame[]): JsonFault {
   return {
     pointer: pointerOf(frames),
-    reason: 'is there twice, and only one of the values could count',
+    reason: 'occurs twice, so that one of its values would be ignored',
     suggestion: 'Send each key once.',
   };
 }
@@ -139,7 +145,7 @@ function repeatedKey(frames: readonly Frame[]): JsonFault {
 function roundedNumber(frames: readonly Frame[], number: string): JsonFault {
   return {
     pointer: pointerOf(frames),
-    reason: `is the number ${number.slice(0, 60)}, which names a group or an id and has more digits than a JSON number keeps`,
+    reason: `is the number ${number.slice(0, 60)}, which is a group label or an id and has more digits than a JSON number keeps`,
     suggestion: `Send it as text: "${number.slice(0, 60)}".`,
   };
 }

@@ -1,12 +1,12 @@
-/** A mapping as it was given. */
+/** An object with string keys and unknown values. */
 export type Mapping = Readonly<Record<string, unknown>>;
 
-/** Returns whether a value is an object with keys: no list, no null. */
+/** Returns whether a value is an object, and neither an array nor null. */
 export function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns a text read as a JSON object, and undefined where it is none. */
+/** Parses a text as a JSON object; returns undefined if it is not one. */
 export function parseObject(text: string): Mapping | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -16,17 +16,17 @@ export function parseObject(text: string): Mapping | undefined {
   }
 }
 
-/** Returns a finite number as it is, and null for NaN and infinities, which JSON does not have. */
+/** Returns a finite number unchanged, and null for NaN and infinities, which JSON does not have. */
 export function finiteOrNull(value: number | null): number | null {
   return value !== null && Number.isFinite(value) ? value : null;
 }
 
-/** Returns a number as it is, and null for NaN. */
+/** Returns a number unchanged, and null for NaN. */
 export function numberOrNull(value: number): number | null {
   return Number.isNaN(value) ? null : value;
 }
 
-/** Freezes a value and everything inside it, and returns it. */
+/** Freezes a value and all values nested in it, and returns it. */
 export function freezeDeep<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -35,19 +35,19 @@ export function freezeDeep<Value>(value: Value): Value {
   return value;
 }
 
-/** Returns one text as a list of one, and a list as it is. */
+/** Returns a single text as a list of one, and a list unchanged. */
 export function listOf<Item extends string>(given: Item | readonly Item[]): readonly Item[] {
   return typeof given === 'string' ? [given] : given;
 }
 
-/** Returns the sum of numbers; 0 of none. */
+/** Returns the sum of numbers; 0 if there are none. */
 export function sumOf(values: ArrayLike<number>): number {
   let sum = 0;
   for (let index = 0; index < values.length; index++) sum += values[index] as number;
   return sum;
 }
 
-/** Returns the mean of numbers; NaN of none. */
+/** Returns the mean of numbers; NaN if there are none. */
 export function meanOf(values: ArrayLike<number>): number {
   return sumOf(values) / values.length;
 }
@@ -57,7 +57,7 @@ export function sigmoid(logit: number): number {
   return 1 / (1 + Math.exp(-logit));
 }
 
-/** Returns a part of an address decoded, or as it is where its percent encoding is not valid. */
+/** Decodes the percent encoding of a part of a URL; returns the part unchanged if the encoding is invalid. */
 export function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -66,7 +66,7 @@ export function decodePart(part: string): string {
   }
 }
 
-/** Returns the values of some rows, in the order given. */
+/** Returns the values of the given rows, in the given order. */
 export function takeValues(values: ArrayLike<number>, rows: Int32Array): Float64Array {
   return Float64Array.from(rows, (row) => values[row] as number);
 }

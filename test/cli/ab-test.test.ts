@@ -40,7 +40,7 @@ async function abJson(args: readonly string[]) {
 }
 
 describe('evenhand ab-test', () => {
-  it('exits 1 where fairness got worse, 0 where it got better and where nothing is shown', async () => {
+  it('exits with 1 if fairness got worse, and with 0 if it got better or did not change significantly', async () => {
     const run = (control: typeof even | typeof apart, treatment: typeof even | typeof apart, name: string) =>
       runCli(['ab-test', '--csv', makeFile(name, { control, new: treatment }), '--arm', 'arm', ...common]);
     const worse = await run(even, apart, 'worse.csv');
@@ -65,7 +65,7 @@ describe('evenhand ab-test', () => {
     expect(body.rows[0]?.['detectable']).to.be.closeTo(0.13813, 1e-5);
   });
 
-  it('takes two files, labels of arms, several attributes and metrics', async () => {
+  it('accepts two files, labels of arms, several attributes and several metrics', async () => {
     const [control, treatment] = [makeFile('c.csv', { any: even }), makeFile('t.csv', { any: apart })];
     const files = await abJson([
       ...['--control-csv', control, '--treatment-csv', treatment, '--outcome', 'approved', '--y-true', 'repaid'],
@@ -92,7 +92,7 @@ describe('evenhand ab-test', () => {
     }
   });
 
-  it('tells faults of usage and data on one line, with exit 2', async () => {
+  it('reports invalid options and data on one line, with exit code 2', async () => {
     const file = makeFile('faults.csv', { a: even, b: apart });
     const odd = makeFile('odd.csv', { x: even, y: apart });
     const link = path.join(folder(), 'link.csv');

@@ -40,7 +40,7 @@ function write(name: string, lines: readonly string[]): string {
   return file;
 }
 
-/** Scores of which a share squared comes true, in two groups and one of 5 rows. */
+/** Writes scores for which the true rate is the score squared, in two groups and a third of 5 rows. */
 function scored(): string {
   const random = createRandom(5);
   const rows = Array.from({ length: 605 }, (_, row) => {
@@ -52,7 +52,7 @@ function scored(): string {
 }
 
 describe('evenhand calibrate', () => {
-  it('prints quality before and after per group, and says on which rows', async () => {
+  it('prints the quality before and after for each group, and the rows it was measured on', async () => {
     const { code, stdout, stderr } = await runCli(['calibrate', '--csv', scored()]);
     expect([code, stderr]).to.deep.equal([0, '']);
     expect(stdout).to.match(/^Calibrating 'score' to 'y', by 'g': platt, 605 rows, cross-fitted in 5 folds\./);
@@ -106,7 +106,7 @@ describe('evenhand calibrate', () => {
     }
   });
 
-  it('with --train-size measures and writes the rows that were not fitted', async () => {
+  it('measures and writes the rows that were not fitted, with --train-size', async () => {
     const rows = path.join(folder(), 'held.csv');
     const args = ['calibrate', '--csv', scored(), '--train-size', '0.6', '--out-csv', rows, '--quiet'];
     const { stdout } = await runCli(args);
@@ -114,21 +114,21 @@ describe('evenhand calibrate', () => {
     expect((await loadData(rows)).rowCount).to.equal(242);
   });
 
-  it('with one fold says that it measured the rows that it was fitted on', async () => {
+  it('says that it measured the rows that it was fitted on, with one fold', async () => {
     const { stdout } = await runCli(['calibrate', '--csv', scored(), '--folds', '1']);
-    expect(stdout).to.include('measured on the very rows that the calibrator was fitted on');
+    expect(stdout).to.include('measured on the same rows that the calibrator was fitted on');
     expect(stdout).to.include('which makes it look better than it is');
   });
 
-  it('leaves rows with missing values out and counts them', async () => {
+  it('excludes rows with missing values and counts them', async () => {
     const lines = readFileSync(scored(), 'utf8').trimEnd().split('\n');
     const file = write('gaps.csv', [...lines, ',1,a', '0.5,,a', '0.5,1,']);
     const { stdout } = await runCli(['calibrate', '--csv', file]);
-    expect(stdout).to.include('3 rows without a score, a label or a group left out.');
+    expect(stdout).to.include('3 rows without a score, a label or a group were excluded.');
     expect(stdout).to.include('605 rows, cross-fitted');
   });
 
-  it('reads labels as text with --positive-label, and crosses groups', async () => {
+  it('reads labels as text with --positive-label, and intersects groups', async () => {
     const lines = Array.from({ length: 200 }, (_, row) => {
       const score = ((row * 37) % 100) / 100;
       return `${score},${score > 0.3 ? 'paid' : 'default'},${'ab'[row % 2]},${'xy'[Math.floor(row / 2) % 2]}`;
@@ -141,14 +141,14 @@ describe('evenhand calibrate', () => {
     expect(stdout).to.match(/^a\|\|x +50 /m);
   });
 
-  it('gives the same numbers twice for the same seed', async () => {
+  it('gives the same numbers for the same seed', async () => {
     const run = async (): Promise<string> =>
       (await runCli(['calibrate', '--csv', scored(), '--seed', '9', '--json'])).stdout;
     expect(await run()).to.equal(await run());
   });
 
   const cases: [string, () => string[], RegExp][] = [
-    ['no file named', () => [], /Missing: --csv/],
+    ['a call without a file', () => [], /Missing: --csv/],
     ['a missing file', () => ['--csv', 'none.csv'], /none\.csv': there is no such file/],
     [
       'an unknown column',
@@ -175,9 +175,9 @@ describe('evenhand calibrate', () => {
       () => ['--csv', write('yes.csv', ['score,y,g', '0.5,yes,a', '0.4,no,a']), '--positive-label', 'yess'],
       /never has the value 'yess'\. Did you mean 'yes'\?/,
     ],
-    ['one label', () => ['--csv', write('one.csv', ['score,y,g', '0.5,1,a', '0.4,1,a'])], /y is 1 in every row/],
+    ['a single label', () => ['--csv', write('one.csv', ['score,y,g', '0.5,1,a', '0.4,1,a'])], /y is 1 in every row/],
     [
-      'no value in any row',
+      'a file without a complete row',
       () => ['--csv', write('none-left.csv', ['score,y,g', '0.5,,a', ',1,a'])],
       /All 2 rows lack a score, a label or a group/,
     ],
@@ -192,7 +192,7 @@ describe('evenhand calibrate', () => {
       /--method must be one of platt, isotonic, temperature; got 'beta'/,
     ],
     [
-      'an input where the method has none',
+      'an input for a method without inputs',
       () => ['--csv', scored(), '--method', 'isotonic', '--input', 'score'],
       /--input must be left out where --method is isotonic/,
     ],
@@ -201,12 +201,16 @@ describe('evenhand calibrate', () => {
       () => ['--csv', scored(), '--folds', '5', '--train-size', '0.5'],
       /--folds must be left out where --train-size is given/,
     ],
-    ['no rows for a group', () => ['--csv', scored(), '--min-samples', '0'], /--min-samples must be at least 1; got 0/],
-    ['a plot of an unknown form', () => ['--csv', scored(), '--out-plot', 'plot.jpg'], /extension is '\.?jpg'/],
     [
-      'two outputs in one place',
+      'a minimum of 0 rows for a group',
+      () => ['--csv', scored(), '--min-samples', '0'],
+      /--min-samples must be at least 1; got 0/,
+    ],
+    ['a plot in an unknown format', () => ['--csv', scored(), '--out-plot', 'plot.jpg'], /extension is '\.?jpg'/],
+    [
+      'two outputs with the same path',
       () => ['--csv', scored(), '--out-csv', 'same', '--out-json', 'same'],
-      /are in each other's place/,
+      /overlap\. Give each output its own path/,
     ],
     [
       'a column twice in the group',
@@ -214,19 +218,19 @@ describe('evenhand calibrate', () => {
       /Column 'g' is named twice among the groups/,
     ],
     [
-      'a train size that leaves no row',
+      'a train size that leaves no rows to calibrate',
       () => ['--csv', write('three.csv', ['score,y,g', '0.5,1,a', '0.4,0,a', '0.3,0,a']), '--train-size', '0.99'],
       /A train size of 0\.99 leaves none of 3 rows to calibrate; 51 rows are enough/,
     ],
     ['the group named twice', () => ['--csv', scored(), '--group', 'g', '--group', 'y'], /Give it once/],
     [
-      'one column for two parts',
+      'a column used as target and group',
       () => ['--csv', scored(), '--group', 'y'],
       /Column 'y' cannot be the target and the group at once/,
     ],
   ];
   for (const [title, args, pattern] of cases) {
-    it(`${title}: one line, exit code 2, nothing written`, async () => {
+    it(`rejects ${title} on one line with exit code 2, and writes nothing`, async () => {
       const given = args();
       const before = readdirSync(folder()).sort();
       const outputs = given.some((arg) => arg.startsWith('--out')) || given.length === 0 ? [] : ['--out-csv', 'x.csv', '--save-model', 'x.json']; // prettier-ignore
@@ -238,7 +242,7 @@ describe('evenhand calibrate', () => {
     });
   }
 
-  it('an output that cannot be written stops it before the work', async () => {
+  it('stops before the work starts if an output cannot be written', async () => {
     const file = write('file', ['x']);
     const args = ['--out-csv', path.join(folder(), 'first.csv'), '--save-model', path.join(file, 'model.json')];
     const { code, stderr } = await runCli(['calibrate', '--csv', scored(), ...args]);
@@ -249,7 +253,7 @@ describe('evenhand calibrate', () => {
 });
 
 describeWithReference('evenhand calibrate on COMPAS deciles by race', () => {
-  /** Deciles over ten as scores. */
+  /** Writes the deciles divided by ten as scores. */
   async function compas(): Promise<string> {
     const table = await loadData(referencePath('data/compas.csv'), {
       columns: ['decile_score', 'two_year_recid', 'race'],
@@ -262,7 +266,7 @@ describeWithReference('evenhand calibrate on COMPAS deciles by race', () => {
   }
   const groupOf = (body: CalibrationJson, name: string) => body.groups.find(({ group }) => group === name);
 
-  it('platt has the counts of ProPublica and the lines of scikit-learn 1.6.1', async () => {
+  it('has the counts of ProPublica and the coefficients of scikit-learn 1.6.1 with platt', async () => {
     const model = path.join(folder(), 'compas.json');
     const { stdout } = await runCli(['calibrate', '--csv', await compas(), '--save-model', model, '--json']);
     const body = JSON.parse(stdout) as CalibrationJson;
@@ -285,7 +289,7 @@ describeWithReference('evenhand calibrate on COMPAS deciles by race', () => {
     expect(lineOf('Caucasian')?.['intercept']).to.be.closeTo(-0.12677028790523964, 1e-6);
   });
 
-  it('isotonic on the rows fitted has the rates of scikit-learn 1.6.1', async () => {
+  it('has the rates of scikit-learn 1.6.1 with isotonic on the fitted rows', async () => {
     const out = path.join(folder(), 'compas-rows.csv');
     await runCli(['calibrate', '--csv', await compas(), '--method', 'isotonic', '--folds', '1', '--out-csv', out]);
     const rows = (await loadData(out)).toRecords();
@@ -304,7 +308,7 @@ describeWithReference('evenhand calibrate on COMPAS deciles by race', () => {
   });
 
   for (const method of ['platt', 'isotonic', 'temperature']) {
-    it(`${method}, cross-fitted, lowers every measure of the three largest groups`, async () => {
+    it(`improves every measure of the three largest groups with cross-fitted ${method}`, async () => {
       const { stdout } = await runCli(['calibrate', '--csv', await compas(), '--method', method, '--json']);
       const body = JSON.parse(stdout) as CalibrationJson;
       for (const name of ['African-American', 'Caucasian', 'Hispanic']) {

@@ -17,7 +17,7 @@ function write(name: string, text: string): string {
 const check = (...args: string[]) => runCli(['config', 'check', ...args], { cwd: folder() });
 
 describe('evenhand config check', () => {
-  it('says what a configuration means', async () => {
+  it('prints a summary of a configuration', async () => {
     const file = path.join(projectRoot, 'config/adult.yml');
     const { code, stdout, stderr } = await check('--config', file);
     expect(stdout.split('\n')).to.deep.equal([
@@ -32,7 +32,7 @@ describe('evenhand config check', () => {
     expect([code, stderr]).to.deep.equal([0, '']);
   });
 
-  it('says so where a configuration only prepares data, and where the gate is a ratio', async () => {
+  it('says if a configuration only prepares data, and if the gate is a ratio', async () => {
     const text =
       'sensitive: [a, b]\nintersections: [[a, b]]\nfairness_metric: demographic_parity_ratio\nvalidation_threshold: 0.8\n';
     const { stdout } = await check('--config', write('few.yml', text));
@@ -42,22 +42,22 @@ describe('evenhand config check', () => {
     );
   });
 
-  it('prints every fault with its place, and exits 2', async () => {
+  it('prints every error with its line and column, and exits with 2', async () => {
     const { code, stdout, stderr } = await check('--config', write('bad.yml', 'sensitve: [sex]\nalpha: 2\n'));
     expect(stdout).to.equal(
       "bad.yml:1:1: unknown key 'sensitve'. Did you mean 'sensitive'?\n" +
         'bad.yml:2:8: alpha: must be a number above 0 and below 1; got 2. Correct it, or leave the key out for 0.05.\n' +
-        '2 faults.\n',
+        '2 errors.\n',
     );
     expect([code, stderr]).to.deep.equal([2, '']);
   });
 
-  it('counts one fault as one', async () => {
+  it('prints the singular for one error', async () => {
     const { code, stdout } = await check('--config', 'none.yml');
-    expect([code, stdout]).to.deep.equal([2, 'none.yml: there is no such file. Check the path.\n1 fault.\n']);
+    expect([code, stdout]).to.deep.equal([2, 'none.yml: there is no such file. Check the path.\n1 error.\n']);
   });
 
-  it('--json has the configuration as a file would have it', async () => {
+  it('prints the configuration in the form of a file with --json', async () => {
     const { code, stdout } = await check('--config', write('ok.yml', 'sensitive: sex\nsteps: [{ kind: ProxyDropper }]\n'), '--json'); // prettier-ignore
     const { config, ...rest } = JSON.parse(stdout) as { config: unknown };
     expect(rest).to.deep.equal({ file: 'ok.yml', valid: true, profile: null, profiles: [], faults: [] });
@@ -66,7 +66,7 @@ describe('evenhand config check', () => {
     expect(code).to.equal(0);
   });
 
-  it('--json has the faults', async () => {
+  it('prints the errors with --json', async () => {
     const { code, stdout } = await check('--config', write('bad2.yml', 'sensitive: [sex]\nalpha: 2\n'), '--json');
     expect(JSON.parse(stdout)).to.deep.equal({
       file: 'bad2.yml',
@@ -90,13 +90,13 @@ describe('evenhand config check', () => {
 
   const PROFILES = 'sensitive: [sex]\nprofiles:\n  dev: { alpha: 0.2 }\n  prod: { alpha: 1 }\n';
 
-  it('checks every profile where none is chosen', async () => {
+  it('checks every profile if none is selected', async () => {
     const { code, stdout } = await check('--config', write('profiles.yml', PROFILES));
-    expect(stdout).to.match(/^profiles\.yml:4:18: alpha: must be .*\n1 fault\.\n$/);
+    expect(stdout).to.match(/^profiles\.yml:4:18: alpha: must be .*\n1 error\.\n$/);
     expect(code).to.equal(2);
   });
 
-  it('tells each fault once, in the order of the text, though each profile is read with it', async () => {
+  it('reports each error once, in the order of the file, although it is read with each profile', async () => {
     const text =
       'sensitive: [sex]\nprofiles:\n  dev: { <<: { alpha: 0.1 } }\n  prod: { alhpa: 1, colour: red }\n  test: { alpha: 2 }\nalpha: 3\n';
     const { stdout } = await check('--config', write('once.yml', text));
@@ -106,12 +106,12 @@ describe('evenhand config check', () => {
       "once.yml:4:21: profiles.prod: unknown key 'colour'",
       'once.yml:5:18: alpha: must be a number above 0 and below 1; got 2',
       'once.yml:6:8: alpha: must be a number above 0 and below 1; got 3',
-      '5 faults.',
+      '5 errors.',
       '',
     ]);
   });
 
-  it('checks the profile that is chosen', async () => {
+  it('checks the selected profile', async () => {
     const file = write('profiles.yml', PROFILES);
     const { code, stdout } = await check('--config', file, '--profile', 'dev');
     expect(stdout).to.match(/^profiles\.yml is a valid configuration with the profile dev\.\n/);
@@ -123,14 +123,14 @@ describe('evenhand config check', () => {
     );
   });
 
-  it('says so where the top level needs a profile', async () => {
+  it('says if the top level is incomplete without a profile', async () => {
     const text = 'alpha: 0.1\nprofiles: { a: { sensitive: [x] }, b: { sensitive: [y] } }\n';
     const { code, stdout } = await check('--config', write('needs.yml', text));
     expect(stdout).to.equal(
       [
         'needs.yml is a valid configuration.',
-        'The top level alone is not enough: choose a profile.',
-        'Of 2 profiles, each checked, none is taken without --profile or EVENHAND_PROFILE:',
+        'The top level alone is incomplete. Choose a profile.',
+        'All 2 profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:',
         'Profile a: changes sensitive. Gate: demographic_parity_difference is reported without a verdict.',
         'Profile b: changes sensitive. Gate: demographic_parity_difference is reported without a verdict.',
         '',
@@ -139,14 +139,14 @@ describe('evenhand config check', () => {
     expect(code).to.equal(0);
   });
 
-  it('tells what each profile changes, and its gate, where none is chosen', async () => {
+  it('prints what each profile changes, and its gate, if none is selected', async () => {
     const text =
       'sensitive: [sex]\nvalidation_threshold: 0.1\nprofiles:\n  dev: { validation_threshold: 0.3 }\n' +
       '  release: { steps: [], fairness_metric: demographic_parity_ratio, validation_threshold: 0.8 }\n  same: {}\n';
     const { code, stdout } = await check('--config', write('each.yml', text));
     expect(stdout.split('\n').slice(-6)).to.deep.equal([
       'Gate: demographic_parity_difference at most 0.1.',
-      'Of 3 profiles, each checked, none is taken without --profile or EVENHAND_PROFILE:',
+      'All 3 profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:',
       'Profile dev: changes validation_threshold. Gate: demographic_parity_difference at most 0.3.',
       'Profile release: changes steps, fairness_metric, validation_threshold. Gate: demographic_parity_ratio at least 0.8.',
       'Profile same: changes nothing. Gate: demographic_parity_difference at most 0.1.',
@@ -159,13 +159,13 @@ describe('evenhand config check', () => {
       .and.not.match(/^Profile /m);
   });
 
-  it('keeps a line for each part, whatever names hold', async () => {
+  it('prints one line for each part, also if names contain line breaks', async () => {
     const text = 'sensitive: ["se\\nx"]\nsteps: [{ kind: ProxyDropper, name: "a\\u202eb" }]\n';
     const { stdout } = await check('--config', write('odd.yml', text));
     expect(stdout).to.include('\nSensitive: se\\nx.\n').and.include('\nStep 1: a\\u202eb: ProxyDropper.\n');
   });
 
-  it('finds the file by itself', async () => {
+  it('finds the file from EVENHAND_CONFIG_PATH', async () => {
     const env = { EVENHAND_CONFIG_PATH: write('env.yml', 'sensitive: [sex]\n') };
     const { stdout } = await runCli(['config', 'check'], { cwd: folder(), env });
     expect(stdout).to.match(/^env\.yml is a valid configuration\./);
@@ -173,14 +173,14 @@ describe('evenhand config check', () => {
 });
 
 describe('evenhand config schema', () => {
-  it('prints the schema that lies beside the sample configurations', async () => {
+  it('prints the schema that is stored with the sample configurations', async () => {
     const { code, stdout } = await runCli(['config', 'schema']);
     const file = readFileSync(path.join(projectRoot, 'config/pipeline.schema.json'), 'utf8');
     expect(JSON.parse(stdout)).to.deep.equal(JSON.parse(file));
     expect(code).to.equal(0);
   });
 
-  it('--out writes it', async () => {
+  it('writes the schema to a file with --out', async () => {
     const { stdout, stderr } = await runCli(['config', 'schema', '--out', 'schema.json'], { cwd: folder() });
     expect([stdout, stderr]).to.deep.equal(['', 'Wrote schema.json\n']);
     expect(readFileSync(path.join(folder(), 'schema.json'), 'utf8')).to.match(/^\{\n {2}"\$schema": /);
@@ -188,7 +188,7 @@ describe('evenhand config schema', () => {
 });
 
 describe('evenhand config', () => {
-  it('--help names its commands, and theirs the options that every command has', async () => {
+  it('lists its commands with --help, and their help lists the common options', async () => {
     expect((await runCli(['config', '--help'])).stdout).to.match(/^ {2}check [^]*^ {2}schema /m);
     for (const name of ['check', 'schema']) {
       const { code, stdout } = await runCli(['config', name, '--help']);
@@ -209,7 +209,7 @@ describe('evenhand config', () => {
       says: /unknown option '--cnfig'.*Run 'evenhand config check --help' for the options\.\n$/s,
     },
   ]) {
-    it(`${title} is exit 2, in one line with what to do`, async () => {
+    it(`rejects ${title} with exit code 2, on one line with what to do`, async () => {
       const { code, stderr } = await runCli(args);
       expect(stderr).to.match(says);
       expect(stderr.trim().split('\n')).to.have.lengthOf(1);

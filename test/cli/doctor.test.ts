@@ -38,10 +38,10 @@ const REPORT: DoctorReport = {
 
 const FINDING = { op: 'softRates', name: 'means', tolerance: 1e-5, reads: 1, leaked: 0, ms: 2 };
 
-/** The longest of a text's lines. */
+/** Returns the length of the longest line. */
 const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
 
-describe('what doctor prints', () => {
+describe('the output of doctor', () => {
   it('names the version, the backend with its device, and every backend with its reason', () => {
     const text = backendsText(REPORT, 80);
     expect(text).to.match(/^evenhand 1\.2\.3 on Node 20\.0\.0\ntensor backend: webgpu \(nvidia A100\)\n.*: 1\.3 ms\n/);
@@ -49,7 +49,7 @@ describe('what doctor prints', () => {
     expect(text).to.match(/^webgpu +yes$/m);
   });
 
-  it('goes on with a long reason in its own column, within the width', () => {
+  it('wraps a long reason in its column, within the width', () => {
     const reason = 'word '.repeat(60).trim();
     const backends = REPORT.backends.map((one) => (one.name === 'node' ? { ...one, reason } : one));
     for (const width of [60, 80, 100]) {
@@ -61,10 +61,11 @@ describe('what doctor prints', () => {
     expect(widest(adviceText(reason, 80))).to.be.within(75, 80);
   });
 
-  it('numbers the steps, breaks what is said and never a command, the GPU first', () => {
+  it('numbers the steps, wraps sentences but not commands, and starts with the GPU', () => {
     expect(mendsText(REPORT.backends, 40)).to.equal(
       [
-        'To use the GPU, mend from the top:',
+        'To use the GPU, follow these steps in',
+        'order:',
         '',
         'node-gpu',
         '  1. no driver',
@@ -75,7 +76,7 @@ describe('what doctor prints', () => {
         '     Install it.',
         '',
         "To use TensorFlow's native library on",
-        'the processor, without a GPU:',
+        'the CPU, without a GPU:',
         '',
         'node',
         '  1. absent',
@@ -85,7 +86,7 @@ describe('what doctor prints', () => {
     );
   });
 
-  it('gives routes to the GPU as alternatives, the nearest first, of two alike webgpu, and node last', () => {
+  it('lists routes to the GPU as alternatives: fewest steps first, webgpu if equal, and node last', () => {
     const part = { what: 'absent', mend: 'Get it.' };
     const one = (name: 'node-gpu' | 'webgpu' | 'node', parts: number) => ({
       name,
@@ -97,8 +98,8 @@ describe('what doctor prints', () => {
       mendsText([one('node-gpu', gpu), one('webgpu', webgpu), one('node', 1)], 80)
         .split('\n')
         .filter((line) => /^(node-gpu|webgpu|node|To )/.test(line));
-    const routes = 'To use the GPU, any one of these routes will do, the nearest first; mend it from';
-    const without = "To use TensorFlow's native library on the processor, without a GPU:";
+    const routes = 'To use the GPU, follow one of these routes; the one with the fewest steps is';
+    const without = "To use TensorFlow's native library on the CPU, without a GPU:";
     expect(order(3, 2)).to.deep.equal([routes, 'webgpu', 'node-gpu', without, 'node']);
     expect(order(2, 3)).to.deep.equal([routes, 'node-gpu', 'webgpu', without, 'node']);
     expect(order(2, 2)).to.deep.equal([routes, 'webgpu', 'node-gpu', without, 'node']);
@@ -118,19 +119,19 @@ describe('what doctor prints', () => {
     },
   ];
 
-  it('tells which answers are wrong, and counts what is right', () => {
+  it('prints wrong results and the number of correct ones', () => {
     const text = numericsText(FINDINGS, { width: 80, all: false });
     expect(text).to.match(
       /^softRates: means\n {5}an error of 2\.5e-1, more than 1\.0e-5\nmatMul: sizes\n {5}no such kernel/,
     );
-    expect(text).to.match(/\n\nnumerics: 1 of 3 answers of 2 tensor operations are right\.$/);
+    expect(text).to.match(/\n\nnumerics: 1 of 3 results of 2 tensor operations are correct\.$/);
     expect(widest(text)).to.be.within(70, 80);
     expect(numericsText(FINDINGS.slice(0, 1), { width: 80, all: false })).to.equal(
-      'numerics: 1 of 1 answers of 1 tensor operations are right.',
+      'numerics: 1 of 1 results of 1 tensor operations are correct.',
     );
   });
 
-  it('tells every answer where all are asked for, within the width', () => {
+  it('prints every result with `all`, within the width', () => {
     const long = { ...FINDING, name: 'groups '.repeat(30).trim(), error: 0, passes: true, reason: null };
     const text = numericsText([...FINDINGS, long], { width: 80, all: true });
     expect(text).to.match(/^softRates +means +0 +1\.0e-5 +1 +yes$/m);
@@ -144,7 +145,7 @@ describe('evenhand doctor', function () {
   this.timeout(200_000);
   type Told = DoctorReport;
 
-  it('asks no op unless it is told to, and tells what every backend misses', async () => {
+  it('checks no operation by default, and reports what every backend needs', async () => {
     const { code, stdout } = await runCli(['doctor', '--json']);
     const report = JSON.parse(stdout) as Told;
     expect(code).to.equal(0);
@@ -166,7 +167,7 @@ describe('evenhand doctor', function () {
     }
   });
 
-  it('--numerics asks every op on the backend that is named', async () => {
+  it('checks every operation on the named backend with --numerics', async () => {
     const { code, stdout } = await runCli(['doctor', '--numerics', '--backend', 'cpu', '--json']);
     const { chosen, numerics } = JSON.parse(stdout) as Told;
     expect(chosen).to.equal('cpu');
@@ -175,8 +176,8 @@ describe('evenhand doctor', function () {
     expect(code).to.equal(0);
   });
 
-  it('--backend with one that cannot start tells what to mend, and is exit code 2', async () => {
-    // The package of this name in the checkout is a stand-in without a native library.
+  it('prints what to install if the backend of --backend cannot start, and exits with 2', async () => {
+    // The package of this name in the checkout is a stub without a native library.
     const { code, stdout } = await runCli(['doctor', '--backend', 'node']);
     expect(stdout).to.include("The tensor backend 'node' cannot start: ");
     expect(stdout).to.match(
@@ -185,7 +186,7 @@ describe('evenhand doctor', function () {
     expect(code).to.equal(2);
   });
 
-  it('EVENHAND_TF_BACKEND that cannot start ends as --backend does; an empty one is as good as none', async () => {
+  it('treats EVENHAND_TF_BACKEND like --backend, and an empty value like an unset one', async () => {
     const named = await runCli(['doctor'], { env: { EVENHAND_TF_BACKEND: 'node' } });
     expect(named.stdout).to.include("The tensor backend 'node' cannot start: ");
     expect(named.code).to.equal(2);
@@ -196,13 +197,13 @@ describe('evenhand doctor', function () {
     expect((JSON.parse(empty.stdout) as Told).chosen).to.equal((JSON.parse(auto.stdout) as Told).chosen);
   });
 
-  it('an unknown backend is an error that names the known ones', async () => {
+  it('rejects an unknown backend and names the known ones', async () => {
     const { code, stderr } = await runCli(['doctor', '--backend', 'tpu']);
     expect(stderr).to.include("auto, node-gpu, webgpu, node, wasm, cpu. Got 'tpu' instead.");
     expect(code).to.equal(2);
   });
 
-  it('names the software adapter only where webgpu is examined @slow', async function () {
+  it('names the software adapter only if webgpu is examined @slow', async function () {
     const environment = softwareGpuEnv();
     if (environment === null) {
       console.log('      skipped: no software GPU (libvulkan1 and chromium, or Mesa)');

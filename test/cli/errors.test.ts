@@ -21,7 +21,7 @@ const training = (): string =>
     ...Array.from({ length: 400 }, (_, row) => `${row % 2 ? 'f' : 'm'},${row % 7},${Number(row % 7 > 3)}`),
   ]);
 
-/** One line, who and what and how to mend, exit code 2, nothing on stdout. */
+/** Invalid calls and the error of each. */
 const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'a missing file',
@@ -153,7 +153,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
     /--min-group-size must be a whole number; got 2\.5/,
   ],
   [
-    'a report of unknown form',
+    'a report in an unknown format',
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--out', 'report.doc'],
     /End the name in \.html, \.md or \.json/,
   ],
@@ -173,7 +173,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
     /Cannot write '.*report\.md': a part of the path is a file\. Name a path/,
   ],
   [
-    'a report where a folder is',
+    'a report at the path of a folder',
     () => {
       mkdirSync(path.join(folder(), 'taken.md'), { recursive: true });
       return [
@@ -207,7 +207,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
     /has 3 values \('a', 'b', 'c'\), but training needs two\. Set the label that counts as positive/,
   ],
   [
-    'a plot of unknown form',
+    'a plot in an unknown format',
     () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--out-plot', 'p.jpg'],
     /Use the extension \.svg, \.png or \.html/,
   ],
@@ -243,7 +243,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
     /No row of '.*' holds the positive label '1' in column 'y'\. The labels of 'y' are 'no', 'yes'/,
   ],
   [
-    'a column name that the header has twice',
+    'a column name that occurs twice in the header',
     () => [
       'validate',
       '--csv',
@@ -271,7 +271,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     '--sensitive twice in training, which would make the first a feature',
     () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--sensitive', 'x'],
-    /Give it once; a comma list crosses several columns/,
+    /Give it once; a comma-separated list intersects several columns/,
   ],
   [
     'outputs inside one another',
@@ -279,7 +279,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       ...['train-regularized', '--csv', training(), '--sensitive', 'sex'],
       ...['--save-model', path.join(folder(), 'm'), '--out-json', path.join(folder(), 'm/points.json')],
     ],
-    /are in each other's place/,
+    /overlap\. Give each output its own path/,
   ],
   ['an empty output path', () => ['sample-data', 'berkeley', '--out', ''], /Cannot write '': the path is empty/],
   ['an unknown sample', () => ['sample-data', 'berkly'], /Did you mean 'berkeley'/],
@@ -287,7 +287,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
 
 describe('errors on the command line', () => {
   for (const [title, args, pattern] of cases) {
-    it(`${title}: one clear line, exit code 2, nothing on stdout`, async () => {
+    it(`prints one clear line for ${title}, with exit code 2 and an empty stdout`, async () => {
       const { code, stdout, stderr } = await runCli(args(), { cwd: folder() });
       expect(stderr).to.match(pattern);
       expect(stderr.trimEnd().split('\n'), stderr).to.have.length(1);
@@ -297,11 +297,11 @@ describe('errors on the command line', () => {
     });
   }
 
-  it('leave nothing half-written', () => {
+  it('leave no incomplete files', () => {
     expect(readdirSync(folder()).filter((name) => /\.tmp$|report|p\.(json|jpg)/.test(name))).to.deep.equal([]);
   });
 
-  it('a target of three values trains with a named positive label', async () => {
+  it('are avoided for a target of three values by a positive label', async () => {
     const rows = Array.from(
       { length: 400 },
       (_, row) => `${row % 2 ? 'f' : 'm'},${row % 9},${['a', 'b', 'c'][row % 3] ?? ''}`,

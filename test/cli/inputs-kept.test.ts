@@ -16,7 +16,7 @@ describe('a command that trains or calibrates', () => {
     ['calibrate', '--csv', 'in.csv', '--score', 'age', '--target', 'wage_above_median', '--out-csv', 'in.csv'],
   ];
   for (const args of cases) {
-    it(`writes nothing over what it reads: ${args.join(' ')}`, async () => {
+    it(`does not overwrite its input: ${args.join(' ')}`, async () => {
       const wages = await makeWages(folder());
       copyFileSync(wages, path.join(folder(), 'in.csv'));
       const { code, stderr } = await runCli(args, { cwd: folder() });
@@ -26,7 +26,7 @@ describe('a command that trains or calibrates', () => {
     });
   }
 
-  it('calibrates into the form that the extension names, and refuses one that it does not know', async () => {
+  it('writes calibrated rows in the format of the extension, and rejects an unknown extension', async () => {
     await makeWages(folder());
     const args = ['calibrate', '--csv', 'wages.csv', '--score', 'union', '--target', 'wage_above_median', '--group', 'gender']; // prettier-ignore
     const { code } = await runCli([...args, '--out-csv', 'c.parquet'], { cwd: folder() });

@@ -11,7 +11,7 @@ const CLI = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
 
 const CITIES = ['Rome', 'Oslo', 'Lima', 'Pune', 'Kyiv', 'Bonn', 'Bern', 'Graz', 'Cork', 'Gent'];
 
-/** Two prompts for each of ten cities, which are templates of their own and so independent. */
+/** Two prompts for each of ten cities. Each city is a separate template, so that the items are independent. */
 const PROMPTS = `
 counterfactual:
   template:
@@ -41,7 +41,7 @@ describe('evenhand llm-eval', () => {
   const local = (): string => config('local.yml', `provider: local\n${PROMPTS}`);
   const run = (...args: string[]) => runCli(['llm-eval', ...args], { cwd: folder() });
 
-  /** A server and a configuration that asks it, without a cache that another test has filled. */
+  /** Starts a server, and writes a configuration for it with an empty cache of its own. */
   async function served(name: string, behaviour: LlmServerBehaviour, more = ''): Promise<[LlmServer, string]> {
     const server = await startLlmServer({ key: null, ...behaviour });
     servers.push(server);
@@ -49,7 +49,7 @@ describe('evenhand llm-eval', () => {
     return [server, config(`${name}.yml`, `${text}${more}${PROMPTS}`)];
   }
 
-  it('tells before it sends: --dry-run', async () => {
+  it('prints what would be sent with --dry-run', async () => {
     const { code, stdout } = await run('--config', local(), '--dry-run');
     expect(code).to.equal(0);
     expect(stdout).to.include('20 requests would be sent to stub').and.include('Nothing has been sent');
@@ -76,7 +76,7 @@ describe('evenhand llm-eval', () => {
     expect(readFileSync(junit, 'utf8')).to.include('<testsuites');
   });
 
-  it('exits 1 where the gate fails, and 0 where it passes', async () => {
+  it('exits with 1 if the gate fails, and with 0 if it passes', async () => {
     const gate = ['--config', local(), '--metric', 'length_gap.gender', '--threshold'];
     const pass = await run(...gate, '1000');
     expect([pass.code, pass.stdout.includes('PASS: length_gap.gender')]).to.deep.equal([0, true]);
@@ -84,7 +84,7 @@ describe('evenhand llm-eval', () => {
     expect([fail.code, (JSON.parse(fail.stdout) as EvalJson).passed]).to.deep.equal([1, false]);
   });
 
-  it('judges without a key by --replay, with the same numbers, and asks for nothing that is not there', async () => {
+  it('evaluates the gate with --replay without a key, with the same numbers, and sends no requests', async () => {
     const answers = pathOf('answers.ndjson');
     const first = await run('--config', local(), '--transcripts-out', answers, '--json');
     expect(readFileSync(answers, 'utf8').trim().split('\n')).to.have.length(20);
@@ -99,7 +99,7 @@ describe('evenhand llm-eval', () => {
     expect(missing.stderr).to.include('19 answers are not known');
   });
 
-  it('keeps what was paid for when a limit stops it, says how to go on, and then asks only for the rest', async () => {
+  it('keeps paid answers when a limit stops it, says how to resume, and then requests only the rest', async () => {
     const [server, file] = await served('limited', {}, 'max_requests_per_run: 7\nconcurrency: 2\n');
     const answers = pathOf('limited.ndjson');
     const stopped = await run('--config', file, '--live', '--transcripts-out', answers);
@@ -113,7 +113,7 @@ describe('evenhand llm-eval', () => {
     expect(server.requests).to.have.length(20);
   });
 
-  it('stops on Ctrl-C, keeps the answers, says how to go on, and exits 130', async function () {
+  it('stops on Ctrl-C, keeps the answers, says how to resume, and exits with 130', async function () {
     this.timeout(60_000);
     const [server, file] = await served('slow', { delayMillis: 300 }, 'concurrency: 1\n');
     const answers = pathOf('slow.ndjson');
@@ -134,11 +134,11 @@ describe('evenhand llm-eval', () => {
   });
 
   for (const stage of ['asking', 'scoring'] as const) {
-    it(`ends at once while answers are scored: ${stage === 'asking' ? 'the second Ctrl-C' : 'Ctrl-C'}`, async function () {
+    it(`ends at once while answers are scored, on ${stage === 'asking' ? 'the second Ctrl-C' : 'Ctrl-C'}`, async function () {
       this.timeout(60_000);
       const [, file] = await served(`busy-${stage}`, { delayMillis: stage === 'asking' ? 300 : 0 }, 'concurrency: 1\n');
       const answers = pathOf(`busy-${stage}.ndjson`);
-      // So many replicates take hours, in which no listener is heard.
+      // This many replicates take hours, during which no listener is called.
       const busy = ['--ci-samples', '1000000000', '--min-group-size', '1', '--allow-small-samples'];
       const args = ['llm-eval', '--config', file, '--live', '--transcripts-out', answers, ...busy];
       const child = spawn(process.execPath, [CLI, ...args], { cwd: folder(), timeout: 50_000, killSignal: 'SIGKILL' });
@@ -166,7 +166,7 @@ describe('evenhand llm-eval', () => {
     });
   }
 
-  it('refuses before anything is paid for where nothing would be kept', async () => {
+  it('stops before anything is paid for if answers could not be kept', async () => {
     const [server, file] = await served('unkept', {}, 'max_requests_per_run: 5\n');
     writeFileSync(pathOf('unkept-cache'), 'a file in the place of the folder');
     const { code, stderr } = await run('--config', file, '--live');
@@ -174,24 +174,24 @@ describe('evenhand llm-eval', () => {
     expect(stderr).to.include('unkept-cache').and.include('--transcripts-out');
     const kept = await run('--config', file, '--live', '--transcripts-out', pathOf('unkept.ndjson'));
     expect([kept.code, server.requests.length]).to.deep.equal([1, 5]);
-    // Known answers are read where nothing may be sent, whatever the folder.
+    // Without permission to send, the state of the cache folder does not matter.
     expect((await run('--config', file)).stderr).to.include('are not known');
     expect((await run('--config', file, '--live', '--dry-run')).code).to.equal(0);
   });
 
-  it('claims no answers where there are none', async () => {
+  it('does not claim to keep answers if there are none', async () => {
     const [, file] = await served('none', {}, 'max_tokens_per_run: 1\n');
     const bare = await run('--config', file, '--live');
-    expect(bare.stderr).to.include('No answers came').and.not.include('The answers so far');
+    expect(bare.stderr).to.include('No answers arrived').and.not.include('The answers so far');
     const named = await run('--config', file, '--live', '--transcripts-out', pathOf('none.ndjson'));
-    expect(named.stderr).to.include('No answers came').and.include('--resume').and.not.include('The answers so far');
+    expect(named.stderr).to.include('No answers arrived').and.include('--resume').and.not.include('The answers so far');
     const [, some] = await served('some', {}, 'max_requests_per_run: 2\n');
     expect((await run('--config', some, '--live')).stderr).to.include(
       `The answers so far are kept in ${pathOf('some-cache')}`,
     );
   });
 
-  it('says on stderr why no answer comes, and without a word of the key', async () => {
+  it('says on stderr why no answers arrive', async () => {
     const [, file] = await served(
       'throttled',
       { otherwise: { kind: 'error', status: 429, headers: { 'retry-after': '600' } } },
@@ -202,7 +202,7 @@ describe('evenhand llm-eval', () => {
     expect(stderr).to.include('429').and.include('asks to wait 600 s');
   });
 
-  it('exits 3 where the provider refuses, without a word of the key', async () => {
+  it('exits with 3 if the provider rejects the key, and does not print the key', async () => {
     const [, file] = await served('refused', { key: 'right-key-0123456789' });
     const secret = 'wrong-key-9876543210';
     const { code, stdout, stderr } = await runCli(['llm-eval', '--config', file, '--live'], {
@@ -214,21 +214,21 @@ describe('evenhand llm-eval', () => {
     expect(stdout + stderr).not.to.include(secret);
   });
 
-  it('sends nothing without permission: exit 2', async () => {
+  it('sends nothing without permission, and exits with 2', async () => {
     const [server, file] = await served('forbidden', {});
     const { code, stderr } = await run('--config', file);
     expect([code, server.requests.length]).to.deep.equal([2, 0]);
     expect(stderr).to.include('--live');
   });
 
-  it('tells of a metric that no run has before anything is paid for', async () => {
+  it('rejects an unknown metric before anything is paid for', async () => {
     const [server, file] = await served('mistyped', {});
     const { code, stderr } = await run('--config', file, '--live', '--metric', 'lenght_gap', '--threshold', '1');
     expect([code, server.requests.length]).to.deep.equal([2, 0]);
     expect(stderr).to.include("Did you mean 'length_gap'");
   });
 
-  it('tells faults of usage on one line before anything is sent, with exit 2', async () => {
+  it('reports invalid options on one line before anything is sent, with exit code 2', async () => {
     const [server, file] = await served('usage', {});
     const before = readFileSync(file, 'utf8');
     const ask = ['--config', file, '--live'];
@@ -247,7 +247,7 @@ describe('evenhand llm-eval', () => {
       [[...ask, '--random-state', '0.5'], '--random-state must be a whole number'],
       [[...ask, '--ci-level', '1'], '--ci-level must be below 1'],
       [[...ask, '--report-md', 'x.json'], '--report-md writes Markdown'],
-      [[...ask, '--report-md', 'x.md', '--transcripts-out', './x.md'], "in each other's place"],
+      [[...ask, '--report-md', 'x.md', '--transcripts-out', './x.md'], 'overlap. Give each output its own path'],
       [[...ask, '--report-html', file], 'would replace the input'],
       [[...ask, '--junit', path.join(file, 'x.xml')], 'Cannot write'],
       [['--config', file, '--replay', file, '--transcripts-out', file], 'would replace the input'],
@@ -262,7 +262,7 @@ describe('evenhand llm-eval', () => {
     expect(readFileSync(file, 'utf8')).to.equal(before);
   });
 
-  it('has help that teaches: dry run, live, resume, a gate without a key', async () => {
+  it('has help with examples of a dry run, a live run, resuming, and a gate without a key', async () => {
     const { code, stdout } = await run('--help');
     expect(code).to.equal(0);
     for (const text of ['--dry-run', '--live', '--resume', '--replay answers.ndjson', 'Exit codes: 0'])

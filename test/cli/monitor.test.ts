@@ -17,7 +17,7 @@ interface Decision {
   readonly approved: number;
 }
 
-/** One decision a minute; from `change` on women have half the chance. */
+/** Returns one decision per minute; from index `change`, women are approved half as often. */
 function decisions(count: number, change = Infinity): Decision[] {
   const random = createRandom(9);
   return Array.from({ length: count }, (_, row) => {
@@ -75,13 +75,13 @@ describe('evenhand monitor', () => {
     expect(stderr).to.include(`Wrote ${path.join(out, 'dashboard.html')}`);
   });
 
-  it('passes a stream without a breach, and says what that is worth', async () => {
+  it('passes a stream without a breach, and prints the probability of a false alarm', async () => {
     const { code, stdout } = await runCli(['monitor', '--csv', makeCsv('fair.csv', decisions(3000)), ...COLUMNS]);
     expect(code).to.equal(0);
-    expect(stdout).to.include('No alarm: over all looks together a false one has a probability of at most 0.05.');
+    expect(stdout).to.include('No alarm: over all checks together the probability of a false alarm is at most 0.05.');
   });
 
-  it('gives the same from a file as from its lines', async () => {
+  it('gives the same results for a file as for its lines', async () => {
     const rows = decisions(4000, 1500);
     const [file, lines] = await Promise.all([
       runCli(['monitor', '--csv', makeCsv('same.csv', rows), ...COLUMNS, '--json']),
@@ -95,7 +95,7 @@ describe('evenhand monitor', () => {
     expect(fromFile?.states).to.deep.equal({ sex: { demographic_parity_difference: 'breach' } });
   });
 
-  it('goes on from its state: two runs find what one finds', async () => {
+  it('resumes from its state: two runs find the same as one', async () => {
     const rows = decisions(4000, 1500);
     const state = path.join(folder(), 'state.json');
     const whole = await runCli(['monitor', ...COLUMNS, '--json'], { input: ndjson(rows) });
@@ -116,7 +116,7 @@ describe('evenhand monitor', () => {
       .and.to.match(/^[^\n]+\n$/);
   });
 
-  it('takes labels that come later', async () => {
+  it('accepts labels that arrive later', async () => {
     const rows = decisions(1500).map((row, index) => ({ ...row, case: index }));
     const labels = rows.map(({ case: id }) => ({ case: id, repaid: id % 2 }));
     const { code, stdout } = await runCli(
@@ -129,7 +129,7 @@ describe('evenhand monitor', () => {
     expect(stdout).to.match(/equalized_odds_difference +WITHIN/);
   });
 
-  it('passes over lines that it cannot count, and tells them', async () => {
+  it('skips lines that it cannot count, and reports them', async () => {
     const input = `${ndjson(decisions(300))}nonsense\n[1]\n\n{"approved":"maybe","sex":"male"}\n{"sex":"male"}\n`;
     const { code, stdout, stderr } = await runCli(['monitor', ...COLUMNS], { input });
     expect(code).to.equal(0);
@@ -138,12 +138,12 @@ describe('evenhand monitor', () => {
       'Line 301 was not counted: it is not valid JSON',
       'Line 302 was not counted: it is not a JSON object',
       '3 lines were not counted.',
-      'Not as it should be: events without a prediction, once.',
+      'Problem: events without a prediction, once.',
     ]);
     expect(stderr).to.include("Line 304 was not counted: The field 'approved' must be a number; it is 'maybe'.");
   });
 
-  it('exits with 2 and the offset of the byte for events that are not UTF-8', async () => {
+  it('exits with 2 and the offset of the byte if events are not UTF-8', async () => {
     const lines = ['{"approved": 1, "sex": "\u00e9"}', '{"approved": 0, "sex": "\u00e8"}', ''].join('\n');
     const input = Buffer.from(lines, 'latin1');
     const { code, stderr } = await runCli(['monitor', ...COLUMNS], { input });
@@ -151,7 +151,7 @@ describe('evenhand monitor', () => {
     expect(stderr).to.include(`The input is not UTF-8: byte 0xe9 at offset ${String(input.indexOf(0xe9))}.`);
   });
 
-  it('stopped by Ctrl-C writes what it has, and exits with 130', async () => {
+  it('writes its state on Ctrl-C, and exits with 130', async () => {
     const state = path.join(folder(), 'stopped.json');
     const child = spawn(process.execPath, [CLI, 'monitor', ...COLUMNS, '--state', state, '--look-every', '50'], {
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -160,14 +160,14 @@ describe('evenhand monitor', () => {
     const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
     child.stdin.on('error', () => undefined);
     child.stdin.write(ndjson(decisions(3000, 100)));
-    // It tells its first alarm while it follows.
+    // The first alarm is printed while the input is open.
     await new Promise((resolve) => child.stdout.once('data', resolve));
     child.kill('SIGINT');
     expect(await closed).to.equal(130);
     expect(JSON.parse(readFileSync(state, 'utf8'))).to.have.nested.property('tracker.events', 3000);
   });
 
-  it('exits with 1 while an alarm of an earlier run is open, and says since when', async () => {
+  it('exits with 1 while an alarm of an earlier run is open, and prints since when', async () => {
     const state = path.join(folder(), 'open.json');
     const rows = decisions(3000, 100);
     const args = ['monitor', ...COLUMNS, '--state', state, '--cooldown-minutes', '100000'];
@@ -180,17 +180,17 @@ describe('evenhand monitor', () => {
     expect(Object.keys(JSON.parse(empty.stdout) as object)).to.deep.equal(['alerts', 'watches', 'states', 'metrics', 'preview']);
   }); // prettier-ignore
 
-  it('says at the end what the next check of its state is about to find, and exits with 1', async () => {
+  it('prints a preview of the next check at the end, and exits with 1', async () => {
     const rows = decisions(4000, 0).map((row) => ({ ...row, approved: Number(row.sex === 'male') }));
     const csv = makeCsv('preview.csv', rows.slice(0, 399));
     const state = path.join(folder(), 'preview.json');
     const { code, stdout } = await runCli(['monitor', '--csv', csv, ...COLUMNS, '--look-every', '400', '--state', state]);
     expect(code).to.equal(1);
-    expect(stdout).to.include('1 alarm at the end of the input, which the next check of this state makes again:\n- ');
+    expect(stdout).to.include('1 alarm at the end of the input (a preview; the next check with this state raises it):\n- ');
     expect(stdout).not.to.include('No alarm');
   }); // prettier-ignore
 
-  it('tells live when an alarm was raised, and briefly that it is still open', async () => {
+  it('prints when an alarm was raised, and later a short line while it is open', async () => {
     const rows = decisions(3000, 100).map(({ sex, ...row }) => ({ ...row, 'se\nx': `${sex}\nx` }));
     const { stdout } = await runCli(['monitor', '--y-pred', 'approved', '--sensitive', 'se\nx'], {
       input: ndjson(rows),
@@ -206,15 +206,15 @@ describe('evenhand monitor', () => {
   });
 
   for (const [what, args, input, message] of [
-    ['a field that is not there', ['--y-pred', 'approvd', '--sensitive', 'sex'], ndjson(decisions(3)),
+    ['a field that does not exist', ['--y-pred', 'approvd', '--sensitive', 'sex'], ndjson(decisions(3)),
       "Line 1 has no field 'approvd', and no event was counted. Did you mean 'approved'?"],
-    ['a group that is not there', ['--y-pred', 'approved', '--sensitive', 'sexx'], ndjson(decisions(3)),
+    ['a group column that does not exist', ['--y-pred', 'approved', '--sensitive', 'sexx'], ndjson(decisions(3)),
       "Line 1 has no field 'sexx', and no event has a group. Did you mean 'sex'?"],
     ['CSV', COLUMNS, 'approved,sex\n1,f\n', 'use --csv'],
     ['text', COLUMNS, 'hello\n', 'Line 1 is not a JSON object'],
     ['events without a prediction', COLUMNS, '{"approved":null,"sex":"a"}\n', "No event has a value of 'approved'"],
   ] as const) {
-    it(`refuses a stream of ${what}, of which nothing can be counted`, async () => {
+    it(`rejects a stream with ${what}, of which nothing can be counted`, async () => {
       const { code, stdout, stderr } = await runCli(['monitor', ...args], { input });
       expect(code, stderr).to.equal(2);
       expect(stderr.trim().split('\n').at(-1)).to.include(message);
@@ -222,7 +222,7 @@ describe('evenhand monitor', () => {
     });
   } // prettier-ignore
 
-  it('refuses a file of which nothing can be counted, and a positive label that no row holds', async () => {
+  it('rejects a file of which nothing can be counted, and a positive label that no row has', async () => {
     const file = path.join(folder(), 'void.csv');
     writeFileSync(file, 'approved,sex\n,f\n,m\n');
     const noPrediction = await runCli(['monitor', '--csv', file, ...COLUMNS]);
@@ -238,7 +238,7 @@ describe('evenhand monitor', () => {
     expect(label.stderr).to.include("holds the positive label 'Yes'").and.to.include("are 'no', 'yes'");
   });
 
-  it('warns of a positive label that no line held', async () => {
+  it('warns about a positive label that no line has', async () => {
     const { code, stderr } = await runCli(['monitor', ...COLUMNS, '--positive-label', 'Yes'], {
       input: '{"approved":"yes","sex":"f"}\n',
     });
@@ -246,7 +246,7 @@ describe('evenhand monitor', () => {
     expect(stderr).to.include("No event has the positive label 'Yes' in 'approved'.");
   });
 
-  it('takes nothing for an empty stream, and writes no state of it', async () => {
+  it('treats no input as an empty stream, and writes no state for it', async () => {
     const state = path.join(folder(), 'empty.json');
     const { code, stdout } = await runCli(['monitor', ...COLUMNS, '--state', state], { input: '' });
     expect(code).to.equal(0);
@@ -254,7 +254,7 @@ describe('evenhand monitor', () => {
     expect(existsSync(state)).to.equal(false);
   });
 
-  it('goes on from its state whatever the first line is', async () => {
+  it('resumes from its state for any first line', async () => {
     const state = path.join(folder(), 'firsts.json');
     const args = ['monitor', ...COLUMNS, '--id', 'case', '--y-true', 'repaid', '--state', state];
     const rows = decisions(200).map((row, index) => ({ ...row, case: index }));
@@ -273,7 +273,7 @@ describe('evenhand monitor', () => {
     expect(saved.tracker.options.columns).to.have.property('timestamp', 'timestamp');
   }); // prettier-ignore
 
-  it('refuses a state of another alpha, limit or detector, and takes one of another cooldown', async () => {
+  it('rejects a state with another alpha, limit or detector, and accepts one with another cooldown', async () => {
     const state = path.join(folder(), 'policy.json');
     const run = (...more: readonly string[]): ReturnType<typeof runCli> =>
       runCli(['monitor', ...COLUMNS, '--state', state, ...more], { input: ndjson(decisions(50)) });
@@ -286,7 +286,7 @@ describe('evenhand monitor', () => {
     expect((await run('--cooldown-minutes', '5', '--persistence', '2')).code).to.equal(0);
   }); // prettier-ignore
 
-  it('writes when a refresh is due while nothing comes, and ends at once on an error', async () => {
+  it('writes at each refresh even without input, and ends at once on an error', async () => {
     const state = path.join(folder(), 'idle.json');
     const child = spawn(
       process.execPath,
@@ -295,7 +295,7 @@ describe('evenhand monitor', () => {
     );
     const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
     child.stdin.write(ndjson(decisions(3000, 100)));
-    // The alarm is told at the first refresh, long before the next look by number.
+    // The alarm is printed at the first refresh, long before the next check by number of events.
     await new Promise((resolve) => child.stdout.once('data', resolve));
     while (!existsSync(state)) await new Promise((resolve) => setTimeout(resolve, 20));
     child.stdin.end();
@@ -305,7 +305,7 @@ describe('evenhand monitor', () => {
     expect(code).to.equal(2);
   });
 
-  it('outlives an output that cannot be written, tells the result, and then fails', async () => {
+  it('continues if an output cannot be written, prints the result, and then fails', async () => {
     const out = path.join(folder(), 'blocked');
     const child = spawn(
       process.execPath,
@@ -319,10 +319,10 @@ describe('evenhand monitor', () => {
     const warned = new Promise<void>((resolve) => {
       child.stderr.on('data', (data: Buffer) => {
         stderr += data.toString();
-        if (stderr.includes('goes on')) resolve();
+        if (stderr.includes('Monitoring continues')) resolve();
       });
     });
-    // Its place is taken once it has been checked: the first line is told when the input is open.
+    // The path is blocked after it was checked: the first line is printed when the input is open.
     const ready = new Promise((resolve) => child.stdout.once('data', resolve));
     child.stdin.write(ndjson(decisions(3000, 100)));
     await ready;
@@ -333,12 +333,12 @@ describe('evenhand monitor', () => {
     child.stdin.end();
     expect(await closed).to.equal(2);
     expect(stdout).to.include('3,000 events');
-    expect(stderr.split('goes on').length - 1, stderr).to.equal(1);
+    expect(stderr.split('Monitoring continues').length - 1, stderr).to.equal(1);
     expect(stderr).to.match(/error: Cannot write/);
     expect(stderr).not.to.include(`Wrote ${out}`);
   });
 
-  it('does not call written what could not be written', async function () {
+  it('does not report outputs as written if they could not be written', async function () {
     if (!existsSync('/dev/full')) this.skip();
     const [records, alerts] = ['full.csv', 'full.ndjson'].map((name) => path.join(folder(), name)) as [string, string];
     for (const link of [records, alerts]) symlinkSync('/dev/full', link);
@@ -351,7 +351,7 @@ describe('evenhand monitor', () => {
     expect(stderr).not.to.include('Wrote');
   });
 
-  it('says what a table cannot: how many events, what is unknown and why', async () => {
+  it('prints the number of events, and which metrics are inconclusive and why', async () => {
     const rows = decisions(2).reverse();
     const { stdout, stderr } = await runCli(['monitor', ...COLUMNS], { input: ndjson(rows) });
     expect(stdout)
@@ -362,27 +362,32 @@ describe('evenhand monitor', () => {
     expect((await runCli(['monitor', ...COLUMNS], { input: ndjson(decisions(1)) })).stdout).to.match(/^1 event,/);
   });
 
-  it('asks of a column with too many groups whether it is an id', async () => {
+  it('asks whether a column with too many groups is an id', async () => {
     const rows = Array.from({ length: 10_002 }, (_, row) => ({ approved: row % 2, sex: `p${String(row)}` }));
     const { stderr } = await runCli(['monitor', ...COLUMNS, '--look-every', '1000000'], { input: ndjson(rows) });
-    expect(stderr).to.include("more than 10,000 groups in 'sex', 2 times; is it an id?");
+    expect(stderr).to.include("more than 10,000 groups in 'sex', 2 times. Is it an id?");
   });
 
   for (const [what, args, input, message] of [
     ['no sensitive column', ['--y-pred', 'approved'], '', 'Missing: --sensitive'],
-    ['a file that is not there', ['--csv', 'nowhere.csv', ...COLUMNS], '', 'nowhere.csv'],
+    ['a file that does not exist', ['--csv', 'nowhere.csv', ...COLUMNS], '', 'nowhere.csv'],
     ['a limit below 0', [...COLUMNS, '--limit', '-1'], '', '--limit'],
     ['an alpha of 1', [...COLUMNS, '--alpha', '1'], '', '--alpha'],
-    ['a metric that nobody knows', [...COLUMNS, '--metric', 'parity'], '', "no metric named 'parity'"],
+    ['an unknown metric', [...COLUMNS, '--metric', 'parity'], '', "no metric named 'parity'"],
     [
       'a metric that needs labels',
       [...COLUMNS, '--metric', 'equalized_odds_difference'],
       '',
       'Name --y-true, or --id for labels',
     ],
-    ['a column of two meanings', ['--y-pred', 'sex', '--sensitive', 'sex'], '', 'named as --y-pred and as --sensitive'],
     [
-      'a window of too many events',
+      'a column used for two purposes',
+      ['--y-pred', 'sex', '--sensitive', 'sex'],
+      '',
+      'named as --y-pred and as --sensitive',
+    ],
+    [
+      'a window that is too large',
       [...COLUMNS, '--window-size', '100000001'],
       '',
       '--window-size must be at most 100000000',
@@ -400,13 +405,13 @@ describe('evenhand monitor', () => {
       '--limit: demographic_parity_difference is at most 1, so that 5 always passes. For 5 percent write 0.05.',
     ],
     [
-      'alerts that are no lines of JSON',
+      'alerts in a format other than JSON lines',
       [...COLUMNS, '--alerts', 'alerts.csv'],
       '',
       '--alerts: the name must end in .ndjson or .jsonl',
     ],
     [
-      'records of no form',
+      'records in an unknown format',
       [...COLUMNS, '--records', 'records.txt'],
       '',
       '--records: the name must end in .csv, .ndjson or .jsonl',
@@ -427,11 +432,11 @@ describe('evenhand monitor', () => {
     ['a webhook that is no address', [...COLUMNS, '--webhook', 'ftp://x'], '', 'http'],
     ['a state that is none', [...COLUMNS, '--state', 'package.json'], '', 'does not hold the state'],
   ] as const) {
-    it(`refuses ${what} in one line`, async () => {
+    it(`rejects ${what} on one line`, async () => {
       for (const name of ['folder.json', 'folder.csv']) mkdirSync(path.join(folder(), name), { recursive: true });
       const { code, stdout, stderr } = await runCli(['monitor', ...args], {
         input,
-        cwd: what === 'a state that is none' ? path.resolve(import.meta.dirname, '../..') : folder(),
+        cwd: what === 'a file that is not a state' ? path.resolve(import.meta.dirname, '../..') : folder(),
       });
       expect(code, stderr).to.equal(2);
       expect(stderr)

@@ -2,18 +2,18 @@ import { expect } from 'chai';
 
 import { asOneLine, jsonText, textTable, withoutControls } from '../../src/cli/output.ts';
 
-describe('text of data on a terminal', () => {
+describe('text from data on a terminal', () => {
   const steering: readonly (readonly [title: string, text: string, shown: string])[] = [
     ['escapes', 'a\u001b[2Jb', 'a\ufffd[2Jb'],
-    ['controls beyond ASCII', 'a\u009bb', 'a\ufffdb'],
+    ['control characters beyond ASCII', 'a\u009bb', 'a\ufffdb'],
     ['a return to the start of the line', 'a\rb', 'a\ufffdb'],
     ...['\u200e', '\u200f', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2066', '\u2067', '\u2068', '\u2069'].map(
       (control) => [`U+${control.codePointAt(0)?.toString(16) ?? ''}`, `a${control}b`, 'a\ufffdb'] as const,
     ),
-    ['what steers nothing', 'é ä 中\tא ש ع\n\u200d\u2010\u2065\u206a', 'é ä 中\tא ש ع\n\u200d\u2010\u2065\u206a'],
+    ['characters without control function', 'é ä 中\tא ש ع\n\u200d\u2010\u2065\u206a', 'é ä 中\tא ש ع\n\u200d\u2010\u2065\u206a'],
   ]; // prettier-ignore
   for (const [title, text, shown] of steering) {
-    it(`is without what would steer it: ${title}`, () => {
+    it(`has no characters that control the terminal: ${title}`, () => {
       expect(withoutControls(text)).to.equal(shown);
     });
   }
@@ -24,7 +24,7 @@ describe('text of data on a terminal', () => {
     });
   }
 
-  it('is the same data as JSON, without what would steer the terminal', () => {
+  it('is the same data as JSON, without characters that control the terminal', () => {
     const data = { 'a\u202e': ['\u200fא', '\u009b2J', '\u007f', 'two\nlines'], n: 1 };
     const text = jsonText(data);
     expect(JSON.parse(text)).to.deep.equal(data);
@@ -32,7 +32,7 @@ describe('text of data on a terminal', () => {
     expect(jsonText({ a: 1 })).to.equal('{\n  "a": 1\n}\n');
   });
 
-  it('keeps the rows and widths of a table, in its header and its cells', () => {
+  it('does not break the rows of a table, in its header and its cells', () => {
     expect(textTable(['a\nb', 'n'], [['x\r\ny', '1'], ['w', '22']]).split('\n')).to.deep.equal(['a⏎b   n', '───  ──', 'x⏎y   1', 'w    22']); // prettier-ignore
   });
 });

@@ -45,14 +45,14 @@ describe('evenhand pipeline', () => {
     expect(readFileSync(inFolder('d.md'), 'utf8')).to.match(/gender/);
   });
 
-  it('writes Parquet by the extension, with the same rows', async () => {
+  it('writes Parquet if the extension says so, with the same rows', async () => {
     await run('--out-csv', 'out.csv', '--no-detectors');
     await run('--out-csv', 'out.parquet', '--no-detectors');
     const [csv, parquet] = [await loadData(inFolder('out.csv')), await loadData(inFolder('out.parquet'))];
     expect(parquet.toColumns()).to.deep.equal(csv.toColumns());
   });
 
-  it('applies to other rows a pipeline that was saved', async () => {
+  it('applies a saved pipeline to other rows', async () => {
     await run('--out-csv', 'all.csv', '--save-pipeline', 'fitted.json', '--no-detectors');
     const [header, ...lines] = readFileSync(inFolder('wages.csv'), 'utf8').trim().split('\n');
     writeFileSync(inFolder('some.csv'), [header, ...lines.slice(0, 20)].join('\n'));
@@ -67,7 +67,7 @@ describe('evenhand pipeline', () => {
     expect([...some.numeric('sample_weight').values]).to.deep.equal([...first.numeric('sample_weight').values]);
   });
 
-  it('prints with --json what the service answers: the report, the steps and the rows', async () => {
+  it('prints the same JSON as the service with --json: the report, the steps and the rows', async () => {
     const { code, stdout } = await run('--json', '--quiet');
     expect(code).to.equal(0);
     const body = JSON.parse(stdout) as Record<string, unknown>;
@@ -76,7 +76,7 @@ describe('evenhand pipeline', () => {
     expect(body['detector_report']).to.have.keys('meta', 'body');
   });
 
-  it('writes the report where the configuration says, and not without detectors', async () => {
+  it('writes the report to the path in the configuration, and not without detectors', async () => {
     writeFileSync(inFolder('reporting.yml'), `${CONFIG}report_out: found.md\n`);
     const args = ['pipeline', '--config', 'reporting.yml', '--csv', 'wages.csv'];
     await runCli([...args, '--no-detectors'], { cwd: folder() });
@@ -86,7 +86,7 @@ describe('evenhand pipeline', () => {
     expect(readFileSync(inFolder('found.md'), 'utf8')).to.match(/gender/);
   });
 
-  it('refuses what cannot be, in one line, and writes nothing', async () => {
+  it('rejects invalid options and data on one line, and writes nothing', async () => {
     writeFileSync(inFolder('bad.yml'), CONFIG.replace('[education, experience]', '[educatoin]'));
     const cases: readonly [args: readonly string[], code: number, message: RegExp][] = [
       [['--config', 'config.yml', '--csv', 'wages.csv', '--out-csv', 'out.xlsx'], 2, /\.parquet/],
@@ -114,14 +114,14 @@ describe('evenhand pipeline', () => {
 
   const overwrites: readonly (readonly [title: string, args: readonly string[], input: string])[] = [
     ['the rows', ['--out-csv', 'wages.csv'], 'wages.csv'],
-    ['the rows by another name of the path', ['--out-csv', './missing/../wages.csv'], 'wages.csv'],
+    ['the rows by another spelling of the path', ['--out-csv', './missing/../wages.csv'], 'wages.csv'],
     ['the rows through a link', ['--out-csv', 'link.csv'], 'wages.csv'],
     ['the configuration', ['--report-md', 'config.yml'], 'config.yml'],
-    ['a pipeline that is applied', ['--apply-pipeline', 'kept.json', '--detector-json', 'kept.json'], 'kept.json'],
+    ['the pipeline that is applied', ['--apply-pipeline', 'kept.json', '--detector-json', 'kept.json'], 'kept.json'],
     ['the configuration, by its own report_out', ['--config', 'itself.md'], 'itself.md'],
   ];
   for (const [title, args, input] of overwrites) {
-    it(`does not write over ${title}`, async () => {
+    it(`does not overwrite ${title}`, async () => {
       await run('--save-pipeline', 'kept.json', '--no-detectors');
       writeFileSync(inFolder('itself.md'), `${CONFIG}report_out: itself.md\n`);
       if (!existsSync(inFolder('link.csv'))) symlinkSync('wages.csv', inFolder('link.csv'));
@@ -134,23 +134,23 @@ describe('evenhand pipeline', () => {
     });
   }
 
-  it('does not write over a configuration that it found by itself', async () => {
+  it('does not overwrite a configuration that it found by itself', async () => {
     const { code, stderr } = await runCli(['pipeline', '--csv', 'wages.csv', '--report-md', 'config.yml'], {
       cwd: folder(),
       env: { EVENHAND_CONFIG_PATH: 'config.yml' },
     });
-    expect([code, stderr]).to.deep.equal([2, "error: The output 'config.yml' would replace the input 'config.yml'. Name another place for the output.\n"]); // prettier-ignore
+    expect([code, stderr]).to.deep.equal([2, "error: The output 'config.yml' would replace the input 'config.yml'. Choose another path for the output.\n"]); // prettier-ignore
   });
 
-  it('gives two outputs no place in common, also through a link', async () => {
+  it('rejects two outputs with the same path, also through a link', async () => {
     symlinkSync('d.json', inFolder('linked.json'));
     writeFileSync(inFolder('d.json'), '');
     const { code, stderr } = await run('--detector-json', 'd.json', '--save-pipeline', 'linked.json');
     expect(code).to.equal(2);
-    expect(stderr).to.match(/'d\.json' and 'linked\.json' are in each other's place/);
+    expect(stderr).to.match(/'d\.json' and 'linked\.json' overlap/);
   });
 
-  it('writes TSV by the extension, and CSV where a name has none', async () => {
+  it('writes TSV if the extension says so, and CSV if there is no extension', async () => {
     for (const name of ['out.csv', 'out.tsv', 'out']) await run('--out-csv', name, '--no-detectors');
     const rows = async (name: string): Promise<unknown> => (await loadData(inFolder(name))).toColumns();
     expect(await rows('out.tsv')).to.deep.equal(await rows('out.csv'));
@@ -169,7 +169,7 @@ describe('evenhand pipeline', () => {
     [ROWS, WITHOUT, [], /^Detectors: no finding\.\n\n80 rows, no step to transform them\.$/],
   ];
   for (const [csv, config, args, start] of sentences) {
-    it(`says in words that fit: ${start.source}`, async () => {
+    it(`uses the right singular and plural: ${start.source}`, async () => {
       writeFileSync(inFolder('few.csv'), csv);
       writeFileSync(inFolder('few.yml'), config);
       const { code, stdout, stderr } = await runCli(
@@ -181,7 +181,7 @@ describe('evenhand pipeline', () => {
     });
   }
 
-  it('shows names that would break or turn a line on one line, and in place', async () => {
+  it('shows names with line breaks or direction marks on one line', async () => {
     const rows = Array.from({ length: 80 }, (_, row) => (row % 2 === 0 ? '"f\u2066",0' : '"m\nx",9'));
     writeFileSync(inFolder('odd.csv'), `sex,"pr\no\u202exy"\n${rows.join('\n')}\n`);
     writeFileSync(inFolder('odd.yml'), 'sensitive: [sex]\npipeline: [{ name: drop, transformer: ProxyDropper }]\n');
@@ -195,7 +195,7 @@ describe('evenhand pipeline', () => {
     expect(stdout).not.to.match(/^(o\ufffdxy|x)/m);
   });
 
-  it('prints what it wrote after the result', () => {
+  it('prints the paths that it wrote after the result', () => {
     const log = openSync(inFolder('both.txt'), 'w');
     const args = ['pipeline', '--config', 'config.yml', '--csv', 'wages.csv', '--out-csv', 'o.csv', '--no-detectors'];
     const env = { ...process.env, EVENHAND_LOG_LEVEL: 'warn' };
@@ -204,7 +204,7 @@ describe('evenhand pipeline', () => {
     expect(readFileSync(inFolder('both.txt'), 'utf8')).to.match(/^534 rows transformed\.\n[^]*\nWrote o\.csv\n$/);
   });
 
-  it('--help tells the exit codes', async () => {
-    expect((await runCli(['pipeline', '--help'])).stdout).to.match(/Exit code 0.*2.*3 where a step fails/s);
+  it('lists the exit codes with --help', async () => {
+    expect((await runCli(['pipeline', '--help'])).stdout).to.match(/Exit codes: 0.*2.*3 a step failed/s);
   });
 });

@@ -37,7 +37,7 @@ describe('evenhand predict', () => {
     ["one network of a sweep, by the sweep's folder and eta", ['--model', 'sweep', '--eta', '0.5'], 'sweep/eta-0.5'],
   ];
   for (const [title, args, place] of models) {
-    it(`adds to every row what ${title} says, as plain TensorFlow.js says it`, async () => {
+    it(`adds the score of ${title} to every row, equal to plain TensorFlow.js`, async () => {
       const out = at('decisions.csv');
       const { code, stdout, stderr } = await runCli(['predict', ...args, '--csv', 'wages.csv', '--out-csv', out], { cwd: folder() }); // prettier-ignore
       expect([code, stderr]).to.deep.equal([0, `Wrote ${out}\n`]);
@@ -56,14 +56,14 @@ describe('evenhand predict', () => {
     });
   }
 
-  it('leaves the rows as they were, to the byte', async () => {
+  it('keeps the rows unchanged, byte for byte', async () => {
     await run('predict', '--model', at('lagrangian'), '--csv', at('wages.csv'), '--out-csv', at('same.csv'));
     const withoutLast = (line: string): string => line.split(',').slice(0, -2).join(',');
     const lines = (name: string): string[] => readFileSync(at(name), 'utf8').trimEnd().split('\n');
     expect(lines('same.csv').map(withoutLast)).to.deep.equal(lines('wages.csv'));
   });
 
-  it("decides by --threshold; a randomised model's draw follows --seed and --randomization", async () => {
+  it('applies --threshold, and --seed and --randomization to the draw of a randomised model', async () => {
     const predict = async (model: string, ...args: string[]): Promise<Float64Array> => {
       await run('predict', '--model', at(model), '--csv', at('wages.csv'), '--out-csv', at('drawn.csv'), ...args);
       return (await loadData(at('drawn.csv'))).numeric('prediction').values;
@@ -79,7 +79,7 @@ describe('evenhand predict', () => {
     byRow.forEach((decision, row) => expect(decision).to.equal(byRow[inputs.indexOf(inputs[row] ?? '')]));
   });
 
-  it('--json tells what was written', async () => {
+  it('describes the output with --json', async () => {
     const args = ['--csv', at('wages.csv'), '--out-csv', at('json.csv'), '--json', '--quiet'];
     const body = JSON.parse(await run('predict', '--model', at('reductions'), ...args)) as Record<string, unknown>;
     expect(body).to.include({ n: 534, method: 'reductions', score_column: 'score', prediction_column: 'prediction' });
@@ -87,7 +87,7 @@ describe('evenhand predict', () => {
     expect(body['n_positive']).to.equal(found.numeric('prediction').values.reduce((sum, one) => sum + one, 0));
   });
 
-  it('--help shows the options and examples', async () => {
+  it('shows the options and examples with --help', async () => {
     const stdout = await run('predict', '--help');
     for (const option of ['--model', '--csv', '--out-csv', '--threshold', '--seed', '--json', '--quiet', '--verbose']) expect(stdout).to.include(option); // prettier-ignore
     expect(stdout).to.include('Examples:');
@@ -109,7 +109,7 @@ describe('evenhand predict', () => {
     ['an unknown randomisation', () => ['--model', at('reductions'), '--csv', at('wages.csv'), '--randomization', 'coin'], /--randomization must be one of draw, row; got 'coin'/], // prettier-ignore
   ];
   for (const [title, args, pattern] of refusals) {
-    it(`${title}: one line, exit code 2, nothing written`, async () => {
+    it(`rejects ${title} on one line with exit code 2, and writes nothing`, async () => {
       const { code, stdout, stderr } = await runCli(['predict', ...args(), '--out-csv', at('new.csv')]);
       expect(stderr).to.match(pattern);
       expect(stderr.trimEnd().split('\n'), stderr).to.have.length(1);
@@ -119,14 +119,14 @@ describe('evenhand predict', () => {
     });
   }
 
-  it('an output under a file is known before the work', async () => {
+  it('rejects an output path inside a file before the work starts', async () => {
     const args = ['--model', at('nowhere'), '--csv', at('wages.csv'), '--out-csv', path.join(at('wages.csv'), 'x.csv')];
     const { code, stderr } = await runCli(['predict', ...args]);
     expect(code).to.equal(2);
     expect(stderr).to.match(/a part of the path is a file/);
   });
 
-  it('writes in the form that the extension names, and CSV where there is none', async () => {
+  it('writes the format of the extension, and CSV if there is none', async () => {
     const rows = async (name: string): Promise<unknown> => {
       await run('predict', '--model', at('reductions'), '--csv', at('wages.csv'), '--out-csv', at(name));
       return (await loadData(at(name))).toColumns();
@@ -138,7 +138,7 @@ describe('evenhand predict', () => {
     expect(readFileSync(at('form'), 'utf8')).to.equal(readFileSync(at('form.csv'), 'utf8'));
   });
 
-  it('writes CSV into a pipe', () => {
+  it('writes CSV to a pipe', () => {
     const args = ['--model', at('reductions'), '--csv', at('wages.csv'), '--out-csv', '/dev/stdout', '--json'];
     const command = [process.execPath, path.join(projectRoot, 'dist/cli/main.js'), 'predict', ...args, '--quiet'];
     const env = { ...process.env, EVENHAND_TF_BACKEND: 'wasm' };
@@ -162,7 +162,7 @@ describe('evenhand predict', () => {
   });
 
   for (const name of ['out.json', 'out.csv.gz', 'out.xlsx', 'out.']) {
-    it(`refuses to write ${name}, before the work`, async () => {
+    it(`rejects the output ${name} before the work starts`, async () => {
       const args = ['--model', at('nowhere'), '--csv', at('wages.csv'), '--out-csv', at(name)];
       const { code, stderr } = await runCli(['predict', ...args]);
       expect(stderr).to.match(
@@ -178,12 +178,12 @@ describe('evenhand predict', () => {
     ['a link to it', 'wages.csv', 'output-link.csv'],
     ['what it is a link to', 'output-link.csv', 'wages.csv'],
   ] as const) {
-    it(`does not write over the rows that it reads: ${title}`, async () => {
+    it(`does not overwrite its input: ${title}`, async () => {
       if (!existsSync(at('output-link.csv'))) symlinkSync('wages.csv', at('output-link.csv'));
       const before = readFileSync(at('wages.csv'), 'utf8');
       const args = ['--model', 'reductions', '--csv', csv, '--out-csv', out];
       const { code, stdout, stderr } = await runCli(['predict', ...args], { cwd: folder() });
-      expect(stderr).to.equal(`error: The output '${out}' would replace the input '${csv}'. Name another place for the output.\n`); // prettier-ignore
+      expect(stderr).to.equal(`error: The output '${out}' would replace the input '${csv}'. Choose another path for the output.\n`); // prettier-ignore
       expect([code, stdout]).to.deep.equal([2, '']);
       expect(readFileSync(at('wages.csv'), 'utf8')).to.equal(before);
     });

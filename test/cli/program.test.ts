@@ -25,7 +25,7 @@ describe('evenhand', () => {
     'version',
   ];
 
-  it('--help names every command and how to start', async () => {
+  it('lists every command and first steps with --help', async () => {
     const { code, stdout } = await runCli(['--help']);
     for (const command of commands) expect(stdout).to.match(new RegExp(`^ {2}${command}\\b`, 'm'));
     expect(stdout).to.include('Start here:');
@@ -33,19 +33,19 @@ describe('evenhand', () => {
   });
 
   for (const command of commands) {
-    it(`${command} --help exits 0 and names the options that every command has`, async () => {
+    it(`exits with 0 for ${command} --help and lists the common options`, async () => {
       const { code, stdout } = await runCli([command, '--help']);
       for (const option of ['--json', '--quiet', '--verbose']) expect(stdout).to.include(option);
       expect(code).to.equal(0);
     });
   }
 
-  it('version and --version print the version', async () => {
+  it('prints the version with version and --version', async () => {
     for (const args of [['version'], ['--version']]) expect((await runCli(args)).stdout).to.equal('0.9.0\n');
     expect(JSON.parse((await runCli(['version', '--json'])).stdout)).to.include({ version: '0.9.0' });
   });
 
-  it('doctor --json tells the version, the choice and every backend', async () => {
+  it('prints the version, the chosen backend and every backend with doctor --json', async () => {
     const { code, stdout } = await runCli(['doctor', '--json']);
     const report = JSON.parse(stdout) as { backends: { name: string }[]; chosen: string; matmul_ms: number };
     expect(report).to.include.all.keys('version', 'node', 'chosen', 'backends', 'adapter', 'matmul_ms');
@@ -54,13 +54,13 @@ describe('evenhand', () => {
     expect(code).to.equal(0);
   });
 
-  it('sample-data writes the file it names', async () => {
+  it('writes the named file with sample-data', async () => {
     const { code } = await runCli(['sample-data', 'berkeley', '--out', 'b.csv'], { cwd: folder() });
     expect(code).to.equal(0);
     expect(existsSync(path.join(folder(), 'b.csv'))).to.equal(true);
   });
 
-  it('info logs are off where stdout is no terminal, on where the environment asks', async () => {
+  it('logs no info messages if stdout is not a terminal, unless the environment asks for them', async () => {
     const rows = Array.from({ length: 400 }, (_, row) => `${row % 2},${row % 7},${Number(row % 7 > 3)}`);
     writeFileSync(path.join(folder(), 't.csv'), ['s,x,y', ...rows].join('\n'));
     const args = ['train-regularized', '--csv', 't.csv', '--etas', '0', '--epochs', '1'];
@@ -75,7 +75,7 @@ describe('evenhand', () => {
       .that.match(/^tensor backend /);
   });
 
-  it('an interrupt exits 130 and leaves nothing', async () => {
+  it('exits with 130 on an interrupt and leaves no files', async () => {
     const rows = Array.from({ length: 20_000 }, (_, row) => `${row % 2},${row % 7},${Number(row % 7 > 3)}`);
     writeFileSync(path.join(folder(), 'long.csv'), ['s,x,y', ...rows].join('\n'));
     const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');

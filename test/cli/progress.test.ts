@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { describeInterrupt, finishBar, progressBar } from '../../src/cli/progress-bar.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
-/** A stream that keeps what is written, and a clock that is set by hand. */
+/** Returns a stream that records its text, and a clock that the test sets. */
 function output(isTTY: boolean) {
   const state = { text: '', millis: 0 };
   const stream = { isTTY, write: (text: string) => (state.text += text) };
@@ -18,7 +18,7 @@ function output(isTTY: boolean) {
 const event = (done: number, total = 20) => ({ stage: 'training', done, total });
 
 describe('progress', () => {
-  it('is a line at most every 10 seconds where there is no terminal, and none at the end', () => {
+  it('is at most one line every 10 seconds without a terminal, and none at the end', () => {
     const { state, output: to } = output(false);
     const show = progressBar({}, to);
     for (const [millis, done] of [
@@ -36,7 +36,7 @@ describe('progress', () => {
     expect(state.text).to.equal('training: 6 of 20 (30%), 10 s\ntraining: 15 of 20 (75%), 31 s\n');
   });
 
-  it('is a bar on a terminal, which ends its line when it is interrupted', () => {
+  it('is a bar on a terminal, whose line ends on an interrupt', () => {
     const { state, output: to } = output(true);
     const show = progressBar({}, to);
     show(event(10));
@@ -49,7 +49,7 @@ describe('progress', () => {
     expect(state.text).to.equal(before);
   });
 
-  it('shows nothing under --quiet, and still knows where it was', () => {
+  it('shows nothing with --quiet, but an interrupt still reports where it stopped', () => {
     for (const isTTY of [true, false]) {
       const { state, output: to } = output(isTTY);
       state.millis = 60_000;
@@ -61,7 +61,7 @@ describe('progress', () => {
     }
   });
 
-  it('names the outputs that are complete', () => {
+  it('lists the complete outputs on an interrupt', () => {
     expect(describeInterrupt(['out/a.json', 'model'])).to.equal('Interrupted. Complete and kept: out/a.json, model.');
   });
 });
@@ -70,7 +70,7 @@ describe('evenhand on Ctrl-C', () => {
   const folder = useTemporaryFolder();
   const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
 
-  it('says where a training stopped and that nothing was written, and exits 130', async function () {
+  it('prints where a training stopped and that nothing was written, and exits with 130', async function () {
     this.timeout(120_000);
     const csv = path.join(folder(), 'wages.csv');
     await runCli(['sample-data', 'cps-wages', '--out', csv]);

@@ -10,7 +10,7 @@ import { runCli } from '../helpers/run-cli.ts';
 
 const FOLDER = path.resolve(import.meta.dirname, '../../src/cli/commands');
 
-/** Makes every command of the command line, fresh: each file of commands exports a function that makes one. */
+/** Returns functions that each create a new instance of a command; each file of commands exports one. */
 async function commandMakers(): Promise<(() => Command)[]> {
   const makers: (() => Command)[] = [];
   for (const file of readdirSync(FOLDER)) {
@@ -24,7 +24,7 @@ async function commandMakers(): Promise<(() => Command)[]> {
   return makers;
 }
 
-/** A value that every parser of this option takes. */
+/** Values of which every parser accepts at least one. */
 const VALUES = ['1', 'a', '0.5', '12'];
 
 function parse(command: Command, args: readonly string[]): CommanderError | undefined {
@@ -44,7 +44,7 @@ function argumentsFor(option: Option, value: string | undefined): string[] {
 }
 
 describe('an option that is repeated', () => {
-  it('is refused by every command for every option that does not collect its values', async () => {
+  it('is rejected by every command, except for options that collect their values', async () => {
     let walked = 0;
     for (const make of await commandMakers()) {
       for (const place of make().options.keys()) {
@@ -68,13 +68,13 @@ describe('an option that is repeated', () => {
           .to.include(`option '${option.long ?? ''}' was given twice`)
           .and.to.include('Give it once');
         if (value !== undefined) expect(error?.message, name).to.include(`'${value}' and '${value}'`);
-        if (insteadOfRepeating(option) !== undefined) expect(error?.message, name).to.include('comma list');
+        if (insteadOfRepeating(option) !== undefined) expect(error?.message, name).to.include('comma-separated list');
       }
     }
     expect(walked).to.be.greaterThan(150);
   });
 
-  it('is refused in both forms of a switch, since one of them would be dropped', async () => {
+  it('is rejected in both forms of a switch, since one of them would be ignored', async () => {
     const makers = await commandMakers();
     const command = makers.map((make) => make()).find((one) => one.name() === 'llm-eval') as Command;
     expect(parse(command, ['--with-ci', '--no-with-ci'])?.message).to.include(
@@ -82,7 +82,7 @@ describe('an option that is repeated', () => {
     );
   });
 
-  it('ends with exit code 2 on the command line, also below a command', async () => {
+  it('ends with exit code 2, also for a subcommand', async () => {
     const twice = await runCli(['validate', '--threshold', '0.1', '--threshold', '0.2']);
     expect(twice.code).to.equal(2);
     expect(twice.stderr).to.equal(

@@ -47,19 +47,19 @@ describe('evenhand run-pipeline', () => {
     expect(stdout).to.match(/^Change of unfairness: -\d+\.\d% \(negative: less unfairness\)\.$/m);
   });
 
-  it('exits 1 where the final value is above the threshold that is given, whatever the file says', async () => {
+  it('exits with 1 if the final value is above --threshold, which overrides the file', async () => {
     const { code, stdout } = await run('--threshold', '0.0001');
     expect(code).to.equal(1);
     expect(stdout).to.match(/^FAIL: demographic_parity_difference 0\.\d{4} > 0\.0001/m);
   });
 
-  it('prints with --json what the results file has', async () => {
+  it('prints the content of the results file with --json', async () => {
     const { code, stdout, stderr } = await run('--json', '--quiet', '--output-dir', 'out');
     expect([code, stderr]).to.deep.equal([0, '']);
     expect(JSON.parse(stdout)).to.deep.equal(JSON.parse(readFileSync(inFolder('out/workflow_results.json'), 'utf8')));
   });
 
-  it('saves a model that predict applies to rows as they are', async () => {
+  it('saves a model that predict applies to the original rows', async () => {
     await run('--quiet', '--output-dir', 'out');
     const { code, stdout } = await runCli(
       ['predict', '--model', 'out/model', '--csv', 'wages.csv', '--out-csv', 'decisions.csv'],
@@ -69,7 +69,7 @@ describe('evenhand run-pipeline', () => {
     expect(stdout).to.match(/534 rows scored/);
   });
 
-  it('takes the options of the workflow, and refuses what is out of range', async () => {
+  it('accepts the options of the workflow, and rejects values out of range', async () => {
     const { stdout } = await run('--json', '--random-state', '7', '--train-size', '0.5', '--min-group-size', '5');
     expect(JSON.parse(stdout)).to.include({ seed: 7 });
     for (const args of [
@@ -87,13 +87,13 @@ describe('evenhand run-pipeline', () => {
     }
   });
 
-  it('says once that tracking failed, and still ends with the verdict', async () => {
+  it('reports once that tracking failed, and still prints the verdict', async () => {
     const settings: readonly Record<string, string>[] = [
       {},
       { EVENHAND_LOG_LEVEL: 'error' },
       { EVENHAND_LOG_FILE: inFolder('run.log') },
     ];
-    // At the same time, since each waits before it tries again.
+    // In parallel, since each waits before it retries.
     const runs = settings.map((setting) =>
       runCli(['run-pipeline', '--config', 'config.yml', '--csv', 'wages.csv', '--mlflow-experiment', 'wages'], {
         cwd: folder(),
@@ -111,7 +111,7 @@ describe('evenhand run-pipeline', () => {
     expect(readFileSync(inFolder('run.log'), 'utf8')).to.match(/WARN MLflow tracking failed: /);
   });
 
-  it('says that report_out is for another command, unless it is to be quiet', async () => {
+  it('remarks that report_out is for another command, except with --quiet', async () => {
     writeFileSync(inFolder('reporting.yml'), `${CONFIG}report_out: found.md\n`);
     const args = ['run-pipeline', '--config', 'reporting.yml', '--csv', 'wages.csv'];
     for (const [more, told] of [
@@ -126,14 +126,14 @@ describe('evenhand run-pipeline', () => {
 
   const overwrites: readonly (readonly [title: string, outputDir: string, csv: string, config: string])[] = [
     ['the folder that holds the rows', 'earlier', 'earlier/transformed_data.parquet', 'config.yml'],
-    ['the same by way of a link', 'linked', 'earlier/transformed_data.parquet', 'config.yml'],
+    ['the same folder through a link', 'linked', 'earlier/transformed_data.parquet', 'config.yml'],
     ['the folder that holds the configuration', 'earlier/model/..', 'wages.csv', 'earlier/model/config.yml'],
     ['the rows themselves', './wages.csv', 'wages.csv', 'config.yml'],
     ['the configuration itself', 'config.yml', 'wages.csv', './config.yml'],
     ['the working folder', '.', 'wages.csv', 'config.yml'],
   ];
   for (const [title, outputDir, csv, config] of overwrites) {
-    it(`does not replace what it reads: ${title}`, async () => {
+    it(`does not replace its input: ${title}`, async () => {
       if (!existsSync(inFolder('earlier'))) {
         await run('--quiet', '--output-dir', 'earlier');
         symlinkSync('earlier', inFolder('linked'));
@@ -144,13 +144,13 @@ describe('evenhand run-pipeline', () => {
         { cwd: folder() },
       );
       const input = title.includes('configuration') ? config : csv;
-      expect(stderr).to.equal(`error: The output '${outputDir}' would replace the input '${input}'. Name another place for the output.\n`); // prettier-ignore
+      expect(stderr).to.equal(`error: The output '${outputDir}' would replace the input '${input}'. Choose another path for the output.\n`); // prettier-ignore
       expect([code, stdout]).to.deep.equal([2, '']);
       expect(existsSync(inFolder(input))).to.equal(true);
     });
   }
 
-  it('shows a label that would break or turn a line on one line', async () => {
+  it('shows a label with line breaks or direction marks on one line', async () => {
     const [header, ...lines] = readFileSync(inFolder('wages.csv'), 'utf8').trim().split('\n');
     const labelled = lines.map((line) => line.replace(/,1$/, ',"hi\ngh\u202e"').replace(/,0$/, ',low'));
     writeFileSync(inFolder('odd.csv'), `${[header, ...labelled].join('\n')}\n`);
@@ -164,13 +164,11 @@ describe('evenhand run-pipeline', () => {
     expect(stdout).not.to.match(/^gh/m);
   });
 
-  it('--help tells the exit codes', async () => {
-    expect((await runCli(['run-pipeline', '--help'])).stdout).to.match(
-      /Exit code\s+0.*1.*2.*3 where a\s+step\s.*fails/s,
-    );
+  it('lists the exit codes with --help', async () => {
+    expect((await runCli(['run-pipeline', '--help'])).stdout).to.match(/Exit codes:\s+0.*1.*2.*3 a\s+step\s.*failed/s);
   });
 
-  it('without a training section is an error that names the command for that', async () => {
+  it('rejects a configuration without a training section, and names the command for it', async () => {
     writeFileSync(inFolder('without.yml'), 'sensitive: [gender]\n');
     const { code, stderr } = await runCli(['run-pipeline', '--config', 'without.yml', '--csv', 'wages.csv'], {
       cwd: folder(),
@@ -179,7 +177,7 @@ describe('evenhand run-pipeline', () => {
     expect(stderr).to.match(/no training section.*evenhand pipeline/s);
   });
 
-  it('whose step fails exits 3 with its name and place, and leaves no output', async () => {
+  it('exits with 3 if a step fails, with its name and number, and leaves no output', async () => {
     const text = CONFIG.replace('InstanceReweighting }', 'DisparateImpactRemover, params: { features: [agee] } }');
     writeFileSync(inFolder('failing.yml'), text);
     const { code, stderr } = await runCli(
@@ -201,7 +199,7 @@ describeWithReference('evenhand run-pipeline on the Adult training rows', () => 
     ]);
   const results = (out: string): string => readFileSync(path.join(folder(), out, 'workflow_results.json'), 'utf8');
 
-  it('exits 0 with a threshold of 0.06 and 1 with 0.001; the same run gives the same results byte for byte', async () => {
+  it('exits with 0 for a threshold of 0.06 and with 1 for 0.001, and repeats the same results byte for byte', async () => {
     const [first, again, strict] = [await run('0.06', 'a'), await run('0.06', 'b'), await run('0.001', 'c')];
     expect([first.code, again.code, strict.code]).to.deep.equal([0, 0, 1]);
     expect(results('a')).to.equal(results('b'));

@@ -35,7 +35,7 @@ const folder = useTemporaryFolder();
 const quick = ['--epochs', '8', '--model-lr', '0.01', '--hidden', '8', '--dp-tol', '0.05'];
 
 describe('evenhand train-lagrangian', () => {
-  it('prints what the constraint changed and cost, and writes JSON and a model', async () => {
+  it('prints the effect and the cost of the constraint, and writes JSON and a model', async () => {
     const out = (name: string): string => path.join(folder(), 'run', name);
     const { code, stdout, stderr } = await runCli([
       ...['train-lagrangian', '--csv', await makeWages(folder()), ...WAGES, ...quick],
@@ -44,8 +44,8 @@ describe('evenhand train-lagrangian', () => {
     expect([code, stderr]).to.deep.equal([0, `Wrote ${out('result.json')}\nWrote ${out('model')}\n`]);
     expect(stdout).to.match(/^Predicting 'wage_above_median', by 'gender': 427 rows trained on, 107 held out\./);
     expect(stdout).to.match(/^DP diff, training rows +0\.\d{4} +\[/m);
-    expect(stdout).to.match(/^Constrained on the training rows: the gap between groups of rates of positive decisions, to 0\.05\./m); // prettier-ignore
-    expect(stdout).to.match(/^Kept epoch \d of 8: gap 0\.\d{4} on the rows learned from, multiplier \d/m);
+    expect(stdout).to.match(/^Constrained on the training rows: the gap between groups in rates of positive decisions, to at most 0\.05\./m); // prettier-ignore
+    expect(stdout).to.match(/^Kept epoch \d of 8: gap 0\.\d{4} on the training rows, multiplier \d/m);
     const body = JSON.parse(readFileSync(out('result.json'), 'utf8')) as LagrangianJson;
     expect(body).to.include.all.keys('baseline', 'final', 'history', 'seconds');
     expect(body.history.map(({ epoch }) => epoch)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -53,7 +53,7 @@ describe('evenhand train-lagrangian', () => {
     expect(readdirSync(out('model')).sort()).to.deep.equal(['card.json', 'model.json', 'weights.bin']);
   });
 
-  it('gives the same numbers twice for the same seed, all JSON on stdout', async () => {
+  it('gives the same numbers for the same seed, and prints only JSON on stdout', async () => {
     const run = async (): Promise<unknown> => {
       const args = [
         'train-lagrangian',
@@ -74,14 +74,14 @@ describe('evenhand train-lagrangian', () => {
     expect(await run()).to.deep.equal(await run());
   });
 
-  it('says where the tolerance was never met', async () => {
+  it('says if the tolerance was never met', async () => {
     const args = ['--epochs', '1', '--eo-tol', '0', '--fairness', 'equalized_odds'];
     const { stdout } = await runCli(['train-lagrangian', '--csv', await makeWages(folder()), ...WAGES, ...args]);
-    expect(stdout).to.match(/the gap between groups of true and of false positive rates, to 0\./);
+    expect(stdout).to.match(/the gap between groups in true and false positive rates, to at most 0\./);
     expect(stdout).to.match(/^The gap was never within the tolerance: try more epochs/m);
   });
 
-  it('an interrupt exits 130 and leaves nothing', async () => {
+  it('exits with 130 on an interrupt and leaves no files', async () => {
     const rows = Array.from({ length: 20_000 }, (_, row) => `${row % 2},${row % 7},${Number(row % 7 > 3)}`);
     writeFileSync(path.join(folder(), 'long.csv'), ['s,x,y', ...rows].join('\n'));
     const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
@@ -99,7 +99,7 @@ describe('evenhand train-lagrangian', () => {
     expect(readdirSync(folder()).filter((name) => name.startsWith('x.') || name.endsWith('.tmp'))).to.deep.equal([]);
   });
 
-  it('--help shows the options and examples', async () => {
+  it('shows the options and examples with --help', async () => {
     const { code, stdout } = await runCli(['train-lagrangian', '--help']);
     for (const option of ['--csv', '--test-csv', '--target', '--sensitive', '--features', '--fairness', '--dp-tol', '--eo-tol', '--model-lr', '--lambda-lr', '--epochs', '--batch-size', '--hidden', '--backend', '--train-size', '--seed', '--out-json', '--save-model', '--json', '--quiet', '--verbose']) expect(stdout).to.include(option); // prettier-ignore
     expect(stdout).to.include('Examples:');
@@ -107,14 +107,14 @@ describe('evenhand train-lagrangian', () => {
   });
 
   const refusals: [string, () => Promise<string[]>, number, RegExp][] = [
-    ['no file named', () => Promise.resolve([]), 2, /Missing: --csv/],
+    ['a call without a file', () => Promise.resolve([]), 2, /Missing: --csv/],
     ['an unknown constraint', async () => ['--csv', await makeWages(folder()), ...WAGES, '--fairness', 'parity'], 2, /--fairness must be one of demographic_parity, equal_opportunity, equalized_odds; got 'parity'/], // prettier-ignore
     ['a tolerance below 0', async () => ['--csv', await makeWages(folder()), ...WAGES, '--dp-tol', '-1'], 2, /--dp-tol must be at least 0; got -1/], // prettier-ignore
     ['no epochs', async () => ['--csv', await makeWages(folder()), ...WAGES, '--epochs', '0'], 2, /--epochs must be at least 1; got 0/], // prettier-ignore
     ['a loss that diverges', async () => ['--csv', await makeWages(folder()), ...WAGES, '--model-lr', '1e38'], 3, /The loss of the network is not a number/], // prettier-ignore
   ];
   for (const [title, args, exit, pattern] of refusals) {
-    it(`${title}: one line, exit code ${exit}, nothing written`, async () => {
+    it(`rejects ${title} on one line with exit code ${exit}, and writes nothing`, async () => {
       const given = await args();
       const before = readdirSync(folder()).sort();
       const outputs = ['--save-model', 'new-model', '--out-json', 'new.json'];
@@ -128,7 +128,7 @@ describe('evenhand train-lagrangian', () => {
 });
 
 describeWithReference('evenhand train-lagrangian on Adult', () => {
-  it('holds the gap of selection rates near the tolerance on rows not seen, and stays accurate', async function () {
+  it('keeps the gap of selection rates near the tolerance on unseen rows, and stays accurate', async function () {
     this.timeout(300_000);
     const { code, stdout } = await runCli([
       ...['train-lagrangian', '--csv', referencePath('data/adult.train.csv'), '--target', 'income-per-year'],

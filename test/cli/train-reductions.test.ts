@@ -30,7 +30,7 @@ interface ReductionsJson {
 const folder = useTemporaryFolder();
 
 describe('evenhand train-reductions', () => {
-  it('prints what the constraint changed and cost, and writes JSON and a model', async () => {
+  it('prints the effect and the cost of the constraint, and writes JSON and a model', async () => {
     const out = (name: string): string => path.join(folder(), 'run', name);
     const { code, stdout, stderr } = await runCli([
       ...['train-reductions', '--csv', await makeWages(folder()), ...WAGES, '--eps', '0.05'],
@@ -53,7 +53,7 @@ describe('evenhand train-reductions', () => {
     expect(readdirSync(out('model')).sort()).to.deep.equal(['card.json', 'model.json', 'reductions.json', 'weights.bin']); // prettier-ignore
   });
 
-  it('gives the same numbers twice for the same seed, all JSON on stdout', async () => {
+  it('gives the same numbers for the same seed, and prints only JSON on stdout', async () => {
     const run = async (): Promise<unknown> => {
       const args = [
         'train-reductions',
@@ -75,7 +75,7 @@ describe('evenhand train-reductions', () => {
     expect(await run()).to.deep.equal(await run());
   });
 
-  it('takes every constraint, and a bound between any two groups', async () => {
+  it('accepts every constraint, and a bound between any two groups', async () => {
     const csv = await makeWages(folder());
     for (const args of [
       ['--constraint', 'equalized_odds', '--bound', 'pairwise'],
@@ -90,14 +90,14 @@ describe('evenhand train-reductions', () => {
     }
   });
 
-  it('says where a bound cannot be met', async () => {
+  it('says if a bound cannot be met', async () => {
     const args = ['--constraint', 'bounded_group_loss', '--upper-bound', '0.01'];
     const { code, stdout } = await runCli(['train-reductions', '--csv', await makeWages(folder()), ...WAGES, ...args]);
     expect(code).to.equal(0);
     expect(stdout).to.match(/^Bound 0\.01, largest error rate 0\.\d{4}\. The bound cannot be met/m);
   });
 
-  it('--help shows the options and examples', async () => {
+  it('shows the options and examples with --help', async () => {
     const { code, stdout } = await runCli(['train-reductions', '--help']);
     for (const option of ['--csv', '--test-csv', '--target', '--sensitive', '--features', '--constraint', '--eps', '--T', '--train-size', '--seed', '--out-json', '--save-model', '--json', '--quiet', '--verbose']) expect(stdout).to.include(option); // prettier-ignore
     expect(stdout).to.include('Examples:');
@@ -116,22 +116,30 @@ describe('evenhand train-reductions', () => {
     return path.dirname(write('full/kept.txt', ['kept']));
   };
   const refusals: [string, () => string[], RegExp][] = [
-    ['no file named', () => [], /Missing: --csv/],
+    ['a call without a file', () => [], /Missing: --csv/],
     ['an unknown constraint', () => ['--csv', rows(), '--constraint', 'parity'], /--constraint must be one of demographic_parity, .*; got 'parity'/], // prettier-ignore
     ['an eps of 0', () => ['--csv', rows(), '--eps', '0'], /--eps must be above 0; got 0/],
     ['half an iteration', () => ['--csv', rows(), '--T', '0.5'], /--T must be a whole number; got 0\.5/],
-    ['an upper bound of a parity', () => ['--csv', rows(), '--upper-bound', '1'], /--upper-bound must be left out/],
-    ['one group', () => ['--csv', write('one.csv', ['s,x,y', 'a,1,0', 'a,2,1'])], /one group only \('a'\)/],
+    [
+      'an upper bound for a parity constraint',
+      () => ['--csv', rows(), '--upper-bound', '1'],
+      /--upper-bound must be left out/,
+    ],
+    ['a single group', () => ['--csv', write('one.csv', ['s,x,y', 'a,1,0', 'a,2,1'])], /one group only \('a'\)/],
     ['an unknown column', () => ['--csv', rows(), '--target', 'Y'], /no column 'Y'\. Did you mean 'y', /],
     ['groups too small to compare', () => ['--csv', write('few.csv', ['s,x,y', 'a,1,0', 'b,2,1', 'a,1,1', 'b,0,0'])], /fewer than two groups of at least 30 rows.*--min-group-size/], // prettier-ignore
     ['an unknown backend', () => ['--csv', rows(), '--backend', 'gpu'], /--backend must be one of auto, /],
-    ['a model under a file', () => ['--csv', rows(), '--save-model', path.join(rows(), 'model')], /a part of the path is a file/], // prettier-ignore
-    ['a model where something else is', () => ['--csv', rows(), '--save-model', otherFolder()], /holds something else/],
-    ['a model where the rows are', () => ['--csv', rows(), '--save-model', folder()], /would replace the input/],
-    ['outputs inside one another', () => ['--csv', rows(), '--save-model', 'm', '--out-json', 'm/r.json'], /are in each other's place/], // prettier-ignore
+    ['a model path inside a file', () => ['--csv', rows(), '--save-model', path.join(rows(), 'model')], /a part of the path is a file/], // prettier-ignore
+    [
+      'a model at the path of another folder',
+      () => ['--csv', rows(), '--save-model', otherFolder()],
+      /holds something else/,
+    ],
+    ['a model in the folder of the rows', () => ['--csv', rows(), '--save-model', folder()], /would replace the input/],
+    ['outputs inside one another', () => ['--csv', rows(), '--save-model', 'm', '--out-json', 'm/r.json'], /overlap\. Give each output its own path/], // prettier-ignore
   ];
   for (const [title, args, pattern] of refusals) {
-    it(`${title}: one line, exit code 2, nothing written`, async () => {
+    it(`rejects ${title} on one line with exit code 2, and writes nothing`, async () => {
       const given = args();
       const before = readdirSync(folder()).sort();
       const outputs = given.includes('--save-model') ? [] : ['--save-model', 'new-model', '--out-json', 'new.json'];
@@ -154,7 +162,7 @@ describeWithReference('evenhand train-reductions on Adult', () => {
     (readVectors('anchor_runs_real_data.json') as { datasets: { adult: { runs: Record<string, { test: Figures }> } } })
       .datasets.adult.runs;
 
-  it('demographic parity within 0.01 has the figures of fairlearn on the test rows: accuracy to 0.005, gaps to 0.01', async function () {
+  it('matches fairlearn for demographic parity within 0.01 on the test rows: accuracy to 0.005, gaps to 0.01', async function () {
     this.timeout(120_000);
     const features = ['age', 'education-num', 'capital-gain', 'capital-loss', 'hours-per-week', 'workclass', 'marital-status', 'occupation', 'relationship']; // prettier-ignore
     const { code, stdout } = await runCli([

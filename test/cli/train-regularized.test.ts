@@ -55,7 +55,7 @@ describe('evenhand train-regularized', () => {
     expect(readdirSync(out('model')).sort()).to.deep.equal(['card.json', 'eta-0', 'eta-2']);
   });
 
-  it('gives the same numbers twice for the same seed, all JSON on stdout', async () => {
+  it('gives the same numbers for the same seed, and prints only JSON on stdout', async () => {
     const run = async (): Promise<Partial<SweepJson>> => {
       const { stdout } = await runCli([
         'train-regularized',
@@ -76,13 +76,13 @@ describe('evenhand train-regularized', () => {
     expect(await run()).to.deep.equal(await run());
   });
 
-  it('--batch-size auto leaves an epoch 50 steps, and says what it took; what is no size is refused in words', async () => {
+  it('aims at 50 steps per epoch with --batch-size auto, prints the size, and rejects an invalid size', async () => {
     const train = async (size: string) =>
       runCli([
         ...['train-regularized', '--csv', await makeWages(folder()), ...WAGES, '--etas', '0', '--epochs', '1'],
         ...['--batch-size', size, '--backend', 'cpu', '--out-json', path.join(folder(), 'auto.json')],
       ]);
-    // 427 rows to train on, less a tenth: 50 steps would be of 7 rows, and 32 is the least.
+    // 427 training rows minus a tenth: 50 steps would have 7 rows each, but 32 is the minimum.
     expect((await train('auto')).stdout).to.include('batches of 32');
     const body = JSON.parse(readFileSync(path.join(folder(), 'auto.json'), 'utf8')) as { batch_size?: number };
     expect(body.batch_size).to.equal(32);
@@ -106,7 +106,7 @@ describeWithReference('evenhand train-regularized on Adult', () => {
     ...['--etas', '0,0.5,1,2,3', '--epochs', '10', '--penalty', 'mean_gap', '--json'],
   ];
 
-  it('means over seeds 1, 2, 3: accurate without a penalty, ever smaller gaps with it, still accurate at the end @slow', async function () {
+  it('is accurate without a penalty, has smaller gaps for larger ones, and stays accurate (means over seeds 1, 2, 3) @slow', async function () {
     this.timeout(300_000);
     const bodies: SweepJson[] = [];
     for (const seed of ['1', '2', '3']) {

@@ -21,7 +21,7 @@ interface Body {
   readonly control?: { readonly warnings: string[]; readonly by_level: Record<string, unknown> };
 }
 
-describe('evenhand validate, its further options', () => {
+describe('further options of evenhand validate', () => {
   const folder = useTemporaryFolder();
 
   async function berkeley(): Promise<string> {
@@ -30,7 +30,7 @@ describe('evenhand validate, its further options', () => {
     return file;
   }
 
-  /** Scores that rank group a without a fault and group b wholly wrong. */
+  /** Writes scores that rank group a perfectly and group b in reverse. */
   function scores(): string {
     const file = path.join(folder(), 'scores.csv');
     const rows = Array.from({ length: 80 }, (_, row) => {
@@ -47,7 +47,7 @@ describe('evenhand validate, its further options', () => {
     return { code, body: JSON.parse(stdout) as Body };
   }
 
-  it('the four-fifths rule: a ratio must be at least its threshold', async () => {
+  it('apply the four-fifths rule: a ratio must be at least its threshold', async () => {
     const gate = ['--metric', 'demographic_parity_ratio', '--threshold'];
     const args = ['--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender', ...gate];
     const strict = await validate(...args, '0.8');
@@ -57,19 +57,19 @@ describe('evenhand validate, its further options', () => {
     expect((await validate(...args, '0.6')).code).to.equal(0);
   });
 
-  it('a control feature warns where the gap changes its sign', async () => {
+  it('warn if the gap changes its sign within the levels of a control feature', async () => {
     const { body } = await validate(
       ...['--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender', '--control', 'department'],
     );
     expect(body.control?.warnings.join()).to.match(/3 of 5 comparable levels \(of 6\).*Simpson/);
     expect(Object.keys(body.control?.by_level ?? {})).to.deep.equal(['A', 'B', 'C', 'D', 'E', 'F']);
-    // What is measured over all rows is what is measured without it.
+    // The control feature does not change the metric over all rows.
     expect(body.metrics['demographic_parity_difference']?.value).to.be.closeTo(1198 / 2691 - 557 / 1835, 1e-12);
   });
 
-  it('a control feature with gaps in it does not move the metric that is judged', async () => {
+  it('do not change the metric of the gate if the control feature has missing values', async () => {
     const file = path.join(folder(), 'gaps.csv');
-    // Equal over all rows; unequal among those that have a level.
+    // Equal over all rows; unequal among the rows that have a level.
     const rows = Array.from({ length: 400 }, (_, row) => {
       const group = row % 2 === 0 ? 'a' : 'b';
       const hasLevel = row < 200;
@@ -96,7 +96,7 @@ describe('evenhand validate, its further options', () => {
     }
   });
 
-  it('a positive label goes with scores on every backend', async () => {
+  it('combine a positive label with scores on every backend', async () => {
     const file = path.join(folder(), 'labelled.csv');
     const rows = Array.from(
       { length: 80 },
@@ -110,7 +110,7 @@ describe('evenhand validate, its further options', () => {
     expect(native?.body).to.deep.equal(sql?.body);
   });
 
-  it('scores: their AUC beside the decisions at the threshold', async () => {
+  it('measure the AUC of scores, and the decisions at the threshold', async () => {
     const { body } = await validate(
       ...['--csv', scores(), '--score', 'score', '--y-true', 'y', '--sensitive', 'g'],
       ...['--metric', 'roc_auc_difference', '--threshold', '0.1'],
@@ -121,7 +121,7 @@ describe('evenhand validate, its further options', () => {
     expect(body.metrics['equalized_odds_difference']?.value).to.equal(1);
   });
 
-  it('every backend prints the same', async () => {
+  it('give the same output with every backend', async () => {
     const args = [
       ...['--csv', scores(), '--score', 'score', '--y-true', 'y', '--sensitive', 'g', '--with-ci', '--with-p-value'],
       ...['--with-effects', '--metric', 'calibration_difference', '--control', 'y'],
@@ -133,7 +133,7 @@ describe('evenhand validate, its further options', () => {
     expect(danfo?.body).to.deep.equal(sql?.body);
   });
 
-  it('intervals by percentiles, and p-values', async () => {
+  it('add percentile intervals and p-values', async () => {
     const { body } = await validate(
       ...['--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender', '--with-ci', '--with-p-value'],
       ...['--ci-method', 'percentile', '--ci-samples', '200'],
@@ -143,13 +143,13 @@ describe('evenhand validate, its further options', () => {
     expect(result?.p_value).to.be.closeTo(1 / 201, 1e-12);
   });
 
-  it('the conventions of another library', async () => {
+  it('follow the conventions of another library', async () => {
     const args = ['--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender'];
     const { body } = await validate(...args, '--compat', 'aif360', '--reference-group', 'male');
     expect(body.metrics['demographic_parity_difference']?.value).to.be.closeTo(557 / 1835 - 1198 / 2691, 1e-12);
   });
 
-  it('writes a page that needs nothing from elsewhere', async () => {
+  it('write an HTML page without external resources', async () => {
     const out = path.join(folder(), 'report.html');
     await runCli([
       ...['validate', '--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender', '--with-ci'],
@@ -167,10 +167,10 @@ describe('evenhand validate, its further options', () => {
     ['an unknown backend', ['--backend', 'pandas'], /--backend must be one of duckdb, native, danfo/],
     ['an unknown method', ['--ci-method', 'normal'], /--ci-method must be one of simultaneous, percentile, bca/],
     ['AIF360 without its privileged group', ['--compat', 'aif360'], /needs the privileged group.*'a', 'b'/],
-    ['a reference group that is not there', ['--method', 'to_reference', '--reference-group', 'z'], /no group 'z'/],
+    ['a reference group that does not exist', ['--method', 'to_reference', '--reference-group', 'z'], /no group 'z'/],
     ['an unknown control', ['--control', 'idd'], /no column 'idd'.*Did you mean 'id'/],
   ] as const) {
-    it(`${title} is one clear line and exit code 2`, async () => {
+    it(`reject ${title} on one clear line with exit code 2`, async () => {
       const decisions = path.join(folder(), 'decisions.csv');
       writeFileSync(decisions, 'g,y,p,id\na,1,1,1\nb,0,1,2\n');
       const base = ['validate', '--csv', decisions, '--y-pred', 'p', '--sensitive', 'g'];

@@ -29,7 +29,7 @@ async function validateJson(
   return { code, body: JSON.parse(stdout) as ValidationJson, stderr };
 }
 
-/** 40 women of whom 10 are selected, 40 men of whom 20, 5 others. */
+/** Writes 40 women of whom 10 are selected, 40 men of whom 20 are selected, and 5 others. */
 function makeFile(): string {
   const rows = (sex: string, n: number, selected: number): string[] =>
     Array.from({ length: n }, (_, row) => `${sex},${Number(row < selected)},${row % 2}`);
@@ -39,14 +39,14 @@ function makeFile(): string {
 }
 
 describe('evenhand validate', () => {
-  it('prints rates, the difference and what was excluded', async () => {
+  it('prints rates, the difference and the excluded groups', async () => {
     const { code, stdout } = await runCli(['validate', '--csv', makeFile(), '--y-pred', 'p', '--sensitive', 'sex']);
     expect(stdout).to.match(/Demographic parity difference\s+0\.2500/);
     expect(stdout).to.include('Excluded: x (n = 5): fewer than 30 rows');
     expect(code).to.equal(0);
   });
 
-  it('exits 0 under the threshold and 1 above it, and says which', async () => {
+  it('exits with 0 below the threshold and with 1 above it, and prints the verdict', async () => {
     const gate = (threshold: string) =>
       runCli([
         'validate',
@@ -67,7 +67,7 @@ describe('evenhand validate', () => {
     expect(fail.stdout).to.include('FAIL: demographic_parity_difference 0.2500 > 0.2.');
   });
 
-  it('one group is undefined with its reason: exit 1 with a threshold, 0 without', async () => {
+  it('is undefined with a reason for one group, and exits with 1 with a threshold and 0 without', async () => {
     const file = path.join(folder(), 'one-group.csv');
     writeFileSync(file, ['sex,p', ...Array<string>(40).fill('f,1')].join('\n'));
     const args = ['--csv', file, '--y-pred', 'p', '--sensitive', 'sex'];
@@ -83,7 +83,7 @@ describe('evenhand validate', () => {
     expect([free.code, free.body.passed]).to.deep.equal([0, null]);
   });
 
-  it('analyses repeated attributes apart and a comma list together; the gate takes the worst', async () => {
+  it('analyses repeated attributes separately and a comma-separated list together; the gate uses the worst value', async () => {
     const file = path.join(folder(), 'two.csv');
     const rows = Array.from({ length: 400 }, (_, row) => {
       const [sex, race] = [row % 2 ? 'f' : 'm', row % 4 < 2 ? 'x' : 'y'];
@@ -105,7 +105,7 @@ describe('evenhand validate', () => {
       ...gate,
     ]);
     const value = (name: string) => body.attributes?.[name]?.metrics['demographic_parity_difference']?.value;
-    // Selected: x 50 of 200, all even rows, so men; y all 200.
+    // Selected are 50 of 200 in x, all in even rows and therefore men, and all 200 in y.
     expect(value('race')).to.be.closeTo(0.75, 1e-12);
     expect(value('sex')).to.be.closeTo(150 / 200 - 100 / 200, 1e-12);
     expect(value('sex||race')).to.equal(1);
@@ -114,7 +114,7 @@ describe('evenhand validate', () => {
     expect(body.attributes?.['race']?.passed).to.equal(false);
   });
 
-  it('keeps its verdict where the reader of its output goes away', async () => {
+  it('keeps its verdict if the reader of its output closes early', async () => {
     const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
     const file = path.join(folder(), 'many-groups.csv');
     const rows = Array.from({ length: 90_000 }, (_, row) => `group ${row % 3000},${Number(row % 7 === 0)}`);
@@ -127,7 +127,7 @@ describe('evenhand validate', () => {
     expect(code).to.equal(1);
   });
 
-  it('shows labels as they are, without steering the terminal or the report', async () => {
+  it('shows labels unchanged, without control characters for the terminal or markup in the report', async () => {
     const file = path.join(folder(), 'labels.csv');
     const labels = ['\u001b[31mred', '**bold**', '<script>'];
     writeFileSync(file, ['s,p', ...Array.from({ length: 120 }, (_, row) => `${labels[row % 3] ?? ''},1`)].join('\n'));
@@ -138,7 +138,7 @@ describe('evenhand validate', () => {
     expect(readFileSync(out, 'utf8')).to.include('\\*\\*bold\\*\\*').and.include('\\<script\\>');
   });
 
-  it('takes scores at a threshold', async () => {
+  it('turns scores into decisions at a threshold', async () => {
     const file = path.join(folder(), 'scores.csv');
     writeFileSync(
       file,
@@ -160,7 +160,7 @@ describe('evenhand validate', () => {
     });
   });
 
-  it('measures regression where asked', async () => {
+  it('measures regression on request', async () => {
     const file = path.join(folder(), 'regression.csv');
     writeFileSync(
       file,
@@ -183,7 +183,7 @@ describe('evenhand validate', () => {
     expect(body.metrics?.['mae_parity_difference']?.ci).to.deep.equal([1.5, 1.5]);
   });
 
-  it('writes a Markdown report with a verdict section, and a JSON one equal to --json', async () => {
+  it('writes a Markdown report with a verdict section, and a JSON report equal to --json', async () => {
     const markdown = path.join(folder(), 'reports/report.md');
     const json = path.join(folder(), 'reports/report.json');
     const args = [
@@ -211,7 +211,7 @@ describe('evenhand validate', () => {
     expect(JSON.parse(readFileSync(json, 'utf8'))).to.deep.equal(JSON.parse(stdout));
   });
 
-  it('prints only JSON on stdout with --json, and no remark under --quiet', async () => {
+  it('prints only JSON on stdout with --json, and no remarks with --quiet', async () => {
     const { stderr } = await validateJson([
       '--csv',
       makeFile(),
@@ -227,8 +227,8 @@ describe('evenhand validate', () => {
   });
 });
 
-describeWithReference('evenhand validate on COMPAS, decile_score of 5 and more', () => {
-  /** The test's own file: predictions from the published score. */
+describeWithReference('evenhand validate on COMPAS, with decile scores of at least 5', () => {
+  /** Writes a file with predictions from the published score. */
   async function makeCompas(): Promise<string> {
     const table = await loadData(referencePath('data/compas.csv'), {
       columns: ['race', 'sex', 'decile_score', 'two_year_recid'],
@@ -268,7 +268,7 @@ describeWithReference('evenhand validate on COMPAS, decile_score of 5 and more',
     }
   });
 
-  it('with the default minimum names Native American (18) as excluded', async () => {
+  it('lists Native American (18 rows) as excluded with the default minimum', async () => {
     const { body } = await validateJson(['--csv', await makeCompas(), '--y-pred', 'prediction', '--sensitive', 'race']);
     const result = body.metrics?.['demographic_parity_difference'];
     expect(result?.value).to.be.closeTo(0.378654391585, 1e-12);

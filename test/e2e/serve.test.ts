@@ -308,7 +308,7 @@ describe('evenhand serve', function () {
     ['a public address without keys', ['--host', '0.0.0.0'], {}, /EVENHAND_API_KEYS.*--insecure/],
     ['a key with a space in it', [], { EVENHAND_API_KEYS: 'not one word' }, /printable ASCII/],
     ['a port that there is not', ['--port', '70000'], {}, /--port must be at most 65535/],
-    ['--reload with several workers', ['--reload', '--workers', '2'], {}, /--reload goes with one worker/],
+    ['--reload with several workers', ['--reload', '--workers', '2'], {}, /--reload works only with one worker/],
     ['a store that is a file', ['--store', '/dev/null'], {}, /\/dev\/null/],
     ['an address of another machine', ['--host', '192.0.2.1', '--insecure'], {}, /not an address of this machine/],
   ];

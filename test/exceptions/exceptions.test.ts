@@ -21,7 +21,7 @@ describe('errors', () => {
   ] as const;
 
   for (const name of subclasses) {
-    it(`${name} derives from FairnessToolkitError and carries message, context, suggestion and cause`, () => {
+    it(`include ${name}, a FairnessToolkitError with message, context, suggestion and cause`, () => {
       const cause = new Error('below');
       const error = new exceptions[name]('what', { context: { row: 3 }, suggestion: 'fix', cause });
       expect(error).to.be.instanceOf(FairnessToolkitError);
@@ -30,7 +30,7 @@ describe('errors', () => {
     });
   }
 
-  it('ValueError is a RangeError, FairnessAssertionError an AssertionError, and both are ours', () => {
+  it('include ValueError, a RangeError, and FairnessAssertionError, an AssertionError', () => {
     expect(new ValueError('x')).to.be.instanceOf(RangeError);
     expect(new FairnessAssertionError('x')).to.be.instanceOf(AssertionError);
     for (const error of [new ValueError('x'), new FairnessAssertionError('x')]) {
@@ -38,7 +38,7 @@ describe('errors', () => {
     }
   });
 
-  it('carry the code that is given, or the general code of their class', () => {
+  it('have the given code, or the general code of their class', () => {
     const codes = [...subclasses, 'ValueError', 'FairnessAssertionError', 'FairnessToolkitError'] as const;
     const found = Object.fromEntries(codes.map((name) => [name, new exceptions[name]('x').code]));
     expect(found).to.deep.equal({
@@ -66,7 +66,7 @@ describe('errors', () => {
     }
   });
 
-  it('the marker is found across copies of the package, and nowhere else', () => {
+  it('are recognised across copies of the package, and other values are not', () => {
     const foreign = Object.defineProperty(new Error('x'), Symbol.for('evenhand.FairnessToolkitError'), { value: true });
     expect(FairnessToolkitError.isInstance(foreign)).to.equal(true);
     for (const other of [new Error('x'), null, undefined, 'x', {}]) {

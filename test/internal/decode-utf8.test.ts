@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { DataValidationError } from '../../src/exceptions/index.ts';
 import { decodeUtf8, utf8Lines, Utf8Stream } from '../../src/internal/decode-utf8.ts';
 
-/** Bytes that are not UTF-8, and the offset of the first wrong byte, from RFC 3629 (section 4, the table of sequences). */
+/** Bytes that are not UTF-8, and the offset of the first invalid byte, from RFC 3629 (section 4, table of sequences). */
 const BROKEN: readonly (readonly [title: string, bytes: readonly number[], offset: number])[] = [
   ['a Latin-1 letter at the start', [0xe9], 0],
   ['a Latin-1 letter between ASCII', [0x61, 0xe9, 0x62], 1],
@@ -13,8 +13,8 @@ const BROKEN: readonly (readonly [title: string, bytes: readonly number[], offse
   ['an overlong slash', [0x61, 0xc0, 0xaf], 1],
   ['an overlong sequence of three', [0xe0, 0x80, 0xaf], 0],
   ['a surrogate', [0x61, 0xed, 0xa0, 0x80], 1],
-  ['beyond U+10FFFF', [0xf4, 0x90, 0x80, 0x80], 0],
-  ['a byte that no sequence has', [0x61, 0xff], 1],
+  ['a code point beyond U+10FFFF', [0xf4, 0x90, 0x80, 0x80], 0],
+  ['a byte that occurs in no sequence', [0x61, 0xff], 1],
   ['a sequence cut short by the end', [0x61, 0x62, 0xe2, 0x82], 2],
   ['a sequence cut short by a letter', [0xc3, 0xa9, 0xc3, 0x61], 2],
 ];
@@ -28,7 +28,7 @@ describe('decoding UTF-8', () => {
   });
 
   for (const [title, bytes, offset] of BROKEN) {
-    it(`names the first wrong byte: ${title}`, () => {
+    it(`reports the offset of the first invalid byte for ${title}`, () => {
       expect(() => decodeUtf8(Uint8Array.from(bytes), 'The body'))
         .to.throw(
           DataValidationError,
@@ -37,7 +37,7 @@ describe('decoding UTF-8', () => {
         .with.nested.property('context.offset', offset);
     });
 
-    it(`names the same offset when the bytes come one by one: ${title}`, () => {
+    it(`reports the same offset for single bytes for ${title}`, () => {
       const decoder = new Utf8Stream('The input');
       const decode = () => {
         for (const byte of [0x78, 0xc3, 0xa9, ...bytes]) decoder.write(Uint8Array.of(byte));
@@ -49,7 +49,7 @@ describe('decoding UTF-8', () => {
     });
   }
 
-  it('decodes a stream alike, wherever its chunks are cut', () => {
+  it('decodes a stream to the same text for all chunk sizes', () => {
     const bytes = Buffer.from('\ufeffaé€🐦z\ufeff');
     for (let size = 1; size <= bytes.length; size++) {
       const decoder = new Utf8Stream('The input');
@@ -59,7 +59,7 @@ describe('decoding UTF-8', () => {
     }
   });
 
-  it('splits a stream into lines, with either line end', async () => {
+  it('splits a stream into lines, with both kinds of line ends', async () => {
     const bytes = Buffer.from('{"g":"é"}\r\n\n{"g":"\u2028"}\nlast');
     for (const size of [1, 2, 3, 100]) {
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, place) =>

@@ -12,7 +12,7 @@ import { createRandom, shuffle } from '../../src/internal/random.ts';
 import { VERSION } from '../../src/internal/version.ts';
 
 describe('seeded randomness', () => {
-  it('repeats for a seed, differs between seeds and between streams of one seed', () => {
+  it('is the same for the same seed, and differs between seeds and between streams of a seed', () => {
     const draw = (seed: number, stream?: number) => {
       const random = createRandom(seed, stream);
       return [random.next(), random.next(), random.next()];
@@ -58,18 +58,18 @@ describe('seeded randomness', () => {
 });
 
 describe('suggestions', () => {
-  it('name what is near, best first, and nothing far', () => {
+  it('list near names, nearest first, and no distant ones', () => {
     expect(nearestNames('incom', ['incomes', 'age', 'income'])).to.deep.equal(['income', 'incomes']);
     expect(nearestNames('zzz', ['income', 'age'])).to.deep.equal([]);
   });
 
-  it('list what there is where nothing is near', () => {
+  it('list the known names if none is near', () => {
     expect(suggestNames('zzzzzz', ['income', 'age'], 'columns')).to.equal("The columns are 'income' and 'age'.");
   });
 });
 
 describe('optional packages', () => {
-  it('that are missing give the install command and keep the cause', async () => {
+  it('give the install command and the cause if they are missing', async () => {
     const cause = new Error("Cannot find package 'echarts'");
     const error: unknown = await importOptional('echarts', 'to draw plots', () => Promise.reject(cause)).then(
       () => undefined,
@@ -94,34 +94,34 @@ describe('the logger', () => {
     return readFileSync(file, 'utf8');
   };
 
-  it('keeps a line a line, whatever the data in it', () => {
+  it('writes one line per message, also if the data contain line breaks', () => {
     const file = path.join(folder, 'one-line.log');
     createLogger({ EVENHAND_LOG_FILE: file }).warn("column 'two\nlines' is\r\n\n left out");
     expect(readFileSync(file, 'utf8')).to.match(/^\S+ WARN column 'two lines' is left out\n$/);
   });
 
-  it('writes plain lines from info upwards by default', () => {
+  it('writes plain lines of level info and above by default', () => {
     const lines = logTo('plain.log', {}).trim().split('\n');
     expect(lines).to.have.length(2);
     expect(lines[0]).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z INFO counted \{"rows":3\}$/);
     expect(lines[1]).to.match(/WARN careful$/);
   });
 
-  it('writes one JSON object per line where asked', () => {
+  it('writes one JSON object per line with EVENHAND_JSON_LOGS', () => {
     const [line = ''] = logTo('json.log', { EVENHAND_JSON_LOGS: '1' }).split('\n');
     expect(JSON.parse(line)).to.include({ level: 30, rows: 3, msg: 'counted' });
   });
 
-  it('keeps to the level asked for', () => {
+  it('applies the requested level', () => {
     expect(logTo('debug.log', { EVENHAND_LOG_LEVEL: 'debug' }).trim().split('\n')).to.have.length(3);
     expect(logTo('error.log', { EVENHAND_LOG_LEVEL: 'error' })).to.equal('');
   });
 
-  it('refuses an unknown level', () => {
+  it('rejects an unknown level', () => {
     expect(() => createLogger({ EVENHAND_LOG_LEVEL: 'loud' })).to.throw(ConfigValidationError, "Got 'loud'");
   });
 
-  it('refuses a file that cannot be opened', () => {
+  it('rejects a file that cannot be opened', () => {
     expect(() => createLogger({ EVENHAND_LOG_FILE: path.join(folder, 'plain.log', 'x.log') })).to.throw(
       ConfigValidationError,
       'cannot be opened',
@@ -130,7 +130,7 @@ describe('the logger', () => {
 });
 
 describe('the version', () => {
-  it('is the one in package.json', () => {
+  it('equals the version in package.json', () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
       version: string;
     };

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 
 import { canonicalLabel, losesDigits } from '../../src/internal/label-text.ts';
 
-describe('the text that a group label is known by', () => {
-  // By hand: the decimal number that each text spells.
+describe('the canonical text of a group label', () => {
+  // Written by hand: the decimal number of each text.
   const numbers: Readonly<Record<string, string>> = {
     '1': '1',
     '1.0': '1',
@@ -34,7 +34,7 @@ describe('the text that a group label is known by', () => {
     '123456.7890123456789012345': '123456.7890123456789012345',
   };
   for (const [text, label] of Object.entries(numbers)) {
-    it(`'${text}' is '${label}'`, () => {
+    it(`is '${label}' for '${text}'`, () => {
       expect(canonicalLabel(text)).to.equal(label);
       expect(canonicalLabel(label)).to.equal(label);
     });
@@ -63,12 +63,12 @@ describe('the text that a group label is known by', () => {
     '1n',
     '١',
   ]) {
-    it(`'${text}' is a label of its own`, () => {
+    it(`is unchanged for '${text}'`, () => {
       expect(canonicalLabel(text)).to.equal(text);
     });
   }
 
-  it('is the text that JavaScript gives a number', () => {
+  it('equals the text of the number in JavaScript', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         expect(canonicalLabel(String(value))).to.equal(String(value));
@@ -77,7 +77,7 @@ describe('the text that a group label is known by', () => {
     );
   });
 
-  it('is the same for two texts of whole numbers only where the numbers are', () => {
+  it('is the same for two integers only if the numbers are equal', () => {
     fc.assert(
       fc.property(fc.bigInt(), fc.bigInt(), fc.nat(3), (a, b, zeros) => {
         expect(canonicalLabel(`${a}.${'0'.repeat(zeros)}`) === canonicalLabel(String(b))).to.equal(a === b);
@@ -85,7 +85,7 @@ describe('the text that a group label is known by', () => {
     );
   });
 
-  it('finds the numbers that a float64 does not show in full', () => {
+  it('detects numbers that lose digits in a float64', () => {
     for (const text of ['9007199254740993', '0.1234567890123456789', '1e400', '1e-400', '12345678901234567890']) {
       expect(losesDigits(text), text).to.equal(true);
     }

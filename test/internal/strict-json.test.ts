@@ -6,12 +6,12 @@ import { findJsonFault, parseStrictJson } from '../../src/internal/strict-json.t
 const LABELS = new Set(['sensitive', 'id']);
 const WIDE = '9007199254740993';
 
-describe('what JSON.parse changes without a word', () => {
+describe('data that JSON.parse silently changes', () => {
   for (const [title, text, pointer] of [
     ['a key twice', '{"a": 1, "a": 2}', '/a'],
     ['a key twice, once in escapes', String.raw`{"a": 1, "\u0061": 2}`, '/a'],
-    ['a key twice inside', '{"x": [0, {"a": 1, "b": {}, "a": 2}]}', '/x/1/a'],
-    ['a key twice with blanks before its colon', '{"a" : 1 , "a"\n\t: 2}', '/a'],
+    ['a key twice in a nested object', '{"x": [0, {"a": 1, "b": {}, "a": 2}]}', '/x/1/a'],
+    ['a key twice with spaces before its colon', '{"a" : 1 , "a"\n\t: 2}', '/a'],
     ['a key with a slash and a tilde', '{"a/b~": 1, "a/b~": 2}', '/a~1b~0'],
     ['the empty key twice', '{"": 1, "": 2}', '/'],
     ['__proto__ twice', '{"__proto__": 1, "__proto__": 2}', '/__proto__'],
@@ -21,7 +21,7 @@ describe('what JSON.parse changes without a word', () => {
     ['a group beyond float64', '{"sensitive": {"g": [1, 1e400]}}', '/sensitive/g/1'],
     ['a group of 16 digits at the end of the text', `{"sensitive": [${WIDE}]}`, '/sensitive/0'],
   ] as const) {
-    it(`${title} is found`, () => {
+    it(`include ${title}`, () => {
       JSON.parse(text);
       expect(findJsonFault(text, LABELS)?.pointer).to.equal(pointer);
     });
@@ -34,16 +34,16 @@ describe('what JSON.parse changes without a word', () => {
     ['a long number that is a value', `{"y_score": [0.1234567890123456789, ${WIDE}], "other": ${WIDE}}`],
     ['a long number as text', `{"sensitive": ["${WIDE}"]}`],
     ['numbers that float64 keeps', '{"sensitive": [9007199254740992, 0.30000000000000004, 1e300, -1.50, 1E2]}'],
-    ['a number alone', WIDE],
-    ['nothing in it', '{}'],
+    ['a number at the top level', WIDE],
+    ['an empty object', '{}'],
   ] as const) {
-    it(`${title} is no fault`, () => {
+    it(`do not include ${title}`, () => {
       JSON.parse(text);
       expect(findJsonFault(text, LABELS)).to.equal(undefined);
     });
   }
 
-  it('finds nothing in what JSON.stringify wrote', () => {
+  it('do not occur in the output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
         expect(findJsonFault(JSON.stringify({ sensitive: value }, undefined, indent), LABELS)).to.equal(undefined);
@@ -51,13 +51,13 @@ describe('what JSON.parse changes without a word', () => {
     );
   });
 
-  it('parses what has no such fault, and refuses the rest', () => {
+  it('are rejected by parseStrictJson, which parses other texts', () => {
     expect(parseStrictJson('{"a": [1, {"b": null}]}')).to.deep.equal({ a: [1, { b: null }] });
-    expect(() => parseStrictJson('{"a": {"b": 1, "b": 2}}')).to.throw(SyntaxError, '/a/b is there twice');
+    expect(() => parseStrictJson('{"a": {"b": 1, "b": 2}}')).to.throw(SyntaxError, '/a/b occurs twice');
     expect(() => parseStrictJson('{"a": 1')).to.throw(SyntaxError);
   });
 
-  it('takes a time that grows with the text alone', () => {
+  it('are found in time linear in the length of the text', () => {
     const start = performance.now();
     findJsonFault(
       `["${'\\\\'.repeat(2_000_000)}", {${Array.from({ length: 100_000 }, (_, key) => `"k${key}": ${key}`).join()}}]`,

@@ -30,7 +30,7 @@ describe('loadData of JSON lines', () => {
     ['an object that does not end', '{"a":1}\n\n{"a":2\n{"a":3}\n', /line 3: it is not JSON/],
     ['two objects in a line', '{"a":1}{"a":2}\n', /line 1: it is not JSON/],
     ['only empty lines', '\n\n', /no line/],
-    ['a key twice', '{"a":1,"a":2}\n', /line 1: \/a is there twice/],
+    ['a key twice', '{"a":1,"a":2}\n', /line 1: \/a occurs twice/],
   ];
   for (const [title, text, told] of faults) {
     it(`names the line with ${title}`, async () => {

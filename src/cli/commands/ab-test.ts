@@ -24,29 +24,29 @@ interface ABTestCommandOptions extends OutputOptions {
   readonly out?: string;
 }
 
-/** `evenhand ab-test` */
+/** Returns the command `evenhand ab-test`. */
 export function abTestCommand(): Command {
   return withOutputOptions(withStatisticOptions(withDataOptions(new Command('ab-test'))))
     .description(
-      'Compare two arms of an experiment: what the treatment did to each group, and whether fairness got worse.',
+      'Compare the two arms of an A/B test: the effect of the treatment on each group, and whether fairness got worse.',
     )
     .addHelpText(
       'after',
       `
 Examples:
-  One file with both arms, by sex, by race and by their crossing:
+  One file with both arms, by sex, by race and by their intersection:
   $ evenhand ab-test --csv experiment.csv --arm arm --outcome approved \\
       --sensitive sex --sensitive race --sensitive sex,race --out report.html
 
-  Two files, equalized odds beside selection rates, and what it did to revenue:
+  Two files; equalized odds as well as selection rates, and the effect on revenue:
   $ evenhand ab-test --control-csv a.csv --treatment-csv b.csv --outcome approved --y-true repaid \\
       --sensitive sex --metric demographic_parity_difference,equalized_odds_difference --business revenue
 
-  An experiment that still runs, looked at every day:
+  An experiment that is still running and is checked every day:
   $ evenhand ab-test --csv so-far.csv --arm arm --control old --outcome approved --sensitive sex --sequential
 
-Exit codes: 0 where fairness is not shown to have got worse (also where the data cannot tell), 1 where it
-is shown at --alpha after adjustment, 2 for usage and data.`,
+Exit codes: 0 if fairness did not get significantly worse (also if the result is inconclusive), 1 if it got
+significantly worse at --alpha after adjustment, 2 for invalid options or data.`,
     )
     .action(async (options: ABTestCommandOptions) => {
       await runABTestCommand(options);
@@ -55,26 +55,26 @@ is shown at --alpha after adjustment, 2 for usage and data.`,
 
 function withDataOptions(command: Command): Command {
   return command
-    .option('--csv <path>', 'rows of both arms: CSV, TSV (also .gz) or Parquet')
-    .option('--arm <column>', 'the column of --csv that tells the arms apart')
+    .option('--csv <path>', 'file with the rows of both arms: CSV, TSV (also .gz) or Parquet')
+    .option('--arm <column>', 'column of --csv that names the arm of each row')
     .option(
       '--control <label>',
-      'its label of the control arm (default: the one called control, a, 0, false or baseline)',
+      'label of the control arm (default: the label that is control, a, 0, false or baseline)',
     )
-    .option('--treatment <label>', 'its label of the treatment arm (default: the only other one)')
-    .option('--control-csv <path>', 'instead of --csv: the rows of the control arm')
-    .option('--treatment-csv <path>', 'and those of the treatment arm')
-    .option('--outcome <column>', 'decisions, 0 or 1; numbers for mean_prediction_difference and mae_parity_difference')
+    .option('--treatment <label>', 'label of the treatment arm (default: the only other label)')
+    .option('--control-csv <path>', 'file with the rows of the control arm, instead of --csv')
+    .option('--treatment-csv <path>', 'file with the rows of the treatment arm, instead of --csv')
+    .option('--outcome <column>', 'column of decisions, 0 or 1; of numbers for mean_prediction_difference and mae_parity_difference')
     .option(
       '--sensitive <columns>',
-      'a sensitive column; a comma list is one intersection (a comma in a name is \\,); repeat to analyse each apart',
+      'sensitive column; repeat to analyse several columns separately; a comma-separated list is one intersection (write a comma in a name as \\,)',
       repeatable(parseNames),
     )
-    .option('--y-true <column>', 'true labels, for metrics that need them')
-    .option('--business <columns>', 'a comma list of business metrics, whose effects stand beside', parseNames)
-    .option('--sample-weight <column>', 'weights of rows')
-    .option('--id <column>', 'the unit of a row; who is in both arms is reported')
-    .option('--positive-label <label>', 'the label that counts as 1 in --outcome and --y-true')
+    .option('--y-true <column>', 'column of true labels, for metrics that need them')
+    .option('--business <columns>', 'comma-separated list of columns of business metrics, whose effects are reported too', parseNames)
+    .option('--sample-weight <column>', 'column of row weights')
+    .option('--id <column>', 'column with the id of the unit of each row; ids that are in both arms are reported')
+    .option('--positive-label <label>', 'label that counts as 1 in --outcome and --y-true')
     .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
     .option('--nan-policy <policy>', 'rows without a group: exclude, or include as "(missing)" (default: exclude)');
 }
@@ -83,21 +83,21 @@ function withStatisticOptions(command: Command): Command {
   return command
     .option(
       '--metric <names>',
-      'a comma list of demographic_parity_difference, equal_opportunity_difference, equalized_odds_difference, false_positive_rate_difference, accuracy_parity_difference, mean_prediction_difference and mae_parity_difference (default: demographic_parity_difference)',
+      'comma-separated list of metrics: demographic_parity_difference, equal_opportunity_difference, equalized_odds_difference, false_positive_rate_difference, accuracy_parity_difference, mean_prediction_difference or mae_parity_difference (default: demographic_parity_difference)',
       parseNames,
     )
-    .option('--alpha <number>', 'the share of false claims to accept (default: 0.05)', parseNumber)
-    .option('--minimum-effect <number>', 'the change whose power is printed (default: 0.05)', parseNumber)
-    .option('--sequential', 'the experiment may be looked at again and again')
-    .option('--tau <number>', 'for --sequential: the size of changes expected (default: 0.05)', parseNumber)
+    .option('--alpha <number>', 'accepted share of false findings (default: 0.05)', parseNumber)
+    .option('--minimum-effect <number>', 'size of change for which the power is reported (default: 0.05)', parseNumber)
+    .option('--sequential', 'use tests that remain valid if you check a running experiment repeatedly')
+    .option('--tau <number>', 'expected size of changes, for --sequential (default: 0.05)', parseNumber)
     .option(
       '--min-group-size <n>',
-      'groups with fewer rows in an arm are named and not compared (default: 30)',
+      'minimum rows of a group in each arm; smaller groups are listed but not compared (default: 30)',
       parseNumber,
     )
-    .option('--treatment-share <share>', 'the share of rows meant for the treatment arm (default: 0.5)', parseNumber)
+    .option('--treatment-share <share>', 'intended share of rows in the treatment arm (default: 0.5)', parseNumber)
     .option('--seed <n>', 'seed of the interval for the largest gap of many groups (default: 42)', parseNumber)
-    .option('--out <path>', 'write a report: .html (with pictures), .md or .json');
+    .option('--out <path>', 'write a report: .html (with charts), .md or .json');
 }
 
 async function runABTestCommand(options: ABTestCommandOptions): Promise<void> {
@@ -141,7 +141,7 @@ function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTest
   });
 }
 
-/** One file for both arms would find no change, whatever the treatment did. */
+/** Throws if both arms are the same file, since a comparison would then find no change. */
 async function assertTwoFiles({ controlCsv, treatmentCsv }: ABTestRequest): Promise<void> {
   if (controlCsv === undefined || treatmentCsv === undefined) return;
   if (!isSamePlace(controlCsv, treatmentCsv)) return;
@@ -150,7 +150,7 @@ async function assertTwoFiles({ controlCsv, treatmentCsv }: ABTestRequest): Prom
     `--control-csv '${controlCsv}' and --treatment-csv '${treatmentCsv}' are the same file.`,
     {
       context: { controlCsv, treatmentCsv },
-      suggestion: 'Name a file for each arm, or one file of both by --csv with --arm.',
+      suggestion: 'Give one file per arm, or a single file with --csv and --arm.',
     },
   );
 }
@@ -160,7 +160,7 @@ interface Arms {
   readonly treatment: Table;
 }
 
-/** Reads only the columns that the analysis looks at. */
+/** Reads the columns that the analysis uses. */
 async function readBoth(request: ABTestRequest, { settings }: FairnessABTestAnalyzer): Promise<Arms> {
   const { loadData } = await import('../../io/load-data.ts');
   const { attributes, outcome, yTrue, business, sampleWeight, id } = settings;
@@ -180,7 +180,7 @@ async function readBoth(request: ABTestRequest, { settings }: FairnessABTestAnal
   ]);
   const split = splitArms(table, arm, { control: request.control, treatment: request.treatment });
   if (split.nLeftOut > 0) {
-    warn(`${split.nLeftOut.toLocaleString('en-US')} rows are in neither arm and were left out.`);
+    warn(`${split.nLeftOut.toLocaleString('en-US')} rows are in neither arm and were excluded.`);
   }
   return split;
 }

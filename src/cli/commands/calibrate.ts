@@ -22,44 +22,44 @@ interface CalibrateOptions extends OutputOptions {
   readonly saveModel?: string;
 }
 
-/** `evenhand calibrate` */
+/** Returns the command `evenhand calibrate`. */
 export function calibrateCommand(): Command {
   return withOutputOptions(
     new Command('calibrate')
       .description(
-        'Turn scores into probabilities that mean the same in every group, and show how well they did before and after.',
+        'Calibrate scores per group, so that a score means the same probability in every group, and compare calibration before and after.',
       )
-      .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
-      .option('--score <column>', 'scores from 0 to 1 (default: score)')
-      .option('--target <column>', 'what came true, 0 or 1 (default: y)')
-      .option('--group <columns>', 'the sensitive column, or a comma list to cross (default: g)', parseCrossing)
-      .option('--positive-label <label>', 'the label of --target that counts as 1, where it is not 0/1')
+      .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet')
+      .option('--score <column>', 'column of scores from 0 to 1 (default: score)')
+      .option('--target <column>', 'column of true outcomes, 0 or 1 (default: y)')
+      .option('--group <columns>', 'sensitive column, or a comma-separated list to intersect (default: g)', parseCrossing)
+      .option('--positive-label <label>', 'label of --target that counts as 1, if the labels are not 0 and 1')
       .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
-      .option('--method <name>', 'platt, isotonic or temperature (default: platt)')
-      .option('--input <name>', 'for platt, what its line is drawn through: logit or score (default: logit)')
+      .option('--method <name>', 'calibration method: platt, isotonic or temperature (default: platt)')
+      .option('--input <name>', 'input of the logistic model of platt: logit or score (default: logit)')
       .option(
         '--min-samples <n>',
-        'smaller groups are served by the pooled calibrator and named (default: 20)',
+        'minimum rows of a group; smaller groups use the pooled calibrator and are listed (default: 20)',
         parseNumber,
       ) // prettier-ignore
       .option(
         '--folds <n>',
-        'calibrate each row by a calibrator of the other folds; 1 measures the rows fitted (default: 5)',
+        'number of folds; each row is calibrated by a calibrator fitted on the other folds; 1 fits and measures on the same rows (default: 5)',
         parseNumber,
       ) // prettier-ignore
       .option(
         '--train-size <share>',
-        'instead of folds: fit on this share of rows, calibrate and measure the others',
+        'fit on this share of rows, and calibrate and measure the others, instead of --folds',
         parseNumber,
       ) // prettier-ignore
-      .option('--seed <n>', 'deals rows into folds (default: 42)', parseNumber)
-      .option('--out-csv <path>', 'write the rows measured: score_raw, score_cal, y, g')
-      .option('--raw-csv', 'write texts as they are, also those that a spreadsheet would compute')
-      .option('--out-plot <path>', 'draw reliability before and after: .svg, .png or .html')
-      .option('--out-json <path>', 'write the table as JSON')
+      .option('--seed <n>', 'seed of the random assignment of rows to folds (default: 42)', parseNumber)
+      .option('--out-csv <path>', 'write the measured rows with the columns score_raw, score_cal, y and g')
+      .option('--raw-csv', 'do not mark texts that a spreadsheet would run as formulas')
+      .option('--out-plot <path>', 'draw a reliability diagram, before and after: .svg, .png or .html')
+      .option('--out-json <path>', 'write the results as JSON')
       .option(
         '--save-model <path>',
-        'write the calibrator as JSON, fitted on all rows (with --train-size on its share)',
+        'write the calibrator as JSON; it is fitted on all rows, or on the share of --train-size',
       ) // prettier-ignore
       .addHelpText(
         'after',
@@ -71,8 +71,8 @@ Examples:
       --group sex,race --method isotonic --out-plot reliability.svg --save-model calibrator.json
 
 Scores are calibrated and measured on rows that the calibrator has not seen, unless --folds is 1.
-Groups with different base rates that are each calibrated have different error rates under any one
-threshold: measure those with 'evenhand validate' on the decisions.`,
+If groups have different base rates, calibrated scores give them different error rates at a common
+threshold. Measure the error rates of the decisions with 'evenhand validate'.`,
       ),
   ).action(async (options: CalibrateOptions) => {
     requireOptions(options, ['csv']);
@@ -107,7 +107,7 @@ async function run(options: CalibrateOptions): Promise<TableCalibration> {
   );
 }
 
-/** Checked here too, since the library would call options by its own names for them. */
+/** Rejects options that exclude each other. The library checks this too, but uses its own names for the options. */
 function assertTogether({ folds, trainSize, method, input }: CalibrateTableOptions): void {
   if (folds !== undefined && trainSize !== undefined) {
     throw leftOut('folds', '--train-size is given', folds);
@@ -128,7 +128,7 @@ function outputsOf({ outCsv, outPlot, outJson, saveModel }: CalibrateOptions): s
   return [outCsv, outPlot, outJson, saveModel].filter((path) => path !== undefined);
 }
 
-/** Checked before the work, so that its result is not lost to a bad path. */
+/** Checks the output paths before the work starts, so that a bad path does not lose the result. */
 async function assertOutputs(options: CalibrateOptions): Promise<void> {
   const [{ assertFileWritable }, { chartFormat }] = await Promise.all([
     import('../../io/atomic-write.ts'),
@@ -148,7 +148,7 @@ async function writeOutputs(calibration: TableCalibration, body: string, options
     import('../../io/atomic-write.ts'),
     import('../../io/write-table.ts'),
   ]);
-  // The plot first: it alone may fail, where the packages that draw are missing.
+  // The plot is written first, since it fails if the packages that draw plots are missing.
   if (outPlot !== undefined) {
     const { plotReliability } = await import('../../training/postprocessing/calibrator/plot-reliability.ts');
     await plotReliability(calibration.curves, { savePath: outPlot, subtitle: subtitleOf(calibration) });
@@ -168,11 +168,11 @@ function subtitleOf({ columns, positiveLabel, calibrator, ...how }: TableCalibra
   return `${outcome} by ${columns.group.join(' x ')}; ${calibrator.method}, ${measuredRows(how)}`;
 }
 
-/** On which rows "after" was measured. */
+/** Returns a description of the rows on which the calibrated scores were measured. */
 function measuredRows({ folds, trainSize, after }: Pick<TableCalibration, 'folds' | 'trainSize' | 'after'>): string {
   const rows = `${after.overall.n.toLocaleString('en-US')} rows`;
   if (folds === null) return `${rows} held out, fitted on ${String(trainSize)} of all`;
-  return folds === 1 ? `${rows}, the same as fitted` : `${rows}, cross-fitted in ${String(folds)} folds`;
+  return folds === 1 ? `${rows}, the same rows as fitted` : `${rows}, cross-fitted in ${String(folds)} folds`;
 }
 
 function describe(calibration: TableCalibration): string {
@@ -180,7 +180,7 @@ function describe(calibration: TableCalibration): string {
   const own = Object.entries(calibration.fallbacks);
   return [
     `Calibrating '${columns.score}' to ${outcomeOf(calibration)}, by ${columns.group.map((name) => `'${name}'`).join(' x ')}: ${calibrator.method}, ${measuredRows(calibration)}.`,
-    ...(nDropped > 0 ? [`${nDropped.toLocaleString('en-US')} rows without a score, a label or a group left out.`] : []),
+    ...(nDropped > 0 ? [`${nDropped.toLocaleString('en-US')} rows without a score, a label or a group were excluded.`] : []),
     '',
     textTable(
       ['group', 'n', 'positive', 'score', '→', 'ECE', '→', 'Brier', '→', 'log loss', '→'],
@@ -190,8 +190,8 @@ function describe(calibration: TableCalibration): string {
       ],
     ),
     '',
-    `Each arrow is the number before it after calibration, ${SEEN[calibration.measuredOn]}.`,
-    'ECE: expected calibration error, ten bins of equal mass; in few rows chance alone makes it large.',
+    `The columns → show the values after calibration, ${SEEN[calibration.measuredOn]}.`,
+    'ECE: expected calibration error, ten bins of equal mass. With few rows it is large by chance alone.',
     ...own.map(
       ([label, { n, reason }]) =>
         `Note: group '${label}' (${String(n)} rows) has no calibrator of its own: ${reason.replace('minSamples', flagName('minSamples'))}.`,
@@ -201,9 +201,9 @@ function describe(calibration: TableCalibration): string {
 }
 
 const SEEN: Readonly<Record<TableCalibration['measuredOn'], string>> = {
-  cross_fitted_rows: 'measured on every row, each calibrated by a calibrator that has not seen it',
+  cross_fitted_rows: 'measured on all rows, each calibrated by a calibrator that has not seen it',
   held_out_rows: 'measured on the rows that the calibrator has not seen',
-  fitted_rows: 'measured on the very rows that the calibrator was fitted on',
+  fitted_rows: 'measured on the same rows that the calibrator was fitted on',
 };
 
 function outcomeOf({ columns, positiveLabel }: TableCalibration): string {

@@ -1,8 +1,8 @@
 import { type OutputOptions, jsonText, print } from '../output.ts';
 
 /**
- * Checks a configuration of a language-model evaluation, and prints what it means or what is wrong.
- * @returns whether it has faults
+ * Checks the configuration of a language-model evaluation, and prints a summary of it or its errors.
+ * @returns whether it has errors
  */
 export async function checkLlmEvalConfig(file: string, options: OutputOptions): Promise<boolean> {
   const { checkLlmEvalConfigFile } = await import('../../llm-evals/config/check-llm-eval-config-file.ts');
@@ -27,7 +27,7 @@ async function describe({ file, faults, config }: Check): Promise<string> {
   const { describeLlmEvalConfig } = await import('../../llm-evals/config/llm-eval-config-json.ts');
   const lines =
     config === null
-      ? [...faults.map(describeFault), faults.length === 1 ? '1 fault.' : `${String(faults.length)} faults.`]
+      ? [...faults.map(describeFault), faults.length === 1 ? '1 error.' : `${String(faults.length)} errors.`]
       : [`${file} is a valid configuration of a language-model evaluation.`, ...describeLlmEvalConfig(config)];
   return lines.join('\n');
 }

@@ -15,24 +15,24 @@ interface SchemaOptions extends OutputOptions {
 
 const KINDS = ['pipeline', 'llm-eval'] as const;
 
-/** What a configuration is of. */
+/** The kind of a configuration. */
 type ConfigKind = (typeof KINDS)[number];
 
-/** The exit code of a configuration with faults. */
+/** The exit code for a configuration with errors. */
 const FAULTY = 2;
 
-/** `evenhand config check` and `evenhand config schema` */
+/** Returns the command `evenhand config`, with its subcommands `check` and `schema`. */
 export function configCommand(): Command {
   return new Command('config')
     .description(
-      'Check a configuration of a pipeline or of a language-model evaluation, or print the schema that editors check it by.',
+      'Check the configuration of a pipeline or a language-model evaluation, or print its JSON Schema for editors.',
     )
     .addCommand(checkCommand())
     .addCommand(schemaCommand())
     .addHelpText(
       'after',
       `
-Both take --json, --quiet and --verbose as every command does; see config check --help.
+Both commands have --json, --quiet and --verbose, like every command. See config check --help.
 
 Examples:
   $ evenhand config check --config config/adult.yml
@@ -41,18 +41,18 @@ Examples:
 }
 
 function kindOption(fallback: string): Option {
-  return new Option('--kind <kind>', `what the configuration is of (default: ${fallback})`).choices(KINDS);
+  return new Option('--kind <kind>', `kind of configuration (default: ${fallback})`).choices(KINDS);
 }
 
 function checkCommand(): Command {
   return withOutputOptions(
     new Command('check')
-      .description('Say what a configuration means, or what is wrong with it and where. No data are needed.')
-      .option('--config <path>', 'the file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml here or above)')
-      .addOption(kindOption('told by its keys'))
+      .description('Check a configuration file: print a summary of it, or each error with its line and column. Needs no data.')
+      .option('--config <path>', 'configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)')
+      .addOption(kindOption('detected from its keys'))
       .option(
         '--profile <name>',
-        'a profile of the file (default: EVENHAND_PROFILE, else the only one; else all are checked)',
+        'profile of the file (default: EVENHAND_PROFILE, else the only profile; if there are several, all are checked)',
       )
       .addHelpText(
         'after',
@@ -63,7 +63,7 @@ Examples:
   $ evenhand config check --config config/llm-eval.yml
   $ evenhand config check --profile release
 
-Faults are printed on stdout as file:line:column: what is wrong. Exit code 0 where there are none, else 2.`,
+Errors are printed on stdout as file:line:column: message. Exit codes: 0 valid, 2 errors.`,
       ),
   ).action(async (options: CheckOptions) => {
     await prepareLogs(options);
@@ -81,7 +81,7 @@ Faults are printed on stdout as file:line:column: what is wrong. Exit code 0 whe
   });
 }
 
-/** The file, where it is to be checked as a configuration of an evaluation. */
+/** Returns the path of the file if it is the configuration of an evaluation, otherwise undefined. */
 async function evaluationFile({ config, kind }: CheckOptions): Promise<string | undefined> {
   if (kind === 'pipeline') return undefined;
   const { findConfigFile } = await import('../../pipeline/config/config-text.ts');
@@ -103,7 +103,7 @@ async function toJson({ file, faults, profile, profiles, config }: Check): Promi
 async function describe({ file, faults, profile, outlines, config }: Check): Promise<string> {
   if (faults.length > 0) {
     const { describeFault } = await import('../../io/config-text/config-fault.ts');
-    return [...faults.map(describeFault), faults.length === 1 ? '1 fault.' : `${String(faults.length)} faults.`].join(
+    return [...faults.map(describeFault), faults.length === 1 ? '1 error.' : `${String(faults.length)} errors.`].join(
       '\n',
     );
   }
@@ -111,9 +111,9 @@ async function describe({ file, faults, profile, outlines, config }: Check): Pro
   const how = profile === null ? '' : ` with the profile ${profile}`;
   return [
     `${String(file)} is a valid configuration${how}.`,
-    ...(config === null ? ['The top level alone is not enough: choose a profile.'] : describeConfig(config)),
+    ...(config === null ? ['The top level alone is incomplete. Choose a profile.'] : describeConfig(config)),
     ...(outlines.length > 0
-      ? [`Of ${String(outlines.length)} profiles, each checked, none is taken without --profile or EVENHAND_PROFILE:`]
+      ? [`All ${String(outlines.length)} profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:`]
       : []),
     ...outlines.map((each) => {
       const changes = each.changes.length === 0 ? 'nothing' : each.changes.join(', ');
@@ -127,7 +127,7 @@ function schemaCommand(): Command {
     new Command('schema')
       .description('Print the JSON Schema (draft 2020-12) of configuration files.')
       .addOption(kindOption('pipeline'))
-      .option('--out <path>', 'write it to a file instead')
+      .option('--out <path>', 'write the schema to a file instead of stdout')
       .addHelpText(
         'after',
         `
@@ -135,7 +135,7 @@ Examples:
   $ evenhand config schema --out pipeline.schema.json
   $ evenhand config schema --kind llm-eval --out llm-eval.schema.json
 
-Editors with a YAML language server complete and check a file that starts with the line
+Editors with a YAML language server complete and check files that start with this line:
   # yaml-language-server: $schema=./pipeline.schema.json`,
       ),
   ).action(async (options: SchemaOptions) => {

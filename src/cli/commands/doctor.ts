@@ -13,26 +13,26 @@ interface DoctorOptions extends OutputOptions {
   readonly numerics?: boolean;
 }
 
-/** The code of a named backend that cannot start, as of every missing dependency. */
+/** The exit code if a named backend cannot start; the same as for other missing dependencies. */
 const CANNOT_START = 2;
 
-/** Wider text is hard to read. */
+/** The maximum width of text on a terminal. */
 const MAX_WIDTH = 100;
 
-/** What is piped may be read on any terminal. */
+/** The width of text if stdout is not a terminal. */
 const PIPED_WIDTH = 80;
 
-/** `evenhand doctor` */
+/** Returns the command `evenhand doctor`. */
 export function doctorCommand(): Command {
   return withOutputOptions(
     new Command('doctor')
-      .description('Tell which tensor backends work here, which one would be used, and what the others miss.')
+      .description('Show which tensor backends work on this machine, which one is used by default, and what the others need.')
       .option(
         '--backend <name>',
-        'examine this one: node-gpu, webgpu, node, wasm or cpu (default: EVENHAND_TF_BACKEND, else what would be used)',
+        'backend to examine: node-gpu, webgpu, node, wasm or cpu (default: EVENHAND_TF_BACKEND, else the one used by default)',
       )
-      .option('--numerics', 'ask every tensor operation what is known in float64, and compare')
-      .option('--all', 'tell what every backend misses, also where there is no GPU, and every answer of --numerics')
+      .option('--numerics', 'compare the results of every tensor operation with known float64 results')
+      .option('--all', 'show what every backend needs, even without a GPU, and every result of --numerics')
       .addHelpText(
         'after',
         `
@@ -40,14 +40,15 @@ Examples:
   $ evenhand doctor
   $ evenhand doctor --all
 
-  Whether this machine's GPU computes what it should, before training on it (exit 1 where it does not):
+  Check that this machine's GPU computes correctly before you train on it (exit code 1 if it does not):
   $ evenhand doctor --backend webgpu --numerics
 
-  In a script: the backend that would be used, and the first thing to mend for another:
+  In a script: the backend used by default, and the first step to make another backend work:
   $ evenhand doctor --json | jq -r .chosen
   $ evenhand doctor --json | jq -r '.backends[] | select(.name == "node-gpu") | .missing[0].mend'
 
-auto takes the first backend that works, in the order of the table, and never a software GPU.`,
+auto uses the first backend in the table that works. It never uses a software GPU.
+Exit codes: 0 success, 1 wrong results of --numerics, 2 the named backend cannot start.`,
       ),
   ).action(async (options: DoctorOptions) => {
     await prepareLogs(options);

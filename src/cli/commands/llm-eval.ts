@@ -34,37 +34,38 @@ interface LlmEvalOptions extends OutputOptions {
   readonly mlflowRunName?: string;
 }
 
-/** `evenhand llm-eval` */
+/** Returns the command `evenhand llm-eval`. */
 export function llmEvalCommand(): Command {
   return withOutputOptions(withReportOptions(withRunOptions(new Command('llm-eval'))))
     .description(
-      'Ask a language model prompts that differ in one respect only, and tell what differs in the answers from sampling noise.',
+      'Evaluate a language model: send prompts that differ only in a sensitive attribute, and test which differences between the answers exceed sampling noise.',
     )
     .addHelpText(
       'after',
       `
 Examples:
-  What would be asked, and what it may cost; nothing is sent:
+  Show what would be sent and what it may cost, without sending anything:
   $ evenhand llm-eval --config config/llm-eval.yml --dry-run
 
-  Ask, keep every answer as it comes, and write a report with pairs of answers side by side:
+  Run the evaluation, save every answer as it arrives, and write a report with pairs of answers side by side:
   $ OPENAI_API_KEY=… evenhand llm-eval --config llm.yml --live --max-cost 5 \\
       --transcripts-out answers.ndjson --report-html report.html
 
-  Go on where it stopped; answers that are paid for are not asked for again:
+  Resume a run; answers that were already paid for are not requested again:
   $ evenhand llm-eval --config llm.yml --live --transcripts-out answers.ndjson --resume
 
-  A gate for continuous integration, without a key and without a request:
+  A gate for continuous integration, without an API key and without requests:
   $ evenhand llm-eval --config llm.yml --replay answers.ndjson --metric sentiment_gap --threshold 0.1 \\
       --junit results.xml
 
-Nothing is sent without --live (or EVENHAND_LLM_ALLOW_LIVE=1) and a key in the environment: OPENAI_API_KEY,
-ANTHROPIC_API_KEY, or EVENHAND_LLM_API_KEY for a compatible server. Without them only known answers, --replay
-and the built-in local model answer. A key goes to another host than the provider's own, or than this machine,
-only where the environment names it beside base_url: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, EVENHAND_LLM_BASE_URL.
-Exit codes: 0 pass or no threshold, 1 the gate failed (an undefined metric fails) or a limit stopped the run
-with the answers so far kept, 2 usage, configuration, or an answer that is not known and may not be asked
-for, 3 the provider failed, 130 stopped by Ctrl-C (answers are kept).`,
+Requests need --live (or EVENHAND_LLM_ALLOW_LIVE=1) and a key in the environment: OPENAI_API_KEY,
+ANTHROPIC_API_KEY, or EVENHAND_LLM_API_KEY for a compatible server. Without them, answers come only from the
+cache, from --replay, or from the built-in local model. A key is sent only to the provider's own host or to this
+machine. If base_url names another host, the environment must name it too: OPENAI_BASE_URL, ANTHROPIC_BASE_URL
+or EVENHAND_LLM_BASE_URL.
+Exit codes: 0 passed or no threshold; 1 the gate failed (an undefined metric fails), or a limit stopped the run
+(answers are kept); 2 invalid options or configuration, or an answer is not cached and requests are not
+allowed; 3 the provider failed; 130 stopped by Ctrl-C (answers are kept).`,
     )
     .action(async (options: LlmEvalOptions) => {
       await runLlmEvalCommand(options);
@@ -73,46 +74,46 @@ for, 3 the provider failed, 130 stopped by Ctrl-C (answers are kept).`,
 
 function withRunOptions(command: Command): Command {
   return command
-    .option('--config <path>', 'what to ask of whom: YAML')
-    .option('--dry-run', 'only tell what would be sent, and what it may cost')
-    .option('--live', 'allow requests to the provider')
-    .option('--max-cost <usd>', "stop before this is exceeded (default: the configuration's)", parseNumber)
-    .option('--transcripts-out <path>', 'append every answer as it comes: NDJSON')
-    .option('--resume', 'go on with the answers that --transcripts-out has already')
-    .option('--retry-errors', 'with --resume: ask again what failed')
-    .option('--replay <path>', 'take the answers from this file of transcripts; nothing is sent')
-    .option('--min-group-size <n>', 'items at least; with fewer a metric is undefined (default: 5)', parseNumber)
-    .option('--allow-small-samples', 'measure fewer items all the same, with a warning')
-    .option('--with-ci', 'add intervals (default: yes)')
-    .option('--no-with-ci', 'leave intervals out')
-    .option('--ci-level <level>', 'their confidence level (default: 0.95)', parseNumber)
-    .option('--ci-samples <n>', 'replicates of intervals without a closed form (default: 200)', parseNumber)
-    .option('--random-state <n>', 'seed of what is random in scoring (default: 42)', parseNumber);
+    .option('--config <path>', 'YAML file with the model, the prompts and the metrics')
+    .option('--dry-run', 'show what would be sent and what it may cost; send nothing')
+    .option('--live', 'allow requests to the provider (or set EVENHAND_LLM_ALLOW_LIVE=1)')
+    .option('--max-cost <usd>', "maximum cost in US dollars; the run stops before it exceeds this (default: the configuration's)", parseNumber)
+    .option('--transcripts-out <path>', 'append every answer to this NDJSON file as it arrives')
+    .option('--resume', 'reuse the answers that are already in --transcripts-out')
+    .option('--retry-errors', 'with --resume: repeat the requests that failed')
+    .option('--replay <path>', 'read the answers from this transcript file; send nothing')
+    .option('--min-group-size <n>', 'minimum number of items; with fewer, a metric is undefined (default: 5)', parseNumber)
+    .option('--allow-small-samples', 'compute metrics with fewer items too, with a warning')
+    .option('--with-ci', 'add confidence intervals (default: yes)')
+    .option('--no-with-ci', 'omit confidence intervals')
+    .option('--ci-level <level>', 'confidence level of intervals (default: 0.95)', parseNumber)
+    .option('--ci-samples <n>', 'bootstrap replicates for intervals without a closed form (default: 200)', parseNumber)
+    .option('--random-state <n>', 'seed of random numbers in scoring (default: 42)', parseNumber);
 }
 
 function withReportOptions(command: Command): Command {
   return command
     .option(
       '--metric <names>',
-      'what is judged: sentiment_gap for every dimension, sentiment_gap.gender for one; a comma list for several; ' +
-        'names are checked before anything is asked',
+      'comma-separated list of metrics for the gate: sentiment_gap for every dimension, sentiment_gap.gender for one; ' +
+        'names are checked before anything is sent',
       parseNames,
     )
     .option(
       '--threshold <number>',
-      'the gate: exit 1 where a metric is on its wrong side (needs --metric)',
+      'threshold of the gate: exit with 1 if a metric does not satisfy it (needs --metric)',
       parseNumber,
     )
     .option(
       '--comparator <op>',
-      "the gate's comparison: <=, <, >= or > (default: <= by size, of an excess by value; >= for accuracies and ratios)",
+      'comparison of the gate: <=, <, >= or > (default: <= of the absolute value, or of the value for an excess; >= for accuracies and ratios)',
     )
     .option('--report-md <path>', 'write the report as Markdown')
-    .option('--report-html <path>', 'write the report as a page with pictures')
+    .option('--report-html <path>', 'write the report as an HTML page with charts')
     .option('--report-json <path>', 'write the metrics as JSON')
     .option('--junit <path>', 'write a test report as JUnit XML')
-    .option('--mlflow-experiment <name>', 'log the run to this experiment of the server at MLFLOW_TRACKING_URI')
-    .option('--mlflow-run-name <name>', 'what the logged run is called');
+    .option('--mlflow-experiment <name>', 'log the run to this MLflow experiment, on the server at MLFLOW_TRACKING_URI')
+    .option('--mlflow-run-name <name>', 'name of the logged MLflow run');
 }
 
 async function runLlmEvalCommand(options: LlmEvalOptions): Promise<void> {
@@ -129,7 +130,7 @@ async function runLlmEvalCommand(options: LlmEvalOptions): Promise<void> {
   await (request.dryRun ? tellDryRun(config, request, options) : evaluate(config, request, options));
 }
 
-/** Checked before anything is sent, so that what is paid for is not lost to a bad path. */
+/** Checks the output paths before anything is sent, so that a bad path does not lose answers that were paid for. */
 async function assertPlaces(options: LlmEvalOptions, request: LlmEvalRequest, config: LLMEvalConfig): Promise<void> {
   const { assertFileWritable } = await import('../../io/atomic-write.ts');
   const { reportMd, reportHtml, reportJson, junit } = options;
@@ -149,14 +150,14 @@ async function assertPlaces(options: LlmEvalOptions, request: LlmEvalRequest, co
   if (request.transcriptsOut === undefined && !request.dryRun) await assertCacheWritable(config, request);
 }
 
-/** Without a transcript the cache alone keeps what is paid for. */
+/** Throws if the cache cannot be written; without a transcript, only the cache keeps answers that were paid for. */
 async function assertCacheWritable(config: LLMEvalConfig, request: LlmEvalRequest): Promise<void> {
   const { liveAccess } = await import('../../llm-evals/client/access.ts');
   if (!liveAccess(config, { live: request.live }).isAllowed) return;
   await (await cacheOf(config, request))?.assertWritable();
 }
 
-/** Where answers that are paid for are kept; undefined for a run that pays for none. */
+/** Returns the cache that keeps paid answers, or undefined for a run without paid answers. */
 async function cacheOf(
   { provider, cacheDir }: LLMEvalConfig,
   { replay }: LlmEvalRequest,
@@ -183,7 +184,7 @@ async function tellDryRun(config: LLMEvalConfig, request: LlmEvalRequest, option
   });
   if (options.json === true) process.stdout.write(jsonText(dryRunToJson(estimate)));
   else print(terminalText(estimate.toMarkdown()));
-  if (request.threshold !== undefined) remark('A dry run judges nothing: --threshold has no effect.', options);
+  if (request.threshold !== undefined) remark('A dry run computes no metrics, so --threshold has no effect.', options);
 }
 
 async function evaluate(config: LLMEvalConfig, request: LlmEvalRequest, options: LlmEvalOptions): Promise<void> {
@@ -203,7 +204,7 @@ async function evaluate(config: LLMEvalConfig, request: LlmEvalRequest, options:
   }
 }
 
-/** A metric's name is checked before answers are paid for. */
+/** Checks the names of metrics before any answer is paid for. */
 async function assertMetrics(config: LLMEvalConfig, request: LlmEvalRequest): Promise<void> {
   if (request.metric === undefined) return;
   const [{ plannedMetrics }, { judgeLlmEval }] = await Promise.all([
@@ -274,17 +275,17 @@ async function track(result: LlmEvalResult, verdict: LlmEvalVerdict, options: Ll
   });
   if (logged) remark(`Logged to MLflow as run ${runId ?? ''}${url === null ? '' : `, ${url}`}`, options);
   else if (!(await showsLoggedWarnings()))
-    warn(`Tracking failed, the run is not logged: ${reason ?? 'no reason known'}`);
+    warn(`Tracking failed, the run is not logged: ${reason ?? 'unknown reason'}`);
 }
 
-/** What is known of a run that ended early. */
+/** The result and the cache of a run that ended early. */
 interface CutShort {
-  /** undefined where the run had none. */
+  /** Undefined if the run had no result. */
   readonly result: LlmEvalResult | undefined;
   readonly cache: ResponseCache | undefined;
 }
 
-/** Where the answers are, if there are any, and how to get the rest. */
+/** Returns a message that says where the answers are, and how to get the rest. */
 function resumeSentence(
   { cacheDir }: LLMEvalConfig,
   { transcriptsOut, config, live }: LlmEvalRequest,
@@ -293,21 +294,21 @@ function resumeSentence(
   if (transcriptsOut !== undefined) {
     const command = `evenhand llm-eval --config ${config}${live ? ' --live' : ''} --transcripts-out ${transcriptsOut} --resume`;
     const kept = hasAnswers(result, transcriptsOut) ? `The answers so far are kept in ${transcriptsOut}` : NO_ANSWERS;
-    return `${kept}. Go on with: ${command}`;
+    return `${kept}. Resume with: ${command}`;
   }
-  if (cache === undefined) return 'No answers are kept of this run. The same command begins again.';
+  if (cache === undefined) return 'No answers of this run are kept. The same command starts over.';
   if (cache.unkept > 0) {
     const count = cache.unkept === 1 ? '1 answer' : `${String(cache.unkept)} answers`;
-    return `${count} could not be kept in ${cacheDir}, and would be asked for again; --transcripts-out keeps answers in a file.`;
+    return `${count} could not be saved in ${cacheDir} and would be requested again. Use --transcripts-out to save answers in a file.`;
   }
   return cache.kept + cache.hits === 0
-    ? `${NO_ANSWERS}. The same command asks again.`
-    : `The answers so far are kept in ${cacheDir}. The same command again asks only for the rest.`;
+    ? `${NO_ANSWERS}. The same command starts over.`
+    : `The answers so far are kept in ${cacheDir}. The same command requests only the rest.`;
 }
 
-const NO_ANSWERS = 'No answers came, so that none are kept';
+const NO_ANSWERS = 'No answers arrived, so none are kept';
 
-/** Whether a transcript has answers; of a run without a result, whether it holds anything. */
+/** Returns whether a transcript has answers; for a run without a result, whether the file has any content. */
 function hasAnswers(result: LlmEvalResult | undefined, transcriptsOut: string): boolean {
   if (result !== undefined) return result.transcripts.some(({ text }) => text !== null);
   return (statSync(transcriptsOut, { throwIfNoEntry: false })?.size ?? 0) > 0;

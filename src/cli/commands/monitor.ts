@@ -17,41 +17,41 @@ import { assertApart, assertInputsKept } from '../output-places.ts';
 import { count, jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
 
-/** Lines that could not be counted are told one by one up to so many. */
+/** The maximum number of uncounted lines that are reported individually. */
 const MAX_REPORTED_FAULTS = 5;
 
 interface MonitorOptions extends OutputOptions {
   readonly sensitive: readonly (readonly string[])[];
 }
 
-/** `evenhand monitor` */
+/** Returns the command `evenhand monitor`. */
 export function monitorCommand(): Command {
   return withOutputOptions(withPolicyOptions(withDataOptions(new Command('monitor'))))
     .description(
-      'Watch the fairness of a stream of decisions: replay a file, or follow events on stdin. Raises alarms whose error rate holds however often it looks.',
+      'Monitor the fairness of a stream of decisions: replay a file, or follow events on stdin. The false alarm rate holds over all checks together.',
     )
     .addHelpText(
       'after',
       `
 Examples:
-  What would have been sent in the last year, with a dashboard:
+  Replay the decisions of last year, to see which alarms would have been raised, and write a dashboard:
   $ evenhand monitor --csv decisions.csv --y-pred approved --sensitive sex --sensitive sex,race \\
       --timestamp decided_at --output-dir monitoring
 
-  A live stream, one JSON object a line, that goes on where it stopped:
+  A live stream, one JSON object per line; a later run resumes where it stopped:
   $ tail -n +1 -F decisions.ndjson | evenhand monitor --y-pred approved --sensitive sex --state monitor.json \\
       --records records.csv --alerts alerts.ndjson --output-dir monitoring
 
-  A later run takes what is new: tail -n 0 -F. Stopping and starting tail can lose lines or repeat them; with
-  --id an event that is repeated is counted once (duplicate_id). With --state only every --look-every events are
-  checked, so that a run that is resumed finds what a run without a break finds; the end is previewed.
+  In a later run, read only new lines: tail -n 0 -F. Restarting tail can lose or repeat lines. With --id, an event
+  that is repeated counts once (duplicate_id). With --state, checks happen only after every --look-every events,
+  so that a resumed run finds the same as a run without a break. The end of the input is shown as a preview.
 
-  True labels that come later: {"case": 7, "approved": 1, "sex": "f"}, some day {"case": 7, "repaid": 0}
+  True labels that arrive later: {"case": 7, "approved": 1, "sex": "f"}, and some days later {"case": 7, "repaid": 0}
   $ evenhand monitor --y-pred approved --y-true repaid --id case --sensitive sex --output-dir monitoring < events.ndjson
 
-Watches are hints of an ordinary interval and change no exit code.
-Exit codes: 0 no alarm, 1 an alarm was raised or is open, 2 usage and data (also where nothing of the input
-can be counted, or an output cannot be written at the end), 130 stopped by Ctrl-C (the dashboard and the
+A watch is an early hint from an ordinary interval. It may be wrong, and does not change the exit code.
+Exit codes: 0 no alarm, 1 an alarm was raised or is open, 2 invalid options or data (also if no input could
+be counted, or an output could not be written at the end), 130 stopped by Ctrl-C (the dashboard and the
 state are written first).`,
     )
     .action(async (options: MonitorOptions) => {
@@ -61,57 +61,81 @@ state are written first).`,
 
 function withDataOptions(command: Command): Command {
   return command
-    .option('--csv <path>', 'replay a file: CSV, TSV (also .gz) or Parquet; without it events are read from stdin')
-    .option('--y-pred <column>', 'decisions 0 or 1, or scores from 0 to 1')
-    .option('--y-true <column>', 'true labels; adds equalized odds')
-    .option('--score-threshold <number>', 'a score of at least this is a positive decision (default: 0.5)', parseNumber)
-    .option('--positive-label <label>', 'the label that counts as 1, where decisions and labels are not 0 and 1')
+    .option('--csv <path>', 'file to replay: CSV, TSV (also .gz) or Parquet (default: read events from stdin)')
+    .option('--y-pred <column>', 'column of decisions, 0 or 1, or of scores from 0 to 1')
+    .option('--y-true <column>', 'column of true labels; adds equalized odds')
+    .option(
+      '--score-threshold <number>',
+      'decision threshold: a score of at least this is a positive decision (default: 0.5)',
+      parseNumber,
+    )
+    .option('--positive-label <label>', 'label that counts as 1, if decisions and labels are not 0 and 1')
     .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
     .option(
       '--sensitive <columns>',
-      'a sensitive column; a comma list is their crossing too (a comma in a name is \\,); repeat for more',
+      'sensitive column; repeat for several; a comma-separated list also adds the intersection of its columns (write a comma in a name as \\,)',
       repeatable(parseNames),
     )
     .option(
       '--timestamp <column>',
-      'when it happened: ISO 8601, or a number since 1970 (default: timestamp, if a file has it)',
+      'column of event times: ISO 8601, or a number since 1970 (default: timestamp, if the file has it)',
     )
-    .option('--id <column>', 'names an event on stdin, so that its label can come later')
-    .option('--sample-weight <column>', 'weights of events')
-    .option('--error-scale <number>', 'for mae_parity_difference: the largest error there can be', parseNumber);
+    .option('--id <column>', 'column of event ids on stdin, so that true labels can arrive later')
+    .option('--sample-weight <column>', 'column of event weights')
+    .option('--error-scale <number>', 'largest possible error, for mae_parity_difference', parseNumber);
 }
 
 function withPolicyOptions(command: Command): Command {
   return command
     .option(
       '--metric <names>',
-      'a comma list of differences to watch (default: demographic parity; with labels also equalized odds)',
+      'comma-separated list of differences to monitor (default: demographic parity, and with labels also equalized odds)',
       parseNames,
     )
-    .option('--limit <number>', 'the largest gap that is accepted, of each metric (default: 0.1)', parseNumber)
-    .option('--alpha <number>', 'the probability that it ever raises a false alarm (default: 0.05)', parseNumber)
-    .option('--window-size <n>', 'events of the sliding window, at most 100000000 (default: 10000)', parseNumber)
-    .option('--min-group-size <n>', 'groups with fewer events take no part in a gap (default: 30)', parseNumber)
-    .option('--look-every <n>', 'events between two looks (default: 100)', parseNumber)
-    .option('--persistence <n>', 'looks in a row until a watch is told, or a breach is over (default: 3)', parseNumber)
+    .option('--limit <number>', 'largest accepted gap of each metric (default: 0.1)', parseNumber)
+    .option(
+      '--alpha <number>',
+      'maximum probability of any false alarm, over all checks together (default: 0.05)',
+      parseNumber,
+    )
+    .option(
+      '--window-size <n>',
+      'number of events in the sliding window, at most 100000000 (default: 10000)',
+      parseNumber,
+    )
+    .option(
+      '--min-group-size <n>',
+      'minimum events of a group; smaller groups are excluded from gaps (default: 30)',
+      parseNumber,
+    )
+    .option('--look-every <n>', 'number of events between two checks (default: 100)', parseNumber)
+    .option(
+      '--persistence <n>',
+      'consecutive checks until a watch is reported, or a breach ends (default: 3)',
+      parseNumber,
+    )
     .option(
       '--cooldown-minutes <n>',
-      'time of the stream between two messages of an open alarm (default: 60)',
+      'minutes of stream time between two messages about an open alarm (default: 60)',
       parseNumber,
     )
     .option(
       '--detector <names>',
-      'a comma list of what dates changes: adwin, page_hinkley, cusum, ewma, … (default: adwin)',
+      'comma-separated list of drift detectors, which estimate when a change began: adwin, page_hinkley, cusum, ewma, … (default: adwin)',
       parseNames,
     )
-    .option('--output-dir <folder>', 'write dashboard.html, report.md and active_alerts.json there')
-    .option('--refresh-seconds <n>', 'on stdin: how often they are written anew (default: 60)', parseNumber)
-    .option('--records <path>', 'append the metrics as they come: .csv or .ndjson')
-    .option('--alerts <path>', 'append what happens to alerts: .ndjson')
-    .option('--webhook <url>', 'post it there, with retries')
+    .option('--output-dir <folder>', 'folder for dashboard.html, report.md and active_alerts.json')
+    .option(
+      '--refresh-seconds <n>',
+      'seconds between two updates of the --output-dir files, on stdin (default: 60)',
+      parseNumber,
+    )
+    .option('--records <path>', 'append the metrics of every check to this file: .csv or .ndjson')
+    .option('--alerts <path>', 'append alert events to this file: .ndjson')
+    .option('--webhook <url>', 'send alert events to this URL by POST, with retries')
     .option(
       '--state <path>',
-      'go on from this file if it is there (the same columns, metrics, sizes, alpha, limit and detectors), and write it at the end and at each refresh',
+      'resume from this file if it exists, and write it at the end and at each refresh; needs the same columns, metrics, sizes, alpha, limit and detectors',
     );
 }
 
@@ -134,14 +158,14 @@ async function runMonitorCommand(options: MonitorOptions): Promise<void> {
     tellRest(outcome, options);
     if (outcome.isAlarmed) process.exitCode = CHECK_FAILED;
     if (input.isStopped()) process.exitCode = INTERRUPTED;
-    // The result is told before what could not be written decides the exit code.
+    // The result is printed first; then an output that could not be written decides the exit code.
     if (outcome.problems.length > 0) throw outcome.problems[0];
   } finally {
     input.close();
   }
 }
 
-/** Checked before the work, so that its result is not lost to a bad path. */
+/** Checks the output paths before the work starts, so that a bad path does not lose the result. */
 async function assertPlaces({ csv, outputDir, records, alerts, state }: MonitorRequest): Promise<void> {
   const { assertFileWritable } = await import('../../io/atomic-write.ts');
   const files = [records, alerts, state].filter((path) => path !== undefined);
@@ -154,20 +178,20 @@ async function assertPlaces({ csv, outputDir, records, alerts, state }: MonitorR
 interface Input {
   readonly openLines: () => AsyncIterable<string>;
   readonly isStopped: () => boolean;
-  /** Lets go of stdin, so that the process can end whatever its writer does. */
+  /** Closes stdin, so that the process can end even if the writer does not close its end. */
   readonly close: () => void;
 }
 
-/** Lines on stdin until they end, or until Ctrl-C: then the run ends as if they had. */
+/** Returns the lines on stdin. Ctrl-C ends the lines as if the input had ended. */
 async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
   const [{ utf8Lines }, { DataValidationError }] = await Promise.all([
     import('../../internal/decode-utf8.ts'),
     import('../../exceptions/index.ts'),
   ]);
   if (csv === undefined && process.stdin.isTTY) {
-    throw new DataValidationError('There is nothing to watch: no --csv is given, and nobody writes to stdin.', {
+    throw new DataValidationError('There is no input: --csv is not given, and stdin is a terminal.', {
       code: 'empty-data',
-      suggestion: 'Name a file with --csv, or pipe events in, one JSON object a line.',
+      suggestion: 'Give a file with --csv, or pipe events to stdin, one JSON object per line.',
     });
   }
   let isOpen = false;
@@ -182,7 +206,7 @@ async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
   };
   const openLines = (): AsyncIterable<string> => {
     isOpen = true;
-    // In place of the listener that ends the process at once: what was counted is written first.
+    // Replaces the listener that ends the process at once, so that the state and outputs are written first.
     process.removeAllListeners('SIGINT');
     process.on('SIGINT', stop).on('SIGTERM', stop);
     return untilStopped(utf8Lines(process.stdin, 'The input'), () => isStopped);
@@ -191,7 +215,7 @@ async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
 }
 
 /**
- * Ends lines without an error once the input is stopped, since reading from a closed input is an error.
+ * Yields lines, and ends without an error if the input was stopped, since reading from a closed input throws.
  * @yields each line
  */
 async function* untilStopped(lines: AsyncIterable<string>, isStopped: () => boolean): AsyncGenerator<string> {
@@ -213,17 +237,18 @@ function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'openLines' | 'isS
       if (options.json !== true && options.quiet !== true) print(watchLine(alert));
     },
     onProblem: (problem) => {
-      warn(`${problem} The watch goes on, and tries again at each refresh.`);
+      warn(`${problem} Monitoring continues, and tries again at each refresh.`);
     },
     onFault: (line, reason) => {
       faults++;
       if (faults <= MAX_REPORTED_FAULTS) warn(`Line ${count(line)} was not counted: ${reason}`);
-      if (faults === MAX_REPORTED_FAULTS) warn('Further lines that cannot be counted are counted at the end.');
+      if (faults === MAX_REPORTED_FAULTS)
+        warn('Further lines that are not counted are not listed; their number is reported at the end.');
     },
   };
 }
 
-/** What was not counted or not delivered, and where things are. */
+/** Prints what was not counted or not delivered, and the paths of the outputs. */
 function tellRest(outcome: MonitorOutcome, options: OutputOptions): void {
   for (const sentence of faultSentences(outcome)) warn(sentence);
   for (const warning of outcome.warnings) warn(warning);

@@ -31,25 +31,25 @@ interface PipelineOptions extends OutputOptions {
   readonly applyPipeline?: string;
 }
 
-/** `evenhand pipeline` */
+/** Returns the command `evenhand pipeline`. */
 export function pipelineCommand(): Command {
   return withOutputOptions(
     new Command('pipeline')
-      .description('Look at data for what may become unfair, and transform them as a configuration says.')
-      .option('--config <path>', 'the configuration (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml above)')
-      .option('--profile <name>', "one of the configuration's profiles (default: EVENHAND_PROFILE)")
-      .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
+      .description('Check data for sources of unfairness, and transform the data as a configuration describes.')
+      .option('--config <path>', 'configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)')
+      .option('--profile <name>', 'profile of the configuration (default: EVENHAND_PROFILE)')
+      .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet')
       .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
       .option(
         '--out-csv <path>',
-        'write the transformed rows: .csv, .tsv or .parquet; weights as a column sample_weight',
+        'write the transformed rows: .csv, .tsv or .parquet; weights are the column sample_weight',
       )
-      .option('--raw-csv', 'write texts as they are, also those that a spreadsheet would compute')
-      .option('--detector-json <path>', 'write what the detectors found as JSON')
-      .option('--report-md <path>', 'write what the detectors found as Markdown')
-      .option('--no-detectors', 'transform only')
-      .option('--save-pipeline <path>', 'write the fitted pipeline as JSON, to apply it to other rows')
-      .option('--apply-pipeline <path>', 'apply a pipeline that --save-pipeline wrote, instead of fitting one')
+      .option('--raw-csv', 'do not mark texts that a spreadsheet would run as formulas')
+      .option('--detector-json <path>', 'write the findings of the detectors as JSON')
+      .option('--report-md <path>', 'write the findings of the detectors as Markdown')
+      .option('--no-detectors', 'only transform the data; run no detectors')
+      .option('--save-pipeline <path>', 'write the fitted pipeline as JSON, so that it can be applied to other rows')
+      .option('--apply-pipeline <path>', 'apply a pipeline written by --save-pipeline, instead of fitting one')
       .addHelpText(
         'after',
         `
@@ -60,8 +60,8 @@ Examples:
   $ evenhand pipeline --config config/adult.yml --csv train.csv --out-csv train.parquet --save-pipeline fitted.json
   $ evenhand pipeline --config config/adult.yml --csv new.csv --out-csv new.parquet --apply-pipeline fitted.json
 
-All rows are taken as training rows. For a model and a verdict on held-out rows use run-pipeline.
-Exit code 0 whatever the detectors find, 2 for what was asked or the data, 3 where a step fails.`,
+All rows are treated as training rows. For a model and a verdict on held-out rows, use run-pipeline.
+Exit codes: 0 success, whatever the detectors find; 2 invalid options or data; 3 a step failed.`,
       ),
   ).action(async (options: PipelineOptions) => {
     requireOptions(options, ['csv']);
@@ -98,8 +98,8 @@ async function run(options: PipelineOptions): Promise<{ done: PipelineRun; outpu
 
 function assertDetectors({ detectors, detectorJson, reportMd }: PipelineOptions): void {
   if (detectors || (detectorJson === undefined && reportMd === undefined)) return;
-  throw new ConfigValidationError('--no-detectors leaves nothing to write to --detector-json or --report-md.', {
-    suggestion: 'Leave one of them out.',
+  throw new ConfigValidationError('--detector-json and --report-md need the detectors, but --no-detectors is given.', {
+    suggestion: 'Remove --no-detectors, or both of the others.',
   });
 }
 
@@ -110,7 +110,7 @@ function outputsOf(
   return [outCsv, detectorJson, reportMd, savePipeline, reportOut].filter((path) => path !== undefined);
 }
 
-/** Checked before the work, so that its result is not lost to a bad path. */
+/** Checks the output paths before the work starts, so that a bad path does not lose the result. */
 async function assertOutputs(
   { csv, outCsv, detectorJson, reportMd, savePipeline, applyPipeline }: PipelineOptions,
   paths: readonly string[],
@@ -146,7 +146,7 @@ async function write(
   if (savePath !== undefined) await savePipeline(pipeline, savePath);
 }
 
-/** Columns named one by one; more are counted. */
+/** The maximum number of columns that are listed by name; further ones are counted. */
 const MAX_NAMES = 6;
 
 function describe({ report, result }: PipelineRun): string {

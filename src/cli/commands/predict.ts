@@ -15,27 +15,27 @@ interface PredictCommandOptions extends OutputOptions {
   readonly rawCsv?: boolean;
 }
 
-/** `evenhand predict` */
+/** Returns the command `evenhand predict`. */
 export function predictCommand(): Command {
   return withOutputOptions(
     new Command('predict')
-      .description("Add a saved model's score and prediction to every row of a file.")
-      .option('--model <folder>', 'a folder that --save-model wrote, or the model folder of run-pipeline')
-      .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet, with the columns of the training')
-      .option('--out-csv <path>', 'write the rows with two more columns, score and prediction: .csv, .tsv or .parquet')
-      .option('--raw-csv', 'write texts as they are, also those that a spreadsheet would compute')
-      .option('--eta <number>', 'which network, where the folder holds a sweep', parseNumber)
+      .description('Add the score and the prediction of a saved model to every row of a file.')
+      .option('--model <folder>', 'folder written by --save-model, or the model folder of run-pipeline')
+      .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet, with the columns that the model was trained on')
+      .option('--out-csv <path>', 'write the rows with the columns score and prediction added: .csv, .tsv or .parquet')
+      .option('--raw-csv', 'do not mark texts that a spreadsheet would run as formulas')
+      .option('--eta <number>', 'eta of the network to use, if the folder holds a sweep', parseNumber)
       .option(
         '--threshold <number>',
-        "scores of at least this become 1 (default: the model card's threshold, else 0.5)",
+        "decision threshold: scores of at least this become 1 (default: the model card's threshold, else 0.5)",
         parseNumber,
       )
-      .option('--seed <n>', "seed of a randomised model's draw (default: that of its training)", parseNumber)
+      .option('--seed <n>', 'seed of the draw of a randomised model (default: the seed of its training)', parseNumber)
       .option(
         '--randomization <name>',
-        "for a randomised model: draw by the row's place, or row: equal rows get equal answers",
+        'how a randomised model draws: draw (by row number) or row (equal rows get equal predictions)',
       )
-      .option('--backend <name>', 'auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
+      .option('--backend <name>', 'tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
       .addHelpText(
         'after',
         `
@@ -45,9 +45,9 @@ Examples:
   $ evenhand predict --model models/sweep --eta 0.5 --csv applicants.csv --out-csv decisions.csv --threshold 0.4
   $ evenhand validate --csv decisions.csv --y-pred prediction --sensitive sex
 
-Models of train-reductions decide by chance: score is the probability of a positive decision, and
-prediction one draw of it, the same for the same seed and rows. A column of the rows that is called
-score or prediction stays, and the new one becomes score_2 or prediction_2.`,
+Models of train-reductions are randomised: score is the probability of a positive decision, and
+prediction is one draw from it. The draw is the same for the same seed and rows. If the rows already
+have a column score or prediction, the new column is called score_2 or prediction_2.`,
       ),
   ).action(async (options: PredictCommandOptions) => {
     requireOptions(options, ['model', 'csv', 'outCsv']);
@@ -81,9 +81,8 @@ async function run(options: PredictCommandOptions): Promise<FilePredictions> {
 }
 
 /**
- * The rows are kept as texts, so that they are written as they came. A form
- * that has numbers gets them as such, except where a number would lose digits
- * of an identifier.
+ * Returns the table with numeric columns as numbers, for formats that have numbers. Rows are read as text so that they
+ * are written unchanged. A column with identifiers that would lose digits stays text.
  */
 async function withNumbers(table: Table, csv: string): Promise<Table> {
   const [{ loadData }, { Table: tables }] = await Promise.all([
@@ -100,12 +99,12 @@ async function withNumbers(table: Table, csv: string): Promise<Table> {
   );
 }
 
-/** A whole number with zeros before it, or beyond what a number holds exactly. */
+/** Returns whether a text is an integer with leading zeros, or one too large for a number to hold exactly. */
 function isIdentifier(text: string): boolean {
   return /^[-+]?0\d/.test(text) || (/^[-+]?\d+$/.test(text) && !Number.isSafeInteger(Number(text)));
 }
 
-/** The body of --json. */
+/** The JSON output. */
 interface PredictSummary {
   readonly n: number;
   readonly n_positive: number | null;
@@ -149,8 +148,8 @@ function describe(
     `${rows} scored for ${outcome} by a model of ${card.method.replaceAll('_', ' ')}.`,
     `${scoreColumn}: ${card.output}, ${mean.toFixed(4)} on average.`,
     positive === null
-      ? `${predictionColumn}: the value.`
-      : `${predictionColumn}: 1 for ${positive.toLocaleString('en-US')} rows (${((100 * positive) / n).toFixed(1)}%), 0 for the others${isRandomized ? ', drawn by chance' : ''}.`,
+      ? `${predictionColumn}: the predicted value.`
+      : `${predictionColumn}: 1 for ${positive.toLocaleString('en-US')} rows (${((100 * positive) / n).toFixed(1)}%), 0 for the others${isRandomized ? ', drawn at random' : ''}.`,
     ...warnings.map((warning) => `Note: ${warning}.`),
   ]
     .map(asOneLine)

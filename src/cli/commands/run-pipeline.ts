@@ -35,32 +35,32 @@ interface RunPipelineOptions extends OutputOptions {
   readonly mlflowRunName?: string;
 }
 
-/** `evenhand run-pipeline` */
+/** Returns the command `evenhand run-pipeline`. */
 export function runPipelineCommand(): Command {
   return withOutputOptions(
     new Command('run-pipeline')
-      .description('Measure, mitigate, train and validate, as a configuration says: from rows to a verdict.')
-      .option('--config <path>', 'the configuration (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml above)')
-      .option('--profile <name>', "one of the configuration's profiles (default: EVENHAND_PROFILE)")
-      .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
+      .description('Run the three-step workflow of a configuration: measure a baseline, mitigate and train, validate against a threshold.')
+      .option('--config <path>', 'configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)')
+      .option('--profile <name>', 'profile of the configuration (default: EVENHAND_PROFILE)')
+      .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet')
       .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
-      .option('--output-dir <folder>', 'write results, transformed data, model and reports; replaces an earlier output')
+      .option('--output-dir <folder>', 'folder for results, transformed data, model and reports; replaces earlier output')
       .option(
         '--min-group-size <n>',
-        'groups with fewer held-out rows take no part in metrics (default: 30)',
+        'minimum held-out rows of a group; smaller groups are excluded from metrics (default: 30)',
         parseNumber,
       )
       .option('--train-size <share>', 'share of rows to train on (default: 0.8)', parseNumber)
-      .option('--random-state <n>', 'seed of the split and of what else is random (default: 42)', parseNumber)
+      .option('--random-state <n>', 'seed of the split and all other random numbers (default: 42)', parseNumber)
       .option(
         '--threshold <number>',
-        "the largest difference, or smallest ratio, that passes (default: the configuration's)",
+        "largest difference, or smallest ratio, that passes (default: the configuration's)",
         parseNumber,
       )
-      .option('--class-weight <name>', 'balanced, or none: how the classes weigh in training (default: balanced)')
-      .option('--backend <name>', 'auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
-      .option('--mlflow-experiment <name>', 'log the run to this experiment of the server at MLFLOW_TRACKING_URI')
-      .option('--mlflow-run-name <name>', 'what the logged run is called')
+      .option('--class-weight <name>', 'class weights in training: balanced or none (default: balanced)')
+      .option('--backend <name>', 'tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
+      .option('--mlflow-experiment <name>', 'log the run to this MLflow experiment, on the server at MLFLOW_TRACKING_URI')
+      .option('--mlflow-run-name <name>', 'name of the logged MLflow run')
       .addHelpText(
         'after',
         `
@@ -71,11 +71,13 @@ Examples:
   $ evenhand run-pipeline --config config/adult.yml --csv adult.csv --output-dir out --threshold 0.05
   $ evenhand predict --model out/model --csv applicants.csv --out-csv decisions.csv
 
-Three steps on one split: an unconstrained model is measured on held-out rows (baseline), a model is
-trained on what the pipeline makes of the training rows, and the same held-out rows are measured again
-(final). The worst value over the sensitive attributes decides. Exit code 0 where it is within the
-threshold or there is none, 1 where it is not, 2 for what was asked or the data, 3 where a step of the
-pipeline or the training fails.`,
+The three steps use one split of the rows:
+  1. Measure an unconstrained model on the held-out rows (baseline).
+  2. Transform the training rows with the pipeline, and train a model on them.
+  3. Measure that model on the same held-out rows (final).
+The worst value over the sensitive attributes is compared with the threshold.
+Exit codes: 0 the value is within the threshold, or there is no threshold; 1 it is not; 2 invalid options
+or data; 3 a step of the pipeline or the training failed.`,
       ),
   ).action(async (options: RunPipelineOptions) => {
     requireOptions(options, ['csv']);
@@ -127,7 +129,7 @@ function trackingOf({ mlflowExperiment, mlflowRunName }: RunPipelineOptions): Wo
   return { experiment: mlflowExperiment, runName: mlflowRunName };
 }
 
-/** Files written, and how tracking went: beside the result. */
+/** Prints the files that were written and the outcome of tracking, on stderr. */
 async function tell({ artifacts }: WorkflowResult, options: RunPipelineOptions): Promise<void> {
   const { outputDir, files, tracking } = artifacts;
   if (outputDir !== null) remark(`Wrote ${outputDir}: ${files.join(', ')}`, options);
@@ -138,7 +140,7 @@ async function tell({ artifacts }: WorkflowResult, options: RunPipelineOptions):
       options,
     );
   else if (!(await showsLoggedWarnings()))
-    warn(`Tracking failed, the run is not logged: ${tracking.reason ?? 'no reason known'}`);
+    warn(`Tracking failed, the run is not logged: ${tracking.reason ?? 'unknown reason'}`);
 }
 
 function describe(result: WorkflowResult): string {
@@ -176,7 +178,7 @@ function summary(
 }
 
 function improvement(percent: number | null): string {
-  if (percent === null) return 'Change of unfairness: undefined, since the baseline is even or undefined.';
+  if (percent === null) return 'Change of unfairness: undefined, since the baseline is at parity or undefined.';
   return `Change of unfairness: ${percent > 0 ? '+' : ''}${percent.toFixed(1)}% (negative: less unfairness).`;
 }
 

@@ -6,20 +6,20 @@ interface SampleDataOptions extends OutputOptions {
   readonly out?: string;
 }
 
-/** What to try next with each sample. */
+/** The command that is suggested next for each sample. */
 const NEXT: Readonly<Record<string, (path: string) => string>> = {
   'cps-wages': (path) =>
     `npx evenhand train-regularized --csv ${path} --target wage_above_median --sensitive gender --features education,experience,union --folds 5`,
   berkeley: (path) => `npx evenhand validate --csv ${path} --y-pred admitted --sensitive gender`,
 };
 
-/** `evenhand sample-data NAME` */
+/** Returns the command `evenhand sample-data NAME`. */
 export function sampleDataCommand(): Command {
   return withOutputOptions(
     new Command('sample-data')
-      .description('Write real data that come with the package, with no download.')
-      .argument('<name>', 'cps-wages (534 people, 1985) or berkeley (4,526 applicants, 1973)')
-      .option('--out <path>', 'the CSV file to write (default: NAME.csv here)')
+      .description('Write a sample data set that is part of the package. Downloads nothing.')
+      .argument('<name>', 'sample: cps-wages (534 people, 1985) or berkeley (4,526 applicants, 1973)')
+      .option('--out <path>', 'CSV file to write (default: NAME.csv in this folder)')
       .addHelpText(
         'after',
         `

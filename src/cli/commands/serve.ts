@@ -5,47 +5,48 @@ import type { ServeRequest } from '../../schemas/serve.ts';
 import { flagName, parseNumber, repeatable } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
 
-/** What still runs so long after the service has stopped is work that cannot be stopped. */
+/** Milliseconds after which the process is killed, because a thread that still runs cannot be stopped. */
 const STUCK_MILLIS = 1_000;
 
-/** `evenhand serve` */
+/** Returns the command `evenhand serve`. */
 export function serveCommand(): Command {
   return withOutputOptions(withLimitOptions(withPlaceOptions(new Command('serve'))))
-    .description('Serve the library over HTTP: validate, pipeline, workflow and llm-eval, documented at /docs.')
+    .description('Start the HTTP service: validate, pipeline, workflow and llm-eval. Its documentation is at /docs.')
     .addHelpText(
       'after',
       `
 Examples:
-  Try it on this machine; documentation is at http://127.0.0.1:8000/docs:
+  Try it on this machine (documentation: http://127.0.0.1:8000/docs):
   $ evenhand serve
   $ curl -s http://127.0.0.1:8000/validate -H 'content-type: application/json' \\
       -d '{"y_pred": [1, 1, 0, 0], "sensitive": ["a", "a", "b", "b"], "min_group_size": 2, "threshold": 0.1}'
   $ curl -s 'http://127.0.0.1:8000/validate?y_pred=approved&sensitive=sex' -H 'content-type: text/csv' \\
       --data-binary @decisions.csv
 
-  For others: keys (a comma list), results that outlive a restart, a limit of each key. Keys travel as they are: put
-  something that speaks TLS in front, and let nobody ask without it:
+  For other users: API keys (comma-separated), results that survive a restart, and a rate limit for each key.
+  Keys are not encrypted: put a proxy with TLS in front, and allow requests only through it:
   $ EVENHAND_API_KEYS="$(openssl rand -hex 24)" evenhand serve --host 0.0.0.0 --workers 2 \\
       --store /var/lib/evenhand --rate-limit 600
   $ curl -s https://audit.example.com/results -H "authorization: Bearer $KEY"
 
-  Behind a proxy on the same machine that asks for passwords and speaks TLS:
+  Behind a proxy on the same machine that handles passwords and TLS:
   $ evenhand serve --allowed-host audit.example.com --base-path /fairness
 
-  What Prometheus reads, whether it takes work, and a dashboard that 'monitor' writes:
+  Prometheus metrics, a readiness check, and a dashboard written by 'evenhand monitor':
   $ curl -s http://127.0.0.1:8000/metrics
   $ curl -s http://127.0.0.1:8000/ready
   $ evenhand serve --monitor monitoring    # then open /dashboard
 
-An address that other machines reach needs EVENHAND_API_KEYS, or --insecure. Without keys, on a local address,
-only requests for localhost, 127.0.0.1, [::1] and each --allowed-host are answered, so that web pages cannot ask.
-Logs go to stderr: warnings, and on a terminal a line for each answer. EVENHAND_LOG_FILE=<path> appends them to a
-file and EVENHAND_JSON_LOGS=1 writes them as JSON, both with those lines, terminal or not. EVENHAND_LOG_LEVEL=<level>
-(debug, info, warn, error) decides what is told, --quiet leaves warnings only.
-Ctrl-C or SIGTERM: no new connections, requests and runs go on to their end for --drain-seconds, the rest is
-cancelled; a second one ends at once. --reload is for those who change the package: one worker, at each change
-what is at work has a second to end, and what was kept in memory is lost.
-Exit codes: 0 stopped, 2 usage, data or a port in use, 3 workers that end again and again, 130 ended at once.`,
+An address that other machines can reach needs EVENHAND_API_KEYS or --insecure. Without keys, on a local address,
+the service answers only requests whose Host is localhost, 127.0.0.1, [::1] or an --allowed-host. This protects it
+from web pages that you visit.
+Logs go to stderr: warnings, and on a terminal one line per response. EVENHAND_LOG_FILE=<path> appends logs to a
+file, and EVENHAND_JSON_LOGS=1 writes them as JSON; both include the lines per response even without a terminal.
+EVENHAND_LOG_LEVEL=<level> (debug, info, warn, error) sets the level. --quiet logs warnings only.
+Ctrl-C or SIGTERM stops the service: it accepts no new connections, and requests and runs have --drain-seconds to
+finish before they are cancelled. A second Ctrl-C ends it at once. --reload is for developers of this package: it
+uses one worker, gives work one second to finish at each change, and loses results kept in memory.
+Exit codes: 0 stopped, 2 invalid options or data or a port in use, 3 workers fail repeatedly, 130 ended at once.`,
     )
     .action(async (options: OutputOptions) => {
       await runServeCommand(options);
@@ -54,42 +55,53 @@ Exit codes: 0 stopped, 2 usage, data or a port in use, 3 workers that end again 
 
 function withPlaceOptions(command: Command): Command {
   return command
-    .option('--host <address>', 'where it listens; 0.0.0.0 for all addresses (default: 127.0.0.1)')
-    .option('--port <n>', 'the port; 0 for any that is free (default: 8000)', parseNumber)
-    .option('--workers <n>', 'processes that answer requests (default: 1)', parseNumber)
-    .option('--reload', 'start anew when a file of the package changes')
-    .option('--insecure', 'serve an address that other machines reach without keys')
-    .option('--store <folder>', 'keep results there too, so that they outlive the process')
-    .option('--monitor <folder>', "show what 'evenhand monitor --output-dir' writes there at /dashboard")
-    .option('--llm-dir <folder>', 'the folder with files that a configuration of /llm-eval may name')
+    .option('--host <address>', 'address to listen on; 0.0.0.0 for all addresses (default: 127.0.0.1)')
+    .option('--port <n>', 'port to listen on; 0 for any free port (default: 8000)', parseNumber)
+    .option('--workers <n>', 'number of processes that answer requests (default: 1)', parseNumber)
+    .option('--reload', 'restart when a file of the package changes')
+    .option('--insecure', 'allow an address that other machines can reach without API keys')
+    .option('--store <folder>', 'folder in which results are also saved, so that they survive a restart')
+    .option('--monitor <folder>', "folder that 'evenhand monitor --output-dir' writes; shown at /dashboard")
+    .option('--llm-dir <folder>', 'folder with the files that configurations sent to /llm-eval may name')
     .option(
       '--cors-origin <origin>',
-      'pages from there may call the service (https://audit.example.com); repeat for more',
+      'origin whose web pages may call the service, such as https://audit.example.com; repeat for several',
       repeatable((text: string) => text),
     )
     .option(
       '--allowed-host <name>',
-      'a name that requests may ask for in their Host header; repeat for more',
+      'host name that requests may have in their Host header; repeat for several',
       repeatable((text: string) => text),
     )
-    .option('--base-path <path>', 'where a proxy shows the service, for the links that it gives (/fairness)');
+    .option(
+      '--base-path <path>',
+      'path prefix under which a proxy serves the service, such as /fairness; used in links',
+    );
 }
 
 function withLimitOptions(command: Command): Command {
   return command
     .option(
       '--rate-limit <n>',
-      'requests a minute of one key, or of one address without keys (default: no limit)',
+      'maximum requests per minute for each key, or for each address without keys (default: no limit)',
       parseNumber,
     )
-    .option('--threads <n>', 'runs at work at once (default: 2, or 1 on one core)', parseNumber)
-    .option('--queue <n>', 'runs that may wait for a thread; more are refused (default: 256)', parseNumber)
-    .option('--max-json-mb <n>', 'the largest JSON body, in MiB (default: 32)', parseNumber)
-    .option('--max-upload-mb <n>', 'the largest upload, in MiB, also unpacked (default: 2048)', parseNumber)
-    .option('--max-array-items <n>', 'the longest array in a JSON body (default: 5000000)', parseNumber)
+    .option('--threads <n>', 'number of runs that execute at the same time (default: 2, or 1 on one core)', parseNumber)
+    .option(
+      '--queue <n>',
+      'number of runs that may wait for a thread; further runs are rejected (default: 256)',
+      parseNumber,
+    )
+    .option('--max-json-mb <n>', 'maximum size of a JSON body in MiB (default: 32)', parseNumber)
+    .option(
+      '--max-upload-mb <n>',
+      'maximum size of an upload in MiB, also after decompression (default: 2048)',
+      parseNumber,
+    )
+    .option('--max-array-items <n>', 'maximum length of an array in a JSON body (default: 5000000)', parseNumber)
     .option(
       '--drain-seconds <n>',
-      'how long requests and runs may go on when it is stopped (default: 30)',
+      'seconds that requests and runs have to finish when the service stops (default: 30)',
       parseNumber,
     );
 }
@@ -115,20 +127,20 @@ async function runServeCommand(options: OutputOptions): Promise<void> {
   } finally {
     release();
     setTimeout(() => {
-      // A thread in native code cannot be ended without the process.
+      // A thread in native code ends only with the process.
       process.kill(process.pid, 'SIGKILL');
     }, STUCK_MILLIS).unref();
   }
 }
 
-/** Services run without a terminal: who names a file for logs, or their form, wants them all the same. */
+/** Sets the log level. A service runs without a terminal, so environment variables for logs take precedence. */
 async function prepareServiceLogs(options: OutputOptions): Promise<void> {
   const { isLoggingAskedFor } = await import('../../internal/logger.ts');
   const isChosen = options.quiet === true || options.verbose === true;
   if (isChosen || !isLoggingAskedFor(process.env)) await prepareLogs(options);
 }
 
-/** Each of them in the words of the library. */
+/** Returns the options of the library's `serve` function for a request. */
 function serveOptionsOf(request: ServeRequest): ServeOptions {
   const { store, monitor, llmDir, corsOrigin, allowedHost, drainSeconds } = request;
   const { host, port, workers, insecure, rateLimit, threads, queue, basePath } = request;
@@ -156,13 +168,15 @@ function serveOptionsOf(request: ServeRequest): ServeOptions {
   };
 }
 
-/** In place of the listener that ends the process at once: what is at work ends first. */
+/**
+ * Replaces the listener that ends the process at once, so that work finishes first. Returns a function that removes it.
+ */
 function stopAtSignals(service: RunningService, options: OutputOptions): () => void {
   let isStopping = false;
   const stop = (): void => {
     if (isStopping) endAtOnce();
     isStopping = true;
-    remark('Stopping: requests and runs go on to their end. Ctrl-C again ends at once.', options);
+    remark('Stopping: waiting for requests and runs to finish. Press Ctrl-C again to end at once.', options);
     void service.stop();
   };
   process.removeAllListeners('SIGINT');
@@ -172,7 +186,10 @@ function stopAtSignals(service: RunningService, options: OutputOptions): () => v
   };
 }
 
-/** By the signal itself, which a shell tells as 130: process.exit waits for threads, which may be at work for long. */
+/**
+ * Ends the process by SIGINT, which a shell reports as 130. `process.exit` would wait for threads that may run for
+ * long.
+ */
 function endAtOnce(): void {
   process.removeAllListeners('SIGINT');
   process.kill(process.pid, 'SIGINT');
@@ -190,14 +207,14 @@ async function tellPlace({ url, port, workers }: RunningService, host: string, i
   print(`evenhand ${VERSION} listens on ${placeText(host, port)} (documentation: /docs; stop with Ctrl-C)`);
 }
 
-/** The same command under a watcher, which starts it anew. */
+/** Runs the same command under a watcher that restarts it. */
 async function serveWatched({ workers }: ServeRequest): Promise<number> {
   const [{ ConfigValidationError }, { runWatched }] = await Promise.all([
     import('../../exceptions/index.ts'),
     import('../../api/serve/reload.ts'),
   ]);
   if (workers > 1) {
-    throw new ConfigValidationError('--reload goes with one worker.', { suggestion: 'Leave out --workers.' });
+    throw new ConfigValidationError('--reload works only with one worker.', { suggestion: 'Remove --workers.' });
   }
   const args = process.argv.slice(2).filter((argument) => argument !== '--reload');
   return runWatched({ main: process.argv[1] ?? '', args: [...args, '--drain-seconds', '1'] });

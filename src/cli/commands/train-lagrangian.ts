@@ -12,33 +12,33 @@ import {
   withSourceOptions,
 } from '../training-job.ts';
 
-/** `evenhand train-lagrangian` */
+/** Returns the command `evenhand train-lagrangian`. */
 export function trainLagrangianCommand(): Command {
   const command = withSourceOptions(
     new Command('train-lagrangian').description(
-      'Train a network that holds the gap between groups within a tolerance by multipliers, and show what that costs.',
+      'Train a neural network that keeps the gap between groups within a tolerance (Lagrange multipliers), and compare it with an unconstrained one.',
     ),
   )
     .option(
       '--fairness <name>',
-      'demographic_parity, equal_opportunity or equalized_odds (default: demographic_parity)',
+      'constraint: demographic_parity, equal_opportunity or equalized_odds (default: demographic_parity)',
     )
-    .option('--dp-tol <number>', 'the largest gap of selection rates allowed (default: 0.02)', parseNumber)
+    .option('--dp-tol <number>', 'largest allowed gap between selection rates (default: 0.02)', parseNumber)
     .option(
       '--eo-tol <number>',
-      'the largest gap of true (and false) positive rates allowed (default: 0.02)',
+      'largest allowed gap between true (and false) positive rates (default: 0.02)',
       parseNumber,
     )
-    .option('--model-lr <rate>', "Adam's learning rate for the network (default: 0.001)", parseNumber)
-    .option('--lambda-lr <rate>', 'how fast multipliers move with a violation (default: 0.01)', parseNumber)
+    .option('--model-lr <rate>', 'learning rate of Adam for the network (default: 0.001)', parseNumber)
+    .option('--lambda-lr <rate>', 'learning rate of the multipliers (default: 0.01)', parseNumber)
     .option('--epochs <n>', 'passes over the rows (default: 50)', parseNumber)
     .option(
       '--batch-size <n>',
-      'rows per step, or auto: as many as suit rows and backend (default: 128)',
+      'rows per step, or auto to fit the data and the backend (default: 128)',
       parseNumberOrAuto,
     )
-    .option('--hidden <units>', 'units of each hidden layer, a comma list (default: 32)', parseNumbers)
-    .option('--patience <n>', 'stop after so many epochs without improvement (default: 10)', parseNumber);
+    .option('--hidden <units>', 'units of each hidden layer, comma-separated (default: 32)', parseNumbers)
+    .option('--patience <n>', 'stop after this many epochs without improvement (default: 10)', parseNumber);
   return withOutputOptions(withJobOptions(command))
     .addHelpText(
       'after',
@@ -52,8 +52,8 @@ Examples:
   $ evenhand train-lagrangian --csv adult.csv --target income --sensitive sex \\
       --fairness equalized_odds --eo-tol 0.03 --epochs 30 --out-json result.json
 
-The tolerance is held on the training rows, if the epochs and learning rates allow; the table shows
-what that gives on rows the network has not seen, beside the same network without it.`,
+The tolerance applies to the training rows, and is reached if the epochs and learning rates allow it. The
+table shows the result on rows that the network has not seen, next to the same network without the constraint.`,
     )
     .action(async (options: TrainingJobCommandOptions) => {
       await runTrainingJob(options, JOB);
@@ -85,8 +85,8 @@ const JOB: TrainingJobCommand<TrainLagrangianOptions, LagrangianJobResult> = {
     const gap = best?.violationHard ?? NaN;
     const lambdas = (best?.lambdas ?? []).map((lambda) => lambda.toFixed(2)).join(' and ');
     return [
-      `Constrained on the training rows: the gap between groups of ${BOUNDED[fairness] ?? ''}, to ${String(tolerance)}.`,
-      `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${gap.toFixed(4)} on the rows learned from, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
+      `Constrained on the training rows: the gap between groups in ${BOUNDED[fairness] ?? ''}, to at most ${String(tolerance)}.`,
+      `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${gap.toFixed(4)} on the training rows, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
       ...(gap > tolerance
         ? ['The gap was never within the tolerance: try more epochs (--epochs) or a larger --lambda-lr.']
         : []),
@@ -95,9 +95,9 @@ const JOB: TrainingJobCommand<TrainLagrangianOptions, LagrangianJobResult> = {
   },
 };
 
-/** What each constraint bounds. */
+/** The rates that each constraint bounds. */
 const BOUNDED: Readonly<Record<string, string>> = {
   demographic_parity: 'rates of positive decisions',
   equal_opportunity: 'true positive rates',
-  equalized_odds: 'true and of false positive rates',
+  equalized_odds: 'true and false positive rates',
 };

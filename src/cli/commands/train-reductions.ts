@@ -12,24 +12,24 @@ import {
   withSourceOptions,
 } from '../training-job.ts';
 
-/** `evenhand train-reductions` */
+/** Returns the command `evenhand train-reductions`. */
 export function trainReductionsCommand(): Command {
   const command = withSourceOptions(
     new Command('train-reductions').description(
-      'Train a randomised mixture of logistic regressions whose rates differ between groups by no more than a bound (exponentiated gradient), and show what that costs.',
+      'Train a randomised mixture of logistic regressions whose group rates differ by at most a bound (exponentiated gradient), and compare it with an unconstrained model.',
     ),
   )
     .option(
       '--constraint <name>',
-      'demographic_parity, equalized_odds, true_positive_rate_parity, false_positive_rate_parity, error_rate_parity or bounded_group_loss (default: demographic_parity)',
+      'constraint: demographic_parity, equalized_odds, true_positive_rate_parity, false_positive_rate_parity, error_rate_parity or bounded_group_loss (default: demographic_parity)',
     )
-    .option('--eps <number>', 'the bound, and 1 / the largest sum of multipliers (default: 0.01)', parseNumber)
-    .option('--difference-bound <number>', "a group's rate against the overall rate (default: eps)", parseNumber)
-    .option('--ratio-bound <number>', 'bounds ratios of rates in place of differences, in (0, 1]', parseNumber)
-    .option('--upper-bound <number>', "for bounded_group_loss, each group's error rate (default: eps)", parseNumber)
-    .option('--bound <name>', 'overall, or pairwise: no two groups further apart than the bound (default: overall)')
-    .option('--T <n>', 'the most iterations (default: 50)', parseNumber)
-    .option('--nu <number>', 'stop at a duality gap below this (default: by the noise of the error)', parseNumber);
+    .option('--eps <number>', 'bound on the constraint; the sum of the multipliers is at most 1 / eps (default: 0.01)', parseNumber)
+    .option('--difference-bound <number>', "bound on the difference between a group's rate and the overall rate (default: eps)", parseNumber)
+    .option('--ratio-bound <number>', 'bound on ratios of rates, in (0, 1], instead of differences', parseNumber)
+    .option('--upper-bound <number>', "bound on each group's error rate, for bounded_group_loss (default: eps)", parseNumber)
+    .option('--bound <name>', 'rates to compare: overall (each group with all rows) or pairwise (each two groups) (default: overall)')
+    .option('--T <n>', 'maximum number of iterations (default: 50)', parseNumber)
+    .option('--nu <number>', 'duality gap below which training stops (default: from the sampling noise of the error)', parseNumber);
   return withOutputOptions(withJobOptions(command))
     .addHelpText(
       'after',
@@ -43,9 +43,9 @@ Examples:
   $ evenhand train-reductions --csv adult.csv --test-csv adult.test.csv --target income --sensitive sex \\
       --constraint equalized_odds --eps 0.01 --out-json result.json
 
-The constraint holds on the training rows and in expectation over the model's chance; the table shows
-what that gives on rows it has not seen, beside the same estimator without it. A bound of 0.01 against
-the overall rate lets two groups differ by 0.02; --bound pairwise does not.`,
+The constraint holds on the training rows, in expectation over the model's random draws. The table shows
+the result on rows that the model has not seen, next to the same estimator without the constraint. A bound
+of 0.01 from the overall rate allows two groups to differ by 0.02; --bound pairwise does not.`,
     )
     .action(async (options: TrainingJobCommandOptions) => {
       await runTrainingJob(options, JOB);
@@ -72,20 +72,20 @@ const JOB: TrainingJobCommand<TrainReductionsOptions, ReductionsJobResult> = {
     return reductionsJobToJson(result);
   },
   describe: (result, seconds) => [
-    `Constrained on the training rows, in expectation over the model's chance: ${BOUNDED[String(result.constraint['constraint'])] ?? ''}.`,
+    `Constrained on the training rows, in expectation over the model's random draws: ${BOUNDED[String(result.constraint['constraint'])] ?? ''}.`,
     `${describeBound(result)} ${result.predictors === 1 ? 'One predictor' : `A mixture of ${String(result.predictors)} predictors`} after ${String(result.iterations)} iterations and ${String(result.oracleCalls)} oracle calls, duality gap ${result.bestGap.toPrecision(2)}.`,
     `Backend ${result.backend}, seed ${String(result.seed)}, ${seconds.toFixed(1)} s.`,
   ],
 };
 
-/** What each constraint bounds. */
+/** The rates that each constraint bounds. */
 const BOUNDED: Readonly<Record<string, string>> = {
   demographic_parity: "each group's rate of positive decisions against that of all rows",
   equalized_odds: "each group's true and false positive rates against those of all rows",
   true_positive_rate_parity: "each group's true positive rate against that of all rows",
   false_positive_rate_parity: "each group's false positive rate against that of all rows",
   error_rate_parity: "each group's error rate against that of all rows",
-  bounded_group_loss: "each group's error rate against one bound",
+  bounded_group_loss: "each group's error rate against a common bound",
 };
 
 function describeBound({ constraint, violation }: ReductionsJobResult): string {
@@ -95,7 +95,7 @@ function describeBound({ constraint, violation }: ReductionsJobResult): string {
   const limit = Number(isLoss ? (upper ?? eps) : (difference ?? eps));
   const found = isLoss ? 'largest error rate' : 'largest difference from the overall rate';
   const kind = bound === 'pairwise' ? `${String(limit)} between any two groups` : String(limit);
-  // What is left of the game may be as large as eps.
+  // The duality gap that remains may be as large as eps.
   const unmet = violation > limit + Number(eps) ? ' The bound cannot be met with this estimator: raise it.' : '';
   return `Bound ${kind}, ${found} ${violation.toFixed(4)}.${unmet}`;
 }

@@ -18,47 +18,58 @@ interface TrainRegularizedOptions extends TrainingJobCommandOptions {
   readonly outPlot?: string;
 }
 
-/** `evenhand train-regularized` */
+/** Returns the command `evenhand train-regularized`. */
 export function trainRegularizedCommand(): Command {
   return withOutputOptions(
     withSourceOptions(
       new Command('train-regularized').description(
-        'Train one network per eta under a fairness penalty, all at once, and show what accuracy each gives up for how small a gap.',
+        'Train one neural network per eta (weight of a fairness penalty), and show the trade-off between accuracy and the gap between groups.',
       ),
     )
       .option(
         '--etas <numbers>',
-        'weights of the penalty, a comma list, or auto: from no effect to the last before a constant model (default: 0,0.2,0.5,1)',
+        'penalty weights, comma-separated, or auto: from no effect to the last weight before a constant model (default: 0,0.2,0.5,1)',
         parseNumbersOrAuto,
       )
       .option(
         '--penalty <name>',
-        'covariance, mean_gap, equalized_odds, mmd, correlation or adversarial (default: covariance)',
+        'penalty: covariance, mean_gap, equalized_odds, mmd, correlation or adversarial (default: covariance)',
       )
       .option('--epochs <n>', 'passes over the rows (default: 20)', parseNumber)
-      .option('--lr <rate>', "Adam's learning rate (default: 0.001)", parseNumber)
+      .option('--lr <rate>', 'learning rate of Adam (default: 0.001)', parseNumber)
       .option(
         '--batch-size <n>',
-        'rows per step, or auto: as many as suit rows and backend (default: 128)',
+        'rows per step, or auto to fit the data and the backend (default: 128)',
         parseNumberOrAuto,
       )
-      .option('--hidden <units>', 'units of each hidden layer, a comma list (default: 32)', parseNumbers)
-      .option('--patience <n>', 'stop after so many epochs without improvement (default: 5)', parseNumber)
+      .option('--hidden <units>', 'units of each hidden layer, comma-separated (default: 32)', parseNumbers)
+      .option('--patience <n>', 'stop after this many epochs without improvement (default: 5)', parseNumber)
       .option('--weight-decay <rate>', 'decoupled weight decay (default: 0)', parseNumber)
-      .option('--schedule <name>', 'how the learning rate changes: constant, linear or cosine (default: constant)')
+      .option('--schedule <name>', 'learning rate schedule: constant, linear or cosine (default: constant)')
       .option(
         '--threads <n>',
-        'threads to train in at most; the result is the same (default: by work and cores)',
+        'maximum number of training threads; does not change the result (default: from the amount of work and the cores)',
         parseNumber,
       )
       .option('--train-size <share>', 'share of rows to train on (default: 0.8)', parseNumber)
-      .option('--folds <n>', 'cross-fit instead: every row is held out once; for small data', parseNumber)
-      .option('--min-group-size <n>', 'groups with fewer held-out rows take no part in gaps (default: 30)', parseNumber)
-      .option('--backend <name>', 'auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
+      .option(
+        '--folds <n>',
+        'cross-fit with this many folds instead: every row is held out once; for small data',
+        parseNumber,
+      )
+      .option(
+        '--min-group-size <n>',
+        'minimum held-out rows of a group; smaller groups are excluded from gaps (default: 30)',
+        parseNumber,
+      )
+      .option('--backend <name>', 'tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
       .option('--seed <n>', 'seed of splits, weights and row order (default: 42)', parseNumber)
-      .option('--out-json <path>', 'write the points as JSON')
-      .option('--out-plot <path>', 'draw the frontier: .svg, .png or .html')
-      .option('--save-model <folder>', 'save every network as a TensorFlow.js model with a card')
+      .option('--out-json <path>', 'write the results of all etas as JSON')
+      .option('--out-plot <path>', 'draw the Pareto front: .svg, .png or .html')
+      .option(
+        '--save-model <folder>',
+        'folder in which to save every network as a TensorFlow.js model with a model card',
+      )
       .addHelpText(
         'after',
         `
@@ -70,12 +81,13 @@ Examples:
   $ evenhand train-regularized --csv adult.csv --target income --sensitive sex,race \\
       --penalty mean_gap --etas 0,1,2,4 --save-model models/adult --out-json pareto.json
 
-The useful range of eta depends on penalty and data. The last eta before a model that decides alike for
-all rows, on three data sets (wages, German credit, COMPAS): covariance 6 to 64, mean_gap 16 to 8200,
-equalized_odds 3 to 2040, mmd 0.7 to 64, correlation 1.4 to 16, adversarial 0.4 to 45. --etas auto finds it.
+The useful range of eta depends on the penalty and the data. A large eta gives a constant model, which makes
+the same decision for all rows. The last eta before that, on three data sets (wages, German credit, COMPAS):
+covariance 6 to 64, mean_gap 16 to 8200, equalized_odds 3 to 2040, mmd 0.7 to 64, correlation 1.4 to 16,
+adversarial 0.4 to 45. --etas auto finds it.
 
-The penalty constrains mean scores on the training rows. The table shows what that gives on rows
-the networks have not seen: accuracy, the demographic parity (DP) and equalized odds (EO) differences.`,
+The penalty constrains mean scores on the training rows. The table shows the result on rows that the
+networks have not seen: accuracy, and the demographic parity (DP) and equalized odds (EO) differences.`,
       ),
   ).action(async (options: TrainRegularizedOptions) => {
     requireOptions(options, ['csv']);
@@ -109,7 +121,7 @@ async function run(options: TrainRegularizedOptions): Promise<ParetoSweep> {
   });
 }
 
-/** Checked before the training, so that its result is not lost to a bad path. */
+/** Checks the output paths before the training starts, so that a bad path does not lose the result. */
 async function assertOutputs({ csv, testCsv, outJson, outPlot, saveModel }: TrainRegularizedOptions): Promise<void> {
   const [{ assertFileWritable, assertReplaceable, assertWritable }, { chartFormat }, { holdsOnlyNetworks }] =
     await Promise.all([
@@ -140,11 +152,12 @@ async function writeOutputs(
   if (outPlot !== undefined) await plotPareto(sweep, { savePath: outPlot });
 }
 
-/** What the search for etas found. */
+/** Returns the result of the search for etas, as lines; none if there was no search. */
 function describeRange({ etaRange }: ParetoSweep): string[] {
   if (etaRange === null) return [];
   const { from, to, endsAt, tried } = etaRange;
-  const end = endsAt === 'constant' ? 'the last before a constant model' : 'the largest tried, no model was constant';
+  const end =
+    endsAt === 'constant' ? 'the last before a constant model' : 'the largest one tried; no model was constant';
   return [
     `Etas found on the training rows: from ${String(from)} (no effect on the gap) to ${String(to)} (${end}); ${String(tried.length)} tried.`,
   ];
@@ -172,11 +185,11 @@ function describe(sweep: ParetoSweep, seconds: number): string {
       : `${sweep.nTest.toLocaleString('en-US')} rows, cross-fitted in ${String(sweep.folds)} folds`;
   return [
     `Predicting ${outcome}, by ${sweep.sensitive.map((name) => `'${name}'`).join(' x ')}: ${how}.`,
-    ...(sweep.nDropped > 0 ? [`${String(sweep.nDropped)} rows without a target or group left out.`] : []),
+    ...(sweep.nDropped > 0 ? [`${String(sweep.nDropped)} rows without a target or group were excluded.`] : []),
     '',
     textTable(['eta', 'accuracy', '95%', 'DP diff', '95%', 'EO diff', 'loss', ''], rows),
     '',
-    `Hypervolume ${sweep.hypervolume.toFixed(4)} (accuracy above always deciding for the larger class, times evenness).`,
+    `Hypervolume ${sweep.hypervolume.toFixed(4)} (area of accuracy above always predicting the larger class, times 1 - DP difference).`,
     ...describeRange(sweep),
     `${sweep.penalty} penalty, backend ${sweep.backend}, batches of ${String(sweep.batchSize)}, seed ${String(sweep.seed)}, ${seconds.toFixed(1)} s.`,
     ...sweep.warnings.map((warning) => `Note: ${warning}.`),

@@ -20,87 +20,94 @@ interface ValidateOptions extends OutputOptions {
   readonly threshold?: number;
 }
 
-/** `evenhand validate` */
+/** Returns the command `evenhand validate`. */
 export function validateCommand(): Command {
   return withOutputOptions(
     new Command('validate')
       .description(
-        'Measure the group fairness of decisions in a CSV or Parquet file, and judge it against a threshold.',
+        'Measure the group fairness of decisions in a CSV or Parquet file, and optionally test it against a threshold.',
       )
-      .option('--csv <path>', 'the file: CSV, TSV (also .gz) or Parquet')
-      .option('--y-pred <column>', 'decisions, 0 or 1 (numbers for mae_parity_difference and its like)')
+      .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet')
+      .option(
+        '--y-pred <column>',
+        'column of decisions, 0 or 1 (numbers for regression metrics such as mae_parity_difference)',
+      )
       .option(
         '--score <column>',
-        'scores instead of decisions; decided at --score-threshold, needed for roc_auc_difference',
+        'column of scores, instead of decisions; --score-threshold turns them into decisions; needed for roc_auc_difference',
       )
       .option(
         '--score-threshold <number>',
-        'a score of at least this is a positive decision (default: 0.5)',
+        'decision threshold: a score of at least this is a positive decision (default: 0.5)',
         parseNumber,
       )
-      .option('--y-true <column>', 'true labels, 0 or 1; adds equalized odds')
+      .option('--y-true <column>', 'column of true labels, 0 or 1; adds equalized odds')
       .option(
         '--sensitive <columns>',
-        'a sensitive column; a comma list is one intersection (a comma in a name is \\,); repeat to analyse each apart',
+        'sensitive column; repeat to analyse several columns separately; a comma-separated list is one intersection (write a comma in a name as \\,)',
         repeatable(parseNames),
       )
-      .option('--sample-weight <column>', 'weights of rows')
+      .option('--sample-weight <column>', 'column of row weights')
       .option(
         '--positive-label <label>',
-        'the label that counts as 1 in --y-pred and --y-true, where labels are not 0/1',
+        'label that counts as 1 in --y-pred and --y-true, if the labels are not 0 and 1',
       )
       .option(
         '--y-true-positive-label <label>',
-        'the label that counts as 1 in --y-true, where truth and predictions are labelled differently',
+        'label that counts as 1 in --y-true, if it differs from the one in --y-pred',
       )
       .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
       .option(
         '--control <columns>',
-        'compare groups inside the levels of this column too; warns where a gap changes its sign there',
+        'control features: also compare groups within each level of these columns; warns if a gap changes its sign',
         parseNames,
       )
-      .option('--min-group-size <n>', 'smaller groups are excluded and named (default: 30)', parseNumber)
-      .option('--nan-policy <policy>', 'rows without a group: exclude, or include as "(missing)" (default: exclude)')
-      .option('--with-ci', 'add intervals')
-      .option('--ci-level <level>', 'their confidence level (default: 0.95)', parseNumber)
-      .option('--ci-method <name>', 'simultaneous, percentile or bca (default: simultaneous)')
-      .option('--ci-samples <n>', 'replicates of intervals and p-values (default: 1000)', parseNumber)
+      .option(
+        '--min-group-size <n>',
+        'minimum rows of a group; smaller groups are excluded and listed (default: 30)',
+        parseNumber,
+      )
+      .option(
+        '--nan-policy <policy>',
+        'rows without a group: exclude, or include as group "(missing)" (default: exclude)',
+      )
+      .option('--with-ci', 'add confidence intervals')
+      .option('--ci-level <level>', 'confidence level of intervals (default: 0.95)', parseNumber)
+      .option('--ci-method <name>', 'interval method: simultaneous, percentile or bca (default: simultaneous)')
+      .option('--ci-samples <n>', 'number of replicates for intervals and p-values (default: 1000)', parseNumber)
       .option('--with-effects', 'add effect sizes')
-      .option(
-        '--with-p-value',
-        'add p-values: by permuting the labels of groups, or approximate with weights and means',
-      )
+      .option('--with-p-value', 'add p-values from permutations of group labels; approximate with weights or means')
       .option('--seed <n>', 'seed of intervals and p-values (default: 42)', parseNumber)
-      .option('--method <name>', 'between_groups, to_overall or to_reference (default: between_groups)')
       .option(
-        '--reference-group <label>',
-        'for to_reference: the group that others are compared with (default: the largest)',
+        '--method <name>',
+        'comparison of groups: between_groups, to_overall or to_reference (default: between_groups)',
       )
-      .option('--agg <name>', 'equalized odds: worst_case or mean of both gaps (default: worst_case)')
-      .option('--compat <library>', 'follow the conventions of fairlearn, aif360 or aequitas')
+      .option('--reference-group <label>', 'group to compare the others with, for to_reference (default: the largest)')
+      .option('--agg <name>', 'aggregation of the two gaps of equalized odds: worst_case or mean (default: worst_case)')
+      .option('--compat <library>', 'use the conventions of fairlearn, aif360 or aequitas')
       .option(
         '--backend <name>',
-        'what counts the rows: duckdb, native or danfo (default: duckdb, which never loads them)',
+        'engine that counts the rows: duckdb, native or danfo (default: duckdb, which does not load all rows into memory)',
       )
       .option(
         '--metric <name>',
-        'a metric to add and to judge: demographic_parity_ratio, equal_opportunity_difference, roc_auc_difference, mae_parity_difference, or a measure with _difference or _ratio after it, such as precision_ratio; with its gate NAME<=VALUE (also <, >=, >); repeat for several, all gates must pass',
+        'metric to add: demographic_parity_ratio, equal_opportunity_difference, roc_auc_difference, mae_parity_difference, or a measure followed by _difference or _ratio, such as precision_ratio. NAME<=VALUE (also <, >=, >) adds a gate for it. Repeat for several; all gates must pass',
         repeatable((text: string) => text),
       )
       .option(
         '--threshold <number>',
-        'the gate of each --metric without one of its own: exit 1 where the metric is on its wrong side',
+        'threshold of the gate, for each --metric that does not include one: exit with 1 if the metric does not satisfy it',
         parseNumber,
       )
       .option(
         '--comparator <op>',
-        "the gate's comparison: <=, <, >= or > (default: <= by the size of the value; >= for a ratio)",
+        'comparison of the gate: <=, <, >= or > (default: <= of the absolute value; >= for a ratio)',
       )
       .option(
         '--strict-missing',
-        'fail the gate where missing values are more common in some groups than in others (default: a warning)',
+        'fail the gate if missing values are more common in some groups than in others (default: warn only)',
       )
-      .option('--out <path>', 'write a report: .html (with pictures), .md or .json')
+      .option('--out <path>', 'write a report: .html (with charts), .md or .json')
       .addHelpText(
         'after',
         `
@@ -120,10 +127,11 @@ Examples:
   $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex --strict-missing \\
       --metric 'demographic_parity_difference<=0.1' --metric 'demographic_parity_ratio>=0.8'
 
-  Whether a gap is there, or turns around, inside each department:
+  Compare groups within each department, to find gaps that the overall rates hide or reverse:
   $ evenhand validate --csv decisions.csv --y-pred admitted --sensitive sex --control department
 
-Groups that are too small are left out and named, never silently. An undefined metric fails the gate.`,
+Groups that are too small are excluded and listed. An undefined metric fails the gate.
+Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data.`,
       ),
   ).action(async (options: ValidateOptions) => {
     requireOptions(options, ['csv', 'sensitive']);
@@ -156,7 +164,7 @@ Groups that are too small are left out and named, never silently. An undefined m
   });
 }
 
-/** The options that were given, as they were named, for the report to be made again. */
+/** Returns the options that were given, by name, so that the report shows how to reproduce it. */
 function settingsOf({
   json: _,
   quiet: __,

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { VERSION } from '../../internal/version.ts';
 import { type OutputOptions, print, withOutputOptions } from '../output.ts';
 
-/** `evenhand version` */
+/** Returns the command `evenhand version`. */
 export function versionCommand(): Command {
   return withOutputOptions(new Command('version').description('Print the version.')).action(
     (options: OutputOptions) => {

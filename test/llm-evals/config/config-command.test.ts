@@ -20,7 +20,7 @@ describe('evenhand config check of an evaluation', () => {
   const SMALL =
     'prompt_templates: { a: "The {g} asked."\n }\ncounterfactual: { dimensions: { g: [woman, man] } }\nmax_cost_usd: 2\n';
 
-  it('recognizes an evaluation by its keys, and describes it', async () => {
+  it('is detected from its keys, and prints what is asked', async () => {
     const { code, stdout } = await check('--config', write('llm.yml', SMALL));
     expect(stdout).to.equal(
       [
@@ -42,13 +42,13 @@ describe('evenhand config check of an evaluation', () => {
     expect(code).to.equal(0);
   });
 
-  it('prints every problem with its position, and exits 2', async () => {
+  it('prints every error with its line and column, and exits with 2', async () => {
     const { code, stdout } = await check('--config', write('bad.yml', 'provider: opnai\nrepeats: 0\n'));
     expect(stdout.split('\n').map((line) => line.split(': ')[0])).to.deep.equal([
       'bad.yml:1:1',
       'bad.yml:1:11',
       'bad.yml:2:10',
-      '3 faults.',
+      '3 errors.',
       '',
     ]);
     expect(code).to.equal(2);
@@ -58,7 +58,7 @@ describe('evenhand config check of an evaluation', () => {
     const text = SMALL.replace('The {g} asked.', 'The {g} did her work.');
     const { code, stdout } = await check('--config', write('pairs.yml', text));
     expect(stdout).to.match(
-      /^pairs\.yml: The prompts of an item must differ .*the variant 'man' says 'her'.*\n1 fault\.\n$/,
+      /^pairs\.yml: The prompts of an item must differ .*the variant 'man' says 'her'.*\n1 error\.\n$/,
     );
     expect(code).to.equal(2);
   });

@@ -88,7 +88,7 @@ describe('readTranscripts', () => {
     ['no JSON', '{"prompt":"a","text":"1"}\n\nhello\n', 3, 'not JSON'],
     ['a table', 'prompt,text\na,b\n', 1, 'not JSON'],
     ['JSON over several lines', '[\n{"prompt":"a","text":"1"}\n]', 1, 'not JSON'],
-    ['a key twice', '{"prompt":"a","text":"1","text":"2"}', 1, '/text is there twice'],
+    ['a key twice', '{"prompt":"a","text":"1","text":"2"}', 1, '/text occurs twice'],
     ['a list in one line', '[{"prompt":"a","text":"1"}]', 1, 'not a JSON object'],
     ['no prompt', '{"text":"1"}', 1, 'prompt should be text'],
     ['a number as prompt', '{"prompt":1,"text":"1"}', 1, 'prompt should be text, not number'],
