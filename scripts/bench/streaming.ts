@@ -45,9 +45,9 @@ function makeBatches({ codes, decisions, truths }: Events): Table[] {
     const [from, to] = [batch * BATCH, (batch + 1) * BATCH];
     return Table.ofColumns([
       ...codes.map(
-        (column, place) =>
+        (column, index) =>
           [
-            ATTRIBUTES[place] as string,
+            ATTRIBUTES[index] as string,
             { kind: 'categorical', codes: column.slice(from, to), labels: LABELS },
           ] as const,
       ),
@@ -133,15 +133,15 @@ async function benchBatches(events: Events, note: Note): Promise<void> {
   noteRate(note, 'in batches of 10,000', BATCHED_EVENTS, seconds, MIN_BATCHED);
 }
 
-function noteRate(note: Note, how: string, count: number, seconds: number, least: number): void {
+function noteRate(note: Note, how: string, count: number, seconds: number, min: number): void {
   const perSecond = count / seconds;
   const millions = (events: number): string => `${(events / 1e6).toPrecision(3)} million events a second`;
   note({
     id: 'B6',
     work: `rates and ADWIN of ${count.toLocaleString('en-US')} events, ${how}: ${millions(perSecond)}`,
     seconds,
-    bar: `>= ${millions(least)}`,
-    holds: perSecond >= least,
+    bar: `>= ${millions(min)}`,
+    holds: perSecond >= min,
   });
 }
 

@@ -5,7 +5,7 @@ import type { Table } from '../../src/table/index.ts';
 import type { NetworkRows } from '../../src/tensor/index.ts';
 import { encodedWidth, encodeFeatures, fitFeatures } from '../../src/training/data/feature-encoder.ts';
 import { strata } from '../../src/training/data/row-splits.ts';
-import { setAside } from '../../src/training/data/stratified-split.ts';
+import { holdOut } from '../../src/training/data/stratified-split.ts';
 import { readTrainingData, takeTrainingRows, type TrainingRows } from '../../src/training/data/training-data.ts';
 import type { TrainingSource } from '../../src/training/index.ts';
 import { ADULT_FEATURES, ADULT_TASK } from '../adult-task.ts';
@@ -105,7 +105,7 @@ export function encodeAdult(adult: Adult, seed: number): AdultRows {
     inputs: encodedWidth(specs),
     groupCount: rows.groups.labels.length,
   });
-  const [fitting, validation] = setAside(strata(rows), seed);
+  const [fitting, validation] = holdOut(strata(rows), seed);
   return {
     train: encode(takeTrainingRows(rows, fitting)),
     validation: encode(takeTrainingRows(rows, validation)),

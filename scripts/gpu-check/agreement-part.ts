@@ -45,7 +45,7 @@ export async function checkAgreement(
     const [own, other] = [found, reference].map(({ outputs }) => outputs.subarray(model * n, (model + 1) * n));
     return { eta, differing: shareDiffering(own as Float32Array, other as Float32Array) };
   });
-  const mostDiffering = Math.max(...decisions.map(({ differing }) => differing));
+  const maxDiffering = Math.max(...decisions.map(({ differing }) => differing));
   // A negated comparison also fails for NaN.
   const far = gradients.filter(({ error }) => !(error <= GRADIENT_TOLERANCE));
   return {
@@ -60,7 +60,7 @@ export async function checkAgreement(
     },
     reason: joinReasons([
       far.length === 0 ? null : `gradients of ${far.map(({ penalty }) => penalty).join(', ')} differ`,
-      mostDiffering <= MAX_DIFFERING ? null : `${(100 * mostDiffering).toFixed(2)}% of decisions differ`,
+      maxDiffering <= MAX_DIFFERING ? null : `${(100 * maxDiffering).toFixed(2)}% of decisions differ`,
     ]),
   };
 }
@@ -123,15 +123,15 @@ export function compareGradients(
   found: Float32Array,
   reference: Float32Array,
 ): GradientFigures {
-  let [error, apart, largest] = [0, 0, 0];
+  let [error, separate, largest] = [0, 0, 0];
   reference.forEach((wanted, index) => {
     const difference = Math.abs((found[index] ?? NaN) - wanted);
     // Math.max propagates NaN.
-    apart = Math.max(apart, difference);
+    separate = Math.max(separate, difference);
     error = Math.max(error, difference / Math.max(1, Math.abs(wanted)));
     largest = Math.max(largest, Math.abs(wanted));
   });
-  return { penalty, error, relative_error: largest > 0 ? apart / largest : apart };
+  return { penalty, error, relative_error: largest > 0 ? separate / largest : separate };
 }
 
 /** Returns the share of rows whose logits have different signs. */

@@ -27,7 +27,7 @@ export function isB11({ options, device, parts }: Findings): boolean {
   if (!PART_NAMES.every((name) => options.parts.includes(name))) return false;
   const own = PART_NAMES.filter((name) => name !== 'peer').map((name) => parts[name]);
   if (!own.every((part) => part !== undefined && part.figures !== null && !part.timed_out)) return false;
-  return parts.sweep?.passes === true && isWholeWork(parts);
+  return parts.sweep?.passes === true && isCompleteWork(parts);
 }
 
 /** Returns whether a report of these findings is a measurement: {@link isB11}, with the loop's part finished too. */
@@ -35,7 +35,7 @@ export function isMeasurement(findings: Findings): boolean {
   return findings.parts.peer !== undefined && isB11(findings);
 }
 
-function isWholeWork({ sweep }: Parts): boolean {
+function isCompleteWork({ sweep }: Parts): boolean {
   if (!sweep?.figures) return false;
   const { work, runs } = sweep.figures;
   return (

@@ -69,14 +69,14 @@ export function readOptions(args: readonly string[], today: string): CheckOption
   if (values.help === true) return undefined;
   if (values.peer === true && values['no-peer'] === true)
     throw new UsageError('--peer and --no-peer exclude each other');
-  const seeds = (values.seeds ?? '1,2,3').split(',').map((seed) => readWhole('--seeds', seed, 0));
+  const seeds = (values.seeds ?? '1,2,3').split(',').map((seed) => readAll('--seeds', seed, 0));
   return {
     data: values.data,
     out: values.out,
     backend: readName('--backend', values.backend ?? 'auto', ['auto', ...TENSOR_BACKENDS]),
     python: values.python ?? 'python3',
     peer: values.peer === true ? true : values['no-peer'] === true ? false : undefined,
-    etas: readWhole('--etas', values.etas ?? '64', 2),
+    etas: readAll('--etas', values.etas ?? '64', 2),
     seeds,
     parts: values.only === undefined ? PART_NAMES : readParts(values.only),
     quick: values.quick === true,
@@ -122,10 +122,10 @@ function readName<Name extends string>(option: string, given: string, known: rea
   return found;
 }
 
-function readWhole(option: string, given: string, least: number): number {
+function readAll(option: string, given: string, min: number): number {
   const value = Number(given);
-  if (given.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value;
-  throw new UsageError(`${option} requires whole numbers of at least ${String(least)}; got '${given}'`);
+  if (given.trim() !== '' && Number.isSafeInteger(value) && value >= min) return value;
+  throw new UsageError(`${option} requires whole numbers of at least ${String(min)}; got '${given}'`);
 }
 
 function readDate(given: string): string {

@@ -96,30 +96,30 @@ function writeLicences(folder: string, files: readonly string[]): void {
     if (name !== undefined) names.add(name);
   }
   for (const name of names) {
-    const place = placeOf(name, files);
+    const index = positionOf(name, files);
     const target = path.join(folder, 'licences', `${name.replace('/', '-').replace('@', '')}.txt`);
-    writeFileSync(target, licenceOf(name, place));
+    writeFileSync(target, licenceOf(name, index));
   }
 }
 
 /** Returns the folder of a package from its bundled files. It may be inside another package. */
-function placeOf(name: string, files: readonly string[]): string {
+function positionOf(name: string, files: readonly string[]): string {
   const part = `node_modules/${name}/`;
   const file = files.find((one) => one.includes(part)) ?? part;
   return path.join(root, file.slice(0, file.lastIndexOf(part)), part);
 }
 
-function licenceOf(name: string, place: string): string {
-  const { license, version } = JSON.parse(readFileSync(path.join(place, 'package.json'), 'utf8')) as {
+function licenceOf(name: string, index: string): string {
+  const { license, version } = JSON.parse(readFileSync(path.join(index, 'package.json'), 'utf8')) as {
     license?: string;
     version: string;
   };
-  const texts = readdirSync(place).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
-  const whole = texts.map((file) => readFileSync(path.join(place, file), 'utf8')).join('\n');
-  if (whole === '' && license === undefined) throw new Error(`the package ${name} has no licence`);
+  const texts = readdirSync(index).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
+  const complete = texts.map((file) => readFileSync(path.join(index, file), 'utf8')).join('\n');
+  if (complete === '' && license === undefined) throw new Error(`the package ${name} has no licence`);
   // Packages of TensorFlow.js name Apache-2.0 without its text, which is in evenhand's own licence file.
   const named = license ?? 'see below';
-  return `${name} ${version}: ${named}\n\n${whole === '' ? `The text of ${named} is in evenhand.txt if it is Apache-2.0.\n` : whole}`;
+  return `${name} ${version}: ${named}\n\n${complete === '' ? `The text of ${named} is in evenhand.txt if it is Apache-2.0.\n` : complete}`;
 }
 
 const [folder, data] = process.argv.slice(2);

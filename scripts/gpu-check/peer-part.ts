@@ -11,7 +11,7 @@ import { medianOf } from './sweep-part.ts';
 export const BAR = 10;
 
 /** The maximum relative difference between the hypervolumes: both must have learned the same. */
-const APART = 0.05;
+const SEPARATE = 0.05;
 
 /** The inputs of the comparison. */
 export interface LoopRequest {
@@ -62,10 +62,10 @@ function ranOnSameDevice(loop: string, { backend, name }: DeviceFigures): boolea
 function judge(figures: LoopFigures, { choice, sweep, isQuick }: LoopRequest): string | null {
   const { loop, ratio } = figures;
   const mean = sweep === null ? NaN : sweep.runs.reduce((sum, run) => sum + run.hypervolume, 0) / sweep.runs.length;
-  const apart = loop === null || sweep === null || isQuick ? 0 : Math.abs(mean / loop.hypervolume - 1);
+  const separate = loop === null || sweep === null || isQuick ? 0 : Math.abs(mean / loop.hypervolume - 1);
   return joinReasons([
     loop === null && choice.isWanted === true ? `PyTorch did not run: ${figures.reason ?? ''}` : null,
-    apart <= APART ? null : `the hypervolumes of loop and sweep differ by ${(100 * apart).toFixed(1)}%`,
+    separate <= SEPARATE ? null : `the hypervolumes of loop and sweep differ by ${(100 * separate).toFixed(1)}%`,
     figures.bar_holds === false ? `${(ratio ?? NaN).toFixed(2)} times as fast as the loop, below ${String(BAR)}` : null,
   ]);
 }

@@ -41,7 +41,11 @@ export async function profileTraining(
   const times = await deviceTimes(tf, sweep, steps);
   const kernels = [...perStep]
     .filter(([, count]) => count !== 0)
-    .map(([name, count]): KernelFigures => ({ name, per_step: count, device_ms_per_step: telling(times?.get(name)) }))
+    .map(([name, count]): KernelFigures => ({
+      name,
+      per_step: count,
+      device_ms_per_step: informative(times?.get(name)),
+    }))
     .sort((a, b) => b.per_step - a.per_step || (a.name < b.name ? -1 : 1));
   return {
     figures: {
@@ -57,7 +61,7 @@ export async function profileTraining(
 }
 
 /** Returns a time; null if it is missing or smaller than the noise of a difference. */
-export function telling(millis: number | undefined): number | null {
+export function informative(millis: number | undefined): number | null {
   return millis !== undefined && millis >= 0 ? millis : null;
 }
 

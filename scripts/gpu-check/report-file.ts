@@ -15,18 +15,18 @@ export interface ReportFile {
  * Opens the file of a report. A more valuable existing report is not overwritten: a measurement by a report that is not
  * one, or a report with the loop by one without it. In that case the report is written next to it as
  * `NAME.partial.json`. Files that this run wrote to another path before are removed.
- * @param placeOf returns the path of a report
+ * @param positionOf returns the path of a report
  */
-export function openReportFile(placeOf: (report: GpuReport) => string): ReportFile {
+export function openReportFile(positionOf: (report: GpuReport) => string): ReportFile {
   let written: string | undefined;
   return {
     write: async (report) => {
-      const wanted = placeOf(report);
-      const place = worthOfFile(wanted) > worthOf(report) ? besides(wanted) : wanted;
-      await writeFileAtomic(place, `${JSON.stringify(hidePaths(report), undefined, 2)}\n`);
-      if (written !== undefined && written !== place) rmSync(written, { force: true });
-      written = place;
-      return place;
+      const wanted = positionOf(report);
+      const index = worthOfFile(wanted) > worthOf(report) ? besides(wanted) : wanted;
+      await writeFileAtomic(index, `${JSON.stringify(hidePaths(report), undefined, 2)}\n`);
+      if (written !== undefined && written !== index) rmSync(written, { force: true });
+      written = index;
+      return index;
     },
   };
 }

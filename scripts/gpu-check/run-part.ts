@@ -41,6 +41,6 @@ export async function runPart<Figures>(
 
 /** Joins several reasons into one; null if there is none. */
 export function joinReasons(reasons: readonly (string | null)[]): string | null {
-  const told = reasons.filter((reason) => reason !== null);
-  return told.length === 0 ? null : told.join('; ');
+  const reported = reasons.filter((reason) => reason !== null);
+  return reported.length === 0 ? null : reported.join('; ');
 }

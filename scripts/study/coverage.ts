@@ -41,8 +41,8 @@ const first = await run(cells, cells, effort.repetitions, { seed, withRivals: tr
 const low = cells.filter(({ table }, index) => coverageOf(first[index] as Tally) < RUN_AGAIN_BELOW[table]);
 const again = await run(low, cells, effort.repetitionsAgain, { seed: seed + 1, withRivals: false });
 const results = cells.map((cell, index): CellResult => {
-  const place = low.indexOf(cell);
-  return { cell, first: first[index] as Tally, again: place < 0 ? null : (again[place] as Tally) };
+  const position = low.indexOf(cell);
+  return { cell, first: first[index] as Tally, again: position < 0 ? null : (again[position] as Tally) };
 });
 
 const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {

@@ -46,13 +46,13 @@ function equalCells(): Cell[] {
  * Returns the cells with one group of 40 and others of 2,000. The small group has the gap, or is one of those without.
  */
 function unequalCells(): Cell[] {
-  return ['last', 'first'].flatMap((place) =>
+  return ['last', 'first'].flatMap((index) =>
     GROUPS.flatMap((groups) => {
       const sizes = Array<number>(groups).fill(LARGE);
-      sizes[place === 'last' ? groups - 1 : 0] = SMALL;
-      const cells = cellsOf('unequal', sizes, [place], ['both']);
+      sizes[index === 'last' ? groups - 1 : 0] = SMALL;
+      const cells = cellsOf('unequal', sizes, [index], ['both']);
       // Without a gap the groups differ only in size.
-      return place === 'last' ? cells : cells.filter(({ gap }) => gap > 0);
+      return index === 'last' ? cells : cells.filter(({ gap }) => gap > 0);
     }),
   );
 }

@@ -23,7 +23,7 @@ type Side = 'before' | 'after';
 /** The offset of each side from the middle of its row, in rows. */
 const SHIFT = { before: 0.17, after: -0.17 } as const;
 
-const LOOKS = {
+const CHECKS = {
   before: { line: COLOURS.other, fill: '#ffffff', edge: COLOURS.quiet, z: 3 },
   after: { line: COLOURS.main, fill: COLOURS.main, edge: '#ffffff', z: 4 },
 } as const;
@@ -35,7 +35,7 @@ function sideIntervals(
   unit: ComparedMeasure['unit'],
   rows: readonly ComparedRow[],
 ): unknown {
-  const { line, z } = LOOKS[side];
+  const { line, z } = CHECKS[side];
   const ends = rows.flatMap(({ group }, row) => {
     const ci = group?.[side]?.ci ?? null;
     return ci?.every(Number.isFinite) === true ? [ci.map((end) => [onAxis(end, unit), row + SHIFT[side]])] : [];
@@ -63,7 +63,7 @@ function sideIntervals(
 
 /** Returns the dots of one side. */
 function sideDots(side: Side, sideName: string, unit: ComparedMeasure['unit'], rows: readonly ComparedRow[]): unknown {
-  const { fill, edge, z } = LOOKS[side];
+  const { fill, edge, z } = CHECKS[side];
   return {
     name: sideName,
     type: 'scatter',
@@ -153,8 +153,8 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
         { type: 'value', show: false, min: -0.5, max: rows.length - 0.5 },
         ...groupColumns(labels, rows, (group) => changeLabel(group, measure.unit)),
       ],
-      series: (['before', 'after'] as const).flatMap((side, place) => {
-        const { name } = sides[place] as SideWords;
+      series: (['before', 'after'] as const).flatMap((side, index) => {
+        const { name } = sides[index] as SideWords;
         return [sideIntervals(side, name, measure.unit, rows), sideDots(side, name, measure.unit, rows)];
       }),
     },

@@ -77,14 +77,14 @@ export function valueAxis(unit: ChartedMeasure['unit'], fromZero: boolean): unkn
 /** Returns a column of text next to the plot, with one line per row. */
 function column(
   data: readonly string[],
-  place: { readonly position: 'left' | 'right'; readonly offset: number; readonly color: string },
+  index: { readonly position: 'left' | 'right'; readonly offset: number; readonly color: string },
 ): unknown {
   return {
     type: 'category',
     data,
-    position: place.position,
-    offset: place.offset,
-    axisLabel: { interval: 0, margin: 12, fontFamily: FONT_FAMILY, fontSize: 12, color: place.color },
+    position: index.position,
+    offset: index.offset,
+    axisLabel: { interval: 0, margin: 12, fontFamily: FONT_FAMILY, fontSize: 12, color: index.color },
     axisLine: { show: false },
     axisTick: { show: false },
     splitLine: { show: false },

@@ -128,29 +128,29 @@ function legend(threshold: number): unknown {
 /** Divides a range into equal parts, one for each colour; `isClosed` includes the upper end of the last part. */
 function pieces(low: number, high: number, colours: readonly string[], isClosed: boolean): unknown[] {
   if (high === low) return isClosed ? [{ gte: low, lte: high, color: colours.at(-1), label: low.toFixed(2) }] : [];
-  const ends = [...colours, ''].map((_, place) => low + ((high - low) * place) / colours.length);
-  return colours.map((color, place) => {
-    const [from, to] = [ends[place] as number, place === colours.length - 1 ? high : (ends[place + 1] as number)];
-    const isLast = isClosed && place === colours.length - 1;
+  const ends = [...colours, ''].map((_, index) => low + ((high - low) * index) / colours.length);
+  return colours.map((color, index) => {
+    const [from, to] = [ends[index] as number, index === colours.length - 1 ? high : (ends[index + 1] as number)];
+    const isLast = isClosed && index === colours.length - 1;
     return { gte: from, [isLast ? 'lte' : 'lt']: to, color, label: `${from.toFixed(2)} to ${to.toFixed(2)}` };
   });
 }
 
 function names(
   data: readonly string[],
-  look: { readonly position: 'top' | 'left'; readonly inverse: boolean; readonly fontWeight: number },
+  check: { readonly position: 'top' | 'left'; readonly inverse: boolean; readonly fontWeight: number },
 ): unknown {
   return {
     type: 'category',
     data,
-    position: look.position,
-    inverse: look.inverse,
+    position: check.position,
+    inverse: check.inverse,
     axisLabel: {
       interval: 0,
       margin: 10,
       fontFamily: FONT_FAMILY,
       fontSize: 12,
-      fontWeight: look.fontWeight,
+      fontWeight: check.fontWeight,
       color: COLOURS.ink,
     },
     axisLine: { show: false },

@@ -31,8 +31,8 @@ const DASHES = ['solid', [6, 4], [2, 3]] as const;
  */
 export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tolerance }: HistoryChartMarks): Chart {
   const count = history[0]?.lambdas.length ?? 0;
-  const name = (place: number): string => (count === 1 ? 'multiplier' : `multiplier ${String(place + 1)}`);
-  const multipliers = Array.from({ length: count }, (_, place) => name(place));
+  const name = (index: number): string => (count === 1 ? 'multiplier' : `multiplier ${String(index + 1)}`);
+  const multipliers = Array.from({ length: count }, (_, index) => name(index));
   return {
     width: WIDTH,
     height: 530,
@@ -62,14 +62,14 @@ export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tole
           ),
           markLine: marks(bestEpoch, tolerance),
         },
-        ...multipliers.map((label, place) => ({
+        ...multipliers.map((label, index) => ({
           ...line(
             label,
             1,
-            history.map(({ epoch, lambdas }) => [epoch, lambdas[place]]),
-            place,
+            history.map(({ epoch, lambdas }) => [epoch, lambdas[index]]),
+            index,
           ),
-          ...(place === 0 ? { markLine: marks(bestEpoch, null) } : {}),
+          ...(index === 0 ? { markLine: marks(bestEpoch, null) } : {}),
         })),
       ],
     },
@@ -80,7 +80,7 @@ function line(
   name: string,
   panel: number,
   data: readonly (readonly unknown[])[],
-  place: number,
+  index: number,
 ): Record<string, unknown> {
   const color = panel === 0 ? COLOURS.main : COLOURS.ink;
   return {
@@ -90,7 +90,7 @@ function line(
     yAxisIndex: panel,
     data,
     symbol: 'none',
-    lineStyle: { color, width: 1.8, type: DASHES[place % DASHES.length] },
+    lineStyle: { color, width: 1.8, type: DASHES[index % DASHES.length] },
     itemStyle: { color },
   };
 }

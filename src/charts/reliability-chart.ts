@@ -83,11 +83,12 @@ export function reliabilityChart(panels: readonly ReliabilityPanel[], text: Reli
         height: side,
         outerBoundsMode: 'none',
       })),
-      xAxis: grids.map((place, index) => panelAxes(index, place, most, '').x),
+      xAxis: grids.map((position, index) => panelAxes(index, position, most, '').x),
       yAxis: [
         ...grids.map(
-          (place, index) =>
-            panelAxes(index, place, most, shortenLabel(drawn[index]?.label ?? '', Math.floor(side / LABEL_LETTER))).y,
+          (position, index) =>
+            panelAxes(index, position, most, shortenLabel(drawn[index]?.label ?? '', Math.floor(side / LABEL_LETTER)))
+              .y,
         ),
         ...grids.flatMap(({ isFirst }, index) => (isFirst ? [upwardName(index, most)] : [])),
       ],

@@ -1,7 +1,7 @@
 import { COLOURS, compactNumber, countLabel, FONT_FAMILY } from './chart.ts';
 
 /** The position of a panel, and which of its axes have labels. */
-interface PanelPlace {
+interface PanelPosition {
   readonly left: number;
   readonly top: number;
   readonly width: number;
@@ -17,7 +17,7 @@ interface PanelGrid {
   readonly height: number;
   /** The side of each panel, in pixels. */
   readonly side: number;
-  readonly grids: readonly PanelPlace[];
+  readonly grids: readonly PanelPosition[];
 }
 
 /** The sides of panels by the number of panels in a row. */
@@ -40,15 +40,15 @@ export function placePanels(count: number, top: number): PanelGrid {
   const columns = columnsFor(count);
   const side = SIDES[columns - 1] as number;
   const rows = Math.ceil(count / columns);
-  const grids = Array.from({ length: count }, (_, place): PanelPlace => {
-    const column = place % columns;
-    const row = Math.floor(place / columns);
+  const grids = Array.from({ length: count }, (_, index): PanelPosition => {
+    const column = index % columns;
+    const row = Math.floor(index / columns);
     return {
       left: LEFT + column * (side + BETWEEN_COLUMNS),
       top: top + PANEL_TITLE + row * (side + BETWEEN_ROWS),
       width: side,
       isFirst: column === 0,
-      isLowest: place + columns >= count,
+      isLowest: index + columns >= count,
     };
   });
   return {
@@ -93,7 +93,7 @@ const LINES = {
 /** Returns both axes of a panel. Axis labels are only at the edge of the chart; the group label is above the panel. */
 export function panelAxes(
   index: number,
-  { isFirst, isLowest }: PanelPlace,
+  { isFirst, isLowest }: PanelPosition,
   most: number,
   label: string,
 ): { readonly x: unknown; readonly y: unknown } {

@@ -85,7 +85,7 @@ export interface BandTimeline {
 }
 
 /** The style of a timeline. */
-export interface TimelineLook {
+export interface TimelineCheck {
   /** @defaultValue LIGHT */
   readonly palette?: Palette | undefined;
   /**
@@ -106,9 +106,9 @@ const SETTLED = 0.5;
  * Draws lines over time with bands behind them and a limit as a dashed line. Bands are wide early in a stream, so the
  * range of the axis includes every line but only the later half of the bands. The earlier half may be cut off.
  */
-export function timelineBandChart(timeline: BandTimeline, look: TimelineLook = {}): Chart {
-  const palette = look.palette ?? LIGHT;
-  const isFramed = look.isFramed ?? true;
+export function timelineBandChart(timeline: BandTimeline, check: TimelineCheck = {}): Chart {
+  const palette = check.palette ?? LIGHT;
+  const isFramed = check.isFramed ?? true;
   const { top, bottom } = isFramed ? { top: 64, bottom: 72 } : { top: 16, bottom: 32 };
   return {
     width: WIDTH,
@@ -130,9 +130,9 @@ export function timelineBandChart(timeline: BandTimeline, look: TimelineLook = {
       xAxis: timeAxis(timeline.times, palette),
       yAxis: valueAxis(timeline, palette),
       dataset: { sourceHeader: false, source: rowsOf(timeline) },
-      series: timeline.lines.flatMap((line, place) => [
-        ...bandSeries(line, place, columnOf(timeline.lines, place), palette),
-        lineSeries(line, place, timeline, palette),
+      series: timeline.lines.flatMap((line, index) => [
+        ...bandSeries(line, index, columnOf(timeline.lines, index), palette),
+        lineSeries(line, index, timeline, palette),
       ]),
     },
   };
@@ -152,8 +152,8 @@ function rowsOf({ times, lines, unit }: BandTimeline): (number | null)[][] {
 }
 
 /** Returns the column index of the value of a line; the two columns of its band follow it. */
-function columnOf(lines: readonly BandedLine[], place: number): number {
-  return lines.slice(0, place).reduce((column, line) => column + (hasBand(line) ? 3 : 1), 1);
+function columnOf(lines: readonly BandedLine[], index: number): number {
+  return lines.slice(0, index).reduce((column, line) => column + (hasBand(line) ? 3 : 1), 1);
 }
 
 function hasBand({ low, high }: BandedLine): boolean {
@@ -162,31 +162,31 @@ function hasBand({ low, high }: BandedLine): boolean {
 
 function lineSeries(
   line: BandedLine,
-  place: number,
+  index: number,
   { lines, limit, alarms, changes }: BandTimeline,
   palette: Palette,
 ): unknown {
-  const { color, dash } = lookOf(line, place, palette);
+  const { color, dash } = checkOf(line, index, palette);
   return {
     name: shortenLabel(line.label),
     type: 'line',
-    encode: { x: 0, y: columnOf(lines, place) },
+    encode: { x: 0, y: columnOf(lines, index) },
     symbol: hasLonePoint(line.values) ? 'circle' : 'none',
     symbolSize: 5,
     lineStyle: { color, width: 2, type: dash.length === 0 ? 'solid' : [...dash] },
     itemStyle: { color },
     emphasis: { disabled: true },
     z: 4,
-    ...(place === 0 ? { markLine: marks({ limit, alarms, changes }, palette) } : {}),
+    ...(index === 0 ? { markLine: marks({ limit, alarms, changes }, palette) } : {}),
   };
 }
 
 /** Returns an invisible line at the lower end of the band, and a filled area of its height stacked on it. */
-function bandSeries(line: BandedLine, place: number, column: number, palette: Palette): unknown[] {
+function bandSeries(line: BandedLine, index: number, column: number, palette: Palette): unknown[] {
   if (!hasBand(line)) return [];
   const common = {
     type: 'line',
-    stack: `band ${String(place)}`,
+    stack: `band ${String(index)}`,
     stackStrategy: 'all',
     symbol: 'none',
     silent: true,
@@ -195,15 +195,15 @@ function bandSeries(line: BandedLine, place: number, column: number, palette: Pa
     emphasis: { disabled: true },
     z: 2,
   };
-  const { color } = lookOf(line, place, palette);
+  const { color } = checkOf(line, index, palette);
   return [
     { ...common, encode: { x: 0, y: column + 1 } },
     { ...common, encode: { x: 0, y: column + 2 }, areaStyle: { color, opacity: 0.18 } },
   ];
 }
 
-function lookOf({ look }: BandedLine, place: number, palette: Palette): { color: string; dash: Dash } {
-  const index = (look ?? place) % palette.series.length;
+function checkOf({ look: check }: BandedLine, position: number, palette: Palette): { color: string; dash: Dash } {
+  const index = (check ?? position) % palette.series.length;
   return { color: palette.series[index] as string, dash: DASHES[index] as Dash };
 }
 

@@ -34,7 +34,7 @@ export function adviceText(advice: string, width: number): string {
  * GPU are alternatives, and the one with the fewest missing parts comes first. TensorFlow's native library without a
  * GPU is listed separately.
  */
-export function mendsText(backends: readonly Report[], width: number): string {
+export function fixesText(backends: readonly Report[], width: number): string {
   const routes = routesToGpu(backends);
   const others = backends.filter(({ name, missing }) => !isGpuRoute(name) && missing.length > 0);
   const heading =
@@ -110,7 +110,7 @@ function stepText({ what, mend }: Report['missing'][number], index: number, widt
   const number = `${String(index + 1)}.`.padStart(4);
   const [said = '', ...lines] = mend.split('\n');
   return [
-    ...wrapped(what, width - INDENT.length).map((line, place) => `${place === 0 ? `${number} ` : INDENT}${line}`),
+    ...wrapped(what, width - INDENT.length).map((line, position) => `${position === 0 ? `${number} ` : INDENT}${line}`),
     ...wrapped(said, width - INDENT.length).map((line) => `${INDENT}${line}`),
     // Commands are not wrapped, so that they can be copied.
     ...lines

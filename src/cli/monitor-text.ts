@@ -88,7 +88,7 @@ function alarmSentences({ view, raised, stillOpen, watches, preview }: MonitorOu
 }
 
 /** The words for problems with events; other problems are shown by their name. */
-const FAULT_WORDS: Readonly<Record<string, string>> = {
+const PROBLEM_WORDS: Readonly<Record<string, string>> = {
   missing_prediction: 'events without a prediction',
   missing_weight: 'events without a weight',
   missing_group: 'events without a group',
@@ -101,15 +101,15 @@ const FAULT_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Returns sentences about lines that were not counted and about problems with events. */
-export function faultSentences({ view, refusedLines }: Pick<MonitorOutcome, 'view' | 'refusedLines'>): string[] {
+export function problemSentences({ view, refusedLines }: Pick<MonitorOutcome, 'view' | 'refusedLines'>): string[] {
   return [
     ...(refusedLines > 0
       ? [`${counted(refusedLines, 'line')} ${refusedLines === 1 ? 'was' : 'were'} not counted.`]
       : []),
-    ...Object.entries(view.faults).map(([fault, times]) => {
+    ...Object.entries(view.faults).map(([problem, times]) => {
       const often = times === 1 ? 'once' : `${count(times)} times`;
-      if (fault === 'too_many_groups') return `${tooManyGroups(view)}, ${often}. Is it an id?`;
-      return `Problem: ${FAULT_WORDS[fault] ?? fault.replaceAll('_', ' ')}, ${often}.`;
+      if (problem === 'too_many_groups') return `${tooManyGroups(view)}, ${often}. Is it an id?`;
+      return `Problem: ${PROBLEM_WORDS[problem] ?? problem.replaceAll('_', ' ')}, ${often}.`;
     }),
   ];
 }

@@ -9,10 +9,10 @@ import type { TableFormat } from '../io/write-table.ts';
  * other.
  * @throws {ConfigValidationError} if two paths are the same, or one is inside the other
  */
-export function assertApart(paths: readonly string[]): void {
-  const places = paths.map(realPlace);
-  for (const [index, place] of places.entries()) {
-    const clash = places.findIndex((other, at) => at !== index && holds(place, other));
+export function assertDistinct(paths: readonly string[]): void {
+  const indices = paths.map(realPath);
+  for (const [index, position] of indices.entries()) {
+    const clash = indices.findIndex((other, at) => at !== index && holds(position, other));
     if (clash < 0) continue;
     throw new ConfigValidationError(`The outputs '${paths[index] ?? ''}' and '${paths[clash] ?? ''}' overlap.`, {
       context: { paths },
@@ -27,7 +27,7 @@ export function assertApart(paths: readonly string[]): void {
  */
 export function assertInputsKept(outputs: readonly string[], inputs: readonly (string | undefined)[]): void {
   for (const output of outputs) {
-    const input = inputs.find((path) => path !== undefined && holds(realPlace(output), realPlace(path)));
+    const input = inputs.find((path) => path !== undefined && holds(realPath(output), realPath(path)));
     if (input === undefined || output === '') continue;
     throw new ConfigValidationError(`The output '${output}' would replace the input '${input}'.`, {
       context: { output, input },
@@ -66,29 +66,29 @@ export async function outputTableFormat(option: string, path: string): Promise<T
 }
 
 /** Returns whether two paths lead to the same file or folder, also through links. */
-export function isSamePlace(one: string, other: string): boolean {
-  return realPlace(one) === realPlace(other);
+export function isSamePosition(one: string, other: string): boolean {
+  return realPath(one) === realPath(other);
 }
 
 /** Extensions that belong to a format. */
 const KNOWN_EXTENSIONS = '.csv .gz .htm .html .json .md .parquet .pdf .png .svg .tsv .yaml .yml'.split(' ');
 
-function holds(place: string, other: string): boolean {
-  return other === place || other.startsWith(place.endsWith(sep) ? place : place + sep);
+function holds(index: string, other: string): boolean {
+  return other === index || other.startsWith(index.endsWith(sep) ? index : index + sep);
 }
 
 /**
  * Resolves the links in a path as far as it exists. The path of a device or pipe is kept, since nothing is replaced
  * there.
  */
-function realPlace(path: string): string {
-  const place = resolve(path);
+function realPath(path: string): string {
+  const index = resolve(path);
   try {
-    const found = statSync(place);
-    return found.isFile() || found.isDirectory() ? realpathSync.native(place) : place;
+    const found = statSync(index);
+    return found.isFile() || found.isDirectory() ? realpathSync.native(index) : index;
   } catch {
-    const folder = dirname(place);
-    return folder === place ? place : join(realPlace(folder), basename(place));
+    const folder = dirname(index);
+    return folder === index ? index : join(realPath(folder), basename(index));
   }
 }
 

@@ -11,7 +11,7 @@ import {
   parseTexts,
   requireOptions,
 } from './option-parsers.ts';
-import { assertApart, assertInputsKept } from './output-places.ts';
+import { assertDistinct, assertInputsKept } from './output-places.ts';
 import { change, count, number, type OutputOptions, prepareLogs, print, range, remark, textTable } from './output.ts';
 
 /** Options of every command that trains on a table. */
@@ -52,11 +52,18 @@ export function withJobOptions(command: Command): Command {
       'cross-fit with this many folds instead: every row is held out once; for small data (the saved model is trained on all rows)',
       parseNumber,
     )
-    .option('--min-group-size <n>', 'minimum held-out rows of a group; smaller groups are excluded from gaps (default: 30)', parseNumber)
+    .option(
+      '--min-group-size <n>',
+      'minimum held-out rows of a group; smaller groups are excluded from gaps (default: 30)',
+      parseNumber,
+    )
     .option('--backend <name>', 'tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
     .option('--seed <n>', 'seed of the split and all other random numbers (default: 42)', parseNumber)
     .option('--out-json <path>', 'write the result as JSON')
-    .option('--save-model <folder>', 'folder in which to save the constrained model, for TensorFlow.js and evenhand predict, with a model card');
+    .option(
+      '--save-model <folder>',
+      'folder in which to save the constrained model, for TensorFlow.js and evenhand predict, with a model card',
+    );
 }
 
 /** The parts of a training command: parse the options, run the job, describe the result. */
@@ -108,7 +115,7 @@ export async function loadSource(options: TrainingJobCommandOptions): Promise<Tr
 async function assertOutputs({ csv, testCsv, outJson, saveModel }: TrainingJobCommandOptions): Promise<void> {
   const { assertFileWritable } = await import('../io/atomic-write.ts');
   const outputs = [outJson, saveModel].filter((path) => path !== undefined);
-  assertApart(outputs);
+  assertDistinct(outputs);
   assertInputsKept(outputs, [csv, testCsv]);
   if (outJson !== undefined) await assertFileWritable(outJson);
 }
@@ -157,8 +164,8 @@ function measures(before: DecisionQuality, after: DecisionQuality, where: string
 /** Returns a table of each group's rates on held-out rows, without and with the constraint. */
 function groupTable({ baseline, final }: TrainingJobResult): string[] {
   if (final.groups.length > MAX_GROUPS) return [];
-  const rows = final.groups.map((after, place) => {
-    const before = baseline.groups[place] ?? after;
+  const rows = final.groups.map((after, index) => {
+    const before = baseline.groups[index] ?? after;
     const pair = (key: 'selectionRate' | 'truePositiveRate' | 'falsePositiveRate'): string[] => [
       number(before[key], 3),
       number(after[key], 3),

@@ -122,10 +122,10 @@ export function tableToHtml({ caption, columns, rows }: ReportTable): Html {
   const kinds = columns.map(({ isNumber }) => (isNumber === true ? 'number' : 'text'));
   return scrollingTable(
     plainText(caption),
-    columns.map(({ name }, place) => headerCell(plainText(name), 'col', kinds[place])),
+    columns.map(({ name }, index) => headerCell(plainText(name), 'col', kinds[index])),
     rows.map((row) =>
-      row.map((text, place) =>
-        place === 0 ? headerCell(plainText(text), 'row') : cell(plainText(text), kinds[place]),
+      row.map((text, index) =>
+        index === 0 ? headerCell(plainText(text), 'row') : cell(plainText(text), kinds[index]),
       ),
     ),
   );

@@ -15,22 +15,22 @@ ${sides.map(sideToHtml)}</div>
 function sideToHtml({ name, asked, said }: ReportSide): Html {
   return markup`<div>
 <p class="side">Prompt (<bdi>${plainText(name)}</bdi>)</p>
-<p class="asked" dir="auto">${asked.map((piece, index) => pieceToHtml(piece, placeOf(index, asked.length)))}</p>
+<p class="asked" dir="auto">${asked.map((piece, index) => pieceToHtml(piece, positionOf(index, asked.length)))}</p>
 <p class="side">Answer</p>
 <blockquote class="said" dir="auto">${cutAnswer(said)}</blockquote>
 </div>
 `;
 }
 
-function pieceToHtml({ text, isMarked }: MarkedText, place: PiecePlace): Html {
-  return isMarked ? markup`<mark>${shortenBetween(text, 'only')}</mark>` : markup`${shortenBetween(text, place)}`;
+function pieceToHtml({ text, isMarked }: MarkedText, index: PiecePosition): Html {
+  return isMarked ? markup`<mark>${shortenBetween(text, 'only')}</mark>` : markup`${shortenBetween(text, index)}`;
 }
 
 /** The position of a piece among the others. */
-export type PiecePlace = Parameters<typeof shortenBetween>[1];
+export type PiecePosition = Parameters<typeof shortenBetween>[1];
 
 /** Returns the position of the piece with this index among `count` pieces. */
-export function placeOf(index: number, count: number): PiecePlace {
+export function positionOf(index: number, count: number): PiecePosition {
   if (count === 1) return 'only';
   return index === 0 ? 'first' : index === count - 1 ? 'last' : 'between';
 }

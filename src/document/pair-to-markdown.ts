@@ -1,4 +1,4 @@
-import { placeOf } from './pair-to-html.ts';
+import { positionOf } from './pair-to-html.ts';
 import type { MarkedText, ReportPair, ReportSide } from './report-document.ts';
 import { cutAnswer, shortenBetween } from './report-text.ts';
 
@@ -25,7 +25,7 @@ function pieceToMarkdown(
   count: number,
   escape: (plain: string) => string,
 ): string {
-  const shown = shortenBetween(text, isMarked ? 'only' : placeOf(index, count));
+  const shown = shortenBetween(text, isMarked ? 'only' : positionOf(index, count));
   const [, before = '', inner = '', after = ''] = /^(\s*)(.*?)(\s*)$/s.exec(shown) ?? [];
   const escaped = unlinked(escape(inner));
   return `${space(before)}${isMarked && inner !== '' ? `**${escaped}**` : escaped}${space(after)}`;

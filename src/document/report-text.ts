@@ -24,20 +24,20 @@ export function shownText(text: string): string {
 export function cutAnswer(text: string): string {
   const shown = shownText(text.slice(0, 2 * SHOWN_LETTERS)).trim();
   if (shown === '') return '(no text)';
-  return text.length <= SHOWN_LETTERS ? shown : `${whole(shown.slice(0, SHOWN_LETTERS)).trimEnd()} \u2026`;
+  return text.length <= SHOWN_LETTERS ? shown : `${complete(shown.slice(0, SHOWN_LETTERS)).trimEnd()} \u2026`;
 }
 
 /** Shortens a long text between marked words at the point farthest from them. */
-export function shortenBetween(text: string, place: 'first' | 'between' | 'last' | 'only'): string {
+export function shortenBetween(text: string, index: 'first' | 'between' | 'last' | 'only'): string {
   const shown = shownText(text);
   if (shown.length <= SHOWN_BETWEEN) return shown;
-  if (place === 'first') return `\u2026 ${endOf(shown, SHOWN_BETWEEN)}`;
-  if (place === 'between') return `${startOf(shown, SHOWN_BETWEEN / 2)} \u2026 ${endOf(shown, SHOWN_BETWEEN / 2)}`;
+  if (index === 'first') return `\u2026 ${endOf(shown, SHOWN_BETWEEN)}`;
+  if (index === 'between') return `${startOf(shown, SHOWN_BETWEEN / 2)} \u2026 ${endOf(shown, SHOWN_BETWEEN / 2)}`;
   return `${startOf(shown, SHOWN_BETWEEN)} \u2026`;
 }
 
 function startOf(text: string, letters: number): string {
-  return whole(text.slice(0, letters)).trimEnd();
+  return complete(text.slice(0, letters)).trimEnd();
 }
 
 function endOf(text: string, letters: number): string {
@@ -48,7 +48,7 @@ function endOf(text: string, letters: number): string {
 }
 
 /** Removes half of a surrogate pair at the end. */
-function whole(text: string): string {
+function complete(text: string): string {
   return text.replace(/[\uD800-\uDBFF]$/, '');
 }
 

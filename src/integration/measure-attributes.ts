@@ -129,7 +129,7 @@ export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
 export function* measureAttributes(
   request: MeasureRequest,
   byKind: readonly KindStatistics[],
-  { mostDraws }: ValidateBounds = {},
+  { maxDraws: mostDraws }: ValidateBounds = {},
 ): Generator<void, FileValidation, void> {
   const { names, strictMissing } = request;
   const gates = gatesOf(request);
@@ -223,13 +223,13 @@ function withoutReadings(stats: StatsByKind): StatsByKind {
 }
 
 /** Checks the number of replicates. Intervals and p-values draw them for every group, also within levels. */
-function assertAllDraws(request: MeasureRequest, byKind: readonly KindStatistics[], mostDraws: number): void {
+function assertAllDraws(request: MeasureRequest, byKind: readonly KindStatistics[], maxDraws: number): void {
   if (!request.withCi && !request.withPValue) return;
   const samples = fillMetricOptions(optionsOf(request)).ciSamples;
   for (const [, all] of byKind) {
     all.forEach(({ stats, crossed }, index) => {
       const groups = stats.labels.length + (crossed?.stats.labels.length ?? 0);
-      assertFewDraws({ attribute: request.names[index] as string, groups, samples }, mostDraws);
+      assertFewDraws({ attribute: request.names[index] as string, groups, samples }, maxDraws);
     });
   }
 }

@@ -48,8 +48,8 @@ async function passThrough(
 ): Promise<{ readonly rows: Table; readonly notes: readonly string[] }> {
   const saidBefore = pipeline.steps.map(({ transformer }) => transformer.warnings.length);
   const { data } = await pipeline.transform(given);
-  const notes = pipeline.steps.flatMap(({ name, transformer }, place) =>
-    transformer.warnings.slice(saidBefore[place]).map((note) => `${name}: ${note}`),
+  const notes = pipeline.steps.flatMap(({ name, transformer }, index) =>
+    transformer.warnings.slice(saidBefore[index]).map((note) => `${name}: ${note}`),
   );
   return { rows: data, notes };
 }

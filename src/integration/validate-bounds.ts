@@ -9,12 +9,12 @@ export interface ValidateBounds {
    * The maximum number of groups of an attribute. If it is set, labels have at most 1,000 characters.
    * @defaultValue no limit
    */
-  readonly mostGroups?: number | undefined;
+  readonly maxGroups?: number | undefined;
   /**
    * The maximum of replicates times groups of an attribute, if intervals or p-values are requested.
    * @defaultValue no limit
    */
-  readonly mostDraws?: number | undefined;
+  readonly maxDraws?: number | undefined;
   /**
    * Stops the work at its next step: between attributes, between metrics, or within a query.
    * @defaultValue none
@@ -23,7 +23,7 @@ export interface ValidateBounds {
 }
 
 /** Lists the options of {@link ValidateBounds}. */
-export const VALIDATE_BOUNDS_NAMES: OptionNames<ValidateBounds> = { mostGroups: true, mostDraws: true, signal: true };
+export const VALIDATE_BOUNDS_NAMES: OptionNames<ValidateBounds> = { maxGroups: true, maxDraws: true, signal: true };
 
 /**
  * Runs work in steps and yields to the event loop between them, so that a signal can stop it.
@@ -58,11 +58,11 @@ interface Draws {
  * Checks the number of replicates.
  * @throws {DataValidationError} if replicates times groups exceed the limit
  */
-export function assertFewDraws({ attribute, groups, samples }: Draws, mostDraws: number): void {
-  if (groups * samples <= mostDraws) return;
-  const most = Math.floor(mostDraws / groups);
+export function assertFewDraws({ attribute, groups, samples }: Draws, maxDraws: number): void {
+  if (groups * samples <= maxDraws) return;
+  const most = Math.floor(maxDraws / groups);
   throw new DataValidationError(
-    `ciSamples is ${samples.toLocaleString('en-US')}, and '${attribute}' has ${groups.toLocaleString('en-US')} groups; replicates times groups must be at most ${mostDraws.toLocaleString('en-US')}.`,
+    `ciSamples is ${samples.toLocaleString('en-US')}, and '${attribute}' has ${groups.toLocaleString('en-US')} groups; replicates times groups must be at most ${maxDraws.toLocaleString('en-US')}.`,
     {
       code: 'data-too-large',
       context: { parameter: 'ciSamples', value: samples, attribute, groups },

@@ -37,7 +37,7 @@ export async function validateFile(
   };
   const byKind: KindStatistics[] = [];
   const kinds = neededStatistics(measured);
-  if (bounds.mostGroups !== undefined) await assertFewGroups(path, countedAttributes(request), bounds.mostGroups);
+  if (bounds.maxGroups !== undefined) await assertFewGroups(path, countedAttributes(request), bounds.maxGroups);
   for (const needed of kinds) {
     bounds.signal?.throwIfAborted();
     byKind.push([needed.kind, await fileStatistics(path, needed, request)]);

@@ -109,7 +109,7 @@ const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
  */
 export async function validateRows(input: ValidateRowsInput, bounds: ValidateBounds = {}): Promise<FileValidation> {
   assertKnownOptions('validateRows', bounds, VALIDATE_BOUNDS_NAMES);
-  const { mostGroups, signal } = bounds;
+  const { maxGroups: mostGroups, signal } = bounds;
   if (mostGroups !== undefined) assertFewRowGroups(input, mostGroups);
   const plan = planRows(input);
   const { backend } = plan;
@@ -259,8 +259,8 @@ interface Codes {
  * control feature. With no more rows than the limit nothing is counted; counting stops at the limit.
  * @throws {DataValidationError} if an attribute has more groups, or a label has more than 1,000 characters
  */
-function assertFewRowGroups({ sensitive, control, intersections = [] }: GroupColumns, mostGroups: number): void {
-  const encode = ([name, column]: readonly [string, unknown]): Codes => encodeColumn(name, column, mostGroups);
+function assertFewRowGroups({ sensitive, control, intersections = [] }: GroupColumns, maxGroups: number): void {
+  const encode = ([name, column]: readonly [string, unknown]): Codes => encodeColumn(name, column, maxGroups);
   const own = new Map(columnsOf(sensitive, 'sensitive').map((entry) => [entry[0], encode(entry)]));
   const levels = control === undefined ? [] : columnsOf(control, 'control').map(encode);
   const crossings = [...[...own.keys()].map((name) => [name]), ...intersections];
@@ -268,8 +268,8 @@ function assertFewRowGroups({ sensitive, control, intersections = [] }: GroupCol
     const parts = names.map((name) => own.get(name)).filter((part) => part !== undefined);
     // An unknown name is rejected later, when it is read.
     if (parts.length < names.length) continue;
-    assertFewCrossed(parts, mostGroups);
-    if (levels.length > 0) assertFewCrossed([...levels, ...parts], mostGroups);
+    assertFewCrossed(parts, maxGroups);
+    if (levels.length > 0) assertFewCrossed([...levels, ...parts], maxGroups);
   }
 }
 
@@ -279,23 +279,23 @@ function columnsOf(given: unknown, argument: string): (readonly [string, unknown
   return isNamed ? Object.entries(given as object) : [[argument, given]];
 }
 
-function encodeColumn(name: string, column: unknown, mostGroups: number): Codes {
+function encodeColumn(name: string, column: unknown, maxGroups: number): Codes {
   const rows = Array.isArray(column) ? (column as readonly unknown[]) : undefined;
   if (rows === undefined) {
     const { codes, labels } = encodeGroups(column as Parameters<typeof encodeGroups>[0]);
     for (const label of labels) assertShort(name, label);
-    if (labels.length > mostGroups) throw tooManyGroups(name, mostGroups);
+    if (labels.length > maxGroups) throw tooManyGroups(name, maxGroups);
     return { name, codes, count: labels.length + 1 };
   }
   for (const label of rows) assertShort(name, label);
   // Few rows have few groups and few combinations.
-  if (rows.length <= mostGroups) return { name, codes: [], count: 1 };
+  if (rows.length <= maxGroups) return { name, codes: [], count: 1 };
   const codeOf = new Map<unknown, number>();
   const codes = new Int32Array(rows.length);
   for (const [row, label] of rows.entries()) {
     const code = codeOf.get(label) ?? codeOf.size;
     if (code === codeOf.size) {
-      if (code === mostGroups && label !== null && label !== undefined) throw tooManyGroups(name, mostGroups);
+      if (code === maxGroups && label !== null && label !== undefined) throw tooManyGroups(name, maxGroups);
       codeOf.set(label, code);
     }
     codes[row] = code;
@@ -307,13 +307,13 @@ function assertShort(name: string, label: unknown): void {
   if (typeof label === 'string' && label.length > MAX_LABEL_LENGTH) throw tooLongLabel(name, label.length);
 }
 
-function assertFewCrossed(parts: readonly Codes[], mostGroups: number): void {
-  if (parts.length === 1 || parts.reduce((product, { count }) => product * count, 1) <= mostGroups) return;
+function assertFewCrossed(parts: readonly Codes[], maxGroups: number): void {
+  if (parts.length === 1 || parts.reduce((product, { count }) => product * count, 1) <= maxGroups) return;
   const found = new Set<string>();
   const rows = Math.min(...parts.map(({ codes }) => codes.length));
   for (let row = 0; row < rows; row++) {
     found.add(parts.map(({ codes }) => codes[row]).join());
-    if (found.size > mostGroups) throw tooManyGroups(nameOf(parts.map(({ name }) => name)), mostGroups);
+    if (found.size > maxGroups) throw tooManyGroups(nameOf(parts.map(({ name }) => name)), maxGroups);
   }
 }
 

@@ -10,7 +10,7 @@ export function nearestNames(wrong: string, known: readonly string[]): string[] 
   const lower = wrong.toLowerCase();
   return known
     .map((name) => ({ name, distance: distance(lower, name.toLowerCase()) }))
-    .filter((entry) => entry.distance <= mostDistance(wrong, entry.name))
+    .filter((entry) => entry.distance <= maxDistance(wrong, entry.name))
     .sort((a, b) => a.distance - b.distance)
     .slice(0, 3)
     .map((entry) => entry.name);
@@ -28,7 +28,7 @@ function nearestOptions(wrong: string, known: readonly string[]): string[] {
   return abbreviated.length > 0 ? abbreviated.slice(0, 3) : near;
 }
 
-function mostDistance(wrong: string, name: string): number {
+function maxDistance(wrong: string, name: string): number {
   return Math.max(TYPO_DISTANCE, Math.ceil(0.4 * Math.max(wrong.length, name.length)));
 }
 

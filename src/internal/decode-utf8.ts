@@ -129,10 +129,10 @@ function findInvalid(bytes: Uint8Array): number {
     const first = bytes[start] as number;
     const length = sequenceLength(first);
     if (length === 0) return start;
-    for (let place = 1; place < length; place++) {
-      const byte = bytes[start + place] ?? 0;
-      const [least, most] = (place === 1 ? SECOND_BYTES[first] : undefined) ?? [0x80, 0xbf];
-      if (byte < least || byte > most) return start;
+    for (let index = 1; index < length; index++) {
+      const byte = bytes[start + index] ?? 0;
+      const [min, most] = (index === 1 ? SECOND_BYTES[first] : undefined) ?? [0x80, 0xbf];
+      if (byte < min || byte > most) return start;
     }
     start += length;
   }

@@ -18,15 +18,15 @@ export function canonicalLabel(label: string): string {
   if (!mayChange(label)) return label;
   const found = NUMBER.exec(label);
   if (found === null) return label;
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = found;
-  if (whole === '' && fraction === '') return label;
-  const all = whole + fraction;
+  const [, sign = '', complete = '', fraction = '', exponent = '0'] = found;
+  if (complete === '' && fraction === '') return label;
+  const all = complete + fraction;
   const first = all.search(/[1-9]/);
   if (first === -1) return '0';
   let end = all.length;
   while (all[end - 1] === '0') end--;
   // The value is 0.DIGITS times ten to the power of the second argument.
-  return sign + decimalText(all.slice(first, end), whole.length - first + Number(exponent));
+  return sign + decimalText(all.slice(first, end), complete.length - first + Number(exponent));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { losesDigits } from './label-text.ts';
 
 /** A problem of a text that `JSON.parse` accepts. */
-export interface JsonFault {
+export interface JsonProblem {
   /** The JSON pointer of the value with the problem. */
   readonly pointer: string;
   /** The problem, as the rest of a sentence that starts with the pointer. */
@@ -38,22 +38,22 @@ const SHORTEST_LOSSY = 16;
  * @param labelKeys the keys of the outermost object under which numbers are labels or ids
  * @returns the first problem, or undefined if there is none
  */
-export function findJsonFault(text: string, labelKeys: ReadonlySet<string> = NO_KEYS): JsonFault | undefined {
+export function findJsonProblem(text: string, labelKeys: ReadonlySet<string> = NO_KEYS): JsonProblem | undefined {
   const frames: Frame[] = [];
   let top: Frame | undefined;
   let isLabel = false;
-  for (let place = 0; place < text.length; place++) {
-    const code = text.charCodeAt(place);
+  for (let position = 0; position < text.length; position++) {
+    const code = text.charCodeAt(position);
     if (code === QUOTE) {
-      const end = endOfString(text, place);
+      const end = endOfString(text, position);
       if (top?.keys !== undefined && isKey(text, end)) {
-        const key = readKey(text, place, end);
+        const key = readKey(text, position, end);
         top.key = key;
         if (frames.length === 1) isLabel = labelKeys.has(key);
         if (top.keys.has(key)) return repeatedKey(frames);
         top.keys.add(key);
       }
-      place = end;
+      position = end;
     } else if (code === COMMA) {
       if (top?.keys === undefined && top !== undefined) top.index++;
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
@@ -63,11 +63,11 @@ export function findJsonFault(text: string, labelKeys: ReadonlySet<string> = NO_
       frames.pop();
       top = frames.at(-1);
     } else if (code === MINUS || (code >= 0x30 && code <= 0x39)) {
-      const end = endOfNumber(text, place);
-      if (isLabel && mayLose(text, place, end) && losesDigits(text.slice(place, end))) {
-        return roundedNumber(frames, text.slice(place, end));
+      const end = endOfNumber(text, position);
+      if (isLabel && mayLose(text, position, end) && losesDigits(text.slice(position, end))) {
+        return roundedNumber(frames, text.slice(position, end));
       }
-      place = end - 1;
+      position = end - 1;
     }
   }
   return undefined;
@@ -79,9 +79,9 @@ export function findJsonFault(text: string, labelKeys: ReadonlySet<string> = NO_
  */
 export function parseStrictJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  const fault = findJsonFault(text);
-  if (fault === undefined) return value;
-  throw new SyntaxError(`${fault.pointer} ${fault.reason}`, { cause: fault });
+  const problem = findJsonProblem(text);
+  if (problem === undefined) return value;
+  throw new SyntaxError(`${problem.pointer} ${problem.reason}`, { cause: problem });
 }
 
 /**
@@ -134,7 +134,7 @@ function pointerOf(frames: readonly Frame[]): string {
   return parts.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-function repeatedKey(frames: readonly Frame[]): JsonFault {
+function repeatedKey(frames: readonly Frame[]): JsonProblem {
   return {
     pointer: pointerOf(frames),
     reason: 'occurs twice, so that one of its values would be ignored',
@@ -142,7 +142,7 @@ function repeatedKey(frames: readonly Frame[]): JsonFault {
   };
 }
 
-function roundedNumber(frames: readonly Frame[], number: string): JsonFault {
+function roundedNumber(frames: readonly Frame[], number: string): JsonProblem {
   return {
     pointer: pointerOf(frames),
     reason: `is the number ${number.slice(0, 60)}, which is a group label or an id and has more digits than a JSON number keeps`,

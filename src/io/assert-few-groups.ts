@@ -21,22 +21,22 @@ const SURELY = 4;
 export async function assertFewGroups(
   source: SqlSource,
   attributes: readonly (readonly string[])[],
-  mostGroups: number,
+  maxGroups: number,
 ): Promise<void> {
   await withRelation(
     source,
     async (session, relation) => {
       const known = attributes.filter((names) => names.every((name) => isKnown(relation, name)));
       if (known.length === 0) return;
-      const estimates = await look(session, relation, known);
-      for (const [place, names] of known.entries()) {
-        const estimate = estimates[place] ?? 0;
-        if (estimate > SURELY * mostGroups) throw tooManyGroups(nameOf(names), mostGroups);
-        if (estimate * SURELY < mostGroups) continue;
+      const estimates = await check(session, relation, known);
+      for (const [index, names] of known.entries()) {
+        const estimate = estimates[index] ?? 0;
+        if (estimate > SURELY * maxGroups) throw tooManyGroups(nameOf(names), maxGroups);
+        if (estimate * SURELY < maxGroups) continue;
         const [counted] = await session.rows(
           `SELECT CAST(count(*) AS DOUBLE) FROM (SELECT DISTINCT ${columnsOf(names).join(', ')} FROM (${rowsSql(relation, { names, select: {}, checks: [] })}))`,
         );
-        if (Number(counted?.[0]) > mostGroups) throw tooManyGroups(nameOf(names), mostGroups);
+        if (Number(counted?.[0]) > maxGroups) throw tooManyGroups(nameOf(names), maxGroups);
       }
     },
     attributes.flat(),
@@ -44,12 +44,12 @@ export async function assertFewGroups(
 }
 
 /** Returns the error for an attribute with too many groups. */
-export function tooManyGroups(attribute: string, mostGroups: number): DataValidationError {
+export function tooManyGroups(attribute: string, maxGroups: number): DataValidationError {
   return new DataValidationError(
-    `'${attribute}' has more than ${mostGroups.toLocaleString('en-US')} groups, which is the maximum.`,
+    `'${attribute}' has more than ${maxGroups.toLocaleString('en-US')} groups, which is the maximum.`,
     {
       code: 'too-many-groups',
-      context: { attribute, mostGroups },
+      context: { attribute, mostGroups: maxGroups },
       suggestion: 'Use a column whose values repeat, for example age groups instead of a number or an id.',
     },
   );
@@ -69,7 +69,7 @@ export function nameOf(names: readonly string[]): string {
 }
 
 /** Estimates the number of groups of each attribute, and checks the length of labels in the same scan. */
-async function look(
+async function check(
   session: SqlSession,
   relation: Relation,
   attributes: readonly (readonly string[])[],
@@ -84,13 +84,13 @@ async function look(
   const [found = []] = await session.rows(
     `SELECT ${[...longest, ...estimates].join(', ')} FROM (${rowsSql(relation, { names, select: {}, checks: [] })})`,
   );
-  const place = texts.findIndex((_, index) => Number(found[index]) > MAX_LABEL_LENGTH);
-  if (place >= 0) throw tooLongLabel(texts[place] ?? '', Number(found[place]));
+  const position = texts.findIndex((_, index) => Number(found[index]) > MAX_LABEL_LENGTH);
+  if (position >= 0) throw tooLongLabel(texts[position] ?? '', Number(found[position]));
   return found.slice(texts.length).map(Number);
 }
 
 function columnsOf(names: readonly string[]): string[] {
-  return names.map((_, place) => `g${String(place)}`);
+  return names.map((_, index) => `g${String(index)}`);
 }
 
 function isKnown({ columns, ambiguous }: Relation, name: string): boolean {

@@ -121,12 +121,12 @@ async function writeThenRename(target: string, write: (temporary: string) => Pro
   let temporary: string | undefined;
   try {
     await nearestFolder(target);
-    const place = await followLink(target);
-    await mkdir(path.dirname(place), { recursive: true });
-    temporary = path.join(path.dirname(place), temporaryName());
+    const index = await followLink(target);
+    await mkdir(path.dirname(index), { recursive: true });
+    temporary = path.join(path.dirname(index), temporaryName());
     unfinished.add(temporary);
     await write(temporary);
-    await putInPlace(temporary, place);
+    await putInPlace(temporary, index);
     if (!isTemporary(target)) written.add(target);
   } catch (cause) {
     // Errors of the clean-up are ignored: the reason of the failed write is reported.
@@ -144,16 +144,16 @@ async function followLink(target: string): Promise<string> {
 }
 
 /** Renames the temporary file or folder. An existing folder is moved away first, since it cannot be overwritten. */
-async function putInPlace(temporary: string, place: string): Promise<void> {
+async function putInPlace(temporary: string, index: string): Promise<void> {
   const isFolder = (await stat(temporary)).isDirectory();
-  if (!isFolder || !existsSync(place)) {
-    await rename(temporary, place);
+  if (!isFolder || !existsSync(index)) {
+    await rename(temporary, index);
     return;
   }
-  const aside = path.join(path.dirname(place), temporaryName());
-  await rename(place, aside);
-  await rename(temporary, place);
-  await rm(aside, { recursive: true, force: true });
+  const heldOut = path.join(path.dirname(index), temporaryName());
+  await rename(index, heldOut);
+  await rename(temporary, index);
+  await rm(heldOut, { recursive: true, force: true });
 }
 
 /** Returns a temporary name, which is short so that it does not exceed limits that the final name meets. */

@@ -9,12 +9,12 @@ export interface Check {
   readonly column: string;
   readonly condition: string;
   /** @param values some values of the column, if the check needs them */
-  readonly errorFor: (found: FaultyRow, values: readonly string[]) => DataValidationError;
+  readonly errorFor: (found: InvalidRow, values: readonly string[]) => DataValidationError;
   readonly needsValues?: boolean;
 }
 
 /** The first invalid row, counted from 1 without the header, and its value as text. */
-interface FaultyRow {
+interface InvalidRow {
   readonly row: string;
   readonly value: string;
 }
@@ -66,16 +66,16 @@ export function binaryCheck(relation: Relation, name: string, state: string, rol
  * @param counts the number of invalid rows of each check
  * @throws {DataValidationError} if a count is above 0; the error has the first invalid row of the first such check
  */
-export async function assertNoFault(
+export async function assertNoProblem(
   session: SqlSession,
   relation: Relation,
   checks: readonly Check[],
   counts: readonly number[],
 ): Promise<void> {
-  const fault = checks.find((_, place) => (counts[place] ?? 0) > 0);
-  if (fault === undefined) return;
-  const values = fault.needsValues === true ? await someValues(session, relation, fault.column) : [];
-  throw fault.errorFor(await firstFault(session, relation, fault), values);
+  const problem = checks.find((_, index) => (counts[index] ?? 0) > 0);
+  if (problem === undefined) return;
+  const values = problem.needsValues === true ? await someValues(session, relation, problem.column) : [];
+  throw problem.errorFor(await firstProblem(session, relation, problem), values);
 }
 
 /** The maximum number of values of a column for an error. */
@@ -90,7 +90,11 @@ async function someValues(session: SqlSession, relation: Relation, name: string)
   return sortLabels(Int32Array.from(values.keys()), values).labels.slice();
 }
 
-async function firstFault(session: SqlSession, relation: Relation, { column, condition }: Check): Promise<FaultyRow> {
+async function firstProblem(
+  session: SqlSession,
+  relation: Relation,
+  { column, condition }: Check,
+): Promise<InvalidRow> {
   // The condition is computed in the inner query, where names refer to the columns of the relation.
   const [found] = await session.rows(
     `SELECT CAST(place AS VARCHAR), shown FROM (
@@ -100,7 +104,7 @@ async function firstFault(session: SqlSession, relation: Relation, { column, con
   return { row: String(found?.[0]), value: String(found?.[1]) };
 }
 
-function notNumber(name: string, found: FaultyRow): DataValidationError {
+function notNumber(name: string, found: InvalidRow): DataValidationError {
   const isInfinite = Math.abs(Number(found.value)) === Infinity || /^[-+]?inf/i.test(found.value);
   return new DataValidationError(
     `Column '${name}' should hold ${isInfinite ? 'finite ' : ''}numbers, but row ${found.row} holds '${found.value}'.`,

@@ -63,8 +63,8 @@ export async function reduceWithReadings<Reduction extends SourceReduction<unkno
       if (isGroupText) for (const name of names) missing.set(name, missingGroups(naValues));
       const reductions = await work(session, withoutTexts(raw, missing), positive);
       const ofGroups = await readGroups(session, raw, attributes, reductions, naValues);
-      return reductions.map((reduction, place) => {
-        const own = new Set(attributes[place]);
+      return reductions.map((reduction, index) => {
+        const own = new Set(attributes[index]);
         return { ...reduction, readings: [...readings, ...ofGroups.filter(({ name }) => own.has(name ?? ''))] };
       });
     },
@@ -115,8 +115,8 @@ async function readOutcomes(
     read.map(({ outcome, expression }) => ({ name: outcome.name, expression })),
   );
   const positive: Partial<Record<ColumnRole, string>> = {};
-  const readings = read.flatMap(({ outcome: { name, role, holds, positiveLabel, isOneOfMany }, texts }, place) => {
-    const labels = counted[place] as readonly Counted[];
+  const readings = read.flatMap(({ outcome: { name, role, holds, positiveLabel, isOneOfMany }, texts }, index) => {
+    const labels = counted[index] as readonly Counted[];
     if (holds === 'numbers') {
       const missing = Object.fromEntries(labels.map(({ label, count }) => [label, count]));
       return labels.length === 0 ? [] : [readingOfMissing(role, missing)];
@@ -156,9 +156,9 @@ async function readGroups(
   const missing = missingGroups(naValues);
   const strange = [...new Set(attributes.flat())].filter((name) => {
     if (naValues !== undefined && holdsText(raw, name, missing) !== undefined) return true;
-    const labels = attributes.flatMap((attribute, place) => {
+    const labels = attributes.flatMap((attribute, index) => {
       const column = attribute.indexOf(name);
-      return column < 0 ? [] : (reductions[place]?.groups ?? []).map(({ parts }) => parts[column] as string);
+      return column < 0 ? [] : (reductions[index]?.groups ?? []).map(({ parts }) => parts[column] as string);
     });
     return suspiciousGroups([...new Set(labels)], naValues).length > 0;
   });
@@ -167,8 +167,8 @@ async function readGroups(
     raw,
     strange.map((name) => ({ name, expression: groupExpression(raw, name) })),
   );
-  return strange.flatMap((name, place) => {
-    const labels = (counted[place] as readonly Counted[]).map((one) => ({
+  return strange.flatMap((name, index) => {
+    const labels = (counted[index] as readonly Counted[]).map((one) => ({
       ...one,
       value: missing.has(one.label) ? -1 : 1,
     }));
@@ -193,19 +193,19 @@ async function countValues(
   columns: readonly { readonly name: string; readonly expression: string }[],
 ): Promise<readonly (readonly Counted[])[]> {
   if (columns.length === 0) return [];
-  const values = columns.map((_, place) => `v${String(place)}`);
-  const selected = columns.map(({ expression }, place) => `${expression} AS ${values[place] as string}`);
-  const outputs = columns.map(({ name }, place) => groupOutput(raw, name, values[place] as string));
+  const values = columns.map((_, index) => `v${String(index)}`);
+  const selected = columns.map(({ expression }, index) => `${expression} AS ${values[index] as string}`);
+  const outputs = columns.map(({ name }, index) => groupOutput(raw, name, values[index] as string));
   const sets = values.map((value) => `(${value})`);
   const rows = await session.rows(
     `SELECT ${[...values.map((value) => `GROUPING(${value})`), ...outputs, 'CAST(count(*) AS DOUBLE) AS n'].join(', ')}
      FROM (SELECT ${selected.join(', ')} FROM ${raw.relation}) GROUP BY GROUPING SETS (${sets.join(', ')})
      ORDER BY n DESC LIMIT ${String(MAX_LABELS * columns.length)}`,
   );
-  return columns.map((_, place) =>
+  return columns.map((_, index) =>
     rows.flatMap((row) => {
-      const label = labelOf(row[columns.length + place]);
-      const isOwn = Number(row[place]) === 0 && label !== undefined && label !== '' && label !== 'NaN';
+      const label = labelOf(row[columns.length + index]);
+      const isOwn = Number(row[index]) === 0 && label !== undefined && label !== '' && label !== 'NaN';
       return isOwn ? [{ label, count: Number(row.at(-1)) }] : [];
     }),
   );

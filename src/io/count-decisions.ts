@@ -1,4 +1,4 @@
-import { assertNoFault, binaryCheck, numberChecks, weightChecks } from './checks.ts';
+import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
 import { type OutcomeColumn, type PositiveLabels, reduceWithReadings } from './column-readings.ts';
 import { type AttributeRows, groupRows, type SourceReduction } from './group-by.ts';
 import { assertPositiveLabel } from './positive-label.ts';
@@ -111,13 +111,13 @@ async function assertDecisions(
   const isBad = (key: number): number => Number(has(key)(BAD_STATE));
   if (yTrue !== undefined) {
     const check = binaryCheck(relation, yTrue, labelState(relation, yTrue, positive['true labels']), 'true labels');
-    await assertNoFault(session, relation, [check], [isBad(0)]);
+    await assertNoProblem(session, relation, [check], [isBad(0)]);
   }
   const checks =
     scoreThreshold === undefined
       ? [binaryCheck(relation, yPred, decisionState(relation, request, positive.predictions), 'predictions')]
       : numberChecks(relation, yPred);
-  await assertNoFault(session, relation, checks, [isBad(1)]);
+  await assertNoProblem(session, relation, checks, [isBad(1)]);
   if (request.isOneOfMany === true) return;
   await assertPositiveLabel(session, relation, {
     ...request,

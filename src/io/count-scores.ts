@@ -1,4 +1,4 @@
-import { assertNoFault, binaryCheck, numberChecks, weightChecks } from './checks.ts';
+import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
 import { type OutcomeColumn, reduceWithReadings } from './column-readings.ts';
 import { truthColumn, weightColumn } from './count-decisions.ts';
 import { type AttributeRows, droppedRows, groupRows, rowsSql, type SourceReduction } from './group-by.ts';
@@ -21,7 +21,7 @@ import {
 /** When and how scores are rounded. The caller sets the rule, which also applies to arrays. */
 export interface ScoreGrid {
   /** The maximum number of distinct pairs of group and score that are kept without rounding. */
-  readonly mostDistinct: number;
+  readonly maxDistinct: number;
   /** Returns the step of the grid for scores of at most this absolute value. */
   readonly stepFor: (largest: number) => number;
 }
@@ -82,10 +82,10 @@ export async function countScores(
       truth: labelState(relation, yTrue, positive['true labels']),
       ...(isWeighted ? { weight: numberExpression(relation, sampleWeight) } : {}),
     };
-    const looks = await look(session, relation, request, { select, isRead: positive['true labels'] !== undefined });
+    const allChecks = await look(session, relation, request, { select, isRead: positive['true labels'] !== undefined });
     const reductions: ScoreReduction[] = [];
-    for (const [place, attribute] of request.attributes.entries()) {
-      const seen = looks[place] as AttributeRows;
+    for (const [index, attribute] of request.attributes.entries()) {
+      const seen = allChecks[index] as AttributeRows;
       const step = stepOf(seen, grid);
       const rows = rowsSql(relation, { names: attribute, select, checks: [] });
       const outputs = attribute.map((name, column) => groupOutput(relation, name, `g${String(column)}`));
@@ -119,25 +119,25 @@ async function look(
   const attributes = await groupRows(session, relation, {
     ...request,
     select,
-    keys: ['truth', `CASE WHEN ${isWhole(sampleWeight !== undefined)} THEN 1 ELSE 0 END`],
+    keys: ['truth', `CASE WHEN ${isInteger(sampleWeight !== undefined)} THEN 1 ELSE 0 END`],
     sums: ['count(*)', 'approx_count_distinct(score)', 'max(abs(score))'],
     checks: [...numberChecks(relation, yScore), ...weightChecks(relation, sampleWeight)],
   });
   const states = new Set(attributes[0]?.rows.map(({ keys }) => keys[0]));
   const check = binaryCheck(relation, yTrue, select['truth'] as string, 'true labels');
-  await assertNoFault(session, relation, [check], [Number(states.has(BAD_STATE))]);
+  await assertNoProblem(session, relation, [check], [Number(states.has(BAD_STATE))]);
   const has = (state: number): boolean => states.has(state);
   await assertPositiveLabel(session, relation, { ...request, yPred: undefined, yTrue: { name: yTrue, has, isRead } });
   return attributes;
 }
 
 /** Returns the SQL condition that a row is complete. Labels other than 0 and 1 are rejected before. */
-function isWhole(isWeighted: boolean): string {
+function isInteger(isWeighted: boolean): string {
   return `truth <= 1 AND ${isKnown('score')}${isWeighted ? ` AND ${isKnown('weight')}` : ''}`;
 }
 
 /** Returns the step of the grid: 0 unless there are certainly too many scores. Others are rounded when collected. */
-function stepOf({ rows }: AttributeRows, { mostDistinct, stepFor }: ScoreGrid): number {
+function stepOf({ rows }: AttributeRows, { maxDistinct: mostDistinct, stepFor }: ScoreGrid): number {
   const counted = rows.filter(({ group, keys }) => group >= 0 && keys[1] === 1);
   const estimate = counted.reduce((sum, { sums }) => sum + (sums[1] as number), 0);
   if (estimate <= SURELY_MORE * mostDistinct) return 0;
@@ -157,7 +157,7 @@ interface ScoresQuery {
  * `weight`. A row of the result is the group, followed by the values that {@link readScore} reads.
  */
 export function scoresSql(rows: string, { outputs, step, isWeighted }: ScoresQuery): string {
-  const groups = outputs.map((_, place) => `g${String(place)}`);
+  const groups = outputs.map((_, index) => `g${String(index)}`);
   const sums = weightSums(isWeighted ? 'weight' : undefined).flatMap((sum) =>
     [0, 1].map((truth) => `CAST(${sum} FILTER (WHERE truth = ${String(truth)}) AS DOUBLE)`),
   );
@@ -166,7 +166,7 @@ export function scoresSql(rows: string, { outputs, step, isWeighted }: ScoresQue
   const losses =
     step === 0 ? [] : ['loss', 'loss * loss'].map((value) => `CAST(kahan_sum(${times}${value}) AS DOUBLE)`);
   return `SELECT ${[...outputs, 's', ...losses, ...sums].join(', ')}
-    FROM (SELECT *, ${onGrid(step)} AS s${step === 0 ? '' : `, ${LOG_LOSS} AS loss`} FROM (${rows}) WHERE ${isWhole(isWeighted)}) GROUP BY ${[...groups, 's'].join(', ')}`;
+    FROM (SELECT *, ${onGrid(step)} AS s${step === 0 ? '' : `, ${LOG_LOSS} AS loss`} FROM (${rows}) WHERE ${isInteger(isWeighted)}) GROUP BY ${[...groups, 's'].join(', ')}`;
 }
 
 /** Reads a row of {@link scoresSql} after its group. */
@@ -175,7 +175,7 @@ export function readScore(row: readonly unknown[], step: number): Omit<ScoreCell
   const [score = 0, ...rest] = row.map((value) => Number(value ?? 0));
   const [loss = 0, squaredLoss = 0] = step === 0 ? [] : rest;
   const sums = step === 0 ? rest : rest.slice(2);
-  const [no, yes] = [0, 1].map((truth) => readWeights(sums.filter((_, place) => place % 2 === truth)));
+  const [no, yes] = [0, 1].map((truth) => readWeights(sums.filter((_, index) => index % 2 === truth)));
   const pair = (name: keyof WeightSums): ByLabel => [no?.[name] ?? 0, yes?.[name] ?? 0];
   return {
     score,

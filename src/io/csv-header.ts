@@ -41,7 +41,7 @@ export async function readCsvHeader(path: string, gzipped: boolean): Promise<Csv
  * Decompresses a gzip file to verify its checksum. A truncated file would otherwise be read as a shorter one.
  * @throws {Error} if the content is damaged or incomplete
  */
-export async function assertWholeGzip(path: string): Promise<void> {
+export async function assertCompleteGzip(path: string): Promise<void> {
   const discard = new Writable({
     write(_chunk, _encoding, done) {
       done();
@@ -101,8 +101,8 @@ function countFields(line: string): number[] {
   let quoted = false;
   for (const character of line) {
     if (character === '"') quoted = !quoted;
-    const place = quoted ? -1 : (DELIMITERS as readonly string[]).indexOf(character);
-    if (place >= 0) counts[place] = (counts[place] as number) + 1;
+    const index = quoted ? -1 : (DELIMITERS as readonly string[]).indexOf(character);
+    if (index >= 0) counts[index] = (counts[index] as number) + 1;
   }
   return counts;
 }
@@ -160,13 +160,13 @@ export async function explainCsv(session: SqlSession, source: CsvSource, cause: 
   try {
     await session.rows(`SELECT count(${quoteIdentifier(names[0] ?? '')}) FROM ${asText}`);
   } catch (better) {
-    return csvFault(path, better);
+    return csvProblem(path, better);
   }
-  return csvFault(path, cause);
+  return csvProblem(path, cause);
 }
 
 /** Returns DuckDB's message about an invalid CSV file in one sentence. */
-function csvFault(path: string, cause: unknown): DataValidationError {
+function csvProblem(path: string, cause: unknown): DataValidationError {
   const text = cause instanceof Error ? cause.message : String(cause);
   const line = /CSV Error on Line: (\d+)/.exec(text)?.[1];
   const where = line === undefined ? '' : `line ${line}: `;

@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import { FairnessToolkitError } from '../exceptions/index.ts';
-import { assertWholeGzip, cannotRead, explainCsv, readCsvHeader, readStart } from './csv-header.ts';
+import { assertCompleteGzip, cannotRead, explainCsv, readCsvHeader, readStart } from './csv-header.ts';
 import { explainNdjson, NDJSON_EXTENSIONS, ndjsonRelation } from './ndjson-file.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
 import { quoteLiteral, type SqlSession } from './sql-engine.ts';
@@ -11,12 +11,12 @@ import { quoteLiteral, type SqlSession } from './sql-engine.ts';
 const START_BYTES = 64;
 
 /** A problem with the encoding of a text table, and how to fix it. */
-interface EncodingFault {
+interface EncodingProblem {
   readonly reason: string;
   readonly suggestion: string;
 }
 
-const UTF_16: EncodingFault = {
+const UTF_16: EncodingProblem = {
   reason: 'it is text in UTF-16',
   suggestion: 'Save it as UTF-8 (CSV UTF-8 in Excel).',
 };
@@ -25,12 +25,12 @@ const UTF_16: EncodingFault = {
  * Detects an encoding that cannot be read by the first bytes: a byte order mark of UTF-16, or NUL bytes. In UTF-16 text
  * with Latin letters, all NUL bytes have even or all have odd offsets.
  */
-function findEncodingFault(start: Uint8Array): EncodingFault | undefined {
+function findEncodingProblem(start: Uint8Array): EncodingProblem | undefined {
   const [first, second] = start;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return UTF_16;
-  const nuls = [...start.keys()].filter((place) => start[place] === 0);
+  const nuls = [...start.keys()].filter((index) => start[index] === 0);
   if (nuls.length === 0) return undefined;
-  const isEverySecond = new Set(nuls.map((place) => place % 2)).size === 1 && nuls.length > start.length / 4;
+  const isEverySecond = new Set(nuls.map((index) => index % 2)).size === 1 && nuls.length > start.length / 4;
   return isEverySecond
     ? UTF_16
     : {
@@ -105,12 +105,12 @@ async function openNdjson(session: SqlSession, path: string): Promise<Relation> 
 
 async function openCsv(session: SqlSession, path: string, gzipped: boolean): Promise<Relation> {
   if (gzipped) {
-    await assertWholeGzip(path).catch((cause: unknown) => {
+    await assertCompleteGzip(path).catch((cause: unknown) => {
       throw cannotRead(path, 'its compressed content is damaged or cut off', 'Compress or export it again.', cause);
     });
   }
-  const fault = findEncodingFault(await readStart(path, gzipped, START_BYTES));
-  if (fault !== undefined) throw cannotRead(path, fault.reason, fault.suggestion);
+  const problem = findEncodingProblem(await readStart(path, gzipped, START_BYTES));
+  if (problem !== undefined) throw cannotRead(path, problem.reason, problem.suggestion);
   const header = await readCsvHeader(path, gzipped);
   if (header.names.every((name) => name.trim() === '')) {
     throw cannotRead(path, 'its first line is blank', 'Begin the file with a line of column names.');

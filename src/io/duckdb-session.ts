@@ -47,9 +47,9 @@ export function sessionOf(
     },
     async createTable(name, columns) {
       const entries = Object.entries(columns);
-      const isWhole = entries.map(([, values]) => values instanceof Int32Array);
-      const types = isWhole.map((whole) => (whole ? module.INTEGER : module.DOUBLE));
-      const declared = entries.map(([column], place) => `${quoteIdentifier(column)} ${String(types[place])}`);
+      const isInteger = entries.map(([, values]) => values instanceof Int32Array);
+      const types = isInteger.map((complete) => (complete ? module.INTEGER : module.DOUBLE));
+      const declared = entries.map(([column], index) => `${quoteIdentifier(column)} ${String(types[index])}`);
       await limited(async () => {
         await connection.run(`CREATE TEMP TABLE ${quoteIdentifier(name)} (${declared.join(', ')})`);
         await append(
@@ -97,8 +97,8 @@ async function append(
   for (let start = 0; start < rowCount; start += size) {
     const count = Math.min(size, rowCount - start);
     const chunk = DuckDBDataChunk.create(types, count);
-    columns.forEach((values, place) => {
-      const vector = chunk.getColumnVector(place) as { setItem(row: number, value: number): void; flush(): void };
+    columns.forEach((values, index) => {
+      const vector = chunk.getColumnVector(index) as { setItem(row: number, value: number): void; flush(): void };
       for (let row = 0; row < count; row++) vector.setItem(row, values[start + row] as number);
       vector.flush();
     });

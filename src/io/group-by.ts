@@ -6,7 +6,7 @@ import {
   type NanPolicy,
   sortLabels,
 } from '../table/index.ts';
-import { assertNoFault, type Check } from './checks.ts';
+import { assertNoProblem, type Check } from './checks.ts';
 import type { Relation } from './relation.ts';
 import { quoteIdentifier, type RowsOptions, type SqlSession } from './sql-engine.ts';
 import { groupExpression, groupLabelOf, groupOutput } from './value-sql.ts';
@@ -69,18 +69,18 @@ export async function groupRows(
   const rows = await session.rows(groupingSql(relation, query, names), { ordered: query.ordered ?? false });
   const end = rows[0]?.length ?? 0;
   const firstCheck = end - query.checks.length;
-  await assertNoFault(session, relation, query.checks, sumColumns(rows, firstCheck, end));
+  await assertNoProblem(session, relation, query.checks, sumColumns(rows, firstCheck, end));
   return query.attributes.map((attribute) => {
     const own = rows.filter((row) =>
-      names.every((name, place) => attribute.includes(name) === isGroupedBy(row, names, place)),
+      names.every((name, position) => attribute.includes(name) === isGroupedBy(row, names, position)),
     );
     const tuples = own.map((row) => attribute.map((name) => groupLabelOf(relation, row[names.indexOf(name)])));
     const index = indexGroups(tuples, query.nanPolicy);
     const firstSum = 2 * names.length + query.keys.length;
     return {
       ...index,
-      rows: own.map((row, place) => ({
-        group: index.find(tuples[place] as readonly string[]),
+      rows: own.map((row, position) => ({
+        group: index.find(tuples[position] as readonly string[]),
         keys: toNumbers(row.slice(2 * names.length, firstSum)),
         sums: toNumbers(row.slice(firstSum, firstCheck)),
       })),
@@ -103,16 +103,16 @@ export function droppedRows(
 /** Returns SQL that selects rows for grouping. It renames all columns, so that names of the data cannot collide. */
 export function rowsSql(relation: Relation, { names, select, checks }: RowsQuery): string {
   const selected = [
-    ...names.map((name, place) => `${groupExpression(relation, name)} AS g${String(place)}`),
+    ...names.map((name, index) => `${groupExpression(relation, name)} AS g${String(index)}`),
     ...Object.entries(select).map(([name, expression]) => `${expression} AS ${quoteIdentifier(name)}`),
-    ...checks.map(({ condition }, place) => `(${condition}) AS f${String(place)}`),
+    ...checks.map(({ condition }, index) => `(${condition}) AS f${String(index)}`),
   ];
   return `SELECT ${selected.join(', ')} FROM ${relation.relation}`;
 }
 
 /** Returns SQL aggregates that count the invalid rows of each check. */
 export function checkSums(checks: readonly Check[]): string[] {
-  return checks.map((_, place) => `count_if(f${String(place)})`);
+  return checks.map((_, index) => `count_if(f${String(index)})`);
 }
 
 /** Converts the values of a result row to numbers; NaN for NULL. */
@@ -123,7 +123,7 @@ export function toNumbers(values: readonly unknown[]): number[] {
 /** Sums the columns of a result from one index up to another. */
 export function sumColumns(rows: readonly (readonly unknown[])[], from: number, to: number): number[] {
   const sums = new Array<number>(to - from).fill(0);
-  for (const row of rows) sums.forEach((sum, place) => (sums[place] = sum + Number(row[from + place])));
+  for (const row of rows) sums.forEach((sum, index) => (sums[index] = sum + Number(row[from + index])));
   return sums;
 }
 
@@ -148,8 +148,8 @@ function groupingSql(relation: Relation, query: GroupByQuery, names: readonly st
     GROUP BY GROUPING SETS (${[...new Set(sets)].join(', ')})`;
 }
 
-function isGroupedBy(row: readonly unknown[], names: readonly string[], place: number): boolean {
-  return Number(row[names.length + place]) === 0;
+function isGroupedBy(row: readonly unknown[], names: readonly string[], index: number): boolean {
+  return Number(row[names.length + index]) === 0;
 }
 
 /** A group of an attribute: its label, and the values of the attribute's columns. */
@@ -170,8 +170,8 @@ interface GroupIndex {
  * @param tuples the combinations, possibly repeated; a missing value is undefined
  */
 export function indexGroups(tuples: readonly (readonly (string | undefined)[])[], nanPolicy: NanPolicy): GroupIndex {
-  const missing = Array.from({ length: tuples[0]?.length ?? 0 }, (_, place) =>
-    missingLabel(tuples.map((tuple) => tuple[place])),
+  const missing = Array.from({ length: tuples[0]?.length ?? 0 }, (_, position) =>
+    missingLabel(tuples.map((tuple) => tuple[position])),
   );
   const keyOf = (tuple: readonly (string | undefined)[]): string => JSON.stringify(tuple);
   const partsOf = new Map<string, readonly string[]>();
@@ -179,7 +179,7 @@ export function indexGroups(tuples: readonly (readonly (string | undefined)[])[]
     if (nanPolicy !== 'include' && tuple.includes(undefined)) continue;
     partsOf.set(
       keyOf(tuple),
-      tuple.map((value, place) => value ?? (missing[place] as string)),
+      tuple.map((value, position) => value ?? (missing[position] as string)),
     );
   }
   const found = [...partsOf.values()];

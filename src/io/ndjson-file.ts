@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 
 import type { DataValidationError } from '../exceptions/index.ts';
 import { utf8Lines } from '../internal/decode-utf8.ts';
-import { findJsonFault } from '../internal/strict-json.ts';
+import { findJsonProblem } from '../internal/strict-json.ts';
 import { cannotRead } from './csv-header.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
@@ -39,9 +39,9 @@ export async function explainNdjson(path: string, cause: unknown): Promise<DataV
   for await (const line of utf8Lines(createReadStream(path), `'${path}'`)) {
     number++;
     if (line.trim() === '') continue;
-    const fault = faultOfLine(line);
-    if (fault !== undefined) {
-      return cannotRead(path, `line ${String(number)}: ${fault}`, 'Write one JSON object on each line.', cause);
+    const problem = problemOfLine(line);
+    if (problem !== undefined) {
+      return cannotRead(path, `line ${String(number)}: ${problem}`, 'Write one JSON object on each line.', cause);
     }
     objects++;
   }
@@ -54,12 +54,12 @@ export async function explainNdjson(path: string, cause: unknown): Promise<DataV
   );
 }
 
-function faultOfLine(line: string): string | undefined {
+function problemOfLine(line: string): string | undefined {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is not an object';
-    const fault = findJsonFault(line);
-    return fault === undefined ? undefined : `${fault.pointer} ${fault.reason}`;
+    const problem = findJsonProblem(line);
+    return problem === undefined ? undefined : `${problem.pointer} ${problem.reason}`;
   } catch {
     return 'it is not JSON';
   }

@@ -19,8 +19,8 @@ interface YamlNodeSource {
 
 /** Converts nodes to data and records their positions. */
 class YamlNodeReader {
-  readonly faults: YamlFault[] = [];
-  readonly places: YamlPlaces = new WeakMap();
+  readonly faults: YamlProblem[] = [];
+  readonly indices: YamlPositions = new WeakMap();
   private readonly yaml: typeof import('yaml');
   private readonly source: YamlNodeSource;
   private aliasCount = 0;
@@ -61,12 +61,12 @@ class YamlNodeReader {
 
   private readMap(node: YAMLMap): Record<string, unknown> {
     const entries: [string, unknown][] = [];
-    const places = new Map<string, EntryPlace>();
+    const indices = new Map<string, EntryPosition>();
     for (const pair of node.items) {
       const key = this.readKey(pair);
       if (key === undefined) continue;
-      const at = this.place(pair.key);
-      const before = places.get(key);
+      const at = this.slot(pair.key);
+      const before = indices.get(key);
       if (before !== undefined) {
         this.addFault(
           pair.key,
@@ -75,23 +75,23 @@ class YamlNodeReader {
         );
         continue;
       }
-      places.set(key, { written: key, key: at, ...this.valuePlace(pair.value, at) });
+      indices.set(key, { written: key, key: at, ...this.valuePlace(pair.value, at) });
       entries.push([key, this.read(pair.value, key)]);
     }
     // Defines own properties, including a key __proto__.
     const mapping = Object.fromEntries(entries);
-    this.places.set(mapping, { at: this.place(node), entries: places });
+    this.indices.set(mapping, { at: this.slot(node), entries: indices });
     return mapping;
   }
 
   private readList(node: YAMLSeq): unknown[] {
     const list = node.items.map((item) => this.read(item));
-    const at = this.place(node);
-    const entries = node.items.map((item, index): [number, EntryPlace] => {
-      const own = this.yaml.isNode(item) ? this.place(item) : at;
+    const at = this.slot(node);
+    const entries = node.items.map((item, index): [number, EntryPosition] => {
+      const own = this.yaml.isNode(item) ? this.slot(item) : at;
       return [index, { written: index, key: own, ...this.valuePlace(item, own) }];
     });
-    this.places.set(list, { at, entries: new Map(entries) });
+    this.indices.set(list, { at, entries: new Map(entries) });
     return list;
   }
 
@@ -102,24 +102,24 @@ class YamlNodeReader {
   }
 
   /** Returns the position of a value; an empty value has the fallback position. */
-  private valuePlace(node: unknown, fallback: TextPlace): Pick<EntryPlace, 'value' | 'source'> {
+  private valuePlace(node: unknown, fallback: TextPosition): Pick<EntryPosition, 'value' | 'source'> {
     if (!this.yaml.isNode(node)) return { value: fallback, source: null };
-    if (!this.yaml.isScalar(node)) return { value: this.place(node), source: null };
+    if (!this.yaml.isScalar(node)) return { value: this.slot(node), source: null };
     const isEmpty = node.value === null && (node.source ?? '') === '';
-    return { value: isEmpty ? fallback : this.place(node), source: node.source ?? null };
+    return { value: isEmpty ? fallback : this.slot(node), source: node.source ?? null };
   }
 
-  private place(node: unknown): TextPlace {
-    return placeAt(this.source.lines, (node as Node | null)?.range?.[0] ?? 0);
+  private slot(node: unknown): TextPosition {
+    return positionAt(this.source.lines, (node as Node | null)?.range?.[0] ?? 0);
   }
 
   private addFault(node: unknown, message: string, suggestion: string): void {
-    this.faults.push({ ...this.place(node), message, suggestion });
+    this.faults.push({ ...this.slot(node), message, suggestion });
   }
 }
 
 /** Returns the position of a character. */
-function placeAt(lines: LineCounter, offset: number): TextPlace {
+function positionAt(lines: LineCounter, offset: number): TextPosition {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
@@ -175,7 +175,7 @@ const MAX_ANCHORS = 100;
  */
 export async function readYaml(text: string, { textKeys = [] }: ReadYamlOptions = {}): Promise<YamlDocument> {
   const crowded = findCrowd(text);
-  if (crowded !== undefined) return withFaults([crowded]);
+  if (crowded !== undefined) return withProblems([crowded]);
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   // Unique keys are checked by their text in the reader, since 1 and "1" are the same label. The fixed schema also
@@ -187,62 +187,62 @@ export async function readYaml(text: string, { textKeys = [] }: ReadYamlOptions 
     schema: 'core',
   });
   const [error] = [...document.errors, ...document.warnings];
-  if (error !== undefined) return withFaults([faultOf(error, lines)]);
+  if (error !== undefined) return withProblems([problemOf(error, lines)]);
   const reader = new YamlNodeReader({ yaml, document, lines, textKeys: new Set(textKeys) });
   const value = reader.read(document.contents);
-  return reader.faults.length > 0 ? withFaults(reader.faults) : { value, places: reader.places, faults: [] };
+  return reader.faults.length > 0 ? withProblems(reader.faults) : { value, indices: reader.indices, faults: [] };
 }
 
-function withFaults(faults: readonly YamlFault[]): YamlDocument {
-  return { value: null, places: new WeakMap(), faults };
+function withProblems(problems: readonly YamlProblem[]): YamlDocument {
+  return { value: null, indices: new WeakMap(), faults: problems };
 }
 
-function faultOf(error: YAMLParseError | Error, lines: LineCounter): YamlFault {
+function problemOf(error: YAMLParseError | Error, lines: LineCounter): YamlProblem {
   const { code = '', pos = [0] } = error as Partial<YAMLParseError>;
-  return { ...placeAt(lines, pos[0]), ...describeYamlError(code, error.message) };
+  return { ...positionAt(lines, pos[0]), ...describeYamlError(code, error.message) };
 }
 
 /** Returns an error at the first anchor above the limit; undefined if there is none. */
-function findCrowd(text: string): YamlFault | undefined {
+function findCrowd(text: string): YamlProblem | undefined {
   const extra = [...text.matchAll(/(?<![^\s,[{:-])&(?=[^\s])/g)][MAX_ANCHORS];
   if (extra === undefined) return undefined;
   const before = text.slice(0, extra.index);
-  const place = { line: before.split('\n').length, column: extra.index - before.lastIndexOf('\n') };
+  const index = { line: before.split('\n').length, column: extra.index - before.lastIndexOf('\n') };
   return {
-    ...place,
+    ...index,
     message: `there are more than ${String(MAX_ANCHORS)} anchors`,
     suggestion: 'Write the values out.',
   };
 }
 
 /** A position in a text; line and column count from 1. */
-export interface TextPlace {
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
 /** The position of an entry of a mapping or list. */
-export interface EntryPlace {
+export interface EntryPosition {
   /** The key as written. */
   readonly written: string | number;
-  readonly key: TextPlace;
+  readonly key: TextPosition;
   /** The position of the value, or of the key if there is no value. */
-  readonly value: TextPlace;
+  readonly value: TextPosition;
   /** A scalar as written; null for other values. */
   readonly source: string | null;
 }
 
 /** The positions of a mapping or list and its entries. */
-interface ContainerPlaces {
-  readonly at: TextPlace;
-  readonly entries: ReadonlyMap<string | number, EntryPlace>;
+interface ContainerPositions {
+  readonly at: TextPosition;
+  readonly entries: ReadonlyMap<string | number, EntryPosition>;
 }
 
 /** The positions of all mappings and lists of a document, by the resulting object. */
-export type YamlPlaces = WeakMap<object, ContainerPlaces>;
+export type YamlPositions = WeakMap<object, ContainerPositions>;
 
 /** An error that prevents a text from being read. */
-interface YamlFault extends TextPlace {
+interface YamlProblem extends TextPosition {
   readonly message: string;
   readonly suggestion: string;
 }
@@ -250,6 +250,6 @@ interface YamlFault extends TextPlace {
 /** A text as data, with the positions of its parts; `value` is null if there are errors. */
 interface YamlDocument {
   readonly value: unknown;
-  readonly places: YamlPlaces;
-  readonly faults: readonly YamlFault[];
+  readonly indices: YamlPositions;
+  readonly faults: readonly YamlProblem[];
 }

@@ -35,13 +35,13 @@ export async function sumArrayMoments(
 /** Counts the distinct scores of arrays per group in DuckDB, and returns the step of their grid. */
 export async function countArrayScores(
   columns: ArrayColumns<'score' | 'truth'>,
-  { mostDistinct, stepFor }: ScoreGrid,
+  { maxDistinct: mostDistinct, stepFor }: ScoreGrid,
 ): Promise<{ readonly cells: ScoreCell[]; readonly step: number }> {
   return withArrays(columns, async (session) => {
-    const [look] = await session.rows(
+    const [check] = await session.rows(
       `SELECT CAST(count(*) AS DOUBLE), max(abs(score)) FROM (SELECT DISTINCT g0, score FROM (${ARRAY_ROWS}))`,
     );
-    const [distinct = 0, largest = 0] = toNumbers(look ?? []);
+    const [distinct = 0, largest = 0] = toNumbers(check ?? []);
     const step = distinct > mostDistinct ? stepFor(largest) : 0;
     const result = await session.rows(
       scoresSql(ARRAY_ROWS, { outputs: ['g0'], step, isWeighted: columns.weight !== undefined }),

@@ -1,4 +1,4 @@
-import { assertNoFault, type Check, numberChecks, weightChecks } from './checks.ts';
+import { assertNoProblem, type Check, numberChecks, weightChecks } from './checks.ts';
 import { type OutcomeColumn, reduceWithReadings } from './column-readings.ts';
 import { weightColumn } from './count-decisions.ts';
 import {
@@ -102,24 +102,26 @@ async function sumAttribute(
   const hasTruth = yTrue !== undefined;
   const isWeighted = sampleWeight !== undefined;
   const width = attribute.length;
-  const outputs = attribute.map((name, place) => groupOutput(relation, name, `g${String(place)}`));
+  const outputs = attribute.map((name, position) => groupOutput(relation, name, `g${String(position)}`));
   const sql = momentsSql(rows, { outputs, hasTruth, isWeighted, checks: checkSums(checks) });
   const result = await session.rows(sql, { ordered: true });
   const firstCheck = (result[0]?.length ?? 0) - checks.length;
-  await assertNoFault(session, relation, checks, sumColumns(result, firstCheck, firstCheck + checks.length));
+  await assertNoProblem(session, relation, checks, sumColumns(result, firstCheck, firstCheck + checks.length));
   const tuples = result.map((row) => row.slice(0, width).map((value) => groupLabelOf(relation, value)));
   const index = indexGroups(tuples, nanPolicy);
   const sums = result.map((row) => toNumbers(row.slice(width, firstCheck)));
-  const groupOf = (place: number): number => index.find(tuples[place] as readonly string[]);
+  const groupOf = (position: number): number => index.find(tuples[position] as readonly string[]);
   return {
     groups: index.groups,
     rowCount: sums.reduce((total, [, count = 0]) => total + count, 0),
     dropped: droppedRows(
       index.groups.length,
-      sums.flatMap(([isWhole, count = 0], place) => (isWhole === 1 ? [] : [{ group: groupOf(place), count }])),
+      sums.flatMap(([isInteger, count = 0], position) =>
+        isInteger === 1 ? [] : [{ group: groupOf(position), count }],
+      ),
     ),
-    parts: sums.flatMap((own, place) => {
-      const group = groupOf(place);
+    parts: sums.flatMap((own, position) => {
+      const group = groupOf(position);
       return group < 0 || own[0] === 0 ? [] : [{ group, ...readMoments(own.slice(1), { hasTruth, isWeighted }) }];
     }),
   };
@@ -144,13 +146,13 @@ interface MomentsQuery {
  * {@link readMoments} reads.
  */
 export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks = [] }: MomentsQuery): string {
-  const groups = outputs.map((_, place) => `g${String(place)}`);
+  const groups = outputs.map((_, index) => `g${String(index)}`);
   const expressions = expressionsOf(hasTruth);
-  const quantities = expressions.map((_, place) => `q${String(place)}`);
-  const whole = ['p', ...(hasTruth ? ['t'] : []), ...(isWeighted ? ['w'] : [])]
+  const quantities = expressions.map((_, index) => `q${String(index)}`);
+  const complete = ['p', ...(hasTruth ? ['t'] : []), ...(isWeighted ? ['w'] : [])]
     .map((name) => `(${isKnown(name)})`)
     .join(' AND ');
-  const values = expressions.map((expression, place) => `${expression} AS q${String(place)}`);
+  const values = expressions.map((expression, index) => `${expression} AS q${String(index)}`);
   const times = isWeighted ? 'w * ' : '';
   const weight = isWeighted ? 'nullif(kahan_sum(w), 0)' : 'count(*)';
   const means = quantities.map((q) => `kahan_sum(${times}${q}) / ${weight} AS ${q}`);
@@ -165,7 +167,7 @@ export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks
   const isSameGroup = groups.map((group) => `valued.${group} IS NOT DISTINCT FROM means.${group}`).join(' AND ');
   const results = [...weightSums(isWeighted ? 'w' : undefined), ...sums, ...checks];
   // Not materialised: rows are scanned twice and never held in memory.
-  return `WITH valued AS NOT MATERIALIZED (SELECT *, CASE WHEN ${whole} THEN 1 ELSE 0 END AS known, ${values.join(', ')} FROM (${rows})),
+  return `WITH valued AS NOT MATERIALIZED (SELECT *, CASE WHEN ${complete} THEN 1 ELSE 0 END AS known, ${values.join(', ')} FROM (${rows})),
     means AS (SELECT ${[...groups, ...means].join(', ')} FROM valued WHERE known = 1 GROUP BY ${groups.join(', ')}),
     centred AS NOT MATERIALIZED (SELECT valued.*, ${[...pivots, ...deviations].join(', ')}
       FROM valued LEFT JOIN means ON ${isSameGroup})
@@ -187,8 +189,8 @@ export function readMoments(
   const { weight } = weights;
   const sums = numbers.slice(firstSum);
   const names = quantitiesOf(hasTruth);
-  const moments = names.map((name, place): [MomentQuantity, MomentSums] => {
-    const [pivot = 0, s1 = 0, s2 = 0, s3 = 0] = sums.slice(4 * place);
+  const moments = names.map((name, index): [MomentQuantity, MomentSums] => {
+    const [pivot = 0, s1 = 0, s2 = 0, s3 = 0] = sums.slice(4 * index);
     if (weight === 0) return [name, { mean: 0, m2: 0, m3: 0 }];
     const shift = s1 / weight;
     return [

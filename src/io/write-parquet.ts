@@ -80,9 +80,9 @@ async function toParquet(target: string, table: Table): Promise<Uint8Array> {
 }
 
 async function copyTable(session: DuckDbSession, table: Table, file: string): Promise<void> {
-  const columns = table.columnNames.map((name, place) => {
+  const columns = table.columnNames.map((name, index) => {
     const column = table.column(name);
-    return { name, stored: `c${String(place)}`, column };
+    return { name, stored: `c${String(index)}`, column };
   });
   await session.createTable(
     'stored',
@@ -121,7 +121,7 @@ async function setLabels(session: DuckDbSession, name: string, labels: readonly 
 /** Returns two private-use characters that no label contains. */
 function unusedCharacters(labels: readonly string[]): string[] {
   const used = new Set(labels.flatMap((label) => label.match(/\p{Co}/gu) ?? []));
-  const all = Array.from({ length: MAX_SEPARATORS }, (_, place) => String.fromCodePoint(FIRST_SEPARATOR + place));
+  const all = Array.from({ length: MAX_SEPARATORS }, (_, index) => String.fromCodePoint(FIRST_SEPARATOR + index));
   return all.filter((character) => !used.has(character)).slice(0, 2);
 }
 

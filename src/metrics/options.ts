@@ -111,15 +111,15 @@ export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOpti
   if (compat === 'aif360' && filled !== 'to_reference') throw onlyToReference(filled);
   if (options.referenceGroup !== undefined && filled !== 'to_reference') throw unusedReference(filled);
   return {
-    minGroupSize: wholeNumber('minGroupSize', options.minGroupSize ?? (compat === undefined ? 30 : 1), 1),
-    minDenominator: wholeNumber('minDenominator', options.minDenominator ?? 1, 1),
+    minGroupSize: integer('minGroupSize', options.minGroupSize ?? (compat === undefined ? 30 : 1), 1),
+    minDenominator: integer('minDenominator', options.minDenominator ?? 1, 1),
     method: filled,
     referenceGroup: options.referenceGroup === undefined ? undefined : referenceGroups(options.referenceGroup),
     agg: oneOf('agg', options.agg ?? 'worst_case', ['worst_case', 'mean']),
     withCi: options.withCi ?? true,
     ciLevel: fraction('ciLevel', options.ciLevel ?? 0.95),
     ciMethod: oneOf('ciMethod', options.ciMethod ?? 'simultaneous', CI_METHODS),
-    ciSamples: wholeNumber('ciSamples', options.ciSamples ?? 1000, 1, MAX_SAMPLES),
+    ciSamples: integer('ciSamples', options.ciSamples ?? 1000, 1, MAX_SAMPLES),
     withEffectSize: options.withEffectSize ?? true,
     withPValue: options.withPValue ?? false,
     seed: seedNumber(options.seed ?? 42),
@@ -152,10 +152,10 @@ function seedNumber(given: number): number {
   throw invalidParameter('seed', 'be a whole number', given);
 }
 
-function wholeNumber(parameter: string, given: number, least: number, most = Infinity): number {
-  if (Number.isInteger(given) && given >= least && given <= most) return given;
+function integer(parameter: string, given: number, min: number, most = Infinity): number {
+  if (Number.isInteger(given) && given >= min && given <= most) return given;
   const bound = most === Infinity ? '' : ` and at most ${String(most)}`;
-  throw invalidParameter(parameter, `be a whole number of at least ${String(least)}${bound}`, given);
+  throw invalidParameter(parameter, `be a whole number of at least ${String(min)}${bound}`, given);
 }
 
 function fraction(parameter: string, given: number): number {

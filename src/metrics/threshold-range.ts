@@ -23,7 +23,7 @@ export interface ThresholdGate {
 }
 
 /** A threshold that always or never passes, with a suggestion. */
-export interface ThresholdFault {
+export interface ThresholdProblem {
   /** One clause without a final period. */
   readonly message: string;
   readonly suggestion: string;
@@ -67,10 +67,10 @@ export function rangeOfName(name: string, options: RangeOptions): ValueRange {
  * accepted with `<=`: it requires only that the metric is defined.
  * @returns undefined if the threshold can both pass and fail
  */
-export function findThresholdFault(
+export function findThresholdProblem(
   { metric, threshold, comparator }: ThresholdGate,
   { low, high }: ValueRange,
-): ThresholdFault | undefined {
+): ThresholdProblem | undefined {
   const isUpper = comparator === '<=' || comparator === '<';
   const isAbove = threshold > high || (threshold === high && comparator === '>');
   const isBelow = threshold < low || (threshold === low && (comparator === '<' || comparator === '>='));
@@ -90,12 +90,12 @@ export function findThresholdFault(
  *   suggestion
  */
 export function assertThreshold(gate: ThresholdGate, range: ValueRange, parameter = 'threshold'): void {
-  const fault = findThresholdFault(gate, range);
-  if (fault === undefined) return;
+  const problem = findThresholdProblem(gate, range);
+  if (problem === undefined) return;
   const { metric, threshold: value, comparator } = gate;
-  throw new ValueError(`${parameter}: ${fault.message}.`, {
+  throw new ValueError(`${parameter}: ${problem.message}.`, {
     context: { parameter, metric, value, comparator },
-    suggestion: fault.suggestion,
+    suggestion: problem.suggestion,
   });
 }
 

@@ -1,7 +1,7 @@
 import { FairnessToolkitError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
-import { findJsonFault } from '../internal/strict-json.ts';
-import { requireWhole } from '../stats/parameters.ts';
+import { findJsonProblem } from '../internal/strict-json.ts';
+import { requireInteger } from '../stats/parameters.ts';
 import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
 import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 
@@ -28,7 +28,7 @@ export interface FollowOptions {
   /** Called with the result of each check that found an alert or a watch. */
   readonly onUpdate?: ((update: EngineUpdate) => void) | undefined;
   /** Called after each check, with the number of lines read so far. */
-  readonly onLook?: ((lines: number) => Promise<void> | void) | undefined;
+  readonly onCheck?: ((lines: number) => Promise<void> | void) | undefined;
   /**
    * The interval of additional checks in milliseconds, which also run while no line arrives.
    * @defaultValue none: checks depend only on events
@@ -37,7 +37,7 @@ export interface FollowOptions {
   /** Called after each such check. No line is counted until its promise resolves. */
   readonly onRefresh?: (() => Promise<void> | void) | undefined;
   /** Called with each line that could not be counted, and the reason. The line is skipped. */
-  readonly onFault?: ((line: number, reason: string) => void) | undefined;
+  readonly onInvalidLine?: ((line: number, reason: string) => void) | undefined;
 }
 
 const FOLLOW_OPTION_NAMES: OptionNames<FollowOptions> = {
@@ -45,10 +45,10 @@ const FOLLOW_OPTION_NAMES: OptionNames<FollowOptions> = {
   engine: true,
   lookEvery: true,
   onUpdate: true,
-  onLook: true,
+  onCheck: true,
   refreshMillis: true,
   onRefresh: true,
-  onFault: true,
+  onInvalidLine: true,
   extraChecks: true,
   onPreview: true,
 };
@@ -76,29 +76,29 @@ export interface FollowResult {
  */
 export async function followLines(lines: AsyncIterable<string>, options: FollowOptions): Promise<FollowResult> {
   assertKnownOptions('followLines', options, FOLLOW_OPTION_NAMES);
-  const { tracker, engine, onUpdate, onLook, onFault, onPreview } = options;
+  const { tracker, engine, onUpdate, onCheck: onLook, onInvalidLine: onFault, onPreview } = options;
   const isPreviewing = options.extraChecks === 'previewed';
-  const lookEvery = requireWhole('lookEvery', options.lookEvery ?? 100, 1);
+  const lookEvery = requireInteger('lookEvery', options.lookEvery ?? 100, 1);
   const counts = { lines: 0, events: 0, labels: 0, refused: 0 };
   const { id, protected: names } = tracker.stream.options.columns;
   const labelKeys = new Set(id === undefined ? names : [...names, id]);
   engine.watch(tracker);
-  const look = async (): Promise<EngineUpdate> => {
+  const checkNow = async (): Promise<EngineUpdate> => {
     const update = engine.update(tracker);
     if (update.alerts.length + update.watches.length > 0) onUpdate?.(update);
     await onLook?.(counts.lines);
     return update;
   };
   const extraCheck = async (): Promise<EngineUpdate> => {
-    if (!isPreviewing) return look();
+    if (!isPreviewing) return checkNow();
     const update = engine.copy().update(tracker);
     onPreview?.(update);
     return update;
   };
-  let isLooking = false;
+  let isChecking = false;
   const timer = startTimer(options.refreshMillis, async () => {
     // A check that runs during the check of a line would count its result twice.
-    if (isLooking) return;
+    if (isChecking) return;
     await extraCheck();
     await options.onRefresh?.();
   });
@@ -114,9 +114,9 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
         counts.refused++;
         onFault?.(counts.lines, reason);
       } else if (isDue(tracker, before, lookEvery)) {
-        isLooking = true;
-        await look();
-        isLooking = false;
+        isChecking = true;
+        await checkNow();
+        isChecking = false;
       }
     }
     await timer.settled();
@@ -190,8 +190,8 @@ function countLine(
   try {
     const parsed: unknown = JSON.parse(line);
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return 'it is not a JSON object';
-    const fault = findJsonFault(line, labelKeys);
-    if (fault !== undefined) return `${fault.pointer} ${fault.reason}`;
+    const problem = findJsonProblem(line, labelKeys);
+    if (problem !== undefined) return `${problem.pointer} ${problem.reason}`;
     const event = parsed as Record<string, unknown>;
     const isLabel =
       id !== undefined && yTrue !== undefined && !Object.hasOwn(event, yPred) && Object.hasOwn(event, yTrue);

@@ -1,7 +1,7 @@
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import { loadData } from '../io/load-data.ts';
-import { requireWhole } from '../stats/parameters.ts';
+import { requireInteger } from '../stats/parameters.ts';
 import { Table, type TableSource } from '../table/index.ts';
 import type { AlertEvent, AlertHistory } from './alarms/alert-event.ts';
 import type { AlertEngineOptions } from './alarms/engine-options.ts';
@@ -92,7 +92,7 @@ export async function replay(source: string | TableSource, options: ReplayOption
     options.engine instanceof FairnessDriftAndAlertEngine
       ? options.engine
       : new FairnessDriftAndAlertEngine(options.engine);
-  const lookEvery = requireWhole('lookEvery', options.lookEvery ?? 100, 1);
+  const lookEvery = requireInteger('lookEvery', options.lookEvery ?? 100, 1);
   options.signal?.throwIfAborted();
   engine.watch(tracker);
   const table = await tableOf(source, tracker);
@@ -129,7 +129,7 @@ export async function replay(source: string | TableSource, options: ReplayOption
     states: end.states,
     preview: isPreviewing ? end : null,
     alertHistory: engine.alerts,
-    isSorted: order.some((row, place) => row !== place),
+    isSorted: order.some((row, index) => row !== index),
     tracker,
     engine,
   });

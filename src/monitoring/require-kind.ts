@@ -61,8 +61,8 @@ export function requireSource(argument: string, given: unknown): void {
   const isList = Array.isArray(given);
   const odd: unknown = isList ? given.findIndex((row) => row === null || row === undefined) : -1;
   if (typeof given === 'object' && given !== null && odd === -1) return;
-  const fault = isList ? `entry ${String(Number(odd) + 1)} is missing` : `it is ${shownKind(given)}`;
-  throw new DataValidationError(`The argument ${argument} must be a list or an object of columns; ${fault}.`, {
+  const problem = isList ? `entry ${String(Number(odd) + 1)} is missing` : `it is ${shownKind(given)}`;
+  throw new DataValidationError(`The argument ${argument} must be a list or an object of columns; ${problem}.`, {
     code: 'invalid-value',
     context: { argument },
     suggestion: 'Give a list of records, or an object with a list for each column.',

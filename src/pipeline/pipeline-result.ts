@@ -2,12 +2,12 @@ import type { TransformerKind } from '../schemas/pipeline/transformer-params.ts'
 import { type Column, Table } from '../table/index.ts';
 
 /** The codes of warnings that have been emitted. */
-const told = new Set<string>();
+const reported = new Set<string>();
 
 /** Emits a DeprecationWarning, once per process for each code. */
 function deprecate(code: string, message: string): void {
-  if (told.has(code)) return;
-  told.add(code);
+  if (reported.has(code)) return;
+  reported.add(code);
   process.emitWarning(message, 'DeprecationWarning', code);
 }
 

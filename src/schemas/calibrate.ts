@@ -11,7 +11,7 @@ export const calibrateSchema = z.object({
 });
 
 const isRising = (values: readonly number[]): boolean =>
-  values.every((value, place) => value >= (values[place - 1] ?? value));
+  values.every((value, index) => value >= (values[index - 1] ?? value));
 
 const mapSchema = z.discriminatedUnion('kind', [
   z.object({
@@ -75,7 +75,7 @@ export const calibratorSchema = z
     if (state === null) return;
     const maps = [
       { path: ['state', 'pooled'], map: state.pooled },
-      ...state.groups.map(({ map }, place) => ({ path: ['state', 'groups', place, 'map'], map })),
+      ...state.groups.map(({ map }, index) => ({ path: ['state', 'groups', index, 'map'], map })),
     ];
     const wrong = maps.find(({ map }) => map !== null && !isOfParams(map, params));
     if (wrong === undefined) return;

@@ -66,18 +66,18 @@ function ofRange(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): stri
 }
 
 /** A problem in one field, named by its JSON pointer ("/y_pred/3"), in one sentence. */
-export interface WireFault {
+export interface WireProblem {
   readonly pointer: string;
   readonly detail: string;
 }
 
 /** A problem with a suggestion. */
-interface FoundFault extends WireFault {
+interface FoundProblem extends WireProblem {
   readonly suggestion: string;
 }
 
 /** The maximum number of problems in one answer; once these are fixed, the next ones are reported. */
-const MAX_FAULTS = 20;
+const MAX_PROBLEMS = 20;
 
 /** The maximum number of suggestions in one answer. */
 const MAX_SUGGESTIONS = 5;
@@ -88,8 +88,8 @@ const MAX_SUGGESTIONS = 5;
  * @param value the data as received
  * @param known the names of fields, to suggest corrections of misspelt ones
  */
-function faultsOf(error: z.ZodError, value: unknown, known: readonly string[] = []): FoundFault[] {
-  return error.issues.flatMap((issue) => faultsOfIssue(issue, value, known)).slice(0, MAX_FAULTS);
+function problemsOf(error: z.ZodError, value: unknown, known: readonly string[] = []): FoundProblem[] {
+  return error.issues.flatMap((issue) => problemsOfIssue(issue, value, known)).slice(0, MAX_PROBLEMS);
 }
 
 /** Formats a path of keys as a JSON pointer (RFC 6901). */
@@ -101,28 +101,28 @@ export function toPointer(path: readonly PropertyKey[]): string {
  * Parses external data with a schema.
  * @param what the name of the data in the message
  * @param known the names of its fields
- * @param placeOf converts a pointer to a name, if the data are not JSON
- * @throws {ConfigValidationError} whose `context.fields` are the {@link WireFault}s
+ * @param positionOf converts a pointer to a name, if the data are not JSON
+ * @throws {ConfigValidationError} whose `context.fields` are the {@link WireProblem}s
  */
 export function parseWire<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   what: string,
   known: readonly string[],
-  placeOf: (pointer: string) => string = (pointer) => pointer,
+  positionOf: (pointer: string) => string = (pointer) => pointer,
 ): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const faults = faultsOf(parsed.error, value, known);
-  const suggestions = [...new Set(faults.map(({ suggestion }) => suggestion))].slice(0, MAX_SUGGESTIONS);
-  const fields = faults.map(({ pointer, detail }): WireFault => ({ pointer: placeOf(pointer), detail }));
+  const problems = problemsOf(parsed.error, value, known);
+  const suggestions = [...new Set(problems.map(({ suggestion }) => suggestion))].slice(0, MAX_SUGGESTIONS);
+  const fields = problems.map(({ pointer, detail }): WireProblem => ({ pointer: positionOf(pointer), detail }));
   throw new ConfigValidationError(`${what}: ${fields.map(({ detail }) => detail).join(' ')}`, {
     context: { fields: Object.freeze(fields) },
     suggestion: suggestions.join(' '),
   });
 }
 
-function faultsOfIssue(issue: z.core.$ZodIssue, value: unknown, known: readonly string[]): FoundFault[] {
+function problemsOfIssue(issue: z.core.$ZodIssue, value: unknown, known: readonly string[]): FoundProblem[] {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField([...path, key], key, known));
   // A custom check provides a complete sentence and knows the position better than the path.
@@ -142,7 +142,7 @@ function faultsOfIssue(issue: z.core.$ZodIssue, value: unknown, known: readonly 
   return [{ pointer: toPointer(path), detail, suggestion: issueSuggestion(issue, given) }];
 }
 
-function unknownField(path: readonly PropertyKey[], key: string, known: readonly string[]): FoundFault {
+function unknownField(path: readonly PropertyKey[], key: string, known: readonly string[]): FoundProblem {
   const name = key.slice(0, MAX_NAME_LENGTH);
   const near = nearestNames(name, known).length === 0 ? '' : ` ${suggestNames(name, known, 'fields')}`;
   return {

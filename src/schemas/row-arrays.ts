@@ -27,8 +27,8 @@ export function labelColumn(name: string, meta: { description: string; examples:
   return z
     .custom<JsonColumn>()
     .check((context) => {
-      const fault = labelFault(context.value, name);
-      if (fault !== undefined) context.issues.push(ruleIssue(fault, context.value));
+      const problem = labelProblem(context.value, name);
+      if (problem !== undefined) context.issues.push(ruleIssue(problem, context.value));
     })
     .meta({ type: 'array', items: LABEL_ITEMS, ...meta });
 }
@@ -37,14 +37,14 @@ export function labelColumn(name: string, meta: { description: string; examples:
 export function numberColumn(
   name: string,
   meta: { description: string; examples: unknown[] },
-  least = -Infinity,
+  min = -Infinity,
 ): z.ZodType<JsonNumbers> {
-  const items = least === -Infinity ? NUMBER_ITEMS : { ...NUMBER_ITEMS, minimum: least };
+  const items = min === -Infinity ? NUMBER_ITEMS : { ...NUMBER_ITEMS, minimum: min };
   return z
     .custom<JsonNumbers>()
     .check((context) => {
-      const fault = numberFault(context.value, name, least);
-      if (fault !== undefined) context.issues.push(ruleIssue(fault, context.value));
+      const problem = numberProblem(context.value, name, min);
+      if (problem !== undefined) context.issues.push(ruleIssue(problem, context.value));
     })
     .meta({ type: 'array', items, ...meta });
 }
@@ -58,13 +58,13 @@ export function columnOrColumns(
   return z
     .custom<JsonColumn | Readonly<Record<string, JsonColumn>>>()
     .check((context) => {
-      const fault = columnsFault(context.value, name);
-      if (fault !== undefined) context.issues.push(ruleIssue(fault, context.value));
+      const problem = columnsProblem(context.value, name);
+      if (problem !== undefined) context.issues.push(ruleIssue(problem, context.value));
     })
     .meta({ anyOf: [column, { type: 'object', additionalProperties: column, minProperties: 1 }], ...meta });
 }
 
-function labelFault(values: unknown, name: string): BrokenRule | undefined {
+function labelProblem(values: unknown, name: string): BrokenRule | undefined {
   if (!Array.isArray(values)) return noArray(values, name);
   for (let row = 0; row < values.length; row++) {
     const value: unknown = values[row];
@@ -75,20 +75,20 @@ function labelFault(values: unknown, name: string): BrokenRule | undefined {
   return undefined;
 }
 
-function numberFault(values: unknown, name: string, least: number): BrokenRule | undefined {
+function numberProblem(values: unknown, name: string, min: number): BrokenRule | undefined {
   if (!Array.isArray(values)) return noArray(values, name);
   for (let row = 0; row < values.length; row++) {
     const value: unknown = values[row];
     if (value === null) continue;
-    if (typeof value === 'number' && Number.isFinite(value) && value >= least) continue;
-    const allowed = `numbers${least === -Infinity ? '' : ` of ${String(least)} or more`} and null`;
-    return { ...badItem(name, row, allowed, value), suggestion: numberSuggestion(value, least) };
+    if (typeof value === 'number' && Number.isFinite(value) && value >= min) continue;
+    const allowed = `numbers${min === -Infinity ? '' : ` of ${String(min)} or more`} and null`;
+    return { ...badItem(name, row, allowed, value), suggestion: numberSuggestion(value, min) };
   }
   return undefined;
 }
 
-function columnsFault(value: unknown, name: string): BrokenRule | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return labelFault(value, name);
+function columnsProblem(value: unknown, name: string): BrokenRule | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return labelProblem(value, name);
   const columns = Object.entries(value);
   if (columns.length === 0) {
     const suggestion = 'Send a JSON array, or an object of arrays by their names.';
@@ -100,8 +100,8 @@ function columnsFault(value: unknown, name: string): BrokenRule | undefined {
     return { path: [], message, suggestion: 'Send the others in separate requests.' };
   }
   for (const [key, column] of columns) {
-    const fault = labelFault(column, `${name}.${key}`);
-    if (fault !== undefined) return { ...fault, path: [key, ...fault.path] };
+    const problem = labelProblem(column, `${name}.${key}`);
+    if (problem !== undefined) return { ...problem, path: [key, ...problem.path] };
   }
   return undefined;
 }
@@ -118,8 +118,8 @@ function badItem(name: string, row: number, allowed: string, value: unknown): Br
   return { path: [row], message, suggestion: 'Send one plain value for every row, and null where it is missing.' };
 }
 
-function numberSuggestion(value: unknown, least: number): string {
-  if (typeof value === 'number') return least === -Infinity ? 'Send finite numbers.' : `Send ${String(least)} or more.`;
+function numberSuggestion(value: unknown, min: number): string {
+  if (typeof value === 'number') return min === -Infinity ? 'Send finite numbers.' : `Send ${String(min)} or more.`;
   const isNumber = typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value));
   return isNumber ? 'Send the number without quotes.' : 'Send a number for every row, and null where it is missing.';
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { suggestNames } from '../internal/arguments.ts';
-import { type BrokenRule, parseWire, ruleIssue, toPointer, type WireFault } from './faults-of.ts';
+import { type BrokenRule, parseWire, ruleIssue, toPointer, type WireProblem } from './faults-of.ts';
 import { columnOrColumns, type JsonColumn, labelColumn, MAX_ATTRIBUTES, numberColumn } from './row-arrays.ts';
 import { MEASURE_WIRE_FIELDS, measureRules } from './validate-wire.ts';
 
@@ -52,9 +52,9 @@ const KNOWN = Object.keys(VALIDATE_ROWS_FIELDS);
 /** The schema of the JSON body of `POST /validate`: arrays of equal length, and the options for metrics and gates. */
 export const validateRowsSchema = z.strictObject(VALIDATE_ROWS_FIELDS).check((context) => {
   const body = context.value;
-  const faults = [
-    ...lengthFaults(body),
-    ...intersectionFaults(body),
+  const problems = [
+    ...lengthProblems(body),
+    ...intersectionProblems(body),
     ...measureRules(body, {
       predictions: 'y_pred',
       scores: 'y_score',
@@ -63,7 +63,7 @@ export const validateRowsSchema = z.strictObject(VALIDATE_ROWS_FIELDS).check((co
       suggestion: 'Send a JSON array, one item for every row.',
     }),
   ];
-  context.issues.push(...faults.map((fault) => ruleIssue(fault)));
+  context.issues.push(...problems.map((problem) => ruleIssue(problem)));
 });
 
 /** A parsed body of `POST /validate`. */
@@ -81,12 +81,12 @@ export function parseValidateRows(value: unknown): ValidateRowsBody {
 /**
  * Finds an array that is longer than the service accepts. This check runs before the body is parsed further.
  * @param value the output of JSON.parse
- * @param mostItems the maximum number of items of an array
+ * @param maxItems the maximum number of items of an array
  */
-export function findTooLong(value: unknown, mostItems: number): WireFault | undefined {
+export function findTooLong(value: unknown, maxItems: number): WireProblem | undefined {
   for (const { path, length } of columnsIn(value)) {
-    if (length <= mostItems) continue;
-    const detail = `${path.join('.')} has ${String(length)} items, but at most ${String(mostItems)} are allowed.`;
+    if (length <= maxItems) continue;
+    const detail = `${path.join('.')} has ${String(length)} items, but at most ${String(maxItems)} are allowed.`;
     return { pointer: toPointer(path), detail };
   }
   return undefined;
@@ -119,7 +119,7 @@ function namedColumns(name: string, given: object): GivenColumn[] {
   );
 }
 
-function lengthFaults(body: unknown): BrokenRule[] {
+function lengthProblems(body: unknown): BrokenRule[] {
   const [first, ...others] = columnsIn(body);
   if (first === undefined) return [];
   if (first.length === 0) {
@@ -136,7 +136,7 @@ function lengthFaults(body: unknown): BrokenRule[] {
     }));
 }
 
-function intersectionFaults({
+function intersectionProblems({
   sensitive,
   intersections = [],
 }: {
@@ -147,8 +147,8 @@ function intersectionFaults({
   if (sensitive === undefined) return [];
   const names = Array.isArray(sensitive) ? ['sensitive'] : Object.keys(sensitive);
   const known = new Set(names);
-  return intersections.flatMap((parts, place) => {
-    const path = ['intersections', String(place)];
+  return intersections.flatMap((parts, index) => {
+    const path = ['intersections', String(index)];
     const unknown = parts.find((name) => !known.has(name));
     if (unknown !== undefined) {
       const message = `intersections names '${unknown}', which is not an attribute of sensitive. ${suggestNames(unknown, names, 'attributes')}`;

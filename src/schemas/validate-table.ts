@@ -24,8 +24,8 @@ const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_NAMES_LENGTH
 const sensitiveNames: z.ZodType<string | readonly string[]> = z
   .custom<string | readonly string[]>()
   .check((context) => {
-    const fault = sensitiveFault(context.value);
-    if (fault !== undefined) context.issues.push(ruleIssue(fault, context.value));
+    const problem = sensitiveProblem(context.value);
+    if (problem !== undefined) context.issues.push(ruleIssue(problem, context.value));
   })
   .meta({
     anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MAX_ATTRIBUTES }],
@@ -129,7 +129,7 @@ export function parseValidateTable(query: Readonly<Record<string, string | reado
 /** The suggestion with an example of a query. */
 const EXAMPLE = 'Name the columns in the query, as in ?y_pred=approved&sensitive=sex.';
 
-function sensitiveFault(value: unknown): BrokenRule | undefined {
+function sensitiveProblem(value: unknown): BrokenRule | undefined {
   if (value === undefined) {
     const message = 'sensitive is missing: name the column of the groups, as in ?y_pred=approved&sensitive=sex.';
     return { path: [], message, suggestion: EXAMPLE };

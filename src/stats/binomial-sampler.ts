@@ -31,7 +31,7 @@ export function createBinomialSampler(trials: number, rate: number, random: Rand
 export class BinomialTable {
   /** The number of successes at index 0; each further index has one success more. */
   readonly first: number;
-  readonly places: number;
+  readonly indices: number;
   readonly #cumulated: Float64Array;
   readonly #guide: Int32Array;
   readonly #total: number;
@@ -44,29 +44,29 @@ export class BinomialTable {
     const reach = Math.ceil(REACH * Math.sqrt(trials * rate * (1 - rate))) + REACH;
     const mode = Math.min(trials, Math.floor((trials + 1) * rate));
     this.first = Math.max(0, mode - reach);
-    this.places = Math.min(trials, mode + reach) - this.first + 1;
-    this.#cumulated = cumulate(weigh(trials, rate, mode, this.first, this.places));
+    this.indices = Math.min(trials, mode + reach) - this.first + 1;
+    this.#cumulated = cumulate(weigh(trials, rate, mode, this.first, this.indices));
     this.#guide = guideTo(this.#cumulated);
-    this.#total = this.#cumulated[this.places - 1] as number;
+    this.#total = this.#cumulated[this.indices - 1] as number;
   }
 
   /** Returns the index that a number in [0, 1) falls into: the first with a larger cumulative probability. */
   placeOf(share: number): number {
     const cumulated = this.#cumulated;
-    const end = this.places - 1;
+    const end = this.indices - 1;
     const bound = share * this.#total;
-    let place = this.#guide[Math.floor(share * PARTS)] as number;
-    while (place < end && (cumulated[place] as number) <= bound) place++;
-    return place;
+    let position = this.#guide[Math.floor(share * PARTS)] as number;
+    while (position < end && (cumulated[position] as number) <= bound) position++;
+    return position;
   }
 }
 
 /** Computes the probabilities of `places` consecutive counts from `first`, scaled so that the mode has 1. */
-function weigh(trials: number, rate: number, mode: number, first: number, places: number): Float64Array {
+function weigh(trials: number, rate: number, mode: number, first: number, indices: number): Float64Array {
   const odds = rate / (1 - rate);
-  const weights = new Float64Array(places);
+  const weights = new Float64Array(indices);
   weights[mode - first] = 1;
-  for (let k = mode; k < first + places - 1; k++) {
+  for (let k = mode; k < first + indices - 1; k++) {
     weights[k + 1 - first] = ((weights[k - first] as number) * (trials - k) * odds) / (k + 1);
   }
   for (let k = mode; k > first; k--) {
@@ -77,8 +77,8 @@ function weigh(trials: number, rate: number, mode: number, first: number, places
 
 /** Replaces each value by the cumulative sum up to it, in place. */
 function cumulate(values: Float64Array): Float64Array {
-  for (let place = 1; place < values.length; place++) {
-    values[place] = (values[place] as number) + (values[place - 1] as number);
+  for (let index = 1; index < values.length; index++) {
+    values[index] = (values[index] as number) + (values[index - 1] as number);
   }
   return values;
 }
@@ -90,11 +90,11 @@ function cumulate(values: Float64Array): Float64Array {
 function guideTo(cumulated: Float64Array): Int32Array {
   const guide = new Int32Array(PARTS);
   const end = cumulated.length - 1;
-  let place = 0;
+  let index = 0;
   for (let part = 0; part < PARTS; part++) {
     const bound = (part / PARTS) * (cumulated[end] as number);
-    while (place < end && (cumulated[place] as number) <= bound) place++;
-    guide[part] = place;
+    while (index < end && (cumulated[index] as number) <= bound) index++;
+    guide[part] = index;
   }
   return guide;
 }

@@ -1,6 +1,6 @@
 import type { Random } from '../internal/random.ts';
 import { binomialProbability, drawOutward } from './draw-outward.ts';
-import { requireRate, requireWhole } from './parameters.ts';
+import { requireRate, requireInteger } from './parameters.ts';
 
 /**
  * Draws once from the binomial distribution B(n, p): the number of successes in n trials at rate p.
@@ -15,7 +15,7 @@ import { requireRate, requireWhole } from './parameters.ts';
  * @see L. Devroye, Non-Uniform Random Variate Generation (1986), section III.2 (inversion from the mode)
  */
 export function drawBinomial(trials: number, rate: number, random: Random): number {
-  requireWhole('trials', trials, 0);
+  requireInteger('trials', trials, 0);
   requireRate('rate', rate);
   if (trials === 0 || rate === 0) return 0;
   if (rate === 1) return trials;

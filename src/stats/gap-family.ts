@@ -11,7 +11,7 @@ export interface GapFamily {
   /** The largest possible gap. */
   readonly ceiling: number;
   /** A lower bound of the interval's upper end; Infinity if the data give no bound. */
-  readonly leastHigh?: number | undefined;
+  readonly minHigh?: number | undefined;
   /** The unit of the centres, which keeps their squares within float64; 1 by default. */
   readonly unit?: number | undefined;
   /** Draws a replicate's centres and variances into the given arrays. */
@@ -36,7 +36,7 @@ export function outermostFirst(family: GapFamily): GapFamily {
   const { centres, variances, degrees } = family;
   const ascending = Uint32Array.from(centres.keys()).sort((a, b) => (centres[a] as number) - (centres[b] as number));
   const last = ascending.length - 1;
-  const order = ascending.map((_, place) => ascending[place % 2 === 0 ? last - place / 2 : (place - 1) / 2] as number);
+  const order = ascending.map((_, index) => ascending[index % 2 === 0 ? last - index / 2 : (index - 1) / 2] as number);
   const reordered = (values: Float64Array): Float64Array =>
     Float64Array.from(order, (group) => values[group] as number);
   return {
@@ -52,7 +52,7 @@ export function outermostFirst(family: GapFamily): GapFamily {
  * standard errors, or, if degrees of freedom are given, Welch's t quantile of the same tail. O(groups squared).
  */
 export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degrees?: Float64Array): Interval {
-  const { centres, variances, point, ceiling, leastHigh = 0, unit = 1 } = family;
+  const { centres, variances, point, ceiling, minHigh: leastHigh = 0, unit = 1 } = family;
   // Welch's degrees of freedom of a pair are at least the smaller of its groups', so this quantile bounds the pair's.
   const widest = degrees?.map((df) => tOfNormal(critical, df));
   let low = 0;

@@ -69,8 +69,8 @@ function estimate(family: RateFamily | LogRateFamily | MeanFamily, random: Rando
 function simultaneous(families: readonly GapFamily[], { level, samples }: GapIntervalOptions): GapIntervals {
   const maxima = drawMaxT(families, samples);
   // The rank among samples + 1 at which the lower end is above 0 exactly if the p-value is at most 1 - level.
-  const place = Math.min(samples, Math.ceil((samples + 1) * level - ROUNDING));
-  const critical = selectSmallest(maxima, place - 1);
+  const index = Math.min(samples, Math.ceil((samples + 1) * level - ROUNDING));
+  const critical = selectSmallest(maxima, index - 1);
   const observed = Math.max(...families.map(({ centres, variances }) => largestT(centres, variances)));
   return {
     intervals: families.map((family) => gapRange(family, critical)),
@@ -79,9 +79,9 @@ function simultaneous(families: readonly GapFamily[], { level, samples }: GapInt
   };
 }
 
-function countAtLeast(values: Float64Array, least: number): number {
+function countAtLeast(values: Float64Array, min: number): number {
   let count = 0;
-  for (let index = 0; index < values.length; index++) if ((values[index] as number) >= least) count++;
+  for (let index = 0; index < values.length; index++) if ((values[index] as number) >= min) count++;
   return count;
 }
 
@@ -104,7 +104,7 @@ function bonferroni(estimates: readonly GapFamily[], level: number): GapInterval
  * average.
  * @param values reordered in place; none of them NaN
  */
-function selectSmallest(values: Float64Array, place: number): number {
+function selectSmallest(values: Float64Array, index: number): number {
   let low = 0;
   let high = values.length - 1;
   while (low < high) {
@@ -120,9 +120,9 @@ function selectSmallest(values: Float64Array, place: number): number {
       values[left++] = values[right] as number;
       values[right--] = value;
     }
-    if (place <= right) high = right;
-    else if (place >= left) low = left;
+    if (index <= right) high = right;
+    else if (index >= left) low = left;
     else break;
   }
-  return values[place] as number;
+  return values[index] as number;
 }

@@ -54,9 +54,9 @@ export function largestNormal({ centres, variances, degrees }: GapFamily): numbe
   if (degrees === undefined) return largestT(centres, variances);
   // No pair has more degrees of freedom than its groups together, and with more degrees the same t lies further in the
   // tail.
-  const mostDegrees = 2 * degrees.reduce((most, df) => Math.max(most, df), 0);
+  const maxDegrees = 2 * degrees.reduce((most, df) => Math.max(most, df), 0);
   let largest = 0;
-  let leastToWin = 0;
+  let minToWin = 0;
   for (let i = 1; i < centres.length; i++) {
     for (let j = 0; j < i; j++) {
       const vi = variances[i] as number;
@@ -65,11 +65,11 @@ export function largestNormal({ centres, variances, degrees }: GapFamily): numbe
       if (difference === 0) continue;
       if (vi + vj === 0) return Infinity;
       const t = difference / Math.sqrt(vi + vj);
-      if (t <= leastToWin) continue;
+      if (t <= minToWin) continue;
       const z = normalOfT(t, welchDegrees(vi, degrees[i] as number, vj, degrees[j] as number));
       if (z <= largest) continue;
       largest = z;
-      leastToWin = tOfNormal(z, mostDegrees);
+      minToWin = tOfNormal(z, maxDegrees);
     }
   }
   return largest;

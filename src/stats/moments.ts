@@ -82,23 +82,23 @@ export function mergeMoments(a: GroupMoments, b: GroupMoments): GroupMoments {
 const NOTHING_LEFT = 1e-13;
 
 /** Returns the moments that give `whole` if merged with `part`: {@link mergeMoments} solved for the other set. */
-export function removeMoments(whole: GroupMoments, part: GroupMoments): GroupMoments {
-  const weight = whole.weight - part.weight;
-  if (part.weight === 0) return whole;
+export function removeMoments(complete: GroupMoments, part: GroupMoments): GroupMoments {
+  const weight = complete.weight - part.weight;
+  if (part.weight === 0) return complete;
   if (weight <= 0) return { weight: 0, mean: 0, m2: 0, m3: 0 };
-  const mean = (whole.mean * whole.weight - part.mean * part.weight) / weight;
+  const mean = (complete.mean * complete.weight - part.mean * part.weight) / weight;
   const delta = part.mean - mean;
-  const share = (weight * part.weight) / whole.weight;
-  const left = whole.m2 - part.m2 - delta * delta * share;
-  const m2 = left > NOTHING_LEFT * whole.m2 ? left : 0;
+  const share = (weight * part.weight) / complete.weight;
+  const left = complete.m2 - part.m2 - delta * delta * share;
+  const m2 = left > NOTHING_LEFT * complete.m2 ? left : 0;
   return {
     weight,
     mean,
     m2,
     m3:
-      whole.m3 -
+      complete.m3 -
       part.m3 -
-      (delta ** 3 * share * (weight - part.weight)) / whole.weight -
-      (3 * delta * (weight * part.m2 - part.weight * m2)) / whole.weight,
+      (delta ** 3 * share * (weight - part.weight)) / complete.weight -
+      (3 * delta * (weight * part.m2 - part.weight * m2)) / complete.weight,
   };
 }

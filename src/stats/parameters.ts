@@ -13,9 +13,9 @@ export function requireRate(parameter: string, given: number): number {
 }
 
 /** Checks that a number is a safe integer of at least a bound, and returns it. */
-export function requireWhole(parameter: string, given: number, least: number): number {
-  if (Number.isSafeInteger(given) && given >= least) return given;
-  throw invalidParameter(parameter, `be a whole number of at least ${String(least)}`, given);
+export function requireInteger(parameter: string, given: number, min: number): number {
+  if (Number.isSafeInteger(given) && given >= min) return given;
+  throw invalidParameter(parameter, `be a whole number of at least ${String(min)}`, given);
 }
 
 /** Checks that a number is finite and at least 0, and returns it. Fractions are allowed (effective counts). */

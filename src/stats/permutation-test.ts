@@ -1,7 +1,7 @@
 import { invalidParameter } from '../internal/arguments.ts';
 import type { Random } from '../internal/random.ts';
 import { binomialProbability, drawOutward } from './draw-outward.ts';
-import { requireWhole } from './parameters.ts';
+import { requireInteger } from './parameters.ts';
 
 /** The amount by which rounding alone can put a replicate below the observed statistic. */
 const ROUNDING = 1e-12;
@@ -42,7 +42,7 @@ export function permutationPValue(
   statistic: (successes: readonly Float64Array[]) => number,
   { samples, random }: PermutationOptions,
 ): number {
-  requireWhole('samples', samples, 1);
+  requireInteger('samples', samples, 1);
   strata.forEach(requireCounts);
   const successes = strata.map((stratum) => Float64Array.from(stratum.successes));
   const totals = successes.map((counts) => counts.reduce((sum, count) => sum + count, 0));
@@ -74,16 +74,16 @@ function permuteStratum(into: Float64Array, trials: ArrayLike<number>, successes
 }
 
 function requireCounts({ successes, trials }: PermutationStratum, stratum: number): void {
-  const place = `in stratum ${String(stratum)}`;
+  const index = `in stratum ${String(stratum)}`;
   if (successes.length !== trials.length) {
-    const given = `${String(successes.length)} and ${String(trials.length)} ${place}`;
+    const given = `${String(successes.length)} and ${String(trials.length)} ${index}`;
     throw invalidParameter('strata', 'be strata with equally many entries for successes and trials', given);
   }
   for (let group = 0; group < trials.length; group++) {
     const k = successes[group] as number;
     const n = trials[group] as number;
     if (Number.isSafeInteger(k) && Number.isSafeInteger(n) && k >= 0 && k <= n) continue;
-    const given = `${String(k)} in ${String(n)} for group ${String(group)} ${place}`;
+    const given = `${String(k)} in ${String(n)} for group ${String(group)} ${index}`;
     throw invalidParameter('strata', 'be strata with integer counts, and successes from 0 to their trials', given);
   }
 }
@@ -103,9 +103,9 @@ function requireCounts({ successes, trials }: PermutationStratum, stratum: numbe
  * @see L. Devroye, Non-Uniform Random Variate Generation (1986), section III.2 (inversion from the mode)
  */
 export function drawHypergeometric(successes: number, failures: number, draws: number, random: Random): number {
-  requireWhole('successes', successes, 0);
-  requireWhole('failures', failures, 0);
-  requireWhole('draws', draws, 0);
+  requireInteger('successes', successes, 0);
+  requireInteger('failures', failures, 0);
+  requireInteger('draws', draws, 0);
   const total = successes + failures;
   if (draws > total) throw invalidParameter('draws', `be at most successes + failures = ${String(total)}`, draws);
   const first = Math.max(0, draws - failures);

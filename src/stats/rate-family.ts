@@ -71,7 +71,7 @@ export function estimateLogRates({ successes, trials }: LogRateFamily, random: R
     point: spread(rates.map(Math.log)),
     ceiling: Infinity,
     // A rate of 0 may be arbitrarily small.
-    leastHigh: rates.some((rate) => rate === 0) ? Infinity : 0,
+    minHigh: rates.some((rate) => rate === 0) ? Infinity : 0,
   };
 }
 
@@ -86,7 +86,7 @@ function estimate(
   random: Random,
 ): Pick<GapFamily, 'centres' | 'variances' | 'draw'> {
   const rates = Float64Array.from(trials, (n, group) => scale.rateOf(successes[group] as number, n));
-  const wholeTrials = Float64Array.from(trials, (n) => Math.max(1, Math.round(n)));
+  const completeTrials = Float64Array.from(trials, (n) => Math.max(1, Math.round(n)));
   const centres = rates.map((rate) => scale.centreOf(rate));
   const variances = rates.map((rate, group) => scale.varianceOf(rate, trials[group] as number));
   const drawNormal = createNormalSampler(random);
@@ -96,9 +96,9 @@ function estimate(
     variances,
     draw(intoCentres, intoVariances) {
       // Created at the first draw: above the maximum number of groups nothing is drawn.
-      counts ??= Array.from(wholeTrials, (n, group) => countsOf(n, rates[group] as number, scale, random));
+      counts ??= Array.from(completeTrials, (n, group) => countsOf(n, rates[group] as number, scale, random));
       for (let group = 0; group < counts.length; group++) {
-        const n = wholeTrials[group] as number;
+        const n = completeTrials[group] as number;
         if (n < FEWEST_TRIALS_TO_DRAW) {
           const variance = variances[group] as number;
           intoCentres[group] = (centres[group] as number) + Math.sqrt(variance) * drawNormal();
@@ -108,9 +108,9 @@ function estimate(
         const own = counts[group] as TabledRate | (() => number);
         if (own instanceof TabledRate) {
           // Inlined: a separate function would not be inlined, and its call takes longer than the draw.
-          const place = own.counts.placeOf(random.next());
-          intoCentres[group] = own.centres[place] as number;
-          intoVariances[group] = own.variances[place] as number;
+          const index = own.counts.placeOf(random.next());
+          intoCentres[group] = own.centres[index] as number;
+          intoVariances[group] = own.variances[index] as number;
           continue;
         }
         const rate = scale.rateOf(own(), n);
@@ -140,13 +140,13 @@ class TabledRate {
 
   constructor(trials: number, rate: number, scale: RateScale) {
     this.counts = new BinomialTable(trials, rate);
-    const { first, places } = this.counts;
+    const { first, indices: places } = this.counts;
     this.centres = new Float64Array(places);
     this.variances = new Float64Array(places);
-    for (let place = 0; place < places; place++) {
-      const drawn = scale.rateOf(first + place, trials);
-      this.centres[place] = scale.centreOf(drawn);
-      this.variances[place] = scale.varianceOf(drawn, trials);
+    for (let index = 0; index < places; index++) {
+      const drawn = scale.rateOf(first + index, trials);
+      this.centres[index] = scale.centreOf(drawn);
+      this.variances[index] = scale.varianceOf(drawn, trials);
     }
   }
 }

@@ -16,8 +16,8 @@ const HALF_LOG_TAU = Math.log(2 * Math.PI) / 2;
 export function logScaledLowerGamma(a: number, b: number): number {
   if (b < 0) return b + logFallingSeries(a, -b);
   if (b < a + 1) return Math.log(risingSeries(a, b));
-  const whole = logScaledGamma(a, b);
-  return whole + Math.log1p(-fraction(a, b) * Math.exp(-whole));
+  const complete = logScaledGamma(a, b);
+  return complete + Math.log1p(-fraction(a, b) * Math.exp(-complete));
 }
 
 /**
@@ -28,8 +28,8 @@ export function logScaledLowerGamma(a: number, b: number): number {
  */
 export function logScaledUpperGamma(a: number, b: number): number {
   if (a <= 0 || b >= a + 1) return Math.log(fraction(a, b));
-  const whole = logScaledGamma(a, b);
-  return whole + Math.log1p(-risingSeries(a, b) * Math.exp(-whole));
+  const complete = logScaledGamma(a, b);
+  return complete + Math.log1p(-risingSeries(a, b) * Math.exp(-complete));
 }
 
 /**
@@ -40,8 +40,8 @@ export function logScaledUpperGamma(a: number, b: number): number {
  */
 export function upperGammaShare(a: number, x: number): number {
   if (x === 0) return 1;
-  const whole = logScaledGamma(a, x);
-  return x < a + 1 ? 1 - risingSeries(a, x) * Math.exp(-whole) : fraction(a, x) * Math.exp(-whole);
+  const complete = logScaledGamma(a, x);
+  return x < a + 1 ? 1 - risingSeries(a, x) * Math.exp(-complete) : fraction(a, x) * Math.exp(-complete);
 }
 
 /**

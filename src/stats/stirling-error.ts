@@ -11,7 +11,7 @@ const FIRST_BY_SERIES = 16;
  */
 export function stirlingError(x: number): number {
   if (x >= FIRST_BY_SERIES) return bySeries(x);
-  return SMALL_WHOLE[x] ?? byRecurrence(x);
+  return SMALL_INTEGER[x] ?? byRecurrence(x);
 }
 
 /** B_2k / (2k (2k - 1) x^(2k - 1)) for k = 1 to 5. */
@@ -30,7 +30,7 @@ function byRecurrence(x: number): number {
 }
 
 /** At x = 0 the error is infinite because of the term ln(0) / 2. */
-const SMALL_WHOLE: readonly number[] = [
+const SMALL_INTEGER: readonly number[] = [
   Infinity,
   ...Array.from({ length: FIRST_BY_SERIES - 1 }, (_, index) => byRecurrence(index + 1)),
 ];

@@ -120,20 +120,20 @@ function attributesOfRows(sensitive: ColumnSource): [name: string, source: Colum
   if (!Array.isArray(first)) return [['sensitive', sensitive]];
   const rows = sensitive as unknown as readonly (readonly unknown[])[];
   assertEvenRows(rows, first.length);
-  return first.map((_, place) => [nameOfPlace(place), rows.map((row) => row[place])]);
+  return first.map((_, index) => [nameOfPosition(index), rows.map((row) => row[index])]);
 }
 
 function attributesOfTensor(tensor: TensorLike): [name: string, source: ColumnSource][] {
   const [rows = 0, width = 0] = tensor.shape;
   const values = readTensor(tensor, 'sensitive');
-  return Array.from({ length: width }, (_, place) => [
-    nameOfPlace(place),
-    Array.from({ length: rows }, (__, row) => values[row * width + place]),
+  return Array.from({ length: width }, (_, index) => [
+    nameOfPosition(index),
+    Array.from({ length: rows }, (__, row) => values[row * width + index]),
   ]);
 }
 
-function nameOfPlace(place: number): string {
-  return `sensitive[${String(place)}]`;
+function nameOfPosition(index: number): string {
+  return `sensitive[${String(index)}]`;
 }
 
 function assertEvenRows(rows: readonly unknown[], width: number): void {
@@ -190,8 +190,8 @@ function mergeSpellings(column: CategoricalColumn): CategoricalColumn {
   const labels = column.labels.map(canonicalLabel);
   if (labels.every((label, code) => label === column.labels[code])) return column;
   const kept = [...new Set(labels)];
-  const placeOf = new Map(kept.map((label, place) => [label, place]));
-  const codeOf = labels.map((label) => placeOf.get(label) as number);
+  const positionOf = new Map(kept.map((label, index) => [label, index]));
+  const codeOf = labels.map((label) => positionOf.get(label) as number);
   const codes = column.codes.map((code, row) => {
     if (code < 0) return code;
     const merged = codeOf[code];

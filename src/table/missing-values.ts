@@ -62,8 +62,8 @@ export function withoutTexts(column: Column, missing: ReadonlySet<string>): Colu
   const { codes, labels } = column;
   if (!labels.some((label) => missing.has(label))) return column;
   const kept = labels.filter((label) => !missing.has(label));
-  const placeOf = new Map(kept.map((label, place) => [label, place]));
-  const codeOf = labels.map((label) => placeOf.get(label) ?? -1);
+  const positionOf = new Map(kept.map((label, index) => [label, index]));
+  const codeOf = labels.map((label) => positionOf.get(label) ?? -1);
   // A code without a label is unchanged, so that later checks can report it.
   return { kind: 'categorical', codes: codes.map((code) => codeOf[code] ?? code), labels: Object.freeze(kept) };
 }

@@ -109,7 +109,7 @@ function fromLabels(column: CategoricalColumn, name: string, rule: LabelRule): I
 }
 
 /** Details of a column with a value that is neither 0 nor 1, for {@link notBinary}. */
-export interface LabelFault {
+export interface LabelProblem {
   /** Its distinct values, as far as they are known, possibly incomplete. */
   readonly values: readonly string[];
   /** The role of the column, if its name does not tell it. */
@@ -128,7 +128,7 @@ export function notBinary(
   name: string,
   where: string,
   value: unknown,
-  { values, role = ROLES[name], index, column }: LabelFault,
+  { values, role = ROLES[name], index, column }: LabelProblem,
 ): DataValidationError {
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
   const areNumbers = typeof value === 'number';

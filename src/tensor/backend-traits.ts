@@ -58,7 +58,7 @@ const LARGEST_ARRAY = 2 ** 31 / BYTES_OF_A_NUMBER;
 const MAX_ACTIVATIONS = 2 ** 24;
 
 /** Returns the maximum number of values that intermediate results should hold at once. */
-export function mostActivations(tf: Tf): number {
+export function maxActivations(tf: Tf): number {
   return Math.min(MAX_ACTIVATIONS, largestTensor(tf));
 }
 
@@ -83,7 +83,7 @@ interface Work {
   /** The number of groups; each has a column in a batch. */
   readonly groups: number;
   /** The maximum number of rows per step, for methods whose cost grows with the square of the rows. */
-  readonly mostRows?: number | undefined;
+  readonly maxRows?: number | undefined;
 }
 
 /** The minimum number of steps per epoch: with fewer steps, a network learns less from the same epochs. */
@@ -100,10 +100,14 @@ const LARGEST = { host: 512, device: 8192 };
  * to 8,192 on a GPU. Memory and pairwise comparisons of rows may lower it. It depends on the task and the kind of
  * backend, not on its speed.
  */
-export function chooseBatchSize(tf: Tf, size: BatchSize, { rows, models, hidden, groups, mostRows }: Work): number {
+export function chooseBatchSize(
+  tf: Tf,
+  size: BatchSize,
+  { rows, models, hidden, groups, maxRows: mostRows }: Work,
+): number {
   if (size !== 'auto') return size;
   const widest = Math.max(models * Math.max(1, ...hidden), groups);
   const limit = Math.min(isOnDevice(tf) ? LARGEST.device : LARGEST.host, mostRows ?? Infinity);
-  const most = Math.min(limit, rows / MIN_STEPS, mostActivations(tf) / widest);
+  const most = Math.min(limit, rows / MIN_STEPS, maxActivations(tf) / widest);
   return Math.max(SMALLEST, 2 ** Math.floor(Math.log2(Math.max(1, most))));
 }

@@ -56,11 +56,11 @@ export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchO
   if (watched.has(backend)) return;
   watched.add(backend);
   const { device } = backend;
-  let untold: DependencyError | undefined;
+  let unreported: DependencyError | undefined;
   let loss: Loss | undefined;
   const take = (): DependencyError | undefined => {
-    const error = untold;
-    untold = undefined;
+    const error = unreported;
+    unreported = undefined;
     return error;
   };
   const throwIfLost = (): void => {
@@ -70,7 +70,7 @@ export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchO
   device.addEventListener('uncapturederror', (event) => {
     // Otherwise Dawn prints it to stdout, among the output of the program.
     event.preventDefault();
-    untold ??= driverError(adapter, event.error);
+    unreported ??= driverError(adapter, event.error);
   });
   void device.lost.then(({ reason, message }) => {
     loss = { reason, message };
@@ -84,7 +84,7 @@ export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchO
     const before = take();
     const buffer = createBuffer(descriptor);
     const refusal = take();
-    untold = before;
+    unreported = before;
     if (refusal !== undefined) throw refusal;
     return buffer;
   };

@@ -6,7 +6,7 @@ export {
   isOnDevice,
   largestExactInteger,
   largestTensor,
-  mostActivations,
+  maxActivations as mostActivations,
   traitsOf,
 } from './backend-traits.ts';
 export { countReads, type DeviceReads } from './count-reads.ts';
@@ -28,7 +28,7 @@ export {
   takeBatchRows,
   weightOf,
 } from './ops/batches.ts';
-export { bceFromLogits, bceSlope } from './ops/bce-from-logits.ts';
+export { bceFromLogits, bceGradient as bceSlope } from './ops/bce-from-logits.ts';
 export { cellCounts, type CellRows, cellTables, type CellValues } from './ops/cell-counts.ts';
 export { type FusedMap, fusedMap } from './ops/fused-map.ts';
 export { groupColumnSums, groupSums } from './ops/group-sums.ts';
@@ -43,7 +43,13 @@ export {
 } from './ops/normal-equations.ts';
 export { joinParameters, type MatrixShape, splitParameters } from './ops/parameters.ts';
 export { largestValues, type Slice, unitOf } from './ops/reduce-chunks.ts';
-export { extremes, largestGap, type SoftRates, softRates, squaredGapSlope } from './ops/soft-rates.ts';
+export {
+  extremes,
+  largestGap,
+  type SoftRates,
+  softRates,
+  squaredGapGradient as squaredGapSlope,
+} from './ops/soft-rates.ts';
 export {
   type Activation,
   rectifierGradient,

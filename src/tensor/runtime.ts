@@ -12,7 +12,7 @@ import { hasNvidiaGpu, nvidiaModels } from './diagnosis/nvidia-driver.ts';
 import { thisHost } from './diagnosis/this-host.ts';
 import { unavailable, UnavailableBackend } from './diagnosis/unavailable.ts';
 import type { Tf } from './tf.ts';
-import { lookAfterDevice, openWebGpu, replaceLostDevice, seekWebGpu, webGpuAdapter, whyNoDevice } from './webgpu.ts';
+import { watchDevice, openWebGpu, replaceLostDevice, seekWebGpu, webGpuAdapter, whyNoDevice } from './webgpu.ts';
 
 /** The flag that selects the WebGPU backend's kernel for a product; -1 lets the backend choose. */
 const PROGRAM_FLAG = 'WEBGPU_MATMUL_PROGRAM_TYPE';
@@ -268,7 +268,7 @@ async function activate(tf: Tf, name: string): Promise<void> {
   if (!isSet)
     throw new Error(`TensorFlow.js did not start the backend ${name}${name === 'webgpu' ? whyNoDevice() : ''}`);
   await tf.ready();
-  if (name === 'webgpu') lookAfterDevice(tf.backend(), forgetWebGpu);
+  if (name === 'webgpu') watchDevice(tf.backend(), forgetWebGpu);
 }
 
 /** Makes the next start use a new device, and `auto` choose again. */

@@ -144,7 +144,7 @@ export async function openWebGpu(): Promise<void> {
  * Watches the device of TensorFlow.js: its failures become errors, and it stops when the process ends.
  * @param onLost called once, when the device is lost
  */
-export function lookAfterDevice(backend: object, onLost: () => void): void {
+export function watchDevice(backend: object, onLost: () => void): void {
   const watched = backend as WatchedBackend & { readonly device: Parameters<typeof stopAtExit>[0] };
   stopAtExit(watched.device);
   watchErrors(watched, {

@@ -72,7 +72,7 @@ export async function solveLinearProgram(program: LinearProgram): Promise<Linear
     const inequalities = program.atMost.rows.length;
     return {
       x: colValue,
-      value: colValue.reduce((sum, x, place) => sum + x * (program.objective[place] as number), 0),
+      value: colValue.reduce((sum, x, index) => sum + x * (program.objective[index] as number), 0),
       // HiGHS returns the change of the value per unit of bound, which is never positive for an upper bound.
       duals: rowDual.slice(0, inequalities).map((dual) => Math.max(0, -dual)),
       equalDuals: rowDual.slice(inequalities),
@@ -105,7 +105,7 @@ function modelOf({ objective, atMost, equal, lower, upper }: LinearProgram): Mod
     perVariable('lower', lower ?? 0, count),
     perVariable('upper', upper ?? Infinity, count),
   ];
-  const crossed = colLower.findIndex((bound, place) => bound > (colUpper[place] as number));
+  const crossed = colLower.findIndex((bound, index) => bound > (colUpper[index] as number));
   if (crossed >= 0) throw invalidParameter('lower', `be at most upper, variable ${String(crossed)}`, colLower[crossed]);
   return {
     numCols: count,
@@ -135,21 +135,21 @@ function sparse(rows: Rows, numCols: number): ModelData['matrix'] {
 }
 
 function finiteRows(parameter: string, rows: Rows, count: number): Rows {
-  return rows.map((row, place) => finite(`${parameter}.rows[${String(place)}]`, row, count));
+  return rows.map((row, index) => finite(`${parameter}.rows[${String(index)}]`, row, count));
 }
 
 function finite(parameter: string, given: ArrayLike<number>, count: number): Float64Array {
   const values = numbers(parameter, given, count);
-  const place = values.findIndex((value) => !Number.isFinite(value));
-  if (place >= 0) throw invalidParameter(parameter, `be finite at index ${String(place)}`, values[place]);
+  const position = values.findIndex((value) => !Number.isFinite(value));
+  if (position >= 0) throw invalidParameter(parameter, `be finite at index ${String(position)}`, values[position]);
   return values;
 }
 
 function numbers(parameter: string, given: ArrayLike<number>, count: number): Float64Array {
   const values = Float64Array.from(given);
   if (values.length !== count) throw invalidParameter(parameter, `have ${String(count)} values`, values.length);
-  const place = values.findIndex((value) => Number.isNaN(value));
-  if (place >= 0) throw invalidParameter(parameter, `hold no NaN at index ${String(place)}`, NaN);
+  const position = values.findIndex((value) => Number.isNaN(value));
+  if (position >= 0) throw invalidParameter(parameter, `hold no NaN at index ${String(position)}`, NaN);
   return values;
 }
 

@@ -34,8 +34,8 @@ const rows = decisionsCsv()
   .split('\n')
   .slice(1)
   .map((line) => line.split(','));
-const column = (place: number) => rows.map((row) => row[place] as string);
-const numbers = (place: number) => column(place).map(Number);
+const column = (index: number) => rows.map((row) => row[index] as string);
+const numbers = (index: number) => column(index).map(Number);
 const sex = column(0);
 const race = column(1);
 const accepted = numbers(2);
@@ -47,7 +47,7 @@ const words = accepted.map((value) => (value === 1 ? 'yes' : 'no'));
 
 const TABLE = [
   'sex,race,accepted,repaid,age,gappy,gappySex,words',
-  ...rows.map((row, place) => [...row, gappy[place] ?? '', gappySex[place] ?? '', words[place]].join(',')),
+  ...rows.map((row, index) => [...row, gappy[index] ?? '', gappySex[index] ?? '', words[index]].join(',')),
   '',
 ].join('\n');
 
@@ -71,7 +71,7 @@ function validation(
     title,
     cli: ['validate', '--csv', 'FILE', ...cli, '--json'],
     library: async () => validationToJson(await validateRows(library)),
-    job: (root) => ({ kind: 'validate-rows', path: spool(root, 'body', JSON.stringify(body)), mostItems: 1000 }),
+    job: (root) => ({ kind: 'validate-rows', path: spool(root, 'body', JSON.stringify(body)), maxItems: 1000 }),
   };
 }
 
@@ -343,9 +343,9 @@ describe('the same question to library, command, job and service', function () {
     return settled(JSON.parse(body));
   };
   const byCommand = async ({ cli }: ParityCase): Promise<unknown> => {
-    const places: Readonly<Record<string, string>> = { FILE: 'table.csv', CONFIG: 'config.yml', LLM: 'llm.yml' };
+    const indices: Readonly<Record<string, string>> = { FILE: 'table.csv', CONFIG: 'config.yml', LLM: 'llm.yml' };
     const { stdout, stderr } = await runCli(
-      cli.map((argument) => places[argument] ?? argument),
+      cli.map((argument) => indices[argument] ?? argument),
       { cwd: inputs },
     );
     expect(stdout, stderr).not.to.equal('');

@@ -105,7 +105,7 @@ describe('the chart of groups before and after', () => {
   });
 
   it('draws 20 groups at each end of more than 40, and says so', () => {
-    const many = Array.from({ length: 5000 }, (_, place) => group(`g${place}`, 0.5, place / 10_000));
+    const many = Array.from({ length: 5000 }, (_, index) => group(`g${index}`, 0.5, index / 10_000));
     const option = optionOf(many);
     expect(option.yAxis[1]?.data).to.have.length(41).and.include('\u22EE 4960 more groups');
     expect(option.title.subtext).to.include('of 5000');
@@ -128,7 +128,7 @@ describe('the chart of groups before and after', () => {
     [
       'hostile labels',
       ['<script>alert(1)</script>', '__proto__', 'constructor', 'x'.repeat(300), 'a\nb', '\u{1F600}', ''].map(
-        (label, place) => group(label, 0.1 + place / 20, 0.2),
+        (label, index) => group(label, 0.1 + index / 20, 0.2),
       ),
     ],
     ['an infinite end', [{ label: 'a', n: 1, before: { value: 0.1, ci: [0, Infinity] }, after: side(0.2) }]],

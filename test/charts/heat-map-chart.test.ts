@@ -72,8 +72,8 @@ describe('the heat map', () => {
       const ends = pieces.map(({ gte, lt, lte }) => [gte, lt ?? lte] as [number, number]);
       expect(ends[0]?.[0]).to.equal(0);
       expect(ends.at(-1)?.[1]).to.equal(1);
-      ends.slice(1).forEach(([from], place) => {
-        expect(from).to.equal(ends[place]?.[1]);
+      ends.slice(1).forEach(([from], index) => {
+        expect(from).to.equal(ends[index]?.[1]);
       });
       expect(pieces.at(-1)).to.have.property('lte', 1);
     }

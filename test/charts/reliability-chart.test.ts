@@ -90,7 +90,7 @@ describe('the reliability chart', () => {
 
   for (const count of [1, 2, 3, 4, 5, 9, 12, 16]) {
     it(`places ${count} panels inside the chart without overlap`, () => {
-      const chart = reliabilityChart(Array.from({ length: count }, (_, place) => panel(`group ${place}`)));
+      const chart = reliabilityChart(Array.from({ length: count }, (_, index) => panel(`group ${index}`)));
       const boxes = optionOf(chart).grid.map(({ left, top, width, height }) => ({
         left: (Number.parseFloat(left) / 100) * chart.width,
         right: ((Number.parseFloat(left) + Number.parseFloat(width)) / 100) * chart.width,
@@ -98,19 +98,19 @@ describe('the reliability chart', () => {
         bottom: top + height,
       }));
       expect(boxes.length).to.equal(count);
-      for (const [place, box] of boxes.entries()) {
+      for (const [index, box] of boxes.entries()) {
         expect(box.left >= 0 && box.right <= chart.width && box.bottom <= chart.height).to.equal(true);
         expect(box.right - box.left).to.be.closeTo(box.bottom - box.top, 1);
-        for (const other of boxes.slice(place + 1)) {
-          const isApart = other.left >= box.right || other.right <= box.left || other.top >= box.bottom;
-          expect(isApart).to.equal(true);
+        for (const other of boxes.slice(index + 1)) {
+          const isSeparate = other.left >= box.right || other.right <= box.left || other.top >= box.bottom;
+          expect(isSeparate).to.equal(true);
         }
       }
     });
   }
 
   it('draws the 16 largest of many groups in input order, and says so', async () => {
-    const many = Array.from({ length: 40 }, (_, place) => panel(`group ${place}`, 1000 - ((place * 7) % 40)));
+    const many = Array.from({ length: 40 }, (_, index) => panel(`group ${index}`, 1000 - ((index * 7) % 40)));
     const texts = textsOf(await svgOf(reliabilityChart(many)));
     const largest = many.filter(({ n }) => n > 1000 - 16).map(({ label }) => label);
     expect(texts.filter((text) => text.startsWith('group '))).to.have.members(largest);

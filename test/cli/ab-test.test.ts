@@ -25,7 +25,7 @@ function makeFile(name: string, arms: Readonly<Record<string, Readonly<Record<st
 }
 
 const even = { f: [200, 400], m: [200, 400] } as const;
-const apart = { f: [140, 400], m: [240, 400] } as const;
+const separate = { f: [140, 400], m: [240, 400] } as const;
 const common = ['--outcome', 'approved', '--sensitive', 'sex'];
 
 interface AbJson {
@@ -41,10 +41,10 @@ async function abJson(args: readonly string[]) {
 
 describe('evenhand ab-test', () => {
   it('exits with 1 if fairness got worse, and with 0 if it got better or did not change significantly', async () => {
-    const run = (control: typeof even | typeof apart, treatment: typeof even | typeof apart, name: string) =>
+    const run = (control: typeof even | typeof separate, treatment: typeof even | typeof separate, name: string) =>
       runCli(['ab-test', '--csv', makeFile(name, { control, new: treatment }), '--arm', 'arm', ...common]);
-    const worse = await run(even, apart, 'worse.csv');
-    const better = await run(apart, even, 'better.csv');
+    const worse = await run(even, separate, 'worse.csv');
+    const better = await run(separate, even, 'better.csv');
     const same = await run(even, even, 'same.csv');
     expect([worse.code, better.code, same.code]).to.deep.equal([1, 0, 0]);
     expect(worse.stdout).to.include('Fairness got worse in the one comparison made');
@@ -66,7 +66,7 @@ describe('evenhand ab-test', () => {
   });
 
   it('accepts two files, labels of arms, several attributes and several metrics', async () => {
-    const [control, treatment] = [makeFile('c.csv', { any: even }), makeFile('t.csv', { any: apart })];
+    const [control, treatment] = [makeFile('c.csv', { any: even }), makeFile('t.csv', { any: separate })];
     const files = await abJson([
       ...['--control-csv', control, '--treatment-csv', treatment, '--outcome', 'approved', '--y-true', 'repaid'],
       ...['--sensitive', 'sex', '--sensitive', 'race', '--sensitive', 'sex,race', '--business', 'revenue'],
@@ -76,14 +76,14 @@ describe('evenhand ab-test', () => {
       files.body.rows.map(({ attribute, measure }) => `${String(attribute)} ${String(measure)}`),
     ).to.include.members(['sex selection_rate', 'race true_positive_rate', 'sex||race false_positive_rate']);
     expect(files.body.settings).to.include({ is_sequential: true, tau: 0.1 });
-    const file = makeFile('three.csv', { old: even, new: apart, other: even });
+    const file = makeFile('three.csv', { old: even, new: separate, other: even });
     const named = await abJson(['--csv', file, '--arm', 'arm', '--control', 'old', '--treatment', 'new', ...common]);
     expect(named.code).to.equal(1);
     expect(named.stderr).to.include('800 rows are in neither arm');
   });
 
   it('writes reports as HTML, Markdown and JSON', async () => {
-    const file = makeFile('report.csv', { control: even, new: apart });
+    const file = makeFile('report.csv', { control: even, new: separate });
     for (const form of ['html', 'md', 'json']) {
       const out = path.join(folder(), `out/report.${form}`);
       const { code, stderr } = await runCli(['ab-test', '--csv', file, '--arm', 'arm', ...common, '--out', out]);
@@ -93,8 +93,8 @@ describe('evenhand ab-test', () => {
   });
 
   it('reports invalid options and data on one line, with exit code 2', async () => {
-    const file = makeFile('faults.csv', { a: even, b: apart });
-    const odd = makeFile('odd.csv', { x: even, y: apart });
+    const file = makeFile('faults.csv', { a: even, b: separate });
+    const odd = makeFile('odd.csv', { x: even, y: separate });
     const link = path.join(folder(), 'link.csv');
     symlinkSync(file, link);
     const cases: [string[], string][] = [

@@ -300,8 +300,8 @@ describeWithReference('evenhand calibrate on COMPAS deciles by race', () => {
       Caucasian: [0.208517, 0.313019, 0.340659, 0.396491, 0.460581, 0.572165, 0.615385, 0.706522, 0.706522, 0.706522],
     };
     for (const [group, rates] of Object.entries(expected)) {
-      for (const [place, rate] of rates.entries()) {
-        const found = rows.find((row) => row['g'] === group && row['score_raw'] === (place + 1) / 10);
+      for (const [index, rate] of rates.entries()) {
+        const found = rows.find((row) => row['g'] === group && row['score_raw'] === (index + 1) / 10);
         expect(Number(found?.['score_cal'])).to.be.closeTo(rate, 1e-6);
       }
     }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { adviceText, backendsText, mendsText, numericsText } from '../../src/cli/doctor-text.ts';
+import { adviceText, backendsText, fixesText, numericsText } from '../../src/cli/doctor-text.ts';
 import type { DoctorReport } from '../../src/integration/doctor.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { softwareGpuEnv } from '../helpers/software-gpu.ts';
@@ -62,7 +62,7 @@ describe('the output of doctor', () => {
   });
 
   it('numbers the steps, wraps sentences but not commands, and starts with the GPU', () => {
-    expect(mendsText(REPORT.backends, 40)).to.equal(
+    expect(fixesText(REPORT.backends, 40)).to.equal(
       [
         'To use the GPU, follow these steps in',
         'order:',
@@ -95,7 +95,7 @@ describe('the output of doctor', () => {
       missing: Array.from({ length: parts }, () => part),
     });
     const order = (gpu: number, webgpu: number): string[] =>
-      mendsText([one('node-gpu', gpu), one('webgpu', webgpu), one('node', 1)], 80)
+      fixesText([one('node-gpu', gpu), one('webgpu', webgpu), one('node', 1)], 80)
         .split('\n')
         .filter((line) => /^(node-gpu|webgpu|node|To )/.test(line));
     const routes = 'To use the GPU, follow one of these routes; the one with the fewest steps is';
@@ -103,7 +103,7 @@ describe('the output of doctor', () => {
     expect(order(3, 2)).to.deep.equal([routes, 'webgpu', 'node-gpu', without, 'node']);
     expect(order(2, 3)).to.deep.equal([routes, 'node-gpu', 'webgpu', without, 'node']);
     expect(order(2, 2)).to.deep.equal([routes, 'webgpu', 'node-gpu', without, 'node']);
-    expect(mendsText([one('webgpu', 0)], 80)).to.equal('');
+    expect(fixesText([one('webgpu', 0)], 80)).to.equal('');
   });
 
   const FINDINGS = [
@@ -143,11 +143,11 @@ describe('the output of doctor', () => {
 
 describe('evenhand doctor', function () {
   this.timeout(200_000);
-  type Told = DoctorReport;
+  type Reported = DoctorReport;
 
   it('checks no operation by default, and reports what every backend needs', async () => {
     const { code, stdout } = await runCli(['doctor', '--json']);
-    const report = JSON.parse(stdout) as Told;
+    const report = JSON.parse(stdout) as Reported;
     expect(code).to.equal(0);
     expect(report).to.have.all.keys(
       'version',
@@ -169,7 +169,7 @@ describe('evenhand doctor', function () {
 
   it('checks every operation on the named backend with --numerics', async () => {
     const { code, stdout } = await runCli(['doctor', '--numerics', '--backend', 'cpu', '--json']);
-    const { chosen, numerics } = JSON.parse(stdout) as Told;
+    const { chosen, numerics } = JSON.parse(stdout) as Reported;
     expect(chosen).to.equal('cpu');
     expect(numerics?.length).to.be.greaterThan(20);
     expect(numerics?.filter(({ passes }) => !passes)).to.deep.equal([]);
@@ -194,7 +194,7 @@ describe('evenhand doctor', function () {
     const empty = await runCli(['doctor', '--json'], { env: { EVENHAND_TF_BACKEND: '' } });
     const auto = await runCli(['doctor', '--json', '--backend', 'auto']);
     expect(empty.code).to.equal(0);
-    expect((JSON.parse(empty.stdout) as Told).chosen).to.equal((JSON.parse(auto.stdout) as Told).chosen);
+    expect((JSON.parse(empty.stdout) as Reported).chosen).to.equal((JSON.parse(auto.stdout) as Reported).chosen);
   });
 
   it('rejects an unknown backend and names the known ones', async () => {
@@ -210,11 +210,11 @@ describe('evenhand doctor', function () {
       this.skip();
     }
     const env = { ...environment };
-    const named = JSON.parse((await runCli(['doctor', '--json', '--backend', 'webgpu'], { env })).stdout) as Told;
+    const named = JSON.parse((await runCli(['doctor', '--json', '--backend', 'webgpu'], { env })).stdout) as Reported;
     expect([named.chosen, named.adapter]).to.satisfy(
       ([chosen, adapter]: [string, string]) => chosen === 'webgpu' && adapter.endsWith(', software'),
     );
-    const auto = JSON.parse((await runCli(['doctor', '--json', '--backend', 'auto'], { env })).stdout) as Told;
+    const auto = JSON.parse((await runCli(['doctor', '--json', '--backend', 'auto'], { env })).stdout) as Reported;
     expect(auto.chosen).to.not.equal('webgpu');
     expect(auto.adapter).to.equal(null);
     const { available, reason } = auto.backends.find(({ name }) => name === 'webgpu') ?? {};

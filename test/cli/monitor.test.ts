@@ -98,7 +98,7 @@ describe('evenhand monitor', () => {
   it('resumes from its state: two runs find the same as one', async () => {
     const rows = decisions(4000, 1500);
     const state = path.join(folder(), 'state.json');
-    const whole = await runCli(['monitor', ...COLUMNS, '--json'], { input: ndjson(rows) });
+    const complete = await runCli(['monitor', ...COLUMNS, '--json'], { input: ndjson(rows) });
     const first = await runCli(['monitor', ...COLUMNS, '--state', state, '--json'], {
       input: ndjson(rows.slice(0, 1700)),
     });
@@ -107,7 +107,7 @@ describe('evenhand monitor', () => {
     });
     expect([first.code, second.code]).to.deep.equal([0, 1]);
     const alertsOf = ({ stdout }: { stdout: string }): unknown => (JSON.parse(stdout) as MonitorJson).alerts;
-    expect(alertsOf(second)).to.deep.equal(alertsOf(whole));
+    expect(alertsOf(second)).to.deep.equal(alertsOf(complete));
     const other = await runCli(['monitor', ...COLUMNS, '--state', state, '--window-size', '50']);
     expect(other.code).to.equal(2);
     expect(other.stderr)
@@ -430,7 +430,7 @@ describe('evenhand monitor', () => {
     ],
     ['a detector that nobody knows', [...COLUMNS, '--detector', 'adwn'], '', 'adwin'],
     ['a webhook that is no address', [...COLUMNS, '--webhook', 'ftp://x'], '', 'http'],
-    ['a state that is none', [...COLUMNS, '--state', 'package.json'], '', 'does not hold the state'],
+    ['a file that is not a state', [...COLUMNS, '--state', 'package.json'], '', 'does not hold the state'],
   ] as const) {
     it(`rejects ${what} on one line`, async () => {
       for (const name of ['folder.json', 'folder.csv']) mkdirSync(path.join(folder(), name), { recursive: true });

@@ -47,8 +47,8 @@ describe('an option that is repeated', () => {
   it('is rejected by every command, except for options that collect their values', async () => {
     let walked = 0;
     for (const make of await commandMakers()) {
-      for (const place of make().options.keys()) {
-        const optionOf = (command: Command): Option => command.options[place] as Option;
+      for (const index of make().options.keys()) {
+        const optionOf = (command: Command): Option => command.options[index] as Option;
         const given = (times: number, value: string | undefined): [Command, string[]] => {
           const command = make();
           return [command, Array.from({ length: times }, () => argumentsFor(optionOf(command), value)).flat()];

@@ -114,12 +114,12 @@ describe('evenhand run-pipeline', () => {
   it('remarks that report_out is for another command, except with --quiet', async () => {
     writeFileSync(inFolder('reporting.yml'), `${CONFIG}report_out: found.md\n`);
     const args = ['run-pipeline', '--config', 'reporting.yml', '--csv', 'wages.csv'];
-    for (const [more, told] of [
+    for (const [more, reported] of [
       [[], 'report_out is written by evenhand pipeline only\n'],
       [['--quiet'], ''],
     ] as const) {
       const { code, stderr } = await runCli([...args, ...more], { cwd: folder() });
-      expect([code, stderr]).to.deep.equal([0, told]);
+      expect([code, stderr]).to.deep.equal([0, reported]);
     }
     expect(existsSync(inFolder('found.md'))).to.equal(false);
   });

@@ -38,8 +38,8 @@ function expectSameNumbers(actual: readonly DetectorFinding[], expected: readonl
   const sorted = (findings: readonly DetectorFinding[]) => numbersOf(findings).sort((a, b) => a - b);
   const [left, right] = [sorted(actual), sorted(expected)];
   expect(left).to.have.length(right.length);
-  left.forEach((value, place) => {
-    const other = right[place] as number;
+  left.forEach((value, index) => {
+    const other = right[index] as number;
     expect(value).to.be.closeTo(other, 1e-9 * Math.max(Math.abs(other), 1e-12));
   });
 }

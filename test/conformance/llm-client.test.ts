@@ -135,7 +135,7 @@ describe('every client follows the interface', () => {
       it('fails a cancelled request with a complete error', async () => {
         const signal = AbortSignal.abort(new Error(KEY));
         const error = await rejection(kind.make(server).complete('Hello there', { signal }));
-        expectFault(error);
+        expectProblem(error);
         expect((error as LLMClientError).context['kind']).to.equal('cancelled');
         expectNoKey(error);
       });
@@ -157,7 +157,7 @@ describe('every client follows the interface', () => {
       if (makeFailing !== undefined) {
         it('removes an echoed key from a failure, which keeps a complete error', async () => {
           const error = await rejection(makeFailing(server).complete('Hello there'));
-          expectFault(error);
+          expectProblem(error);
           expect((error as Error).message).to.include('[redacted]');
           expectNoKey(error);
         });
@@ -172,7 +172,7 @@ async function rejection(work: Promise<unknown>): Promise<unknown> {
   throw new Error('It did not fail.');
 }
 
-function expectFault(error: unknown): void {
+function expectProblem(error: unknown): void {
   expect(error).to.be.instanceOf(LLMClientError);
   expect(FairnessToolkitError.isInstance(error)).to.be.true;
   const { context, suggestion } = error as LLMClientError;

@@ -199,10 +199,10 @@ for (const name of METRIC_BACKENDS) {
           sampleWeight: part(TINY_SCORES.sampleWeight),
         });
       };
-      const whole = await of(0, 200_000);
-      expect(whole.step).to.equal(2 ** -14);
-      assertLogLoss(whole, TINY_SCORES, 1e-12);
-      assertLogLoss(statsFromJson(JSON.parse(JSON.stringify(statsToJson(whole)))) as ScoreStats, TINY_SCORES, 1e-12);
+      const complete = await of(0, 200_000);
+      expect(complete.step).to.equal(2 ** -14);
+      assertLogLoss(complete, TINY_SCORES, 1e-12);
+      assertLogLoss(statsFromJson(JSON.parse(JSON.stringify(statsToJson(complete)))) as ScoreStats, TINY_SCORES, 1e-12);
       // 40,000 scores are kept exact; 160,000 are on the grid.
       const [few, many] = [await of(0, 40_000), await of(40_000, 200_000)];
       expect([few.step, many.step]).to.deep.equal([0, 2 ** -14]);
@@ -210,7 +210,7 @@ for (const name of METRIC_BACKENDS) {
       const rest = Object.fromEntries(
         Object.entries(TINY_SCORES).map(([name, values]) => [name, values.slice(40_000)]),
       ) as unknown as typeof TINY_SCORES;
-      assertLogLoss(removeStats(whole, few), rest, 1e-11);
+      assertLogLoss(removeStats(complete, few), rest, 1e-11);
     });
 
     it('has the log loss of 200,000 distinct scores as tensors, to float32 precision @slow', async () => {

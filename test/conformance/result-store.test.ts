@@ -15,7 +15,7 @@ interface Opened {
 
 interface OpenOptions {
   readonly capacity?: number;
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
   readonly sizeOf?: (value: unknown) => number;
   readonly onEvict?: (id: string, value: unknown) => void;
 }
@@ -49,19 +49,19 @@ const lengthOf = (value: unknown) => JSON.stringify(value).length;
 /** A reference store: a list with the least recently used entry first, slow and simple. */
 class ListStore {
   readonly #capacity: number;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   entries: [string, unknown][] = [];
   readonly evicted: string[] = [];
 
-  constructor(capacity: number, mostBytes: number) {
+  constructor(capacity: number, maxBytes: number) {
     this.#capacity = capacity;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
   }
 
   /** Returns whether an entry must be evicted. The last remaining entry may have any size. */
   get #isOver() {
     const bytes = this.entries.reduce((sum, [, value]) => sum + lengthOf(value), 0);
-    return this.entries.length > this.#capacity || (this.entries.length > 1 && bytes > this.#mostBytes);
+    return this.entries.length > this.#capacity || (this.entries.length > 1 && bytes > this.#maxBytes);
   }
 
   get(id: string) {
@@ -181,7 +181,7 @@ for (const [name, open] of Object.entries(STORES)) {
     });
 
     describe('with a bound of 100 bytes', () => {
-      const bound = { mostBytes: 100, sizeOf: (value: unknown) => (value as { bytes: number }).bytes };
+      const bound = { maxBytes: 100, sizeOf: (value: unknown) => (value as { bytes: number }).bytes };
       const sized: readonly [title: string, sizes: readonly number[], left: string][] = [
         ['keeps what fits to the byte', [50, 50], 'ab'],
         ['drops the least recently used for one byte more', [50, 50, 1], 'bc'],
@@ -219,16 +219,16 @@ for (const [name, open] of Object.entries(STORES)) {
       });
     });
 
-    for (const mostBytes of [0, -1, 1.5, NaN, Infinity, '5' as unknown as number]) {
-      it(`rejects a bound of ${String(mostBytes)} bytes (${typeof mostBytes})`, async () => {
-        const failure: unknown = await open({ mostBytes, sizeOf: lengthOf }).catch((error: unknown) => error);
+    for (const maxBytes of [0, -1, 1.5, NaN, Infinity, '5' as unknown as number]) {
+      it(`rejects a bound of ${String(maxBytes)} bytes (${typeof maxBytes})`, async () => {
+        const failure: unknown = await open({ maxBytes, sizeOf: lengthOf }).catch((error: unknown) => error);
         expect(failure).to.be.instanceOf(ValueError);
         expect((failure as ValueError).message).to.include('The mostBytes parameter must be a whole number from 1 to');
       });
     }
 
     it('rejects a bound of bytes without a size function', async () => {
-      const failure: unknown = await open({ mostBytes: 5 }).catch((error: unknown) => error);
+      const failure: unknown = await open({ maxBytes: 5 }).catch((error: unknown) => error);
       expect((failure as ValueError).message).to.include('The sizeOf parameter must be given if mostBytes is given.');
     });
 
@@ -258,15 +258,15 @@ for (const [name, open] of Object.entries(STORES)) {
           fc.integer({ min: 1, max: 4 }),
           fc.integer({ min: 1, max: 60 }),
           fc.array(anyStep, { maxLength: 30 }),
-          async (capacity, mostBytes, steps) => {
+          async (capacity, maxBytes, steps) => {
             const evicted: string[] = [];
             const { store, close } = await open({
               capacity,
-              mostBytes,
+              maxBytes,
               sizeOf: lengthOf,
               onEvict: (id) => evicted.push(id),
             });
-            const model = new ListStore(capacity, mostBytes);
+            const model = new ListStore(capacity, maxBytes);
             try {
               for (const { method, id, value } of steps) {
                 if (method === 'set') {

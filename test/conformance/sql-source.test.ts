@@ -44,9 +44,9 @@ function makeTable(): Table {
   return Table.from(rows);
 }
 
-function statsOf<Stats extends GroupStats>(reduced: readonly SourceStats<Stats>[], place = 0): Stats {
-  const own = reduced[place];
-  if (own === undefined) throw new Error(`There is no attribute ${place}.`);
+function statsOf<Stats extends GroupStats>(reduced: readonly SourceStats<Stats>[], index = 0): Stats {
+  const own = reduced[index];
+  if (own === undefined) throw new Error(`There is no attribute ${index}.`);
   return own.stats;
 }
 
@@ -89,10 +89,10 @@ describe('CSV, Parquet and SQL queries give the statistics of arrays', () => {
               reduceClassificationSource(source(), { ...request, yPred, yTrue: 'truth' }),
               reduceClassificationSource(source(), { ...request, yPred }),
             ]);
-            sensitive.forEach((own, place) => {
+            sensitive.forEach((own, index) => {
               const given = { ...rows, sensitive: own, yPred: column('decision') };
-              assertSameStats(statsOf(withTruth, place), reduceClassification({ ...given, yTrue: column('truth') }));
-              assertSameStats(statsOf(without, place), reduceClassification(given));
+              assertSameStats(statsOf(withTruth, index), reduceClassification({ ...given, yTrue: column('truth') }));
+              assertSameStats(statsOf(without, index), reduceClassification(given));
             });
           });
 
@@ -102,27 +102,27 @@ describe('CSV, Parquet and SQL queries give the statistics of arrays', () => {
               yPred: 'class "x"',
               positiveLabel: 'hired',
             });
-            sensitive.forEach((own, place) => {
+            sensitive.forEach((own, index) => {
               const given = { ...rows, sensitive: own, yPred: column('class "x"'), positiveLabel: 'hired' };
-              assertSameStats(statsOf(reduced, place), reduceClassification(given));
+              assertSameStats(statsOf(reduced, index), reduceClassification(given));
             });
           });
 
           it(`numbers, ${how}`, async () => {
             const withTruth = await reduceRegressionSource(source(), { ...request, yPred: 'p', yTrue: 'w' });
             const without = await reduceRegressionSource(source(), { ...request, yPred: 'p' });
-            sensitive.forEach((own, place) => {
+            sensitive.forEach((own, index) => {
               const given = { ...rows, sensitive: own, yPred: column('p') };
-              assertSameStats(statsOf(withTruth, place), reduceRegression({ ...given, yTrue: column('w') }));
-              assertSameStats(statsOf(without, place), reduceRegression(given));
+              assertSameStats(statsOf(withTruth, index), reduceRegression({ ...given, yTrue: column('w') }));
+              assertSameStats(statsOf(without, index), reduceRegression(given));
             });
           });
 
           it(`scores, ${how}`, async () => {
             const reduced = await reduceScoreSource(source(), { ...request, yScore: 'score', yTrue: 'truth' });
-            sensitive.forEach((own, place) => {
+            sensitive.forEach((own, index) => {
               const given = { ...rows, sensitive: own, yScore: column('score'), yTrue: column('truth') };
-              assertSameStats(statsOf(reduced, place), reduceScores(given));
+              assertSameStats(statsOf(reduced, index), reduceScores(given));
             });
           });
         }

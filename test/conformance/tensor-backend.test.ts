@@ -199,7 +199,7 @@ for (const backend of BACKENDS) {
         return error + 2 * (mean(0) - mean(1)) ** 2;
       };
       const expected = logits.map((_, row) => {
-        const at = (step: number): number => loss(logits.map((one, place) => (place === row ? one + step : one)));
+        const at = (step: number): number => loss(logits.map((one, position) => (position === row ? one + step : one)));
         return (at(1e-5) - at(-1e-5)) / 2e-5;
       });
       const regularizer = new FairnessRegularizerLoss({ eta: 2, penalty: 'mean_gap' });

@@ -64,9 +64,9 @@ const expectNear = (actual: Awaited<ReturnType<typeof apply>>, expected: typeof 
   expect(Object.keys(actual.columns)).to.deep.equal(Object.keys(expected.columns));
   const all = (one: typeof actual) => [...Object.values(one.columns).flat(), ...(one.weights ?? [])];
   const wanted = all(expected);
-  all(actual).forEach((value, place) => {
-    const other = wanted[place];
-    if (typeof value === 'number') expect(value, `value ${place}`).to.be.closeTo(other as number, tolerance);
+  all(actual).forEach((value, index) => {
+    const other = wanted[index];
+    if (typeof value === 'number') expect(value, `value ${index}`).to.be.closeTo(other as number, tolerance);
     else expect(value).to.equal(other);
   });
 };
@@ -102,14 +102,14 @@ for (const kind of TRANSFORMER_KINDS) {
 
     it('uses only the fitted rows: other transformed rows have no effect', async () => {
       const transformer = await fitted();
-      const whole = await apply(transformer, FRESH);
+      const complete = await apply(transformer, FRESH);
       await transformer.transform({ ...FRESH, age: FRESH['age']?.map(() => 1e6) ?? [] });
-      expect(await apply(transformer, FRESH)).to.deep.equal(whole);
+      expect(await apply(transformer, FRESH)).to.deep.equal(complete);
       const half = await apply(transformer, Table.from(FRESH).take([3, 1, 7]).toColumns());
       for (const [name, values] of Object.entries(half.columns)) {
-        expect(values).to.deep.equal([3, 1, 7].map((row) => whole.columns[name]?.[row]));
+        expect(values).to.deep.equal([3, 1, 7].map((row) => complete.columns[name]?.[row]));
       }
-      if (half.weights !== null) expect(half.weights).to.deep.equal([3, 1, 7].map((row) => whole.weights?.[row]));
+      if (half.weights !== null) expect(half.weights).to.deep.equal([3, 1, 7].map((row) => complete.weights?.[row]));
     });
 
     it('returns the same output for the same rows', async () => {

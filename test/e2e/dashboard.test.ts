@@ -143,7 +143,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     )) as number;
     expect(controls).to.be.above(30);
     const reached: unknown[] = [];
-    for (let place = 0; place < controls; place++) {
+    for (let index = 0; index < controls; index++) {
       await page.keyboard.press('Tab');
       reached.push(
         await page.evaluate(`(() => {
@@ -154,7 +154,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
         })()`),
       );
     }
-    expect(reached).to.deep.equal(Array.from({ length: controls }, (_, place) => [place, true]));
+    expect(reached).to.deep.equal(Array.from({ length: controls }, (_, index) => [index, true]));
   });
 
   it('opens the table of a chart by the keyboard', async () => {

@@ -11,7 +11,7 @@ import { hidePaths } from '../../scripts/gpu-check/hide-paths.ts';
 import { isB11, isMeasurement } from '../../scripts/gpu-check/measurement.ts';
 import { compareLoop } from '../../scripts/gpu-check/peer-part.ts';
 import { type PeerChoice, runPeer } from '../../scripts/gpu-check/peer.ts';
-import { telling } from '../../scripts/gpu-check/profile-part.ts';
+import { informative } from '../../scripts/gpu-check/profile-part.ts';
 import {
   type GpuReport,
   type LoopFigures,
@@ -167,7 +167,12 @@ describe('what a GPU check may claim', () => {
   });
 
   it('times that are negative because of noise are dropped, and a median is the middle value', () => {
-    expect([telling(-0.1), telling(undefined), telling(0), telling(2)]).to.deep.equal([null, null, 0, 2]);
+    expect([informative(-0.1), informative(undefined), informative(0), informative(2)]).to.deep.equal([
+      null,
+      null,
+      0,
+      2,
+    ]);
     expect([medianOf([5, 1, 3]), medianOf([4, 2]), medianOf([7])]).to.deep.equal([3, 3, 7]);
   });
 });

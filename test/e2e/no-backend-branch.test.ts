@@ -36,7 +36,7 @@ function tellsApart(node: ts.Node): boolean {
   if (ts.isCaseClause(node)) return isName(node.expression);
   if (ts.isObjectLiteralExpression(node)) return isTable(node);
   if (ts.isPropertyAccessExpression(node)) return ['getBackend', 'backendName'].includes(node.name.text);
-  return ts.isCallExpression(node) && isLookUp(node);
+  return ts.isCallExpression(node) && isCheckUp(node);
 }
 
 function isComparison(kind: ts.SyntaxKind): boolean {
@@ -61,7 +61,7 @@ function isTable({ properties }: ts.ObjectLiteralExpression): boolean {
 }
 
 /** Matches calls such as ['wasm', 'cpu'].includes(backend) and backend.startsWith('node'). */
-function isLookUp({ expression, arguments: given }: ts.CallExpression): boolean {
+function isCheckUp({ expression, arguments: given }: ts.CallExpression): boolean {
   if (!ts.isPropertyAccessExpression(expression) || !LOOK_UPS.has(expression.name.text)) return false;
   const list = expression.expression;
   const inList = holdsName(list) || (ts.isNewExpression(list) && (list.arguments ?? []).some(holdsName));
@@ -98,7 +98,7 @@ describe('code outside src/tensor', () => {
   });
 
   it('is the same on every backend', () => {
-    const files = filesIn('src', '.ts').filter((file) => !ALLOWED.some((place) => file.startsWith(place)));
+    const files = filesIn('src', '.ts').filter((file) => !ALLOWED.some((index) => file.startsWith(index)));
     expect(files.length).to.be.above(300);
     const branches = files.flatMap((file) =>
       branchesIn(readFileSync(path.join(projectRoot, file), 'utf8')).map((where) => `${file}:${where}`),

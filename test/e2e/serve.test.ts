@@ -249,7 +249,7 @@ describe('evenhand serve', function () {
     expect((await fetch(`${service.url}/health`)).status).to.equal(200);
   });
 
-  for (const [what, args, env, isTold] of [
+  for (const [what, args, env, isReported] of [
     ['no requests without a terminal', [], {}, false],
     ['each request to a named file', [], { EVENHAND_LOG_FILE: 'FILE' }, true],
     ['each request as JSON', [], { EVENHAND_JSON_LOGS: '1' }, true],
@@ -265,7 +265,7 @@ describe('evenhand serve', function () {
       service.child.kill('SIGTERM');
       const { stderr } = await service.ended;
       const log = existsSync(file) ? readFileSync(file, 'utf8') : stderr;
-      expect(log.includes('"path":"/results"')).to.equal(isTold);
+      expect(log.includes('"path":"/results"')).to.equal(isReported);
     });
   }
 

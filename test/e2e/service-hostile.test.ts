@@ -234,8 +234,8 @@ function pause(millis: number): Promise<void> {
 }
 
 /** Waits until a response has arrived and no more data follows for a moment. */
-async function answered(text: () => string, mostMillis: number): Promise<void> {
-  const end = performance.now() + mostMillis;
+async function answered(text: () => string, maxMillis: number): Promise<void> {
+  const end = performance.now() + maxMillis;
   while (performance.now() < end) {
     const before = text();
     await pause(150);

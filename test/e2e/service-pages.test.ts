@@ -33,23 +33,23 @@ function mounted(service: ServiceApp, basePath: string): Koa {
 async function openPage(browser: Browser, origin: string): Promise<{ page: Page; faults: string[] }> {
   const page = await browser.newPage();
   await page.setViewport({ width: 1280, height: 1000 });
-  const faults: string[] = [];
+  const problems: string[] = [];
   await page.setRequestInterception(true);
   page.on('request', (request) => {
     const url = request.url();
     const isOwn = url.startsWith(`${origin}/`) || url.startsWith('data:') || url.startsWith('blob:');
-    if (!isOwn) faults.push(`asked ${url}`);
+    if (!isOwn) problems.push(`asked ${url}`);
     void (isOwn ? request.continue() : request.abort());
   });
   page.on('console', (message) => {
-    if (['error', 'warn'].includes(message.type())) faults.push(`${message.type()}: ${message.text()}`);
+    if (['error', 'warn'].includes(message.type())) problems.push(`${message.type()}: ${message.text()}`);
   });
-  page.on('pageerror', (error) => faults.push(String(error)));
-  page.on('requestfailed', (request) => faults.push(`failed ${request.url()}`));
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('requestfailed', (request) => problems.push(`failed ${request.url()}`));
   page.on('response', (response) => {
-    if (response.status() >= 400) faults.push(`${String(response.status())} ${response.url()}`);
+    if (response.status() >= 400) problems.push(`${String(response.status())} ${response.url()}`);
   });
-  return { page, faults };
+  return { page, faults: problems };
 }
 
 /** Returns the text of the element of a selector. */
@@ -92,25 +92,25 @@ for (const [basePath, tag] of [
     });
 
     it('shows the operations in Swagger UI, and sends no request to other hosts', async () => {
-      const { page, faults } = await openPage(browser(), origin);
+      const { page, faults: problems } = await openPage(browser(), origin);
       await page.goto(`${origin}${basePath}/docs`, { waitUntil: 'networkidle0' });
       // Line break opportunities are not part of the text.
       const shown = (await textOf(page, '.swagger-ui')).replaceAll('\u200B', '');
       expect(shown).to.include('/validate').and.to.include('/results/{run_id}').and.to.include('/dashboard/events');
       await page.screenshot({ path: path.join(OUT, `service-docs${basePath.replace('/', '-')}.png`) });
-      expect(faults).to.deep.equal([]);
+      expect(problems).to.deep.equal([]);
       await page.close();
     });
 
     it('tries GET /health and POST /validate with status 200', async () => {
-      const { page, faults } = await openPage(browser(), origin);
+      const { page, faults: problems } = await openPage(browser(), origin);
       await page.goto(`${origin}${basePath}/docs`, { waitUntil: 'networkidle0' });
       expect(await tryOut(page, 'Service', 'getHealth')).to.include('200');
       expect(await tryOut(page, 'Runs', 'validate')).to.include('200');
       const answer = '#operations-Runs-validate .live-responses-table .response .highlight-code';
       expect(await textOf(page, answer)).to.include('demographic_parity_difference');
       await page.screenshot({ path: path.join(OUT, `service-docs-tried${basePath.replace('/', '-')}.png`) });
-      expect(faults).to.deep.equal([]);
+      expect(problems).to.deep.equal([]);
       await page.close();
     });
 
@@ -128,13 +128,13 @@ for (const [basePath, tag] of [
     });
 
     it('shows the operations in ReDoc, and sends no request to other hosts', async () => {
-      const { page, faults } = await openPage(browser(), origin);
+      const { page, faults: problems } = await openPage(browser(), origin);
       await page.goto(`${origin}${basePath}/redoc`, { waitUntil: 'networkidle0' });
       await page.waitForSelector('[data-section-id]');
       const text = await textOf(page, 'body');
       expect(text).to.include('Measure fairness between groups').and.to.include('Cancel or delete a run');
       await page.screenshot({ path: path.join(OUT, `service-redoc${basePath.replace('/', '-')}.png`) });
-      expect(faults).to.deep.equal([]);
+      expect(problems).to.deep.equal([]);
       await page.close();
     });
   });

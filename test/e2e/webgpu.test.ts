@@ -35,9 +35,9 @@ function csvRows(n: number): string {
 /** The decisions in a CSV file, one per row. */
 function decisionsIn(file: string): string[] {
   const [header = '', ...lines] = readFileSync(file, 'utf8').trim().split('\n');
-  const place = header.split(',').indexOf('prediction');
-  expect(place, header).to.be.at.least(0);
-  return lines.map((line) => line.split(',')[place] ?? '');
+  const index = header.split(',').indexOf('prediction');
+  expect(index, header).to.be.at.least(0);
+  return lines.map((line) => line.split(',')[index] ?? '');
 }
 
 /** Returns whether a process has loaded the software driver, so that Dawn has started. */

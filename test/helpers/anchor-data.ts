@@ -59,14 +59,14 @@ type Row = (name: string) => string;
 interface Recipe {
   readonly files: readonly string[];
   readonly keep: (row: Row) => boolean;
-  readonly isTrain: (place: number, file: number) => boolean;
+  readonly isTrain: (index: number, file: number) => boolean;
   readonly label: (row: Row) => boolean;
   readonly group: (row: Row) => string;
   /** Derived columns that the file does not contain, by name. */
   readonly derived: Readonly<Record<string, (row: Row) => boolean>>;
 }
 
-const everyTenth = (place: number): boolean => place % 10 < 7;
+const everyTenth = (index: number): boolean => index % 10 < 7;
 
 const RECIPES: Readonly<Record<DataName, Recipe>> = {
   compas: {
@@ -106,7 +106,7 @@ export async function loadAnchorData(name: DataName, { columns }: AnchorData): P
   const rows = tables.flatMap((table, file) =>
     rowsOf(table)
       .filter(recipe.keep)
-      .map((row, place) => ({ row, isTrain: recipe.isTrain(place, file) })),
+      .map((row, index) => ({ row, isTrain: recipe.isTrain(index, file) })),
   );
   const [train, test] = [true, false].map((wanted) =>
     rows.filter(({ isTrain }) => isTrain === wanted).map(({ row }) => row),
@@ -126,7 +126,7 @@ function rowsOf(table: Table): Row[] {
   );
   return Array.from(
     { length: table.rowCount },
-    (_, place) => (name: string) => (columns.get(name)?.(place) ?? '').trim(),
+    (_, index) => (name: string) => (columns.get(name)?.(index) ?? '').trim(),
   );
 }
 

@@ -38,7 +38,7 @@ export interface StoredRun {
  * A fake MLflow tracking server in memory, with the limits and rules of MLflow 3.17 (mlflow/utils/validation.py) that
  * are relevant here.
  */
-export class MlflowStandIn {
+export class MlflowStub {
   readonly requests: SeenRequest[] = [];
   readonly experiments: { readonly id: string; readonly name: string; stage: string }[] = [];
   readonly runs: StoredRun[] = [];
@@ -138,7 +138,7 @@ export class MlflowStandIn {
     },
     'POST runs/log-batch': (body, _url, response) => {
       const run = this.runs.find(({ id }) => id === body['run_id']);
-      const reason = run === undefined ? 'no such run' : faultOf(body);
+      const reason = run === undefined ? 'no such run' : problemOf(body);
       if (run === undefined || reason !== undefined) {
         fail(response, 400, 'INVALID_PARAMETER_VALUE', reason ?? '');
         return;
@@ -181,7 +181,7 @@ function fail(response: ServerResponse, status: number, error_code: string, mess
 }
 
 /** Returns the reason why MLflow would reject a batch; undefined if it would accept it. */
-function faultOf(body: Record<string, unknown>): string | undefined {
+function problemOf(body: Record<string, unknown>): string | undefined {
   const [metrics, params, tags] = ['metrics', 'params', 'tags'].map((kind) => body[kind] as StoredEntry[]) as [
     StoredEntry[],
     StoredEntry[],

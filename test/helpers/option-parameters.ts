@@ -155,7 +155,7 @@ async function callWith(callable: Callable, index: number, options: object): Pro
   const { module, exported, method, isStatic } = callable;
   const loaded = (await import(pathToFileURL(module).href)) as Record<string, unknown>;
   const target = loaded[exported] as (new (...given: unknown[]) => unknown) & Record<string, unknown>;
-  const given = Array.from({ length: index + 1 }, (_, place) => (place === index ? options : {}));
+  const given = Array.from({ length: index + 1 }, (_, position) => (position === index ? options : {}));
   if (method === undefined) {
     const isClass = /^class\b/.test(Function.prototype.toString.call(target));
     return isClass ? new target(...given) : (Reflect.apply(target, undefined, given) as unknown);

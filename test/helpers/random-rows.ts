@@ -35,7 +35,7 @@ function weightOf(random: Random): number {
 /** Converts rows to columns; one attribute becomes a column, several an object of columns. */
 export function columnsOf(rows: readonly PlainRow[]) {
   const column = <Name extends keyof PlainRow>(name: Name) => rows.map((row) => row[name]);
-  const attributes = (rows[0]?.groups ?? []).map((_, place) => rows.map(({ groups }) => groups[place] ?? null));
+  const attributes = (rows[0]?.groups ?? []).map((_, index) => rows.map(({ groups }) => groups[index] ?? null));
   return {
     decision: column('decision'),
     label: column('label'),
@@ -46,6 +46,6 @@ export function columnsOf(rows: readonly PlainRow[]) {
     sensitive:
       attributes.length === 1
         ? (attributes[0] ?? [])
-        : Object.fromEntries(attributes.map((values, place) => [`attribute ${place}`, values])),
+        : Object.fromEntries(attributes.map((values, index) => [`attribute ${index}`, values])),
   };
 }

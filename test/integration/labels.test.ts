@@ -138,7 +138,7 @@ const READERS: Readonly<Record<string, (columns: Columns, question: Question) =>
     const job = {
       kind: 'validate-rows',
       path: spool(folder(), `body-${String(files++)}`, JSON.stringify(body)),
-      mostItems: 1000,
+      maxItems: 1000,
     } as const;
     return JSON.parse((await runJob(job, runOptions(folder()))).body) as Answer;
   },

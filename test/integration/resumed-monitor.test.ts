@@ -89,15 +89,15 @@ describe('a monitoring run that stops and is resumed', () => {
     };
   }
 
-  let whole: object;
+  let complete: object;
   before(async () => {
-    whole = await runInParts([]);
+    complete = await runInParts([]);
   });
 
   it('raises alarms and records, so that there is something to compare', () => {
-    expect(whole).to.have.property('alerts').with.length.above(0);
-    expect(whole).to.have.property('watches').with.length.above(0);
-    expect((whole as { records: string }).records.split('\n').length).to.be.above(50);
+    expect(complete).to.have.property('alerts').with.length.above(0);
+    expect(complete).to.have.property('watches').with.length.above(0);
+    expect((complete as { records: string }).records.split('\n').length).to.be.above(50);
   });
 
   it('gives the same fields as a run without a break, for every position of the break', async function () {
@@ -105,7 +105,7 @@ describe('a monitoring run that stops and is resumed', () => {
     const cut = fc.integer({ min: 1, max: lines.length - 1 });
     await fc.assert(
       fc.asyncProperty(fc.array(cut, { minLength: 1, maxLength: 4 }), async (cuts) => {
-        expect(await runInParts(cuts)).to.deep.equal(whole);
+        expect(await runInParts(cuts)).to.deep.equal(complete);
       }),
       { numRuns: 12, seed: 26, examples: [[[1]], [[99]], [[100]], [[101]], [[50, 51, 52]], [[lines.length - 1]]] },
     );

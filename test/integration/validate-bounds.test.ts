@@ -30,11 +30,11 @@ describe('bounds of a validation', function () {
   const folder = useTemporaryFolder();
 
   const refused: readonly (readonly [title: string, input: ValidateRowsInput, bounds: object, text: RegExp])[] = [
-    ['too many groups', rowsOf(51), { mostGroups: 50 }, /'sensitive' has more than 50 groups/],
+    ['too many groups', rowsOf(51), { maxGroups: 50 }, /'sensitive' has more than 50 groups/],
     [
       'too many groups of a named attribute',
       { ...rowsOf(51), sensitive: { id: rowsOf(51).sensitive } },
-      { mostGroups: 50 },
+      { maxGroups: 50 },
       /'id' has more/,
     ],
     [
@@ -44,31 +44,31 @@ describe('bounds of a validation', function () {
         sensitive: { a: rowsOf(20).sensitive, b: rowsOf(20).sensitive.map((_, row) => row % 4) },
         intersections: [['a', 'b']],
       },
-      { mostGroups: 50 },
+      { maxGroups: 50 },
       /'a\|\|b' has more than 50 groups/,
     ],
     [
       'too many combinations with the control feature',
       { ...rowsOf(20), control: rowsOf(20).sensitive.map((_, row) => row % 4) },
-      { mostGroups: 50 },
+      { maxGroups: 50 },
       /'control\|\|sensitive' has more than 50 groups/,
     ],
     [
       'a long label',
       { ...rowsOf(1), sensitive: ['a', 'a', 'b', 'x'.repeat(1001)] },
-      { mostGroups: 50 },
+      { maxGroups: 50 },
       /label of 1,001/,
     ],
     [
       'too many replicates',
       { ...rowsOf(10), withCi: true, ciSamples: 11 },
-      { mostDraws: 100 },
+      { maxDraws: 100 },
       /ciSamples is 11.*10 groups/,
     ],
     [
       'too many replicates of p-values',
       { ...rowsOf(10), withPValue: true, ciSamples: 11 },
-      { mostDraws: 100 },
+      { maxDraws: 100 },
       /ciSamples is 11/,
     ],
   ];
@@ -82,16 +82,16 @@ describe('bounds of a validation', function () {
   }
 
   it('accepts values at the bounds, and no bounds', async () => {
-    await validateRows(rowsOf(50), { mostGroups: 50 });
-    await validateRows({ ...rowsOf(10), withCi: true, ciSamples: 10 }, { mostDraws: 100 });
+    await validateRows(rowsOf(50), { maxGroups: 50 });
+    await validateRows({ ...rowsOf(10), withCi: true, ciSamples: 10 }, { maxDraws: 100 });
     // Without intervals there are no replicates.
-    await validateRows({ ...rowsOf(10), ciSamples: 11 }, { mostDraws: 100 });
+    await validateRows({ ...rowsOf(10), ciSamples: 11 }, { maxDraws: 100 });
     await validateRows(rowsOf(300));
   });
 
   it('stops at the next step after a signal, also from the event loop', async () => {
     const sensitive = Object.fromEntries(
-      Array.from({ length: 20 }, (_, place) => [`a${String(place)}`, rowsOf(50).sensitive]),
+      Array.from({ length: 20 }, (_, index) => [`a${String(index)}`, rowsOf(50).sensitive]),
     );
     const reason = new Error('enough');
     const controller = new AbortController();
@@ -118,12 +118,12 @@ describe('bounds of a validation', function () {
       ].join('\n'),
     );
     const request = { attributes: [['sex']], yPred: 'ok', minGroupSize: 1 } as never;
-    expect(String(await errorOf(validateFile(file, request, { mostGroups: 50 })))).to.match(/'sex' has more than 50/);
-    expect(await errorOf(validateFile(file, request, { mostGroups: 60 }))).to.equal(undefined);
+    expect(String(await errorOf(validateFile(file, request, { maxGroups: 50 })))).to.match(/'sex' has more than 50/);
+    expect(await errorOf(validateFile(file, request, { maxGroups: 60 }))).to.equal(undefined);
     const crossed = { attributes: [['sex']], yPred: 'ok', control: ['day'], minGroupSize: 1 } as never;
-    expect(String(await errorOf(validateFile(file, crossed, { mostGroups: 60 })))).to.match(/'day\|\|sex' has more/);
+    expect(String(await errorOf(validateFile(file, crossed, { maxGroups: 60 })))).to.match(/'day\|\|sex' has more/);
     const drawn = { attributes: [['sex']], yPred: 'ok', minGroupSize: 1, withCi: true, ciSamples: 100 } as never;
-    expect(String(await errorOf(validateFile(file, drawn, { mostDraws: 5999 })))).to.match(/ciSamples is 100/);
+    expect(String(await errorOf(validateFile(file, drawn, { maxDraws: 5999 })))).to.match(/ciSamples is 100/);
     const reason = new Error('enough');
     expect(await errorOf(validateFile(file, request, { signal: AbortSignal.abort(reason) }))).to.equal(reason);
   });

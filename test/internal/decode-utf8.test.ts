@@ -62,8 +62,8 @@ describe('decoding UTF-8', () => {
   it('splits a stream into lines, with both kinds of line ends', async () => {
     const bytes = Buffer.from('{"g":"é"}\r\n\n{"g":"\u2028"}\nlast');
     for (const size of [1, 2, 3, 100]) {
-      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, place) =>
-        bytes.subarray(place * size, (place + 1) * size),
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.subarray(index * size, (index + 1) * size),
       );
       const lines: string[] = [];
       for await (const line of utf8Lines(Readable.from(chunks), 'The input')) lines.push(line);

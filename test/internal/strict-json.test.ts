@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-import { findJsonFault, parseStrictJson } from '../../src/internal/strict-json.ts';
+import { findJsonProblem, parseStrictJson } from '../../src/internal/strict-json.ts';
 
 const LABELS = new Set(['sensitive', 'id']);
 const WIDE = '9007199254740993';
@@ -23,7 +23,7 @@ describe('data that JSON.parse silently changes', () => {
   ] as const) {
     it(`include ${title}`, () => {
       JSON.parse(text);
-      expect(findJsonFault(text, LABELS)?.pointer).to.equal(pointer);
+      expect(findJsonProblem(text, LABELS)?.pointer).to.equal(pointer);
     });
   }
 
@@ -39,14 +39,14 @@ describe('data that JSON.parse silently changes', () => {
   ] as const) {
     it(`do not include ${title}`, () => {
       JSON.parse(text);
-      expect(findJsonFault(text, LABELS)).to.equal(undefined);
+      expect(findJsonProblem(text, LABELS)).to.equal(undefined);
     });
   }
 
   it('do not occur in the output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
-        expect(findJsonFault(JSON.stringify({ sensitive: value }, undefined, indent), LABELS)).to.equal(undefined);
+        expect(findJsonProblem(JSON.stringify({ sensitive: value }, undefined, indent), LABELS)).to.equal(undefined);
       }),
     );
   });
@@ -59,7 +59,7 @@ describe('data that JSON.parse silently changes', () => {
 
   it('are found in time linear in the length of the text', () => {
     const start = performance.now();
-    findJsonFault(
+    findJsonProblem(
       `["${'\\\\'.repeat(2_000_000)}", {${Array.from({ length: 100_000 }, (_, key) => `"k${key}": ${key}`).join()}}]`,
     );
     expect(performance.now() - start).to.be.below(3000);

@@ -73,10 +73,10 @@ describe('JSON with a checksum', () => {
         return null;
       }
     };
-    for (let place = 0; place < 8 * bytes.length; place++) {
+    for (let index = 0; index < 8 * bytes.length; index++) {
       const changed = Buffer.from(bytes);
-      changed[place >> 3] = (changed[place >> 3] as number) ^ (1 << (place % 8));
-      expect(readOrNull(changed), `bit ${String(place)}`).to.be.oneOf([null, payload]);
+      changed[index >> 3] = (changed[index >> 3] as number) ^ (1 << (index % 8));
+      expect(readOrNull(changed), `bit ${String(index)}`).to.be.oneOf([null, payload]);
     }
   });
 
@@ -88,10 +88,10 @@ describe('JSON with a checksum', () => {
 describe('files changed after they were saved', () => {
   const folder = useTemporaryFolder();
   const warnings = useLoggedWarnings();
-  const place = (name: string): string => path.join(folder(), name);
+  const position = (name: string): string => path.join(folder(), name);
   const copyOf = (name: string, copy: string): string => {
-    cpSync(place(name), place(copy), { recursive: true });
-    return place(copy);
+    cpSync(position(name), position(copy), { recursive: true });
+    return position(copy);
   };
   const events = Array.from(
     { length: 300 },
@@ -103,18 +103,18 @@ describe('files changed after they were saved', () => {
     const y = x.map((value) => Number(value > 2));
     const sensitive = x.map((_, row) => ['a', 'b'][row % 2] as string);
     const network = new RegularizedFairnessTrainer({ epochs: 2, backend: 'cpu' });
-    await saveModel(await network.fit({ x }, y, { sensitive }), place('network'));
-    await saveModel(await new LogisticRegression().fit(x.map((one) => [one]), y), place('logistic'), {
+    await saveModel(await network.fit({ x }, y, { sensitive }), position('network'));
+    await saveModel(await new LogisticRegression().fit(x.map((one) => [one]), y), position('logistic'), {
       attachments: { 'notes.txt': 'as they were' },
     }); // prettier-ignore
     const dropper = new ProxyDropper({ sensitive: 's' });
     const pipeline = new FairnessPipeline([{ name: 'drop', transformer: dropper }]);
     await pipeline.fit({ s: sensitive, x, y });
-    await savePipeline(pipeline, place('pipeline.json'));
-    await runCli(['monitor', '--y-pred', 'approved', '--sensitive', 'sex', '--state', place('state.json')], {
+    await savePipeline(pipeline, position('pipeline.json'));
+    await runCli(['monitor', '--y-pred', 'approved', '--sensitive', 'sex', '--state', position('state.json')], {
       input: `${events.join('\n')}\n`,
     });
-    const store = await FileResultStore.open(place('store'));
+    const store = await FileResultStore.open(position('store'));
     await store.set('run-1', { secret: 'of run 1' });
     await store.set('run-2', { secret: 'of run 2' });
     await store.close();
@@ -155,8 +155,8 @@ describe('files changed after they were saved', () => {
   it('predict with flipped weights exits with 2, and names the file', async () => {
     const copy = copyOf('network', 'flipped');
     flip(path.join(copy, 'weights.bin'), 3, 6);
-    writeFileSync(place('rows.csv'), 'x\n1\n3\n');
-    const { code, stdout, stderr } = await runCli(['predict', '--model', copy, '--csv', place('rows.csv'), '--out-csv', place('out.csv')]); // prettier-ignore
+    writeFileSync(position('rows.csv'), 'x\n1\n3\n');
+    const { code, stdout, stderr } = await runCli(['predict', '--model', copy, '--csv', position('rows.csv'), '--out-csv', position('out.csv')]); // prettier-ignore
     expect([code, stdout]).to.deep.equal([2, '']);
     expect(stderr).to.include('weights.bin');
   });
@@ -166,10 +166,10 @@ describe('files changed after they were saved', () => {
     asEarlier(path.join(model, 'card.json'));
     await loadModel(model, { backend: 'cpu' });
     asEarlier(copyOf('pipeline.json', 'earlier-pipeline.json'));
-    await loadPipeline(place('earlier-pipeline.json'));
+    await loadPipeline(position('earlier-pipeline.json'));
     asEarlier(copyOf('state.json', 'earlier-state.json'));
-    await readState(place('earlier-state.json'));
-    const files = [path.join(model, 'card.json'), place('earlier-pipeline.json'), place('earlier-state.json')];
+    await readState(position('earlier-state.json'));
+    const files = [path.join(model, 'card.json'), position('earlier-pipeline.json'), position('earlier-state.json')];
     expect(warnings()).to.have.length(3);
     files.forEach((file, index) => {
       expect(warnings()[index]).to.include(`'${file}' has no checksum; it was written by an earlier version.`);
@@ -177,10 +177,10 @@ describe('files changed after they were saved', () => {
   });
 
   it('unchanged files load without a warning', async () => {
-    await loadModel(place('network'), { backend: 'cpu' });
-    await loadModel(place('logistic'));
-    await loadPipeline(place('pipeline.json'));
-    await readState(place('state.json'));
+    await loadModel(position('network'), { backend: 'cpu' });
+    await loadModel(position('logistic'));
+    await loadPipeline(position('pipeline.json'));
+    await readState(position('state.json'));
     expect(warnings()).to.deep.equal([]);
   });
 
@@ -235,9 +235,9 @@ describe('files changed after they were saved', () => {
   });
 
   it('the text classifier of the package has checksums, which are verified', async () => {
-    cpSync(TOY, place('toy'), { recursive: true });
-    (await tfjsToxicityScorer(place('toy'), { backend: 'cpu' })).dispose();
-    flip(path.join(place('toy'), 'weights.bin'), 2);
-    expectDamage(await failureOf(tfjsToxicityScorer(place('toy'), { backend: 'cpu' })), path.join(place('toy'), 'weights.bin')); // prettier-ignore
+    cpSync(TOY, position('toy'), { recursive: true });
+    (await tfjsToxicityScorer(position('toy'), { backend: 'cpu' })).dispose();
+    flip(path.join(position('toy'), 'weights.bin'), 2);
+    expectDamage(await failureOf(tfjsToxicityScorer(position('toy'), { backend: 'cpu' })), path.join(position('toy'), 'weights.bin')); // prettier-ignore
   });
 });

@@ -213,7 +213,7 @@ describe('loadData rejects', () => {
 
   it('a million columns, immediately and with their number, ignoring delimiters in quotes', async function () {
     this.timeout(30_000);
-    const header = Array.from({ length: 1_000_000 }, (_, place) => (place % 1000 === 0 ? `"a,${place}"` : `c${place}`));
+    const header = Array.from({ length: 1_000_000 }, (_, index) => (index % 1000 === 0 ? `"a,${index}"` : `c${index}`));
     const file = write('wide.csv', `${header.join()}\n${'1,'.repeat(999_999)}1\n`);
     let caught: unknown;
     const start = performance.now();

@@ -24,7 +24,7 @@ describe('loadData of JSON lines', () => {
     expect(table.toColumns()).to.deep.equal({ d: ['2020-01-01T10:00:00Z', '01'], m: ['1', 'x'] });
   });
 
-  const faults: readonly (readonly [title: string, text: string, told: RegExp])[] = [
+  const problems: readonly (readonly [title: string, text: string, told: RegExp])[] = [
     ['a list', '{"a":1}\n[1]\n', /line 2: it is not an object/],
     ['a number', '{"a":1}\n5\n', /line 2: it is not an object/],
     ['an object that does not end', '{"a":1}\n\n{"a":2\n{"a":3}\n', /line 3: it is not JSON/],
@@ -32,11 +32,11 @@ describe('loadData of JSON lines', () => {
     ['only empty lines', '\n\n', /no line/],
     ['a key twice', '{"a":1,"a":2}\n', /line 1: \/a occurs twice/],
   ];
-  for (const [title, text, told] of faults) {
+  for (const [title, text, reported] of problems) {
     it(`names the line with ${title}`, async () => {
       const error: unknown = await loadData(write(text)).catch((reason: unknown) => reason);
       expect(error).instanceOf(DataValidationError);
-      expect(String(error)).to.match(told);
+      expect(String(error)).to.match(reported);
     });
   }
 });

@@ -37,14 +37,14 @@ describe('readYaml', () => {
   }
 
   it('uses YAML 1.2 regardless of a version directive', async () => {
-    const { value, faults } = await readYaml('%YAML 1.1\n---\n[no, yes, 0o17, 2024-01-31]\n');
-    expect(faults).to.deep.equal([]);
+    const { value, faults: problems } = await readYaml('%YAML 1.1\n---\n[no, yes, 0o17, 2024-01-31]\n');
+    expect(problems).to.deep.equal([]);
     expect(value).to.deep.equal(['no', 'yes', 15, '2024-01-31']);
   });
 
   it('keys are text, as written', async () => {
-    const { value, faults } = await readYaml('{ 1: a, 1.0: b, true: c, no: e, 0x10: f, "q": g }');
-    expect(faults).to.deep.equal([]);
+    const { value, faults: problems } = await readYaml('{ 1: a, 1.0: b, true: c, no: e, 0x10: f, "q": g }');
+    expect(problems).to.deep.equal([]);
     expect(Object.entries(value as object)).to.have.deep.members([
       ['1', 'a'],
       ['1.0', 'b'],
@@ -76,7 +76,7 @@ describe('readYaml', () => {
   });
 
   it('every part has its position', async () => {
-    const { value, places } = await readYaml('# first\na: 1.50\nlist:\n  - x\n  - k: v\n    empty:\n');
+    const { value, indices: places } = await readYaml('# first\na: 1.50\nlist:\n  - x\n  - k: v\n    empty:\n');
     const root = value as { list: [string, object] };
     expect(places.get(root)?.at).to.deep.equal({ line: 2, column: 1 });
     expect(places.get(root)?.entries.get('a')).to.deep.equal({
@@ -92,16 +92,16 @@ describe('readYaml', () => {
   });
 
   it('more than 100 anchors are rejected before parsing', async () => {
-    const { faults, value } = await readYaml(`a: ${'&a '.repeat(100_000)}`);
+    const { faults: problems, value } = await readYaml(`a: ${'&a '.repeat(100_000)}`);
     expect(value).to.equal(null);
     // The 101st anchor comes after 3 characters and 100 anchors of 3 characters.
-    expect(faults).to.deep.equal([
+    expect(problems).to.deep.equal([
       { line: 1, column: 304, message: 'there are more than 100 anchors', suggestion: 'Write the values out.' },
     ]);
   });
 
   it('an ampersand in a text is not an anchor', async () => {
-    const { faults } = await readYaml(`a: [${"'R&D & more', ".repeat(200)}x]`);
-    expect(faults).to.deep.equal([]);
+    const { faults: problems } = await readYaml(`a: [${"'R&D & more', ".repeat(200)}x]`);
+    expect(problems).to.deep.equal([]);
   });
 });

@@ -61,7 +61,7 @@ describeWithReference('sample data against the reference counts', () => {
         ).length;
       const found = [count('male', 1), count('male', 0), count('female', 1), count('female', 0)];
       // The reference file has 313 for the 353 men admitted to B; the published total of 4,526 needs 353.
-      const published = expected.map((count, place) => (department === 'B' && place === 0 ? 353 : Number(count)));
+      const published = expected.map((count, index) => (department === 'B' && index === 0 ? 353 : Number(count)));
       expect(found).to.deep.equal(published);
     }
     expect(lines).to.have.length(6);

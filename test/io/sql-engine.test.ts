@@ -166,7 +166,7 @@ describe('a query as a source', () => {
     expect([...(reduced?.stats.counts ?? [])]).to.deep.equal([0, 0, 0, 0, 2, 0]);
   });
 
-  const faults: [string, string, () => Promise<unknown>, string][] = [
+  const problems: [string, string, () => Promise<unknown>, string][] = [
     [
       'text among numbers',
       "SELECT s, unnest(['1', 'x']) AS v, 1 AS y, 1 AS w FROM t",
@@ -201,7 +201,7 @@ describe('a query as a source', () => {
   let current = '';
   const source = () => ({ engine, query: current });
   const columns = { attributes: [['s']], sampleWeight: 'w', nanPolicy: 'exclude' } as const;
-  for (const [title, query, run, message] of faults) {
+  for (const [title, query, run, message] of problems) {
     it(`finds the first row with ${title}`, async () => {
       current = query;
       expect((await errorOf(run)).message).to.equal(message);

@@ -36,9 +36,9 @@ async function errorOf(promise: Promise<unknown>): Promise<DataValidationError> 
 function useTemporaryFiles(): () => readonly string[] {
   const inherited = process.env['TMPDIR'];
   before(() => {
-    const place = path.join(folder(), 'scratch');
-    mkdirSync(place, { recursive: true });
-    process.env['TMPDIR'] = place;
+    const index = path.join(folder(), 'scratch');
+    mkdirSync(index, { recursive: true });
+    process.env['TMPDIR'] = index;
   });
   after(() => {
     if (inherited === undefined) delete process.env['TMPDIR'];
@@ -153,15 +153,15 @@ describe('writeParquet', () => {
   });
 
   it('replaces a file, follows a link, creates folders and leaves no other files', async () => {
-    const place = path.join(folder(), 'deep/er');
-    const file = path.join(place, "it's [1]*.parquet");
+    const position = path.join(folder(), 'deep/er');
+    const file = path.join(position, "it's [1]*.parquet");
     await writeParquet(file, Table.from({ x: [1] }));
     await writeParquet(file, Table.from({ x: [2] }));
-    const link = path.join(place, 'link.parquet');
+    const link = path.join(position, 'link.parquet');
     symlinkSync(file, link);
     await writeParquet(link, Table.from({ x: [3] }));
     expect((await loadData(file)).toColumns()).to.deep.equal({ x: [3] });
-    expect(readdirSync(place)).to.have.members([path.basename(file), 'link.parquet']);
+    expect(readdirSync(position)).to.have.members([path.basename(file), 'link.parquet']);
     expect(temporaryFiles()).to.deep.equal([]);
   });
 });

@@ -107,9 +107,11 @@ describe('combined statistics', () => {
   });
 
   it('rejects removing more incomplete rows than there are', () => {
-    const whole = { yPred: [1, 0], sensitive: ['a', 'b'] };
+    const complete = { yPred: [1, 0], sensitive: ['a', 'b'] };
     const gappy = { yPred: [1, null], sensitive: ['a', 'b'] };
-    expect(() => removeStats(reduceClassification(whole), reduceClassification(gappy))).to.throw(DataValidationError);
+    expect(() => removeStats(reduceClassification(complete), reduceClassification(gappy))).to.throw(
+      DataValidationError,
+    );
   });
 
   it('removes rounding residues of removed weights and errors', () => {

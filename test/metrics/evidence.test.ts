@@ -134,8 +134,8 @@ describe('evidence uses the groups that determine the value', () => {
     const rows = decisions({ large: [5000, 10_000], small: [20, 40] });
     const equal = computeMetric('demographic_parity_difference', rows).minimumDetectableGap ?? NaN;
     const nearly = decisions({ large: [5000, 10_000], small: [21, 40] });
-    const apart = computeMetric('demographic_parity_difference', nearly).minimumDetectableGap ?? NaN;
-    expect(equal).to.be.closeTo(apart, 0.02);
+    const separate = computeMetric('demographic_parity_difference', nearly).minimumDetectableGap ?? NaN;
+    expect(equal).to.be.closeTo(separate, 0.02);
     expect(equal).to.be.greaterThan(0.15);
   });
 

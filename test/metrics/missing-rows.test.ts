@@ -39,15 +39,15 @@ function measure(metric: string, rows: readonly Row[], options: MetricOptions = 
  * @yields the complete rows
  */
 function* completions(rows: readonly Row[]): Generator<Row[]> {
-  const place = rows.findIndex(([, truth, decision]) => truth === null || decision === null);
-  if (place < 0) {
+  const index = rows.findIndex(([, truth, decision]) => truth === null || decision === null);
+  if (index < 0) {
     yield [...rows];
     return;
   }
-  const [group, truth, decision, ...weight] = rows[place] as Row;
+  const [group, truth, decision, ...weight] = rows[index] as Row;
   for (const bit of [0, 1] as const) {
     const filled: Row = truth === null ? [group, bit, decision, ...weight] : [group, truth, bit, ...weight];
-    yield* completions([...rows.slice(0, place), filled, ...rows.slice(place + 1)]);
+    yield* completions([...rows.slice(0, index), filled, ...rows.slice(index + 1)]);
   }
 }
 
@@ -62,8 +62,8 @@ function comparedGroups({ perGroup }: MetricResult): string {
 function enumerate(metric: string, rows: readonly Row[], options: MetricOptions = {}): [number, number] {
   let [low, high] = [Infinity, -Infinity];
   const compared = comparedGroups(measure(metric, rows, options));
-  for (const whole of completions(rows)) {
-    const result = measure(metric, whole, options);
+  for (const complete of completions(rows)) {
+    const result = measure(metric, complete, options);
     const { value } = result;
     if (Number.isNaN(value) || comparedGroups(result) !== compared) continue;
     [low, high] = [Math.min(low, value), Math.max(high, value)];
@@ -80,8 +80,8 @@ function drawRows(seed: number, lacks: 'decisions' | 'both'): Row[] {
     [group, 1, bit()],
     [group, bit(), bit()],
   ]);
-  const lacking = Array.from({ length: 4 }, (_, place): Row => {
-    const group = place < 2 ? 'a' : place === 2 ? 'b' : 'c';
+  const lacking = Array.from({ length: 4 }, (_, index): Row => {
+    const group = index < 2 ? 'a' : index === 2 ? 'b' : 'c';
     const kind = Math.floor(random.next() * 3);
     if (lacks === 'decisions' || kind === 0) return [group, bit(), null];
     return kind === 1 ? [group, null, bit()] : [group, null, null];
@@ -184,11 +184,11 @@ describe('rows with missing values', () => {
           const { missing, value } = measure(metric, rows);
           if (Number.isNaN(value)) continue;
           const [low, high] = missing?.worstCase ?? [NaN, NaN];
-          const [least, most] = enumerate(metric, rows);
-          expect(low).to.be.at.most(least + EPSILON);
+          const [min, most] = enumerate(metric, rows);
+          expect(low).to.be.at.most(min + EPSILON);
           expect(high).to.be.at.least(most - EPSILON);
           if (!isSharp(metric, lacks)) continue;
-          if (metric.endsWith('_ratio')) expect(low).to.be.closeTo(least, EPSILON);
+          if (metric.endsWith('_ratio')) expect(low).to.be.closeTo(min, EPSILON);
           else expect(high).to.be.closeTo(most, EPSILON);
         }
       });
@@ -208,9 +208,9 @@ describe('rows with missing values', () => {
         for (const metric of ['demographic_parity_difference', 'demographic_parity_ratio', 'accuracy_difference']) {
           const { missing } = measure(metric, rows, options);
           const [low, high] = missing?.worstCase ?? [NaN, NaN];
-          const [least, most] = enumerate(metric, rows, options);
-          if (least === Infinity) continue;
-          expect(low).to.be.at.most(least + EPSILON);
+          const [min, most] = enumerate(metric, rows, options);
+          if (min === Infinity) continue;
+          expect(low).to.be.at.most(min + EPSILON);
           expect(high).to.be.at.least(most - EPSILON);
         }
       }
@@ -247,11 +247,11 @@ describe('rows with missing values', () => {
         yPred: rows.map(([, , decision]) => decision),
       });
     const [first, second] = [drawRows(3, 'both'), drawRows(4, 'both')];
-    const whole = reduce([...first, ...second]);
-    expect(mergeStats(reduce(first), reduce(second))).to.deep.equal(whole);
-    expect(removeStats(whole, reduce(second))).to.deep.equal(reduce(first));
-    expect(statsFromJson(JSON.parse(JSON.stringify(statsToJson(whole))))).to.deep.equal(whole);
-    const { undecided: _, lacks_weights: __, ...earlier } = statsToJson(whole);
+    const full = reduce([...first, ...second]);
+    expect(mergeStats(reduce(first), reduce(second))).to.deep.equal(full);
+    expect(removeStats(full, reduce(second))).to.deep.equal(reduce(first));
+    expect(statsFromJson(JSON.parse(JSON.stringify(statsToJson(full))))).to.deep.equal(full);
+    const { undecided: _, lacks_weights: __, ...earlier } = statsToJson(full);
     expect(statsFromJson(earlier)).to.deep.include({ lacksWeights: false });
   });
 });

@@ -68,14 +68,14 @@ describe('measures of scores', () => {
     // Losses of -log(1e-12) in group a, and of -log(1e-6) in group b, each for some of the rows.
     const n = 300_000;
     const file = path.join(folder(), 'scores.csv');
-    const row = (place: number): string => {
-      const isTiny = place % 3 === 0;
-      const score = isTiny ? (place % 2 === 0 ? 1e-12 : 1e-6) : 1 - (place + 1) / 1e13;
-      return `${score},1,${place % 2 === 0 ? 'a' : 'b'}`;
+    const row = (index: number): string => {
+      const isTiny = index % 3 === 0;
+      const score = isTiny ? (index % 2 === 0 ? 1e-12 : 1e-6) : 1 - (index + 1) / 1e13;
+      return `${score},1,${index % 2 === 0 ? 'a' : 'b'}`;
     };
     // The scores of other rows lie below 1 by at most 3e-8, which is their log loss.
-    const wide = Array.from({ length: n }, (_, place) => `${(place + 1) / (n + 1)},0,c`);
-    const rows = Array.from({ length: 600 }, (_, place) => row(place));
+    const wide = Array.from({ length: n }, (_, index) => `${(index + 1) / (n + 1)},0,c`);
+    const rows = Array.from({ length: 600 }, (_, index) => row(index));
     writeFileSync(file, ['score,label,group', ...rows, ...wide].join('\n'));
     const columns = { yTrueCol: 'label', yScoreCol: 'score', sensitiveCol: 'group' };
     const { perGroup } = await FairnessAnalyzer.fromFile(file, columns).metric('log_loss_difference');
@@ -174,8 +174,8 @@ function aucByRanks(yTrue: readonly number[], yScore: readonly number[]): number
   for (let first = 0; first < order.length;) {
     let last = first;
     while (last + 1 < order.length && yScore[order[last + 1] ?? 0] === yScore[order[first] ?? 0]) last++;
-    for (let place = first; place <= last; place++)
-      rankSum += (yTrue[order[place] ?? 0] ?? 0) * ((first + last) / 2 + 1);
+    for (let index = first; index <= last; index++)
+      rankSum += (yTrue[order[index] ?? 0] ?? 0) * ((first + last) / 2 + 1);
     first = last + 1;
   }
   const positives = yTrue.reduce((sum, truth) => sum + truth, 0);

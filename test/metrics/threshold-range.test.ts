@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { metricDefinition } from '../../src/metrics/metric-definitions.ts';
-import { type Comparator, findThresholdFault, metricRange } from '../../src/metrics/threshold-range.ts';
+import { type Comparator, findThresholdProblem, metricRange } from '../../src/metrics/threshold-range.ts';
 
 /** Metric, threshold, comparator, and the expected behaviour: the gate can pass or fail, or always or never passes. */
 type Case = readonly [
@@ -42,15 +42,15 @@ describe('a threshold that always or never passes', () => {
   for (const [metric, threshold, comparator, outcome] of CASES) {
     it(`${metric} ${comparator} ${threshold}: ${outcome}`, () => {
       const range = metricRange(metricDefinition(metric), { isSize: true });
-      const fault = findThresholdFault({ metric, threshold, comparator }, range);
-      expect(fault?.message.includes(` ${outcome} passes`) ?? outcome === 'decides').to.equal(true);
+      const problem = findThresholdProblem({ metric, threshold, comparator }, range);
+      expect(problem?.message.includes(` ${outcome} passes`) ?? outcome === 'decides').to.equal(true);
     });
   }
 
   it('suggests the value for a percentage', () => {
     const range = metricRange(metricDefinition('demographic_parity_difference'), { isSize: true });
     const gate = { metric: 'demographic_parity_difference', threshold: 5, comparator: '<=' } as const;
-    expect(findThresholdFault(gate, range)).to.deep.equal({
+    expect(findThresholdProblem(gate, range)).to.deep.equal({
       message: 'demographic_parity_difference is at most 1, so that 5 always passes',
       suggestion: 'For 5 percent write 0.05.',
     });

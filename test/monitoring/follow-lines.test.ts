@@ -33,7 +33,7 @@ function parts(): { tracker: RealTimeFairnessTracker; engine: FairnessDriftAndAl
 describe('followed lines', () => {
   it('are rejected if a parser would change them: a duplicate key, or a group or id that loses digits', async () => {
     const { tracker, engine } = parts();
-    const told: [number, string][] = [];
+    const shown: [number, string][] = [];
     const { events, refused } = await followLines(
       linesOf(
         '{"id":1,"p":1,"g":"x","g":"y"}',
@@ -42,10 +42,10 @@ describe('followed lines', () => {
         '{"id":9007199254740993,"y":1}',
         '{"id":"9007199254740993","p":1,"g":"9007199254740993","other":0.12345678901234567890}',
       ),
-      { tracker, engine, onFault: (line, reason) => told.push([line, reason.split(' ')[0] ?? '']) },
+      { tracker, engine, onInvalidLine: (line, reason) => shown.push([line, reason.split(' ')[0] ?? '']) },
     );
     expect({ events, refused }).to.deep.equal({ events: 1, refused: 4 });
-    expect(told).to.deep.equal([
+    expect(shown).to.deep.equal([
       [1, '/g'],
       [2, '/g'],
       [3, '/id'],
@@ -70,26 +70,26 @@ describe('followed lines', () => {
 
   it('that are invalid are reported with their number and skipped', async () => {
     const { tracker, engine } = parts();
-    const told: [number, string][] = [];
+    const shown: [number, string][] = [];
     const bad = ['{', 'null', '[]', '"x"', '{"p":"a"}', '{"id":[1],"y":1}', '{"id":1,"p":1,"g":{}}', '{"id":1,"y":3}'];
     const { refused, events } = await followLines(linesOf(...bad, '{"id":1,"p":1,"g":"x"}'), {
       tracker,
       engine,
-      onFault: (line, reason) => told.push([line, reason]),
+      onInvalidLine: (line, reason) => shown.push([line, reason]),
     });
     expect([refused, events]).to.deep.equal([8, 1]);
-    expect(told.map(([line]) => line)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
-    expect(told[0]?.[1]).to.equal('it is not valid JSON');
-    expect(told[5]?.[1]).to.equal("its 'id' is neither text nor a number");
-    expect(told[7]?.[1]).to.include("The field 'y' must be 0 or 1; it is 3.");
+    expect(shown.map(([line]) => line)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(shown[0]?.[1]).to.equal('it is not valid JSON');
+    expect(shown[5]?.[1]).to.equal("its 'id' is neither text nor a number");
+    expect(shown[7]?.[1]).to.include("The field 'y' must be 0 or 1; it is 3.");
   });
 
   it('are checked every n events, and at the end', async () => {
     const { tracker, engine } = parts();
-    const looks: number[] = [];
+    const checks: number[] = [];
     const lines = Array.from({ length: 25 }, (_, id) => JSON.stringify({ id, p: id % 2, g: 'x' }));
-    await followLines(linesOf(...lines), { tracker, engine, lookEvery: 10, onLook: (line) => void looks.push(line) });
-    expect(looks).to.deep.equal([10, 20, 25]);
+    await followLines(linesOf(...lines), { tracker, engine, lookEvery: 10, onCheck: (line) => void checks.push(line) });
+    expect(checks).to.deep.equal([10, 20, 25]);
   });
 
   it('are also checked at intervals while no line arrives, never concurrently', async () => {
@@ -113,9 +113,9 @@ describe('followed lines', () => {
     });
     expect(most).to.equal(1);
     expect(new Set(seen)).to.deep.equal(new Set([0, 1, 2]));
-    const looks = seen.length;
+    const checks = seen.length;
     await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(seen.length).to.equal(looks);
+    expect(seen.length).to.equal(checks);
   });
 
   it('reject with the error of a refresh', async () => {

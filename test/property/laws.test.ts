@@ -13,7 +13,7 @@ import {
   pick,
   type Row,
   weightedColumnsOf,
-  wholeRows,
+  completeRows,
 } from './random-rows.ts';
 
 const bare = { minGroupSize: 1, withCi: false } as const;
@@ -32,7 +32,7 @@ const anyComparison: fc.Arbitrary<MetricOptions> = fc
   });
 
 /** Rows with at least one row of the reference group. */
-const rowsWithA = wholeRows.map(([first, ...rest]) => [{ ...(first as Row), groups: ['a'] }, ...rest]);
+const rowsWithA = completeRows.map(([first, ...rest]) => [{ ...(first as Row), groups: ['a'] }, ...rest]);
 
 /** Asserts equal values up to rounding, or undefined values with the same reason. */
 function expectSame(actual: MetricResult, expected: MetricResult): void {
@@ -84,7 +84,7 @@ describe('properties of every metric', () => {
   });
 
   it('the order of rows does not change intervals and p-values of counts', () => {
-    check(wholeRows, (rows) => {
+    check(completeRows, (rows) => {
       const options = { minGroupSize: 1, ciSamples: 30, withPValue: true };
       const of = (data: readonly Row[]) =>
         computeMetric('equalized_odds_difference', columnsOf('equalized_odds_difference', data), options).toJSON();
@@ -214,7 +214,7 @@ describe('properties of every metric', () => {
     checkMetrics((metric, rows, options) => {
       if (/^count_/.test(metric)) return;
       const [first] = rows as [Row];
-      const more = [...rows, ...rows.map((row, place) => ({ ...row, guess: place, decision: 1 as const, weight: 0 }))];
+      const more = [...rows, ...rows.map((row, index) => ({ ...row, guess: index, decision: 1 as const, weight: 0 }))];
       const heavy = { ...first, weight: 1 };
       expectClose(
         computeMetric(metric, weightedColumnsOf(metric, [heavy, ...more]), options).value,
@@ -225,13 +225,13 @@ describe('properties of every metric', () => {
 
   it('incomplete rows do not change the value', () => {
     checkMetrics((metric, rows, options) => {
-      const isWhole = (row: Row): boolean =>
+      const isInteger = (row: Row): boolean =>
         row.groups[0] !== null && Object.values(row).every((value) => value !== null);
-      const whole = rows.filter(isWhole);
-      const lacking = rows.filter((row) => !isWhole(row)).map((row) => ({ ...row, groups: [null] }));
+      const complete = rows.filter(isInteger);
+      const lacking = rows.filter((row) => !isInteger(row)).map((row) => ({ ...row, groups: [null] }));
       if (options.compat === 'fairlearn') return;
-      const given = computeMetric(metric, weightedColumnsOf(metric, [...whole, ...lacking]), options);
-      expectSame(given, computeMetric(metric, weightedColumnsOf(metric, whole), options));
+      const given = computeMetric(metric, weightedColumnsOf(metric, [...complete, ...lacking]), options);
+      expectSame(given, computeMetric(metric, weightedColumnsOf(metric, complete), options));
       expect(given.nDropped).to.equal(lacking.length);
     }, gappyRows);
   });
@@ -268,7 +268,7 @@ describe('properties of every metric', () => {
   });
 
   it('the worst of two gaps is at least their mean', () => {
-    check(wholeRows, (rows) => {
+    check(completeRows, (rows) => {
       for (const [metric, sign] of [
         ['equalized_odds_difference', 1],
         ['equalized_odds_ratio', -1],
@@ -290,7 +290,7 @@ describe('properties of every metric', () => {
       ['generalized_true_positive_rate', 'generalized_false_negative_rate'],
       ['generalized_true_negative_rate', 'generalized_false_positive_rate'],
     ] as const;
-    check(fc.record({ pair: fc.constantFrom(...pairs), rows: wholeRows }), ({ pair, rows }) => {
+    check(fc.record({ pair: fc.constantFrom(...pairs), rows: completeRows }), ({ pair, rows }) => {
       const [one, other] = pair.map(
         (name) => computeMetric(`${name}_difference`, columnsOf(`${name}_difference`, rows), bare).value,
       );
@@ -299,7 +299,7 @@ describe('properties of every metric', () => {
   });
 
   it('the average of two classes equals the binary outcome', () => {
-    check(wholeRows, (rows) => {
+    check(completeRows, (rows) => {
       if (new Set(pick(rows, 'decision')).size < 2) return;
       const given = columnsOf('demographic_parity_difference', rows);
       const text = (values: readonly unknown[]) => values.map((value) => (value === 1 ? 'yes' : 'no'));
@@ -316,17 +316,20 @@ describe('properties of every metric', () => {
   });
 
   it('scaling errors scales the gap of their means', () => {
-    check(fc.record({ rows: wholeRows, factor: fc.constantFrom(2 ** -300, 0.1, 4, 2 ** 300) }), ({ rows, factor }) => {
-      const scaled = (unit: number) =>
-        maeParityDifference(
-          pick(rows, 'target').map((value) => unit * (value ?? 0)),
-          pick(rows, 'guess').map((value) => unit * (value ?? 0)),
-          pick(rows, 'groups').map(([group]) => group),
-          bare,
-        ).value;
-      if (Number.isNaN(scaled(1))) expect(scaled(factor)).to.be.NaN;
-      else expect(scaled(factor) / factor).to.be.closeTo(scaled(1), 1e-9);
-    });
+    check(
+      fc.record({ rows: completeRows, factor: fc.constantFrom(2 ** -300, 0.1, 4, 2 ** 300) }),
+      ({ rows, factor }) => {
+        const scaled = (unit: number) =>
+          maeParityDifference(
+            pick(rows, 'target').map((value) => unit * (value ?? 0)),
+            pick(rows, 'guess').map((value) => unit * (value ?? 0)),
+            pick(rows, 'groups').map(([group]) => group),
+            bare,
+          ).value;
+        if (Number.isNaN(scaled(1))) expect(scaled(factor)).to.be.NaN;
+        else expect(scaled(factor) / factor).to.be.closeTo(scaled(1), 1e-9);
+      },
+    );
   });
 });
 
@@ -380,7 +383,7 @@ describe('properties of frames', () => {
   });
 
   it('overall is the value of all rows as one group, and the largest difference that of groupMax and groupMin', () => {
-    check(wholeRows, (rows) => {
+    check(completeRows, (rows) => {
       const metrics = ['selection_rate', 'accuracy'];
       const columns = { ...columnsOf('accuracy_difference', rows), metrics };
       const frame = metricFrame(columns, bare);

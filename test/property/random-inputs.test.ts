@@ -12,19 +12,19 @@ import {
 } from '../../src/metrics/index.ts';
 import { check } from './check.ts';
 import { groupOf, metricByDefinition, needsTruth, partsOf, usableRows } from './oracle.ts';
-import { type Case, cases, comparisonOf, drawRows, FAULTS, inputOf } from './random-inputs.ts';
+import { type Case, cases, comparisonOf, drawRows, PROBLEMS, inputOf } from './random-inputs.ts';
 import { ALL_METRICS, kindOf, type Row } from './random-rows.ts';
 
 const CASES = 10_000;
 
 /** Returns the errors that an input must cause; empty if it must be measured. */
 function errorsDue(one: Case, rows: readonly Row[]): RegExp[] {
-  const { metric, fault, hasTruth } = one.profile;
+  const { metric, problem, hasTruth } = one.profile;
   if (!ALL_METRICS.includes(metric)) return [/no metric named/];
   const how = comparisonOf(one);
   const due: RegExp[] = [];
   const kind = kindOf(metric);
-  const wrong = fault === null ? undefined : FAULTS[fault];
+  const wrong = problem === null ? undefined : PROBLEMS[problem];
   if (wrong?.spoils(rows.length, kind) === true) due.push(wrong.names);
   const isBlind = !hasTruth && (needsTruth(metric) || kind === 'scores');
   if (isBlind) due.push(/needs true labels/);

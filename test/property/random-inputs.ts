@@ -11,17 +11,17 @@ const oneOf =
   <Value>(...values: readonly Value[]): Draw<Value> =>
   (random) =>
     values[random.integer(values.length)] as Value;
-const whole =
-  (least: number, most: number): Draw<number> =>
+const complete =
+  (min: number, most: number): Draw<number> =>
   (random) =>
-    least + random.integer(most - least + 1);
+    min + random.integer(most - min + 1);
 
 const GROUPS: Readonly<Record<string, Draw<readonly (string | null)[]>>> = {
   one: () => ['a'],
   two: (random) => [oneOf('a', 'b')(random)],
   few: (random) => [oneOf('a', 'b', 'c', 'd')(random)],
   unbalanced: (random) => [random.next() < 0.9 ? 'a' : oneOf('b', 'c')(random)],
-  many: (random) => [`group ${whole(1, 40)(random)}`],
+  many: (random) => [`group ${complete(1, 40)(random)}`],
   odd: (random) => [oneOf('__proto__', 'constructor', '\t', 'a', 'A', 'é', 'e\u0301', 'a||b', '\ud800')(random)],
   numbers: (random) => [oneOf('0', '1', '2')(random)],
   missing: (random) => [oneOf('a', 'b', null)(random)],
@@ -31,7 +31,7 @@ const GROUPS: Readonly<Record<string, Draw<readonly (string | null)[]>>> = {
 
 const WEIGHTS: Readonly<Record<string, Draw<number | null>>> = {
   ones: () => 1,
-  whole: whole(1, 5),
+  complete: complete(1, 5),
   fractions: (random) => random.next(),
   'some 0': oneOf(0, 0, 1, 2.5),
   'all 0': () => 0,
@@ -43,8 +43,8 @@ const WEIGHTS: Readonly<Record<string, Draw<number | null>>> = {
 };
 
 const NUMBERS: Readonly<Record<string, Draw<number | null>>> = {
-  whole: whole(-2, 5),
-  positive: whole(0, 5),
+  complete: complete(-2, 5),
+  positive: complete(0, 5),
   fractions: (random) => random.normal(),
   constant: () => 0.1,
   far: (random) => 1e9 + random.next(),
@@ -55,11 +55,11 @@ const NUMBERS: Readonly<Record<string, Draw<number | null>>> = {
 };
 
 const SCORES: Readonly<Record<string, Draw<number | null>>> = {
-  eighths: (random) => whole(0, 8)(random) / 8,
+  eighths: (random) => complete(0, 8)(random) / 8,
   fractions: (random) => random.next(),
   constant: () => 0.5,
   ends: oneOf(0, 1, -0),
-  'beyond 1': whole(-1, 3),
+  'beyond 1': complete(-1, 3),
   huge: oneOf(1e308, -1e308, 5e-324),
   missing: oneOf(0.2, 0.7, null),
 };
@@ -78,7 +78,7 @@ const DRESSES = ['list', 'typed', 'text', 'booleans', 'tensor', 'series', 'big']
 type Dress = (typeof DRESSES)[number];
 
 /** A problem in the input. */
-interface Fault {
+interface Problem {
   /** The text that the error must contain. */
   readonly names: RegExp;
   readonly spoil: (columns: MetricRows) => MetricRows;
@@ -88,7 +88,7 @@ interface Fault {
 
 const inPredictions = (_: number, kind: string): boolean => kind !== 'scores';
 
-export const FAULTS: Readonly<Record<string, Fault>> = {
+export const PROBLEMS: Readonly<Record<string, Problem>> = {
   'one group more than rows': {
     names: /sensitive differ in length/,
     spoil: (columns) => ({
@@ -150,7 +150,7 @@ const profile = fc.record({
   decisions: mostly(fc.constantFrom('even', 'missing'), from(BITS), 4),
   labels: mostly(fc.constantFrom('even', 'missing'), from(BITS), 4),
   dress: fc.constantFrom(...DRESSES),
-  fault: mostly(fc.constant(null), from(FAULTS), 20),
+  problem: mostly(fc.constant(null), from(PROBLEMS), 20),
   hasTruth: mostly(fc.constant(true), fc.constant(false), 20),
   isFrame: mostly(fc.constant(false), fc.constant(true), 20),
 });
@@ -199,12 +199,12 @@ export function drawRows({ profile: drawn }: Case): Row[] {
 /** Returns the same values in another container, if it can hold them. */
 function dressed(column: readonly (number | null)[], dress: Dress): unknown {
   const numbers = (): Float64Array => Float64Array.from(column, (value) => value ?? NaN);
-  const isWhole = column.every((value) => value !== null && Number.isInteger(value) && Math.abs(value) < 100);
+  const isInteger = column.every((value) => value !== null && Number.isInteger(value) && Math.abs(value) < 100);
   switch (dress) {
     case 'list':
       return column;
     case 'typed':
-      return isWhole ? Int8Array.from(column as number[]) : numbers();
+      return isInteger ? Int8Array.from(column as number[]) : numbers();
     case 'text':
       return column.every((value) => value === null || value === 0 || value === 1)
         ? column.map((value) => (value === null ? null : String(value)))
@@ -216,13 +216,13 @@ function dressed(column: readonly (number | null)[], dress: Dress): unknown {
     case 'series':
       return { values: column, shape: [column.length] };
     case 'big':
-      return isWhole ? BigInt64Array.from(column as number[], BigInt) : column.map((value) => value ?? undefined);
+      return isInteger ? BigInt64Array.from(column as number[], BigInt) : column.map((value) => value ?? undefined);
   }
 }
 
 /** Returns the rows of a case in its containers and with its problem. */
 export function inputOf(one: Case, rows: readonly Row[]): MetricRows {
-  const { metric, dress, weights, hasTruth, fault } = one.profile;
+  const { metric, dress, weights, hasTruth, problem: fault } = one.profile;
   const columns = columnsOf(metric, rows);
   const isNumeric = kindOf(metric) === 'numbers';
   const dressFor = (column: unknown): MetricRows['yPred'] => {
@@ -241,7 +241,7 @@ export function inputOf(one: Case, rows: readonly Row[]): MetricRows {
     sampleWeight: weights === null ? undefined : rows.map(({ weight }) => weight),
     nanPolicy: one.options.nanPolicy,
   };
-  return fault === null ? input : (FAULTS[fault]?.spoil(input) ?? input);
+  return fault === null ? input : (PROBLEMS[fault]?.spoil(input) ?? input);
 }
 
 /** Returns the options of a case. */

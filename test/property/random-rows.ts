@@ -15,7 +15,7 @@ export interface Row {
 }
 
 /** A complete row in one of three groups, with small integers. */
-const wholeRow: fc.Arbitrary<Row> = fc.record({
+const completeRow: fc.Arbitrary<Row> = fc.record({
   label: fc.constantFrom(0, 1),
   decision: fc.constantFrom(0, 1),
   target: fc.integer({ min: -3, max: 9 }),
@@ -26,12 +26,12 @@ const wholeRow: fc.Arbitrary<Row> = fc.record({
 });
 
 /** Complete rows. */
-export const wholeRows: fc.Arbitrary<Row[]> = fc.array(wholeRow, { minLength: 1, maxLength: 50 });
+export const completeRows: fc.Arbitrary<Row[]> = fc.array(completeRow, { minLength: 1, maxLength: 50 });
 
 /** Rows, some of them incomplete. */
 export const gappyRows: fc.Arbitrary<Row[]> = fc
   .array(
-    fc.tuple(wholeRow, fc.constantFrom('label', 'decision', 'target', 'guess', 'score', 'weight', 'group', 'none')),
+    fc.tuple(completeRow, fc.constantFrom('label', 'decision', 'target', 'guess', 'score', 'weight', 'group', 'none')),
     { minLength: 1, maxLength: 50 },
   )
   .map((drawn) =>
@@ -80,11 +80,11 @@ export function pick<Name extends keyof Row>(rows: readonly Row[], name: Name): 
 export function columnsOf(metric: string, rows: readonly Row[]): MetricRows {
   const isNumeric = kindOf(metric) === 'numbers';
   const width = rows[0]?.groups.length ?? 1;
-  const attribute = (place: number): (string | null)[] => rows.map(({ groups }) => groups[place] ?? null);
+  const attribute = (index: number): (string | null)[] => rows.map(({ groups }) => groups[index] ?? null);
   const sensitive =
     width === 1
       ? attribute(0)
-      : Object.fromEntries(Array.from({ length: width }, (_, place) => [`attribute${place}`, attribute(place)]));
+      : Object.fromEntries(Array.from({ length: width }, (_, index) => [`attribute${index}`, attribute(index)]));
   return {
     yTrue: pick(rows, isNumeric ? 'target' : 'label'),
     yPred: pick(rows, isNumeric ? 'guess' : 'decision'),

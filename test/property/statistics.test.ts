@@ -65,9 +65,9 @@ describe('properties of statistics', () => {
       numbers,
       ({ metric, first, second }) => {
         const merged = mergeStats(reduce(metric, first), reduce(metric, second));
-        const whole = reduce(metric, [...first, ...second]);
-        expect(counts(merged)).to.deep.equal(counts(whole));
-        expectClose(metricOf(metric, merged, bare).value, metricOf(metric, whole, bare).value);
+        const complete = reduce(metric, [...first, ...second]);
+        expect(counts(merged)).to.deep.equal(counts(complete));
+        expectClose(metricOf(metric, merged, bare).value, metricOf(metric, complete, bare).value);
       },
       500,
     );
@@ -127,15 +127,15 @@ describe('properties of statistics', () => {
       }),
       ({ metric, first, second, weights }) => {
         const weigh = (rows: readonly Row[]): Row[] =>
-          rows.map((row, place) => ({
+          rows.map((row, index) => ({
             ...row,
-            weight: row.weight === null ? null : (weights[place % weights.length] ?? 1),
+            weight: row.weight === null ? null : (weights[index % weights.length] ?? 1),
           }));
         const [one, other] = [reduce(metric, weigh(first)), reduce(metric, weigh(second))];
         const left = removeStats(mergeStats(one, other), other);
-        left.counts.forEach((count, place) => {
-          if (count === 0) expect([left.weights[place], left.squaredWeights[place]]).to.deep.equal([0, 0]);
-          expect(left.weights[place]).to.be.at.least(0);
+        left.counts.forEach((count, index) => {
+          if (count === 0) expect([left.weights[index], left.squaredWeights[index]]).to.deep.equal([0, 0]);
+          expect(left.weights[index]).to.be.at.least(0);
         });
         if (isBrittle(metric)) return;
         expectClose(metricOf(metric, left, bare).value, metricOf(metric, one, bare).value);

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 
 import { ConfigValidationError } from '../../src/exceptions/index.ts';
-import type { WireFault } from '../../src/schemas/faults-of.ts';
+import type { WireProblem } from '../../src/schemas/faults-of.ts';
 import { findTooLong, parseValidateRows } from '../../src/schemas/validate-rows.ts';
 
 /** Returns the problems of a body: pointer and detail. */
-function faultsIn(body: unknown): readonly WireFault[] {
+function problemsIn(body: unknown): readonly WireProblem[] {
   try {
     parseValidateRows(body);
   } catch (error) {
     expect(error).instanceOf(ConfigValidationError);
-    return (error as ConfigValidationError).context['fields'] as WireFault[];
+    return (error as ConfigValidationError).context['fields'] as WireProblem[];
   }
   return [];
 }
@@ -51,18 +51,18 @@ describe('parseValidateRows', () => {
   ];
   for (const [title, body, pointer, detail] of cases) {
     it(`names the field: ${title}`, () => {
-      const [fault] = faultsIn(body);
-      expect(fault?.pointer).to.equal(pointer);
-      expect(fault?.detail).to.match(detail);
+      const [problem] = problemsIn(body);
+      expect(problem?.pointer).to.equal(pointer);
+      expect(problem?.detail).to.match(detail);
     });
   }
 
   it('names all fields that an empty body lacks', () => {
-    expect(faultsIn({}).map(({ pointer }) => pointer)).to.deep.equal(['/sensitive', '/y_pred']);
+    expect(problemsIn({}).map(({ pointer }) => pointer)).to.deep.equal(['/sensitive', '/y_pred']);
   });
 
   it('asks for a row if there is none', () => {
-    expect(faultsIn({ y_pred: [], sensitive: [] })).to.deep.equal([
+    expect(problemsIn({ y_pred: [], sensitive: [] })).to.deep.equal([
       { pointer: '/y_pred', detail: 'y_pred has no items.' },
     ]);
   });
@@ -91,13 +91,13 @@ describe('parseValidateRows', () => {
 
   it('accepts decisions as numbers, booleans, texts and null, together with scores', () => {
     const body = { y_pred: [1, true, '1', null], y_score: [0.1, null, 0.3, 1], sensitive: ['a', 1, false, null] };
-    expect(faultsIn(body)).to.deep.equal([]);
+    expect(problemsIn(body)).to.deep.equal([]);
     expect(parseValidateRows(body)).to.include({ with_ci: false, nan_policy: 'exclude', backend: 'native' });
   });
 
   it('does not show data in full', () => {
-    const [fault] = faultsIn({ ...good, threshold: 'x'.repeat(10_000) });
-    expect(fault?.detail.length).to.be.lessThan(200);
+    const [problem] = problemsIn({ ...good, threshold: 'x'.repeat(10_000) });
+    expect(problem?.detail.length).to.be.lessThan(200);
   });
 
   it('finds the first array that is longer than a limit, in any field', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { ConfigValidationError } from '../../src/exceptions/index.ts';
-import type { WireFault } from '../../src/schemas/faults-of.ts';
+import type { WireProblem } from '../../src/schemas/faults-of.ts';
 import { parseValidateTable } from '../../src/schemas/validate-table.ts';
 
 type Query = Readonly<Record<string, string | readonly string[]>>;
@@ -52,16 +52,16 @@ describe('parseValidateTable', () => {
   for (const [title, query, pointer, detail, suggestion] of cases) {
     it(`names the parameter and what to send: ${title}`, () => {
       const error = errorOf(query);
-      const [fault] = error.context['fields'] as WireFault[];
-      expect(fault?.pointer).to.equal(pointer);
-      expect(fault?.detail).to.match(detail);
+      const [problem] = error.context['fields'] as WireProblem[];
+      expect(problem?.pointer).to.equal(pointer);
+      expect(problem?.detail).to.match(detail);
       expect(error.suggestion).to.match(suggestion);
-      expect(Object.keys(fault ?? {})).to.deep.equal(['pointer', 'detail']);
+      expect(Object.keys(problem ?? {})).to.deep.equal(['pointer', 'detail']);
     });
   }
 
   it('names all parameters that an empty query lacks', () => {
-    const fields = errorOf({}).context['fields'] as WireFault[];
+    const fields = errorOf({}).context['fields'] as WireProblem[];
     expect(fields.map(({ pointer }) => pointer)).to.deep.equal(['sensitive', 'y_pred']);
   });
 

@@ -139,8 +139,8 @@ describe('bootstrap interval', () => {
   });
 
   it('BCa without a jackknife (the statistic needs every value) is the bias-corrected interval', () => {
-    const whole = (values: Float64Array) => (values.length < FIBONACCI.length ? NaN : mean(values));
-    const [low, high] = bootstrapCi(FIBONACCI, whole, { method: 'bca', samples: 2000 });
+    const complete = (values: Float64Array) => (values.length < FIBONACCI.length ? NaN : mean(values));
+    const [low, high] = bootstrapCi(FIBONACCI, complete, { method: 'bca', samples: 2000 });
     expect(low).to.be.within(5, 23.1);
     expect(high).to.be.within(23.1, 60);
   });

@@ -73,9 +73,9 @@ describe('adjusted p-values', () => {
           fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true })), (pValues) => {
             const [adjusted, order] = adjust(Float64Array.from(pValues));
             expect([...order].sort((a, b) => a - b)).to.deep.equal(pValues.map((_, index) => index));
-            adjusted.forEach((value, place) => {
-              expect(value).to.be.within((pValues[order[place] as number] as number) * (1 - 1e-15), 1);
-              expect(value).to.be.at.least(adjusted[place - 1] ?? 0);
+            adjusted.forEach((value, position) => {
+              expect(value).to.be.within((pValues[order[position] as number] as number) * (1 - 1e-15), 1);
+              expect(value).to.be.at.least(adjusted[position - 1] ?? 0);
             });
           }),
         );
@@ -103,9 +103,9 @@ describe('adjusted p-values', () => {
         const [most] = bonferroni(pValues);
         const [middle] = holm(pValues);
         const [least] = benjaminiHochberg(pValues);
-        middle.forEach((value, place) => {
-          expect(value).to.be.at.most(most[place] as number);
-          expect(least[place]).to.be.at.most(value * (1 + 1e-15));
+        middle.forEach((value, position) => {
+          expect(value).to.be.at.most(most[position] as number);
+          expect(least[position]).to.be.at.most(value * (1 + 1e-15));
         });
       }),
     );

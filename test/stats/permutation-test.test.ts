@@ -107,8 +107,8 @@ describe('permutation p-value', () => {
   });
 
   it('is 1 / (samples + 1) if no replicate reaches the statistic, and 1 if all are equal', () => {
-    const apart = [{ successes: [500, 0], trials: [500, 500] }];
-    expect(permutationPValue(apart, gapOf(apart), { samples: 99, random: createRandom(1) })).to.equal(0.01);
+    const separate = [{ successes: [500, 0], trials: [500, 500] }];
+    expect(permutationPValue(separate, gapOf(separate), { samples: 99, random: createRandom(1) })).to.equal(0.01);
     for (const k of [0, 10]) {
       const equal = [{ successes: [k, k], trials: [10, 10] }];
       expect(permutationPValue(equal, gapOf(equal), { samples: 99, random: createRandom(1) })).to.equal(1);

@@ -20,7 +20,7 @@ const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 
 /** Seven rows whose features identify the row: 10 row + feature. */
 const ROWS: NetworkRows = {
-  x: Float32Array.from({ length: 14 }, (_, place) => 10 * Math.floor(place / 2) + (place % 2)),
+  x: Float32Array.from({ length: 14 }, (_, index) => 10 * Math.floor(index / 2) + (index % 2)),
   y: Float32Array.of(0, 1, 0, 1, 0, 1, 0),
   groups: Int32Array.of(0, 1, 2, -1, 0, 1, 2),
   inputs: 2,
@@ -154,7 +154,7 @@ describeOn('webgpu', 'batch sizes on webgpu', () => {
     expect(choose(10_000_000, { models: 64, hidden: [64, 8] })).to.equal(4096);
     expect(choose(10_000_000, { groups: 4096 })).to.equal(4096);
     // All pairs of a batch are compared.
-    expect(choose(10_000_000, { mostRows: 512 })).to.equal(512);
+    expect(choose(10_000_000, { maxRows: 512 })).to.equal(512);
   });
 });
 

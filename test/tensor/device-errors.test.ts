@@ -28,7 +28,7 @@ class ErrorEvent extends Event {
 }
 
 /** A backend whose device fails on demand, within the call, as drivers do. */
-class StandInBackend implements WatchedBackend {
+class StubBackend implements WatchedBackend {
   readonly device = this;
   readonly lost: WatchedBackend['device']['lost'];
   lose: (loss: { reason: string; message: string }) => void = () => undefined;
@@ -89,17 +89,17 @@ async function errorOf(work: () => unknown): Promise<unknown> {
   return 'no error';
 }
 
-const reading = (backend: StandInBackend) => (): Promise<unknown> => backend.getBufferData();
+const reading = (backend: StubBackend) => (): Promise<unknown> => backend.getBufferData();
 
 describe('errors of a device', () => {
-  for (const [error, told] of KINDS) {
-    it(`fail the buffer that cannot be allocated, once, and print nothing: ${told}`, async () => {
-      const backend = new StandInBackend();
+  for (const [error, shown] of KINDS) {
+    it(`fail the buffer that cannot be allocated, once, and print nothing: ${shown}`, async () => {
+      const backend = new StubBackend();
       backend.next = error;
       const thrown = await errorOf(() => backend.createBuffer({ size: 4 }));
       expect(thrown).to.be.instanceOf(DependencyError);
       const { message, suggestion, cause } = thrown as DependencyError;
-      expect(message).to.equal(`The backend webgpu (acme 1) failed: ${told}.`);
+      expect(message).to.equal(`The backend webgpu (acme 1) failed: ${shown}.`);
       expect(suggestion).to.match(/\(batchSize\).*\(--backend wasm\)\.$/);
       expect(cause).to.equal(error);
       expect(backend.reported.map(({ defaultPrevented }) => defaultPrevented)).to.deep.equal([true]);
@@ -109,7 +109,7 @@ describe('errors of a device', () => {
   }
 
   it('fail the next read, once, with the first error', async () => {
-    const backend = new StandInBackend();
+    const backend = new StubBackend();
     for (const message of ['first', 'second']) {
       backend.next = new GPUValidationError(message);
       backend.report();
@@ -120,14 +120,14 @@ describe('errors of a device', () => {
   });
 
   it('fail the read whose own commands are rejected', async () => {
-    const backend = new StandInBackend();
+    const backend = new StubBackend();
     backend.next = new GPUValidationError('destroyed');
     expect(await errorOf(reading(backend))).to.match(/a command was rejected: destroyed\.$/);
     expect(await backend.getBufferData()).to.equal('values');
   });
 
   it('turn an aborted read into an error of the toolkit, with its cause', async () => {
-    const backend = new StandInBackend();
+    const backend = new StubBackend();
     backend.rejection = new DOMException('', 'AbortError');
     const thrown = (await errorOf(reading(backend))) as DependencyError;
     expect(thrown).to.be.instanceOf(DependencyError);
@@ -136,21 +136,21 @@ describe('errors of a device', () => {
   });
 
   it('fail every read and buffer after the device is lost, also during a read', async () => {
-    const backend = new StandInBackend();
+    const backend = new StubBackend();
     backend.rejection = new DOMException('', 'AbortError');
     const underWay = errorOf(reading(backend));
     backend.lose({ reason: 'unknown', message: 'the driver stopped.' });
-    const told = /^DependencyError: The backend webgpu \(acme 1\) failed: the device was lost: the driver stopped\.$/;
-    expect(String(await underWay)).to.match(told);
+    const shown = /^DependencyError: The backend webgpu \(acme 1\) failed: the device was lost: the driver stopped\.$/;
+    expect(String(await underWay)).to.match(shown);
     backend.rejection = undefined;
     for (const work of [reading(backend), reading(backend), () => backend.createBuffer({ size: 4 })]) {
-      expect(String(await errorOf(work))).to.match(told);
+      expect(String(await errorOf(work))).to.match(shown);
     }
     expect(backend.losses).to.equal(1);
   });
 
   it('are reported once if a backend is watched twice', async () => {
-    const backend = new StandInBackend();
+    const backend = new StubBackend();
     watchErrors(backend, { adapter: 'acme 2', onLost: () => (backend.losses += 10) });
     backend.next = new GPUValidationError('first');
     backend.report();
@@ -285,9 +285,9 @@ describe('a device that fails @slow', function () {
       results.counted = await told(() => countReads(tf, () => broken().data()));
       const { reads, result } = await countReads(tf, () => values(triple(5)));
       Object.assign(results, { reads, result });`);
-    const told = /^DependencyError The backend webgpu \(.*\) failed: a command was rejected: .*destroyed/;
-    expect(found['plain']).to.match(told);
-    expect(found['counted']).to.match(told);
+    const shown = /^DependencyError The backend webgpu \(.*\) failed: a command was rejected: .*destroyed/;
+    expect(found['plain']).to.match(shown);
+    expect(found['counted']).to.match(shown);
     expect(found).to.deep.include({ reads: 1, result: [3, 3, 3, 3, 3] });
   });
 
@@ -315,8 +315,8 @@ describe('a device that fails @slow', function () {
     expect(found['auto']).to.equal('wasm');
     const rounds = found['rounds'] as Record<string, unknown>[];
     expect(rounds).to.have.length(2);
-    for (const { told, moved, ...rest } of rounds) {
-      for (const text of [...(told as string[]), moved]) expect(text).to.match(LOST);
+    for (const { told: shown, moved, ...rest } of rounds) {
+      for (const text of [...(shown as string[]), moved]) expect(text).to.match(LOST);
       expect(rest).to.deep.equal({
         adapter: null,
         loaded: 'webgpu',

@@ -66,7 +66,7 @@ async function summed({ columns, x, weights, residuals }: Rows, withProducts = t
 }
 
 function largestError(values: ArrayLike<number>, expected: ArrayLike<number>): number {
-  return Math.max(...Array.from(expected, (value, place) => Math.abs(value - (values[place] ?? NaN))));
+  return Math.max(...Array.from(expected, (value, index) => Math.abs(value - (values[index] ?? NaN))));
 }
 
 for (const backend of BACKENDS) {
@@ -115,9 +115,9 @@ for (const backend of BACKENDS) {
 
     it('without products give the same gradient and loss', async () => {
       const rows = makeRows(10_000, 4, 7);
-      const [whole, part] = [await summed(rows), await summed(rows, false)];
+      const [complete, part] = [await summed(rows), await summed(rows, false)];
       expect(part.products).to.equal(undefined);
-      expect([[...part.gradient], part.loss]).to.deep.equal([[...whole.gradient], whole.loss]);
+      expect([[...part.gradient], part.loss]).to.deep.equal([[...complete.gradient], complete.loss]);
     });
   });
 }

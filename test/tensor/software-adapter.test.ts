@@ -54,20 +54,20 @@ describe('a software GPU in a process', function () {
       console.log(JSON.stringify({ beside, after, adapter, probed, again: (await load('webgpu')).chosen }));`,
       environment,
     );
-    const told = JSON.parse(stdout === '' ? stderr : stdout) as {
+    const reported = JSON.parse(stdout === '' ? stderr : stdout) as {
       readonly beside: { readonly chosen: string; readonly reason?: string }[];
       readonly after: { readonly chosen: string; readonly reason?: string };
       readonly adapter: string;
       readonly probed: { readonly available: boolean; readonly missing: unknown[] };
       readonly again: string;
     };
-    expect(told.beside.map(({ chosen }) => chosen)).to.deep.equal(['wasm', 'webgpu']);
-    expect(told.beside[0]?.reason).to.match(/^the only adapter is a software one/);
-    expect(told.after).to.deep.equal(told.beside[0]);
-    expect(told.adapter).to.match(/, software$/);
-    expect(told.probed.available).to.equal(false);
-    expect(told.probed.missing).to.have.length(1);
-    expect(told.again).to.equal('webgpu');
+    expect(reported.beside.map(({ chosen }) => chosen)).to.deep.equal(['wasm', 'webgpu']);
+    expect(reported.beside[0]?.reason).to.match(/^the only adapter is a software one/);
+    expect(reported.after).to.deep.equal(reported.beside[0]);
+    expect(reported.adapter).to.match(/, software$/);
+    expect(reported.probed.available).to.equal(false);
+    expect(reported.probed.missing).to.have.length(1);
+    expect(reported.again).to.equal('webgpu');
   });
 
   it('leaves the global object unchanged if auto skipped it', async () => {

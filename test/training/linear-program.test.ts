@@ -76,9 +76,9 @@ describe('linear program', () => {
     it(`solves ${title}`, async () => {
       const solution = await solveLinearProgram(program);
       expect(solution.value).to.be.closeTo(value, 1e-14 + 1e-14 * Math.abs(value));
-      for (const [place, expected] of (x ?? []).entries()) expect(solution.x[place]).to.be.closeTo(expected, 1e-12);
-      for (const [place, expected] of (duals ?? []).entries()) {
-        expect(solution.duals[place]).to.be.closeTo(expected, 1e-12);
+      for (const [index, expected] of (x ?? []).entries()) expect(solution.x[index]).to.be.closeTo(expected, 1e-12);
+      for (const [index, expected] of (duals ?? []).entries()) {
+        expect(solution.duals[index]).to.be.closeTo(expected, 1e-12);
       }
       if (duals !== undefined) expect(solution.duals).to.have.lengthOf(duals.length);
     });
@@ -98,28 +98,28 @@ describe('linear program', () => {
     await fc.assert(
       fc.asyncProperty(boundedProgram, async ({ objective, rows, slack }) => {
         const n = objective.length;
-        const bounds = rows.map((row, place) => row.reduce((sum, a) => sum + a / n, 0) + (slack[place] ?? 0) / 10);
+        const bounds = rows.map((row, index) => row.reduce((sum, a) => sum + a / n, 0) + (slack[index] ?? 0) / 10);
         const equal = { rows: [objective.map(() => 1)], values: [1] };
         const { x, value, duals, equalDuals } = await solveLinearProgram({
           objective,
           atMost: { rows, bounds },
           equal,
         });
-        const used = rows.map((row) => row.reduce((sum, a, place) => sum + a * (x[place] ?? NaN), 0));
+        const used = rows.map((row) => row.reduce((sum, a, index) => sum + a * (x[index] ?? NaN), 0));
         const price = equalDuals[0] ?? NaN;
         // The dual is: max -b.y + z with y >= 0 and c + A'y - z >= 0.
-        expect(bounds.reduce((sum, bound, place) => sum - bound * (duals[place] ?? NaN), price)).to.be.closeTo(
+        expect(bounds.reduce((sum, bound, index) => sum - bound * (duals[index] ?? NaN), price)).to.be.closeTo(
           value,
           1e-9,
         );
-        for (const [place, dual] of duals.entries()) {
+        for (const [index, dual] of duals.entries()) {
           expect(dual).to.be.at.least(0);
-          expect(used[place]).to.be.at.most((bounds[place] ?? NaN) + 1e-9);
-          expect(dual * ((bounds[place] ?? NaN) - (used[place] ?? NaN))).to.be.closeTo(0, 1e-8);
+          expect(used[index]).to.be.at.most((bounds[index] ?? NaN) + 1e-9);
+          expect(dual * ((bounds[index] ?? NaN) - (used[index] ?? NaN))).to.be.closeTo(0, 1e-8);
         }
         for (const [column, cost] of objective.entries()) {
           const reduced = rows.reduce(
-            (sum, row, place) => sum + (row[column] ?? NaN) * (duals[place] ?? NaN),
+            (sum, row, index) => sum + (row[column] ?? NaN) * (duals[index] ?? NaN),
             cost - price,
           );
           expect(reduced).to.be.at.least(-1e-9);

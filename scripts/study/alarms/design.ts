@@ -11,7 +11,7 @@ export interface AlarmCell {
   /** The number of initial fair events, with equal rates. */
   readonly fairEvents: number;
   /** The maximum number of events that are checked one by one. */
-  readonly mostEvents: number;
+  readonly maxEvents: number;
   readonly runs: number;
   /** The reference median delay, for fresh cells. */
   readonly reference?: number;
@@ -32,7 +32,7 @@ const LATE_RUNS = 200;
 const MAX_DELAY = 60_000;
 
 function fair(id: string, text: string, limit: number, shares: readonly number[], rates: readonly number[]): AlarmCell {
-  return { id, kind: 'fair', text, limit, shares, rates, fairEvents: 0, mostEvents: FAIR_EVENTS, runs: FAIR_RUNS };
+  return { id, kind: 'fair', text, limit, shares, rates, fairEvents: 0, maxEvents: FAIR_EVENTS, runs: FAIR_RUNS };
 }
 
 /** All cells of the study. */
@@ -51,7 +51,7 @@ export const ALARM_CELLS: readonly AlarmCell[] = [
     shares: FOUR,
     rates: [0.5, 0.25, 0.4, 0.4],
     fairEvents: 0,
-    mostEvents: MAX_DELAY,
+    maxEvents: MAX_DELAY,
     runs: FRESH_RUNS,
     reference: 1550,
   },
@@ -63,7 +63,7 @@ export const ALARM_CELLS: readonly AlarmCell[] = [
     shares: FOUR,
     rates: [0.5, 0.5, 0.5, 0.2],
     fairEvents: 0,
-    mostEvents: MAX_DELAY,
+    maxEvents: MAX_DELAY,
     runs: FRESH_RUNS,
     reference: 3225,
   },
@@ -80,7 +80,7 @@ function lateCells(
   shares: readonly number[],
   rates: readonly number[],
 ): AlarmCell[] {
-  const cell = { limit, shares, rates, mostEvents: MAX_DELAY, runs: LATE_RUNS };
+  const cell = { limit, shares, rates, maxEvents: MAX_DELAY, runs: LATE_RUNS };
   const text = `a gap of 0.25, ${groups}, limit ${limit}`;
   return [
     { ...cell, id: `start-${id}`, kind: 'fresh', text: `${text}, from the first event`, fairEvents: 0 },

@@ -64,7 +64,7 @@ function runOnce(cell: AlarmCell, random: Random): RunOutcome {
   };
   // A run with an alarm before the change has no delay.
   if (isEarly) return { ...found, alarm: 0 };
-  for (let event = 1; event <= cell.mostEvents; event++) {
+  for (let event = 1; event <= cell.maxEvents; event++) {
     const group = drawGroup(cell.shares, random);
     const made = { g: names[group] as string, p: Number(random.next() < (cell.rates[group] as number)) };
     if (found.alarm === null && watch.looksAt(made)) found.alarm = event;
@@ -94,7 +94,7 @@ class NaiveRules {
     this.#counts[group] = (this.#counts[group] as number) + 1;
     this.#sums[group] = (this.#sums[group] as number) + positive;
     if (this.#counts.some((count) => count < PLAIN_RULE_EVENTS)) return;
-    const rates = this.#counts.map((count, place) => (this.#sums[place] as number) / count);
+    const rates = this.#counts.map((count, index) => (this.#sums[index] as number) / count);
     const high = rates.indexOf(Math.max(...rates));
     const low = rates.indexOf(Math.min(...rates));
     const gap = (rates[high] as number) - (rates[low] as number);

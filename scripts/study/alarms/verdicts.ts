@@ -31,7 +31,7 @@ export function medianDelay({ runs }: AlarmResult, rule: keyof RunOutcome = 'ala
 }
 
 /** Returns the maximum number of alarms compatible with a true rate of 5%, by a one-sided binomial test at 5%: 61 of 1,000. */
-export function mostAlarms(runs: number): number {
+export function maxAlarms(runs: number): number {
   return Math.floor(runs * ALPHA + CRITICAL_Z * Math.sqrt(runs * ALPHA * (1 - ALPHA)));
 }
 
@@ -41,7 +41,7 @@ export function alarmVerdicts(results: readonly AlarmResult[]): Verdict[] {
     const { cell, runs } = result;
     if (cell.kind === 'fair') {
       const alarms = alarmsOf(result);
-      const most = mostAlarms(runs.length);
+      const most = maxAlarms(runs.length);
       const text = `false alarms, ${cell.text}: ${alarms} of ${runs.length} runs, at most ${most} allowed`;
       return [{ text, isMet: alarms <= most }];
     }

@@ -100,20 +100,20 @@ export function checkFolders({ monitorFolder, llmFolder }: AppOptions, logger: L
 }
 
 /** @throws {DataValidationError} if the path is not a folder or cannot be read */
-function isFolder(place: string, parameter: string): boolean {
+function isFolder(index: string, parameter: string): boolean {
   try {
-    if (statSync(place).isDirectory()) return true;
+    if (statSync(index).isDirectory()) return true;
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return false;
-    throw noFolder(place, parameter, `cannot be used: the system says ${String(code)}`, cause);
+    throw noFolder(index, parameter, `cannot be used: the system says ${String(code)}`, cause);
   }
-  throw noFolder(place, parameter, 'is not a folder');
+  throw noFolder(index, parameter, 'is not a folder');
 }
 
-function noFolder(place: string, parameter: string, fault: string, cause?: unknown): DataValidationError {
-  return new DataValidationError(`'${place}' ${fault}.`, {
-    context: { parameter, path: place },
+function noFolder(index: string, parameter: string, problem: string, cause?: unknown): DataValidationError {
+  return new DataValidationError(`'${index}' ${problem}.`, {
+    context: { parameter, path: index },
     suggestion: 'Name a folder.',
     cause,
   });

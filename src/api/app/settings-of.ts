@@ -38,9 +38,9 @@ export function settingsOf(options: AppOptions): ServiceSettings {
   };
 }
 
-function assertCount(name: string, value: number | undefined, least: number): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return;
-  throw invalidParameter(name, `be a whole number of at least ${String(least)}`, value);
+function assertCount(name: string, value: number | undefined, min: number): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= min)) return;
+  throw invalidParameter(name, `be a whole number of at least ${String(min)}`, value);
 }
 
 function limitsOf(given: Partial<ServiceLimits>): ServiceLimits {

@@ -69,7 +69,7 @@ export interface FollowOptions {
    * The number of consecutive connections without an event after which an error is thrown.
    * @defaultValue 5
    */
-  readonly mostRetries?: number | undefined;
+  readonly maxRetries?: number | undefined;
 }
 
 /**
@@ -81,7 +81,7 @@ export interface FollowOptions {
 export async function* followRun(
   client: Client<paths>,
   runId: string,
-  { lastEventId = 0, signal, retryMillis = 1000, mostRetries = 5 }: FollowOptions = {},
+  { lastEventId = 0, signal, retryMillis = 1000, maxRetries: mostRetries = 5 }: FollowOptions = {},
 ): AsyncGenerator<RunEvent, void, undefined> {
   let seen = lastEventId;
   let losses = 0;

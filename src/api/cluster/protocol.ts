@@ -151,7 +151,7 @@ export type RunMethods = {
   list: (_: undefined) => readonly RunSummary[];
   remove: (runId: string) => Removal;
   work: (job: Job) => JobOutcome;
-  follow: (place: { readonly runId: string; readonly after: number }) => boolean;
+  follow: (index: { readonly runId: string; readonly after: number }) => boolean;
   counts: (_: undefined) => RunCounts;
   /** Counts one request of a client against its rate limit. */
   take: (client: string) => Allowance;

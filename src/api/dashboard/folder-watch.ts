@@ -102,7 +102,7 @@ export class FolderWatch {
   #watcher: FSWatcher | undefined;
   #poll: NodeJS.Timeout | undefined;
   #settling: NodeJS.Timeout | undefined;
-  #isLooking = false;
+  #isChecking = false;
 
   constructor(folder: string, { isEnding, pollMillis }: FolderWatchOptions) {
     this.#folder = folder;
@@ -126,9 +126,9 @@ export class FolderWatch {
 
   #start(): void {
     this.#poll = setInterval(() => {
-      this.#look();
+      this.#check();
     }, this.#pollMillis);
-    this.#look();
+    this.#check();
   }
 
   #stop(): void {
@@ -139,24 +139,24 @@ export class FolderWatch {
     this.#forgetWatcher();
   }
 
-  #look(): void {
+  #check(): void {
     if (this.#isEnding()) {
       for (const { onEnd } of this.#followers) onEnd();
       return;
     }
     this.#watcher ??= this.#openWatcher();
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+    if (this.#isChecking) return;
+    this.#isChecking = true;
     void readMonitorFolder(this.#folder)
       .then((state) => {
-        this.#tell(state);
+        this.#report(state);
       })
       .finally(() => {
-        this.#isLooking = false;
+        this.#isChecking = false;
       });
   }
 
-  #tell(state: MonitorFolderState): void {
+  #report(state: MonitorFolderState): void {
     // All followers may have left in the meantime.
     if (this.#poll === undefined || state.version === this.#state?.version) return;
     this.#state = state;
@@ -188,7 +188,7 @@ export class FolderWatch {
   #settle(): void {
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => {
-      this.#look();
+      this.#check();
     }, SETTLE_MILLIS);
   }
 }

@@ -10,8 +10,8 @@ function sizeText(bytes: number): string {
 }
 
 /** Returns a 413 problem for data above the limit. `part` is the name of a form's part; '' means the body. */
-export function tooLarge(mostBytes: number, part = ''): ServiceProblem {
-  const detail = `${subjectOf(part)} is larger than the limit of ${sizeText(mostBytes)}.`;
+export function tooLarge(maxBytes: number, part = ''): ServiceProblem {
+  const detail = `${subjectOf(part)} is larger than the limit of ${sizeText(maxBytes)}.`;
   return new ServiceProblem(413, {
     detail,
     errors: [{ pointer: pointerTo(part), detail }],
@@ -41,9 +41,9 @@ export function brokenGzip(cause: unknown): ServiceProblem {
 }
 
 /** Returns a 408 problem for a client that sends too slowly. */
-export function tooSlow(idleMillis: number, leastBytes: number): ServiceProblem {
+export function tooSlow(idleMillis: number, minBytes: number): ServiceProblem {
   return new ServiceProblem(408, {
-    detail: `Less than ${sizeText(leastBytes)} of the body arrived within ${String(idleMillis / 1000)} seconds.`,
+    detail: `Less than ${sizeText(minBytes)} of the body arrived within ${String(idleMillis / 1000)} seconds.`,
     suggestion: 'Send the request again on a faster connection.',
   });
 }
@@ -63,8 +63,8 @@ export function noRoomOr(cause: unknown): unknown {
 }
 
 /** Returns a 422 problem for a part of a form, or for the body if the name is ''. */
-export function badPart(part: string, fault: string, suggestion: string): ServiceProblem {
-  const detail = `${subjectOf(part)} ${fault}.`;
+export function badPart(part: string, problem: string, suggestion: string): ServiceProblem {
+  const detail = `${subjectOf(part)} ${problem}.`;
   return new ServiceProblem(422, {
     detail,
     errors: [{ pointer: pointerTo(part), detail }],

@@ -53,7 +53,7 @@ export class PartReader {
     // The reader of the stream reports the error. Without a reader it must not become an uncaught error.
     stream.on('error', () => undefined);
     this.#streams.push(stream);
-    const work = this.#readPart(name, this.#told(stream), fileName);
+    const work = this.#readPart(name, this.#reported(stream), fileName);
     this.#work.push(work);
     return work;
   }
@@ -82,7 +82,7 @@ export class PartReader {
    * Yields the chunks of a part, and notifies those that wait for room after each chunk.
    * @yields each chunk
    */
-  async *#told(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  async *#reported(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
     for await (const chunk of stream) {
       this.#wake();
       yield chunk;
@@ -104,7 +104,7 @@ export class PartReader {
     this.#file = await writeTable(stream, {
       folder,
       stem: 'upload',
-      mostBytes: uploadBytes,
+      maxBytes: uploadBytes,
       name,
       formatOf: (content) => (content === 'parquet' ? 'parquet' : 'csv'),
     });
@@ -142,6 +142,6 @@ async function readText(name: string, stream: AsyncIterable<Buffer>, fieldBytes:
 }
 
 /** Returns a 400 problem for a malformed form. */
-export function malformed(fault: string, cause?: unknown): ServiceProblem {
-  return new ServiceProblem(400, { detail: `The form ${fault}.`, suggestion: CURL_FORM }, cause);
+export function malformed(problem: string, cause?: unknown): ServiceProblem {
+  return new ServiceProblem(400, { detail: `The form ${problem}.`, suggestion: CURL_FORM }, cause);
 }

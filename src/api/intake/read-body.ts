@@ -10,7 +10,7 @@ import { atMost, readUnpacked } from './read-unpacked.ts';
 const LINGER_MILLIS = 5000;
 /** The maximum number of bytes of the body that are discarded in this time. */
 const LINGER_BYTES = 256 * 2 ** 20;
-const LOOK_MILLIS = 50;
+const CHECK_MILLIS = 50;
 
 /**
  * Prepares a request for an answer that is sent before its body was read. The answer must contain `connection: close`.
@@ -34,12 +34,12 @@ function linger(request: IncomingMessage, socket: Socket): void {
     Socket.prototype.destroySoon.call(socket);
     return;
   }
-  const mostBytes = socket.bytesRead + LINGER_BYTES;
-  let looksLeft = LINGER_MILLIS / LOOK_MILLIS;
+  const maxBytes = socket.bytesRead + LINGER_BYTES;
+  let checksLeft = LINGER_MILLIS / CHECK_MILLIS;
   const timer = setInterval(() => {
-    looksLeft -= 1;
-    if (looksLeft <= 0 || socket.bytesRead > mostBytes || request.complete) socket.destroy();
-  }, LOOK_MILLIS);
+    checksLeft -= 1;
+    if (checksLeft <= 0 || socket.bytesRead > maxBytes || request.complete) socket.destroy();
+  }, CHECK_MILLIS);
   socket.once('close', () => {
     clearInterval(timer);
   });
@@ -48,7 +48,7 @@ function linger(request: IncomingMessage, socket: Socket): void {
 
 /** The limits of a body's size and speed. */
 interface BodyLimits {
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly idleMillis: number;
 }
 
@@ -62,11 +62,11 @@ const MIN_BYTES = 1024;
  */
 function watchBody(
   request: IncomingMessage,
-  { mostBytes, idleMillis }: BodyLimits,
+  { maxBytes: mostBytes, idleMillis }: BodyLimits,
   fail: (problem: ServiceProblem) => void,
 ): () => void {
   let received = 0;
-  let atLastLook = 0;
+  let atLastCheck = 0;
   let isOver = false;
   const timer = setTimeout(() => {
     // The request is paused while the disk is slow. This is not the client's fault.
@@ -76,8 +76,8 @@ function watchBody(
   const onData = (chunk: Buffer): void => {
     received += chunk.length;
     if (received > mostBytes) giveUp(tooLarge(mostBytes));
-    else if (received >= atLastLook + MIN_BYTES) {
-      atLastLook = received;
+    else if (received >= atLastCheck + MIN_BYTES) {
+      atLastCheck = received;
       timer.refresh();
     }
   };
@@ -108,7 +108,7 @@ export type Consume<T> = (chunks: AsyncIterable<Buffer>) => Promise<T>;
  * @throws {ServiceProblem} 400, 408, 413, 415
  */
 export async function readBody<T>(request: IncomingMessage, limits: BodyLimits, consume: Consume<T>): Promise<T> {
-  const { mostBytes } = limits;
+  const { maxBytes: mostBytes } = limits;
   const isPacked = assertReadable(request, mostBytes);
   const entry = new PassThrough();
   const stop = watchBody(request, limits, (problem) => entry.destroy(problem));
@@ -125,7 +125,7 @@ export async function readBody<T>(request: IncomingMessage, limits: BodyLimits, 
 
 /** Reads an uncompressed body with a small declared length, at less cost than {@link readBody}. */
 export async function readSmallBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
-  assertReadable(request, limits.mostBytes);
+  assertReadable(request, limits.maxBytes);
   const chunks: Buffer[] = [];
   return new Promise<Buffer>((resolve, reject) => {
     watchBody(request, limits, reject);
@@ -167,10 +167,10 @@ export async function refusing<T>(request: IncomingMessage, read: () => Promise<
 }
 
 /** Returns whether the body is compressed. Throws if it cannot be read at all. */
-function assertReadable(request: IncomingMessage, mostBytes: number): boolean {
+function assertReadable(request: IncomingMessage, maxBytes: number): boolean {
   if (request.readableEnded) throw new Error('The body was already read. Mount the service before any body parser.');
   if (request.destroyed) throw clientGone();
-  if ((declaredBytes(request) ?? 0) > mostBytes) throw tooLarge(mostBytes);
+  if ((declaredBytes(request) ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const coding = codingOf(request);
   if (coding === '') return false;
   if (coding === 'gzip' || coding === 'x-gzip') return true;

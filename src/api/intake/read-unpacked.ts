@@ -53,13 +53,13 @@ function isOfZlib(error: unknown): boolean {
  */
 export async function* atMost(
   chunks: AsyncIterable<Buffer>,
-  mostBytes: number,
+  maxBytes: number,
   problem: () => Error,
 ): AsyncGenerator<Buffer, void, undefined> {
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > mostBytes) throw problem();
+    if (bytes > maxBytes) throw problem();
     yield chunk;
   }
 }
@@ -69,7 +69,7 @@ export interface Beginning {
   /** The first `count` bytes, or slightly more. */
   readonly head: Buffer;
   /** Whether the stream ends after them. */
-  readonly isWhole: boolean;
+  readonly isInteger: boolean;
   /** The complete stream, including the first bytes. If it is not read, the owner of the stream must end it. */
   readonly all: AsyncIterable<Buffer>;
 }
@@ -79,16 +79,16 @@ export async function beginningOf(chunks: AsyncIterable<Buffer>, count: number):
   const rest = chunks[Symbol.asyncIterator]();
   const read: Buffer[] = [];
   let bytes = 0;
-  let isWhole = false;
-  while (bytes <= count && !isWhole) {
+  let isInteger = false;
+  while (bytes <= count && !isInteger) {
     const next = await rest.next();
-    if (next.done === true) isWhole = true;
+    if (next.done === true) isInteger = true;
     else {
       read.push(next.value);
       bytes += next.value.length;
     }
   }
-  return { head: Buffer.concat(read), isWhole, all: joined(read, rest) };
+  return { head: Buffer.concat(read), isInteger, all: joined(read, rest) };
 }
 
 async function* joined(read: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void, undefined> {

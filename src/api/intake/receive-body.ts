@@ -9,7 +9,7 @@ import { newSpoolFolder, type ReceivedBody, writeSpoolFile } from './spool-folde
 /** Options of {@link receiveBody}. */
 export interface ReceiveBodyOptions {
   /** The maximum number of bytes of a body, before and after decompression. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** A body of up to this number of bytes is returned in memory, a larger one as a file. */
   readonly inlineBytes: number;
   /** The time in milliseconds for which the body may pause. */
@@ -39,7 +39,7 @@ export async function receiveBody(request: IncomingMessage, options: ReceiveBody
       return inMemory(await readSmallBody(request, options), withDigest);
     }
     return readBody(request, options, async (chunks) => {
-      const { head, isWhole, all } = await beginningOf(chunks, inlineBytes);
+      const { head, isInteger: isWhole, all } = await beginningOf(chunks, inlineBytes);
       return isWhole ? inMemory(head, withDigest) : onDisk(all, spoolRoot, withDigest);
     });
   });

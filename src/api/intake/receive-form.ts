@@ -113,11 +113,11 @@ export async function receiveForm(request: IncomingMessage, options: ReceiveForm
   const { uploadBytes, fieldBytes, idleMillis } = limits;
   return refusing(request, async () => {
     const contentType = requireForm(request.headers['content-type']);
-    const mostBytes = uploadBytes + allowed.fields.length * fieldBytes + FRAME_BYTES;
+    const maxBytes = uploadBytes + allowed.fields.length * fieldBytes + FRAME_BYTES;
     const folder = await newSpoolFolder(spoolRoot);
     try {
       const form = { contentType, folder: folder.path, fields: allowed.fields, uploadBytes, fieldBytes };
-      const { file, fields } = await readBody(request, { mostBytes, idleMillis }, (chunks) => readForm(chunks, form));
+      const { file, fields } = await readBody(request, { maxBytes, idleMillis }, (chunks) => readForm(chunks, form));
       const digest = digestOf({ file, fields });
       const { path, format } = file;
       return Object.freeze({

@@ -50,14 +50,14 @@ export async function receiveTable(
   request: IncomingMessage,
   { limits, spoolRoot }: ReceiveTableOptions,
 ): Promise<ReceivedTable> {
-  const { uploadBytes: mostBytes, idleMillis } = limits;
+  const { uploadBytes: maxBytes, idleMillis } = limits;
   return refusing(request, async () => {
     const type = requireMediaType(request.headers['content-type'], TABLE_TYPES);
     const folder = await newSpoolFolder(spoolRoot);
     const formatOf = (content: 'text' | 'parquet'): ReceivedTable['format'] => assertFormat(type, content);
-    const target = { folder: folder.path, stem: 'table', mostBytes, name: '', formatOf };
+    const target = { folder: folder.path, stem: 'table', maxBytes, name: '', formatOf };
     try {
-      const { path, format, hash } = await readBody(request, { mostBytes, idleMillis }, (chunks) =>
+      const { path, format, hash } = await readBody(request, { maxBytes, idleMillis }, (chunks) =>
         writeTable(chunks, target),
       );
       return Object.freeze({ path, format, folder, digest: hash.toString('hex') });

@@ -11,7 +11,7 @@ export interface TableTarget<Format extends string> {
   /** The file name without its extension. */
   readonly stem: string;
   /** The maximum number of bytes after decompression. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** The name of its part in a form; '' if it is the body. */
   readonly name: string;
   /** Returns the format for the detected content. It may throw. */
@@ -44,7 +44,7 @@ export async function writeTable<Format extends string>(
   chunks: AsyncIterable<Buffer>,
   target: TableTarget<Format>,
 ): Promise<WrittenTable<Format>> {
-  const { mostBytes, name } = target;
+  const { maxBytes: mostBytes, name } = target;
   const within = (some: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
     atMost(some, mostBytes, () => tooLarge(mostBytes, name));
   const beginning = await beginningOf(within(chunks), MAGIC_BYTES);
@@ -73,6 +73,6 @@ function knownContent(beginning: Beginning, name: string): 'text' | 'parquet' {
   if (beginning.head.length === 0) throw badPart(name, 'is empty', 'Send a CSV file with a header, or Parquet.');
   const content = contentOf(beginning);
   if (content === 'text' || content === 'parquet') return content;
-  const fault = content === 'zip' ? 'is a ZIP archive or a spreadsheet' : 'is compressed twice';
-  throw badPart(name, fault, 'Send CSV, CSV compressed with gzip, or Parquet.');
+  const problem = content === 'zip' ? 'is a ZIP archive or a spreadsheet' : 'is compressed twice';
+  throw badPart(name, problem, 'Send CSV, CSV compressed with gzip, or Parquet.');
 }

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { getLogger } from '../../internal/logger.ts';
 import { queueFull, serviceEnds } from '../problem/run-problems.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
-import type { InternalFault, Job, JobOutcome, JobRunner, RunJobOptions, ThreadAnswer } from './job.ts';
+import type { InternalFailure, Job, JobOutcome, JobRunner, RunJobOptions, ThreadAnswer } from './job.ts';
 import { ThreadPool } from './thread-pool.ts';
 
 /** Options of {@link createJobRunner}. */
@@ -44,11 +44,11 @@ class PooledJobRunner implements JobRunner {
   #isClosed = false;
 
   constructor({ threads, queue, logger, createId = randomUUID }: JobRunnerOptions) {
-    const onFault = (error: unknown): void => {
+    const onFailure = (error: unknown): void => {
       this.#log.error({ err: error }, 'A thread failed while it was idle.');
     };
-    this.#compute = new ThreadPool({ threads, onFault });
-    this.#llm = new ThreadPool({ threads: LLM_THREADS, onFault });
+    this.#compute = new ThreadPool({ threads, onFailure });
+    this.#llm = new ThreadPool({ threads: LLM_THREADS, onFailure });
     this.#most = threads + queue;
     this.#logger = logger;
     this.#createId = createId;
@@ -107,9 +107,9 @@ class PooledJobRunner implements JobRunner {
     throw 'problem' in answer ? ServiceProblem.fromJSON(answer.problem) : this.#internal(answer.internal, job);
   }
 
-  #internal({ message, stack }: InternalFault, { kind }: Job): ServiceProblem {
+  #internal({ message, stack }: InternalFailure, { kind }: Job): ServiceProblem {
     const id = this.#createId();
-    this.#log.error({ fault: id, job: kind, message, stack }, 'A job failed with an internal error.');
+    this.#log.error({ problem: id, job: kind, message, stack }, 'A job failed with an internal error.');
     return new ServiceProblem(500, {
       detail: `An internal error occurred. The log contains the reason under the ID ${id}.`,
       suggestion: 'Give this ID to the operator of the service.',

@@ -19,13 +19,13 @@ const MIN_BYTES_A_CELL = 2;
  * Checks that a table can be loaded, before it is. A Parquet file of a few bytes may contain billions of rows.
  * @throws {DataValidationError} if it has too many cells
  */
-export async function assertLoadable(path: string, mostCells: number = MAX_CELLS): Promise<void> {
+export async function assertLoadable(path: string, maxCells: number = MAX_CELLS): Promise<void> {
   const isText = !path.endsWith('.parquet');
-  if (isText && (await stat(path)).size <= MIN_BYTES_A_CELL * mostCells) return;
+  if (isText && (await stat(path)).size <= MIN_BYTES_A_CELL * maxCells) return;
   const { rows, columns } = await tableSize(path);
-  if (rows * columns <= mostCells) return;
+  if (rows * columns <= maxCells) return;
   throw new DataValidationError(
-    `The uploaded file has ${rows.toLocaleString('en-US')} rows of ${String(columns)} columns. At most ${mostCells.toLocaleString('en-US')} cells can be loaded.`,
+    `The uploaded file has ${rows.toLocaleString('en-US')} rows of ${String(columns)} columns. At most ${maxCells.toLocaleString('en-US')} cells can be loaded.`,
     {
       code: 'data-too-large',
       context: { rows, columns },

@@ -21,7 +21,7 @@ export const NAMES_FILE = 'report-names.json';
 export interface ValidateRowsJob {
   readonly kind: 'validate-rows';
   readonly path: string;
-  readonly mostItems: number;
+  readonly maxItems: number;
 }
 
 /** `POST /validate` with an uploaded table. */
@@ -135,7 +135,7 @@ export interface ThreadTask {
 export type ThreadMessage = { readonly type: 'started' } | ({ readonly type: 'progress' } & ProgressEvent);
 
 /** An internal error, for the log. */
-export interface InternalFault {
+export interface InternalFailure {
   readonly message: string;
   readonly stack: string | undefined;
 }
@@ -144,4 +144,4 @@ export interface InternalFault {
 export type ThreadAnswer =
   | { readonly ok: true; readonly outcome: JobOutcome }
   | { readonly ok: false; readonly problem: ProblemJson }
-  | { readonly ok: false; readonly internal: InternalFault };
+  | { readonly ok: false; readonly internal: InternalFailure };

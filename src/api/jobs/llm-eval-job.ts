@@ -19,7 +19,7 @@ import type { JobContext, JobOutcome, LlmEvalJob } from './job.ts';
 import { writeReports } from './run-files.ts';
 
 /** What a service allows an external configuration to use. */
-export interface LlmPlaces {
+export interface LlmPaths {
   /** The folder to which paths are confined; null if no path may be named. */
   readonly llmFolder: string | null;
   /** The cache folder for configurations that name none, if there is no `llmFolder`. */
@@ -42,9 +42,9 @@ const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
  * used at its default address or at the one that the operator set.
  * @throws {ServiceProblem} 403 for another file or address, 422 if a file does not exist
  */
-export async function confineLlmConfig(config: LLMEvalConfig, places: LlmPlaces): Promise<LLMEvalConfig> {
-  assertAddress(config, places.env);
-  const { llmFolder } = places;
+export async function confineLlmConfig(config: LLMEvalConfig, indices: LlmPaths): Promise<LLMEvalConfig> {
+  assertAddress(config, indices.env);
+  const { llmFolder } = indices;
   const inside = (field: string, given: string): Promise<string> => confine(field, given, llmFolder);
   const fileInside = async (field: string, given: string): Promise<string> => {
     const target = await inside(field, given);
@@ -57,7 +57,7 @@ export async function confineLlmConfig(config: LLMEvalConfig, places: LlmPlaces)
     ...config,
     replayPath: replayPath === null ? null : await fileInside('replay_path', replayPath),
     bbqPath: bbqPath === null ? null : await fileInside('bbq_path', bbqPath),
-    cacheDir: isOwnCache ? places.ownCache : await inside('cache_dir', cacheDir),
+    cacheDir: isOwnCache ? indices.ownCache : await inside('cache_dir', cacheDir),
   });
 }
 
@@ -67,7 +67,7 @@ async function confine(field: string, given: string, llmFolder: string | null): 
   }
   const root = await realpath(llmFolder);
   const target = path.resolve(root, given);
-  if (!path.isAbsolute(given) && isInside(root, target) && isInside(root, await realPlace(target))) return target;
+  if (!path.isAbsolute(given) && isInside(root, target) && isInside(root, await realPath(target))) return target;
   throw refused(field, `${field} must be a path inside the service's folder for language models.`, RELATIVE);
 }
 
@@ -92,7 +92,7 @@ function isInside(root: string, target: string): boolean {
 }
 
 /** Resolves the symbolic links of a path. For a path that does not exist yet, resolves its existing parent folder. */
-async function realPlace(target: string): Promise<string> {
+async function realPath(target: string): Promise<string> {
   try {
     return await realpath(target);
   } catch (error) {
@@ -100,7 +100,7 @@ async function realPlace(target: string): Promise<string> {
     const above = path.dirname(target);
     // A dangling link, a loop, or a path without permission is not allowed.
     if (!isAbsent || above === target || (await isLink(target))) return path.parse(target).root;
-    return path.join(await realPlace(above), path.basename(target));
+    return path.join(await realPath(above), path.basename(target));
   }
 }
 
@@ -113,7 +113,7 @@ async function isLink(target: string): Promise<boolean> {
 }
 
 /** Throws if a configuration would make the service call a host of the client's choice. */
-function assertAddress({ provider, baseUrl }: LLMEvalConfig, env: LlmPlaces['env']): void {
+function assertAddress({ provider, baseUrl }: LLMEvalConfig, env: LlmPaths['env']): void {
   const variable = ADDRESS_VARIABLES[provider];
   if (baseUrl === null || variable === undefined) return;
   const named = env[variable]?.trim() ?? '';
@@ -138,14 +138,14 @@ export async function runLlmEvalJob({ body, llmFolder }: LlmEvalJob, context: Jo
   const given = await readConfig(request.config);
   const ownCache = path.join(path.dirname(context.folder), OWN_CACHE);
   const config = await confineLlmConfig(given, { llmFolder, ownCache, env: process.env });
-  return request.dry_run ? tellDryRun(config, request, context) : evaluate(config, request, context);
+  return request.dry_run ? printDryRun(config, request, context) : evaluate(config, request, context);
 }
 
 async function readConfig(config: LlmEvalBody['config']): Promise<LLMEvalConfig> {
   return typeof config === 'string' ? parseLlmEvalConfig(config, 'config') : parseLlmEvalConfig(config);
 }
 
-async function tellDryRun(config: LLMEvalConfig, body: LlmEvalBody, { folder }: JobContext): Promise<JobOutcome> {
+async function printDryRun(config: LLMEvalConfig, body: LlmEvalBody, { folder }: JobContext): Promise<JobOutcome> {
   const estimate = await estimateDryRun(config, { minGroupSize: body.min_group_size });
   const files = await writeReports(folder, estimate.toMarkdown(), undefined);
   return { body: JSON.stringify(dryRunToJson(estimate)), files };

@@ -1,10 +1,10 @@
 import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { splitNames, toSnakeCase } from '../../internal/arguments.ts';
-import { type ConfigFault, describeFault } from '../../io/config-text/config-fault.ts';
+import { type ConfigProblem, describeConfigProblem } from '../../io/config-text/config-fault.ts';
 import { toPointer } from '../../schemas/faults-of.ts';
 import { describeProblem, type FieldProblem } from '../../schemas/parse.ts';
 import {
-  type FieldFault,
+  type InvalidField,
   noRoomProblem,
   type ProblemDetails,
   type ProblemStatus,
@@ -118,7 +118,7 @@ const STATUSES: Readonly<Record<string, ProblemStatus>> = {
 };
 
 /** Faults of one request that are told; who sent it mends the first ones first. */
-const MAX_FAULTS = 50;
+const MAX_PROBLEMS = 50;
 
 /** What to do about an error that does not say so itself. */
 const SUGGESTIONS: Readonly<Record<string, string>> = {
@@ -143,7 +143,7 @@ export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): 
   if (status === undefined) return undefined;
   if (error.name === 'CacheMissError') return new ServiceProblem(status, refusedCalls(error), error);
   const kind = typeof work === 'string' ? work : work.kind;
-  const errors = faultsIn(error, work);
+  const errors = problemsIn(error, work);
   const suggestion = lackingColumn(error, kind) ?? (isOfConfig(error) ? KEYS_LISTED[kind] : error.suggestion);
   return new ServiceProblem(
     status,
@@ -169,8 +169,8 @@ const KEYS_LISTED: Readonly<Partial<Record<Job['kind'], string>>> = {
 };
 
 /** Returns whether an error lists problems of keys of a configuration; its suggestion says where all keys are listed. */
-function isOfConfig({ context: { faults }, suggestion }: FairnessToolkitError): boolean {
-  return Array.isArray(faults) && suggestion !== undefined;
+function isOfConfig({ context: { faults: problems }, suggestion }: FairnessToolkitError): boolean {
+  return Array.isArray(problems) && suggestion !== undefined;
 }
 
 /** Returns the message of an error with the names of fields that the client knows. */
@@ -192,20 +192,20 @@ function isOfSystem({ context }: FairnessToolkitError): boolean {
 }
 
 /** The fields at fault, as far as they are known. */
-function faultsIn(error: FairnessToolkitError, work: Job | Job['kind']): readonly FieldFault[] {
+function problemsIn(error: FairnessToolkitError, work: Job | Job['kind']): readonly InvalidField[] {
   const kind = typeof work === 'string' ? work : work.kind;
-  const { fields, faults, problems } = error.context;
-  if (Array.isArray(fields)) return fields as FieldFault[];
-  if (Array.isArray(faults)) {
-    return (faults as ConfigFault[])
-      .slice(0, MAX_FAULTS)
-      .map((fault) => ({ pointer: configPointer(fault), detail: inWireNames(describeFault(fault), kind) }));
+  const { fields, faults: allProblems, problems } = error.context;
+  if (Array.isArray(fields)) return fields as InvalidField[];
+  if (Array.isArray(allProblems)) {
+    return (allProblems as ConfigProblem[])
+      .slice(0, MAX_PROBLEMS)
+      .map((found) => ({ pointer: configPointer(found), detail: inWireNames(describeConfigProblem(found), kind) }));
   }
-  if (Array.isArray(problems)) return (problems as FieldProblem[]).map((problem) => schemaFault(problem, kind));
+  if (Array.isArray(problems)) return (problems as FieldProblem[]).map((problem) => schemaProblem(problem, kind));
   return pointersOf(error, work).map((pointer) => ({ pointer, detail: detailOf(error, kind) }));
 }
 
-function schemaFault(problem: FieldProblem, kind: Job['kind']): FieldFault {
+function schemaProblem(problem: FieldProblem, kind: Job['kind']): InvalidField {
   return {
     pointer: toPointer(problem.path.map((part) => (typeof part === 'string' ? toSnakeCase(part) : part))),
     detail: describeProblem(problem, (field) => wireNameOf(field, kind) ?? toSnakeCase(field)),
@@ -213,7 +213,7 @@ function schemaFault(problem: FieldProblem, kind: Job['kind']): FieldFault {
 }
 
 /** A fault of a configuration by its key: `pipeline[0].params.max_weight` is `/config/pipeline/0/params/max_weight`. */
-function configPointer({ key }: ConfigFault): string {
+function configPointer({ key }: ConfigProblem): string {
   return toPointer(['config', ...key.split(/[.[\]]+/).filter((part) => part !== '')]);
 }
 

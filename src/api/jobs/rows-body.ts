@@ -15,9 +15,9 @@ const CLASS_FIELDS: ReadonlySet<string> = new Set([...GROUP_FIELDS, 'y_pred', 'y
  * @throws {ServiceProblem} 400 if {@link parseJson} rejects it, 413 if an array is too long
  * @throws {ConfigValidationError} if fields are invalid
  */
-export function readRowsBody(body: Uint8Array, mostItems: number): ValidateRowsInput {
+export function readRowsBody(body: Uint8Array, maxItems: number): ValidateRowsInput {
   const value = parseJson(body, labelFieldsOf);
-  const tooLong = findTooLong(value, mostItems);
+  const tooLong = findTooLong(value, maxItems);
   if (tooLong !== undefined) {
     throw new ServiceProblem(413, {
       detail: tooLong.detail,

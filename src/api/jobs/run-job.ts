@@ -4,8 +4,8 @@ import { receiveMessageOnPort } from 'node:worker_threads';
 
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
 import { withDuckDbLimits } from '../../io/duckdb-limits.ts';
-import type { FieldFault, ProblemJson } from '../problem/service-problem.ts';
-import type { InternalFault, Job, JobContext, JobOutcome, ThreadAnswer, ThreadMessage, ThreadTask } from './job.ts';
+import type { InvalidField, ProblemJson } from '../problem/service-problem.ts';
+import type { InternalFailure, Job, JobContext, JobOutcome, ThreadAnswer, ThreadMessage, ThreadTask } from './job.ts';
 import { problemOfToolkitError } from './problem-of-toolkit-error.ts';
 
 /**
@@ -21,7 +21,7 @@ export function concealPaths(problem: ProblemJson, job: Job, folder: string): Pr
     ...(problem.errors === undefined
       ? {}
       : {
-          errors: problem.errors.map(({ pointer, detail }): FieldFault => ({ pointer, detail: conceal(detail) })),
+          errors: problem.errors.map(({ pointer, detail }): InvalidField => ({ pointer, detail: conceal(detail) })),
         }),
   };
 }
@@ -31,14 +31,14 @@ function concealer(job: Job, folder: string): (text: string) => string {
   const llmFolder = job.kind === 'llm-eval' && job.llmFolder !== null ? formsOf(job.llmFolder) : [];
   const inside = llmFolder.map((own) => own + path.sep);
   const elsewhere = [...llmFolder, ...formsOf(folder), ...uploads.map((own) => path.dirname(own))];
-  const places = [...elsewhere, process.cwd(), tmpdir(), homedir()].filter((place) => place.length > 1);
+  const indices = [...elsewhere, process.cwd(), tmpdir(), homedir()].filter((index) => index.length > 1);
   return (text) => {
     const named = uploads.reduce(
-      (told, upload) => told.replaceAll(`'${upload}'`, UPLOAD).replaceAll(upload, UPLOAD),
+      (reported, upload) => reported.replaceAll(`'${upload}'`, UPLOAD).replaceAll(upload, UPLOAD),
       text,
     );
-    const relative = inside.reduce((told, prefix) => told.replaceAll(prefix, ''), named);
-    const hidden = places.reduce((told, place) => hidePlace(told, place), relative);
+    const relative = inside.reduce((reported, prefix) => reported.replaceAll(prefix, ''), named);
+    const hidden = indices.reduce((reported, index) => hidePath(reported, index), relative);
     return hidden.replaceAll(/(^|[.!?\n] )the uploaded file/g, '$1The uploaded file');
   };
 }
@@ -51,9 +51,9 @@ function formsOf(given: string): string[] {
 }
 
 /** Replaces a folder and the paths below it in a text. */
-function hidePlace(text: string, place: string): string {
-  if (!text.includes(place)) return text;
-  const escaped = place.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+function hidePath(text: string, index: string): string {
+  if (!text.includes(index)) return text;
+  const escaped = index.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return text.replaceAll(
     new RegExp(`${escaped}(?![\\p{L}\\p{N}_-])(?:[/\\\\][^\\s'",;:)]*)?`, 'gu'),
     'a folder of the service',
@@ -69,12 +69,12 @@ const MIN_MILLIS = 100;
  */
 export function throttleProgress(onProgress: OnProgress, clock: () => number): OnProgress {
   let stage: string | undefined;
-  let told = 0;
+  let reported = 0;
   return (event) => {
     const now = clock();
-    if (event.stage === stage && event.done < event.total && now - told < MIN_MILLIS) return;
+    if (event.stage === stage && event.done < event.total && now - reported < MIN_MILLIS) return;
     stage = event.stage;
-    told = now;
+    reported = now;
     onProgress(event);
   };
 }
@@ -83,7 +83,7 @@ export function throttleProgress(onProgress: OnProgress, clock: () => number): O
 export default async function runTask({ job, folder, limits, variables, port }: ThreadTask): Promise<ThreadAnswer> {
   const controller = new AbortController();
   const { signal } = controller;
-  const tell = (message: ThreadMessage): void => {
+  const reportNow = (message: ThreadMessage): void => {
     port.postMessage(message);
   };
   port.on('message', () => {
@@ -91,7 +91,7 @@ export default async function runTask({ job, folder, limits, variables, port }: 
   });
   const report = throttleProgress(
     (event: ProgressEvent) => {
-      tell({ type: 'progress', ...event });
+      reportNow({ type: 'progress', ...event });
     },
     () => performance.now(),
   );
@@ -100,7 +100,7 @@ export default async function runTask({ job, folder, limits, variables, port }: 
     if (receiveMessageOnPort(port) !== undefined) controller.abort();
     report(event);
   };
-  tell({ type: 'started' });
+  reportNow({ type: 'started' });
   // A thread runs one job at a time and has its own environment.
   Object.assign(process.env, variables);
   try {
@@ -140,11 +140,11 @@ export async function runJob(job: Job, context: JobContext): Promise<JobOutcome>
 
 function failed(error: unknown, job: Job, folder: string): ThreadAnswer {
   const problem = problemOfToolkitError(error, job);
-  if (problem === undefined) return { ok: false, internal: internalFault(error) };
+  if (problem === undefined) return { ok: false, internal: internalFailure(error) };
   return { ok: false, problem: concealPaths(problem.toJSON(), job, folder) };
 }
 
-function internalFault(error: unknown): InternalFault {
+function internalFailure(error: unknown): InternalFailure {
   if (!(error instanceof Error)) return { message: String(error), stack: undefined };
   const cause = error.cause instanceof Error ? `; caused by ${String(error.cause.stack)}` : '';
   return { message: error.message, stack: `${error.stack ?? ''}${cause}` };

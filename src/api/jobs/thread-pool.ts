@@ -70,7 +70,7 @@ const IDLE_MILLIS = 60_000;
 export interface ThreadPoolOptions {
   readonly threads: number;
   /** Called when an idle thread fails. Without a listener, this would end the process. */
-  readonly onFault: (error: unknown) => void;
+  readonly onFailure: (error: unknown) => void;
 }
 
 /**
@@ -80,13 +80,13 @@ export interface ThreadPoolOptions {
 export class ThreadPool {
   readonly slots: Slots;
   readonly #limits: ThreadLimits;
-  readonly #onFault: (error: unknown) => void;
+  readonly #onProblem: (error: unknown) => void;
   #pool: Promise<Piscina<ThreadTask, ThreadAnswer>> | undefined;
 
-  constructor({ threads, onFault }: ThreadPoolOptions) {
+  constructor({ threads, onFailure: onFault }: ThreadPoolOptions) {
     this.slots = new Slots(threads);
     this.#limits = threadLimits(threads);
-    this.#onFault = onFault;
+    this.#onProblem = onFault;
   }
 
   /** Runs a job when a thread is free. Rejects with the signal's reason if it is aborted before. */
@@ -123,7 +123,7 @@ export class ThreadPool {
       env: inheritedEnvironment(process.env),
       ...(extension === '.ts' ? { execArgv: sourceLoader() } : {}),
     });
-    pool.on('error', this.#onFault);
+    pool.on('error', this.#onProblem);
     return pool;
   }
 }

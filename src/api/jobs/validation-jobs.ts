@@ -24,11 +24,14 @@ import { readRowsBody } from './rows-body.ts';
 import { writeValidationReports } from './run-files.ts';
 
 /** Runs `POST /validate` with arrays from a file. */
-export async function runValidateRows({ path, mostItems }: ValidateRowsJob, context: JobContext): Promise<JobOutcome> {
+export async function runValidateRows(
+  { path, maxItems: mostItems }: ValidateRowsJob,
+  context: JobContext,
+): Promise<JobOutcome> {
   const input = readRowsBody(await readFile(path), mostItems);
   const validation = await validateRows(input, {
-    mostGroups: MAX_GROUPS,
-    mostDraws: MAX_DRAWS,
+    maxGroups: MAX_GROUPS,
+    maxDraws: MAX_DRAWS,
     signal: context.signal,
   });
   const body = JSON.stringify(validationToJson(validation));
@@ -45,7 +48,7 @@ export async function runValidateTable(
 ): Promise<JobOutcome> {
   const request = parseValidateTable(options);
   if (request.backend !== 'duckdb') await assertLoadable(table);
-  const validation = await validateFile(table, request, { mostGroups: MAX_GROUPS, mostDraws: MAX_DRAWS, signal });
+  const validation = await validateFile(table, request, { maxGroups: MAX_GROUPS, maxDraws: MAX_DRAWS, signal });
   const body = JSON.stringify(validationToJson(validation));
   const [attribute = ''] = Object.keys(validation.attributes);
   const names: ReportNames = { source: 'the table of the request', attribute };

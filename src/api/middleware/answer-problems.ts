@@ -29,7 +29,7 @@ export function answerProblems({ logger, basePath }: Service): ServiceMiddleware
       context.vary('Accept');
     } catch (error) {
       const problem = problemOfError(error, context.state.requestId);
-      if (problem.status >= 500) logFault(logger, context.state, problem);
+      if (problem.status >= 500) logFailure(logger, context.state, problem);
       answer(context, problem);
     }
   };
@@ -93,7 +93,7 @@ function shown(path: string): string {
  * Logs one line for an answer caused by an internal error or by a provider, with the chain of causes. Only names,
  * messages and stacks are logged: other properties of an error may contain data from the client.
  */
-function logFault(logger: Logger, { requestId, route }: RequestState, problem: ServiceProblem): void {
+function logFailure(logger: Logger, { requestId, route }: RequestState, problem: ServiceProblem): void {
   const fields = {
     request_id: requestId,
     route,
@@ -107,14 +107,14 @@ function logFault(logger: Logger, { requestId, route }: RequestState, problem: S
 
 /** Formats an error and its causes as text. */
 export function causesOf(error: unknown): string {
-  const told: string[] = [];
+  const reported: string[] = [];
   let current = error;
   // Limited, because causes may be circular.
-  while (current !== undefined && current !== null && told.length < 5) {
-    told.push(current instanceof Error ? (current.stack ?? String(current)) : `thrown: ${typeof current}`);
+  while (current !== undefined && current !== null && reported.length < 5) {
+    reported.push(current instanceof Error ? (current.stack ?? String(current)) : `thrown: ${typeof current}`);
     current = current instanceof Error ? current.cause : undefined;
   }
-  return told.join('\ncaused by: ');
+  return reported.join('\ncaused by: ');
 }
 
 /**
@@ -125,7 +125,7 @@ export function causesOf(error: unknown): string {
  */
 export function problemOfError(error: unknown, id: string): ServiceProblem {
   // Only validations of arrays are computed here; everything else runs in a thread.
-  return problemOfToolkitError(error, 'validate-rows') ?? ofHttpError(error) ?? internalFault(error, id);
+  return problemOfToolkitError(error, 'validate-rows') ?? ofHttpError(error) ?? internalFailure(error, id);
 }
 
 /** Converts an error of Koa and its packages. `expose` states whether the client may see the message. */
@@ -138,7 +138,7 @@ function ofHttpError(error: unknown): ServiceProblem | undefined {
   return new ServiceProblem(known, { detail: isShown ? error.message : `${PROBLEM_KINDS[known][1]}.` }, error);
 }
 
-function internalFault(cause: unknown, id: string): ServiceProblem {
+function internalFailure(cause: unknown, id: string): ServiceProblem {
   return new ServiceProblem(
     500,
     {

@@ -39,16 +39,16 @@ export function readKeys(environment: Readonly<Record<string, string | undefined
 export function checkKeys(given: readonly string[], from: string): readonly string[] {
   const wrong = given.findIndex((key) => !USABLE.test(key));
   if (wrong === -1) return Object.freeze([...new Set(given)]);
-  const fault = given[wrong] === '' ? 'is empty' : 'is not valid';
+  const problem = given[wrong] === '' ? 'is empty' : 'is not valid';
   throw new ConfigValidationError(
-    `${from} must hold keys of printable ASCII characters without spaces; key ${String(wrong + 1)} ${fault}.`,
-    { context: { variable: from, place: wrong + 1 }, suggestion: MAKE_ONE },
+    `${from} must hold keys of printable ASCII characters without spaces; key ${String(wrong + 1)} ${problem}.`,
+    { context: { variable: from, index: wrong + 1 }, suggestion: MAKE_ONE },
   );
 }
 
 /** Logs which keys are short enough to be guessed. They are accepted, because the operator may have a reason. */
 export function warnOfShortKeys(keys: readonly string[], logger: Logger): void {
-  const short = keys.flatMap((key, place) => (key.length < MIN_CHARACTERS ? [String(place + 1)] : []));
+  const short = keys.flatMap((key, index) => (key.length < MIN_CHARACTERS ? [String(index + 1)] : []));
   if (short.length === 0) return;
   logger.warn(
     `${short.length === 1 ? 'Key' : 'Keys'} ${short.join(', ')} of the service ${short.length === 1 ? 'has' : 'have'} fewer than ${String(MIN_CHARACTERS)} characters, and could be guessed. ${MAKE_ONE}`,

@@ -10,7 +10,7 @@ import {
 } from './llm-eval-answer.ts';
 import { exclusionSchema, metricFrameSchema, metricResultSchema, missingRowsSchema } from './metric-result.ts';
 import { detectorReportSchema, pipelineAnswerSchema, pipelineStepSchema } from './pipeline-answer.ts';
-import { fieldFaultSchema, healthSchema, problemSchema, readinessSchema } from './problem.ts';
+import { invalidFieldSchema, healthSchema, problemSchema, readinessSchema } from './problem.ts';
 import {
   acceptedSchema,
   cancelledSchema,
@@ -90,7 +90,7 @@ export const ANSWER_MODELS = [
   acceptedSchema,
   cancelledSchema,
   problemSchema,
-  fieldFaultSchema,
+  invalidFieldSchema,
   healthSchema,
   readinessSchema,
 ] as const;

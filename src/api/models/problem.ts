@@ -35,7 +35,7 @@ export const readinessSchema = z
 const STATUSES = Object.keys(PROBLEM_KINDS).map(Number);
 
 /** An invalid field. */
-export const fieldFaultSchema = z
+export const invalidFieldSchema = z
   .strictObject({
     pointer: z.string().meta({
       description:
@@ -59,7 +59,7 @@ export const problemSchema = z
       examples: ['unknown-column'],
     }),
     detail: z.string().meta({ description: 'What is wrong with this request.' }),
-    errors: z.array(fieldFaultSchema).optional().meta({ description: 'The invalid fields.' }),
+    errors: z.array(invalidFieldSchema).optional().meta({ description: 'The invalid fields.' }),
     suggestion: z.string().optional().meta({ description: 'How to fix the problem.' }),
     run_id: z.string().optional().meta({ description: 'The ID of the run concerned.' }),
   })

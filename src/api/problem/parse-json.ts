@@ -1,6 +1,6 @@
 import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
-import { findJsonFault } from '../../internal/strict-json.ts';
+import { findJsonProblem } from '../../internal/strict-json.ts';
 import { ServiceProblem } from './service-problem.ts';
 
 /** No body needs more, and what looks into a value goes as deep as the value is. */
@@ -28,9 +28,9 @@ export function parseJson(body: string | Uint8Array, labelFieldsOf?: LabelFields
   if (hasProtoKey(value)) {
     throw new ServiceProblem(400, { detail: 'The body has a key "__proto__".', suggestion: 'Leave it out.' });
   }
-  const fault = findJsonFault(text, labelFieldsOf?.(value));
-  if (fault === undefined) return value;
-  const { pointer, reason, suggestion } = fault;
+  const problem = findJsonProblem(text, labelFieldsOf?.(value));
+  if (problem === undefined) return value;
+  const { pointer, reason, suggestion } = problem;
   const detail = `${pointer} ${reason}.`;
   throw new ServiceProblem(400, { detail, errors: [{ pointer, detail }], suggestion });
 }
@@ -72,10 +72,10 @@ function parse(text: string): unknown {
 function isDeep(text: string): boolean {
   if (!hasMany(text, '[') && !hasMany(text, '{')) return false;
   let depth = 0;
-  for (let place = 0; place < text.length; place++) {
-    switch (text.charCodeAt(place)) {
+  for (let index = 0; index < text.length; index++) {
+    switch (text.charCodeAt(index)) {
       case 0x22:
-        place = endOfString(text, place);
+        index = endOfString(text, index);
         break;
       case 0x5b:
       case 0x7b:
@@ -93,20 +93,20 @@ function isDeep(text: string): boolean {
 
 /** The place of the quote that ends a string; the text's end where there is none. */
 function endOfString(text: string, start: number): number {
-  for (let place = start + 1; place < text.length; place++) {
-    const code = text.charCodeAt(place);
-    if (code === 0x5c) place++;
-    else if (code === 0x22) return place;
+  for (let index = start + 1; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0x5c) index++;
+    else if (code === 0x22) return index;
   }
   return text.length;
 }
 
 /** Whether one bracket is there more often than half of what is allowed of both. */
 function hasMany(text: string, bracket: string): boolean {
-  let place = -1;
+  let index = -1;
   for (let count = 0; count <= MAX_DEPTH / 2; count++) {
-    place = text.indexOf(bracket, place + 1);
-    if (place === -1) return false;
+    index = text.indexOf(bracket, index + 1);
+    if (index === -1) return false;
   }
   return true;
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../exceptions/index.ts';
 
 /** One field at fault, by its JSON pointer in what was sent ("/y_pred/3"); the pointer of a query parameter is its name. */
-export interface FieldFault {
+export interface InvalidField {
   readonly pointer: string;
   readonly detail: string;
 }
@@ -17,7 +17,7 @@ export interface ProblemDetails {
   readonly detail: string;
   /** What to do next. */
   readonly suggestion?: string | undefined;
-  readonly errors?: readonly FieldFault[] | undefined;
+  readonly errors?: readonly InvalidField[] | undefined;
   readonly runId?: string | undefined;
   /** Headers of the answer: Retry-After, Allow, WWW-Authenticate. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -53,7 +53,7 @@ export interface ProblemJson {
   readonly status: ProblemStatus;
   readonly code: ErrorCode;
   readonly detail: string;
-  readonly errors?: readonly FieldFault[];
+  readonly errors?: readonly InvalidField[];
   readonly suggestion?: string;
   readonly run_id?: string;
 }
@@ -67,7 +67,7 @@ export class ServiceProblem extends Error {
   readonly code: ErrorCode;
   readonly detail: string;
   readonly suggestion: string | undefined;
-  readonly errors: readonly FieldFault[] | undefined;
+  readonly errors: readonly InvalidField[] | undefined;
   readonly runId: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 

@@ -9,8 +9,8 @@ const ASSET_PATH = /\/docs\/assets\/([^/]+)\/([^/]+)$/;
 
 /** Handles GET /docs and GET /redoc: the API documentation as pages without external resources. */
 export function docsRoutes({ basePath }: Service): Readonly<Record<'getDocs' | 'getRedoc', Handler>> {
-  const place = { basePath, version: VERSION };
-  return { getDocs: pageHandler(swaggerPage(place)), getRedoc: pageHandler(redocPage(place)) };
+  const index = { basePath, version: VERSION };
+  return { getDocs: pageHandler(swaggerPage(index)), getRedoc: pageHandler(redocPage(index)) };
 }
 
 function pageHandler({ html, contentSecurityPolicy }: Page): Handler {

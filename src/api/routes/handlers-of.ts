@@ -58,13 +58,13 @@ const MAX_BYTES = 2 ** 20;
 
 /** Handles POST /llm-eval: the configuration of an evaluation as JSON. */
 function llmEvalRoute(service: Service): Handler {
-  const mostBytes = Math.min(service.limits.jsonBytes, MAX_BYTES);
+  const maxBytes = Math.min(service.limits.jsonBytes, MAX_BYTES);
   return async (context) => {
     requireMediaType(context.get('content-type'), ['application/json']);
     readQuery(context, []);
     const idempotency = readIdempotencyKey(context);
     const { idleMillis } = service.limits;
-    const limits = { mostBytes, inlineBytes: mostBytes, idleMillis, spoolRoot: service.spoolFolder };
+    const limits = { maxBytes, inlineBytes: maxBytes, idleMillis, spoolRoot: service.spoolFolder };
     const received = await receiveBody(context.req, limits);
     // Bodies within the memory limit are never written to a file.
     const body = received.kind === 'memory' ? decodeBody(received.bytes) : '';

@@ -26,7 +26,7 @@ async function validateArrays(context: ServiceContext, service: Service): Promis
   const idempotency = readIdempotencyKey(context);
   const { isAsync } = readPreference(context.get('prefer'));
   const received = await receiveBody(context.req, {
-    mostBytes: limits.jsonBytes,
+    maxBytes: limits.jsonBytes,
     inlineBytes: limits.inlineBytes,
     idleMillis: limits.idleMillis,
     spoolRoot,
@@ -43,7 +43,7 @@ async function validateArrays(context: ServiceContext, service: Service): Promis
   const { path: file, folder } = await onDisk(received, spoolRoot);
   await answerRun(context, service, {
     endpoint: '/validate',
-    job: { kind: 'validate-rows', path: file, mostItems: limits.arrayItems },
+    job: { kind: 'validate-rows', path: file, maxItems: limits.arrayItems },
     inputFolder: folder.path,
     idempotency: idempotency.claim(received.digest ?? ''),
   });

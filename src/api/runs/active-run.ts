@@ -12,15 +12,15 @@ type OnEvent = (event: RunEvent) => void;
 
 /** The numbered events of one run. Stores the most recent ones and passes each event to all followers. */
 class EventLog {
-  readonly #onFault: (error: unknown) => void;
+  readonly #onProblem: (error: unknown) => void;
   readonly #followers = new Set<{ readonly onEvent: OnEvent }>();
   #statuses: RunEvent[] = [];
   #progress: RunEvent[] = [];
   #lastId = 0;
 
-  /** @param onFault called with what a follower throws; that follower gets no more events */
-  constructor(onFault: (error: unknown) => void) {
-    this.#onFault = onFault;
+  /** @param onFailure called with what a follower throws; that follower gets no more events */
+  constructor(onFailure: (error: unknown) => void) {
+    this.#onProblem = onFailure;
   }
 
   /** The ID of the last event; 0 if there is none. */
@@ -31,7 +31,7 @@ class EventLog {
   status(status: RunStatus): void {
     const event = Object.freeze({ id: ++this.#lastId, type: 'status', status } as const);
     this.#statuses.push(event);
-    this.#tell(event);
+    this.#report(event);
   }
 
   /** Adds a progress report, unless it equals the last one. */
@@ -42,7 +42,7 @@ class EventLog {
     this.#progress.push(event);
     // Halved occasionally instead of shifted each time.
     if (this.#progress.length >= 2 * MAX_PROGRESS) this.#progress = this.#progress.slice(-MAX_PROGRESS);
-    this.#tell(event);
+    this.#report(event);
   }
 
   /** Sends the stored events after the given ID immediately, and new events as they occur. */
@@ -50,23 +50,23 @@ class EventLog {
     const follower = { onEvent };
     this.#followers.add(follower);
     const past = [...this.#statuses, ...this.#progress.slice(-MAX_PROGRESS)].filter(({ id }) => id > after);
-    for (const event of past.sort((a, b) => a.id - b.id)) this.#tellOne(follower, event);
+    for (const event of past.sort((a, b) => a.id - b.id)) this.#reportOne(follower, event);
     return () => {
       this.#followers.delete(follower);
     };
   }
 
-  #tell(event: RunEvent): void {
-    for (const follower of [...this.#followers]) this.#tellOne(follower, event);
+  #report(event: RunEvent): void {
+    for (const follower of [...this.#followers]) this.#reportOne(follower, event);
   }
 
-  #tellOne(follower: { readonly onEvent: OnEvent }, event: RunEvent): void {
+  #reportOne(follower: { readonly onEvent: OnEvent }, event: RunEvent): void {
     if (!this.#followers.has(follower)) return;
     try {
       follower.onEvent(event);
     } catch (error) {
       this.#followers.delete(follower);
-      this.#onFault(error);
+      this.#onProblem(error);
     }
   }
 }

@@ -11,7 +11,7 @@ const RECORD_BYTES = 1024;
 
 /** The memory limit of stored records: 256 MiB. */
 export const STORE_BOUND = Object.freeze({
-  mostBytes: 256 * 2 ** 20,
+  maxBytes: 256 * 2 ** 20,
   sizeOf: ({ body }: RunRecord): number => RECORD_BYTES + (body?.length ?? 0),
 });
 
@@ -21,7 +21,7 @@ export interface KeptRunsOptions {
   readonly folders: RunFolders;
   readonly logger: Logger;
   /** The number of runs to remember whose end could not be stored. */
-  readonly mostUnstored: number;
+  readonly maxUnstored: number;
 }
 
 /** The runs in the store, and their files. When the store drops a run, its files are removed too. */
@@ -62,7 +62,7 @@ export class KeptRuns {
       const kept = record.body === null ? record : endedRecord(record, 'failed', problem, record.finishedAt ?? '');
       this.#unstored.set(kept.runId, kept);
       const [oldest] = this.#unstored.keys();
-      if (this.#unstored.size > this.#options.mostUnstored && oldest !== undefined) this.#unstored.delete(oldest);
+      if (this.#unstored.size > this.#options.maxUnstored && oldest !== undefined) this.#unstored.delete(oldest);
       return kept;
     }
   }

@@ -163,7 +163,7 @@ class OwnedRuns implements LocalRuns {
       store,
       folders,
       logger,
-      mostUnstored: capacity,
+      maxUnstored: capacity,
     });
     this.#logger = logger;
     this.#now = now;

@@ -57,7 +57,7 @@ export function urlOf(host: string, port: number): string {
 }
 
 /** Returns the address for display. It is complete, so that a public address is not mistaken for a local one. */
-export function placeText(host: string, port: number): string {
+export function positionText(host: string, port: number): string {
   return `http://${inUrl(host)}:${String(port)}${isLoopback(host) ? '' : ', reachable from other machines'}`;
 }
 
@@ -66,7 +66,7 @@ function inUrl(host: string): string {
 }
 
 /** The messages for an address on which the service cannot listen, by Node.js error code. */
-const LISTEN_FAULTS: Readonly<Record<string, readonly [what: string, mend: string]>> = {
+const LISTEN_PROBLEMS: Readonly<Record<string, readonly [what: string, mend: string]>> = {
   EADDRINUSE: ['is in use by another program', 'Stop that program, or choose another port with --port.'],
   EACCES: ['may not be used by this user', 'Choose a port above 1023 with --port.'],
   EADDRNOTAVAIL: ['is not an address of this machine', 'Name one of its addresses with --host, such as 127.0.0.1.'],
@@ -76,7 +76,7 @@ const LISTEN_FAULTS: Readonly<Record<string, readonly [what: string, mend: strin
 /** Returns the error for an address on which the service cannot listen. */
 export function cannotListen(host: string, port: number, cause: unknown): ConfigValidationError {
   const { code = String(cause) } = cause as NodeJS.ErrnoException;
-  const [what, mend] = LISTEN_FAULTS[code] ?? [
+  const [what, mend] = LISTEN_PROBLEMS[code] ?? [
     `cannot be used for listening (${code})`,
     'Choose another address with --host and --port.',
   ];

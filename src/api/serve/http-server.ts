@@ -166,7 +166,7 @@ function oneAtATime(listener: RequestListener): RequestListener {
 }
 
 /** The address on which a server listens. */
-export interface Place {
+export interface Position {
   readonly host: string;
   /** The port; 0 for any free port. */
   readonly port: number;
@@ -175,7 +175,7 @@ export interface Place {
 /** An HTTP server with limits against slow clients and floods, and with a graceful shutdown. */
 export interface HttpServer {
   /** Returns the port; rejects with the error of Node.js. */
-  readonly listen: (place: Place) => Promise<number>;
+  readonly listen: (index: Position) => Promise<number>;
   /** Takes over a connection that another process has accepted. */
   readonly take: (socket: Socket) => void;
   /**

@@ -15,7 +15,7 @@ import { createServiceMetrics, type RenderedMetrics } from '../middleware/metric
 import { loadKoa } from '../packages.ts';
 import { allowedHostsOf, assertSafe, cannotListen } from './address.ts';
 import { forkWorker } from './forked-worker.ts';
-import { acceptWaiting, type Place } from './http-server.ts';
+import { acceptWaiting, type Position } from './http-server.ts';
 import { createListeningApp } from './listening-app.ts';
 import { createRunningService, stopInOrder } from './running-service.ts';
 import {
@@ -50,7 +50,7 @@ const MAX_DRAIN_MILLIS = 86_400_000;
 export async function serve(options: ServeOptions = {}): Promise<RunningService> {
   assertKnownOptions('serve', options, SERVE_OPTION_NAMES);
   const { workers = 1 } = options;
-  assertWhole('workers', workers, 1, 1024);
+  assertInteger('workers', workers, 1, 1024);
   const filled = fillOptions(options);
   // Reports invalid options before the start, and only once, not in each worker.
   const { keys, logger } = settingsOf(filled);
@@ -62,17 +62,17 @@ export async function serve(options: ServeOptions = {}): Promise<RunningService>
 
 function fillOptions(options: ServeOptions): FilledServeOptions {
   const { host = HOST, port = PORT, drainMillis = DRAIN_MILLIS, insecure = false } = options;
-  assertWhole('port', port, 0, 65_535);
-  assertWhole('drainMillis', drainMillis, 0, MAX_DRAIN_MILLIS);
+  assertInteger('port', port, 0, 65_535);
+  assertInteger('drainMillis', drainMillis, 0, MAX_DRAIN_MILLIS);
   const keys = options.keys === undefined ? readKeys(process.env) : checkKeys(options.keys, 'The keys parameter');
   const exposure = { host, keys, insecure };
   assertSafe(exposure);
   return { ...options, host, port, drainMillis, keys, allowedHosts: allowedHostsOf(exposure, options.allowedHosts) };
 }
 
-function assertWhole(name: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw invalidParameter(name, `be a whole number from ${String(least)} to ${String(most)}`, value);
+function assertInteger(name: string, value: number, min: number, most: number): void {
+  if (Number.isInteger(value) && value >= min && value <= most) return;
+  throw invalidParameter(name, `be a whole number from ${String(min)} to ${String(most)}`, value);
 }
 
 /** Runs the service in this process alone. */
@@ -171,7 +171,7 @@ function settingsFor(workerName: string, options: FilledServeOptions, owner: Own
 /** A port whose connections are answered by other processes. */
 interface Door {
   /** Returns the port; rejects with the error of Node.js. */
-  readonly listen: (place: Place) => Promise<number>;
+  readonly listen: (index: Position) => Promise<number>;
   /** Sets the receiver of waiting and future connections. */
   readonly open: (give: (socket: Socket) => void) => void;
   /** Stops accepting connections, after those that are already established. */
@@ -190,13 +190,13 @@ function createDoor(): Door {
     give(socket);
   });
   return {
-    listen: (place) =>
+    listen: (index) =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
-        server.listen({ host: place.host, port: place.port }, () => {
+        server.listen({ host: index.host, port: index.port }, () => {
           server.off('error', reject);
           const address = server.address();
-          resolve(typeof address === 'object' && address !== null ? address.port : place.port);
+          resolve(typeof address === 'object' && address !== null ? address.port : index.port);
         });
       }),
     open: (giveTo) => {

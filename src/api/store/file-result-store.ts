@@ -24,10 +24,10 @@ import { entryInFileText, fileNameOf, fileTextOf, idOfFileName } from './stored-
 class TaskQueues {
   readonly #lasts = new Map<string, Promise<unknown>>();
   readonly #waiting: (() => void)[] = [];
-  #places: number;
+  #indices: number;
 
-  constructor(mostAtOnce: number) {
-    this.#places = mostAtOnce;
+  constructor(maxAtOnce: number) {
+    this.#indices = maxAtOnce;
   }
 
   /** Runs a task in its turn, and returns its result. A task must not wait for another task. */
@@ -51,17 +51,17 @@ class TaskQueues {
   }
 
   async #inPlace<Result>(task: () => Promise<Result>): Promise<Result> {
-    if (this.#places === 0) {
+    if (this.#indices === 0) {
       // The previous task passes its slot on.
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     } else {
-      this.#places -= 1;
+      this.#indices -= 1;
     }
     try {
       return await task();
     } finally {
       const next = this.#waiting.shift();
-      if (next === undefined) this.#places += 1;
+      if (next === undefined) this.#indices += 1;
       else next();
     }
   }
@@ -143,12 +143,12 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
 
   private constructor(folder: string, options: FileResultStoreOptions<Value>) {
     assertKnownOptions('FileResultStore', options, FILE_RESULT_STORE_OPTION_NAMES);
-    const { capacity, mostBytes, sizeOf, onEvict, clock } = options;
+    const { capacity, maxBytes, sizeOf, onEvict, clock } = options;
     this.folder = folder;
     this.#clock = clock ?? machineClock;
     this.#memory = new ResultStore<Entry<Value>>({
       capacity,
-      mostBytes,
+      maxBytes,
       sizeOf: sizeOf === undefined ? undefined : ({ value }) => sizeOf(value),
       onEvict: (id, { value }) => {
         this.#removeEvicted(id);
@@ -388,16 +388,16 @@ async function makeFolder(folder: string): Promise<void> {
 /** Returns the folder and its missing parent folders, innermost first. */
 async function missingFolders(folder: string): Promise<string[]> {
   const missing: string[] = [];
-  for (let place = path.resolve(folder); !(await isFolder(place)); place = path.dirname(place)) missing.push(place);
+  for (let index = path.resolve(folder); !(await isFolder(index)); index = path.dirname(index)) missing.push(index);
   return missing;
 }
 
 /** @throws if this cannot be determined: a part of the path is a file or is not readable */
-async function isFolder(place: string): Promise<boolean> {
+async function isFolder(index: string): Promise<boolean> {
   try {
-    return (await stat(place)).isDirectory();
+    return (await stat(index)).isDirectory();
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && path.dirname(place) !== place) return false;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && path.dirname(index) !== index) return false;
     throw cause;
   }
 }

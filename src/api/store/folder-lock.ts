@@ -20,11 +20,11 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the error for a folder or file that cannot be used. An error that already says so is returned unchanged. */
-export function cannotUse(place: string, what: string, cause: unknown): DataValidationError {
+export function cannotUse(index: string, what: string, cause: unknown): DataValidationError {
   if (cause instanceof DataValidationError) return cause;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-  return new DataValidationError(`'${place}' cannot ${what}: ${REASONS[code] ?? `the system says ${code}`}.`, {
-    context: { path: place, code },
+  return new DataValidationError(`'${index}' cannot ${what}: ${REASONS[code] ?? `the system says ${code}`}.`, {
+    context: { path: index, code },
     suggestion: 'Choose a writable folder on a disk with free space.',
     cause,
   });
@@ -60,62 +60,62 @@ export interface FolderLock {
  * @throws {DataValidationError} naming the folder and the process that uses it, or why the file cannot be written
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  const place = path.join(await realpath(folder), LOCK_NAME);
-  if (held.has(place)) throw inUse(folder, process.pid);
-  held.add(place);
+  const index = path.join(await realpath(folder), LOCK_NAME);
+  if (held.has(index)) throw inUse(folder, process.pid);
+  held.add(index);
   try {
-    await take(folder, place);
+    await take(folder, index);
   } catch (error) {
-    held.delete(place);
+    held.delete(index);
     throw error;
   }
   return {
     release: async () => {
-      if (held.delete(place)) await rm(place, { force: true });
+      if (held.delete(index)) await rm(index, { force: true });
     },
   };
 }
 
-async function take(folder: string, place: string): Promise<void> {
+async function take(folder: string, index: string): Promise<void> {
   const own = JSON.stringify({ pid: process.pid, startedAt: await startOf(process.pid) } satisfies Holder);
-  if (await created(place, own)) return;
-  const holder = await readHolder(place);
+  if (await created(index, own)) return;
+  const holder = await readHolder(index);
   if (holder !== undefined && (await isAlive(holder))) throw inUse(folder, holder.pid);
-  await writeFile(`${place}.${String(process.pid)}`, own).catch((cause: unknown) => {
+  await writeFile(`${index}.${String(process.pid)}`, own).catch((cause: unknown) => {
     throw cannotUse(folder, 'be written', cause);
   });
-  await rename(`${place}.${String(process.pid)}`, place);
+  await rename(`${index}.${String(process.pid)}`, index);
   // Another process may take it over at the same time. The last writer gets the lock.
   await sleep(TAKE_OVER_MILLIS);
-  const winner = await textOf(place);
+  const winner = await textOf(index);
   if (winner !== own) throw inUse(folder, parseHolder(winner)?.pid);
 }
 
 /** Writes the file if it does not exist, and returns whether it did so. */
-async function created(place: string, content: string): Promise<boolean> {
+async function created(index: string, content: string): Promise<boolean> {
   try {
-    await writeFile(place, content, { flag: 'wx' });
+    await writeFile(index, content, { flag: 'wx' });
     return true;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw cannotUse(path.dirname(place), 'be written', cause);
+    throw cannotUse(path.dirname(index), 'be written', cause);
   }
 }
 
 /** Reads the holder of a lock; undefined if there is none, even after a short wait (a writer may not have finished). */
-async function readHolder(place: string): Promise<Holder | undefined> {
+async function readHolder(index: string): Promise<Holder | undefined> {
   for (const pauseMillis of [0, TAKE_OVER_MILLIS]) {
     await sleep(pauseMillis);
-    const holder = parseHolder(await textOf(place));
+    const holder = parseHolder(await textOf(index));
     if (holder !== undefined) return holder;
   }
   return undefined;
 }
 
 /** Returns the text of a file; empty if it cannot be read or is not UTF-8. */
-export async function textOf(place: string): Promise<string> {
+export async function textOf(index: string): Promise<string> {
   try {
-    return decodeUtf8(await readFile(place), place);
+    return decodeUtf8(await readFile(index), index);
   } catch {
     return '';
   }

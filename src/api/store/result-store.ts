@@ -32,7 +32,7 @@ export interface ResultStoreOptions<Value> {
    * alone.
    * @defaultValue no limit
    */
-  readonly mostBytes?: number | undefined;
+  readonly maxBytes?: number | undefined;
   /**
    * Returns the size of a value in bytes, at least 0. It must always return the same size for a value.
    * @defaultValue none; required if `mostBytes` is given
@@ -48,7 +48,7 @@ export interface ResultStoreOptions<Value> {
 /** Lists the options of {@link ResultStoreOptions}. */
 export const RESULT_STORE_OPTION_NAMES: OptionNames<ResultStoreOptions<unknown>> = {
   capacity: true,
-  mostBytes: true,
+  maxBytes: true,
   sizeOf: true,
   onEvict: true,
 };
@@ -93,8 +93,8 @@ export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
 
   constructor(options: ResultStoreOptions<Value> = {}) {
     assertKnownOptions('ResultStore', options, RESULT_STORE_OPTION_NAMES);
-    const { capacity = CAPACITY, mostBytes, sizeOf, onEvict } = options;
-    this.capacity = requireWhole('capacity', capacity, MAX_CAPACITY);
+    const { capacity = CAPACITY, maxBytes: mostBytes, sizeOf, onEvict } = options;
+    this.capacity = requireInteger('capacity', capacity, MAX_CAPACITY);
     const bound = mostBytes === undefined ? undefined : boundOf(mostBytes, sizeOf);
     const { LRUCache } = loadLruCache();
     this.#cache = new LRUCache<string, Box<Value>>({
@@ -146,8 +146,8 @@ interface ByteBound<Value> {
   readonly sizeCalculation: (box: Box<Value>) => number;
 }
 
-function boundOf<Value>(mostBytes: number, sizeOf: ((value: Value) => number) | undefined): ByteBound<Value> {
-  const maxSize = requireWhole('mostBytes', mostBytes, Number.MAX_SAFE_INTEGER);
+function boundOf<Value>(maxBytes: number, sizeOf: ((value: Value) => number) | undefined): ByteBound<Value> {
+  const maxSize = requireInteger('mostBytes', maxBytes, Number.MAX_SAFE_INTEGER);
   if (sizeOf === undefined) throw invalidParameter('sizeOf', 'be given if mostBytes is given', sizeOf);
   const sizeCalculation = ({ value }: Box<Value>): number => {
     const size = sizeOf(value);
@@ -159,7 +159,7 @@ function boundOf<Value>(mostBytes: number, sizeOf: ((value: Value) => number) | 
 }
 
 /** Returns a whole number in the valid range. */
-function requireWhole(name: string, given: number, most: number): number {
+function requireInteger(name: string, given: number, most: number): number {
   if (Number.isSafeInteger(given) && given >= 1 && given <= most) return given;
   throw invalidParameter(name, `be a whole number from 1 to ${String(most)}`, given);
 }

@@ -13,7 +13,7 @@ import {
   repeatable,
   requireOptions,
 } from '../option-parsers.ts';
-import { isSamePlace, reportWriter, terminalText } from '../output-places.ts';
+import { isSamePosition, reportWriter, terminalText } from '../output-places.ts';
 import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 
 interface ABTestCommandOptions extends OutputOptions {
@@ -64,14 +64,21 @@ function withDataOptions(command: Command): Command {
     .option('--treatment <label>', 'label of the treatment arm (default: the only other label)')
     .option('--control-csv <path>', 'file with the rows of the control arm, instead of --csv')
     .option('--treatment-csv <path>', 'file with the rows of the treatment arm, instead of --csv')
-    .option('--outcome <column>', 'column of decisions, 0 or 1; of numbers for mean_prediction_difference and mae_parity_difference')
+    .option(
+      '--outcome <column>',
+      'column of decisions, 0 or 1; of numbers for mean_prediction_difference and mae_parity_difference',
+    )
     .option(
       '--sensitive <columns>',
       'sensitive column; repeat to analyse several columns separately; a comma-separated list is one intersection (write a comma in a name as \\,)',
       repeatable(parseNames),
     )
     .option('--y-true <column>', 'column of true labels, for metrics that need them')
-    .option('--business <columns>', 'comma-separated list of columns of business metrics, whose effects are reported too', parseNames)
+    .option(
+      '--business <columns>',
+      'comma-separated list of columns of business metrics, whose effects are reported too',
+      parseNames,
+    )
     .option('--sample-weight <column>', 'column of row weights')
     .option('--id <column>', 'column with the id of the unit of each row; ids that are in both arms are reported')
     .option('--positive-label <label>', 'label that counts as 1 in --outcome and --y-true')
@@ -144,7 +151,7 @@ function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTest
 /** Throws if both arms are the same file, since a comparison would then find no change. */
 async function assertTwoFiles({ controlCsv, treatmentCsv }: ABTestRequest): Promise<void> {
   if (controlCsv === undefined || treatmentCsv === undefined) return;
-  if (!isSamePlace(controlCsv, treatmentCsv)) return;
+  if (!isSamePosition(controlCsv, treatmentCsv)) return;
   const { ConfigValidationError } = await import('../../exceptions/index.ts');
   throw new ConfigValidationError(
     `--control-csv '${controlCsv}' and --treatment-csv '${treatmentCsv}' are the same file.`,

@@ -5,7 +5,7 @@ import type { CalibrateTableOptions } from '../../training/postprocessing/calibr
 import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { flagName, NA_VALUES_HELP, parseCrossing, parseNumber, parseTexts, requireOptions } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
-import { assertApart, assertInputsKept, outputTableFormat } from '../output-places.ts';
+import { assertDistinct, assertInputsKept, outputTableFormat } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
 
 interface CalibrateOptions extends OutputOptions {
@@ -32,7 +32,11 @@ export function calibrateCommand(): Command {
       .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet')
       .option('--score <column>', 'column of scores from 0 to 1 (default: score)')
       .option('--target <column>', 'column of true outcomes, 0 or 1 (default: y)')
-      .option('--group <columns>', 'sensitive column, or a comma-separated list to intersect (default: g)', parseCrossing)
+      .option(
+        '--group <columns>',
+        'sensitive column, or a comma-separated list to intersect (default: g)',
+        parseCrossing,
+      )
       .option('--positive-label <label>', 'label of --target that counts as 1, if the labels are not 0 and 1')
       .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
       .option('--method <name>', 'calibration method: platt, isotonic or temperature (default: platt)')
@@ -136,7 +140,7 @@ async function assertOutputs(options: CalibrateOptions): Promise<void> {
   ]);
   if (options.outPlot !== undefined) chartFormat(options.outPlot);
   const paths = outputsOf(options);
-  assertApart(paths);
+  assertDistinct(paths);
   assertInputsKept(paths, [options.csv]);
   if (options.outCsv !== undefined) await outputTableFormat('--out-csv', options.outCsv);
   for (const path of paths) await assertFileWritable(path);
@@ -180,12 +184,14 @@ function describe(calibration: TableCalibration): string {
   const own = Object.entries(calibration.fallbacks);
   return [
     `Calibrating '${columns.score}' to ${outcomeOf(calibration)}, by ${columns.group.map((name) => `'${name}'`).join(' x ')}: ${calibrator.method}, ${measuredRows(calibration)}.`,
-    ...(nDropped > 0 ? [`${nDropped.toLocaleString('en-US')} rows without a score, a label or a group were excluded.`] : []),
+    ...(nDropped > 0
+      ? [`${nDropped.toLocaleString('en-US')} rows without a score, a label or a group were excluded.`]
+      : []),
     '',
     textTable(
       ['group', 'n', 'positive', 'score', '→', 'ECE', '→', 'Brier', '→', 'log loss', '→'],
       [
-        ...after.groups.map((quality, place) => row(quality.group, before.groups[place] ?? quality, quality)),
+        ...after.groups.map((quality, index) => row(quality.group, before.groups[index] ?? quality, quality)),
         row('(all rows)', before.overall, after.overall),
       ],
     ),

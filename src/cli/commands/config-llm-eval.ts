@@ -16,18 +16,21 @@ type Check = Awaited<
   ReturnType<typeof import('../../llm-evals/config/check-llm-eval-config-file.ts').checkLlmEvalConfigFile>
 >;
 
-async function toJson({ file, faults, config }: Check): Promise<Record<string, unknown>> {
+async function toJson({ file, faults: problems, config }: Check): Promise<Record<string, unknown>> {
   const { llmEvalConfigToJson } = await import('../../llm-evals/config/llm-eval-config-json.ts');
   const meaning = config === null ? null : llmEvalConfigToJson(config);
-  return { file, kind: 'llm-eval', valid: faults.length === 0, faults, config: meaning };
+  return { file, kind: 'llm-eval', valid: problems.length === 0, faults: problems, config: meaning };
 }
 
-async function describe({ file, faults, config }: Check): Promise<string> {
-  const { describeFault } = await import('../../io/config-text/config-fault.ts');
+async function describe({ file, faults: problems, config }: Check): Promise<string> {
+  const { describeConfigProblem } = await import('../../io/config-text/config-fault.ts');
   const { describeLlmEvalConfig } = await import('../../llm-evals/config/llm-eval-config-json.ts');
   const lines =
     config === null
-      ? [...faults.map(describeFault), faults.length === 1 ? '1 error.' : `${String(faults.length)} errors.`]
+      ? [
+          ...problems.map(describeConfigProblem),
+          problems.length === 1 ? '1 error.' : `${String(problems.length)} errors.`,
+        ]
       : [`${file} is a valid configuration of a language-model evaluation.`, ...describeLlmEvalConfig(config)];
   return lines.join('\n');
 }

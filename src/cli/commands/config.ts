@@ -19,7 +19,7 @@ const KINDS = ['pipeline', 'llm-eval'] as const;
 type ConfigKind = (typeof KINDS)[number];
 
 /** The exit code for a configuration with errors. */
-const FAULTY = 2;
+const INVALID = 2;
 
 /** Returns the command `evenhand config`, with its subcommands `check` and `schema`. */
 export function configCommand(): Command {
@@ -47,8 +47,13 @@ function kindOption(fallback: string): Option {
 function checkCommand(): Command {
   return withOutputOptions(
     new Command('check')
-      .description('Check a configuration file: print a summary of it, or each error with its line and column. Needs no data.')
-      .option('--config <path>', 'configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)')
+      .description(
+        'Check a configuration file: print a summary of it, or each error with its line and column. Needs no data.',
+      )
+      .option(
+        '--config <path>',
+        'configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
+      )
       .addOption(kindOption('detected from its keys'))
       .option(
         '--profile <name>',
@@ -70,12 +75,12 @@ Errors are printed on stdout as file:line:column: message. Exit codes: 0 valid, 
     const evaluation = await evaluationFile(options);
     if (evaluation !== undefined) {
       const { checkLlmEvalConfig } = await import('./config-llm-eval.ts');
-      if (await checkLlmEvalConfig(evaluation, options)) process.exitCode = FAULTY;
+      if (await checkLlmEvalConfig(evaluation, options)) process.exitCode = INVALID;
       return;
     }
     const { checkConfigFile } = await import('../../pipeline/config/check-config-file.ts');
     const check = await checkConfigFile(options.config, { profile: options.profile });
-    if (check.faults.length > 0) process.exitCode = FAULTY;
+    if (check.faults.length > 0) process.exitCode = INVALID;
     if (options.json === true) process.stdout.write(jsonText(await toJson(check)));
     else print(await describe(check));
   });
@@ -93,19 +98,20 @@ async function evaluationFile({ config, kind }: CheckOptions): Promise<string | 
 
 type Check = Awaited<ReturnType<typeof import('../../pipeline/config/check-config-file.ts').checkConfigFile>>;
 
-async function toJson({ file, faults, profile, profiles, config }: Check): Promise<Record<string, unknown>> {
+async function toJson({ file, faults: problems, profile, profiles, config }: Check): Promise<Record<string, unknown>> {
   const { pipelineConfigToJson } = await import('../../pipeline/config/pipeline-config-json.ts');
-  const valid = faults.length === 0;
+  const valid = problems.length === 0;
   const meaning = config === null ? null : pipelineConfigToJson(config);
-  return { file, valid, profile, profiles, faults, config: meaning };
+  return { file, valid, profile, profiles, faults: problems, config: meaning };
 }
 
-async function describe({ file, faults, profile, outlines, config }: Check): Promise<string> {
-  if (faults.length > 0) {
-    const { describeFault } = await import('../../io/config-text/config-fault.ts');
-    return [...faults.map(describeFault), faults.length === 1 ? '1 error.' : `${String(faults.length)} errors.`].join(
-      '\n',
-    );
+async function describe({ file, faults: problems, profile, outlines, config }: Check): Promise<string> {
+  if (problems.length > 0) {
+    const { describeConfigProblem } = await import('../../io/config-text/config-fault.ts');
+    return [
+      ...problems.map(describeConfigProblem),
+      problems.length === 1 ? '1 error.' : `${String(problems.length)} errors.`,
+    ].join('\n');
   }
   const { describeConfig, describeGate } = await import('../../pipeline/config/describe-config.ts');
   const how = profile === null ? '' : ` with the profile ${profile}`;
@@ -113,7 +119,9 @@ async function describe({ file, faults, profile, outlines, config }: Check): Pro
     `${String(file)} is a valid configuration${how}.`,
     ...(config === null ? ['The top level alone is incomplete. Choose a profile.'] : describeConfig(config)),
     ...(outlines.length > 0
-      ? [`All ${String(outlines.length)} profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:`]
+      ? [
+          `All ${String(outlines.length)} profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:`,
+        ]
       : []),
     ...outlines.map((each) => {
       const changes = each.changes.length === 0 ? 'nothing' : each.changes.join(', ');

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { DoctorReport } from '../../integration/doctor.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { isGpuRoute } from '../../tensor/diagnosis/backend-report.ts';
-import { adviceText, backendsText, mendsText, numericsText } from '../doctor-text.ts';
+import { adviceText, backendsText, fixesText, numericsText } from '../doctor-text.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { type OutputOptions, jsonText, prepareLogs, print, withOutputOptions } from '../output.ts';
 
@@ -26,7 +26,9 @@ const PIPED_WIDTH = 80;
 export function doctorCommand(): Command {
   return withOutputOptions(
     new Command('doctor')
-      .description('Show which tensor backends work on this machine, which one is used by default, and what the others need.')
+      .description(
+        'Show which tensor backends work on this machine, which one is used by default, and what the others need.',
+      )
       .option(
         '--backend <name>',
         'backend to examine: node-gpu, webgpu, node, wasm or cpu (default: EVENHAND_TF_BACKEND, else the one used by default)',
@@ -68,10 +70,10 @@ function printReport(report: DoctorReport, failed: BackendChoice | null, { all =
   const width = process.stdout.isTTY ? Math.min(MAX_WIDTH, process.stdout.columns || PIPED_WIDTH) : PIPED_WIDTH;
   print(backendsText(report, width));
   if (report.advice !== null) print(`\n${adviceText(report.advice, width)}`);
-  const told = report.backends.filter(
+  const reported = report.backends.filter(
     ({ name }) => all || name === failed || (isGpuRoute(name) && report.advice !== null && failed === null),
   );
-  const mends = mendsText(told, width);
+  const mends = fixesText(reported, width);
   if (mends !== '') print(`\n${mends}`);
   if (report.numerics !== null) print(`\n${numericsText(report.numerics, { width, all })}`);
 }

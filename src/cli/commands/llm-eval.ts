@@ -11,7 +11,7 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { writeLlmEvalReports } from '../llm-eval-text.ts';
 import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
-import { assertApart, assertExtension, assertInputsKept, terminalText } from '../output-places.ts';
+import { assertDistinct, assertExtension, assertInputsKept, terminalText } from '../output-places.ts';
 import {
   jsonText,
   type OutputOptions,
@@ -77,12 +77,20 @@ function withRunOptions(command: Command): Command {
     .option('--config <path>', 'YAML file with the model, the prompts and the metrics')
     .option('--dry-run', 'show what would be sent and what it may cost; send nothing')
     .option('--live', 'allow requests to the provider (or set EVENHAND_LLM_ALLOW_LIVE=1)')
-    .option('--max-cost <usd>', "maximum cost in US dollars; the run stops before it exceeds this (default: the configuration's)", parseNumber)
+    .option(
+      '--max-cost <usd>',
+      "maximum cost in US dollars; the run stops before it exceeds this (default: the configuration's)",
+      parseNumber,
+    )
     .option('--transcripts-out <path>', 'append every answer to this NDJSON file as it arrives')
     .option('--resume', 'reuse the answers that are already in --transcripts-out')
     .option('--retry-errors', 'with --resume: repeat the requests that failed')
     .option('--replay <path>', 'read the answers from this transcript file; send nothing')
-    .option('--min-group-size <n>', 'minimum number of items; with fewer, a metric is undefined (default: 5)', parseNumber)
+    .option(
+      '--min-group-size <n>',
+      'minimum number of items; with fewer, a metric is undefined (default: 5)',
+      parseNumber,
+    )
     .option('--allow-small-samples', 'compute metrics with fewer items too, with a warning')
     .option('--with-ci', 'add confidence intervals (default: yes)')
     .option('--no-with-ci', 'omit confidence intervals')
@@ -126,12 +134,12 @@ async function runLlmEvalCommand(options: LlmEvalOptions): Promise<void> {
   ]);
   const request = parseBy(llmEvalRequestSchema, options, 'llm-eval', flagName);
   const config = await loadLlmEvalConfig(request.config);
-  await assertPlaces(options, request, config);
-  await (request.dryRun ? tellDryRun(config, request, options) : evaluate(config, request, options));
+  await assertPaths(options, request, config);
+  await (request.dryRun ? printDryRun(config, request, options) : evaluate(config, request, options));
 }
 
 /** Checks the output paths before anything is sent, so that a bad path does not lose answers that were paid for. */
-async function assertPlaces(options: LlmEvalOptions, request: LlmEvalRequest, config: LLMEvalConfig): Promise<void> {
+async function assertPaths(options: LlmEvalOptions, request: LlmEvalRequest, config: LLMEvalConfig): Promise<void> {
   const { assertFileWritable } = await import('../../io/atomic-write.ts');
   const { reportMd, reportHtml, reportJson, junit } = options;
   const outputs = [reportMd, reportHtml, reportJson, junit, request.transcriptsOut].filter(
@@ -139,7 +147,7 @@ async function assertPlaces(options: LlmEvalOptions, request: LlmEvalRequest, co
   );
   if (reportMd !== undefined) assertExtension('--report-md', reportMd, 'Markdown');
   if (reportJson !== undefined) assertExtension('--report-json', reportJson, 'JSON');
-  assertApart(outputs);
+  assertDistinct(outputs);
   assertInputsKept(outputs, [
     request.config,
     request.replay,
@@ -167,7 +175,7 @@ async function cacheOf(
   return new Cache({ cacheDir });
 }
 
-async function tellDryRun(config: LLMEvalConfig, request: LlmEvalRequest, options: LlmEvalOptions): Promise<void> {
+async function printDryRun(config: LLMEvalConfig, request: LlmEvalRequest, options: LlmEvalOptions): Promise<void> {
   const [{ estimateDryRun }, { dryRunToJson }] = await Promise.all([
     import('../../llm-evals/run/dry-run.ts'),
     import('../../llm-evals/dry-run/dry-run-json.ts'),

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/run-monitor.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
-import { alarmLine, describeOutcome, faultSentences, watchLine } from '../monitor-text.ts';
+import { alarmLine, describeOutcome, problemSentences, watchLine } from '../monitor-text.ts';
 import {
   flagName,
   NA_VALUES_HELP,
@@ -13,12 +13,12 @@ import {
   repeatable,
   requireOptions,
 } from '../option-parsers.ts';
-import { assertApart, assertInputsKept } from '../output-places.ts';
+import { assertDistinct, assertInputsKept } from '../output-places.ts';
 import { count, jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
 
 /** The maximum number of uncounted lines that are reported individually. */
-const MAX_REPORTED_FAULTS = 5;
+const MAX_REPORTED_PROBLEMS = 5;
 
 interface MonitorOptions extends OutputOptions {
   readonly sensitive: readonly (readonly string[])[];
@@ -148,14 +148,14 @@ async function runMonitorCommand(options: MonitorOptions): Promise<void> {
   ]);
   const { sensitive, ...given } = options;
   const request = parseBy(monitorSchema, { ...given, attributes: sensitive }, 'monitor', flagName);
-  await assertPlaces(request);
+  await assertPaths(request);
   const { runMonitor, monitorToJson } = await import('../../integration/monitor/run-monitor.ts');
   const input = await prepareInput(request);
   try {
     const outcome = await runMonitor(request, { ...input, ...hooksOf(options) });
     if (options.json === true) process.stdout.write(jsonText(monitorToJson(outcome)));
     else print(describeOutcome(outcome));
-    tellRest(outcome, options);
+    printRest(outcome, options);
     if (outcome.isAlarmed) process.exitCode = CHECK_FAILED;
     if (input.isStopped()) process.exitCode = INTERRUPTED;
     // The result is printed first; then an output that could not be written decides the exit code.
@@ -166,11 +166,11 @@ async function runMonitorCommand(options: MonitorOptions): Promise<void> {
 }
 
 /** Checks the output paths before the work starts, so that a bad path does not lose the result. */
-async function assertPlaces({ csv, outputDir, records, alerts, state }: MonitorRequest): Promise<void> {
+async function assertPaths({ csv, outputDir, records, alerts, state }: MonitorRequest): Promise<void> {
   const { assertFileWritable } = await import('../../io/atomic-write.ts');
   const files = [records, alerts, state].filter((path) => path !== undefined);
   const dashboard = outputDir === undefined ? [] : [`${outputDir}/dashboard.html`];
-  assertApart([...files, ...dashboard]);
+  assertDistinct([...files, ...dashboard]);
   assertInputsKept([...files, ...dashboard], [csv]);
   for (const path of [...files, ...dashboard]) await assertFileWritable(path);
 }
@@ -227,7 +227,7 @@ async function* untilStopped(lines: AsyncIterable<string>, isStopped: () => bool
 }
 
 function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'openLines' | 'isStopped'> {
-  let faults = 0;
+  let problems = 0;
   return {
     onProgress: progressBar(options),
     onAlarm: (alert, isRepeat) => {
@@ -239,18 +239,18 @@ function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'openLines' | 'isS
     onProblem: (problem) => {
       warn(`${problem} Monitoring continues, and tries again at each refresh.`);
     },
-    onFault: (line, reason) => {
-      faults++;
-      if (faults <= MAX_REPORTED_FAULTS) warn(`Line ${count(line)} was not counted: ${reason}`);
-      if (faults === MAX_REPORTED_FAULTS)
+    onInvalidLine: (line, reason) => {
+      problems++;
+      if (problems <= MAX_REPORTED_PROBLEMS) warn(`Line ${count(line)} was not counted: ${reason}`);
+      if (problems === MAX_REPORTED_PROBLEMS)
         warn('Further lines that are not counted are not listed; their number is reported at the end.');
     },
   };
 }
 
 /** Prints what was not counted or not delivered, and the paths of the outputs. */
-function tellRest(outcome: MonitorOutcome, options: OutputOptions): void {
-  for (const sentence of faultSentences(outcome)) warn(sentence);
+function printRest(outcome: MonitorOutcome, options: OutputOptions): void {
+  for (const sentence of problemSentences(outcome)) warn(sentence);
   for (const warning of outcome.warnings) warn(warning);
   for (const path of outcome.written) remark(`Wrote ${path}`, options);
 }

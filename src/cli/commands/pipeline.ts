@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { PipelineRun } from '../../pipeline/index.ts';
 import { NA_VALUES_HELP, parseTexts, requireOptions } from '../option-parsers.ts';
-import { assertApart, assertExtension, assertInputsKept, outputTableFormat } from '../output-places.ts';
+import { assertDistinct, assertExtension, assertInputsKept, outputTableFormat } from '../output-places.ts';
 import {
   asOneLine,
   count,
@@ -36,7 +36,10 @@ export function pipelineCommand(): Command {
   return withOutputOptions(
     new Command('pipeline')
       .description('Check data for sources of unfairness, and transform the data as a configuration describes.')
-      .option('--config <path>', 'configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)')
+      .option(
+        '--config <path>',
+        'configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
+      )
       .option('--profile <name>', 'profile of the configuration (default: EVENHAND_PROFILE)')
       .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet')
       .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
@@ -117,7 +120,7 @@ async function assertOutputs(
   config: string | undefined,
 ): Promise<void> {
   const { assertFileWritable } = await import('../../io/atomic-write.ts');
-  assertApart(paths);
+  assertDistinct(paths);
   assertInputsKept(paths, [csv, config, applyPipeline]);
   if (outCsv !== undefined) await outputTableFormat('--out-csv', outCsv);
   if (detectorJson !== undefined) assertExtension('--detector-json', detectorJson, 'JSON');

@@ -121,7 +121,7 @@ async function runServeCommand(options: OutputOptions): Promise<void> {
   const { serve } = await import('../../api/serve/serve.ts');
   const service = await serve(serveOptionsOf(request));
   const release = stopAtSignals(service, options);
-  await tellPlace(service, request.host, json === true);
+  await reportPosition(service, request.host, json === true);
   try {
     await service.done;
   } finally {
@@ -195,12 +195,12 @@ function endAtOnce(): void {
   process.kill(process.pid, 'SIGINT');
 }
 
-async function tellPlace({ url, port, workers }: RunningService, host: string, isJson: boolean): Promise<void> {
+async function reportPosition({ url, port, workers }: RunningService, host: string, isJson: boolean): Promise<void> {
   if (isJson) {
     process.stdout.write(`${JSON.stringify({ url, port, pid: process.pid, workers })}\n`);
     return;
   }
-  const [{ VERSION }, { placeText }] = await Promise.all([
+  const [{ VERSION }, { positionText: placeText }] = await Promise.all([
     import('../../internal/version.ts'),
     import('../../api/serve/address.ts'),
   ]);

@@ -10,7 +10,7 @@ import {
   requireOptions,
 } from '../option-parsers.ts';
 import { prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
-import { assertApart, assertInputsKept } from '../output-places.ts';
+import { assertDistinct, assertInputsKept } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
 import { loadSource, type TrainingJobCommandOptions, withSourceOptions } from '../training-job.ts';
 
@@ -131,7 +131,7 @@ async function assertOutputs({ csv, testCsv, outJson, outPlot, saveModel }: Trai
     ]);
   if (outPlot !== undefined) chartFormat(outPlot);
   const outputs = [outJson, outPlot, saveModel].filter((path) => path !== undefined);
-  assertApart(outputs);
+  assertDistinct(outputs);
   assertInputsKept(outputs, [csv, testCsv]);
   for (const path of [outJson, outPlot]) if (path !== undefined) await assertFileWritable(path);
   if (saveModel === undefined) return;

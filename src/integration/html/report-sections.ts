@@ -279,11 +279,11 @@ export interface ReportEntry {
 
 /** Lists every metric of every attribute, in order. */
 export function entriesOf({ attributes }: ReportedValidation): ReportEntry[] {
-  return Object.entries(attributes).flatMap(([attribute, metrics], place) =>
+  return Object.entries(attributes).flatMap(([attribute, metrics], position) =>
     Object.values(metrics).map((result, index) => ({
       attribute,
       result,
-      id: `metric-${String(place + 1)}-${String(index + 1)}`,
+      id: `metric-${String(position + 1)}-${String(index + 1)}`,
       charts: metricCharts(result, attribute),
     })),
   );

@@ -111,6 +111,6 @@ function noGroup(what: string, request: MonitorRequest): DataValidationError {
 const sensitiveOf = ({ attributes }: MonitorRequest): string[] => [...new Set(attributes.flat())];
 
 /** Returns whether there were events of weight 0: they have groups but add nothing to the sums. */
-function hasZeroWeights({ faults }: RealTimeFairnessTracker): boolean {
-  return (faults['zero_weight'] ?? 0) > 0;
+function hasZeroWeights({ faults: problems }: RealTimeFairnessTracker): boolean {
+  return (problems['zero_weight'] ?? 0) > 0;
 }

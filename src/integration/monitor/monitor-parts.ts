@@ -92,7 +92,7 @@ function takeKey(expected: Expected, key: string): boolean {
 }
 
 /** The saved state of a run, and the outputs that stay open during it. */
-export interface MonitorPlaces {
+export interface MonitorPaths {
   /** The state of an earlier run; undefined if there is none. */
   readonly saved: MonitorState | undefined;
   readonly store: RecordStore | undefined;
@@ -104,7 +104,7 @@ export interface MonitorPlaces {
 }
 
 /** The parts of a monitoring run. */
-export interface MonitorParts extends MonitorPlaces {
+export interface MonitorParts extends MonitorPaths {
   readonly tracker: RealTimeFairnessTracker;
   readonly engine: FairnessDriftAndAlertEngine;
   readonly policy: MonitorPolicy;
@@ -116,7 +116,7 @@ export const USUAL_TIMESTAMP = 'timestamp';
 const MINUTE_MILLIS = 60_000;
 
 /** Checks a request and opens its outputs, before any event is read. */
-export async function openPlaces(request: MonitorRequest): Promise<MonitorPlaces> {
+export async function openPaths(request: MonitorRequest): Promise<MonitorPaths> {
   const { state, alerts, webhook, records } = request;
   const saved = state === undefined ? undefined : await readState(state);
   // Invalid options must be rejected before files are opened.
@@ -163,8 +163,8 @@ export function savedTimestamp({ timestamp }: MonitorRequest, saved: MonitorStat
  * Creates the tracker and the engine of a request, continuing from its state if there is one.
  * @param timestamp the timestamp column of the data, if any
  */
-export function makeParts(request: MonitorRequest, places: MonitorPlaces, timestamp: string | undefined): MonitorParts {
-  const { saved, store, sinks } = places;
+export function makeParts(request: MonitorRequest, indices: MonitorPaths, timestamp: string | undefined): MonitorParts {
+  const { saved, store, sinks } = indices;
   const fresh = new RealTimeFairnessTracker({ ...trackerOptionsOf(request, timestamp), store });
   assertReachable(request, fresh);
   const engineOptions = engineOptionsOf(request, fresh, sinks);
@@ -172,12 +172,12 @@ export function makeParts(request: MonitorRequest, places: MonitorPlaces, timest
   if (saved === undefined) {
     const engine = new FairnessDriftAndAlertEngine(engineOptions);
     engine.watch(fresh);
-    return { ...places, tracker: fresh, engine, policy };
+    return { ...indices, tracker: fresh, engine, policy };
   }
   saved.assertSame(fresh, policy);
   const tracker = RealTimeFairnessTracker.restore(saved.tracker, { store });
   return {
-    ...places,
+    ...indices,
     tracker,
     engine: FairnessDriftAndAlertEngine.restore(saved.engine, tracker, engineOptions),
     policy,

@@ -18,8 +18,8 @@ import { assertLinesCounted, assertRowsCounted, countedSoFar, type FirstLine } f
 import {
   makeParts,
   type MonitorParts,
-  type MonitorPlaces,
-  openPlaces,
+  type MonitorPaths,
+  openPaths,
   savedTimestamp,
   USUAL_TIMESTAMP,
 } from './monitor-parts.ts';
@@ -107,7 +107,7 @@ export interface MonitorHooks {
   readonly onAlarm?: ((alert: AlertEvent, isRepeat: boolean) => void) | undefined;
   readonly onWatch?: ((alert: AlertEvent) => void) | undefined;
   /** Called with each line that could not be counted, and why. */
-  readonly onFault?: ((line: number, reason: string) => void) | undefined;
+  readonly onInvalidLine?: ((line: number, reason: string) => void) | undefined;
   /** Called if outputs cannot be written at a refresh, once until a refresh succeeds again. */
   readonly onProblem?: ((problem: string) => void) | undefined;
   readonly onProgress?: OnProgress | undefined;
@@ -150,29 +150,29 @@ export interface MonitorOutcome {
  * @throws {DataValidationError} if data cannot be read, or there was input and nothing in it can be counted
  */
 export async function runMonitor(request: MonitorRequest, hooks: MonitorHooks): Promise<MonitorOutcome> {
-  const places = await openPlaces(request);
+  const indices = await openPaths(request);
   try {
     return await (request.csv === undefined
-      ? followStream(request, places, hooks)
-      : replayFile(request, places, request.csv, hooks));
+      ? followStream(request, indices, hooks)
+      : replayFile(request, indices, request.csv, hooks));
   } finally {
-    await places.close();
+    await indices.close();
   }
 }
 
 async function replayFile(
   request: MonitorRequest,
-  places: MonitorPlaces,
+  indices: MonitorPaths,
   path: string,
   hooks: MonitorHooks,
 ): Promise<MonitorOutcome> {
   const { yPred, yTrue, sampleWeight, attributes, lookEvery } = request;
-  const timestamp = savedTimestamp(request, places.saved);
+  const timestamp = savedTimestamp(request, indices.saved);
   const needed = [yPred, yTrue, sampleWeight, timestamp, ...attributes.flat()];
   const loaded = await loadData(path, {
     columns: [...new Set(needed.filter((name) => name !== undefined))],
     labels: attributes.flat(),
-    optionalColumns: places.saved === undefined && timestamp === undefined ? [USUAL_TIMESTAMP] : [],
+    optionalColumns: indices.saved === undefined && timestamp === undefined ? [USUAL_TIMESTAMP] : [],
   });
   const { table, warnings } = readTexts(loaded, {
     groups: attributes.flat(),
@@ -182,8 +182,8 @@ async function replayFile(
     naValues: request.naValues,
   });
   await assertLabelInFile(request, path, table);
-  const hasUsual = places.saved === undefined && table.has(USUAL_TIMESTAMP);
-  const parts = makeParts(request, places, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
+  const hasUsual = indices.saved === undefined && table.has(USUAL_TIMESTAMP);
+  const parts = makeParts(request, indices, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
   const before = countedSoFar(parts.tracker);
   const known = idsOf(parts);
   const { tracker, engine } = parts;
@@ -200,14 +200,14 @@ async function replayFile(
 
 async function followStream(
   request: MonitorRequest,
-  places: MonitorPlaces,
+  indices: MonitorPaths,
   hooks: MonitorHooks,
 ): Promise<MonitorOutcome> {
-  const { lines, timestamp } = await openStream(request, places, hooks);
-  const parts = makeParts(request, places, timestamp);
+  const { lines, timestamp } = await openStream(request, indices, hooks);
+  const parts = makeParts(request, indices, timestamp);
   const before = countedSoFar(parts.tracker);
   const known = idsOf(parts);
-  const told = new Set(known);
+  const reported = new Set(known);
   const alerts: AlertEvent[] = [];
   const watches: AlertEvent[] = [];
   let first: FirstLine | undefined;
@@ -218,18 +218,18 @@ async function followStream(
       engine: parts.engine,
       lookEvery: request.lookEvery,
       extraChecks: extraChecksOf(request),
-      onFault: hooks.onFault,
+      onInvalidLine: hooks.onInvalidLine,
       onPreview: (update) => {
         // Reported once; the counted check reports it again as known.
-        for (const alert of update.alerts) if (!told.has(alert.id)) hooks.onAlarm?.(alert, false);
-        for (const { id } of update.alerts) told.add(id);
+        for (const alert of update.alerts) if (!reported.has(alert.id)) hooks.onAlarm?.(alert, false);
+        for (const { id } of update.alerts) reported.add(id);
       },
       onUpdate: (update) => {
         alerts.push(...update.alerts);
         watches.push(...update.watches);
         for (const alert of update.alerts) {
-          hooks.onAlarm?.(alert, told.has(alert.id));
-          told.add(alert.id);
+          hooks.onAlarm?.(alert, reported.has(alert.id));
+          reported.add(alert.id);
         }
         for (const watch of update.watches) hooks.onWatch?.(watch);
       },
@@ -258,7 +258,7 @@ function extraChecksOf({ state }: MonitorRequest): ExtraChecks {
 /** Opens the lines. The timestamp column is that of the state, else the usual one if the first event has it. */
 async function openStream(
   request: MonitorRequest,
-  { saved }: MonitorPlaces,
+  { saved }: MonitorPaths,
   { openLines }: MonitorHooks,
 ): Promise<{ readonly lines: AsyncIterable<string>; readonly timestamp: string | undefined }> {
   const timestamp = savedTimestamp(request, saved);
@@ -305,7 +305,7 @@ async function finish(
     states,
     preview,
     refusedLines,
-    raised: alerts.filter((alert, place) => isNew(alert) && alerts.findIndex(({ id }) => id === alert.id) === place),
+    raised: alerts.filter((alert, index) => isNew(alert) && alerts.findIndex(({ id }) => id === alert.id) === index),
     stillOpen: open.filter(({ alert }) => known.has(alert.id)),
     isAlarmed: [alerts, open, preview?.alerts ?? []].some(({ length }) => length > 0),
     view: takeView(parts.tracker, shownEngine(request, parts)),
@@ -325,7 +325,7 @@ function appended({ records, alerts }: MonitorRequest, parts: MonitorParts): str
   ];
 }
 
-function lostRecords({ store }: MonitorPlaces): number {
+function lostRecords({ store }: MonitorPaths): number {
   const status = store?.status();
   return (status?.pending ?? 0) + (status?.dropped ?? 0);
 }

@@ -3,14 +3,14 @@ import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { fetchFailureOf, readLimitedText, retryAfterMillis } from '../../internal/http.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
 import { backoffMillis, sleep, withTimeLimit } from '../../internal/retry.ts';
-import { TrackingFault, type TrackingServer } from './tracking-server.ts';
+import { TrackingFailure, type TrackingServer } from './tracking-server.ts';
 
 /** The longest part of a server's message that a log shows. */
 const MAX_MESSAGE_LENGTH = 300;
 
 /**
  * Returns a response's JSON; null if it is empty, as after an upload.
- * @throws {TrackingFault} for a status other than 2xx, or content that is not a JSON object
+ * @throws {TrackingFailure} for a status other than 2xx, or content that is not a JSON object
  */
 function readAnswer(response: Response, text: string): unknown {
   const { status } = response;
@@ -18,7 +18,7 @@ function readAnswer(response: Response, text: string): unknown {
   const answer = text === '' ? null : parseObject(text);
   if (!response.ok) throw refused(response, answer);
   if (answer === undefined) {
-    throw new TrackingFault(`the answer is not MLflow's (HTTP ${String(status)} without JSON): check the address`);
+    throw new TrackingFailure(`the answer is not MLflow's (HTTP ${String(status)} without JSON): check the address`);
   }
   return answer;
 }
@@ -34,20 +34,20 @@ export function textAt(answer: unknown, ...names: readonly string[]): string | u
 
 /**
  * Returns the text at a path of keys that every answer of MLflow has.
- * @throws {TrackingFault} if it is missing or empty
+ * @throws {TrackingFailure} if it is missing or empty
  */
 export function requiredTextAt(answer: unknown, ...names: readonly string[]): string {
   const found = textAt(answer, ...names);
   if (found !== undefined && found !== '') return found;
-  throw new TrackingFault(`the answer is not MLflow's (it has no ${names.join('.')}): check the address`);
+  throw new TrackingFailure(`the answer is not MLflow's (it has no ${names.join('.')}): check the address`);
 }
 
-function refused({ status, headers }: Response, answer: unknown): TrackingFault {
+function refused({ status, headers }: Response, answer: unknown): TrackingFailure {
   const errorCode = textAt(answer, 'error_code');
   const words = [errorCode, textAt(answer, 'message')].filter((word) => word !== undefined).join(': ');
   const said = words === '' ? '' : `, ${oneLine(words)}`;
   const advice = status === 401 || status === 403 ? '; check the credentials' : '';
-  return new TrackingFault(`the server answered HTTP ${String(status)}${said}${advice}`, {
+  return new TrackingFailure(`the server answered HTTP ${String(status)}${said}${advice}`, {
     ...(errorCode === undefined ? {} : { errorCode }),
     isTransient: status === 429 || status >= 500,
     isUndone: status === 429 || status === 503,
@@ -55,10 +55,10 @@ function refused({ status, headers }: Response, answer: unknown): TrackingFault 
   });
 }
 
-function redirected({ status, headers }: Response): TrackingFault {
+function redirected({ status, headers }: Response): TrackingFailure {
   const location = headers.get('location') ?? '';
   const elsewhere = URL.canParse(location) ? ` to ${new URL(location).origin}` : '';
-  return new TrackingFault(`the server redirects${elsewhere} (HTTP ${String(status)}): name the final address`);
+  return new TrackingFailure(`the server redirects${elsewhere} (HTTP ${String(status)}): name the final address`);
 }
 
 function oneLine(text: string): string {
@@ -71,12 +71,12 @@ const MAX_BYTES = 2 ** 20;
 
 /**
  * Returns a response's text.
- * @throws {TrackingFault} for more than 1 MiB after decompression, which a retry does not change
+ * @throws {TrackingFailure} for more than 1 MiB after decompression, which a retry does not change
  * @throws {DataValidationError} for text that is not UTF-8
  */
 async function readText(response: Response): Promise<string> {
   const { text, isComplete } = await readLimitedText(response, MAX_BYTES);
-  if (!isComplete) throw new TrackingFault('the answer is longer than 1 MiB');
+  if (!isComplete) throw new TrackingFailure('the answer is longer than 1 MiB');
   return text;
 }
 
@@ -96,7 +96,7 @@ interface ServerCall {
 
 /**
  * Calls the server and returns its answer as parsed JSON.
- * @throws {TrackingFault} when the call fails for good
+ * @throws {TrackingFailure} when the call fails for good
  */
 export type CallServer = (call: ServerCall) => Promise<unknown>;
 
@@ -129,9 +129,9 @@ export function callerOf(server: TrackingServer, options: CallServerOptions): Ca
       try {
         return await callOnce(server, call, options);
       } catch (cause) {
-        const fault = faultOf(cause, options.signal);
-        if (retry >= MAX_RETRIES || !mayRepeat(call, fault)) throw fault;
-        await pause(fault.retryAfterMillis ?? backoffMillis(retry, BACKOFF), options.signal);
+        const problem = problemOf(cause, options.signal);
+        if (retry >= MAX_RETRIES || !mayRepeat(call, problem)) throw problem;
+        await pause(problem.retryAfterMillis ?? backoffMillis(retry, BACKOFF), options.signal);
       }
     }
   };
@@ -147,7 +147,7 @@ async function callOnce(
   if (body !== undefined) headers['content-type'] = isBytes ? 'application/octet-stream' : 'application/json';
   if (server.authorization !== undefined) headers['authorization'] = server.authorization;
   const exceeded = (): Error =>
-    new TrackingFault(`the server gave no answer within ${seconds(timeoutMillis)}`, { isTransient: true });
+    new TrackingFailure(`the server gave no answer within ${seconds(timeoutMillis)}`, { isTransient: true });
   return withTimeLimit(timeoutMillis, exceeded, signal, async (limit) => {
     const response = await fetch(`${server.address}${path}`, {
       method,
@@ -172,26 +172,26 @@ export function seconds(millis: number): string {
 }
 
 /** Returns what a call threw as a TrackingFault: one of its own as it is, else for an abort or a network failure. */
-function faultOf(cause: unknown, signal: AbortSignal): TrackingFault {
-  const own = [cause, signal.aborted ? signal.reason : undefined].find((value) => value instanceof TrackingFault);
+function problemOf(cause: unknown, signal: AbortSignal): TrackingFailure {
+  const own = [cause, signal.aborted ? signal.reason : undefined].find((value) => value instanceof TrackingFailure);
   if (own !== undefined) return own;
-  if (signal.aborted) return new TrackingFault('it was stopped', { cause });
+  if (signal.aborted) return new TrackingFailure('it was stopped', { cause });
   // A retry would return the same bytes that are not UTF-8.
-  if (FairnessToolkitError.isInstance(cause)) return new TrackingFault(cause.message, { cause });
+  if (FairnessToolkitError.isInstance(cause)) return new TrackingFailure(cause.message, { cause });
   const { code, message } = fetchFailureOf(cause) ?? { code: undefined, message: 'the reason is unknown' };
-  return new TrackingFault(`the server cannot be reached (${code ?? message})`, {
+  return new TrackingFailure(`the server cannot be reached (${code ?? message})`, {
     isTransient: true,
     isUndone: code !== undefined && NEVER_CONNECTED.includes(code),
     cause,
   });
 }
 
-function mayRepeat({ isRepeatable = true }: ServerCall, fault: TrackingFault): boolean {
-  return fault.isTransient && (isRepeatable || fault.isUndone);
+function mayRepeat({ isRepeatable = true }: ServerCall, problem: TrackingFailure): boolean {
+  return problem.isTransient && (isRepeatable || problem.isUndone);
 }
 
 async function pause(millis: number, signal: AbortSignal): Promise<void> {
   await sleep(millis, signal).catch((cause: unknown) => {
-    throw faultOf(cause, signal);
+    throw problemOf(cause, signal);
   });
 }

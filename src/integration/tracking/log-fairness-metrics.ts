@@ -4,7 +4,7 @@ import { addMetric } from './metric-entries.ts';
 import type { RunEntries } from './run-entries.ts';
 import { trackRun } from './track-run.ts';
 import { TRACKING_OPTION_NAMES, type TrackingOptions } from './tracking-options.ts';
-import { TrackingFault } from './tracking-server.ts';
+import { TrackingFailure } from './tracking-server.ts';
 
 /** One metric, a list of metrics, or metrics by name. */
 export type TrackedMetrics = MetricResult | readonly MetricResult[] | Readonly<Record<string, MetricResult>>;
@@ -48,7 +48,7 @@ export async function logFairnessMetrics(metrics: TrackedMetrics, options: Track
 
 function addAll(entries: RunEntries, metrics: TrackedMetrics, prefix: string): void {
   const named = namedMetrics(metrics);
-  if (named.length === 0) throw new TrackingFault('no metrics were given');
+  if (named.length === 0) throw new TrackingFailure('no metrics were given');
   for (const [name, result] of named) addMetric(entries, `${prefix}${name}`, result);
 }
 

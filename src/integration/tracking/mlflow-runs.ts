@@ -1,6 +1,6 @@
 import { type CallServer, requiredTextAt, textAt } from './call-server.ts';
 import type { MetricEntry, RunContent, TextEntry } from './run-entries.ts';
-import { TrackingFault } from './tracking-server.ts';
+import { TrackingFailure } from './tracking-server.ts';
 
 /** One call of `runs/log-batch`. */
 interface EntryBatch {
@@ -75,7 +75,7 @@ const API = '/api/2.0/mlflow';
 
 /**
  * Returns the identifier of an experiment, and creates the experiment if it does not exist.
- * @throws {TrackingFault} if it is deleted; only the user may restore it
+ * @throws {TrackingFailure} if it is deleted; only the user may restore it
  */
 export async function findOrMakeExperiment(call: CallServer, name: string): Promise<string> {
   const found = await findExperiment(call, name);
@@ -99,7 +99,7 @@ async function findExperiment(call: CallServer, name: string): Promise<string | 
   });
   if (found === undefined) return undefined;
   if (textAt(found, 'experiment', 'lifecycle_stage') === 'deleted') {
-    throw new TrackingFault(`the experiment '${name}' is deleted: restore it on the server, or name another`);
+    throw new TrackingFailure(`the experiment '${name}' is deleted: restore it on the server, or name another`);
   }
   return requiredTextAt(found, 'experiment', 'experiment_id');
 }
@@ -117,12 +117,12 @@ export async function createRun(call: CallServer, { experimentId, runName, start
 
 /**
  * Returns an existing run.
- * @throws {TrackingFault} if it does not exist or is deleted
+ * @throws {TrackingFailure} if it does not exist or is deleted
  */
 export async function findRun(call: CallServer, runId: string): Promise<Run> {
   const answer = await call({ method: 'GET', path: `${API}/runs/get?run_id=${encodeURIComponent(runId)}` });
   if (textAt(answer, 'run', 'info', 'lifecycle_stage') === 'deleted') {
-    throw new TrackingFault(`the run '${runId}' is deleted: restore it on the server, or name another`);
+    throw new TrackingFailure(`the run '${runId}' is deleted: restore it on the server, or name another`);
   }
   return runOf(answer);
 }
@@ -175,5 +175,5 @@ function encodePath(path: string): string {
 }
 
 function hasCode(cause: unknown, code: string): boolean {
-  return cause instanceof TrackingFault && cause.errorCode === code;
+  return cause instanceof TrackingFailure && cause.errorCode === code;
 }

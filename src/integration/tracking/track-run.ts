@@ -20,7 +20,12 @@ import {
 } from './mlflow-runs.ts';
 import { RunEntries } from './run-entries.ts';
 import type { ArtifactTrackingOptions } from './tracking-options.ts';
-import { findTrackingServer, type TrackingEnvironment, TrackingFault, type TrackingServer } from './tracking-server.ts';
+import {
+  findTrackingServer,
+  type TrackingEnvironment,
+  TrackingFailure,
+  type TrackingServer,
+} from './tracking-server.ts';
 
 /** The options of tracking, with defaults filled in. */
 interface TrackingSettings {
@@ -41,7 +46,7 @@ const MAX_MILLIS = 2 ** 31 - 1;
 
 /**
  * Fills in missing options from the environment or the documented defaults.
- * @throws {TrackingFault} if no server is configured, or an option is out of range
+ * @throws {TrackingFailure} if no server is configured, or an option is out of range
  */
 function toTrackingSettings(options: ArtifactTrackingOptions, environment: TrackingEnvironment): TrackingSettings {
   const fromEnvironment = environment['MLFLOW_EXPERIMENT_NAME'];
@@ -52,19 +57,19 @@ function toTrackingSettings(options: ArtifactTrackingOptions, environment: Track
       options.experiment ?? (fromEnvironment === undefined || fromEnvironment === '' ? 'evenhand' : fromEnvironment),
     runName: options.runName,
     runId: options.runId,
-    step: wholeNumber('step', options.step ?? 0, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    step: integer('step', options.step ?? 0, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
     artifacts: options.artifacts ?? [],
-    timeoutMillis: wholeNumber('timeoutMillis', options.timeoutMillis ?? 10_000, 1, MAX_MILLIS),
-    totalTimeoutMillis: wholeNumber('totalTimeoutMillis', options.totalTimeoutMillis ?? 30_000, 1, MAX_MILLIS),
+    timeoutMillis: integer('timeoutMillis', options.timeoutMillis ?? 10_000, 1, MAX_MILLIS),
+    totalTimeoutMillis: integer('totalTimeoutMillis', options.totalTimeoutMillis ?? 30_000, 1, MAX_MILLIS),
     signal: options.signal,
     now: options.now ?? ((): number => new Date().getTime()),
   };
 }
 
-function wholeNumber(name: string, value: number, least: number, most: number): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new TrackingFault(
-    `the ${name} parameter must be a whole number from ${String(least)} to ${String(most)}, not ${String(value)}`,
+function integer(name: string, value: number, min: number, most: number): number {
+  if (Number.isInteger(value) && value >= min && value <= most) return value;
+  throw new TrackingFailure(
+    `the ${name} parameter must be a whole number from ${String(min)} to ${String(most)}, not ${String(value)}`,
   );
 }
 
@@ -107,7 +112,7 @@ function contentOf(fill: (entries: RunEntries) => void, { params, tags }: Artifa
 async function track(entries: RunEntries, settings: TrackingSettings): Promise<Run> {
   const { server, timeoutMillis, totalTimeoutMillis } = settings;
   const files = await listArtifacts(settings.artifacts);
-  const exceeded = (): Error => new TrackingFault(`it took longer than ${seconds(totalTimeoutMillis)} in total`);
+  const exceeded = (): Error => new TrackingFailure(`it took longer than ${seconds(totalTimeoutMillis)} in total`);
   return withTimeLimit(totalTimeoutMillis, exceeded, settings.signal, async (signal) => {
     const call = callerOf(server, { timeoutMillis, signal });
     const run = await openRun(call, settings);
@@ -157,7 +162,7 @@ async function keepFiles(
 /** Marks a run as failed, or as killed if it was stopped. Errors are ignored: the first failure is reported. */
 async function endBadly({ runId }: Run, { server, signal, now }: TrackingSettings): Promise<void> {
   const status: RunStatus = signal?.aborted === true ? 'KILLED' : 'FAILED';
-  const exceeded = (): Error => new TrackingFault('the run could not be ended');
+  const exceeded = (): Error => new TrackingFailure('the run could not be ended');
   await withTimeLimit(ENDING_MILLIS, exceeded, undefined, (limit) =>
     endRun(callerOf(server, { timeoutMillis: ENDING_MILLIS, signal: limit }), runId, status, now()),
   ).catch(() => undefined);
@@ -177,29 +182,29 @@ interface ArtifactFile {
 
 /**
  * Lists the files of the given paths. A folder gives all files in it, under its own name.
- * @throws {TrackingFault} if a path does not exist, or two files have the same name
+ * @throws {TrackingFailure} if a path does not exist, or two files have the same name
  */
 async function listArtifacts(paths: readonly string[]): Promise<ArtifactFile[]> {
   const files: ArtifactFile[] = [];
   for (const given of paths) files.push(...(await filesUnder(path.resolve(given))));
   const names = new Set<string>();
   const twice = files.find(({ name }) => names.size === names.add(name).size);
-  if (twice !== undefined) throw new TrackingFault(`two of the artifacts have the name '${twice.name}'`);
+  if (twice !== undefined) throw new TrackingFailure(`two of the artifacts have the name '${twice.name}'`);
   return files;
 }
 
-async function filesUnder(place: string): Promise<ArtifactFile[]> {
-  const name = toArtifactName(path.basename(place));
-  const found = await stat(place).catch((cause: unknown) => {
-    throw new TrackingFault(`the artifact '${place}' cannot be read`, { cause });
+async function filesUnder(index: string): Promise<ArtifactFile[]> {
+  const name = toArtifactName(path.basename(index));
+  const found = await stat(index).catch((cause: unknown) => {
+    throw new TrackingFailure(`the artifact '${index}' cannot be read`, { cause });
   });
-  if (!found.isDirectory()) return [{ path: place, name }];
-  const entries = await readdir(place, { recursive: true, withFileTypes: true });
+  if (!found.isDirectory()) return [{ path: index, name }];
+  const entries = await readdir(index, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => {
       const file = path.join(entry.parentPath, entry.name);
-      return { path: file, name: [name, ...path.relative(place, file).split(path.sep).map(toArtifactName)].join('/') };
+      return { path: file, name: [name, ...path.relative(index, file).split(path.sep).map(toArtifactName)].join('/') };
     })
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }

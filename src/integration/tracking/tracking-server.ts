@@ -1,7 +1,7 @@
 import { decodePart } from '../../internal/values.ts';
 
 /** Optional details of a tracking error. */
-interface TrackingFaultDetails {
+interface TrackingFailureDetails {
   /** The error code of MLflow, such as RESOURCE_DOES_NOT_EXIST. */
   readonly errorCode?: string;
   /** Whether the same call may succeed later. */
@@ -14,13 +14,13 @@ interface TrackingFaultDetails {
 }
 
 /** Thrown within the tracking code if something cannot be tracked. Callers only see its message. */
-export class TrackingFault extends Error {
+export class TrackingFailure extends Error {
   readonly errorCode: string | undefined;
   readonly isTransient: boolean;
   readonly isUndone: boolean;
   readonly retryAfterMillis: number | undefined;
 
-  constructor(reason: string, details: TrackingFaultDetails = {}) {
+  constructor(reason: string, details: TrackingFailureDetails = {}) {
     super(reason, { cause: details.cause });
     this.name = 'TrackingFault';
     this.errorCode = details.errorCode;
@@ -46,7 +46,7 @@ export type TrackingEnvironment = Readonly<Record<string, string | undefined>>;
 /**
  * Finds the server and its credentials: those in the address, else `MLFLOW_TRACKING_USERNAME` with
  * `MLFLOW_TRACKING_PASSWORD`, else `MLFLOW_TRACKING_TOKEN`.
- * @throws {TrackingFault} if no http or https address of a server is given
+ * @throws {TrackingFailure} if no http or https address of a server is given
  */
 export function findTrackingServer(uri: string | undefined, environment: TrackingEnvironment): TrackingServer {
   const url = parseAddress(nonEmpty(uri) ?? nonEmpty(environment['MLFLOW_TRACKING_URI']));
@@ -57,18 +57,18 @@ export function findTrackingServer(uri: string | undefined, environment: Trackin
 /** Parses the address of the server. */
 function parseAddress(uri: string | undefined): URL {
   if (uri === undefined) {
-    throw new TrackingFault(
+    throw new TrackingFailure(
       'no server is configured: set MLFLOW_TRACKING_URI to the address of an MLflow tracking server',
     );
   }
   const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(uri) ?? [];
   if (scheme === undefined || !/^https?$/i.test(scheme)) {
     // The rest of the address may hold a password.
-    throw new TrackingFault(
+    throw new TrackingFailure(
       `the tracking address must be an http or https URL, not ${scheme === undefined ? 'a name or a path' : `'${scheme}:'`}; for runs in files or in a database, start 'mlflow server'`,
     );
   }
-  if (!URL.canParse(uri)) throw new TrackingFault('the tracking address is not a valid URL');
+  if (!URL.canParse(uri)) throw new TrackingFailure('the tracking address is not a valid URL');
   return new URL(uri);
 }
 
@@ -80,7 +80,7 @@ function credentialsOf(url: URL, environment: TrackingEnvironment): Omit<Trackin
   if (user !== undefined && password !== undefined) return basic(user, password);
   if (token === undefined) return { authorization: undefined, secrets: [] };
   if (!/^[\x21-\x7E]+$/.test(token)) {
-    throw new TrackingFault('MLFLOW_TRACKING_TOKEN has characters that an HTTP header cannot hold');
+    throw new TrackingFailure('MLFLOW_TRACKING_TOKEN has characters that an HTTP header cannot hold');
   }
   return { authorization: `Bearer ${token}`, secrets: [token] };
 }

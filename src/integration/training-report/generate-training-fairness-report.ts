@@ -102,8 +102,8 @@ function priceOf(sweep: ParetoSweep): string[] {
 /** Returns the most and the least accurate of the points that are not dominated. */
 function endsOf(sweep: ParetoSweep): { readonly most: ParetoPoint; readonly least: ParetoPoint } | undefined {
   const sorted = sweep.filter(({ dominated }) => !dominated).sort((a, b) => b.accuracy - a.accuracy);
-  const [most, least] = [sorted[0], sorted.at(-1)];
-  return most === undefined || least === undefined || most === least ? undefined : { most, least };
+  const [most, min] = [sorted[0], sorted.at(-1)];
+  return most === undefined || min === undefined || most === min ? undefined : { most, least: min };
 }
 
 function share({ accuracy }: ParetoPoint): string {

@@ -90,8 +90,8 @@ function historyBlocks({ history, bestEpoch, constraint }: LagrangianJobResult):
         numberColumn('Loss'),
         numberColumn('Gap in decisions'),
         numberColumn('Gap in soft rates'),
-        ...Array.from({ length: multipliers }, (_, place) =>
-          numberColumn(multipliers === 1 ? 'Multiplier' : `Multiplier ${String(place + 1)}`),
+        ...Array.from({ length: multipliers }, (_, index) =>
+          numberColumn(multipliers === 1 ? 'Multiplier' : `Multiplier ${String(index + 1)}`),
         ),
       ],
       rows: shown.map(({ epoch, loss, violationHard, violationSoft, lambdas }) => [
@@ -106,8 +106,8 @@ function historyBlocks({ history, bestEpoch, constraint }: LagrangianJobResult):
 function sampled(history: readonly LagrangianEpoch[], bestEpoch: number): LagrangianEpoch[] {
   if (history.length <= MAX_LISTED) return [...history];
   const step = (history.length - 1) / (MAX_LISTED - 2);
-  const places = new Set(Array.from({ length: MAX_LISTED - 1 }, (_, place) => Math.round(place * step)));
-  return history.filter(({ epoch }, place) => places.has(place) || epoch === bestEpoch);
+  const indices = new Set(Array.from({ length: MAX_LISTED - 1 }, (_, index) => Math.round(index * step)));
+  return history.filter(({ epoch }, index) => indices.has(index) || epoch === bestEpoch);
 }
 
 /** Returns the tolerance of the constraint; null if there is none. */

@@ -31,11 +31,11 @@ function judged({ validation, finalMetrics }: WorkflowFindings): string {
       ? ' The interval straddles the threshold: another sample could change this verdict.'
       : '';
   const attributes = Object.keys(finalMetrics.attributes).length;
-  const place =
+  const index =
     attributes < 2 || message.includes('Judged by')
       ? ''
       : ` Judged by ${labelText(attribute)}, the worst of ${String(attributes)} attributes.`;
-  return `${message}${caution}${place}`;
+  return `${message}${caution}${index}`;
 }
 
 /** Describes the change of the judged metric in words, since the sign of a percentage is easily misread. */
@@ -44,12 +44,12 @@ function improvement(validation: ValidationResult, attributes: number): string {
   const which = attributes < 2 ? '' : ` (the worst of ${String(attributes)} attributes)`;
   const values = `${inWords(metric)}${which} went from ${tableNumber(from)} to ${tableNumber(to)}`;
   if (percent === null || !Number.isFinite(percent)) {
-    const isEven = Number.isFinite(to) && unevenness(metric.endsWith('_ratio'), from) === 0;
+    const isEven = Number.isFinite(to) && disparity(metric.endsWith('_ratio'), from) === 0;
     const reason = isEven ? 'the baseline value is at parity' : 'one of the two values is undefined';
     return `${values}. Improvement in percent: not available, because ${reason}.`;
   }
   const isRatio = metric.endsWith('_ratio');
-  const [before, after] = [unevenness(isRatio, from), unevenness(isRatio, to)];
+  const [before, after] = [disparity(isRatio, from), disparity(isRatio, to)];
   const found = after === before ? 'unchanged' : after < before ? 'reduced' : 'increased';
   const measured = isRatio ? ', measured as distance from 1' : '';
   return `Unfairness ${found}: ${values}. Improvement: ${percentText(percent)} (negative is a reduction in unfairness${measured}).`;
@@ -106,7 +106,7 @@ export function signedValue(change: number, unit: 'share' | 'number'): string {
 export function metricChange(metric: string, before: number, after: number): string {
   if (!Number.isFinite(before) || !Number.isFinite(after)) return 'undefined';
   const isRatio = metric.endsWith('_ratio');
-  const [from, to] = [unevenness(isRatio, before), unevenness(isRatio, after)];
+  const [from, to] = [disparity(isRatio, before), disparity(isRatio, after)];
   const change = signedValue(after - before, 'number');
   if (from === to) return `${change}, no change`;
   const words = isRatio ? ['closer to 1', 'farther from 1'] : ['smaller gap', 'larger gap'];
@@ -114,6 +114,6 @@ export function metricChange(metric: string, before: number, after: number): str
 }
 
 /** Returns the distance of a metric from parity, regardless of direction. */
-function unevenness(isRatio: boolean, value: number): number {
+function disparity(isRatio: boolean, value: number): number {
   return isRatio ? 1 - Math.min(value, 1 / value) : Math.abs(value);
 }

@@ -81,8 +81,8 @@ export function metricOptions({ minGroupSize, randomState }: FilledWorkflowOptio
 /** Returns the values of the given rows. */
 export function takeValues<Values extends Uint8Array | Float64Array>(values: Values, rows: Int32Array): Values {
   const taken = values.slice(0, rows.length);
-  rows.forEach((row, place) => {
-    taken[place] = values[row] as number;
+  rows.forEach((row, index) => {
+    taken[index] = values[row] as number;
   });
   return taken as Values;
 }

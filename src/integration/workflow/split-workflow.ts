@@ -40,10 +40,10 @@ export function splitWorkflow(
 /** Returns the split as row indices in the input data. */
 export function describeSplit(
   { train, test }: RowSplit,
-  { places, nDropped }: WorkflowRows,
+  { positions: indices, nDropped }: WorkflowRows,
   { trainSize, randomState }: FilledWorkflowOptions,
 ): WorkflowSplit {
-  const given = (part: Int32Array): Int32Array => part.map((row) => places[row] as number);
+  const given = (part: Int32Array): Int32Array => part.map((row) => indices[row] as number);
   return Object.freeze({ train: given(train), test: given(test), trainSize, seed: randomState, nDropped });
 }
 

@@ -31,7 +31,7 @@ export interface WorkflowRows {
   /** All columns. */
   readonly table: Table;
   /** The indices of the rows in the input data. */
-  readonly places: Int32Array;
+  readonly positions: Int32Array;
   /** 0 or 1, or numbers: [rows]. */
   readonly y: Uint8Array | Float64Array;
   /** The target label that counts as 1; null if the target is 0/1 or a number. */
@@ -59,36 +59,36 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
   assertScoresMeanWhatTheySay(metric, training);
   const task = metricKind(knownMetric(metric)) === 'regression' ? 'regression' : 'binary';
   const given = Table.from(data);
-  const { table: whole, warnings: ofTexts } = readTexts(given, {
+  const { table: complete, warnings: ofTexts } = readTexts(given, {
     groups: config.sensitive,
     target: training.targetColumn,
     positiveLabel: training.positiveLabel,
     others: config.features ?? given.columnNames,
     naValues: config.naValues,
   });
-  assertConfigColumns(config, whole);
-  assertUsableNumbers(whole, config);
-  const sensitive = config.sensitive.map((name) => [name, encodeGroups(whole.column(name))] as const);
-  const { y, positiveLabel } = readTarget(whole, training, task);
-  const places = Int32Array.from(y.keys()).filter(
+  assertConfigColumns(config, complete);
+  assertUsableNumbers(complete, config);
+  const sensitive = config.sensitive.map((name) => [name, encodeGroups(complete.column(name))] as const);
+  const { y, positiveLabel } = readTarget(complete, training, task);
+  const indices = Int32Array.from(y.keys()).filter(
     (row) => !Number.isNaN(y[row]) && sensitive.every(([, { codes }]) => (codes[row] as number) >= 0),
   );
-  const table = places.length === whole.rowCount ? whole : whole.take(places);
-  const nDropped = whole.rowCount - places.length;
+  const table = indices.length === complete.rowCount ? complete : complete.take(indices);
+  const nDropped = complete.rowCount - indices.length;
   const attributes = attributesOf(table, config);
   const groups = encodeGroups(table.select(config.sensitive));
-  const kept = Float64Array.from(places, (row) => y[row] as number);
+  const kept = Float64Array.from(indices, (row) => y[row] as number);
   const targets = task === 'binary' ? Uint8Array.from(kept) : kept;
   for (const [name, column] of Object.entries(attributes)) assertTwoGroups(column, [name]);
   assertLearnable(targets, training.targetColumn);
   const { features, warnings } = chooseFeatures(table, config, training.targetColumn);
-  const left = nDropped === 0 ? [] : leftOutRows(whole, config, places);
+  const left = nDropped === 0 ? [] : leftOutRows(complete, config, indices);
   return {
     task,
     metric,
     training,
     table,
-    places,
+    positions: indices,
     y: targets,
     positiveLabel,
     groups,
@@ -184,13 +184,13 @@ const MISSING_SEED = 42;
 
 /** Returns the excluded rows of each attribute's groups, and a warning if groups differ in their share. */
 function leftOutRows(
-  whole: Table,
+  complete: Table,
   config: PipelineConfig,
-  places: Int32Array,
+  indices: Int32Array,
 ): { name: string; missing: MissingRows; warning: string | undefined }[] {
-  const isKept = new Uint8Array(whole.rowCount);
-  for (const row of places) isKept[row] = 1;
-  return Object.entries(attributesOf(whole, config)).map(([name, { codes, labels }]) => {
+  const isKept = new Uint8Array(complete.rowCount);
+  for (const row of indices) isKept[row] = 1;
+  return Object.entries(attributesOf(complete, config)).map(([name, { codes, labels }]) => {
     const [dropped, kept] = [new Float64Array(labels.length), new Float64Array(labels.length)];
     codes.forEach((code, row) => {
       const counts = isKept[row] === 1 ? kept : dropped;

@@ -16,7 +16,7 @@ export function escapeControls(text: string): string {
 }
 
 /** An error in a configuration. */
-export interface ConfigFault {
+export interface ConfigProblem {
   /** The file, or the name of the configuration; null if it has no name. */
   readonly file: string | null;
   /** The line, from 1; null if the configuration does not come from text. */
@@ -30,31 +30,31 @@ export interface ConfigFault {
 }
 
 /** Formats an error as one line: `config.yml:7:3: unknown key 'sensitve'. Did you mean 'sensitive'?` */
-export function describeFault({ file, line, column, message, suggestion }: ConfigFault): string {
-  const place = [file, line, column].filter((part) => part !== null).join(':');
-  const told = `${place === '' ? '' : `${place}: `}${message}. ${suggestion}`;
-  return escapeControls(told.replaceAll(/\s+/g, ' ').trim());
+export function describeConfigProblem({ file, line, column, message, suggestion }: ConfigProblem): string {
+  const index = [file, line, column].filter((part) => part !== null).join(':');
+  const reported = `${index === '' ? '' : `${index}: `}${message}. ${suggestion}`;
+  return escapeControls(reported.replaceAll(/\s+/g, ' ').trim());
 }
 
 /** The maximum number of errors shown. */
 const MAX_SHOWN = 50;
 
 /** Sorts errors in the order of the text. */
-export function inTextOrder(faults: readonly ConfigFault[]): ConfigFault[] {
-  return [...faults].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+export function inTextOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
+  return [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
 
 /** Combines all errors of a configuration in one exception, a line each, in the order of the text. */
-export function faultsError(
-  faults: readonly ConfigFault[],
+export function problemsError(
+  problems: readonly ConfigProblem[],
   { listing }: ConfigDialect,
   cause?: unknown,
 ): ConfigValidationError {
-  const sorted = inTextOrder(faults);
-  const lines = sorted.slice(0, MAX_SHOWN).map(describeFault);
+  const sorted = inTextOrder(problems);
+  const lines = sorted.slice(0, MAX_SHOWN).map(describeConfigProblem);
   const more = sorted.length > MAX_SHOWN ? [`and ${String(sorted.length - MAX_SHOWN)} more errors.`] : [];
   return new ConfigValidationError([...lines, ...more].join('\n'), {
-    context: { file: sorted[0]?.file ?? null, faults: Object.freeze(sorted.map((fault) => Object.freeze(fault))) },
+    context: { file: sorted[0]?.file ?? null, faults: Object.freeze(sorted.map((problem) => Object.freeze(problem))) },
     // Each line has its own suggestion; this one applies to all of them.
     ...(sorted.some(({ key }) => key !== '') ? { suggestion: listing } : {}),
     ...(cause === undefined ? {} : { cause }),

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
 import type { ConfigDialect } from './config-fault.ts';
 import { isMapping, type Mapping } from '../../internal/values.ts';
-import { type KeyPath, type PathFault, valueAt } from './path-fault.ts';
+import { type KeyPath, type PathProblem, valueAt } from './path-fault.ts';
 import { cleanRequirement, type JsonSchema, requirement, schemaAt } from './requirement.ts';
 
 /** The key that merges mappings in YAML 1.1; in YAML 1.2 it has no special meaning. */
@@ -29,13 +29,13 @@ export interface FieldContext {
  * Converts an issue of a schema to errors that say what was expected and what was found.
  * @param path the path within the field
  */
-export function describeIssue(issue: z.core.$ZodIssue, path: KeyPath, context: FieldContext): PathFault[] {
+export function describeIssue(issue: z.core.$ZodIssue, path: KeyPath, context: FieldContext): PathProblem[] {
   const { name, document, json, wording, dialect } = context;
   const full = [name, ...path];
   const value = valueAt(document, full);
   if (issue.code === 'unrecognized_keys') {
     const known = Object.keys(schemaAt(json, document[name], path)?.properties ?? {});
-    return issue.keys.map((key, place) => unknownKey([...full, key], known, wording, dialect, place < MAX_SUGGESTED));
+    return issue.keys.map((key, index) => unknownKey([...full, key], known, wording, dialect, index < MAX_SUGGESTED));
   }
   if (issue.code === 'invalid_union') {
     if (issue.errors.length === 0) return wrongDiscriminator(path, context);
@@ -64,24 +64,24 @@ export function unknownKey(
   wording: Wording,
   { aliases, insteadOfMerging }: ConfigDialect,
   isSuggested = true,
-): PathFault {
+): PathProblem {
   const key = String(path.at(-1));
   const owner = wording(path.slice(0, -1)).key;
   const otherNames = [...aliases].filter(([, name]) => known.includes(name)).map(([alias]) => alias);
-  const place = owner === '' ? '' : `${owner}: `;
+  const index = owner === '' ? '' : `${owner}: `;
   if (key === MERGE_KEY) {
-    const message = `${place}merge keys (${MERGE_KEY}) are not supported`;
+    const message = `${index}merge keys (${MERGE_KEY}) are not supported`;
     // The merged mapping could contain any key, so no key is reported as missing.
     return { path, at: 'key', message, suggestion: insteadOfMerging, meant: known };
   }
   if (!isSuggested)
-    return { path, at: 'key', message: `${place}unknown key '${key}'`, suggestion: TAKE_OUT, meant: [] };
+    return { path, at: 'key', message: `${index}unknown key '${key}'`, suggestion: TAKE_OUT, meant: [] };
   const near = nearestNames(key, [...known, ...otherNames]);
   const meant = near.length > 0 ? near : known.filter((name) => key.length >= SHORTEST_START && name.startsWith(key));
   return {
     path,
     at: 'key',
-    message: `${place}unknown key '${key}'`,
+    message: `${index}unknown key '${key}'`,
     suggestion: meant.length > 0 ? didYouMean(meant) : suggestNames(key, known, 'keys'),
     meant: meant.map((name) => aliases.get(name) ?? name),
   };
@@ -94,7 +94,7 @@ function didYouMean(names: readonly string[]): string {
 }
 
 /** Returns the errors of an unknown transformer or method; only the common keys can be checked then. */
-function wrongDiscriminator(path: KeyPath, { name, document, json, wording, dialect }: FieldContext): PathFault[] {
+function wrongDiscriminator(path: KeyPath, { name, document, json, wording, dialect }: FieldContext): PathProblem[] {
   const ownerPath = path.slice(0, -1);
   const owner = valueAt(document, [name, ...ownerPath]);
   const union = schemaAt(json, document[name], ownerPath);
@@ -104,14 +104,14 @@ function wrongDiscriminator(path: KeyPath, { name, document, json, wording, dial
   const names = branches.map(({ properties }) => String(properties?.[discriminator]?.const));
   const unknown = isMapping(owner) ? Object.keys(owner).filter((key) => !known.includes(key)) : [];
   return [
-    ...unknown.map((key, place) =>
-      unknownKey([name, ...ownerPath, key], known, wording, dialect, place < MAX_SUGGESTED),
+    ...unknown.map((key, index) =>
+      unknownKey([name, ...ownerPath, key], known, wording, dialect, index < MAX_SUGGESTED),
     ),
     wrongName([name, ...path], valueAt(owner, [discriminator]), names, wording),
   ];
 }
 
-function wrongName(path: KeyPath, value: unknown, known: readonly string[], wording: Wording): PathFault {
+function wrongName(path: KeyPath, value: unknown, known: readonly string[], wording: Wording): PathProblem {
   const required = known.length === 1 ? `'${String(known[0])}'` : `one of ${known.join(', ')}`;
   if (value === undefined) return missing(path, required, wording);
   const { key, given } = wording(path);
@@ -124,7 +124,7 @@ function wrongName(path: KeyPath, value: unknown, known: readonly string[], word
   };
 }
 
-function wrongValue(path: KeyPath, value: unknown, schema: JsonSchema, wording: Wording): PathFault {
+function wrongValue(path: KeyPath, value: unknown, schema: JsonSchema, wording: Wording): PathProblem {
   const required = requirement(schema);
   if (value === undefined) return missing(path, required, wording);
   const { key, given } = wording(path);
@@ -137,7 +137,7 @@ function wrongValue(path: KeyPath, value: unknown, schema: JsonSchema, wording: 
   return { path, at: 'value', message, suggestion: suggestionFor(value, schema, given) };
 }
 
-function missing(path: KeyPath, required: string, wording: Wording): PathFault {
+function missing(path: KeyPath, required: string, wording: Wording): PathProblem {
   return {
     path,
     at: 'value',

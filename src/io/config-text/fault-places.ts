@@ -1,30 +1,35 @@
-import type { YamlPlaces } from '../read-yaml.ts';
-import { type ConfigFault, escapeControls } from './config-fault.ts';
+import type { YamlPositions } from '../read-yaml.ts';
+import { type ConfigProblem, escapeControls } from './config-fault.ts';
 import type { Wording } from './describe-issue.ts';
-import { findInText, formatPath, type PathFault, valueAt } from './path-fault.ts';
+import { findInText, formatPath, type PathProblem, valueAt } from './path-fault.ts';
 
 /** The maximum length of a value in messages. */
 const LONGEST = 60;
 
 /** Returns a function that gives paths and values as they are written in the source text. */
-export function wordingOf(root: unknown, places: YamlPlaces): Wording {
+export function wordingOf(root: unknown, indices: YamlPositions): Wording {
   return (path) => {
-    const { written, source } = findInText(root, path, places, 'value');
+    const { written, source } = findInText(root, path, indices, 'value');
     return { key: formatPath(written), given: describeValue(valueAt(root, path), source) };
   };
 }
 
 /** Adds the position in the text to an error. */
-export function placeFault(fault: PathFault, root: unknown, places: YamlPlaces, file: string | null): ConfigFault {
-  const { place: found, written } = findInText(root, fault.path, places, fault.at);
-  const place = fault.place ?? found;
+export function positionProblem(
+  problem: PathProblem,
+  root: unknown,
+  indices: YamlPositions,
+  file: string | null,
+): ConfigProblem {
+  const { index: found, written } = findInText(root, problem.path, indices, problem.at);
+  const index = problem.index ?? found;
   return {
     file,
-    line: place?.line ?? null,
-    column: place?.column ?? null,
+    line: index?.line ?? null,
+    column: index?.column ?? null,
     key: formatPath(written),
-    message: fault.message,
-    suggestion: fault.suggestion,
+    message: problem.message,
+    suggestion: problem.suggestion,
   };
 }
 

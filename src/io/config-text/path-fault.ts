@@ -1,16 +1,16 @@
-import type { TextPlace, YamlPlaces } from '../read-yaml.ts';
+import type { TextPosition, YamlPositions } from '../read-yaml.ts';
 import { escapeControls } from './config-fault.ts';
 
 /** The keys and list indices that lead to a value. */
 export type KeyPath = readonly (string | number)[];
 
 /** An error of a value in a configuration, without its position in the text. */
-export interface PathFault {
+export interface PathProblem {
   readonly path: KeyPath;
   /** Whether the key or its value is invalid. */
   readonly at: 'key' | 'value';
   /** The position of the error in the text, if it differs from that of the path. */
-  readonly place?: TextPlace | undefined;
+  readonly index?: TextPosition | undefined;
   readonly message: string;
   readonly suggestion: string;
   /** Whether the key is missing. */
@@ -33,7 +33,7 @@ function formatPart(part: string | number, isFirst: boolean): string {
 /** The text at a path. */
 export interface PathInText {
   /** The position of the key or value; undefined if the configuration does not come from text. */
-  readonly place: TextPlace | undefined;
+  readonly index: TextPosition | undefined;
   /** The path with every key as it is written. */
   readonly written: KeyPath;
   /** A scalar as it is written. */
@@ -41,22 +41,22 @@ export interface PathInText {
 }
 
 /** Finds a path in the source text. A missing key gets the position of its container. */
-export function findInText(root: unknown, path: KeyPath, places: YamlPlaces, at: 'key' | 'value'): PathInText {
+export function findInText(root: unknown, path: KeyPath, indices: YamlPositions, at: 'key' | 'value'): PathInText {
   let container: unknown = root;
-  let place = placesOf(root, places)?.at;
+  let index = positionsOf(root, indices)?.at;
   let source: string | undefined;
   const written = path.map((part) => {
-    const entry = placesOf(container, places)?.entries.get(part);
+    const entry = positionsOf(container, indices)?.entries.get(part);
     container = valueAt(container, [part]);
-    place = entry?.[at] ?? place;
+    index = entry?.[at] ?? index;
     source = entry?.source ?? undefined;
     return entry?.written ?? part;
   });
-  return { place, written, source };
+  return { index, written, source };
 }
 
-function placesOf(value: unknown, places: YamlPlaces): ReturnType<YamlPlaces['get']> {
-  return typeof value === 'object' && value !== null ? places.get(value) : undefined;
+function positionsOf(value: unknown, indices: YamlPositions): ReturnType<YamlPositions['get']> {
+  return typeof value === 'object' && value !== null ? indices.get(value) : undefined;
 }
 
 /** Returns the value at a path; undefined if there is none. */
@@ -68,6 +68,11 @@ export function valueAt(root: unknown, path: KeyPath): unknown {
 }
 
 /** Returns an error whose message begins with its path. */
-export function faultAt(path: KeyPath, message: string, suggestion: string, at: 'key' | 'value' = 'value'): PathFault {
+export function problemAt(
+  path: KeyPath,
+  message: string,
+  suggestion: string,
+  at: 'key' | 'value' = 'value',
+): PathProblem {
   return { path, at, message: `${formatPath(path)}: ${message}`, suggestion };
 }

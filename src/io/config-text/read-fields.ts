@@ -3,13 +3,13 @@ import { z } from 'zod';
 import type { ConfigDialect } from './config-fault.ts';
 import { describeIssue, MAX_SUGGESTED, unknownKey, type Wording } from './describe-issue.ts';
 import type { Mapping } from '../../internal/values.ts';
-import type { KeyPath, PathFault } from './path-fault.ts';
+import type { KeyPath, PathProblem } from './path-fault.ts';
 import type { JsonSchema } from './requirement.ts';
 
 /** The fields of a configuration that are valid, and the errors of the others. */
 export interface ReadFields<Document> {
   readonly fields: Partial<Document>;
-  readonly faults: readonly PathFault[];
+  readonly faults: readonly PathProblem[];
 }
 
 /** The schemas of the keys of a configuration. */
@@ -27,15 +27,15 @@ export function readFields<Shape extends z.ZodRawShape>(
   { schemas, otherKeys, dialect }: FieldSchemas<Shape>,
 ): ReadFields<z.output<z.ZodObject<Shape>>> {
   const known = Object.keys(schemas);
-  const faults = Object.keys(document)
+  const problems = Object.keys(document)
     .filter((key) => !known.includes(key))
-    .map((key, place) =>
+    .map((key, index) =>
       unknownKey(
         [key],
         otherKeys.includes(key) ? known : [...known, ...otherKeys],
         wording,
         dialect,
-        place < MAX_SUGGESTED,
+        index < MAX_SUGGESTED,
       ),
     );
   const fields: Record<string, unknown> = {};
@@ -47,19 +47,19 @@ export function readFields<Shape extends z.ZodRawShape>(
     }
     const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
     const context = { name, document, json, wording, dialect };
-    faults.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue, issue.path as KeyPath, context)));
+    problems.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue, issue.path as KeyPath, context)));
   }
   return {
     fields: fields as ReadFields<z.output<z.ZodObject<Shape>>>['fields'],
-    faults: faults.filter((fault) => !isMistyped(fault, faults)),
+    faults: problems.filter((problem) => !isMistyped(problem, problems)),
   };
 }
 
 /** Returns whether a missing key exists under a mistyped name, which is reported already. */
-function isMistyped({ path, isMissing }: PathFault, faults: readonly PathFault[]): boolean {
+function isMistyped({ path, isMissing }: PathProblem, problems: readonly PathProblem[]): boolean {
   if (isMissing !== true) return false;
   const owner = JSON.stringify(path.slice(0, -1));
-  return faults.some(
+  return problems.some(
     (other) => other.meant?.includes(String(path.at(-1))) === true && JSON.stringify(other.path.slice(0, -1)) === owner,
   );
 }

@@ -1,12 +1,12 @@
 import { toSnakeCase } from '../../internal/arguments.ts';
-import type { EntryPlace, YamlPlaces } from '../read-yaml.ts';
+import type { EntryPosition, YamlPositions } from '../read-yaml.ts';
 import { isMapping } from '../../internal/values.ts';
-import type { KeyPath, PathFault } from './path-fault.ts';
+import type { KeyPath, PathProblem } from './path-fault.ts';
 
 /** The context of renaming. */
 export interface Renaming {
-  readonly places: YamlPlaces;
-  readonly faults: PathFault[];
+  readonly indices: YamlPositions;
+  readonly faults: PathProblem[];
   /** Whether declared keys may also be in camelCase. */
   readonly allowsCamelCase: boolean;
   /** Alternative names of keys, and the keys that they mean. */
@@ -28,27 +28,27 @@ export function renameKeys(
   renaming: Renaming,
 ): unknown {
   if (!isMapping(value)) return value;
-  const places = renaming.places.get(value);
+  const indices = renaming.indices.get(value);
   const written = new Map<string, string>();
-  const renamedPlaces = new Map<string | number, EntryPlace>();
+  const renamedPaths = new Map<string | number, EntryPosition>();
   const entries: [string, unknown][] = [];
   for (const [key, given] of Object.entries(value)) {
     if (given === undefined) continue;
     const name = canonicalName(key, keys, renaming);
-    const place = places?.entries.get(key);
+    const index = indices?.entries.get(key);
     const before = written.get(name);
     if (before !== undefined) {
-      renaming.faults.push(givenTwice([...path, name], before, key, place));
+      renaming.faults.push(givenTwice([...path, name], before, key, index));
       continue;
     }
     written.set(name, key);
-    if (place !== undefined) renamedPlaces.set(name, place);
+    if (index !== undefined) renamedPaths.set(name, index);
     const rename = inner.get(name);
     entries.push([name, rename === undefined ? given : rename(given, [...path, name])]);
   }
   // Defines own properties, including a key __proto__.
   const renamed = Object.fromEntries(entries);
-  if (places !== undefined) renaming.places.set(renamed, { at: places.at, entries: renamedPlaces });
+  if (indices !== undefined) renaming.indices.set(renamed, { at: indices.at, entries: renamedPaths });
   return renamed;
 }
 
@@ -59,16 +59,16 @@ function canonicalName(key: string, keys: readonly string[], { allowsCamelCase, 
   return keys.includes(name) ? name : key;
 }
 
-function givenTwice(path: KeyPath, first: string, second: string, place: EntryPlace | undefined): PathFault {
+function givenTwice(path: KeyPath, first: string, second: string, index: EntryPosition | undefined): PathProblem {
   const message = `the keys '${first}' and '${second}' are the same`;
-  return { path, at: 'key', place: place?.key, message, suggestion: 'Keep one of the two.' };
+  return { path, at: 'key', index: index?.key, message, suggestion: 'Keep one of the two.' };
 }
 
 /** Returns a function that renames in every item of a list, or in every value of a mapping whose keys are data. */
 export function renameEach(rename: Rename, renaming: Renaming): Rename {
   return (value, path) => {
     if (Array.isArray(value)) {
-      return copyPlaces(
+      return copyPositions(
         value,
         value.map((item, index) => rename(item, [...path, index])),
         renaming,
@@ -76,12 +76,12 @@ export function renameEach(rename: Rename, renaming: Renaming): Rename {
     }
     if (!isMapping(value)) return value;
     const entries = Object.entries(value).map(([key, given]) => [key, rename(given, [...path, key])] as const);
-    return copyPlaces(value, Object.fromEntries(entries), renaming);
+    return copyPositions(value, Object.fromEntries(entries), renaming);
   };
 }
 
 /** Gives a copy the positions of its original. */
-export function copyPlaces<Copy extends object>(from: object, to: Copy, { places }: Renaming): Copy {
+export function copyPositions<Copy extends object>(from: object, to: Copy, { indices: places }: Renaming): Copy {
   const found = places.get(from);
   if (found !== undefined) places.set(to, found);
   return to;

@@ -36,7 +36,7 @@ export type BbqPolarity = 'neg' | 'nonneg';
 export type BbqCondition = 'ambig' | 'disambig';
 
 /** Why the answer that names the stereotyped person cannot be determined: no answer does, or more than one. */
-export type BbqTargetFault = 'no_target' | 'several_targets';
+export type BbqTargetProblem = 'no_target' | 'several_targets';
 
 /** One question of BBQ with its three answers. */
 export interface BbqItem {
@@ -57,5 +57,5 @@ export interface BbqItem {
   /** Index of the answer that names the person of the stereotyped group; null if it cannot be determined. */
   readonly target: number | null;
   /** The reason if `target` is null; otherwise null. */
-  readonly targetFault: BbqTargetFault | null;
+  readonly targetFault: BbqTargetProblem | null;
 }

@@ -6,7 +6,7 @@ import { Utf8Stream } from '../../internal/decode-utf8.ts';
 import type { BbqFormat } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { AnswerRecord } from '../client/transcript.ts';
 import { bbqPrompt } from './bbq-prompt.ts';
-import { lineFault } from './json-lines.ts';
+import { lineProblem } from './json-lines.ts';
 import { type BbqLine, readBbqLines } from './read-bbq-items.ts';
 
 /** Options of {@link bbqReplayRecords}. */
@@ -70,7 +70,7 @@ export function bbqReplayRecords(path: string, options: BbqReplayOptions = {}): 
       const record = recordOf(bbqPrompt(line.item, column.format), answerIn(line, column, path), column.model);
       const known = records.get(record.prompt) ?? record;
       if (known.text !== record.text) {
-        throw lineFault(path, line.line, `${column.name} differs from an earlier answer to the same prompt.`);
+        throw lineProblem(path, line.line, `${column.name} differs from an earlier answer to the same prompt.`);
       }
       records.set(record.prompt, known);
     }
@@ -126,7 +126,7 @@ function recordOf(prompt: string, text: string, model: string): AnswerRecord {
 function answerIn({ record, line }: BbqLine, { name }: AnswerColumn, path: string): string {
   const text = record[name];
   if (typeof text === 'string') return text;
-  throw lineFault(path, line, `${name} must be a text.`);
+  throw lineProblem(path, line, `${name} must be a text.`);
 }
 
 function chooseColumns(lines: readonly BbqLine[], path: string, model: string | undefined): AnswerColumn[] {

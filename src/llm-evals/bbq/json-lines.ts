@@ -37,7 +37,7 @@ export function readJsonLines(path: string): JsonLine[] {
 }
 
 /** Creates the error of one line. */
-export function lineFault(path: string, line: number, problem: string, suggestion?: string): DataValidationError {
+export function lineProblem(path: string, line: number, problem: string, suggestion?: string): DataValidationError {
   return new DataValidationError(`The file ${path} has an error in line ${String(line)}: ${problem}`, {
     code: 'unreadable-file',
     context: { path, line },
@@ -50,19 +50,19 @@ function readLine(bytes: Uint8Array, path: string, line: number): JsonLine['reco
   try {
     text = decodeUtf8(bytes, path).trim();
   } catch {
-    throw lineFault(path, line, 'it is not UTF-8 text.', 'Save the file as UTF-8.');
+    throw lineProblem(path, line, 'it is not UTF-8 text.', 'Save the file as UTF-8.');
   }
   if (text === '') return null;
   const value = parse(text, path, line);
   if (isMapping(value)) return value;
-  throw lineFault(path, line, 'it must be a JSON object.');
+  throw lineProblem(path, line, 'it must be a JSON object.');
 }
 
 function parse(text: string, path: string, line: number): unknown {
   try {
     return parseStrictJson(text);
   } catch (error) {
-    throw lineFault(path, line, `${jsonReason(error, 'it is not JSON')}.`);
+    throw lineProblem(path, line, `${jsonReason(error, 'it is not JSON')}.`);
   }
 }
 

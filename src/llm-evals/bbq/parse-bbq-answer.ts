@@ -45,8 +45,8 @@ const TAKEN_BACK_AFTER = '(?:is not|isnt|was not|wasnt|does not|doesnt|did not|d
 export function parseBbqAnswer(text: string, item: BbqOptions): number | null {
   const options = wordings(item);
   // Otherwise a letter would be treated as an article.
-  const whole = LEADING_LETTER.test(text) ? null : optionOf(text, options);
-  if (whole !== null) return whole;
+  const complete = LEADING_LETTER.test(text) ? null : optionOf(text, options);
+  if (complete !== null) return complete;
   const stated = STATED.exec(text)?.[1];
   const readings = [
     () => (stated === undefined ? null : readStart(stated, options, STATED_LETTER)),

@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { type BbqItem, type BbqTargetFault, normalizeAnswer, UNKNOWN_ANSWERS } from './bbq-item.ts';
-import { type JsonLine, lineFault, readJsonLines } from './json-lines.ts';
+import { type BbqItem, type BbqTargetProblem, normalizeAnswer, UNKNOWN_ANSWERS } from './bbq-item.ts';
+import { type JsonLine, lineProblem, readJsonLines } from './json-lines.ts';
 
 /** BBQ's information on an answer: the words for the person, and the group. */
 type AnswerInfo = readonly string[];
@@ -8,7 +8,7 @@ type AnswerInfo = readonly string[];
 /** The answer that names the stereotyped person. */
 type BbqTarget =
   | { readonly target: number; readonly targetFault: null }
-  | { readonly target: null; readonly targetFault: BbqTargetFault };
+  | { readonly target: null; readonly targetFault: BbqTargetProblem };
 
 /** BBQ's different names of one group. The first one is canonical. */
 const SAME_GROUP: readonly (readonly string[])[] = [
@@ -117,7 +117,7 @@ function readItem({ line, record }: JsonLine, path: string): BbqItem {
     (info, index) =>
       info.some((part) => part === 'unknown') || UNKNOWN_ANSWERS.includes(normalizeAnswer(answers[index] as string)),
   );
-  if (unknown === -1) throw lineFault(path, line, 'it has no answer for "unknown".');
+  if (unknown === -1) throw lineProblem(path, line, 'it has no answer for "unknown".');
   return Object.freeze({
     exampleId: read.name('example_id'),
     questionIndex: read.name('question_index'),
@@ -171,6 +171,6 @@ class LineReader {
 
   #fail(field: string, required: string, value: unknown): never {
     const given = value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 80);
-    throw lineFault(this.#path, this.#line, `${field} must be ${required}. Got ${given} instead.`);
+    throw lineProblem(this.#path, this.#line, `${field} must be ${required}. Got ${given} instead.`);
   }
 }

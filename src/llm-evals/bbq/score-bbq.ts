@@ -132,7 +132,7 @@ type ClusterInterval =
 export function clusterInterval(
   clusters: readonly BbqTally[],
   score: (tally: BbqTally) => number,
-  { level, range: [least, most] }: ClusterIntervalOptions,
+  { level, range: [min, most] }: ClusterIntervalOptions,
 ): ClusterInterval {
   if (clusters.length < 2) return none('there is only one template');
   const total = clusters.reduce((sum, tally) => addTally(sum, tally), NO_ANSWERS);
@@ -146,7 +146,7 @@ export function clusterInterval(
   if (!(standardError > 1e-12)) return none('all templates have the same score');
   const value = score(total);
   const margin = twoSidedCritical(level, degrees) * standardError;
-  const ci = Object.freeze<Interval>([Math.max(least, value - margin), Math.min(most, value + margin)]);
+  const ci = Object.freeze<Interval>([Math.max(min, value - margin), Math.min(most, value + margin)]);
   return { ci, standardError, reason: null };
 }
 

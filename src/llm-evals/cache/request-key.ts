@@ -50,21 +50,21 @@ export function canonicalJson(value: unknown): string {
   return write(value, '', []);
 }
 
-function write(value: unknown, place: string, above: readonly object[]): string {
+function write(value: unknown, position: string, above: readonly object[]): string {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);
   if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value);
-  if (typeof value !== 'object') throw refused(place, typeof value === 'number' ? String(value) : typeof value);
-  if (above.includes(value)) throw refused(place, 'a circular reference');
+  if (typeof value !== 'object') throw refused(position, typeof value === 'number' ? String(value) : typeof value);
+  if (above.includes(value)) throw refused(position, 'a circular reference');
   const path = [...above, value];
   if (Array.isArray(value)) {
-    return `[${value.map((entry, index) => write(entry, `${place}[${String(index)}]`, path)).join(',')}]`;
+    return `[${value.map((entry, index) => write(entry, `${position}[${String(index)}]`, path)).join(',')}]`;
   }
-  if (!isPlain(value)) throw refused(place, `an instance of ${value.constructor.name}`);
+  if (!isPlain(value)) throw refused(position, `an instance of ${value.constructor.name}`);
   const fields = Object.entries(value)
     .filter(([, field]) => field !== undefined)
     // Not by locale, which differs between machines.
     .sort(([first], [second]) => (first < second ? -1 : 1));
-  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${write(field, `${place}.${key}`, path)}`).join(',')}}`;
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${write(field, `${position}.${key}`, path)}`).join(',')}}`;
 }
 
 function isPlain(value: object): boolean {
@@ -72,12 +72,12 @@ function isPlain(value: object): boolean {
   return prototype === null || prototype === Object.prototype;
 }
 
-function refused(place: string, kind: string): ValueError {
-  const where = place === '' ? 'The value' : `The field ${place.replace(/^\./, '')}`;
+function refused(index: string, kind: string): ValueError {
+  const where = index === '' ? 'The value' : `The field ${index.replace(/^\./, '')}`;
   return new ValueError(
     `${where} must be text, a finite number, true, false, null, a list or a plain object. Got ${kind} instead.`,
     {
-      context: { place, kind },
+      context: { place: index, kind },
       suggestion: 'Use parameters that JSON supports.',
     },
   );

@@ -1,5 +1,5 @@
 import { LLMClientError } from '../../exceptions/index.ts';
-import type { ClientFault, FaultKind } from './llm-client.ts';
+import type { ClientFailure, FailureKind } from './llm-client.ts';
 
 /** Returns the fields of a parsed object; undefined if it is not an object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
@@ -36,17 +36,17 @@ export function joinTexts(blocks: readonly unknown[]): string {
 }
 
 /** The details of an error besides its kind. */
-export interface FaultDetails extends Partial<Omit<ClientFault, 'kind'>> {
+export interface FailureDetails extends Partial<Omit<ClientFailure, 'kind'>> {
   readonly suggestion?: string | undefined;
   readonly cause?: unknown;
 }
 
-const RETRYABLE: ReadonlySet<FaultKind> = new Set(['rate_limit', 'server', 'timeout', 'network']);
-const FATAL: ReadonlySet<FaultKind> = new Set(['auth', 'not_found', 'quota']);
+const RETRYABLE: ReadonlySet<FailureKind> = new Set(['rate_limit', 'server', 'timeout', 'network']);
+const FATAL: ReadonlySet<FailureKind> = new Set(['auth', 'not_found', 'quota']);
 
-/** Creates the error of a request, whose context is a complete {@link ClientFault}. Defaults depend on the kind. */
-export function clientError(kind: FaultKind, message: string, details: FaultDetails = {}): LLMClientError {
-  const fault: ClientFault = {
+/** Creates the error of a request, whose context is a complete {@link ClientFailure}. Defaults depend on the kind. */
+export function clientError(kind: FailureKind, message: string, details: FailureDetails = {}): LLMClientError {
+  const problem: ClientFailure = {
     kind,
     status: details.status ?? null,
     isRetryable: details.isRetryable ?? RETRYABLE.has(kind),
@@ -54,7 +54,7 @@ export function clientError(kind: FaultKind, message: string, details: FaultDeta
     retryAfterMillis: details.retryAfterMillis ?? null,
   };
   return new LLMClientError(message, {
-    context: { ...fault },
+    context: { ...problem },
     suggestion: details.suggestion ?? SUGGESTIONS[kind],
     ...(details.cause === undefined ? {} : { cause: details.cause }),
   });
@@ -70,7 +70,7 @@ export function refuseCancelled(id: string, signal: AbortSignal | undefined): vo
   if (signal?.aborted === true) throw cancelledError(id);
 }
 
-const SUGGESTIONS: Readonly<Record<FaultKind, string>> = {
+const SUGGESTIONS: Readonly<Record<FailureKind, string>> = {
   auth: 'Check that the key in the environment is correct and has access to this model.',
   not_found: 'Check the model and the base_url.',
   bad_request: 'Check the params and the prompt; other prompts may be answered.',

@@ -44,14 +44,14 @@ export interface LLMClient {
   readonly id: string;
   /**
    * Answers one prompt. Makes one attempt, unless the client documents otherwise.
-   * @throws {LLMClientError} whose context is a {@link ClientFault}
+   * @throws {LLMClientError} whose context is a {@link ClientFailure}
    * @throws {CacheMissError} if only known answers may be returned
    */
   complete(prompt: string, options?: CompletionOptions): Promise<Completion>;
 }
 
 /** The kind of failure of a request. */
-export type FaultKind =
+export type FailureKind =
   /** The key is missing, wrong or not allowed (401, 403). */
   | 'auth'
   /** There is no such model or address (404). */
@@ -74,8 +74,8 @@ export type FaultKind =
   | 'function';
 
 /** The context of an LLMClientError. */
-export interface ClientFault {
-  readonly kind: FaultKind;
+export interface ClientFailure {
+  readonly kind: FailureKind;
   /** null where no answer came. */
   readonly status: number | null;
   /** Whether another attempt may succeed. */

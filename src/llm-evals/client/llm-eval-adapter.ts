@@ -129,7 +129,7 @@ export class LLMEvalAdapter implements LLMClient {
       try {
         return await this.#answer(prompt, { params, repeat, signal });
       } catch (cause) {
-        throw toFault(this.id, cause, signal);
+        throw toProblem(this.id, cause, signal);
       }
     });
     return toCompletion(this.id, given, Math.round(performance.now() - start));
@@ -167,7 +167,7 @@ async function untilCancelled<T>(id: string, signal: AbortSignal | undefined, wo
   }
 }
 
-function toFault(id: string, thrown: unknown, signal: AbortSignal | undefined): Error {
+function toProblem(id: string, thrown: unknown, signal: AbortSignal | undefined): Error {
   if (signal?.aborted === true) return cancelledError(id);
   if (FairnessToolkitError.isInstance(thrown) && isClientError(thrown)) return thrown;
   return functionError(id, thrown);

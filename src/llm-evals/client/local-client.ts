@@ -110,6 +110,6 @@ function optionsOf(prompt: string): readonly string[] {
   const found = [...prompt.matchAll(/\(([a-e])\)[^\S\n]*(.*?)(?=[^\S\n]*\([a-e]\)|\n|$)/g)].map(
     ([, letter = '', text = '']) => ({ letter, text }),
   );
-  const isInOrder = found.every(({ letter, text }, place) => letter === 'abcde'[place] && text.trim() !== '');
+  const isInOrder = found.every(({ letter, text }, index) => letter === 'abcde'[index] && text.trim() !== '');
   return isInOrder ? found.map(({ letter, text }) => `(${letter}) ${text.trim()}`) : [];
 }

@@ -63,27 +63,27 @@ function requestName(prompt: string, repeat: number): string {
 function index(records: Iterable<AnswerRecord>): { byRequest: Map<string, AnswerRecord>; models: Set<string> } {
   const byRequest = new Map<string, AnswerRecord>();
   const models = new Set<string>();
-  let place = 0;
+  let position = 0;
   for (const record of records) {
     const name = requestName(record.prompt, record.repeat);
     const known = byRequest.get(name);
-    if (known !== undefined) refuseRival(known, record, place);
+    if (known !== undefined) refuseRival(known, record, position);
     // A later failure does not replace an answer.
     if (record.text !== null || known === undefined || known.text === null) byRequest.set(name, record);
     models.add(record.model);
-    place++;
+    position++;
   }
   return { byRequest, models };
 }
 
-function refuseRival(known: AnswerRecord, record: AnswerRecord, place: number): void {
+function refuseRival(known: AnswerRecord, record: AnswerRecord, position: number): void {
   if (known.text === null || record.text === null) return;
   if (known.key === record.key || known.text === record.text) return;
   const what = known.model === record.model ? 'asked with other params' : `by ${known.model} and by ${record.model}`;
   throw new DataValidationError(
-    `The records have two answers to one prompt and repeat, ${redactSecrets(what)}; the second is at index ${String(place)}: ${beginningOf(record.prompt)}.`,
+    `The records have two answers to one prompt and repeat, ${redactSecrets(what)}; the second is at index ${String(position)}: ${beginningOf(record.prompt)}.`,
     {
-      context: { argument: 'records', index: place, repeat: record.repeat },
+      context: { argument: 'records', index: position, repeat: record.repeat },
       suggestion: 'Use the records of one model and one configuration.',
     },
   );

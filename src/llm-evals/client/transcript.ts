@@ -1,10 +1,10 @@
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
-import type { FaultKind, FinishReason } from './llm-client.ts';
+import type { FailureKind, FinishReason } from './llm-client.ts';
 
 /** The reason why there is no answer. */
-export interface AnswerFault {
+export interface AnswerFailure {
   /** `not_sent`: a budget was spent, or the run was stopped, before the request. */
-  readonly kind: FaultKind | 'not_sent';
+  readonly kind: FailureKind | 'not_sent';
   /** Without secrets. */
   readonly message: string;
 }
@@ -19,7 +19,7 @@ export interface AnswerRecord {
   readonly repeat: number;
   /** null if there is no answer; then `error` states the reason. */
   readonly text: string | null;
-  readonly error: AnswerFault | null;
+  readonly error: AnswerFailure | null;
   readonly finishReason: FinishReason | null;
   /** The provider's refusal flag; null if it does not report one. */
   readonly isRefusal: boolean | null;

@@ -1,5 +1,5 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import type { ConfigFault } from '../../io/config-text/config-fault.ts';
+import type { ConfigProblem } from '../../io/config-text/config-fault.ts';
 import { isMapping } from '../../internal/values.ts';
 import { readTextFile } from '../../io/read-text-file.ts';
 import { readYaml } from '../../io/read-yaml.ts';
@@ -11,7 +11,7 @@ import { loadLlmEvalConfig } from './load-llm-eval-config.ts';
 export interface LlmEvalConfigCheck {
   readonly file: string;
   /** The problems, in the order of the text; empty if the file is valid. */
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly ConfigProblem[];
   /** null if there are problems. */
   readonly config: LLMEvalConfig | null;
 }
@@ -24,14 +24,14 @@ export async function checkLlmEvalConfigFile(file: string): Promise<LlmEvalConfi
     return { file, faults: [], config };
   } catch (error) {
     if (!(error instanceof ConfigValidationError)) throw error;
-    return { file, faults: faultsOf(error, file), config: null };
+    return { file, faults: problemsOf(error, file), config: null };
   }
 }
 
 /** Lists the problems of an error. Rejected pairs have no position in the file. */
-function faultsOf(error: ConfigValidationError, file: string): readonly ConfigFault[] {
-  const faults = error.context['faults'];
-  if (Array.isArray(faults)) return faults as ConfigFault[];
+function problemsOf(error: ConfigValidationError, file: string): readonly ConfigProblem[] {
+  const problems = error.context['faults'];
+  if (Array.isArray(problems)) return problems as ConfigProblem[];
   const message = error.message.replace(/\.$/, '');
   return [{ file, line: null, column: null, key: 'counterfactual', message, suggestion: error.suggestion ?? '' }];
 }

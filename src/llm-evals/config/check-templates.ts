@@ -1,5 +1,5 @@
 import { escapeControls, hasControls } from '../../io/config-text/config-fault.ts';
-import { faultAt, formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
+import { problemAt, formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-fault.ts';
 import type { LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { checkTemplate } from '../plan/counterfactual/parse-template.ts';
 import { MAX_PROMPTS } from '../plan/counterfactual/plan-counterfactual.ts';
@@ -9,12 +9,12 @@ import { buildCounterfactual } from './build-llm-eval-config.ts';
 type Fields = Partial<LLMEvalDocument>;
 
 /** Checks that templates can be filled, and that there are no duplicates. */
-export function checkTemplates(fields: Fields): PathFault[] {
+export function checkTemplates(fields: Fields): PathProblem[] {
   const known = sourceOf(fields).counterfactual ?? { dimensions: {}, namePools: {} };
-  const faults = [...textsOf(fields)].flatMap(([path, text]) =>
-    checkTemplate(text, known).map(({ message, suggestion }) => faultAt(path, message, suggestion)),
+  const problems = [...textsOf(fields)].flatMap(([path, text]) =>
+    checkTemplate(text, known).map(({ message, suggestion }) => problemAt(path, message, suggestion)),
   );
-  return [...checkNames(fields), ...faults, ...checkTwice(fields)];
+  return [...checkNames(fields), ...problems, ...checkTwice(fields)];
 }
 
 function sourceOf({ counterfactual, prompt_templates: promptTemplates = {} }: Fields): TemplateSource {
@@ -32,38 +32,38 @@ function* textsOf({ counterfactual, prompt_templates: named = {} }: Fields): Gen
 /**
  * Checks for duplicate texts, which would count as independent templates. White space does not make texts different.
  */
-function checkTwice(fields: Fields): PathFault[] {
-  const places = new Map<string, KeyPath>();
+function checkTwice(fields: Fields): PathProblem[] {
+  const indices = new Map<string, KeyPath>();
   return [...textsOf(fields)].flatMap(([path, text]) => {
     const known = text.trim().replaceAll(/\s+/gu, ' ');
-    const first = places.get(known);
-    if (first === undefined) places.set(known, path);
+    const first = indices.get(known);
+    if (first === undefined) indices.set(known, path);
     return first === undefined ? [] : [textAgain(path, first)];
   });
 }
 
-function textAgain(path: KeyPath, first: KeyPath): PathFault {
+function textAgain(path: KeyPath, first: KeyPath): PathProblem {
   const message = `is the text of ${formatPath(first)} again, and would count as a separate template`;
-  return faultAt(path, message, 'Remove it. To ask more often, increase repeats.');
+  return problemAt(path, message, 'Remove it. To ask more often, increase repeats.');
 }
 
-function checkNames({ counterfactual, prompt_templates: named = {} }: Fields): PathFault[] {
+function checkNames({ counterfactual, prompt_templates: named = {} }: Fields): PathProblem[] {
   const template = counterfactual?.template ?? [];
   const numbered = (typeof template === 'string' ? [template] : template).map((_, index) => templateName(index));
   return Object.keys(named).flatMap((name) => {
     const path = ['prompt_templates', name];
     if (name.trim() === '' || hasControls(name)) {
       const message = `'${escapeControls(name)}' must be a name of one line, without control characters`;
-      return [faultAt(path, message, 'Give it another name.', 'key')];
+      return [problemAt(path, message, 'Give it another name.', 'key')];
     }
     return numbered.includes(name)
-      ? [faultAt(path, `'${name}' is the name of a template of counterfactual`, 'Give it another name.', 'key')]
+      ? [problemAt(path, `'${name}' is the name of a template of counterfactual`, 'Give it another name.', 'key')]
       : [];
   });
 }
 
 /** Checks that every dimension is used in a template, and that there are not too many prompts. */
-export function checkUse(fields: Fields): PathFault[] {
+export function checkUse(fields: Fields): PathProblem[] {
   // An invalid template may have been meant to use a dimension.
   if (checkTemplates(fields).length > 0) return [];
   const source = sourceOf(fields);
@@ -74,15 +74,15 @@ export function checkUse(fields: Fields): PathFault[] {
   return [...unused.map(unusedDimension), ...(count > MAX_PROMPTS ? [tooMany(count)] : [])];
 }
 
-function unusedDimension(name: string): PathFault {
+function unusedDimension(name: string): PathProblem {
   const path = ['counterfactual', 'dimensions', name];
   const suggestion = `Write {${name}} in a template, or remove the dimension.`;
-  return faultAt(path, 'no template uses it', suggestion, 'key');
+  return problemAt(path, 'no template uses it', suggestion, 'key');
 }
 
-function tooMany(count: number): PathFault {
+function tooMany(count: number): PathProblem {
   const [asked, most] = [count, MAX_PROMPTS].map((number) => number.toLocaleString('en-US'));
   const message = `results in ${String(asked)} prompts; the maximum is ${String(most)}`;
   const suggestion = 'Give defaults to dimensions, so that fewer are crossed.';
-  return faultAt(['counterfactual', 'dimensions'], message, suggestion, 'key');
+  return problemAt(['counterfactual', 'dimensions'], message, suggestion, 'key');
 }

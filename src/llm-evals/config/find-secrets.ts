@@ -1,5 +1,5 @@
 import { isMapping } from '../../internal/values.ts';
-import { formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
+import { formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-fault.ts';
 import { looksLikeSecret, REDACTED, redactKeys } from '../client/secrets.ts';
 
 /** Matches keys that hold a secret, in lower case without spaces and marks. */
@@ -17,25 +17,26 @@ const VARIABLES: Readonly<Partial<Record<string, string>>> = {
 };
 
 /** Finds every part of a configuration that looks like a key, or is named like one. Does not report its content. */
-export function findSecrets(root: unknown): PathFault[] {
+export function findSecrets(root: unknown): PathProblem[] {
   const provider = isMapping(root) ? String(root['provider']) : '';
   const variable = VARIABLES[provider] ?? 'OPENAI_API_KEY, ANTHROPIC_API_KEY or EVENHAND_LLM_API_KEY';
   const suggestion = `Remove it and set the environment variable ${variable}; revoke a key that others have seen.`;
-  return secretsIn(root, [], new Set()).map((fault) => ({ ...fault, suggestion }));
+  return secretsIn(root, [], new Set()).map((problem) => ({ ...problem, suggestion }));
 }
 
-type SecretFault = Omit<PathFault, 'suggestion'>;
+type SecretProblem = Omit<PathProblem, 'suggestion'>;
 
 /** @param above the enclosing values, because a mapping created in code may contain itself */
-function secretsIn(value: unknown, path: KeyPath, above: ReadonlySet<unknown>): SecretFault[] {
-  if (typeof value === 'string') return holdsSecret(value) ? [fault(path, 'value', 'holds what looks like a key')] : [];
+function secretsIn(value: unknown, path: KeyPath, above: ReadonlySet<unknown>): SecretProblem[] {
+  if (typeof value === 'string')
+    return holdsSecret(value) ? [problem(path, 'value', 'holds what looks like a key')] : [];
   if (typeof value !== 'object' || value === null || above.has(value)) return [];
   const around = new Set([...above, value]);
   if (Array.isArray(value)) return value.flatMap((item, index) => secretsIn(item, [...path, index], around));
   return Object.entries(value).flatMap(([key, inner]) => {
     const here = [...path, key];
-    if (holdsSecret(key)) return [fault(here, 'key', 'has a key that looks like a secret')];
-    if (isSecretName(here)) return [fault(here, 'key', 'a configuration must not contain keys')];
+    if (holdsSecret(key)) return [problem(here, 'key', 'has a key that looks like a secret')];
+    if (isSecretName(here)) return [problem(here, 'key', 'a configuration must not contain keys')];
     return secretsIn(inner, here, around);
   });
 }
@@ -54,7 +55,7 @@ function isSecretName(path: KeyPath): boolean {
   return (path.length === 1 || !OWN_NAMES.has(plain(path[0]))) && SECRET_KEY.test(plain(path.at(-1)));
 }
 
-function fault(path: KeyPath, at: 'key' | 'value', message: string): SecretFault {
+function problem(path: KeyPath, at: 'key' | 'value', message: string): SecretProblem {
   return {
     path,
     at,

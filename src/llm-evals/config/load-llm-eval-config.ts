@@ -1,5 +1,5 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import { type ConfigFault, faultsError } from '../../io/config-text/config-fault.ts';
+import { type ConfigProblem, problemsError } from '../../io/config-text/config-fault.ts';
 import { type ConfigText, openConfigText, readConfigFile } from '../../io/config-text/open-config-text.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { redactSecrets } from '../client/secrets.ts';
@@ -56,7 +56,7 @@ export function parseLlmEvalConfig(text: string, file?: string): Promise<LLMEval
 export function parseLlmEvalConfig(value: object, file?: string): LLMEvalConfig;
 export function parseLlmEvalConfig(given: string | object, file?: string): LLMEvalConfig | Promise<LLMEvalConfig> {
   if (typeof given === 'string') return parseText(given, file ?? 'config');
-  const noText = { places: new WeakMap(), start: null };
+  const noText = { indices: new WeakMap(), start: null };
   return readLlmEvalConfig({ value: withoutNothing(given), ...noText, file: file ?? null, allowsCamelCase: true });
 }
 
@@ -70,11 +70,11 @@ async function openText(text: string, file: string): Promise<ConfigText> {
     return await openConfigText(text, file, LLM_EVAL_DIALECT);
   } catch (error) {
     if (!(error instanceof ConfigValidationError)) throw error;
-    const faults = error.context['faults'] as readonly ConfigFault[];
-    throw faultsError(faults.map(concealed), LLM_EVAL_DIALECT);
+    const problems = error.context['faults'] as readonly ConfigProblem[];
+    throw problemsError(problems.map(concealed), LLM_EVAL_DIALECT);
   }
 }
 
-function concealed(fault: ConfigFault): ConfigFault {
-  return { ...fault, message: redactSecrets(fault.message) };
+function concealed(problem: ConfigProblem): ConfigProblem {
+  return { ...problem, message: redactSecrets(problem.message) };
 }

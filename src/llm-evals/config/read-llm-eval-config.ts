@@ -1,11 +1,11 @@
 import { suggestNames } from '../../internal/arguments.ts';
-import { type ConfigFault, faultsError } from '../../io/config-text/config-fault.ts';
-import { placeFault, wordingOf } from '../../io/config-text/fault-places.ts';
+import { type ConfigProblem, problemsError } from '../../io/config-text/config-fault.ts';
+import { positionProblem, wordingOf } from '../../io/config-text/fault-places.ts';
 import { isMapping, type Mapping } from '../../internal/values.ts';
 import { notMapping } from '../../io/config-text/open-config-text.ts';
-import { faultAt, formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
+import { problemAt, formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-fault.ts';
 import { readFields } from '../../io/config-text/read-fields.ts';
-import type { TextPlace, YamlPlaces } from '../../io/read-yaml.ts';
+import type { TextPosition, YamlPositions } from '../../io/read-yaml.ts';
 import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { NAME } from '../plan/counterfactual/parse-template.ts';
 import { buildLlmEvalConfig, DEFAULT_MODELS, hasMaterial } from './build-llm-eval-config.ts';
@@ -16,37 +16,37 @@ import { concealedPath, findSecrets } from './find-secrets.ts';
 const PATH = ['counterfactual', 'name_pools'];
 
 /** Checks that names cover every value of one dimension, and that each name has only one value. */
-function checkNamePools({ dimensions, name_pools: pools = {} }: Section): PathFault[] {
+function checkNamePools({ dimensions, name_pools: pools = {} }: Section): PathProblem[] {
   const keys = Object.keys(pools);
   if (keys.length === 0) return [];
   const unknown = checkKeys(keys, Object.values(dimensions).flat());
-  return unknown.length > 0 ? unknown : [...checkWhole(keys, dimensions), ...checkNames(pools)];
+  return unknown.length > 0 ? unknown : [...checkInteger(keys, dimensions), ...checkNames(pools)];
 }
 
-function checkKeys(keys: readonly string[], values: readonly string[]): PathFault[] {
+function checkKeys(keys: readonly string[], values: readonly string[]): PathProblem[] {
   return keys
     .filter((key) => !values.includes(key))
     .map((key) =>
-      faultAt([...PATH, key], `'${key}' is not a value of any dimension`, suggestNames(key, values, 'values'), 'key'),
+      problemAt([...PATH, key], `'${key}' is not a value of any dimension`, suggestNames(key, values, 'values'), 'key'),
     );
 }
 
 /** Checks that all values are of one dimension. Names for two dimensions at once would vary both. */
-function checkWhole(keys: readonly string[], dimensions: Section['dimensions']): PathFault[] {
+function checkInteger(keys: readonly string[], dimensions: Section['dimensions']): PathProblem[] {
   const meant = Object.entries(dimensions).filter(([, values]) => values.some((value) => keys.includes(value)));
-  const whole = meant.find(([, values]) => keys.every((key) => values.includes(key)));
-  if (whole === undefined) {
+  const complete = meant.find(([, values]) => keys.every((key) => values.includes(key)));
+  if (complete === undefined) {
     const names = meant.map(([name]) => name).join(' and ');
     const suggestion = 'Keep one. To vary both, use one dimension, such as person: [Black woman, white man].';
-    return [faultAt(PATH, `must be for the values of one dimension; they are for ${names}`, suggestion, 'key')];
+    return [problemAt(PATH, `must be for the values of one dimension; they are for ${names}`, suggestion, 'key')];
   }
-  const [name, values] = whole;
+  const [name, values] = complete;
   return values
     .filter((value) => !keys.includes(value))
-    .map((value) => faultAt(PATH, `has no names for '${value}' of ${name}`, `Add the key '${value}'.`, 'key'));
+    .map((value) => problemAt(PATH, `has no names for '${value}' of ${name}`, `Add the key '${value}'.`, 'key'));
 }
 
-function checkNames(pools: NonNullable<Section['name_pools']>): PathFault[] {
+function checkNames(pools: NonNullable<Section['name_pools']>): PathProblem[] {
   const owners = new Map<string, string>();
   return Object.entries(pools).flatMap(([value, names]) =>
     names.flatMap((name, index) => {
@@ -54,7 +54,7 @@ function checkNames(pools: NonNullable<Section['name_pools']>): PathFault[] {
       owners.set(name, owner ?? value);
       if (owner === undefined) return [];
       const message = owner === value ? `names '${name}' twice` : `'${name}' is a name of '${owner}' too`;
-      return [faultAt([...PATH, value, index], message, 'Name it once.')];
+      return [problemAt([...PATH, value, index], message, 'Name it once.')];
     }),
   );
 }
@@ -62,15 +62,15 @@ function checkNames(pools: NonNullable<Section['name_pools']>): PathFault[] {
 type Section = NonNullable<LLMEvalDocument['counterfactual']>;
 
 /** Checks the consistency of the section, except templates. */
-function checkCounterfactual(section: Section | undefined): PathFault[] {
+function checkCounterfactual(section: Section | undefined): PathProblem[] {
   if (section === undefined) return [];
   return [...checkDimensions(section), ...checkDefaults(section), ...checkNamePools(section), ...checkControl(section)];
 }
 
-function checkDimensions({ dimensions, name_pools: pools = {} }: Section): PathFault[] {
+function checkDimensions({ dimensions, name_pools: pools = {} }: Section): PathProblem[] {
   const path = ['counterfactual', 'dimensions'];
   if (Object.keys(dimensions).length === 0) {
-    return [faultAt(path, 'must have at least one dimension', 'For example: gender: [woman, man].')];
+    return [problemAt(path, 'must have at least one dimension', 'For example: gender: [woman, man].')];
   }
   return Object.entries(dimensions).flatMap(([name, values]) => [
     ...checkDimensionName(name, pools, [...path, name]),
@@ -82,37 +82,37 @@ function checkDimensionName(
   name: string,
   pools: NonNullable<Section['name_pools']>,
   path: readonly string[],
-): PathFault[] {
+): PathProblem[] {
   if (name === NAME && Object.keys(pools).length > 0) {
-    return [faultAt(path, "'name' is the placeholder of name_pools", 'Give the dimension another name.', 'key')];
+    return [problemAt(path, "'name' is the placeholder of name_pools", 'Give the dimension another name.', 'key')];
   }
   return /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name)
     ? []
-    : [faultAt(path, 'must consist of letters, digits, _ and -, because placeholders use it', 'Rename it.', 'key')];
+    : [problemAt(path, 'must consist of letters, digits, _ and -, because placeholders use it', 'Rename it.', 'key')];
 }
 
 /** Checks a value. Values that differ only in case are equal at the start of a sentence. */
-function checkValue(value: string, before: readonly string[], path: readonly (string | number)[]): PathFault[] {
+function checkValue(value: string, before: readonly string[], path: readonly (string | number)[]): PathProblem[] {
   if (value.trim() !== value) {
-    return [faultAt(path, 'must not start or end with a space', 'Remove the space.')];
+    return [problemAt(path, 'must not start or end with a space', 'Remove the space.')];
   }
   const same = before.find((each) => each.toLowerCase() === value.toLowerCase());
   if (same === undefined) return [];
   const message = same === value ? `names '${value}' twice` : `'${value}' differs from '${same}' only in case`;
-  return [faultAt(path, message, 'Name different values.')];
+  return [problemAt(path, message, 'Name different values.')];
 }
 
-function checkDefaults({ dimensions, defaults = {} }: Section): PathFault[] {
+function checkDefaults({ dimensions, defaults = {} }: Section): PathProblem[] {
   return Object.entries(defaults).flatMap(([name, value]) => {
     const path = ['counterfactual', 'defaults', name];
     const values = Object.hasOwn(dimensions, name) ? dimensions[name] : undefined;
     if (values === undefined) return [unknownDimension(path, name, dimensions, 'key')];
     if (values.includes(value)) return [];
-    return [faultAt(path, `'${value}' is not a value of ${name}`, suggestNames(value, values, 'values'))];
+    return [problemAt(path, `'${value}' is not a value of ${name}`, suggestNames(value, values, 'values'))];
   });
 }
 
-function checkControl({ dimensions, control_dimension: name }: Section): PathFault[] {
+function checkControl({ dimensions, control_dimension: name }: Section): PathProblem[] {
   if (name === undefined || Object.hasOwn(dimensions, name)) return [];
   return [unknownDimension(['counterfactual', 'control_dimension'], name, dimensions, 'value')];
 }
@@ -122,8 +122,8 @@ function unknownDimension(
   name: string,
   dimensions: Section['dimensions'],
   at: 'key' | 'value',
-): PathFault {
-  return faultAt(
+): PathProblem {
+  return problemAt(
     path,
     `there is no dimension '${name}'`,
     suggestNames(name, Object.keys(dimensions), 'dimensions'),
@@ -146,24 +146,24 @@ const TAKEN: Readonly<Record<string, string>> = {
 const DEEPEST = 20;
 
 /** Checks that settings do not override parts of the request, and can be sent. */
-function checkParams(params: LLMEvalDocument['params']): PathFault[] {
+function checkParams(params: LLMEvalDocument['params']): PathProblem[] {
   if (params === undefined) return [];
   const taken = Object.keys(params).flatMap((name) => {
     const advice = Object.hasOwn(TAKEN, name) ? TAKEN[name] : undefined;
-    return advice === undefined ? [] : [faultAt(['params', name], 'cannot be set in params', advice, 'key')];
+    return advice === undefined ? [] : [problemAt(['params', name], 'cannot be set in params', advice, 'key')];
   });
   return [...taken, ...Object.entries(params).flatMap(([name, value]) => checkSendable(value, ['params', name]))];
 }
 
-function checkSendable(value: unknown, path: KeyPath): PathFault[] {
-  if (path.length > DEEPEST) return [faultAt(path, 'is nested too deeply', 'Write it flat.')];
+function checkSendable(value: unknown, path: KeyPath): PathProblem[] {
+  if (path.length > DEEPEST) return [problemAt(path, 'is nested too deeply', 'Write it flat.')];
   if (Array.isArray(value)) return value.flatMap((item, index) => checkSendable(item, [...path, index]));
   if (isMapping(value)) return Object.entries(value).flatMap(([key, item]) => checkSendable(item, [...path, key]));
   const isSendable =
     value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
   return isSendable
     ? []
-    : [faultAt(path, 'must be a string, number or boolean that JSON supports', 'Correct it or remove it.')];
+    : [problemAt(path, 'must be a string, number or boolean that JSON supports', 'Correct it or remove it.')];
 }
 
 /** The valid fields; invalid ones are missing. */
@@ -183,7 +183,7 @@ const NEEDS: Readonly<Record<string, string>> = {
  * Checks the consistency of fields.
  * @param document all fields as given, including invalid ones
  */
-function checkAcross(fields: Fields, document: Mapping): PathFault[] {
+function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
   const isReadable = MATERIAL.every((name) => !(name in document) || fields[name] !== undefined);
   const section = checkCounterfactual(fields.counterfactual);
   return [
@@ -197,25 +197,25 @@ function checkAcross(fields: Fields, document: Mapping): PathFault[] {
   ];
 }
 
-function checkMaterial(fields: Fields): PathFault[] {
+function checkMaterial(fields: Fields): PathProblem[] {
   if (MATERIAL.every((name) => fields[name] === undefined)) {
     const suggestion = 'Add prompt_templates, counterfactual or bbq_path.';
     return [{ path: [], at: 'key', message: 'there are no prompts', suggestion }];
   }
   return (fields.evaluators ?? []).flatMap((name, index) => {
     if (hasMaterial(name, fields)) return [];
-    return [faultAt(['evaluators', index], `'${name}' ${String(NEEDS[name])}`, 'Add it, or remove this evaluator.')];
+    return [problemAt(['evaluators', index], `'${name}' ${String(NEEDS[name])}`, 'Add it, or remove this evaluator.')];
   });
 }
 
-function checkRepeated(names: readonly string[] | undefined, field: string): PathFault[] {
+function checkRepeated(names: readonly string[] | undefined, field: string): PathProblem[] {
   return (names ?? []).flatMap((name, index) =>
-    names?.indexOf(name) === index ? [] : [faultAt([field, index], `names '${name}' twice`, 'Name it once.')],
+    names?.indexOf(name) === index ? [] : [problemAt([field, index], `names '${name}' twice`, 'Name it once.')],
   );
 }
 
 /** Checks that the provider has what it needs, and that an address is valid. */
-function checkProvider(fields: Fields): PathFault[] {
+function checkProvider(fields: Fields): PathProblem[] {
   const { provider, base_url: baseUrl } = fields;
   return [
     ...(provider === undefined ? [] : checkNeeds(provider, fields)),
@@ -223,33 +223,40 @@ function checkProvider(fields: Fields): PathFault[] {
   ];
 }
 
-function checkNeeds(provider: NonNullable<Fields['provider']>, fields: Fields): PathFault[] {
-  const missing = (name: keyof LLMEvalDocument): PathFault =>
-    faultAt([name], `is missing; the provider ${provider} needs it`, `Add the key '${name}'.`);
+function checkNeeds(provider: NonNullable<Fields['provider']>, fields: Fields): PathProblem[] {
+  const missing = (name: keyof LLMEvalDocument): PathProblem =>
+    problemAt([name], `is missing; the provider ${provider} needs it`, `Add the key '${name}'.`);
   const isPathUseless = provider !== 'replay' && fields.replay_path !== undefined;
   return [
     ...(fields.model === undefined && DEFAULT_MODELS[provider] === undefined ? [missing('model')] : []),
     ...(fields.base_url === undefined && provider === 'compatible' ? [missing('base_url')] : []),
     ...(fields.replay_path === undefined && provider === 'replay' ? [missing('replay_path')] : []),
     ...(isPathUseless
-      ? [faultAt(['replay_path'], 'is used only by the provider replay', 'Set provider: replay, or remove it.', 'key')]
+      ? [
+          problemAt(
+            ['replay_path'],
+            'is used only by the provider replay',
+            'Set provider: replay, or remove it.',
+            'key',
+          ),
+        ]
       : []),
   ];
 }
 
 /** Checks an address. Messages do not show it, because it may contain a key. */
-function checkAddress(given: string): PathFault[] {
+function checkAddress(given: string): PathProblem[] {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     const suggestion = 'For example: http://127.0.0.1:11434/v1.';
-    return [faultAt(['base_url'], 'must be a URL that starts with http:// or https://', suggestion)];
+    return [problemAt(['base_url'], 'must be a URL that starts with http:// or https://', suggestion)];
   }
   if (url.username !== '' || url.password !== '') {
-    return [faultAt(['base_url'], 'must not contain a user or password', 'Remove the part before the @.')];
+    return [problemAt(['base_url'], 'must not contain a user or password', 'Remove the part before the @.')];
   }
   // An empty ? or # leaves search and hash empty.
   return /[?#]/.test(given)
-    ? [faultAt(['base_url'], 'must not have a query or fragment', 'Remove the part that begins with ? or #.')]
+    ? [problemAt(['base_url'], 'must not have a query or fragment', 'Remove the part that begins with ? or #.')]
     : [];
 }
 
@@ -259,9 +266,9 @@ const FIELDS = { schemas: LLM_EVAL_FIELDS, otherKeys: [], dialect: LLM_EVAL_DIAL
 export interface LlmConfigSource {
   readonly value: unknown;
   /** The positions of its parts; empty if it is not from a text. */
-  readonly places: YamlPlaces;
+  readonly indices: YamlPositions;
   /** The start of its text; null if it is not from a text. */
-  readonly start: TextPlace | null;
+  readonly start: TextPosition | null;
   /** Its name in messages. */
   readonly file: string | null;
   readonly allowsCamelCase: boolean;
@@ -272,20 +279,26 @@ export interface LlmConfigSource {
  * @throws {ConfigValidationError} with all problems; if there is a secret, only with that, because other messages might
  * show it
  */
-export function readLlmEvalConfig({ value, places, start, file, allowsCamelCase }: LlmConfigSource): LLMEvalConfig {
+export function readLlmEvalConfig({
+  value,
+  indices: places,
+  start,
+  file,
+  allowsCamelCase,
+}: LlmConfigSource): LLMEvalConfig {
   const secrets = findSecrets(value);
   if (secrets.length > 0) {
-    throw faultsError(secrets.map((fault) => placeSecret(fault, value, places, file)), LLM_EVAL_DIALECT); // prettier-ignore
+    throw problemsError(secrets.map((problem) => placeSecret(problem, value, places, file)), LLM_EVAL_DIALECT); // prettier-ignore
   }
-  const renamed: PathFault[] = [];
+  const renamed: PathProblem[] = [];
   const aliases = allowsCamelCase ? PARSED_NAMES : LLM_EVAL_DIALECT.aliases;
-  const root = canonicalLlmDocument(value, { places, faults: renamed, allowsCamelCase, aliases });
-  if (!isMapping(root)) throw faultsError([notMapping(root, start, file, LLM_EVAL_DIALECT)], LLM_EVAL_DIALECT);
-  const { fields, faults } = readFields(root, wordingOf(root, places), FIELDS);
-  const all = [...renamed, ...faults, ...checkAcross(fields, root)];
+  const root = canonicalLlmDocument(value, { indices: places, faults: renamed, allowsCamelCase, aliases });
+  if (!isMapping(root)) throw problemsError([notMapping(root, start, file, LLM_EVAL_DIALECT)], LLM_EVAL_DIALECT);
+  const { fields, faults: problems } = readFields(root, wordingOf(root, places), FIELDS);
+  const all = [...renamed, ...problems, ...checkAcross(fields, root)];
   if (all.length > 0) {
-    throw faultsError(
-      all.map((fault) => placeFault(fault, root, places, file)),
+    throw problemsError(
+      all.map((problem) => positionProblem(problem, root, places, file)),
       LLM_EVAL_DIALECT,
     );
   }
@@ -293,6 +306,6 @@ export function readLlmEvalConfig({ value, places, start, file, allowsCamelCase 
 }
 
 /** Returns the position of a secret without the secret. Keys above it may be secrets too. */
-function placeSecret(fault: PathFault, root: unknown, places: YamlPlaces, file: string | null): ConfigFault {
-  return { ...placeFault(fault, root, places, file), key: formatPath(concealedPath(fault.path)) };
+function placeSecret(problem: PathProblem, root: unknown, indices: YamlPositions, file: string | null): ConfigProblem {
+  return { ...positionProblem(problem, root, indices, file), key: formatPath(concealedPath(problem.path)) };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
-import { requireWhole } from '../../stats/parameters.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import { quantileSorted } from '../../stats/quantile.ts';
 import {
   countText,
@@ -198,7 +198,7 @@ export interface EstimateInput {
  * @throws {ValueError} if `maxTokens` is not a whole number of at least 1
  */
 export function buildEstimate(input: EstimateInput): DryRunEstimate {
-  requireWhole('maxTokens', input.maxTokens, 1);
+  requireInteger('maxTokens', input.maxTokens, 1);
   const breakdown = input.parts.map((part) => countPart(part, input));
   const needed = input.parts.flatMap(({ requests }) => requests.filter(({ isShared }) => !isShared));
   const keysToSend = needed.filter(({ isCached }) => !isCached).map(({ key }) => key);

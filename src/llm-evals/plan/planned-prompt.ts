@@ -14,7 +14,7 @@ export function requestParams({ params, systemPrompt }: LLMEvalConfig): LLMParam
 }
 
 /** Returns the maximum number of tokens of an answer. */
-export function mostTokens(params: LLMParams): number {
+export function maxTokenCount(params: LLMParams): number {
   const given = params['max_tokens'] ?? params['max_completion_tokens'];
   return typeof given === 'number' ? given : DEFAULT_MAX_TOKENS;
 }

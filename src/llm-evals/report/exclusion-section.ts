@@ -19,7 +19,7 @@ const EXAMPLE_WIDTH = 160;
 export function exclusionBlocks(result: LlmEvalResult): ReportBlock[] {
   const metrics = Object.values(result.metrics);
   const blocks = [
-    ...faultTable(result),
+    ...problemTable(result),
     ...exclusionTable(metrics),
     ...undecidedBlocks(result),
     ...groupNotes(metrics),
@@ -30,16 +30,16 @@ export function exclusionBlocks(result: LlmEvalResult): ReportBlock[] {
 }
 
 /** Lists prompts without an answer, by kind of error. */
-function faultTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
-  const faults = new Map<string, { keys: Set<string>; example: string }>();
+function problemTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
+  const problems = new Map<string, { keys: Set<string>; example: string }>();
   for (const { error, key } of transcripts) {
     if (error === null) continue;
-    const known = faults.get(error.kind) ?? { keys: new Set<string>(), example: error.message };
+    const known = problems.get(error.kind) ?? { keys: new Set<string>(), example: error.message };
     // An answer that several evaluators wait for counts once.
-    faults.set(error.kind, { ...known, keys: known.keys.add(key) });
+    problems.set(error.kind, { ...known, keys: known.keys.add(key) });
   }
-  if (faults.size === 0 && actual.failed + actual.notSent === 0) return [];
-  const rows = [...faults].map(([kind, { keys, example }]) => [
+  if (problems.size === 0 && actual.failed + actual.notSent === 0) return [];
+  const rows = [...problems].map(([kind, { keys, example }]) => [
     kind === 'not_sent' ? 'not sent' : kind.replaceAll('_', ' '),
     countText(keys.size),
     example,
@@ -68,9 +68,9 @@ function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   for (const metric of metrics) {
     for (const [reason, count] of Object.entries(metric.exclusions)) {
       if (count === 0) continue;
-      const place = JSON.stringify([metric.evaluator, reason, count]);
-      const known = rows.get(place);
-      if (known === undefined) rows.set(place, { reason, count, titles: [metricTitle(metric)] });
+      const index = JSON.stringify([metric.evaluator, reason, count]);
+      const known = rows.get(index);
+      if (known === undefined) rows.set(index, { reason, count, titles: [metricTitle(metric)] });
       else known.titles.push(metricTitle(metric));
     }
   }
@@ -104,9 +104,9 @@ function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
   if (unread.length === 0 || unread.length === answers.length) return [];
   const rows = new Map<string, { of: readonly string[]; unread: number; all: number }>();
   for (const { dimension, group, isRead } of answers) {
-    const place = JSON.stringify([dimension, group]);
-    const row = rows.get(place) ?? { of: [labelText(dimension), labelText(group)], unread: 0, all: 0 };
-    rows.set(place, { ...row, unread: row.unread + (isRead ? 0 : 1), all: row.all + 1 });
+    const index = JSON.stringify([dimension, group]);
+    const row = rows.get(index) ?? { of: [labelText(dimension), labelText(group)], unread: 0, all: 0 };
+    rows.set(index, { ...row, unread: row.unread + (isRead ? 0 : 1), all: row.all + 1 });
   }
   return [
     {

@@ -133,11 +133,11 @@ function pairsOf(
   const sides = new Map<string, { first?: Transcript; second?: Transcript }>();
   for (const transcript of transcripts) {
     if (!isComparable(transcript) || transcript.dimension !== dimension) continue;
-    const place = JSON.stringify([transcript.template, transcript.item, transcript.repeat]);
-    const found = sides.get(place) ?? {};
+    const index = JSON.stringify([transcript.template, transcript.item, transcript.repeat]);
+    const found = sides.get(index) ?? {};
     if (transcript.group === firstValue) found.first ??= transcript;
     else if (transcript.group === secondValue) found.second ??= transcript;
-    sides.set(place, found);
+    sides.set(index, found);
   }
   return [...sides.values()].flatMap(({ first, second }) =>
     first === undefined || second === undefined

@@ -11,7 +11,7 @@ import { type ListedPrice, priceOf } from '../dry-run/model-prices.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import { lintPairs } from '../plan/counterfactual/lint-pairs.ts';
 import { planRequests, type RequestPlan } from '../plan/plan-requests.ts';
-import { type LLMRequest, mostTokens, type PlannedPrompt, requestParams } from '../plan/planned-prompt.ts';
+import { type LLMRequest, maxTokenCount, type PlannedPrompt, requestParams } from '../plan/planned-prompt.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import type { PlanOptions } from './run-options.ts';
 
@@ -50,7 +50,7 @@ function undefinedMetrics(
   config: Scored,
   limits: SampleLimits,
 ): readonly UndefinedMetric[] {
-  const least = limits.allowSmallSamples ? 1 : limits.minGroupSize;
+  const min = limits.allowSmallSamples ? 1 : limits.minGroupSize;
   return evaluators
     .filter((evaluator) => !own.includes(evaluator))
     .flatMap(({ name }): UndefinedMetric[] => {
@@ -58,7 +58,7 @@ function undefinedMetrics(
       const distinct = new Set(asked.map(({ prompt }) => prompt)).size;
       const overall = (OVERALL[name] ?? []).map((metric) => ({
         metric,
-        ...few(distinct, least, 'different prompt is', 'different prompts are'),
+        ...few(distinct, min, 'different prompt is', 'different prompts are'),
       }));
       const dimensions = [...new Set(asked.flatMap(({ dimension }) => dimension ?? []))];
       const gaps = dimensions.flatMap((dimension) => {
@@ -67,7 +67,7 @@ function undefinedMetrics(
         const hasNames = those.some(({ details }) => 'name' in details);
         return (BY_DIMENSION[name] ?? []).map((metric) => ({
           metric: `${metric}.${dimension}`,
-          ...(few(units, least, 'independent item is', 'independent items are') ??
+          ...(few(units, min, 'independent item is', 'independent items are') ??
             (EXCESSES.includes(metric) && !hasNames ? noFloor(dimension, config) : null)),
         }));
       });
@@ -77,9 +77,9 @@ function undefinedMetrics(
 
 type Why = Pick<UndefinedMetric, 'reason' | 'suggestion'>;
 
-function few(count: number, least: number, one: string, many: string): Why | null {
-  if (count >= least) return null;
-  const reason = `${String(count)} ${count === 1 ? one : many} planned, fewer than ${String(least)} (min_group_size); items of one name, or of one template, count once`;
+function few(count: number, min: number, one: string, many: string): Why | null {
+  if (count >= min) return null;
+  const reason = `${String(count)} ${count === 1 ? one : many} planned, fewer than ${String(min)} (min_group_size); items of one name, or of one template, count once`;
   return { reason, suggestion: FEW };
 }
 
@@ -135,7 +135,7 @@ export async function prepareRun(
     cache,
     model: options.client?.id ?? clientId(model),
   });
-  const maxTokens = mostTokens(params);
+  const maxTokens = maxTokenCount(params);
   const estimate = buildEstimate({
     parts: planParts(plan, known),
     model: model.model,

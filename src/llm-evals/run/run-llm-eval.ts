@@ -30,7 +30,7 @@ export class AnswerKeeper {
   readonly #log: TranscriptLog | null;
   readonly #cache: ResponseCache | null;
   readonly #records: Map<string, AnswerRecord>;
-  #hasToldUnkept = false;
+  #hasReportedUnkept = false;
 
   constructor(log: TranscriptLog | null, cache: ResponseCache | null, known: ReadonlyMap<string, AnswerRecord>) {
     this.#log = log;
@@ -69,8 +69,8 @@ export class AnswerKeeper {
       await this.#cache?.set(record.key, completionOf(record, record.text));
     } catch (error) {
       // The answer is scored, and in the transcript if there is one. A full cache must not end a run that is paid for.
-      if (!this.#hasToldUnkept) getLogger().warn(`Answers cannot be cached: ${String(error)}`);
-      this.#hasToldUnkept = true;
+      if (!this.#hasReportedUnkept) getLogger().warn(`Answers cannot be cached: ${String(error)}`);
+      this.#hasReportedUnkept = true;
     }
   }
 }
@@ -265,7 +265,7 @@ async function conclude(
   });
 }
 
-function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFault }: RunSummary): string[] {
+function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }: RunSummary): string[] {
   const { config, plan, known } = run;
   const all = plan.requests.length.toLocaleString('en-US');
   const before = [...known.records.values()].filter(({ error }) => error !== null).length;
@@ -277,7 +277,7 @@ function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFault }: 
       ? []
       : [`The run ended early (${stopped}): ${String(notSent)} of ${all} prompts were not sent.`]),
     ...(failed === 0 ? [] : [`${String(failed)} of ${all} prompts have no answer because every attempt failed.`]),
-    ...(lastFault === null || (failed === 0 && stopped === null) ? [] : [`The last error: ${lastFault}`]),
+    ...(lastFailure === null || (failed === 0 && stopped === null) ? [] : [`The last error: ${lastFailure}`]),
     ...(before === 0
       ? []
       : [`${String(before)} of ${all} prompts failed in an earlier run; retryErrors sends them again.`]),

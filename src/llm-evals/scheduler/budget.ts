@@ -1,5 +1,5 @@
 import { invalidParameter } from '../../internal/arguments.ts';
-import { requireWhole } from '../../stats/parameters.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import type { TokenUsage } from '../client/llm-client.ts';
 
 /** What a run may take; null for no limit. */
@@ -52,7 +52,7 @@ const ROUNDING = 1 + 1e-12;
  */
 export function toBudgetLimits(limits: RunLimits, price: RunPrice | null): BudgetLimits {
   const { requests = null, tokens = null, costUsd = null, minutes = null } = limits;
-  if (requests !== null) requireWhole('limits.requests', requests, 0);
+  if (requests !== null) requireInteger('limits.requests', requests, 0);
   if (tokens !== null) requireAmount('limits.tokens', tokens);
   if (costUsd !== null) requireAmount('limits.costUsd', costUsd);
   if (minutes !== null) requireAmount('limits.minutes', minutes);

@@ -3,14 +3,14 @@ import { setMaxListeners } from 'node:events';
 import { LLMClientError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
-import type { ClientFault, Completion, FaultKind } from '../client/llm-client.ts';
+import type { ClientFailure, Completion, FailureKind } from '../client/llm-client.ts';
 import { redactSecrets } from '../client/secrets.ts';
 import type { AnswerRecord } from '../client/transcript.ts';
 import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { attemptOnce } from './attempt.ts';
 import { Budget, requireAmount, type StopReason, type TokenCeiling } from './budget.ts';
 import { Pace } from './pace.ts';
-import { asksTooLong, faultOf, inSeconds, messageOf, RetryPolicy, sentenceOf, withLongWait } from './retry-policy.ts';
+import { asksTooLong, problemOf, inSeconds, messageOf, RetryPolicy, sentenceOf, withLongWait } from './retry-policy.ts';
 import type { RunSettings, RunSummary } from './run-options.ts';
 
 /** Shorter waits are not worth a line. */
@@ -21,9 +21,9 @@ const LONG_WAIT_MILLIS = 10_000;
  * silent: the first fault of each kind that is tried again, and waits above 10 s,
  * once for all requests that wait at the same time.
  */
-class FaultLog {
-  readonly #told = new Set<FaultKind>();
-  #toldUntil = -Infinity;
+class ProblemLog {
+  readonly #reported = new Set<FailureKind>();
+  #reportedUntil = -Infinity;
   #last: string | null = null;
 
   /** What the last fault said, without secrets; null where there was none. */
@@ -32,20 +32,20 @@ class FaultLog {
   }
 
   /** Notes the fault of an attempt. A cancelled one says nothing of the provider. */
-  note({ kind, isRetryable }: ClientFault, error: unknown): void {
+  note({ kind, isRetryable }: ClientFailure, error: unknown): void {
     if (kind === 'cancelled') return;
     this.#last = redactSecrets(messageOf(error));
-    if (!isRetryable || this.#told.has(kind)) return;
-    this.#told.add(kind);
+    if (!isRetryable || this.#reported.has(kind)) return;
+    this.#reported.add(kind);
     getLogger().warn(
       `A request failed: ${redactSecrets(sentenceOf(error))} Further failures of this kind are not logged.`,
     );
   }
 
   /** Notes that a request waits. */
-  wait(millis: number, now: number, { retryAfterMillis }: ClientFault): void {
-    if (millis <= LONG_WAIT_MILLIS || now + millis <= this.#toldUntil + LONG_WAIT_MILLIS) return;
-    this.#toldUntil = now + millis;
+  wait(millis: number, now: number, { retryAfterMillis }: ClientFailure): void {
+    if (millis <= LONG_WAIT_MILLIS || now + millis <= this.#reportedUntil + LONG_WAIT_MILLIS) return;
+    this.#reportedUntil = now + millis;
     const shown = inSeconds(millis);
     const what =
       retryAfterMillis === null ? `The next try of a request is in ${shown}` : `The server asks to wait ${shown}`;
@@ -66,7 +66,7 @@ const MAX_NAP_MILLIS = 1000;
 const MAYBE_CHARGED: readonly string[] = ['timeout', 'network', 'malformed', 'cancelled'];
 
 /** How an attempt ended. */
-type Attempt = { readonly completion: Completion } | { readonly fault: ClientFault; readonly error: unknown };
+type Attempt = { readonly completion: Completion } | { readonly problem: ClientFailure; readonly error: unknown };
 
 /** One run of requests; see runRequests. */
 export class RequestRun {
@@ -74,7 +74,7 @@ export class RequestRun {
   readonly #requests: readonly LLMRequest[];
   readonly #budget: Budget;
   readonly #pace = new Pace();
-  readonly #faults = new FaultLog();
+  readonly #problems = new ProblemLog();
   readonly #random: Random;
   /** Aborted when nothing more may start. */
   readonly #halt = new AbortController();
@@ -146,15 +146,15 @@ export class RequestRun {
       const startedAt = clock.now();
       const attempt = await this.#attempt(request, ceiling, startedAt);
       if ('completion' in attempt) return answerRecord(client.id, request, attempt.completion, attempts);
-      const { fault, error } = attempt;
+      const { problem: fault, error } = attempt;
       if (this.#cancel.signal.aborted) return null;
       if (fault.isFatal) throw error;
       const waitMillis = policy.waitAfter(fault);
       if (waitMillis === null) {
         const took = { latencyMillis: clock.now() - startedAt, attempts };
-        return faultRecord(client.id, request, fault, withLongWait(error, fault), took);
+        return problemRecord(client.id, request, fault, withLongWait(error, fault), took);
       }
-      this.#faults.wait(waitMillis, clock.now(), fault);
+      this.#problems.wait(waitMillis, clock.now(), fault);
       if (!(await this.#pause(waitMillis))) return null;
     }
   }
@@ -190,11 +190,11 @@ export class RequestRun {
       this.#noteAnswer(completion, ceiling);
       return { completion };
     } catch (error) {
-      const fault = faultOf(error);
-      this.#settleFault(fault, ceiling);
-      if (fault === undefined) throw error;
-      this.#noteFault(fault, error, startedAt);
-      return { fault, error };
+      const problem = problemOf(error);
+      this.#settleProblem(problem, ceiling);
+      if (problem === undefined) throw error;
+      this.#noteProblem(problem, error, startedAt);
+      return { problem, error };
     } finally {
       this.#counts.underWay--;
       this.#wake();
@@ -212,22 +212,22 @@ export class RequestRun {
     else this.#budget.settle(ceiling, usage);
   }
 
-  #settleFault(fault: ClientFault | undefined, ceiling: TokenCeiling): void {
-    if (fault !== undefined && MAYBE_CHARGED.includes(fault.kind)) this.#budget.settleUncounted(ceiling);
+  #settleProblem(problem: ClientFailure | undefined, ceiling: TokenCeiling): void {
+    if (problem !== undefined && MAYBE_CHARGED.includes(problem.kind)) this.#budget.settleUncounted(ceiling);
     else this.#budget.settleFree(ceiling);
   }
 
-  #noteFault(fault: ClientFault, error: unknown, startedAt: number): void {
+  #noteProblem(problem: ClientFailure, error: unknown, startedAt: number): void {
     const now = this.#settings.clock.now();
-    this.#faults.note(fault, withLongWait(error, fault));
-    if (fault.kind === 'rate_limit') this.#counts.rateLimited++;
-    if (asksTooLong(fault)) {
+    this.#problems.note(problem, withLongWait(error, problem));
+    if (problem.kind === 'rate_limit') this.#counts.rateLimited++;
+    if (asksTooLong(problem)) {
       // Nobody waits for it, so that it is no reason for others to go slowly either.
       this.#counts.longWaits++;
       return;
     }
-    if (fault.kind === 'rate_limit') this.#pace.limited(startedAt, now);
-    if (fault.isRetryable && fault.retryAfterMillis !== null) this.#pace.holdUntil(now + fault.retryAfterMillis);
+    if (problem.kind === 'rate_limit') this.#pace.limited(startedAt, now);
+    if (problem.isRetryable && problem.retryAfterMillis !== null) this.#pace.holdUntil(now + problem.retryAfterMillis);
   }
 
   /** Keeps what came of a request before anything else takes its place. */
@@ -295,7 +295,7 @@ export class RequestRun {
       ...{ sent, retries, answered, failed, notSent: this.#requests.length - answered - failed },
       ...{ inputTokens, outputTokens, uncounted, costUsd },
       seconds: (this.#settings.clock.now() - this.#startedAt) / 1000,
-      ...{ stopped: this.#stopped, maxConcurrent, rateLimited, lastFault: this.#faults.last },
+      ...{ stopped: this.#stopped, maxConcurrent, rateLimited, lastFailure: this.#problems.last },
     });
   }
 }
@@ -345,10 +345,10 @@ function answerRecord(
 }
 
 /** The record of a request that was given up. */
-function faultRecord(
+function problemRecord(
   model: string,
   { key, prompt, repeat }: LLMRequest,
-  { kind }: ClientFault,
+  { kind }: ClientFailure,
   error: unknown,
   { latencyMillis, attempts }: Pick<AnswerRecord, 'latencyMillis' | 'attempts'>,
 ): AnswerRecord {

@@ -2,8 +2,8 @@ import { FairnessToolkitError, LLMClientError } from '../../exceptions/index.ts'
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import type { Random } from '../../internal/random.ts';
 import { backoffMillis } from '../../internal/retry.ts';
-import { requireWhole } from '../../stats/parameters.ts';
-import type { ClientFault, FaultKind } from '../client/llm-client.ts';
+import { requireInteger } from '../../stats/parameters.ts';
+import type { ClientFailure, FailureKind } from '../client/llm-client.ts';
 
 /** How often a request is retried, and after which waits. */
 export interface RetryOptions {
@@ -46,8 +46,8 @@ export type RetrySettings = Readonly<Record<keyof RetryOptions, number>>;
 const MAX_ASKED_MILLIS = 3_600_000;
 
 /** Returns whether a server asks for a wait of more than an hour. */
-export function asksTooLong(fault: ClientFault): fault is ClientFault & { readonly retryAfterMillis: number } {
-  return fault.isRetryable && fault.retryAfterMillis !== null && fault.retryAfterMillis > MAX_ASKED_MILLIS;
+export function asksTooLong(problem: ClientFailure): problem is ClientFailure & { readonly retryAfterMillis: number } {
+  return problem.isRetryable && problem.retryAfterMillis !== null && problem.retryAfterMillis > MAX_ASKED_MILLIS;
 }
 
 /** Waits vary by 20%. */
@@ -65,8 +65,8 @@ export function toRetrySettings(options: RetryOptions): RetrySettings {
     throw invalidParameter('capMillis', `be at least baseMillis = ${String(baseMillis)}`, capMillis);
   }
   return {
-    retries: requireWhole('retries', options.retries ?? 3, 0),
-    rateLimitTries: requireWhole('rateLimitTries', options.rateLimitTries ?? 10, 1),
+    retries: requireInteger('retries', options.retries ?? 3, 0),
+    rateLimitTries: requireInteger('rateLimitTries', options.rateLimitTries ?? 10, 1),
     baseMillis,
     capMillis,
   };
@@ -76,7 +76,7 @@ export function toRetrySettings(options: RetryOptions): RetrySettings {
 export class RetryPolicy {
   readonly #settings: RetrySettings;
   readonly #random: Random;
-  #faults = 0;
+  #problems = 0;
   #rateLimits = 0;
 
   constructor(settings: RetrySettings, random: Random) {
@@ -89,11 +89,11 @@ export class RetryPolicy {
    * jitter, at most `capMillis`; k counts failures from 0, rate limits separately.
    * @returns null if the request is given up, also because the server asks for more than an hour
    */
-  waitAfter(fault: ClientFault): number | null {
-    const { kind, isRetryable, retryAfterMillis } = fault;
-    if (!isRetryable || asksTooLong(fault)) return null;
+  waitAfter(problem: ClientFailure): number | null {
+    const { kind, isRetryable, retryAfterMillis } = problem;
+    if (!isRetryable || asksTooLong(problem)) return null;
     const isRateLimit = kind === 'rate_limit';
-    const before = isRateLimit ? this.#rateLimits++ : this.#faults++;
+    const before = isRateLimit ? this.#rateLimits++ : this.#problems++;
     const isGivenUp = isRateLimit
       ? this.#rateLimits >= this.#settings.rateLimitTries
       : before >= this.#settings.retries;
@@ -109,10 +109,10 @@ export class RetryPolicy {
  * retried.
  * @returns undefined for other errors of this package (a cache miss, an invalid parameter), which concern the complete run
  */
-export function faultOf(error: unknown): ClientFault | undefined {
-  if (!FairnessToolkitError.isInstance(error)) return faultOfKind('function');
+export function problemOf(error: unknown): ClientFailure | undefined {
+  if (!FairnessToolkitError.isInstance(error)) return failureOfKind('function');
   if (error instanceof LLMClientError || error.name === 'LLMClientError') {
-    return { ...faultOfKind('function'), ...error.context };
+    return { ...failureOfKind('function'), ...error.context };
   }
   return undefined;
 }
@@ -133,17 +133,17 @@ export function inSeconds(millis: number): string {
 }
 
 /** Returns the error of a request whose server asks for too long a wait; any other error stays as it is. */
-export function withLongWait(error: unknown, fault: ClientFault): unknown {
-  if (!asksTooLong(fault)) return error;
+export function withLongWait(error: unknown, problem: ClientFailure): unknown {
+  if (!asksTooLong(problem)) return error;
   return new LLMClientError(
-    `${sentenceOf(error)} The server asks to wait ${inSeconds(fault.retryAfterMillis)}; waits of more than an hour are not supported.`,
-    { context: { ...fault }, suggestion: 'Run it again after that time; answers so far are kept.', cause: error },
+    `${sentenceOf(error)} The server asks to wait ${inSeconds(problem.retryAfterMillis)}; waits of more than an hour are not supported.`,
+    { context: { ...problem }, suggestion: 'Run it again after that time; answers so far are kept.', cause: error },
   );
 }
 
 /** Returns the error for a call that exceeded its time limit. */
 export function timeoutError(millis: number): LLMClientError {
-  const context: ClientFault = { ...faultOfKind('timeout'), isRetryable: true };
+  const context: ClientFailure = { ...failureOfKind('timeout'), isRetryable: true };
   return new LLMClientError(`No answer came within ${String(millis / 1000)} s.`, {
     context: { ...context },
     suggestion: 'Allow more time with timeout_ms, or ask for shorter answers with max_tokens.',
@@ -152,19 +152,22 @@ export function timeoutError(millis: number): LLMClientError {
 
 /** Returns the error for a call that was cancelled. */
 export function cancelledError(): LLMClientError {
-  const context: ClientFault = faultOfKind('cancelled');
+  const context: ClientFailure = failureOfKind('cancelled');
   return new LLMClientError('The call was cancelled.', { context: { ...context } });
 }
 
 /** Returns the error for a completion without text. */
 export function malformedError(given: unknown): LLMClientError {
-  const context: ClientFault = faultOfKind('malformed');
-  return new LLMClientError(`The client returned ${given === null ? 'null' : typeof given} instead of a completion with text.`, {
-    context: { ...context },
-    suggestion: 'Give an object with text, finishReason, usage, cached and latencyMillis.',
-  });
+  const context: ClientFailure = failureOfKind('malformed');
+  return new LLMClientError(
+    `The client returned ${given === null ? 'null' : typeof given} instead of a completion with text.`,
+    {
+      context: { ...context },
+      suggestion: 'Give an object with text, finishReason, usage, cached and latencyMillis.',
+    },
+  );
 }
 
-function faultOfKind(kind: FaultKind): ClientFault {
+function failureOfKind(kind: FailureKind): ClientFailure {
   return { kind, status: null, isRetryable: false, isFatal: false, retryAfterMillis: null };
 }

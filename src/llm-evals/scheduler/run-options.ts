@@ -1,6 +1,6 @@
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
-import { requireWhole } from '../../stats/parameters.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import type { LLMClient } from '../client/llm-client.ts';
 import type { AnswerRecord } from '../client/transcript.ts';
 import type { LLMRequest } from '../plan/planned-prompt.ts';
@@ -97,14 +97,14 @@ export function toRunSettings(options: RunRequestsOptions): RunSettings {
     client,
     estimateTokens,
     onAnswer,
-    concurrency: requireWhole('concurrency', options.concurrency ?? 4, 1),
-    timeoutMillis: requireWhole('timeoutMillis', options.timeoutMillis ?? 60_000, 1),
+    concurrency: requireInteger('concurrency', options.concurrency ?? 4, 1),
+    timeoutMillis: requireInteger('timeoutMillis', options.timeoutMillis ?? 60_000, 1),
     limits: toBudgetLimits(options.limits ?? {}, price),
     price,
     onProgress,
     signal,
     clock: options.clock ?? MACHINE_CLOCK,
-    seed: requireWhole('seed', options.seed ?? 42, Number.MIN_SAFE_INTEGER),
+    seed: requireInteger('seed', options.seed ?? 42, Number.MIN_SAFE_INTEGER),
     retry: toRetrySettings(options),
   };
 }
@@ -143,5 +143,5 @@ export interface RunSummary {
   /** How often the server said "too many requests". */
   readonly rateLimited: number;
   /** The message of the last failed attempt, without secrets; null if none failed. */
-  readonly lastFault: string | null;
+  readonly lastFailure: string | null;
 }

@@ -4,7 +4,7 @@ import type { Completion, CompletionOptions, LLMClient } from '../client/llm-cli
 import { MACHINE_CLOCK, type SchedulerClock } from './clock.ts';
 import {
   cancelledError,
-  faultOf,
+  problemOf,
   RETRY_OPTION_NAMES,
   type RetryOptions,
   RetryPolicy,
@@ -51,9 +51,9 @@ export function withRetries(client: LLMClient, options: WithRetriesOptions = {})
       try {
         return await client.complete(prompt, completionOptions);
       } catch (error) {
-        const fault = faultOf(error);
-        const waitMillis = fault === undefined || fault.isFatal ? null : policy.waitAfter(fault);
-        if (waitMillis === null) throw fault === undefined ? error : withLongWait(error, fault);
+        const problem = problemOf(error);
+        const waitMillis = problem === undefined || problem.isFatal ? null : policy.waitAfter(problem);
+        if (waitMillis === null) throw problem === undefined ? error : withLongWait(error, problem);
         await clock.sleep(waitMillis, completionOptions.signal);
       }
       if (completionOptions.signal?.aborted === true) throw cancelledError();

@@ -32,7 +32,7 @@ export function adjustForMany(
 function adjustFamily(results: readonly LlmMetricResult[], whose: string): Map<LlmMetricResult, LlmMetricResult> {
   const tested = results.filter(({ pValue }) => pValue !== null);
   const [ascending, order] = benjaminiHochberg(tested.map(({ pValue }) => pValue ?? NaN));
-  const adjusted = new Map(order.map((place, rank) => [tested[place], ascending[rank] ?? null]));
+  const adjusted = new Map(order.map((index, rank) => [tested[index], ascending[rank] ?? null]));
   const adjustment = `benjamini-hochberg over ${String(tested.length)} ${tested.length === 1 ? 'test' : 'tests'}${whose}`;
   return new Map(
     results.map((result) => {

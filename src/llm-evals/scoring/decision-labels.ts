@@ -36,9 +36,9 @@ export function withoutHints(text: string): string {
 
 /** Classifies a label. Returns null if it does not name the decision. */
 export function readLabel(label: string): DecisionLabel | null {
-  const whole = plainText(withoutHints(label));
-  if (EITHER_WORD.test(whole)) return { kind: 'neutral', rank: 2, isPast: false };
-  const plain = whole.replace(/,?\s*yes ?(?:or|\/) ?no\W*$/u, '').replace(/^.*,\s*/u, '');
+  const complete = plainText(withoutHints(label));
+  if (EITHER_WORD.test(complete)) return { kind: 'neutral', rank: 2, isPast: false };
+  const plain = complete.replace(/,?\s*yes ?(?:or|\/) ?no\W*$/u, '').replace(/^.*,\s*/u, '');
   const isQuestion = /^(?:should|shall|would|will|do you|is|are|can)\b/u.test(plain);
   const words: readonly string[] = plain.match(/[\p{L}\p{N}'-]+/gu) ?? [];
   if (words.length === 0 || words.some((word) => known.NO_LABEL.has(word))) return null;
@@ -120,7 +120,7 @@ function simpleValue(value: string, kind: LabelKind): Stated | null {
     const isFor = FOR_SIGNS.test(sign);
     return withSign(isFor, plain.slice(sign.length), kind);
   }
-  if (known.WHOLE_ANSWER.test(plainText(value))) return { isFor: true, isBare: true };
+  if (known.COMPLETE_ANSWER.test(plainText(value))) return { isFor: true, isBare: true };
   const [, word] = /^["'(]?(y|n|t|f|0|1)["')]?[.,;!]?$/u.exec(plain) ?? [];
   if (word === undefined) return null;
   if (/[01]/u.test(word) && kind === 'neutral') return null;

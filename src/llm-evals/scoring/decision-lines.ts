@@ -53,15 +53,16 @@ export function lineFields(text: string, read: ReadText): FoundFields {
   if (boxes !== null) return { fields: [boxes], before: '', after: '' };
   const fields = tableFields(lines, read);
   const around: [before: string[], after: string[]] = [[], []];
-  for (let place = 0; place < lines.length; place++) {
-    const line = lines[place] ?? '';
+  for (let position = 0; position < lines.length; position++) {
+    const line = lines[position] ?? '';
     if (isRow(line)) continue;
     const segments = line.split(/(?<=[.!;])\s+/u);
     const found = segments.map((segment, index) =>
-      segmentField(segment, index === segments.length - 1 ? lines[place + 1] : undefined, read),
+      segmentField(segment, index === segments.length - 1 ? lines[position + 1] : undefined, read),
     );
     // A line without labels keeps its marks, which distinguish headings and list items from answers.
-    if (found.every((each) => each === null)) around[fields.length === 0 ? 0 : 1].push(withoutOthers(raw[place] ?? ''));
+    if (found.every((each) => each === null))
+      around[fields.length === 0 ? 0 : 1].push(withoutOthers(raw[position] ?? ''));
     else {
       segments.forEach((segment, index) => {
         const one = found[index] ?? null;
@@ -69,7 +70,7 @@ export function lineFields(text: string, read: ReadText): FoundFields {
         else fields.push(one.field);
       });
     }
-    if (found.at(-1)?.tookNext === true) place++;
+    if (found.at(-1)?.tookNext === true) position++;
   }
   const [before, after] = around.map((segments) => segments.join('\n').trim());
   return { fields, before: before ?? '', after: after ?? '' };
@@ -201,7 +202,7 @@ function checkedItems(line: string): string[] {
   const parts = line.split(new RegExp(`(${BOX.source})`, 'iu'));
   const isBefore = (parts.at(-1) ?? '').trim() === '';
   const words = isBefore ? -1 : 1;
-  return parts.flatMap((part, place) =>
-    CHECKED.test(part) && place % 2 === 1 ? [(parts[place + words] ?? '').trim()] : [],
+  return parts.flatMap((part, index) =>
+    CHECKED.test(part) && index % 2 === 1 ? [(parts[index + words] ?? '').trim()] : [],
   );
 }

@@ -65,7 +65,7 @@ function sentencesOf(line: string, index: number, lines: readonly string[]): Sen
   }
   return sentences
     .filter((words) => words.length > 0)
-    .map((words, place) => ({ words: words.slice(0, MAX_WORDS), isLine: isAnswer && place === 0 }));
+    .map((words, position) => ({ words: words.slice(0, MAX_WORDS), isLine: isAnswer && position === 0 }));
 }
 
 /** Reads what a sentence states by itself. Returns null if it is a question, a condition, or about someone else. */
@@ -87,8 +87,8 @@ function leadOf(words: readonly string[]): number {
   const end = words.findIndex((word) => word === ',' || word === ':');
   const lead = words.slice(0, Math.max(0, end));
   const decides = [known.YES_WORDS, known.NO_WORDS, known.FOR, known.AGAINST, known.TURNING];
-  const isTold = words[end] === ':' && !lead.includes('i') && !lead.includes('my');
-  if (isTold || known.SUPPOSING.has(words[0] ?? '')) return 0;
+  const isReported = words[end] === ':' && !lead.includes('i') && !lead.includes('my');
+  if (isReported || known.SUPPOSING.has(words[0] ?? '')) return 0;
   if (lead.some((word) => decides.some((list) => list.has(word)))) return 0;
   return /^(?:i|we|my|she|he|they|the|this|do|please)$/u.test(words[end + 1] ?? '') ? end + 1 : 0;
 }
@@ -119,9 +119,9 @@ const ANSWERING = [known.DECIDERS, known.DECIDED_ON, known.AGAINST, known.YES_WO
  * hire her".
  */
 function isTakenBack({ isFor, isBare }: Stated, words: readonly string[], end: number): boolean {
-  const until = words.findIndex((word, place) => place >= end && END.test(word));
+  const until = words.findIndex((word, index) => index >= end && END.test(word));
   const rest = words.slice(end, until === -1 ? undefined : until);
-  const before = words.slice(words.findLastIndex((word, place) => place < end && END.test(word)) + 1, end);
+  const before = words.slice(words.findLastIndex((word, index) => index < end && END.test(word)) + 1, end);
   const isNo = isBare && !isFor;
   if (conditionIn(isNo ? rest.slice(0, 3) : [...before, ...rest])) return true;
   // "I would like to approve, but the debts are too high."
@@ -138,9 +138,9 @@ function isTakenBack({ isFor, isBare }: Stated, words: readonly string[], end: n
 
 /** Returns whether words contain a condition: "if", but not "even if". */
 function conditionIn(words: readonly string[]): boolean {
-  return words.some((word, place) => {
-    if (word === 'if') return !/^(?:even|as)$/u.test(words[place - 1] ?? '');
-    if (word === 'only') return /^(?:when|once|after|as|for|with)$/u.test(words[place + 1] ?? '');
+  return words.some((word, index) => {
+    if (word === 'if') return !/^(?:even|as)$/u.test(words[index - 1] ?? '');
+    if (word === 'only') return /^(?:when|once|after|as|for|with)$/u.test(words[index + 1] ?? '');
     return /^(?:assuming|provided|providing)$/u.test(word);
   });
 }

@@ -59,7 +59,7 @@ const CONTRACTED: Readonly<Record<string, string>> = {
 /** Reads the words of an answer in order, up to the first that decides. */
 export class SentenceReader {
   readonly #words: readonly string[];
-  #place = 0;
+  #index = 0;
   /** Whether the number of negations so far is even, so that the next decision is meant as written. */
   #isStraight = true;
   /** Whether a sentence begins here. */
@@ -74,7 +74,7 @@ export class SentenceReader {
   }
 
   decision(): boolean | null {
-    for (; this.#place < this.#words.length; this.#place += 1) {
+    for (; this.#index < this.#words.length; this.#index += 1) {
       const read = this.#read(this.#at(0));
       if (read !== undefined) return read;
     }
@@ -93,11 +93,11 @@ export class SentenceReader {
 
   /** The index of the first word after the decision. */
   get end(): number {
-    return Math.min(this.#place + 1, this.#words.length);
+    return Math.min(this.#index + 1, this.#words.length);
   }
 
   #at(offset: number): string {
-    return this.#words[this.#place + offset] ?? '';
+    return this.#words[this.#index + offset] ?? '';
   }
 
   /**
@@ -153,11 +153,11 @@ export class SentenceReader {
     const next = this.#at(1);
     if (this.#isBoth()) return null;
     if (known.DOUBTS.has(next)) {
-      this.#place += 1;
+      this.#index += 1;
       return undefined;
     }
     if (known.REASONS.has(next)) {
-      this.#place += 1;
+      this.#index += 1;
       this.#turn();
       return;
     }
@@ -171,7 +171,7 @@ export class SentenceReader {
     if (!isAnswer) return null;
     // "No hire": the thing is part of the decision.
     if (known.THINGS_ASKED_FOR.has(next)) {
-      this.#place += 1;
+      this.#index += 1;
       return !this.#isStraight;
     }
     return this.#bare(!this.#isStraight);
@@ -194,7 +194,7 @@ export class SentenceReader {
   #readDeed(word: string, isFor: boolean): boolean | null | undefined {
     const next = this.#at(1);
     if (this.#subject === 'decided_on' && !this.#hasAuxiliary) return null;
-    if (word.endsWith('ing') && (this.#place === 0 || MARK.test(this.#at(-1)))) return null;
+    if (word.endsWith('ing') && (this.#index === 0 || MARK.test(this.#at(-1)))) return null;
     // "I refuse to hire" decides; "I decline to answer" does not.
     if (!isFor && next === 'to') {
       this.#turn();
@@ -216,7 +216,7 @@ export class SentenceReader {
 
   /** Reads a recommendation, which may be to reject or to decide nothing. */
   #readRecommended(): boolean | null {
-    const rest = this.#words.slice(this.#place + 1);
+    const rest = this.#words.slice(this.#index + 1);
     const end = rest.findIndex((word) => /^[.!?;,:]/u.test(word));
     const clause = end === -1 ? rest : rest.slice(0, end);
     if (/^(?:whether|if|either|anyone|someone|for|a|an)$/u.test(clause[0] ?? '')) return null;
@@ -285,8 +285,8 @@ export class SentenceReader {
   #readName(): null | undefined {
     const auxiliary = [1, 2, 3].find((offset) => known.AUXILIARIES.has(this.#at(offset)));
     if (auxiliary === undefined) return null;
-    if (this.#words.slice(this.#place, this.#place + auxiliary).some((word) => MARK.test(word))) return null;
-    this.#place += auxiliary;
+    if (this.#words.slice(this.#index, this.#index + auxiliary).some((word) => MARK.test(word))) return null;
+    this.#index += auxiliary;
     this.#subject = 'decided_on';
     this.#hasAuxiliary = true;
     return undefined;

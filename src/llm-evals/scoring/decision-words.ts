@@ -76,7 +76,7 @@ export const SUPPOSING = wordSet(
 );
 
 /** Matches an adverb that is the complete answer. */
-export const WHOLE_ANSWER = /^(?:absolutely|definitely|certainly|of course|sure|without (?:a )?doubt)[.!]*$/u;
+export const COMPLETE_ANSWER = /^(?:absolutely|definitely|certainly|of course|sure|without (?:a )?doubt)[.!]*$/u;
 
 /**
  * Words that may follow a decided form at the start of an answer: "Declined because …". "Accepted wisdom" is not a

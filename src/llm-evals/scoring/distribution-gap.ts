@@ -5,7 +5,7 @@ import { type DimensionAnswers, gatherBy, pairsOf } from './dimension-answers.ts
 import { type ComparedPair, largestPair, pairLevel, UNDEFINED } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
-import { leastSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
+import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
 const ROUNDING = 1e-12;
 
@@ -81,7 +81,7 @@ function compare(
     value,
     ci: settings.withCi ? intervalOf(distances, n, level, settings) : null,
     pValue,
-    leastPValue: leastSignFlip(n),
+    leastPValue: minSignFlip(n),
     n,
     undefinedReason: null,
     standardError: null,
@@ -118,18 +118,18 @@ class ItemDistances {
   of(copies: Int32Array, exchanged: Uint8Array): number {
     const [values, items, sides] = [this.#values, this.#items, this.#sides];
     const totals = [0, 0];
-    for (let place = 0; place < values.length; place++) {
-      const item = items[place] as number;
-      const side = (sides[place] as number) ^ (exchanged[item] as number);
+    for (let index = 0; index < values.length; index++) {
+      const item = items[index] as number;
+      const side = (sides[index] as number) ^ (exchanged[item] as number);
       totals[side] = (totals[side] as number) + (copies[item] as number);
     }
     const shares = totals.map((total) => 1 / total);
     let area = 0;
     let difference = 0;
-    for (let place = 0; place < values.length; place++) {
-      if (place > 0) area += Math.abs(difference) * ((values[place] as number) - (values[place - 1] as number));
-      const item = items[place] as number;
-      const side = (sides[place] as number) ^ (exchanged[item] as number);
+    for (let index = 0; index < values.length; index++) {
+      if (index > 0) area += Math.abs(difference) * ((values[index] as number) - (values[index - 1] as number));
+      const item = items[index] as number;
+      const side = (sides[index] as number) ^ (exchanged[item] as number);
       difference += (side === 0 ? 1 : -1) * (copies[item] as number) * (shares[side] as number);
     }
     return area;
@@ -163,14 +163,14 @@ function intervalOf(
   level: number,
   { ciSamples, seed }: ScoreSettings,
 ): readonly [number, number] | null {
-  const places = Float64Array.from({ length: items }, (_, place) => place);
+  const indices = Float64Array.from({ length: items }, (_, index) => index);
   const asTheyAre = new Uint8Array(items);
   const copies = new Int32Array(items);
   const statistic = (drawn: Float64Array): number => {
     copies.fill(0);
-    for (const place of drawn) copies[place] = (copies[place] as number) + 1;
+    for (const index of drawn) copies[index] = (copies[index] as number) + 1;
     return distances.of(copies, asTheyAre);
   };
-  const interval = distanceInterval(places, statistic, Infinity, { samples: ciSamples, level, seed });
+  const interval = distanceInterval(indices, statistic, Infinity, { samples: ciSamples, level, seed });
   return interval[1] - interval[0] > ROUNDING ? interval : null;
 }

@@ -7,7 +7,7 @@ import { type AnswerDistance, comparedTexts, type DivergenceTask } from './answe
 import { type Answered, type DimensionAnswers, gatherBy, pairsOf } from './dimension-answers.ts';
 import { type ComparedPair, largestPair, pairLevel, UNDEFINED } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
-import { leastSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
+import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
 /** The source of the noise floor, and how an excess over it is tested. */
 interface NoiseFloor {
@@ -119,7 +119,7 @@ function divergenceBeyondControl(
     value,
     ci: settings.withCi ? interval : null,
     pValue: value > 0 ? pValue / 2 : 1 - pValue / 2,
-    leastPValue: leastSignFlip(n) / 2,
+    leastPValue: minSignFlip(n) / 2,
     n,
     undefinedReason: null,
     standardError: isKnown ? standardError : null,
@@ -137,7 +137,7 @@ function byTemplate(
   pairs: readonly (readonly [first: string, second: string])[],
   distance: AnswerDistance,
 ): Map<string, number[]> {
-  const apart = items.flatMap(({ template, byGroup }) =>
+  const separate = items.flatMap(({ template, byGroup }) =>
     pairs.flatMap(([first, second]) => {
       const [a = [], b = []] = [first, second].map((group) => comparedTexts(byGroup.get(group) ?? [], distance));
       const distances = a.flatMap((one) => b.map((other) => distance.between(one, other)));
@@ -145,7 +145,7 @@ function byTemplate(
     }),
   );
   return gatherBy(
-    apart,
+    separate,
     ({ template }) => template,
     ({ distance }) => distance,
   );
@@ -210,9 +210,9 @@ function unitOf(a: readonly Answered[], b: readonly Answered[], { distance }: Di
   const distances = new Float64Array(size * size);
   for (let i = 1; i < size; i++) {
     for (let j = 0; j < i; j++) {
-      const apart = distance.between(texts[i] as string, texts[j] as string);
-      distances[i * size + j] = apart;
-      distances[j * size + i] = apart;
+      const separate = distance.between(texts[i] as string, texts[j] as string);
+      distances[i * size + j] = separate;
+      distances[j * size + i] = separate;
     }
   }
   return { first: first.length, second: second.length, distances };
@@ -232,7 +232,8 @@ function divergenceAmongNames(
 ): ComparedPair {
   const [a, b] = namesOf(answers, first, second, distance);
   const n = a.length;
-  const undefinedReason = tooFew(n, settings) ?? (n < 2 ? 'one name cannot show how much answers vary by chance' : null);
+  const undefinedReason =
+    tooFew(n, settings) ?? (n < 2 ? 'one name cannot show how much answers vary by chance' : null);
   if (undefinedReason !== null) return { ...UNDEFINED, first, second, n, undefinedReason };
   const unit: DivergenceUnit = { first: n, second: n, distances: distancesOf([...a, ...b], distance) };
   const { excess, within, pValue, nullMean, nullQuantile } = excessDivergence([unit], {
@@ -297,13 +298,13 @@ function distancesOf(names: readonly NameAnswers[], { between }: AnswerDistance)
     for (let j = 0; j < i; j++) {
       const asked = [...(names[i] as NameAnswers)].flatMap(([question, texts]) => {
         const others = (names[j] as NameAnswers).get(question) ?? [];
-        const apart = texts.flatMap((text) => others.map((other) => between(text, other)));
-        return apart.length === 0 ? [] : [meanOf(apart)];
+        const separate = texts.flatMap((text) => others.map((other) => between(text, other)));
+        return separate.length === 0 ? [] : [meanOf(separate)];
       });
       distances[i * size + j] = distances[j * size + i] = meanOf(asked);
     }
   }
-  const known = distances.filter((distance, place) => !Number.isNaN(distance) && place % (size + 1) !== 0);
+  const known = distances.filter((distance, index) => !Number.isNaN(distance) && index % (size + 1) !== 0);
   const average = meanOf([...known]);
   return distances.map((distance) => (Number.isNaN(distance) ? average : distance));
 }
@@ -312,7 +313,7 @@ function distancesOf(names: readonly NameAnswers[], { between }: AnswerDistance)
 function jackknife({ first: n, distances }: DivergenceUnit): number {
   const size = 2 * n;
   const without = Array.from({ length: n }, (_, left) => {
-    const kept = Array.from({ length: size }, (__, place) => place).filter((place) => place % n !== left);
+    const kept = Array.from({ length: size }, (__, position) => position).filter((position) => position % n !== left);
     const fewer = Float64Array.from({ length: kept.length ** 2 }, (__, index) => {
       const [row, column] = [kept[Math.floor(index / kept.length)] ?? 0, kept[index % kept.length] ?? 0];
       return distances[row * size + column] ?? 0;

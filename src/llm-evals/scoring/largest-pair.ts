@@ -76,7 +76,7 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     ciMethod: ci === null ? null : withPairs(given.ciMethod, pairs.length),
     pValue: pValue === null ? null : Math.min(1, pairs.length * pValue),
     pValueMethod: pValue === null ? null : withPairs(given.pValueMethod, pairs.length),
-    leastPValue: leastOf(defined, pairs.length),
+    leastPValue: minOf(defined, pairs.length),
     noiseFloor: largest?.noiseFloor ?? null,
     nullMean: largest?.nullMean ?? null,
     nullQuantile: largest?.nullQuantile ?? null,
@@ -108,9 +108,9 @@ export function largestPair(given: PairMetric): LlmMetricResult {
   });
 }
 
-function leastOf(pairs: readonly ComparedPair[], count: number): number | null {
-  const least = pairs.flatMap(({ leastPValue }) => leastPValue ?? []);
-  return least.length === 0 ? null : Math.min(1, count * Math.min(...least));
+function minOf(pairs: readonly ComparedPair[], count: number): number | null {
+  const min = pairs.flatMap(({ leastPValue: minPValue }) => minPValue ?? []);
+  return min.length === 0 ? null : Math.min(1, count * Math.min(...min));
 }
 
 function reasonOf(pairs: readonly ComparedPair[]): string {

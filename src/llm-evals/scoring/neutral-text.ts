@@ -12,7 +12,7 @@ export function withoutName({ text, details, group }: Answered): string {
   const words = [details['name'], group].flatMap((word) =>
     word === undefined || word === null || word === '' ? [] : [word],
   );
-  return words.reduce((sofar, word) => sofar.replaceAll(wholeWord(word), SOMEONE), text);
+  return words.reduce((sofar, word) => sofar.replaceAll(completeWord(word), SOMEONE), text);
 }
 
 /**
@@ -27,7 +27,7 @@ const patterns = new Map<string, RegExp>();
 /** The maximum number of cached patterns. The cache is cleared when it is full. */
 const MAX_PATTERNS = 1000;
 
-function wholeWord(word: string): RegExp {
+function completeWord(word: string): RegExp {
   const known = patterns.get(word);
   if (known !== undefined) return known;
   if (patterns.size >= MAX_PATTERNS) patterns.clear();

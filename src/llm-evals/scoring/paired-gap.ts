@@ -6,7 +6,7 @@ import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
 import { type Answered, type DimensionAnswers, gatherBy, pairsOf } from './dimension-answers.ts';
 import { type ComparedPair, largestPair, pairLevel, UNDEFINED } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
-import { leastSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
+import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
 /** A number of each answer. An answer may have none, with a reason. */
 export interface AnswerFeature {
@@ -105,7 +105,7 @@ function compare(
     value: plain.value,
     ci: settings.withCi ? bounded.interval : null,
     pValue: signFlipTest(units, { samples: PERMUTATIONS, seed: settings.seed }),
-    leastPValue: leastSignFlip(n),
+    leastPValue: minSignFlip(n),
     n,
     undefinedReason: null,
     standardError: isKnown ? standardError : null,

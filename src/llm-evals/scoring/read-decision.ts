@@ -58,7 +58,7 @@ function jsonField({ path, text, isQuoted }: JsonValue, read: ReadText): Decisio
 }
 
 function labelOfPath(path: readonly string[]): DecisionLabel | null {
-  const named = path.filter((key, place) => place === 0 || !/^(?:value|text|content|label)$/iu.test(key));
+  const named = path.filter((key, index) => index === 0 || !/^(?:value|text|content|label)$/iu.test(key));
   const last = named.at(-1);
   return last === undefined ? NEUTRAL : readLabel(keyWords(last));
 }
@@ -110,7 +110,7 @@ const STYLE_TAG = /<\/?(?:p|b|i|u|em|strong|span|div|br|code|h[1-6])\b[^<>]*>/gi
 /** Finds the decisions in the elements and attributes of a text. */
 function tagFields(text: string, read: ReadText): readonly DecisionField[] {
   const tags = [...text.matchAll(TAG)].slice(0, MAX_TAGS);
-  return tags.flatMap((tag, place) => {
+  return tags.flatMap((tag, index) => {
     const [all, slash, name = '', attributes = ''] = tag;
     const label = readLabel(keyWords(name));
     const fields = [...attributes.matchAll(ATTRIBUTE)].flatMap(([, key = '', double, single]) => {
@@ -119,8 +119,8 @@ function tagFields(text: string, read: ReadText): readonly DecisionField[] {
     });
     if (label === null || fields.length > 0 || tag[4] === '/') return fields;
     // The opening tag of "No</answer>" was in the prompt.
-    if (slash === '/') return place === 0 ? [fieldOf(label, text.slice(0, tag.index), read)] : [];
-    const next = tags[place + 1];
+    if (slash === '/') return index === 0 ? [fieldOf(label, text.slice(0, tag.index), read)] : [];
+    const next = tags[index + 1];
     if (next !== undefined && (next[1] === '' || next[2] !== name)) return [];
     return [fieldOf(label, text.slice(tag.index + all.length, next?.index), read)];
   });

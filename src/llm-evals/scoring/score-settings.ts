@@ -1,4 +1,4 @@
-import { requireLevel, requireWhole } from '../../stats/parameters.ts';
+import { requireLevel, requireInteger } from '../../stats/parameters.ts';
 import type { ScoreOptions } from './llm-evaluator.ts';
 
 /** {@link ScoreOptions} with defaults filled in. */
@@ -21,13 +21,13 @@ export const PERMUTATIONS = 4999;
  */
 export function scoreSettings(options: ScoreOptions = {}): ScoreSettings {
   return {
-    minGroupSize: requireWhole('minGroupSize', options.minGroupSize ?? 5, 1),
+    minGroupSize: requireInteger('minGroupSize', options.minGroupSize ?? 5, 1),
     withCi: options.withCi ?? true,
     ciLevel: requireLevel('ciLevel', options.ciLevel ?? 0.95),
-    ciSamples: requireWhole('ciSamples', options.ciSamples ?? 200, 1),
+    ciSamples: requireInteger('ciSamples', options.ciSamples ?? 200, 1),
     allowSmallSamples: options.allowSmallSamples ?? false,
     controlDimension: options.controlDimension,
-    seed: requireWhole('seed', options.seed ?? 42, Number.MIN_SAFE_INTEGER),
+    seed: requireInteger('seed', options.seed ?? 42, Number.MIN_SAFE_INTEGER),
   };
 }
 
@@ -39,6 +39,6 @@ export function tooFew(units: number, { minGroupSize, allowSmallSamples }: Score
 }
 
 /** Returns the smallest p-value possible by flipping the signs of n independent items. */
-export function leastSignFlip(units: number): number {
+export function minSignFlip(units: number): number {
   return Math.max(2 ** (1 - units), 1 / (PERMUTATIONS + 1));
 }

@@ -44,15 +44,15 @@ export function countNear(
   { stopWords, beta }: NearOptions,
 ): TextCounts {
   const mentions = countMentions(tokens, words);
-  const places = [...tokens.entries()].filter(([, token]) => words.groupOf.has(token));
+  const indices = [...tokens.entries()].filter(([, token]) => words.groupOf.has(token));
   const targets = new Map<number, Float64Array>();
   const context = new Float64Array(mentions.length);
-  tokens.forEach((token, place) => {
+  tokens.forEach((token, index) => {
     if (stopWords.has(token) || words.groupOf.has(token)) return;
     const near = new Float64Array(mentions.length);
-    for (const [other, word] of places) {
+    for (const [other, word] of indices) {
       const group = words.groupOf.get(word) as number;
-      near[group] = (near[group] as number) + beta ** Math.abs(place - other);
+      near[group] = (near[group] as number) + beta ** Math.abs(index - other);
     }
     addEach(context, near);
     const target = words.targetOf.get(token);
@@ -95,8 +95,8 @@ function addTo(targets: Map<number, Float64Array>, target: number, counts: Float
 
 function addEach(sum: Float64Array, counts: Float64Array, order?: Int32Array): void {
   for (let group = 0; group < counts.length; group++) {
-    const place = order === undefined ? group : (order[group] as number);
-    sum[place] = (sum[place] as number) + (counts[group] as number);
+    const index = order === undefined ? group : (order[group] as number);
+    sum[index] = (sum[index] as number) + (counts[group] as number);
   }
 }
 

@@ -105,7 +105,7 @@ function measure(measured: Measured, options: ScoreAssociationsOptions): LlmMetr
     ciMethod: interval === null ? null : 'bootstrap over items, percentile and reflected',
     pValue: exchanged?.pValue ?? null,
     pValueMethod: exchanged === null ? null : 'exchange of groups within items',
-    leastPValue: exchanged === null ? null : leastExchange(units.length, words.groups.length),
+    leastPValue: exchanged === null ? null : minExchange(units.length, words.groups.length),
     noiseFloor: exchanged?.floor ?? null,
     nullMean: exchanged?.floor ?? null,
     nullQuantile: exchanged?.quantile ?? null,
@@ -124,11 +124,11 @@ function whyNot({ metric, units, words }: Measured, options: ScoreAssociationsOp
   if (metric === 'cobs' && words.groups.length !== 2) {
     return `the score compares two groups, but there are ${String(words.groups.length)}`;
   }
-  const least = options.minGroupSize ?? 5;
-  const isEnough = units.length >= least || (options.allowSmallSamples ?? false);
+  const min = options.minGroupSize ?? 5;
+  const isEnough = units.length >= min || (options.allowSmallSamples ?? false);
   return isEnough
     ? null
-    : `${String(units.length)} independent ${units.length === 1 ? 'item was' : 'items were'} answered, fewer than ${String(least)} (min_group_size); items of one name, or of one template, count once`;
+    : `${String(units.length)} independent ${units.length === 1 ? 'item was' : 'items were'} answered, fewer than ${String(min)} (min_group_size); items of one name, or of one template, count once`;
 }
 
 function intervalOf(
@@ -149,7 +149,7 @@ function intervalOf(
 }
 
 /** Returns the smallest p-value possible by exchanging the groups within the units. */
-function leastExchange(units: number, groups: number): number {
+function minExchange(units: number, groups: number): number {
   const orders = Array.from({ length: groups }, (_, index) => index + 1).reduce((product, each) => product * each, 1);
   return Math.max(1 / (EXCHANGES + 1), orders ** (1 - units));
 }
@@ -187,14 +187,14 @@ function warningsOf(
   interval: Interval | null,
   options: ScoreAssociationsOptions,
 ): string[] {
-  const least = options.minGroupSize ?? 5;
+  const min = options.minGroupSize ?? 5;
   const scored = Object.keys(score(addCounts(units, words.groups.length), words).perWord).length;
   const fewItems = `Only ${String(units.length)} independent ${units.length === 1 ? 'item' : 'items'}: too few to quote.`;
   const fewWords = `The score is the mean of only ${String(scored)} ${scored === 1 ? 'word' : 'words'}.`;
   const noInterval = 'No interval can be computed: in some resamples of the items, no word has a score.';
   return [
-    ...(units.length < least ? [fewItems] : []),
-    ...(scored < least ? [fewWords] : []),
+    ...(units.length < min ? [fewItems] : []),
+    ...(scored < min ? [fewWords] : []),
     ...(interval === null && (options.withCi ?? true) ? [noInterval] : []),
   ];
 }

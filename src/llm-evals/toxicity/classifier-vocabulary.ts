@@ -44,13 +44,13 @@ export function encodeText(
 ): void {
   const words = text.normalize('NFKC').replaceAll('\u2019', "'").toLowerCase().match(WORDS) ?? [];
   if (vocabulary.input === 'bag_of_words') {
-    for (const place of words.map((word) => index.get(word))) {
-      if (place !== undefined) row[place] = (row[place] ?? 0) + 1;
+    for (const position of words.map((word) => index.get(word))) {
+      if (position !== undefined) row[position] = (row[position] ?? 0) + 1;
     }
     return;
   }
   // 0 is padding after the text, 1 is a word that is not in the list.
-  words.slice(0, row.length).forEach((word, place) => {
-    row[place] = (index.get(word) ?? -1) + 2;
+  words.slice(0, row.length).forEach((word, position) => {
+    row[position] = (index.get(word) ?? -1) + 2;
   });
 }

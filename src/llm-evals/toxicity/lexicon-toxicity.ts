@@ -51,10 +51,10 @@ async function cussFinder(): Promise<HitFinder> {
       .filter(([, sureness]) => sureness === SURE)
       .map(([phrase]) => [phrase, weightOf(phrase)]),
   );
-  const mostWords = Math.max(...Array.from(weights.keys(), (phrase) => phrase.split(' ').length));
+  const maxWords = Math.max(...Array.from(weights.keys(), (phrase) => phrase.split(' ').length));
   return (text) => {
     const words = Array.from(text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu), ({ 0: word, index }) => ({ word, index }));
-    return words.flatMap((_, first) => phraseFrom(words.slice(first, first + mostWords), weights));
+    return words.flatMap((_, first) => phraseFrom(words.slice(first, first + maxWords), weights));
   };
 }
 

@@ -8,7 +8,7 @@ import { assertKnownOptions, type OptionNames } from '../../internal/arguments.t
 import { checkFile, checkJsonText } from '../../io/checksum.ts';
 import { readTextFile } from '../../io/read-text-file.ts';
 import { firstIssue } from '../../schemas/parse.ts';
-import { requireWhole } from '../../stats/parameters.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import { type BackendChoice, loadTensorflow, type Tf } from '../../tensor/runtime.ts';
 import {
   type ClassifierVocabulary,
@@ -164,7 +164,7 @@ export async function tfjsToxicityScorer(
 ): Promise<TfjsToxicityScorer> {
   assertKnownOptions('tfjsToxicityScorer', options, TFJS_TOXICITY_OPTION_NAMES);
   const { batchSize = 64, backend } = options;
-  requireWhole('batchSize', batchSize, 1);
+  requireInteger('batchSize', batchSize, 1);
   const files = await readClassifierFiles(folder);
   const { tf } = await loadTensorflow({ backend });
   const model = await loadModel(tf, folder, files);
@@ -196,18 +196,18 @@ async function loadModel(tf: Tf, folder: string, files: ClassifierFiles): Promis
 
 /** Checks that the input has the vocabulary's width, and that the output has the toxicity column. */
 function assertFits(folder: string, model: LayersModel, vocabulary: ClassifierVocabulary): void {
-  const fault = (reason: string): never => {
+  const problem = (reason: string): never => {
     throw badClassifier(folder, 'model.json', reason);
   };
-  if (model.inputs.length !== 1 || model.outputs.length !== 1) fault('it must have one input and one output');
+  if (model.inputs.length !== 1 || model.outputs.length !== 1) problem('it must have one input and one output');
   const [, width = null, ...more] = model.inputs[0]?.shape ?? [];
   const given = inputWidth(vocabulary);
   if (more.length > 0 || (width !== null && width !== given)) {
-    fault(`its input takes ${String(width)} numbers per text, but vocabulary.json defines ${String(given)}`);
+    problem(`its input takes ${String(width)} numbers per text, but vocabulary.json defines ${String(given)}`);
   }
   const [, columns = null, ...deeper] = model.outputs[0]?.shape ?? [];
   if (deeper.length > 0 || columns === null || columns <= vocabulary.output) {
-    fault(`its output has ${String(columns)} columns, but vocabulary.json names column ${String(vocabulary.output)}`);
+    problem(`its output has ${String(columns)} columns, but vocabulary.json names column ${String(vocabulary.output)}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { requestKey } from '../cache/request-key.ts';
 import type { AnswerRecord } from '../client/transcript.ts';
 import { LINE_BEGINNING, recordFromFields } from './record-json.ts';
-import { emptyFault, lineFault, readTextLines, type TextLine } from './text-lines.ts';
+import { emptyProblem, lineProblem, readTextLines, type TextLine } from './text-lines.ts';
 
 /** The names that other tools give to an answer, the first that is there counts. */
 const TEXT_NAMES = ['text', 'response', 'completion'] as const;
@@ -46,10 +46,10 @@ export async function readTranscripts(path: string): Promise<readonly AnswerReco
     }
     const fields = parseFields(line.text);
     const record = typeof fields === 'string' ? fields : toRecord(fields, repeats);
-    if (typeof record === 'string') throw lineFault(path, line.number, record);
+    if (typeof record === 'string') throw lineProblem(path, line.number, record);
     records.push(record);
   }
-  if (records.length === 0) throw emptyFault(path);
+  if (records.length === 0) throw emptyProblem(path);
   return Object.freeze(mergeAnswers(records));
 }
 

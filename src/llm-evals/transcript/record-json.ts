@@ -1,7 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { FINISH_REASONS } from '../cache/completion-json.ts';
 import type { FinishReason } from '../client/llm-client.ts';
-import type { AnswerFault, AnswerRecord } from '../client/transcript.ts';
+import type { AnswerFailure, AnswerRecord } from '../client/transcript.ts';
 
 /** How a line of {@link recordToLine} begins; a line cut short begins with a part of it. */
 export const LINE_BEGINNING = '{"key":"';
@@ -13,7 +13,7 @@ interface AnswerRecordJson {
   readonly prompt: string;
   readonly repeat: number;
   readonly text: string | null;
-  readonly error: AnswerFault | null;
+  readonly error: AnswerFailure | null;
   readonly finish_reason: FinishReason | null;
   readonly is_refusal: boolean | null;
   readonly input_tokens: number | null;
@@ -46,7 +46,7 @@ function recordToJson(record: AnswerRecord): AnswerRecordJson {
  */
 export function recordToLine(record: AnswerRecord): string {
   const json = recordToJson(record);
-  const line = typeof recordFromFields(asFields(json)) === 'string' ? mended(json) : json;
+  const line = typeof recordFromFields(asFields(json)) === 'string' ? repaired(json) : json;
   const broken = recordFromFields(asFields(line));
   if (typeof broken !== 'string') return `${JSON.stringify(line)}\n`;
   throw new DataValidationError(`The record cannot be written to a transcript: ${broken}.`, {
@@ -63,18 +63,18 @@ function asFields(json: AnswerRecordJson): Fields {
 }
 
 /** Each field that a line may leave out, where it holds no such thing, as if nothing were known of it. */
-function mended(json: AnswerRecordJson): AnswerRecordJson {
+function repaired(json: AnswerRecordJson): AnswerRecordJson {
   const broken = OPTIONAL.filter(([field, , holds]) => !holds(asFields(json)[field])).map(([field]) => field);
   const neutral: Fields = {
     ...{ model: '', finish_reason: json.text === null ? null : 'other', is_refusal: null },
     ...{ input_tokens: null, output_tokens: null, cached: false, latency_millis: 0, attempts: 0 },
-    error: mendedFault(json.error),
+    error: repairedProblem(json.error),
   };
   return { ...json, ...Object.fromEntries(broken.map((field) => [field, neutral[field]])) };
 }
 
 /** null for what is no error at all. */
-function mendedFault(given: unknown): Fields | null {
+function repairedProblem(given: unknown): Fields | null {
   if (typeof given !== 'object' || given === null) return null;
   const { kind, message } = given as Fields;
   return {
@@ -88,7 +88,7 @@ type Check = readonly [field: string, required: string, holds: (value: unknown) 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
 const isAmount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
-const isWhole = (value: unknown): boolean => Number.isSafeInteger(value) && isAmount(value);
+const isInteger = (value: unknown): boolean => Number.isSafeInteger(value) && isAmount(value);
 const orNull =
   (holds: (value: unknown) => boolean) =>
   (value: unknown): boolean =>
@@ -98,21 +98,21 @@ const orNull =
 const REQUIRED: readonly Check[] = [
   ['key', 'text', isText],
   ['prompt', 'text', isText],
-  ['repeat', 'a whole number of at least 0', isWhole],
+  ['repeat', 'a whole number of at least 0', isInteger],
   ['text', 'text or null', orNull(isText)],
 ];
 
 /** What a line may leave out. */
 const OPTIONAL: readonly Check[] = [
   ['model', 'text', isText],
-  ['error', 'an object with kind and message, or null', orNull(isFault)],
+  ['error', 'an object with kind and message, or null', orNull(isProblem)],
   ['finish_reason', `one of ${FINISH_REASONS.join(', ')}, or null`, orNull(isFinishReason)],
   ['is_refusal', 'true, false or null', orNull(isBoolean)],
   ['input_tokens', 'a number or null', orNull(isAmount)],
   ['output_tokens', 'a number or null', orNull(isAmount)],
   ['cached', 'true or false', isBoolean],
   ['latency_millis', 'a number', isAmount],
-  ['attempts', 'a whole number', isWhole],
+  ['attempts', 'a whole number', isInteger],
 ];
 
 /** The record that the fields of a line are, or what is wrong with them. */
@@ -142,7 +142,7 @@ function isFinishReason(value: unknown): boolean {
   return FINISH_REASONS.some((reason) => reason === value);
 }
 
-function isFault(value: unknown): boolean {
+function isProblem(value: unknown): boolean {
   return (
     typeof value === 'object' &&
     value !== null &&

@@ -78,12 +78,12 @@ function decode(decoder: Utf8Stream, { bytes, isEnded }: ByteLine, path: string,
     // A line that was cut short may end within a character: the rest of it is no fault.
     return isEnded ? text + decoder.end() : text;
   } catch (cause) {
-    throw lineFault(path, number, 'it is not UTF-8', cause);
+    throw lineProblem(path, number, 'it is not UTF-8', cause);
   }
 }
 
 /** The error of one line of a transcript file. */
-export function lineFault(path: string, line: number, reason: string, cause?: unknown): DataValidationError {
+export function lineProblem(path: string, line: number, reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`${path}:${String(line)}: this line is no record of an answer: ${reason}.`, {
     code: 'unreadable-file',
     context: { path, line },
@@ -93,7 +93,7 @@ export function lineFault(path: string, line: number, reason: string, cause?: un
 }
 
 /** The error of a transcript file that should hold something. */
-export function emptyFault(path: string): DataValidationError {
+export function emptyProblem(path: string): DataValidationError {
   return new DataValidationError(`The transcript file '${path}' is empty.`, {
     code: 'unreadable-file',
     context: { path },

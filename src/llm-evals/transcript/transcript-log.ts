@@ -5,11 +5,11 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { fileProblemOf } from '../../io/file-problem.ts';
-import { requireWhole } from '../../stats/parameters.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import type { AnswerRecord } from '../client/transcript.ts';
 import { isTorn, mergeAnswers, parseFields } from './read-transcripts.ts';
 import { recordFromFields, recordToLine } from './record-json.ts';
-import { lineFault, readTextLines } from './text-lines.ts';
+import { lineProblem, readTextLines } from './text-lines.ts';
 
 /** An append-only file of complete lines. Fails for good after the first write that fails. */
 class LineLog {
@@ -50,7 +50,7 @@ class LineLog {
   async #write(line: Buffer): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     try {
-      await writeWhole(this.#handle, line);
+      await writeAll(this.#handle, line);
       this.#size += line.length;
       if (++this.#unflushed >= this.#flushEvery) await this.#flush();
     } catch (cause) {
@@ -78,7 +78,7 @@ class LineLog {
 }
 
 /** Writes all bytes; the system may accept only a part of them at once. */
-async function writeWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
+async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
   for (let offset = 0; offset < bytes.length;) {
     offset += (await handle.write(bytes, offset, bytes.length - offset)).bytesWritten;
   }
@@ -173,7 +173,7 @@ export interface TranscriptLog {
  */
 export async function openTranscriptLog(file: string, options: TranscriptLogOptions = {}): Promise<TranscriptLog> {
   assertKnownOptions('openTranscriptLog', options, TRANSCRIPT_LOG_OPTION_NAMES);
-  const flushEvery = requireWhole('flushEvery', options.flushEvery ?? 100, 1);
+  const flushEvery = requireInteger('flushEvery', options.flushEvery ?? 100, 1);
   const handle = await openFile(file);
   try {
     if (options.resume !== true) await requireEmpty(file, handle);
@@ -230,7 +230,7 @@ async function resumeLog(
     } else if (line.text.trim() !== '') {
       const fields = parseFields(line.text);
       const record = typeof fields === 'string' ? fields : recordFromFields(fields);
-      if (typeof record === 'string') throw lineFault(path, line.number, record);
+      if (typeof record === 'string') throw lineProblem(path, line.number, record);
       records.push(record);
       lacksEnd = !line.isEnded;
     }

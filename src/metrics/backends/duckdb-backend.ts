@@ -34,8 +34,8 @@ export const duckDbBackend = {
   async regression(rows: RegressionRows): Promise<RegressionStats> {
     const { labels, codes, dropped, yPred, yTrue, weights } = prepareNumbers(await onHost(rows));
     const sums = await sumArrayMoments({ group: codes, p: yPred, t: yTrue, weight: weights });
-    const places = sums.map(({ group }) => group);
-    const tables = fillTables(sums, places, labels.length);
+    const indices = sums.map(({ group }) => group);
+    const tables = fillTables(sums, indices, labels.length);
     return {
       kind: 'regression',
       labels,
@@ -51,7 +51,7 @@ export const duckDbBackend = {
     const { labels, codes, dropped, yScore, yTrue, weights } = prepareScores(await onHost(rows));
     const { cells, step } = await countArrayScores(
       { group: codes, score: yScore, truth: Int32Array.from(yTrue), weight: weights },
-      { mostDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep },
+      { maxDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep },
     );
     const counts = cells.map(({ counts: [no, yes] }) => no + yes);
     const nDropped = countDropped(counts, yScore.length);

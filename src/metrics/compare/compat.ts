@@ -92,7 +92,7 @@ function referenceMask(labels: readonly string[], names: readonly string[]): Int
 
 /** Returns Python's min, in which no comparison with NaN is true. */
 export function pythonMin(values: readonly number[]): number {
-  return values.reduce((least, value) => (value < least ? value : least));
+  return values.reduce((min, value) => (value < min ? value : min));
 }
 
 /** Returns pandas' mean, which ignores NaN. */

@@ -18,13 +18,13 @@ export function canPermute(compared: readonly ComparedMeasure[], { method }: Fil
     method === 'between_groups' &&
     compared.every(
       ({ measure: { sampling }, groups }) =>
-        sampling.kind === 'rates' && groups.every((group) => isWhole(sampling, group)),
+        sampling.kind === 'rates' && groups.every((group) => isInteger(sampling, group)),
     )
   );
 }
 
 /** Returns whether a rate is an unweighted count of rows. */
-function isWhole({ numerators, denominators, effectiveCounts }: RateSampling, group: number): boolean {
+function isInteger({ numerators, denominators, effectiveCounts }: RateSampling, group: number): boolean {
   const rows = denominators[group] as number;
   return rows > 0 && rows === effectiveCounts[group] && Number.isSafeInteger(numerators[group]);
 }
@@ -49,8 +49,8 @@ export function permutationOfGap(
     const drawn = compared.map((one, index): ComparedMeasure => {
       const { trials } = strata[index] as (typeof strata)[number];
       const own = successes[index] as Float64Array;
-      const values = own.map((count, place) => count / (trials[place] as number));
-      return { ...one, measure: { ...one.measure, values }, groups: trials.map((_, place) => place) };
+      const values = own.map((count, position) => count / (trials[position] as number));
+      return { ...one, measure: { ...one.measure, values }, groups: trials.map((_, position) => position) };
     });
     const gap = compareMeasures(drawn, definition, options);
     // A smaller ratio means a larger disparity; a ratio of 0 to 0 counts as no gap.
@@ -131,7 +131,7 @@ export function pairOfMeasure(compared: ComparedMeasure, comparison: Comparison)
   const farthest = largest(distances);
   const group = withFewestRows(
     compared,
-    others.filter((_, place) => distances[place] === farthest),
+    others.filter((_, index) => distances[index] === farthest),
   );
   if (anchorGroup === undefined) return [group, null];
   return valueOf(group) >= anchor ? [group, anchorGroup] : [anchorGroup, group];
@@ -169,7 +169,7 @@ function signedPair({ groups, anchorGroup }: ComparedMeasure): GapPair {
 
 function withFewestRows({ measure }: ComparedMeasure, groups: readonly number[]): number {
   const rowsOf = (group: number): number => measure.denominatorCounts[group] as number;
-  return groups.reduce((least, group) => (rowsOf(group) < rowsOf(least) ? group : least), groups[0] as number);
+  return groups.reduce((min, group) => (rowsOf(group) < rowsOf(min) ? group : min), groups[0] as number);
 }
 
 function distanceFrom(anchor: number, value: number, comparison: Comparison): number {

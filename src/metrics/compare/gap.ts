@@ -100,5 +100,5 @@ export function largest(values: readonly number[]): number {
 
 /** Returns the smallest of many values; NaN if a value is NaN. */
 export function smallest(values: readonly number[]): number {
-  return values.reduce((least, value) => Math.min(least, value), Infinity);
+  return values.reduce((min, value) => Math.min(min, value), Infinity);
 }

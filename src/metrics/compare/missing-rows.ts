@@ -42,10 +42,10 @@ export function testMissingness({ dropped, kept }: DroppedAndKept, seed: number)
   if (first !== undefined && second !== undefined && third === undefined) {
     return { pValue: fisherExactTest([first, second]).pValue, isRandom: false };
   }
-  const { pValue, leastExpected } = chiSquareIndependence(crossCountsOf(table.flat(), table.length, 2));
+  const { pValue, minExpected } = chiSquareIndependence(crossCountsOf(table.flat(), table.length, 2));
   // If all rows are missing, the shares are equal.
   if (Number.isNaN(pValue)) return { pValue: 1, isRandom: false };
-  if (leastExpected >= MIN_EXPECTED_COUNT) return { pValue, isRandom: false };
+  if (minExpected >= MIN_EXPECTED_COUNT) return { pValue, isRandom: false };
   const trials = table.map(([missing, present]) => missing + present);
   const samples = Math.max(MIN_SAMPLES, Math.min(MAX_SAMPLES, Math.floor(MAX_DRAWS / table.length)));
   const total = trials.reduce((sum, all) => sum + all, 0);
@@ -95,12 +95,12 @@ export function describeMissing(
     return all === 0 ? [] : [{ label, share: (dropped[group] as number) / all }];
   });
   shares.sort((a, b) => b.share - a.share);
-  const [most, least] = [shares[0], shares.at(-1)] as [(typeof shares)[0], (typeof shares)[0]];
+  const [most, min] = [shares[0], shares.at(-1)] as [(typeof shares)[0], (typeof shares)[0]];
   const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
   const bounds =
     missing.worstCase === null
       ? 'No bounds are known for the value with the missing rows'
       : `With the missing rows the value could be anywhere from ${missing.worstCase.map((end) => end.toFixed(4)).join(' to ')}`;
   const p = missing.pValue as number;
-  return `rows with missing values are not equally common in all groups (p ${p < 0.001 ? '< 0.001' : `= ${p.toFixed(3)}`}): ${percent(most.share)} of ${most.label}, ${percent(least.share)} of ${least.label}. ${bounds}`;
+  return `rows with missing values are not equally common in all groups (p ${p < 0.001 ? '< 0.001' : `= ${p.toFixed(3)}`}): ${percent(most.share)} of ${most.label}, ${percent(min.share)} of ${min.label}. ${bounds}`;
 }

@@ -82,15 +82,15 @@ function gapBounds(
 
 /** Returns bounds on the largest value minus the smallest. */
 function differenceBounds(groups: readonly Bounds[]): Bounds {
-  const low = largest(groups.map(([least]) => least)) - smallest(groups.map(([, most]) => most));
-  return [Math.max(0, low), overPairs(groups, (most, least) => most - least, largest)];
+  const low = largest(groups.map(([min]) => min)) - smallest(groups.map(([, most]) => most));
+  return [Math.max(0, low), overPairs(groups, (most, min) => most - min, largest)];
 }
 
 /** Returns bounds on the smallest value divided by the largest. */
 function ratioBounds(groups: readonly Bounds[]): Bounds {
-  const most = largest(groups.map(([least]) => least));
+  const most = largest(groups.map(([min]) => min));
   const high = most === 0 ? 1 : Math.min(1, smallest(groups.map(([, end]) => end)) / most);
-  return [overPairs(groups, (end, least) => (end === 0 ? 1 : Math.min(1, least / end)), smallest), high];
+  return [overPairs(groups, (end, min) => (end === 0 ? 1 : Math.min(1, min / end)), smallest), high];
 }
 
 /**
@@ -99,13 +99,13 @@ function ratioBounds(groups: readonly Bounds[]): Bounds {
  */
 function overPairs(
   groups: readonly Bounds[],
-  gap: (most: number, least: number) => number,
+  gap: (most: number, min: number) => number,
   extreme: (values: readonly number[]) => number,
 ): number {
-  const ascending = groups.map(([low], place) => ({ low, place })).sort((a, b) => a.low - b.low);
+  const ascending = groups.map(([low], index) => ({ low, place: index })).sort((a, b) => a.low - b.low);
   return extreme(
-    groups.map(([, high], place) => {
-      const other = ascending.find((one) => one.place !== place);
+    groups.map(([, high], index) => {
+      const other = ascending.find((one) => one.place !== index);
       return gap(high, other?.low ?? NaN);
     }),
   );
@@ -140,13 +140,13 @@ function shareBounds(
   return stats.labels.map((_, group) => {
     const rows = incompleteRows(stats, group, needsTruth);
     const share = (prefers: 'numerator' | 'denominator'): number => {
-      let [part, whole] = [inCells(group, above), inCells(group, below)];
+      let [part, complete] = [inCells(group, above), inCells(group, below)];
       for (const { weight, cells } of rows) {
         const effect = effectOf(cells, above, below, prefers);
         if (effect === 'numerator') part += weight;
-        if (effect !== 'none') whole += weight;
+        if (effect !== 'none') complete += weight;
       }
-      return whole === 0 ? 0 : part / whole;
+      return complete === 0 ? 0 : part / complete;
     };
     return [share('denominator'), share('numerator')];
   });

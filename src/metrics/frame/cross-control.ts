@@ -43,11 +43,11 @@ function splitLevels<Stats extends GroupStats>(
   cells: readonly ControlCell[],
 ): ReadonlyMap<string, Stats> {
   const pick = groupPicker(stats);
-  const places = [...cells.keys()];
-  const ofLevel = indexesBy(places, (cell) => (cells[cell] as ControlCell).level);
+  const indices = [...cells.keys()];
+  const ofLevel = indexesBy(indices, (cell) => (cells[cell] as ControlCell).level);
   const levels = Array.from(ofLevel, ([level, own]): [string, Stats] => {
     const inLevel = indexesBy(own, (cell) => (cells[cell] as ControlCell).group);
-    const picked = [...inLevel.values()].map(([place]) => own[place as number] as number);
+    const picked = [...inLevel.values()].map(([index]) => own[index as number] as number);
     return [level, pick(picked, [...inLevel.keys()])];
   });
   return new Map(levels);
@@ -67,12 +67,12 @@ export function levelsOf(crossed: StatsByKind, cells: readonly ControlCell[]): R
 
 /** Returns the indexes of the values with each key, with keys in sorted order. */
 function indexesBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, number[]> {
-  const places = new Map<string, number[]>();
-  values.forEach((value, place) => {
+  const indices = new Map<string, number[]>();
+  values.forEach((value, index) => {
     const key = keyOf(value);
-    const own = places.get(key);
-    if (own === undefined) places.set(key, [place]);
-    else own.push(place);
+    const own = indices.get(key);
+    if (own === undefined) indices.set(key, [index]);
+    else own.push(index);
   });
-  return new Map([...places].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return new Map([...indices].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

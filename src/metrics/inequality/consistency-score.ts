@@ -64,8 +64,8 @@ class NearestRows {
 
   #visitPoints(from: number, to: number): void {
     const { rows, starts } = this.#points;
-    for (let place = from; place < to; place++) {
-      const point = this.#tree.order[place] as number;
+    for (let position = from; position < to; position++) {
+      const point = this.#tree.order[position] as number;
       const farthest = this.#distances[this.#distances.length - 1] as number;
       const distance = this.#distanceTo(point, farthest);
       if (distance > farthest) continue;
@@ -95,22 +95,22 @@ class NearestRows {
 
   /** Inserts a row into the sorted list of nearest rows. Returns whether it was near enough. */
   #offer(row: number, distance: number): boolean {
-    let place = this.#rows.length;
-    while (place > 0 && this.#isNearer(row, distance, place - 1)) {
-      place--;
-      if (place + 1 === this.#rows.length) continue;
-      this.#rows[place + 1] = this.#rows[place] as number;
-      this.#distances[place + 1] = this.#distances[place] as number;
+    let position = this.#rows.length;
+    while (position > 0 && this.#isNearer(row, distance, position - 1)) {
+      position--;
+      if (position + 1 === this.#rows.length) continue;
+      this.#rows[position + 1] = this.#rows[position] as number;
+      this.#distances[position + 1] = this.#distances[position] as number;
     }
-    if (place === this.#rows.length) return false;
-    this.#rows[place] = row;
-    this.#distances[place] = distance;
+    if (position === this.#rows.length) return false;
+    this.#rows[position] = row;
+    this.#distances[position] = distance;
     return true;
   }
 
-  #isNearer(row: number, distance: number, place: number): boolean {
-    const other = this.#distances[place] as number;
-    return distance < other || (distance === other && row < (this.#rows[place] as number));
+  #isNearer(row: number, distance: number, position: number): boolean {
+    const other = this.#distances[position] as number;
+    return distance < other || (distance === other && row < (this.#rows[position] as number));
   }
 }
 
@@ -193,8 +193,8 @@ function meanGap(columns: readonly Float64Array[], outcomes: Float64Array, nNeig
     for (const row of nearest.of(point)) sum += outcomes[row] as number;
     const mean = sum / nNeighbors;
     const end = points.starts[point + 1] as number;
-    for (let place = points.starts[point] as number; place < end; place++) {
-      total += Math.abs((outcomes[points.rows[place] as number] as number) - mean);
+    for (let index = points.starts[point] as number; index < end; index++) {
+      total += Math.abs((outcomes[points.rows[index] as number] as number) - mean);
     }
   }
   return total / outcomes.length;

@@ -46,9 +46,9 @@ export function largestLogRatio(
       const total = (positive[group] as number) + (negative[group] as number);
       return Math.log(((outcome[group] as number) + concentration / 2) / (total + concentration));
     });
-    const [least, largest] = [Math.min(...logRates), Math.max(...logRates)];
+    const [min, largest] = [Math.min(...logRates), Math.max(...logRates)];
     // An outcome that never occurs does not separate any groups.
-    return largest === -Infinity ? 0 : largest - least;
+    return largest === -Infinity ? 0 : largest - min;
   });
   return Math.max(...spreads);
 }

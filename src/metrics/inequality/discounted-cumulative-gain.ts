@@ -46,8 +46,8 @@ export function discountedCumulativeGain(scores: ColumnSource, options: RankingO
 /** Returns the discounted sum of the first scores. */
 function sumDiscounted(scores: Float64Array, top: number): number {
   let gain = 0;
-  for (let place = 0; place < scores.length && place < top; place++) {
-    gain += (scores[place] as number) / Math.log2(place + 2);
+  for (let index = 0; index < scores.length && index < top; index++) {
+    gain += (scores[index] as number) / Math.log2(index + 2);
   }
   return gain;
 }
@@ -106,8 +106,8 @@ export function normalizedDiscountedCumulativeGain(scores: ColumnSource, options
   if (top !== undefined) wholeNumber('normalizedDiscountedCumulativeGain', 'top', top);
   const ranked = readGains(scores, 'scores');
   const best = readGains(candidates, 'candidates').sort().reverse();
-  const places = top ?? ranked.length;
-  return sumDiscounted(ranked, places) / sumDiscounted(best, places);
+  const indices = top ?? ranked.length;
+  return sumDiscounted(ranked, indices) / sumDiscounted(best, indices);
 }
 
 function readGains(source: ColumnSource, name: string): Float64Array {

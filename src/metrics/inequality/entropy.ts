@@ -89,10 +89,10 @@ export function finiteNumber(
   parameter: string,
   given: number,
   suggestion: string,
-  least = -Infinity,
+  min = -Infinity,
 ): number {
-  if (Number.isFinite(given) && given >= least) return given;
-  const bound = least === -Infinity ? '' : ` of at least ${String(least)}`;
+  if (Number.isFinite(given) && given >= min) return given;
+  const bound = min === -Infinity ? '' : ` of at least ${String(min)}`;
   throw outOfRange(who, parameter, `be a finite number${bound}`, given, suggestion);
 }
 

@@ -27,20 +27,20 @@ const LEAF_SIZE = 16;
 /** Builds a k-d tree that halves the widest side at each step. */
 export function pointTree({ coordinates, width, count }: DistinctPoints): PointTree {
   const order = Int32Array.from({ length: count }, (_, point) => point);
-  const valueAt = (place: number, axis: number): number =>
-    coordinates[(order[place] as number) * width + axis] as number;
+  const valueAt = (position: number, axis: number): number =>
+    coordinates[(order[position] as number) * width + axis] as number;
 
   const widestSide = (from: number, to: number): { axis: number; least: number; largest: number } => {
     let widest = { axis: 0, least: 0, largest: 0 };
     for (let axis = 0; axis < width; axis++) {
-      let least = Infinity;
+      let min = Infinity;
       let largest = -Infinity;
-      for (let place = from; place < to; place++) {
-        const value = valueAt(place, axis);
-        if (value < least) least = value;
+      for (let position = from; position < to; position++) {
+        const value = valueAt(position, axis);
+        if (value < min) min = value;
         if (value > largest) largest = value;
       }
-      if (largest - least > widest.largest - widest.least) widest = { axis, least, largest };
+      if (largest - min > widest.largest - widest.least) widest = { axis, least: min, largest };
     }
     return widest;
   };
@@ -48,10 +48,10 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
   /** Moves the points up to `split` before the others. Returns the index of the first of the others. */
   const partition = (from: number, to: number, axis: number, split: number): number => {
     let middle = from;
-    for (let place = from; place < to; place++) {
-      if (valueAt(place, axis) > split) continue;
-      const moved = order[place] as number;
-      order[place] = order[middle] as number;
+    for (let position = from; position < to; position++) {
+      if (valueAt(position, axis) > split) continue;
+      const moved = order[position] as number;
+      order[position] = order[middle] as number;
       order[middle++] = moved;
     }
     return middle;
@@ -59,10 +59,10 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
 
   const build = (from: number, to: number): PointNode => {
     if (to - from <= LEAF_SIZE) return { from, to };
-    const { axis, least, largest } = widestSide(from, to);
-    const half = least / 2 + largest / 2;
+    const { axis, least: min, largest } = widestSide(from, to);
+    const half = min / 2 + largest / 2;
     // Between adjacent float64 numbers there is no midpoint; then only the smallest values go below.
-    const split = half < largest && half >= least ? half : least;
+    const split = half < largest && half >= min ? half : min;
     const middle = partition(from, to, axis, split);
     return { axis, split, below: build(from, middle), above: build(middle, to) };
   };
@@ -98,13 +98,13 @@ export function distinctPoints(columns: readonly Float64Array[], rowCount: numbe
   };
   const rows = Int32Array.from({ length: rowCount }, (_, row) => row).sort((a, b) => compare(a, b) || a - b);
   const starts: number[] = [];
-  rows.forEach((row, place) => {
-    if (place === 0 || compare(rows[place - 1] as number, row) !== 0) starts.push(place);
+  rows.forEach((row, index) => {
+    if (index === 0 || compare(rows[index - 1] as number, row) !== 0) starts.push(index);
   });
   const coordinates = new Float64Array(starts.length * columns.length);
-  starts.forEach((place, point) => {
+  starts.forEach((index, point) => {
     columns.forEach((column, axis) => {
-      coordinates[point * columns.length + axis] = column[rows[place] as number] as number;
+      coordinates[point * columns.length + axis] = column[rows[index] as number] as number;
     });
   });
   return {

@@ -63,8 +63,8 @@ export function isDecisionRate(name: string): name is DecisionRateName {
  * Divides parts by totals. The result is NaN if the total is 0 or infinite, since a share of an infinite total would be
  * 0.
  */
-function shares(parts: Float64Array, wholes: Float64Array): Float64Array {
-  return parts.map((part, group) => (Number.isFinite(wholes[group]) ? part / (wholes[group] as number) : NaN));
+function shares(parts: Float64Array, complete: Float64Array): Float64Array {
+  return parts.map((part, group) => (Number.isFinite(complete[group]) ? part / (complete[group] as number) : NaN));
 }
 
 /** Computes one rate of every group; NaN if a group's denominator is empty. */

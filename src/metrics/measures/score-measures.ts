@@ -43,16 +43,16 @@ function noEstimate({ sizeNo, sizeYes }: GroupScores): Estimate {
  * label has only one row, the standard error is NaN.
  */
 function rocAuc({ no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): Estimate {
-  const places = no.length;
-  const negativesBelow = new Float64Array(places);
-  const positivesAbove = new Float64Array(places);
+  const indices = no.length;
+  const negativesBelow = new Float64Array(indices);
+  const positivesAbove = new Float64Array(indices);
   let below = 0;
   let upTo = 0;
-  for (let place = 0; place < places; place++) {
-    negativesBelow[place] = (below + (no[place] as number) / 2) / totalNo;
-    upTo += yes[place] as number;
-    positivesAbove[place] = (totalYes - upTo + (yes[place] as number) / 2) / totalYes;
-    below += no[place] as number;
+  for (let index = 0; index < indices; index++) {
+    negativesBelow[index] = (below + (no[index] as number) / 2) / totalNo;
+    upTo += yes[index] as number;
+    positivesAbove[index] = (totalYes - upTo + (yes[index] as number) / 2) / totalYes;
+    below += no[index] as number;
   }
   const value = weightedMean(negativesBelow, yes, totalYes);
   // Sizes are NaN if weights overflow when squared; then the standard error is unknown.
@@ -66,11 +66,11 @@ function rocAuc({ no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): E
 }
 
 function weightedMean(values: Float64Array, weights: Float64Array, total: number): number {
-  return values.reduce((sum, value, place) => sum + value * (weights[place] as number), 0) / total;
+  return values.reduce((sum, value, index) => sum + value * (weights[index] as number), 0) / total;
 }
 
 function weightedVariance(values: Float64Array, weights: Float64Array, total: number, mean: number): number {
-  return values.reduce((sum, value, place) => sum + (value - mean) ** 2 * (weights[place] as number), 0) / total;
+  return values.reduce((sum, value, index) => sum + (value - mean) ** 2 * (weights[index] as number), 0) / total;
 }
 
 /**
@@ -85,8 +85,8 @@ function calibrationError({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes 
   scores.forEach((score, index) => {
     const weight = (no[index] as number) + (yes[index] as number);
     const middle = (before + weight / 2) / total;
-    const place = Math.floor(middle * CALIBRATION_BINS + ON_THE_EDGE);
-    const bin = bins[Math.min(CALIBRATION_BINS - 1, place)] as (typeof bins)[number];
+    const position = Math.floor(middle * CALIBRATION_BINS + ON_THE_EDGE);
+    const bin = bins[Math.min(CALIBRATION_BINS - 1, position)] as (typeof bins)[number];
     bin.weight += weight;
     bin.yes += yes[index] as number;
     bin.score += weight * score;
@@ -106,11 +106,11 @@ function meanLoss(loss: (score: number, truth: 0 | 1) => number): (group: GroupS
     const total = totalNo + totalYes;
     const mean = (power: (score: number, truth: 0 | 1) => number): number =>
       scores.reduce(
-        (sum, score, place) =>
+        (sum, score, index) =>
           sum +
           // A weight of 0 times an infinite loss counts as 0.
-          ((no[place] as number) > 0 ? (no[place] as number) * power(score, 0) : 0) +
-          ((yes[place] as number) > 0 ? (yes[place] as number) * power(score, 1) : 0),
+          ((no[index] as number) > 0 ? (no[index] as number) * power(score, 0) : 0) +
+          ((yes[index] as number) > 0 ? (yes[index] as number) * power(score, 1) : 0),
         0,
       ) / total;
     const value = mean(loss);
@@ -205,7 +205,7 @@ function gridNote(stats: ScoreStats, groups: readonly GroupScores[], name: strin
   if (name !== 'roc_auc') return rounded;
   const ties = groups.map(({ no, yes, totalNo, totalYes }) =>
     totalNo > 0 && totalYes > 0
-      ? no.reduce((sum, weight, place) => sum + weight * (yes[place] as number), 0) / (2 * totalNo * totalYes)
+      ? no.reduce((sum, weight, index) => sum + weight * (yes[index] as number), 0) / (2 * totalNo * totalYes)
       : 0,
   );
   return `${rounded}, which changes no group's AUC by more than ${ties.reduce((most, tie) => Math.max(most, tie), 0).toExponential(1)}`;
@@ -214,15 +214,15 @@ function gridNote(stats: ScoreStats, groups: readonly GroupScores[], name: strin
 function splitGroups(stats: ScoreStats): GroupScores[] {
   const starts = Int32Array.from(stats.labels, () => stats.groups.length);
   const ends = new Int32Array(stats.labels.length);
-  stats.groups.forEach((group, place) => {
-    starts[group] = Math.min(starts[group] as number, place);
-    ends[group] = place + 1;
+  stats.groups.forEach((group, index) => {
+    starts[group] = Math.min(starts[group] as number, index);
+    ends[group] = index + 1;
   });
   return stats.labels.map((_, group) => {
     const first = Math.min(starts[group] as number, ends[group] as number);
     const end = ends[group] as number;
     const column = (table: Float64Array, truth: 0 | 1): Float64Array =>
-      Float64Array.from({ length: end - first }, (__, place) => table[2 * (first + place) + truth] as number);
+      Float64Array.from({ length: end - first }, (__, index) => table[2 * (first + index) + truth] as number);
     const total = (table: Float64Array, truth: 0 | 1): number =>
       column(table, truth).reduce((sum, value) => sum + value, 0);
     const [no, yes] = [column(stats.weights, 0), column(stats.weights, 1)];

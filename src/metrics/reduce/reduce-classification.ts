@@ -193,8 +193,8 @@ function foldCells(raw: ArrayLike<number>, first: number, groups: number): Float
       const truth = cell >> 1;
       const truthState = truth === 2 ? 0 : truth + 1;
       const decisionState = (cell & 1) + 1;
-      const place = (first + group) * RAW_CELLS + truthState * 4 + decisionState;
-      folded[group * CELLS_PER_GROUP + cell] = raw[place] as number;
+      const index = (first + group) * RAW_CELLS + truthState * 4 + decisionState;
+      folded[group * CELLS_PER_GROUP + cell] = raw[index] as number;
     }
   }
   return folded;

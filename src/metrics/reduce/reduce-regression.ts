@@ -4,7 +4,7 @@ import { makeMoments, type RegressionQuantity, type RegressionStats } from '../s
 import {
   assertCodesHaveLabels,
   assertSameLength,
-  codesOfWhole,
+  codesOfComplete,
   countDropped,
   toFiniteNumbers,
   toWeights,
@@ -80,9 +80,9 @@ export function prepareNumbers(rows: RegressionRows): PreparedNumbers {
     yTrue: yTrue?.length,
     sampleWeight: weights?.length,
   });
-  const isWhole = (row: number): boolean =>
+  const isInteger = (row: number): boolean =>
     !Number.isNaN(yPred[row]) && !Number.isNaN(yTrue?.[row] ?? 0) && !Number.isNaN(weights?.[row] ?? 0);
-  return { labels: groups.labels, ...codesOfWhole(groups, isWhole), yPred, yTrue, weights };
+  return { labels: groups.labels, ...codesOfComplete(groups, isInteger), yPred, yTrue, weights };
 }
 
 /** The function that computes each quantity from a row's prediction and true value. */

@@ -11,7 +11,7 @@ import { type LossSums, MAX_DISTINCT_SCORES, type ScoreStats } from '../statisti
 import {
   assertCodesHaveLabels,
   assertSameLength,
-  codesOfWhole,
+  codesOfComplete,
   countDropped,
   toFiniteNumbers,
   toWeights,
@@ -84,9 +84,9 @@ export function prepareScores(rows: ScoreRows): PreparedScores {
     sensitive: groups.codes.length,
     sampleWeight: weights?.length,
   });
-  const isWhole = (row: number): boolean =>
+  const isInteger = (row: number): boolean =>
     !Number.isNaN(yScore[row]) && (yTrue[row] as number) >= 0 && !Number.isNaN(weights?.[row] ?? 0);
-  return { labels: groups.labels, ...codesOfWhole(groups, isWhole), yScore, yTrue, weights };
+  return { labels: groups.labels, ...codesOfComplete(groups, isInteger), yScore, yTrue, weights };
 }
 
 /**
@@ -127,7 +127,7 @@ function tallyScores(
   step: number,
   most: number,
 ): ScoreEntry[] | undefined {
-  const placeOf = labels.map(() => new Map<number, number>());
+  const positionOf = labels.map(() => new Map<number, number>());
   const entries: {
     -readonly [Name in keyof ScoreEntry]: ScoreEntry[Name] extends readonly number[] ? [number, number] : number;
   }[] = [];
@@ -135,15 +135,15 @@ function tallyScores(
     const group = codes[row] as number;
     if (group < 0) continue;
     const score = toGrid(yScore[row] as number, step);
-    const places = placeOf[group] as Map<number, number>;
-    let place = places.get(score);
-    if (place === undefined) {
+    const indices = positionOf[group] as Map<number, number>;
+    let index = indices.get(score);
+    if (index === undefined) {
       if (entries.length === most) return undefined;
-      place = entries.length;
-      places.set(score, place);
+      index = entries.length;
+      indices.set(score, index);
       entries.push({ group, score, counts: [0, 0], weights: [0, 0], squaredWeights: [0, 0] });
     }
-    const entry = entries[place] as (typeof entries)[number];
+    const entry = entries[index] as (typeof entries)[number];
     const weight = weights === undefined ? 1 : (weights[row] as number);
     const truth = yTrue[row] as 0 | 1;
     entry.counts[truth] += 1;

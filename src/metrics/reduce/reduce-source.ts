@@ -42,10 +42,10 @@ export async function reduceClassificationSource(
   return reductions.map(({ groups, parts: cells, rowCount, readings }) => {
     const fill = (inGroups: boolean): CellTables => {
       const own = cells.filter((cell) => isDecided(cell) && cell.group >= 0 === inGroups);
-      const places = own.map(
+      const indices = own.map(
         ({ group, truth, decision }) => Math.max(0, group) * CELLS_PER_GROUP + cellIndex(truth, decision as 0 | 1),
       );
-      return fillTables(own, places, (inGroups ? groups.length : 1) * CELLS_PER_GROUP);
+      return fillTables(own, indices, (inGroups ? groups.length : 1) * CELLS_PER_GROUP);
     };
     const undecided = cells.filter((cell) => !isDecided(cell) && cell.group >= 0);
     const tables = fill(true);
@@ -79,8 +79,8 @@ export async function reduceRegressionSource(
 ): Promise<readonly SourceStats<RegressionStats>[]> {
   const reductions = await sumMoments(source, request);
   return reductions.map(({ groups, parts: sums, dropped, rowCount, readings }) => {
-    const places = sums.map(({ group }) => group);
-    const tables = fillTables(sums, places, groups.length);
+    const indices = sums.map(({ group }) => group);
+    const tables = fillTables(sums, indices, groups.length);
     const stats: RegressionStats = {
       kind: 'regression',
       labels: labelsOf(groups),
@@ -105,7 +105,7 @@ export async function reduceScoreSource(
   source: SqlSource,
   request: ScoreRequest,
 ): Promise<readonly SourceStats<ScoreStats>[]> {
-  const reductions = await countScores(source, request, { mostDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep });
+  const reductions = await countScores(source, request, { maxDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep });
   return reductions.map(({ groups, parts: cells, dropped, rowCount, step, readings }) => {
     const nDropped = countDropped(
       cells.map(({ counts }) => counts[0] + counts[1]),

@@ -32,19 +32,19 @@ export function countDropped(counts: ArrayLike<number>, rowCount: number): numbe
 
 /**
  * Returns the group of each row, with -1 for incomplete rows, and the number of incomplete rows of each group.
- * @param isWhole returns whether a row is complete
+ * @param isInteger returns whether a row is complete
  */
-export function codesOfWhole(
+export function codesOfComplete(
   { codes, labels }: CategoricalColumn,
-  isWhole: (row: number) => boolean,
+  isInteger: (row: number) => boolean,
 ): { readonly codes: Int32Array; readonly dropped: Float64Array } {
   const dropped = new Float64Array(labels.length);
-  const whole = codes.map((code, row) => {
-    if (isWhole(row)) return code;
+  const complete = codes.map((code, row) => {
+    if (isInteger(row)) return code;
     if (code >= 0) dropped[code] = (dropped[code] as number) + 1;
     return -1;
   });
-  return { codes: whole, dropped };
+  return { codes: complete, dropped };
 }
 
 /** Reads the weights of rows: finite, 0 or more, NaN if missing. */

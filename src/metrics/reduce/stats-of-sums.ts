@@ -7,17 +7,17 @@ import { noLosses } from '../statistics/score-grid.ts';
 import { type PreparedDecisions, RAW_CELLS, type RawCells } from './reduce-classification.ts';
 
 /** Adds sums into tables at the given indexes. */
-export function fillTables(parts: readonly WeightSums[], places: readonly number[], size: number): CellTables {
+export function fillTables(parts: readonly WeightSums[], indices: readonly number[], size: number): CellTables {
   const tables = {
     counts: new Float64Array(size),
     weights: new Float64Array(size),
     squaredWeights: new Float64Array(size),
   };
   parts.forEach(({ count, weight, squaredWeight }, index) => {
-    const place = places[index] as number;
-    tables.counts[place] = (tables.counts[place] as number) + count;
-    tables.weights[place] = (tables.weights[place] as number) + weight;
-    tables.squaredWeights[place] = (tables.squaredWeights[place] as number) + squaredWeight;
+    const position = indices[index] as number;
+    tables.counts[position] = (tables.counts[position] as number) + count;
+    tables.weights[position] = (tables.weights[position] as number) + weight;
+    tables.squaredWeights[position] = (tables.squaredWeights[position] as number) + squaredWeight;
   });
   return tables;
 }
@@ -46,9 +46,9 @@ export function momentsOfSums(
     for (const { group, moments: own, weight } of sums) {
       const part = { weight, ...(own[quantity] ?? { mean: 0, m2: 0, m3: 0 }) };
       const earlier = before.get(group);
-      const whole = earlier === undefined ? part : mergeMoments(earlier, part);
-      before.set(group, whole);
-      const { mean, m2, m3 } = whole;
+      const complete = earlier === undefined ? part : mergeMoments(earlier, part);
+      before.set(group, complete);
+      const { mean, m2, m3 } = complete;
       filled.mean[group] = mean;
       filled.m2[group] = m2;
       filled.m3[group] = m3;

@@ -40,20 +40,20 @@ export function mergeStats<Stats extends GroupStats>(a: Stats, b: Stats): Stats 
  * 0.
  * @throws {DataValidationError} if `part` contains rows that `whole` does not
  */
-export function removeStats<Stats extends GroupStats>(whole: Stats, part: Stats): Stats {
-  const strange = part.labels.find((label) => !whole.labels.includes(label));
+export function removeStats<Stats extends GroupStats>(complete: Stats, part: Stats): Stats {
+  const strange = part.labels.find((label) => !complete.labels.includes(label));
   if (strange !== undefined) throw notPart(`the group '${strange}'`);
-  return combine(whole, align(part, whole.labels), -1) as Stats;
+  return combine(complete, align(part, complete.labels), -1) as Stats;
 }
 
 type Sign = 1 | -1;
 
 /** Returns the same statistics over more groups. */
 function align(stats: GroupStats, labels: readonly string[]): GroupStats {
-  const place = new Map(labels.map((label, index) => [label, index]));
+  const position = new Map(labels.map((label, index) => [label, index]));
   return regroup(
     stats,
-    stats.labels.map((label) => place.get(label) as number),
+    stats.labels.map((label) => position.get(label) as number),
     labels,
   );
 }
@@ -98,7 +98,7 @@ function addTables(a: CellTables, b: CellTables, sign: Sign): CellTables {
 /** Cleans up rounding errors after rows were removed: a cell without rows has weight 0, and no weight is negative. */
 function settled({ counts, weights, squaredWeights }: CellTables): Pick<CellTables, 'weights' | 'squaredWeights'> {
   const settle = (table: Float64Array): Float64Array =>
-    table.map((weight, place) => (counts[place] === 0 ? 0 : Math.max(0, weight)));
+    table.map((weight, index) => (counts[index] === 0 ? 0 : Math.max(0, weight)));
   return { weights: settle(weights), squaredWeights: settle(squaredWeights) };
 }
 

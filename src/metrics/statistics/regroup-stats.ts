@@ -14,15 +14,15 @@ import { collectScores, noLosses, type ScoreEntry, scoreEntries, type LostRows }
 
 /**
  * Assigns rows to other groups: groups with the same target are pooled, and groups with a negative target are excluded.
- * @param placeOf the index of the new group of each group
+ * @param positionOf the index of the new group of each group
  * @param labels the labels of the new groups
  */
 export function regroup<Stats extends GroupStats>(
   stats: Stats,
-  placeOf: ArrayLike<number>,
+  positionOf: ArrayLike<number>,
   labels: readonly string[],
 ): Stats {
-  return regroupAny(stats, placeOf, labels) as Stats;
+  return regroupAny(stats, positionOf, labels) as Stats;
 }
 
 /** Returns a function that selects some groups under new labels. Its time depends on the selected groups only. */
@@ -95,72 +95,77 @@ export function momentsFromGroups(groups: readonly GroupMoments[]): Moments {
   return moments;
 }
 
-function regroupAny(stats: GroupStats, placeOf: ArrayLike<number>, labels: readonly string[]): GroupStats {
+function regroupAny(stats: GroupStats, positionOf: ArrayLike<number>, labels: readonly string[]): GroupStats {
   switch (stats.kind) {
     case 'classification':
       return {
         ...stats,
         labels,
-        ...regroupTables(stats, placeOf, labels.length, CELLS_PER_GROUP),
-        undecided: regroupTables(stats.undecided, placeOf, labels.length, UNDECIDED_PER_GROUP),
+        ...regroupTables(stats, positionOf, labels.length, CELLS_PER_GROUP),
+        undecided: regroupTables(stats.undecided, positionOf, labels.length, UNDECIDED_PER_GROUP),
       };
     case 'regression': {
-      const tables = regroupTables(stats, placeOf, labels.length, 1);
-      const dropped = regroupTable(stats.dropped, placeOf, labels.length, 1);
-      return { ...stats, labels, ...tables, moments: regroupMoments(stats, placeOf, labels.length), dropped };
+      const tables = regroupTables(stats, positionOf, labels.length, 1);
+      const dropped = regroupTable(stats.dropped, positionOf, labels.length, 1);
+      return { ...stats, labels, ...tables, moments: regroupMoments(stats, positionOf, labels.length), dropped };
     }
     case 'scores': {
       const entries = scoreEntries(stats).flatMap((entry) => {
-        const group = placeOf[entry.group] as number;
+        const group = positionOf[entry.group] as number;
         return group < 0 ? [] : [{ ...entry, group }];
       });
-      const dropped = regroupTable(stats.dropped, placeOf, labels.length, 1);
-      const losses = stats.losses && regroupLosses(stats.losses, placeOf, labels.length);
+      const dropped = regroupTable(stats.dropped, positionOf, labels.length, 1);
+      const losses = stats.losses && regroupLosses(stats.losses, positionOf, labels.length);
       return collectScores(labels, entries, { nDropped: stats.nDropped, dropped }, stats.step, losses);
     }
   }
 }
 
-function regroupTables(stats: CellTables, placeOf: ArrayLike<number>, groups: number, width: number): CellTables {
-  return makeTables((name) => regroupTable(stats[name], placeOf, groups, width));
+function regroupTables(stats: CellTables, positionOf: ArrayLike<number>, groups: number, width: number): CellTables {
+  return makeTables((name) => regroupTable(stats[name], positionOf, groups, width));
 }
 
-function regroupTable(values: Float64Array, placeOf: ArrayLike<number>, groups: number, width: number): Float64Array {
+function regroupTable(
+  values: Float64Array,
+  positionOf: ArrayLike<number>,
+  groups: number,
+  width: number,
+): Float64Array {
   const table = new Float64Array(groups * width);
-  for (let group = 0; group < placeOf.length; group++) {
-    const place = placeOf[group] as number;
-    if (place < 0) continue;
+  for (let group = 0; group < positionOf.length; group++) {
+    const index = positionOf[group] as number;
+    if (index < 0) continue;
     for (let cell = 0; cell < width; cell++) {
-      const target = place * width + cell;
+      const target = index * width + cell;
       table[target] = (table[target] as number) + (values[group * width + cell] as number);
     }
   }
   return table;
 }
 
-function regroupLosses(own: LossSums, placeOf: ArrayLike<number>, groups: number): LossSums {
+function regroupLosses(own: LossSums, positionOf: ArrayLike<number>, groups: number): LossSums {
   const losses = noLosses(groups);
-  for (let group = 0; group < placeOf.length; group++) {
-    const place = placeOf[group] as number;
-    if (place < 0) continue;
-    losses.sums[place] = (losses.sums[place] as number) + (own.sums[group] as number);
-    losses.squares[place] = (losses.squares[place] as number) + (own.squares[group] as number);
+  for (let group = 0; group < positionOf.length; group++) {
+    const index = positionOf[group] as number;
+    if (index < 0) continue;
+    losses.sums[index] = (losses.sums[index] as number) + (own.sums[group] as number);
+    losses.squares[index] = (losses.squares[index] as number) + (own.squares[group] as number);
   }
   return losses;
 }
 
 function regroupMoments(
   stats: RegressionStats,
-  placeOf: ArrayLike<number>,
+  positionOf: ArrayLike<number>,
   groups: number,
 ): RegressionStats['moments'] {
   return makeMoments((quantity) => {
     const pooled: GroupMoments[] = Array.from({ length: groups }, () => ({ weight: 0, mean: 0, m2: 0, m3: 0 }));
-    for (let group = 0; group < placeOf.length; group++) {
-      const place = placeOf[group] as number;
-      if (place < 0) continue;
+    for (let group = 0; group < positionOf.length; group++) {
+      const index = positionOf[group] as number;
+      if (index < 0) continue;
       const own = momentsOfGroup(stats.moments[quantity], stats.weights, group);
-      pooled[place] = mergeMoments(pooled[place] as GroupMoments, own);
+      pooled[index] = mergeMoments(pooled[index] as GroupMoments, own);
     }
     return momentsFromGroups(pooled);
   });

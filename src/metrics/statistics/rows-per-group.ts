@@ -9,8 +9,8 @@ export function rowsPerGroup(stats: GroupStats, needsTruth: boolean): Float64Arr
       return stats.counts;
     case 'scores': {
       const rows = new Float64Array(stats.labels.length);
-      stats.groups.forEach((group, place) => {
-        const pair = (stats.counts[2 * place] as number) + (stats.counts[2 * place + 1] as number);
+      stats.groups.forEach((group, index) => {
+        const pair = (stats.counts[2 * index] as number) + (stats.counts[2 * index + 1] as number);
         rows[group] = (rows[group] as number) + pair;
       });
       return rows;
@@ -31,5 +31,5 @@ export function droppedPerGroup(stats: GroupStats, needsTruth: boolean): Float64
 
 /** Returns the number of counted rows without a true label. */
 export function rowsWithoutTruth(stats: GroupStats): number {
-  return stats.kind === 'classification' ? sum(stats.counts.filter((_, place) => place % CELLS_PER_GROUP >= 4)) : 0;
+  return stats.kind === 'classification' ? sum(stats.counts.filter((_, index) => index % CELLS_PER_GROUP >= 4)) : 0;
 }

@@ -142,10 +142,10 @@ function unreadable(field: string, required: string): DataValidationError {
 }
 
 function isAscending(groups: Int32Array, scores: Float64Array): boolean {
-  return scores.every((score, place) => {
-    if (place === 0) return true;
-    const step = (groups[place] as number) - (groups[place - 1] as number);
-    return step > 0 || (step === 0 && score > (scores[place - 1] as number));
+  return scores.every((score, index) => {
+    if (index === 0) return true;
+    const step = (groups[index] as number) - (groups[index - 1] as number);
+    return step > 0 || (step === 0 && score > (scores[index - 1] as number));
   });
 }
 

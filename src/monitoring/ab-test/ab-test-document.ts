@@ -62,12 +62,12 @@ function verdictOf(result: ABTestFields): ReportVerdict {
     sentences:
       result.rows.length === 0
         ? ['A disparity needs two groups. The effects on each group are listed below.']
-        : toldFirst(result).map(sentenceOf),
+        : reportedFirst(result).map(sentenceOf),
   };
 }
 
 /** Returns the pairs whose sentences are in the verdict. */
-function toldFirst({ finding, rows }: ABTestFields): readonly ABRow[] {
+function reportedFirst({ finding, rows }: ABTestFields): readonly ABRow[] {
   return rows.filter((row) => row.finding === finding).slice(0, 5);
 }
 
@@ -116,10 +116,12 @@ function changeTable(result: ABTestFields): ReportBlock[] {
 
 /** Returns the sentences of pairs that are in neither the verdict nor a warning. */
 function otherSentences(result: ABTestFields): ReportBlock[] {
-  const told = new Set(toldFirst(result));
+  const reported = new Set(reportedFirst(result));
   const isWarnedOf = ({ verdict }: ABRow): boolean =>
     result.warnings.some((text) => text.endsWith(`: ${verdict.replace(/^inconclusive: /, '')}`));
-  const others = result.rows.filter((row) => row.finding !== 'no_change_shown' && !told.has(row) && !isWarnedOf(row));
+  const others = result.rows.filter(
+    (row) => row.finding !== 'no_change_shown' && !reported.has(row) && !isWarnedOf(row),
+  );
   return others.length === 0 ? [] : [{ kind: 'list', items: cutItems(others.map(sentenceOf)) }];
 }
 

@@ -1,5 +1,5 @@
 import type { ABSettings } from './ab-test-options.ts';
-import type { RowFault } from './measured-rows.ts';
+import type { RowProblem } from './measured-rows.ts';
 
 /** The ends of an interval, lower end first. */
 export type ABInterval = readonly [low: number, high: number];
@@ -134,7 +134,7 @@ export interface ABComparison {
   /** Every group compared with the reference group. */
   readonly rows: readonly ABRow[];
   /** Excluded rows by arm, each counted under its first reason. */
-  readonly dropped: PerArm<Readonly<Record<'group' | RowFault, number>>>;
+  readonly dropped: PerArm<Readonly<Record<'group' | RowProblem, number>>>;
 }
 
 /** The results of an analysis, as data. */

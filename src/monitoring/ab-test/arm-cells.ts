@@ -36,7 +36,7 @@ export function countCells(
   nControl: number,
 ): GroupCells[] {
   const sums = sumCells(measured.values, weights, codes, groups, nControl);
-  const cellOf = (place: number): ArmCell => armCell(sums, place, measured.measure.kind);
+  const cellOf = (index: number): ArmCell => armCell(sums, index, measured.measure.kind);
   return Array.from({ length: groups }, (_, group) => ({
     control: cellOf(2 * group),
     treatment: cellOf(2 * group + 1),
@@ -83,9 +83,9 @@ function sumCells(
   return { n, weight, squared, total, m2 };
 }
 
-function armCell(sums: CellSums, place: number, kind: 'rate' | 'mean'): ArmCell {
+function armCell(sums: CellSums, index: number, kind: 'rate' | 'mean'): ArmCell {
   const [n, weight, squared, total, m2] = [sums.n, sums.weight, sums.squared, sums.total, sums.m2].map(
-    (array) => array[place] as number,
+    (array) => array[index] as number,
   ) as [number, number, number, number, number];
   const effective = squared > 0 ? (weight * weight) / squared : 0;
   const value = total / weight;

@@ -22,7 +22,7 @@ import {
 import type { ABSettings } from './ab-test-options.ts';
 import { type ArmCell, countCells, type GroupCells } from './arm-cells.ts';
 import type { ABMeasure } from './fairness-measures.ts';
-import { type MeasuredRows, ROW_FAULTS } from './measured-rows.ts';
+import { type MeasuredRows, ROW_PROBLEMS } from './measured-rows.ts';
 import { type Arm, type ArmRows, ARMS } from './read-arms.ts';
 
 /** How pairs of groups are compared. */
@@ -217,8 +217,8 @@ function anytimeRange({ alpha }: GapRule, tau: number): RangeOf {
   return (cells) => {
     const share = alpha / (cells.length * (cells.length - 1));
     let [low, high] = [0, 0];
-    for (const [place, { cell }] of cells.entries()) {
-      for (const { cell: other } of cells.slice(0, place)) {
+    for (const [index, { cell }] of cells.entries()) {
+      for (const { cell: other } of cells.slice(0, index)) {
         const difference = Math.abs(cell.value - other.value);
         const standardError = Math.sqrt(cell.variance + other.variance);
         const margin = standardError === 0 ? 0 : marginOf(standardError, Infinity, { alpha: share, tau });
@@ -280,29 +280,29 @@ export function compareMeasure(
   const { metric, measured, overall, rule, problem } = prepared;
   const column = rows.groups.get(attribute) as CategoricalColumn;
   const cells = countCells(measured, rows.weights, column.codes, column.labels.length, rows.nControl);
-  const groups = cells.map((own, place): ABGroup =>
+  const groups = cells.map((own, index): ABGroup =>
     Object.freeze({
-      group: column.labels[place] as string,
+      group: column.labels[index] as string,
       ...effectOfCells(own, rule),
-      excluded: exclusion(own, column.labels[place] as string, measured.measure, settings.minGroupSize) ?? null,
+      excluded: exclusion(own, column.labels[index] as string, measured.measure, settings.minGroupSize) ?? null,
     }),
   );
   const reference = referenceOf(groups, attribute, settings);
   const identity = { attribute, metric, measure: measured.measure.name };
-  const pairs = groups.flatMap((group, place) =>
-    reference === undefined || place === reference
+  const pairs = groups.flatMap((group, index) =>
+    reference === undefined || index === reference
       ? []
       : comparePair({
           identity,
           overall,
           group,
           reference: groups[reference] as ABGroup,
-          cells: { group: cells[place] as GroupCells, reference: cells[reference] as GroupCells },
+          cells: { group: cells[index] as GroupCells, reference: cells[reference] as GroupCells },
           problem,
           rule,
         }),
   );
-  const comparable = cells.filter((_, place) => groups[place]?.excluded === null);
+  const comparable = cells.filter((_, index) => groups[index]?.excluded === null);
   const pair = pairs.find(({ pValue }) => pValue !== null);
   return Object.freeze({
     ...identity,
@@ -320,8 +320,8 @@ export function compareMeasure(
 function referenceOf(groups: readonly ABGroup[], attribute: string, settings: ABSettings): number | undefined {
   const named = settings.referenceGroups.find((entry) => entry.attribute === attribute)?.group;
   if (named !== undefined) {
-    const place = groups.findIndex(({ group }) => group === named);
-    if (place >= 0) return place;
+    const index = groups.findIndex(({ group }) => group === named);
+    if (index >= 0) return index;
     throw new DataValidationError(`'${attribute}' has no group '${named}'.`, {
       code: 'unknown-label',
       context: { parameter: 'referenceGroups', attribute, group: named },
@@ -334,8 +334,8 @@ function referenceOf(groups: readonly ABGroup[], attribute: string, settings: AB
   }
   const sizeOf = ({ n, excluded }: ABGroup): number => (excluded === null ? 1e15 : 0) + n.control + n.treatment;
   let best: number | undefined;
-  groups.forEach((group, place) => {
-    if (best === undefined || sizeOf(group) > sizeOf(groups[best] as ABGroup)) best = place;
+  groups.forEach((group, index) => {
+    if (best === undefined || sizeOf(group) > sizeOf(groups[best] as ABGroup)) best = index;
   });
   return best;
 }
@@ -349,7 +349,7 @@ const ROWS: Readonly<Record<ABMeasure['rows'], string>> = {
 
 function exclusion(cells: GroupCells, label: string, { rows }: ABMeasure, minGroupSize: number): string | undefined {
   const sizes = ARMS.map((arm): [Arm, number] => [arm, cells[arm].n]);
-  const [arm, n] = sizes.reduce((least, other) => (other[1] < least[1] ? other : least));
+  const [arm, n] = sizes.reduce((min, other) => (other[1] < min[1] ? other : min));
   if (n === 0) return `group '${label}' has no ${ROWS[rows]} in the ${arm} arm`;
   if (n >= minGroupSize)
     return ARMS.map((name) => weightless(cells, label, name)).find((reason) => reason !== undefined);
@@ -386,13 +386,17 @@ function constancy({ values }: MeasuredRows): string | undefined {
     : `the outcome is ${String(first)} in every row that counts`;
 }
 
-function countDropped(rows: ArmRows, { faults }: MeasuredRows, { codes }: CategoricalColumn): ABComparison['dropped'] {
+function countDropped(
+  rows: ArmRows,
+  { faults: problems }: MeasuredRows,
+  { codes }: CategoricalColumn,
+): ABComparison['dropped'] {
   const counts = ARMS.map(() => ({ group: 0, outcome: 0, label: 0, weight: 0 }));
   for (let row = 0; row < rows.nRows; row++) {
     const own = counts[Number(row >= rows.nControl)] as (typeof counts)[number];
-    const fault = faults[row] as number;
+    const problem = problems[row] as number;
     if ((codes[row] as number) < 0) own.group += 1;
-    else if (fault > 0) own[ROW_FAULTS[fault - 1] as 'outcome'] += 1;
+    else if (problem > 0) own[ROW_PROBLEMS[problem - 1] as 'outcome'] += 1;
   }
   const [control, treatment] = counts.map((own) => Object.freeze(own));
   return Object.freeze({ control, treatment }) as PerArm<Readonly<(typeof counts)[number]>>;

@@ -40,9 +40,9 @@ function mixOf({ codes, labels }: CategoricalColumn, arms: Uint8Array): SampleRa
     if (code >= 0) (counts[code] as [number, number])[arms[row] as 0 | 1] += 1;
   });
   const { pValue } = chiSquareIndependence(crossCounts(arms, codes, 2, labels.length));
-  const groups = counts.map(([control, treatment], place) =>
+  const groups = counts.map(([control, treatment], index) =>
     Object.freeze({
-      group: labels[place] as string,
+      group: labels[index] as string,
       n: Object.freeze({ control, treatment }),
       treatmentShare: treatment / (control + treatment),
     }),
@@ -121,13 +121,13 @@ function overlapWarnings(overlap: Checks['overlap']): string[] {
  * Warns if outcomes are missing more often in one arm than in the other, because the remaining rows may not be
  * comparable.
  */
-function missingWarnings(rows: ArmRows, { measure, faults }: MeasuredRows): string[] {
+function missingWarnings(rows: ArmRows, { measure, faults: problems }: MeasuredRows): string[] {
   const missing = [0, 0] as [number, number];
-  faults.forEach((fault, row) => {
-    if (fault > 0) missing[row < rows.nControl ? 0 : 1] += 1;
+  problems.forEach((problem, row) => {
+    if (problem > 0) missing[row < rows.nControl ? 0 : 1] += 1;
   });
-  const arms = Uint8Array.from(faults, (_, row) => Number(row >= rows.nControl));
-  const lost = Uint8Array.from(faults, (fault) => Number(fault > 0));
+  const arms = Uint8Array.from(problems, (_, row) => Number(row >= rows.nControl));
+  const lost = Uint8Array.from(problems, (problem) => Number(problem > 0));
   const { pValue } = chiSquareIndependence(crossCounts(arms, lost, 2, 2));
   if (!(pValue < BROKEN)) return [];
   const shares = missing.map((count, arm) =>

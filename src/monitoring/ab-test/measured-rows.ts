@@ -2,19 +2,19 @@ import type { ArmRows } from './read-arms.ts';
 import type { ABMeasure } from './fairness-measures.ts';
 
 /** Why a row does not count. */
-export type RowFault = 'outcome' | 'label' | 'weight';
+export type RowProblem = 'outcome' | 'label' | 'weight';
 
 /** The values of every row for one measure. */
 export interface MeasuredRows {
   readonly measure: ABMeasure;
   /** [rows]; NaN if the row does not count, because a value is missing or it is not in the denominator. */
   readonly values: Float64Array;
-  /** [rows]: 0, or 1 + the index of the {@link RowFault} that excludes the row. */
+  /** [rows]: 0, or 1 + the index of the {@link RowProblem} that excludes the row. */
   readonly faults: Uint8Array;
 }
 
 /** The order of reasons: a row is counted under its first. */
-export const ROW_FAULTS: readonly RowFault[] = ['outcome', 'label', 'weight'];
+export const ROW_PROBLEMS: readonly RowProblem[] = ['outcome', 'label', 'weight'];
 
 const [OUTCOME, LABEL, WEIGHT] = [1, 2, 3] as const;
 
@@ -24,16 +24,16 @@ export function measureRows(rows: ArmRows, measure: ABMeasure, outcome: Float64A
   const usesTruth =
     truth !== undefined && (measure.rows !== 'all' || measure.of === 'correct' || measure.of === 'absolute_error');
   const values = new Float64Array(nRows).fill(NaN);
-  const faults = new Uint8Array(nRows);
+  const problems = new Uint8Array(nRows);
   for (let row = 0; row < nRows; row++) {
     const given = outcome[row] as number;
     const label = usesTruth ? (truth[row] as number) : 0;
-    if (Number.isNaN(given)) faults[row] = OUTCOME;
-    else if (Number.isNaN(label)) faults[row] = LABEL;
-    else if (weights !== undefined && Number.isNaN(weights[row])) faults[row] = WEIGHT;
+    if (Number.isNaN(given)) problems[row] = OUTCOME;
+    else if (Number.isNaN(label)) problems[row] = LABEL;
+    else if (weights !== undefined && Number.isNaN(weights[row])) problems[row] = WEIGHT;
     else if (countsIn(measure, label)) values[row] = valueOf(measure, given, label);
   }
-  return { measure, values, faults };
+  return { measure, values, faults: problems };
 }
 
 function countsIn({ rows }: ABMeasure, label: number): boolean {

@@ -166,13 +166,13 @@ function decisionsOf(table: Table, arm: Arm, name: string, role: string, positiv
 }
 
 function joined(parts: readonly Float64Array[]): Float64Array {
-  const whole = new Float64Array(parts.reduce((length, part) => length + part.length, 0));
+  const complete = new Float64Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;
   for (const part of parts) {
-    whole.set(part, offset);
+    complete.set(part, offset);
     offset += part.length;
   }
-  return whole;
+  return complete;
 }
 
 /** A column of both arms, as given and as read. */

@@ -31,9 +31,9 @@ const CONTROL_NAMES = new Set(['control', 'a', '0', 'false', 'baseline']);
 export function splitArms(table: Table, column: string, labels: ArmLabels = {}): SplitArms {
   assertKnownOptions('splitArms', labels, ARM_LABELS_NAMES);
   const { codes, labels: known } = table.categorical(column);
-  const control = labels.control === undefined ? guessControl(known, column) : place(labels.control, known, column);
+  const control = labels.control === undefined ? guessControl(known, column) : index(labels.control, known, column);
   const treatment =
-    labels.treatment === undefined ? onlyOther(known, control, column) : place(labels.treatment, known, column);
+    labels.treatment === undefined ? onlyOther(known, control, column) : index(labels.treatment, known, column);
   if (control === treatment) {
     throw new DataValidationError(`Control and treatment are both '${known[control] ?? ''}'.`, {
       code: 'duplicate-column',
@@ -51,7 +51,7 @@ export function splitArms(table: Table, column: string, labels: ArmLabels = {}):
   };
 }
 
-function place(label: string, known: readonly string[], column: string): number {
+function index(label: string, known: readonly string[], column: string): number {
   const found = known.indexOf(label);
   if (found >= 0) return found;
   throw new DataValidationError(`Column '${column}' has no label '${label}'.`, {
@@ -62,8 +62,8 @@ function place(label: string, known: readonly string[], column: string): number 
 }
 
 function guessControl(known: readonly string[], column: string): number {
-  const places = Array.from(known.keys()).filter((code) => CONTROL_NAMES.has((known[code] as string).toLowerCase()));
-  if (places.length === 1) return places[0] as number;
+  const indices = Array.from(known.keys()).filter((code) => CONTROL_NAMES.has((known[code] as string).toLowerCase()));
+  if (indices.length === 1) return indices[0] as number;
   throw unclear(known, column, 'which arm is the control', 'Set its label (control).');
 }
 

@@ -49,7 +49,7 @@ export function judgeBusiness(alpha: number): JudgeRow {
     const isShown = (row.adjustedPValue ?? 1) <= alpha;
     const finding = findingOf(row, alpha);
     const verdict = isShown
-      ? `the effect on '${row.group}' is ${apart(row.fairnessChange)} ${(row.fairnessChange ?? 0) > 0 ? 'above' : 'below'} that on '${row.reference}' (adjusted ${pValueWords(row.adjustedPValue ?? 1)})`
+      ? `the effect on '${row.group}' is ${separate(row.fairnessChange)} ${(row.fairnessChange ?? 0) > 0 ? 'above' : 'below'} that on '${row.reference}' (adjusted ${pValueWords(row.adjustedPValue ?? 1)})`
       : `no difference between the effects shown (adjusted ${pValueWords(row.adjustedPValue ?? 1)}); ${detectableWords(row.detectable)}`;
     return { finding, verdict };
   };
@@ -72,14 +72,14 @@ const FAIRNESS_WORDS: Readonly<Record<ABFinding, (row: ABRow) => string>> = {
 };
 
 function moved({ group, reference, measure, disparity, sizeChange }: ABRow): string {
-  return `'${group}' and '${reference}' differ in ${measureWords(measure)} by ${apart(disparity.treatment)} under treatment and by ${apart(disparity.control)} under control (adjusted ${pValueWords(sizeChange.adjustedPValue ?? 1)})`;
+  return `'${group}' and '${reference}' differ in ${measureWords(measure)} by ${separate(disparity.treatment)} under treatment and by ${separate(disparity.control)} under control (adjusted ${pValueWords(sizeChange.adjustedPValue ?? 1)})`;
 }
 
 function detectableWords(value: number | null): string {
   return `minimum detectable difference ${twoDigits(value ?? NaN)} (80% power, unadjusted)`;
 }
 
-function apart(value: number | null): string {
+function separate(value: number | null): string {
   return twoDigits(Math.abs(value ?? NaN));
 }
 
@@ -130,13 +130,13 @@ export function adjustRows(comparisons: readonly ABComparison[], judge: JudgeRow
   const rows = comparisons.flatMap((comparison) => comparison.rows);
   const adjusted = adjust(rows.map(({ pValue }) => pValue));
   const sizes = adjust(rows.map(({ sizeChange }) => sizeChange.pValue));
-  let place = 0;
+  let index = 0;
   return comparisons.map((comparison) =>
     Object.freeze({
       ...comparison,
       rows: Object.freeze(
         comparison.rows.map((row): ABRow => {
-          const own = place++;
+          const own = index++;
           const [adjustedPValue, size] = [adjusted[own] ?? null, sizes[own] ?? null];
           const sizeChange = Object.freeze({ ...row.sizeChange, adjustedPValue: size });
           const known = { ...row, adjustedPValue, sizeChange };
@@ -151,9 +151,9 @@ export function adjustRows(comparisons: readonly ABComparison[], judge: JudgeRow
 function adjust(pValues: readonly (number | null)[]): (number | null)[] {
   const [ascending, order] = benjaminiHochberg(pValues.map((p) => p ?? NaN));
   const adjusted = pValues.map((): number | null => null);
-  order.forEach((place, rank) => {
+  order.forEach((index, rank) => {
     const p = ascending[rank] as number;
-    adjusted[place] = Number.isNaN(p) ? null : p;
+    adjusted[index] = Number.isNaN(p) ? null : p;
   });
   return adjusted;
 }

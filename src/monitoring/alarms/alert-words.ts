@@ -22,7 +22,7 @@ function measureWords({ name }: Pick<WatchedMeasure, 'name'>): string {
 }
 
 const decimal = (value: number): string => value.toFixed(3);
-const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
+const complete = (value: number): string => Math.round(value).toLocaleString('en-US');
 
 /** The facts that an alert reports. */
 export interface AlertFacts {
@@ -63,7 +63,7 @@ export function stateSentence(
   limit: number,
 ): { readonly state: 'within' | 'watch' | 'unknown'; readonly sentence: string } {
   const { value, low, high } = reading;
-  const gap = `The gap in the last ${whole(stream.window.length)} events is ${decimal(value)}`;
+  const gap = `The gap in the last ${complete(stream.window.length)} events is ${decimal(value)}`;
   if (high <= limit)
     return { state: 'within', sentence: `${gap}, at most ${decimal(high)}: within the limit of ${String(limit)}.` };
   if (low > limit) {
@@ -93,7 +93,7 @@ export function missingSentence(
   }
   const wants = needed.map(
     ({ code, sums }) =>
-      `about ${whole(minGroupSize - sums.n)} more events of group ${groupName(stream, attribute, code)}`,
+      `about ${complete(minGroupSize - sums.n)} more events of group ${groupName(stream, attribute, code)}`,
   );
   return `Inconclusive: ${wants.join(' and ')} are needed for the ${words}.`;
 }
@@ -114,13 +114,13 @@ function more(
   const small = larger.sums.n < smaller.sums.n ? larger : smaller;
   const events = small.sums.n * ((half / distance) ** 2 - 1);
   if (!(events < MAX_EVENTS_WORTH_SAYING)) return '; the gap is too close to the limit to be separated from it';
-  return `; about ${whole(Math.max(1, events))} more events of group ${groupName(stream, attribute, small.code)} are needed`;
+  return `; about ${complete(Math.max(1, events))} more events of group ${groupName(stream, attribute, small.code)} are needed`;
 }
 
 function gapSentence({ attribute, measure, larger, smaller, rates, value, windowEvents }: AlertFacts): string {
   return (
     `By ${attributeText(attribute)}, the ${measure.replaceAll('_', ' ')} of ${larger} is ${decimal(rates[0])} and that of ${smaller} ` +
-    `${decimal(rates[1])} over ${whole(windowEvents)} events, a gap of ${decimal(value)}.`
+    `${decimal(rates[1])} over ${complete(windowEvents)} events, a gap of ${decimal(value)}.`
   );
 }
 

@@ -68,7 +68,7 @@ function boundOfWindow(
   measure: WatchedMeasure,
   start: FreshStart,
   windowShare: number,
-  least: number,
+  min: number,
 ): AnytimeBound | undefined {
   const now = stream.tables[attribute] as EventStream['tables'][number];
   const before = start.tables[attribute] ?? null;
@@ -94,8 +94,8 @@ function boundOfWindow(
   }
   // The lower bound is below the gap itself, and almost always below a cheaper upper limit. Most windows can be
   // skipped.
-  if (large < 2 || highest - lowest <= least) return undefined;
-  if (isPlainRate && mostThatIsSure(groups, measureAlpha, known) <= least) return undefined;
+  if (large < 2 || highest - lowest <= min) return undefined;
+  if (isPlainRate && maxThatIsSure(groups, measureAlpha, known) <= min) return undefined;
   const basis = { hasWeights: stream.shape.hasWeights, errorScale: stream.options.errorScale };
   const ends = { low: -Infinity, high: Infinity, largest: 0, smallest: 0, lowest: Infinity, highest: -Infinity };
   for (let group = 0; group < groups; group++) {
@@ -110,7 +110,7 @@ function boundOfWindow(
     ends.highest = Math.max(ends.highest, high);
   }
   const low = ends.low - ends.high;
-  if (!(low > least) || ends.largest === ends.smallest) return undefined;
+  if (!(low > min) || ends.largest === ends.smallest) return undefined;
   return {
     measure,
     start,
@@ -132,7 +132,7 @@ function boundOfWindow(
  * Returns an upper limit of the lower bound of the gap, at a fraction of its cost: from a Wilson interval that lies
  * within each group's own interval.
  */
-function mostThatIsSure(groups: number, measureAlpha: number, known: KnownGroups): number {
+function maxThatIsSure(groups: number, measureAlpha: number, known: KnownGroups): number {
   let highestLow = -Infinity;
   let lowestHigh = Infinity;
   for (let group = 0; group < groups; group++) {

@@ -91,8 +91,8 @@ export class DetectorBank implements EventObserver {
    */
   restore(state: DetectorBankState): void {
     if (state.length !== this.#watched.length) throw badSnapshot('its detectors belong to other measures');
-    this.#watched.forEach(({ attribute, detectors, changes }, place) => {
-      const saved = state[place] as DetectorBankState[number];
+    this.#watched.forEach(({ attribute, detectors, changes }, position) => {
+      const saved = state[position] as DetectorBankState[number];
       const groups = this.#stream.reader.groups[attribute]?.labels.length ?? 0;
       if (saved.detectors.length !== detectors.length)
         throw badSnapshot('its detectors differ from those in the options');

@@ -1,7 +1,7 @@
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, oneOf, type OptionNames, suggestNames } from '../../internal/arguments.ts';
 import { assertThreshold, rangeOfName } from '../../metrics/threshold-range.ts';
-import { requireLevel, requireWhole } from '../../stats/parameters.ts';
+import { requireLevel, requireInteger } from '../../stats/parameters.ts';
 import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-drift-detector.ts';
 import { requireFields, requireMethods, requireNumber, shownKind } from '../require-kind.ts';
 import type { WatchedMetric } from '../tracker/watched-metric.ts';
@@ -84,7 +84,7 @@ export function fillEngineOptions(options: AlertEngineOptions): FilledEngineOpti
     limits: limitsOf(options.limits ?? {}),
     alpha: requireLevel('alpha', requireNumber('alpha', options.alpha ?? 0.05)),
     detectors: detectorsOf(options.detectors ?? ['adwin']),
-    persistence: requireWhole('persistence', options.persistence ?? 3, 1),
+    persistence: requireInteger('persistence', options.persistence ?? 3, 1),
     cooldownMillis: cooldownOf(options.cooldownMillis ?? HOUR_MILLIS),
     sinks: sinksOf(options.sinks ?? []),
     isRestarted: windows === 'restarted',
@@ -118,8 +118,8 @@ function detectorsOf(given: readonly DriftDetectorChoice[]): readonly DriftDetec
 function sinksOf(given: readonly AlertSink[]): readonly AlertSink[] {
   const list: unknown = given;
   if (!Array.isArray(list)) throw invalidParameter('sinks', 'be a list of sinks', shownKind(given));
-  given.forEach((sink, place) => {
-    requireMethods(`sinks[${String(place)}]`, sink, ['send'], 'be a sink, as returned by webhookSink');
+  given.forEach((sink, index) => {
+    requireMethods(`sinks[${String(index)}]`, sink, ['send'], 'be a sink, as returned by webhookSink');
   });
   return given;
 }

@@ -53,7 +53,7 @@ const COMBINATION = z.strictObject({
   metric: z.string(),
   open: ALERT.nullable(),
   isAcknowledged: z.boolean(),
-  toldAt: time,
+  reportedAt: time,
   raisedAt: count,
   calmLooks: count,
   watchLooks: count,
@@ -151,9 +151,9 @@ function checkMemory(memory: EngineSnapshot['combinations'][number], stream: Eve
 function checkAlerts({ alerts, combinations }: EngineSnapshot): void {
   const ids = alerts.map(({ alert }) => alert.id);
   if (new Set(ids).size < ids.length) throw badSnapshot('two alerts have the same id');
-  const told = alerts.flatMap(({ alert, isOpen }) => (isOpen ? [alert.id] : [])).sort();
+  const reported = alerts.flatMap(({ alert, isOpen }) => (isOpen ? [alert.id] : [])).sort();
   const followed = combinations.flatMap(({ open }) => (open === null ? [] : [open.id])).sort();
-  if (JSON.stringify(told) !== JSON.stringify(followed)) {
+  if (JSON.stringify(reported) !== JSON.stringify(followed)) {
     throw badSnapshot('its open alerts do not match its combinations');
   }
 }
@@ -167,9 +167,9 @@ export function engineStates(
   present: readonly MonitorState[],
 ): EngineStates {
   const states = new Map<string, Map<string, MonitorState>>();
-  combinations.forEach(({ name, metric }, place) => {
+  combinations.forEach(({ name, metric }, index) => {
     const own = states.get(name) ?? new Map<string, MonitorState>();
-    states.set(name, own.set(metric.metric, present[place] as MonitorState));
+    states.set(name, own.set(metric.metric, present[index] as MonitorState));
   });
   return Object.freeze(
     Object.fromEntries(Array.from(states, ([name, own]) => [name, Object.freeze(Object.fromEntries(own))])),

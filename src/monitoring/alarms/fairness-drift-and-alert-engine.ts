@@ -31,7 +31,7 @@ import {
   memoryOf,
   readEngineSnapshot,
 } from './engine-snapshot.ts';
-import { type LookOutcome, WatchedCombination } from './watched-combination.ts';
+import { type CheckOutcome, WatchedCombination } from './watched-combination.ts';
 
 /** The maximum number of closed alerts in the history. */
 const MAX_CLOSED = 1000;
@@ -109,7 +109,7 @@ interface Watched {
   readonly combinations: readonly WatchedCombination[];
   /** The numbers of events and late labels at the last check. */
   seen: string;
-  last: readonly LookOutcome[];
+  last: readonly CheckOutcome[];
 }
 
 /**
@@ -234,7 +234,7 @@ export class FairnessDriftAndAlertEngine {
     const alerts: AlertEvent[] = [];
     const watches: AlertEvent[] = [];
     for (const { change, alert, watch } of watched.last) {
-      if (change !== null && alert !== null) this.#tell(change, alert, stream);
+      if (change !== null && alert !== null) this.#report(change, alert, stream);
       if (change !== null && change !== 'cleared' && alert !== null) alerts.push(alert);
       if (watch !== null) watches.push(watch);
     }
@@ -249,7 +249,7 @@ export class FairnessDriftAndAlertEngine {
   acknowledge(id: string): void {
     const { combination, stream, alert } = this.#open(id);
     combination.memory.isAcknowledged = true;
-    this.#tell('acknowledged', alert, stream);
+    this.#report('acknowledged', alert, stream);
   }
 
   /**
@@ -260,7 +260,7 @@ export class FairnessDriftAndAlertEngine {
   resolve(id: string): void {
     const { combination, stream, alert } = this.#open(id);
     combination.close(stream);
-    this.#tell('resolved', alert, stream);
+    this.#report('resolved', alert, stream);
   }
 
   /** Returns the complete state as plain JSON, except options and sinks. */
@@ -331,21 +331,21 @@ export class FairnessDriftAndAlertEngine {
 
   #result(alerts: readonly AlertEvent[], watches: readonly AlertEvent[]): EngineUpdate {
     const { combinations = [], last = [] } = this.#watched ?? {};
-    const present = combinations.map(({ memory }, place) => {
+    const present = combinations.map(({ memory }, index) => {
       if (memory.open !== null) return 'breach';
-      const state = last[place]?.state ?? this.#present[place] ?? 'unknown';
+      const state = last[index]?.state ?? this.#present[index] ?? 'unknown';
       // An alarm that was closed since the last check is not a breach before the next check.
       return state === 'breach' ? 'unknown' : state;
     });
     // Checks are frequent and changes are rare, so unchanged states stay the same object.
-    if (present.some((state, place) => state !== this.#present[place]) || present.length !== this.#present.length) {
+    if (present.some((state, index) => state !== this.#present[index]) || present.length !== this.#present.length) {
       this.#present = present;
       this.#states = engineStates(combinations, present);
     }
     return Object.freeze({ alerts: Object.freeze(alerts), watches: Object.freeze(watches), states: this.#states });
   }
 
-  #tell(change: AlertChange, alert: AlertEvent, stream: EventStream): void {
+  #report(change: AlertChange, alert: AlertEvent, stream: EventStream): void {
     const transition = Object.freeze({ change, timestamp: formatTime(stream.time), alert });
     this.#ledger.note(transition);
     for (const sink of this.#options.sinks) sink.send(transition);
@@ -354,8 +354,8 @@ export class FairnessDriftAndAlertEngine {
   #showReadings({ stream, combinations, last }: Watched): void {
     const showing = this.#options.sinks.filter((sink) => sink.read !== undefined);
     if (showing.length === 0) return;
-    const readings = combinations.map((combination, place): MonitorReading => {
-      const { state, outcome } = last[place] as LookOutcome;
+    const readings = combinations.map((combination, index): MonitorReading => {
+      const { state, outcome } = last[index] as CheckOutcome;
       return {
         attribute: combination.name,
         metric: combination.metric.metric,

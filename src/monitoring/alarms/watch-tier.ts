@@ -54,7 +54,7 @@ export function readWindow(stream: EventStream, attribute: number, metric: Watch
     low = Math.max(low, interval[0]);
     high = Math.max(high, interval[1]);
     const larger = large.reduce((most, group) => (group.value > most.value ? group : most));
-    const smaller = large.reduce((least, group) => (group.value < least.value ? group : least));
+    const smaller = large.reduce((min, group) => (group.value < min.value ? group : min));
     const value = larger.value - smaller.value;
     if (widest === undefined || value > widest.value) widest = { measure, larger, smaller, value, low: 0, high: 0 };
   }

@@ -38,12 +38,12 @@ function weigh(value: number, low: number, high: number, limit: number): Weighed
 
 /** Returns whether the first severity is above the second. */
 function isWorse(severity: Severity, than: Severity): boolean {
-  const place = (one: Severity): number => BANDS.findIndex(([name]) => name === one);
-  return place(severity) < place(than);
+  const index = (one: Severity): number => BANDS.findIndex(([name]) => name === one);
+  return index(severity) < index(than);
 }
 
 /** The result of one check of one combination. */
-export interface LookOutcome {
+export interface CheckOutcome {
   readonly state: MonitorState;
   readonly outcome: WatchOutcome;
   /** The change of its alarm; null if there is none. */
@@ -59,7 +59,7 @@ export interface CombinationMemory {
   open: AlertEvent | null;
   isAcknowledged: boolean;
   /** When the open alarm was last sent, in milliseconds since 1970. */
-  toldAt: number;
+  reportedAt: number;
   /** The number of events counted when it was raised. */
   raisedAt: number;
   /** The numbers of consecutive checks at which the window was within the limit, and at which a watch held. */
@@ -85,7 +85,7 @@ export class WatchedCombination {
   memory: CombinationMemory = {
     open: null,
     isAcknowledged: false,
-    toldAt: 0,
+    reportedAt: 0,
     raisedAt: 0,
     calmLooks: 0,
     watchLooks: 0,
@@ -98,30 +98,30 @@ export class WatchedCombination {
   readonly #options: FilledEngineOptions;
 
   constructor(
-    place: { readonly attribute: number; readonly name: string; readonly metric: WatchedMetric },
+    index: { readonly attribute: number; readonly name: string; readonly metric: WatchedMetric },
     limit: number,
     alpha: BoundQuestion['alpha'],
     options: FilledEngineOptions,
   ) {
-    this.attribute = place.attribute;
-    this.name = place.name;
-    this.metric = place.metric;
+    this.attribute = index.attribute;
+    this.name = index.name;
+    this.metric = index.metric;
     this.limit = limit;
     this.alpha = alpha;
     this.#options = options;
   }
 
   /** Checks the current stream. */
-  look(stream: EventStream, bank: DetectorBank): LookOutcome {
+  look(stream: EventStream, bank: DetectorBank): CheckOutcome {
     const outcome = readWindow(stream, this.attribute, this.metric);
     const state = stateOf(outcome, this.limit);
-    const told = this.memory.open === null ? this.#raise(stream, bank) : this.#follow(stream, bank, state);
+    const reported = this.memory.open === null ? this.#raise(stream, bank) : this.#follow(stream, bank, state);
     const isOpen = this.memory.open !== null;
     return {
       state: isOpen ? 'breach' : state,
       outcome,
-      change: told?.change ?? null,
-      alert: told?.alert ?? null,
+      change: reported?.change ?? null,
+      alert: reported?.alert ?? null,
       watch: this.#watch(stream, bank, outcome, !isOpen && state === 'watch'),
     };
   }
@@ -162,7 +162,7 @@ export class WatchedCombination {
     this.memory.alarms++;
     this.memory.raisedAt = stream.events;
     const alert = this.#alarm(stream, bank, bound);
-    this.#tell(stream, alert);
+    this.#report(stream, alert);
     return { change: 'raised', alert };
   }
 
@@ -186,17 +186,17 @@ export class WatchedCombination {
     }
     const bound = this.#bound(stream, this.limit);
     if (bound === undefined) return undefined;
-    const isDue = stream.time - memory.toldAt >= this.#options.cooldownMillis;
+    const isDue = stream.time - memory.reportedAt >= this.#options.cooldownMillis;
     const { severity } = weigh(bound.values[0] - bound.values[1], bound.low, bound.high, this.limit);
     if (!isWorse(severity, open.severity) && (!isDue || memory.isAcknowledged || state !== 'watch')) return undefined;
     const alert = this.#alarm(stream, bank, bound);
-    this.#tell(stream, alert);
+    this.#report(stream, alert);
     return { change: 'repeated', alert };
   }
 
-  #tell(stream: EventStream, alert: AlertEvent): void {
+  #report(stream: EventStream, alert: AlertEvent): void {
     this.memory.open = alert;
-    this.memory.toldAt = stream.time;
+    this.memory.reportedAt = stream.time;
   }
 
   #watch(stream: EventStream, bank: DetectorBank, outcome: WatchOutcome, holds: boolean): AlertEvent | null {

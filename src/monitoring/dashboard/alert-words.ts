@@ -17,7 +17,7 @@ export function statusText({ isOpen, isAcknowledged, changes }: AlertHistory): s
  * Returns alerts in display order: open before closed, alarms before watches, unacknowledged before acknowledged, then
  * the latest first.
  */
-export function tellingOrder({ alerts }: MonitoringView): { shown: AlertHistory[]; total: number } {
+export function reportOrder({ alerts }: MonitoringView): { shown: AlertHistory[]; total: number } {
   const rank = ({ isOpen, isAcknowledged, alert }: AlertHistory): number =>
     isOpen ? 2 * Number(alert.tier === 'watch') + Number(isAcknowledged) : 4;
   const shown = alerts.toSorted((a, b) => rank(a) - rank(b) || timeOf(b.alert) - timeOf(a.alert));
@@ -32,7 +32,7 @@ function timeOf({ timestamp }: AlertEvent): number {
 export function alertFacts({ alert, changes }: AlertHistory): (readonly [name: string, value: string])[] {
   const unit = unitOf(alert.measure);
   const rates = alert.groups.map(
-    (group, place) => `${labelText(group)} ${valueText(alert.rates[place] ?? null, unit)}`,
+    (group, index) => `${labelText(group)} ${valueText(alert.rates[index] ?? null, unit)}`,
   );
   return [
     [

@@ -3,9 +3,9 @@ import { plainText } from '../../document/report-text.ts';
 import { type Html, markup } from '../../internal/html.ts';
 import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import { attributeText } from '../attribute-text.ts';
-import { alertFacts, statusText, tellingOrder } from './alert-words.ts';
+import { alertFacts, statusText, reportOrder } from './alert-words.ts';
 import { countedText, rangeText, sentenceText, shortNumber, valueText, watchedText } from './dashboard-words.ts';
-import { coverageTables, faultTable, gapOf } from './metric-tables.ts';
+import { coverageTables, problemTable, gapOf } from './metric-tables.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { headlineOf, sentenceAfterState, STATE_WORDS } from './state-words.ts';
 
@@ -50,7 +50,7 @@ export function cardToHtml(watched: WatchedMetric, target: string | undefined): 
 
 /** Renders the list of alerts. */
 export function alertsToHtml(view: MonitoringView): Html {
-  const { shown, total } = tellingOrder(view);
+  const { shown, total } = reportOrder(view);
   if (total === 0) return markup`<p>No alert was raised.</p>`;
   const rest = total - shown.length;
   return markup`<ol class="alerts">${shown.map(alertToHtml)}</ol>
@@ -80,8 +80,8 @@ ${tables.map(tableToHtml)}
 }
 
 /** Renders the counts of problems. */
-export function faultsToHtml(view: MonitoringView): Html {
-  const table = faultTable(view);
+export function problemsToHtml(view: MonitoringView): Html {
+  const table = problemTable(view);
   return table === undefined ? markup`<p>Every event was counted.</p>` : tableToHtml(table);
 }
 

@@ -11,8 +11,8 @@ export const STATES_DARK = { breach: '#ff9d94', watch: '#f0c05a', unknown: '#aab
 function variables(palette: Palette, heat: readonly string[], states: Readonly<Record<string, string>>): string {
   return [
     `--alarm: ${palette.alarm}; --main: ${palette.main}; --calm: ${palette.calm};`,
-    ...palette.series.map((colour, place) => `--series-${String(place)}: ${colour};`),
-    ...heat.map((colour, place) => `--heat-${String(place)}: ${colour};`),
+    ...palette.series.map((colour, index) => `--series-${String(index)}: ${colour};`),
+    ...heat.map((colour, index) => `--heat-${String(index)}: ${colour};`),
     ...Object.entries(states).map(([state, colour]) => `--${state}: ${colour};`),
   ].join(' ');
 }

@@ -17,7 +17,7 @@ import { assertKnownOptions, type OptionNames } from '../../internal/arguments.t
 import { type Html, markup, trusted } from '../../internal/html.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { AlertHistory } from '../alarms/alert-event.ts';
-import { statusText, tellingOrder } from './alert-words.ts';
+import { statusText, reportOrder } from './alert-words.ts';
 import { heatTable, MAX_CROSSINGS } from './crossed-table.ts';
 import {
   alertsToHtml,
@@ -25,14 +25,14 @@ import {
   attributeTitle,
   cardToHtml,
   coverageToHtml,
-  faultsToHtml,
+  problemsToHtml,
   headlineToHtml,
   stateToHtml,
 } from './dashboard-parts.ts';
 import { DASHBOARD_STYLE } from './dashboard-style.ts';
 import { countedText, countText, minuteText, timeText, watchedText, withoutSmallCells } from './dashboard-words.ts';
 import { attributeGroups, HistoryIndex, measuresOf } from './drawn-groups.ts';
-import { type DashboardFigure, type FigurePlace, figureToHtml } from './figure-html.ts';
+import { type DashboardFigure, type FigurePosition, figureToHtml } from './figure-html.ts';
 import { metricFigures } from './metric-figures.ts';
 import { awaitsLabels, groupTable, stateTable, worstFirst } from './metric-tables.ts';
 import { DEFAULT_TITLE, madeOf, readingOf, subjectOf } from './monitoring-document.ts';
@@ -53,7 +53,7 @@ const MARK_WORDS: Readonly<Record<TimelineMark, string>> = {
 
 /** Returns the figure of alerts over time; undefined if none was raised. */
 function alertFigure(view: MonitoringView): DashboardFigure | undefined {
-  const { shown, total } = tellingOrder(view);
+  const { shown, total } = reportOrder(view);
   if (shown.length === 0 || view.timestamp === null) return undefined;
   const drawn = shown.slice(0, MAX_DRAWN);
   const alerts = drawn.map(timelineOf);
@@ -236,13 +236,13 @@ function pageOf(view: MonitoringView, title: string, script: string | undefined,
   const alerts = alertFigure(view);
   const figures = [...(alerts === undefined ? [] : [alerts]), ...parts.flatMap((part) => part.figures)];
   const drawn = script === undefined ? [] : figures.map(liveChart);
-  const places = new Map<DashboardFigure, FigurePlace>(
+  const indices = new Map<DashboardFigure, FigurePosition>(
     drawn.map(({ light }, index) => [
       figures[index] as DashboardFigure,
       { index, height: light.height, description: light.description },
     ]),
   );
-  const show = (figure: DashboardFigure): Html => figureToHtml(figure, places.get(figure));
+  const show = (figure: DashboardFigure): Html => figureToHtml(figure, indices.get(figure));
   return reportPage({
     title: plainText(`${title}: ${subjectOf(view)}`),
     skipLink: markup`<a class="skip" href="#state">Skip to the state of the stream</a>\n`,
@@ -263,7 +263,7 @@ ${crossingsSection(view)}
 ${coverageToHtml(view)}
 <section aria-labelledby="faults">
 <h2 id="faults">What was not counted</h2>
-${faultsToHtml(view)}
+${problemsToHtml(view)}
 </section>
 <section aria-labelledby="reading">
 <h2 id="reading">How to read this</h2>
@@ -282,13 +282,13 @@ ${madeOf(view).map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>\n
 function metricParts(view: MonitoringView): MetricPart[] {
   const history = new HistoryIndex(view.history);
   const drawn = worstFirst(view.watched).slice(0, MAX_DRAWN_METRICS);
-  const mostTimes = Math.min(MAX_TIMES, Math.floor(SHARED_TIMES / drawn.length));
-  return drawn.map((watched, place) => {
+  const maxTimes = Math.min(MAX_TIMES, Math.floor(SHARED_TIMES / drawn.length));
+  return drawn.map((watched, index) => {
     const labels = attributeGroups(view.watched, watched.attribute);
     return {
-      id: `metric-${String(place + 1)}`,
+      id: `metric-${String(index + 1)}`,
       watched,
-      figures: metricFigures({ view, history, watched, labels, mostTimes }),
+      figures: metricFigures({ view, history, watched, labels, maxTimes }),
     };
   });
 }

@@ -3,7 +3,7 @@ import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-r
 import type { WatchedMetric } from './monitoring-view.ts';
 
 /** Identifies a series of records. */
-export interface SeriesPlace {
+export interface SeriesPosition {
   readonly attribute: string;
   readonly metric: string;
   readonly group: string | null;
@@ -28,8 +28,8 @@ export class HistoryIndex {
    * Returns the times at which any of these series has a record, ascending. If there are more than `most`, they are
    * evenly thinned to `most`.
    */
-  times(places: readonly SeriesPlace[], most: number): string[] {
-    const all = new Set(places.flatMap((place) => [...(this.#series.get(keyOf(place))?.keys() ?? [])]));
+  times(indices: readonly SeriesPosition[], most: number): string[] {
+    const all = new Set(indices.flatMap((index) => [...(this.#series.get(keyOf(index))?.keys() ?? [])]));
     return thinned(
       [...all].sort((a, b) => Date.parse(a) - Date.parse(b)),
       most,
@@ -37,13 +37,13 @@ export class HistoryIndex {
   }
 
   /** Returns the records of a series at these times. */
-  at(place: SeriesPlace, times: readonly string[]): (MonitoringRecord | undefined)[] {
-    const series = this.#series.get(keyOf(place));
+  at(index: SeriesPosition, times: readonly string[]): (MonitoringRecord | undefined)[] {
+    const series = this.#series.get(keyOf(index));
     return times.map((time) => series?.get(time));
   }
 }
 
-function keyOf({ attribute, metric, group, window }: SeriesPlace): string {
+function keyOf({ attribute, metric, group, window }: SeriesPosition): string {
   return JSON.stringify([attribute, metric, group, window]);
 }
 
@@ -51,7 +51,7 @@ function keyOf({ attribute, metric, group, window }: SeriesPlace): string {
 export function thinned<T>(items: readonly T[], most: number): T[] {
   if (items.length <= most) return [...items];
   const step = (items.length - 1) / (most - 1);
-  return Array.from({ length: most }, (_, place) => items[Math.round(place * step)] as T);
+  return Array.from({ length: most }, (_, index) => items[Math.round(index * step)] as T);
 }
 
 /**
@@ -90,14 +90,14 @@ export function drawnGroups(watched: WatchedMetric, measure: string, attributeGr
     measure,
     records.filter(({ value }) => value !== null),
   ).sort(byValue);
-  const chosen = records.length <= MAX_LINES ? records : mostTelling(sorted);
+  const chosen = records.length <= MAX_LINES ? records : mostInformative(sorted);
   const labels = chosen.map(({ group }) => group ?? '').sort(byCode);
   const extremes = [sorted[0]?.group, sorted.at(-1)?.group];
   const isFixed = attributeGroups.length <= MAX_LINES;
   return {
-    groups: labels.map((label, place) => ({
+    groups: labels.map((label, index) => ({
       label,
-      look: isFixed ? attributeGroups.indexOf(label) : place,
+      look: isFixed ? attributeGroups.indexOf(label) : index,
       hasBand: labels.length <= MAX_BANDS || extremes.includes(label),
     })),
     total: records.length,
@@ -136,7 +136,7 @@ function inWindow({ now }: WatchedMetric, measure: string, records: readonly Mon
   return present.length < 2 ? [...records] : present;
 }
 
-function mostTelling(sorted: readonly MonitoringRecord[]): MonitoringRecord[] {
+function mostInformative(sorted: readonly MonitoringRecord[]): MonitoringRecord[] {
   if (sorted.length <= MAX_LINES) return [...sorted];
   const ends = [...sorted.slice(0, EXTREMES), ...sorted.slice(-EXTREMES)];
   const largest = sorted.slice(EXTREMES, -EXTREMES).sort((a, b) => b.n - a.n || byLabel(a, b));

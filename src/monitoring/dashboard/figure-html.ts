@@ -6,20 +6,20 @@ import type { ReportTable } from '../../document/report-document.ts';
 import { type Html, markup } from '../../internal/html.ts';
 
 /** The index, size and description of a figure's chart for the page's script; without a script there is none. */
-export interface FigurePlace {
+export interface FigurePosition {
   readonly index: number;
   readonly height: number;
   readonly description: string;
 }
 
 /** Renders a chart with its caption, legend and remark, and its numbers in a collapsible table. */
-export function figureToHtml(figure: DashboardFigure, place: FigurePlace | undefined): Html {
+export function figureToHtml(figure: DashboardFigure, index: FigurePosition | undefined): Html {
   const { caption, legend, remark, table } = figure;
-  if (place === undefined) return tableToHtml(table);
+  if (index === undefined) return tableToHtml(table);
   return markup`<figure>
 <figcaption><bdi>${caption}</bdi></figcaption>
 <ul class="legend">${legend.map(({ label, shape }) => markup`<li>${swatch(shape)}<bdi>${label}</bdi></li>\n`)}</ul>
-${remark !== undefined && markup`<p class="remark">${remark}</p>\n`}<div class="chart" role="img" aria-label="${place.description}" data-chart="${place.index}" style="height:${place.height}px"></div>
+${remark !== undefined && markup`<p class="remark">${remark}</p>\n`}<div class="chart" role="img" aria-label="${index.description}" data-chart="${index.index}" style="height:${index.height}px"></div>
 <details><summary>Numbers of this chart: <bdi>${caption}</bdi></summary>
 ${tableToHtml(table)}
 </details>

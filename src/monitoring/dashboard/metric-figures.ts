@@ -18,7 +18,7 @@ import {
   drawnGroups,
   type HistoryIndex,
   measuresOf,
-  type SeriesPlace,
+  type SeriesPosition,
   thinned,
 } from './drawn-groups.ts';
 import type { DashboardFigure, LegendEntry } from './figure-html.ts';
@@ -39,7 +39,7 @@ export interface FigureSource {
   /** All labels of the attribute. */
   readonly labels: readonly string[];
   /** The maximum number of times in a chart. */
-  readonly mostTimes: number;
+  readonly maxTimes: number;
 }
 
 /** Returns the figure of a metric's gap over time, then those of the rates that it compares. */
@@ -48,12 +48,12 @@ export function metricFigures(source: FigureSource): DashboardFigure[] {
   return figures.filter((figure) => figure !== undefined);
 }
 
-function gapFigure({ view, history, watched, mostTimes }: FigureSource): DashboardFigure | undefined {
+function gapFigure({ view, history, watched, maxTimes: mostTimes }: FigureSource): DashboardFigure | undefined {
   const { attribute, metric, limit } = watched;
-  const place = (window: SeriesPlace['window']): SeriesPlace => ({ attribute, metric, group: null, window });
-  const times = history.times([place('sliding'), place('cumulative')], mostTimes);
+  const index = (window: SeriesPosition['window']): SeriesPosition => ({ attribute, metric, group: null, window });
+  const times = history.times([index('sliding'), index('cumulative')], mostTimes);
   if (times.length === 0) return undefined;
-  const [now, overall] = [history.at(place('sliding'), times), history.at(place('cumulative'), times)];
+  const [now, overall] = [history.at(index('sliding'), times), history.at(index('cumulative'), times)];
   const inWindow = `In the last ${countText(view.windowSize)} events`;
   const lines: BandedLine[] = [
     { label: 'Over all events', values: valuesOf(overall), low: endsOf(overall, 'low'), high: endsOf(overall, 'high') },
@@ -108,25 +108,25 @@ function gapTable(times: readonly string[], now: Series, overall: Series, inWind
 }
 
 function rateFigure(source: FigureSource, measure: string): DashboardFigure | undefined {
-  const { view, history, watched, labels, mostTimes } = source;
+  const { view, history, watched, labels, maxTimes: mostTimes } = source;
   const { attribute } = watched;
   const unit = unitOf(measure);
   const { groups, total } = drawnGroups(watched, measure, labels);
-  const placeOf = (group: DrawnGroup, window: SeriesPlace['window']): SeriesPlace => ({
+  const positionOf = (group: DrawnGroup, window: SeriesPosition['window']): SeriesPosition => ({
     attribute,
     metric: measure,
     group: group.label,
     window,
   });
   const times = history.times(
-    groups.flatMap((group) => [placeOf(group, 'sliding'), placeOf(group, 'cumulative')]),
+    groups.flatMap((group) => [positionOf(group, 'sliding'), positionOf(group, 'cumulative')]),
     mostTimes,
   );
   if (times.length === 0) return undefined;
   const drawn = groups.map((group) => ({
     group,
-    now: history.at(placeOf(group, 'sliding'), times),
-    overall: history.at(placeOf(group, 'cumulative'), times),
+    now: history.at(positionOf(group, 'sliding'), times),
+    overall: history.at(positionOf(group, 'cumulative'), times),
   }));
   const lines = drawn.map(({ group, now, overall }): BandedLine => {
     const line = { label: labelText(group.label), values: valuesOf(now), look: group.look };
@@ -140,9 +140,9 @@ function rateFigure(source: FigureSource, measure: string): DashboardFigure | un
   };
   return {
     caption: `${inWords(measure)} by ${attributeText(attribute)}`,
-    legend: groups.map(({ label, look, hasBand }) => ({
+    legend: groups.map(({ label, look: check, hasBand }) => ({
       label: labelText(label),
-      shape: { kind: 'line', look, hasBand },
+      shape: { kind: 'line', look: check, hasBand },
     })),
     remark: rateRemark(view, groups, total),
     draw: (palette) => timelineBandChart(timeline, { palette, isFramed: false }),

@@ -14,7 +14,7 @@ import { STATE_WORDS, STATES } from './state-words.ts';
 const MAX_ATTRIBUTES = 8;
 
 /** The maximum number of reasons in the table of problems. */
-const MAX_FAULTS = 40;
+const MAX_PROBLEMS = 40;
 
 /** Returns whether labels are expected: a metric needs them, or some have arrived. */
 export function awaitsLabels({ coverage, watched }: MonitoringView): boolean {
@@ -29,8 +29,8 @@ export function awaitsLabels({ coverage, watched }: MonitoringView): boolean {
 export function coverageTables(view: MonitoringView): ReportTable[] {
   const coverage = awaitsLabels(view) ? view.coverage : [];
   const attributes = [...new Set(coverage.map(({ attribute }) => attribute))];
-  return attributes.slice(0, MAX_ATTRIBUTES).map((attribute, place) => {
-    const isCut = place === MAX_ATTRIBUTES - 1 && attributes.length > MAX_ATTRIBUTES;
+  return attributes.slice(0, MAX_ATTRIBUTES).map((attribute, index) => {
+    const isCut = index === MAX_ATTRIBUTES - 1 && attributes.length > MAX_ATTRIBUTES;
     const more = isCut ? ` (and of ${countText(attributes.length - MAX_ATTRIBUTES)} more attributes, not shown)` : '';
     const groups = coverage
       .filter((one) => one.attribute === attribute)
@@ -50,14 +50,14 @@ export function coverageTables(view: MonitoringView): ReportTable[] {
 }
 
 /** Returns the table of problems; undefined if every event was counted. */
-export function faultTable({ faults }: MonitoringView): ReportTable | undefined {
-  const found = Object.entries(faults)
+export function problemTable({ faults: problems }: MonitoringView): ReportTable | undefined {
+  const found = Object.entries(problems)
     .filter(([, count]) => count > 0)
     .sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
   if (found.length === 0) return undefined;
-  const rows = found.slice(0, MAX_FAULTS).map(([name, count]) => [labelText(inWords(name)), countText(count)]);
+  const rows = found.slice(0, MAX_PROBLEMS).map(([name, count]) => [labelText(inWords(name)), countText(count)]);
   const cut = found.length - rows.length;
-  const rest = found.slice(MAX_FAULTS).reduce((sum, [, count]) => sum + count, 0);
+  const rest = found.slice(MAX_PROBLEMS).reduce((sum, [, count]) => sum + count, 0);
   return {
     kind: 'table',
     caption: 'Not counted, and why',

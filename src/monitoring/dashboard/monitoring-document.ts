@@ -4,7 +4,7 @@ import { cutItems } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
 import { formatPercent } from '../../metrics/metric-markdown.ts';
 import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
-import { alertFacts, statusText, tellingOrder } from './alert-words.ts';
+import { alertFacts, statusText, reportOrder } from './alert-words.ts';
 import { crossedTable, heatTable, MAX_CROSSINGS } from './crossed-table.ts';
 import {
   countedText,
@@ -17,7 +17,7 @@ import {
   withoutSmallCells,
 } from './dashboard-words.ts';
 import { measuresOf } from './drawn-groups.ts';
-import { coverageTables, faultTable, groupTable, stateTable, worstFirst } from './metric-tables.ts';
+import { coverageTables, problemTable, groupTable, stateTable, worstFirst } from './metric-tables.ts';
 import type { MonitoringView } from './monitoring-view.ts';
 import { headlineOf, sentenceAfterState, STATE_WORDS } from './state-words.ts';
 
@@ -44,7 +44,7 @@ function monitoringDocument(view: MonitoringView, title: string): ReportDocument
         })),
       { title: 'Intersections', blocks: crossedBlocks(view) },
       { title: 'True labels', blocks: coverageTables(view) },
-      { title: 'What was not counted', blocks: [faultTable(view) ?? nothingLeftOut()] },
+      { title: 'What was not counted', blocks: [problemTable(view) ?? nothingLeftOut()] },
       { title: 'How to read this', blocks: [{ kind: 'list', items: readingOf(view) }] },
     ],
     made: madeOf(view),
@@ -73,7 +73,7 @@ function stateBlocks(view: MonitoringView): ReportBlock[] {
 }
 
 function alertBlocks(view: MonitoringView): ReportBlock[] {
-  const { shown, total } = tellingOrder(view);
+  const { shown, total } = reportOrder(view);
   if (total === 0) return [{ kind: 'paragraph', text: 'No alert was raised.' }];
   const rest = total - shown.length;
   return [

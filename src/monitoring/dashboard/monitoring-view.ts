@@ -1,6 +1,6 @@
 import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import type { MonitoringRecord } from '../records/monitoring-record.ts';
-import type { LabelCoverage, StreamFaults } from '../tracker/event-block.ts';
+import type { LabelCoverage, StreamProblems } from '../tracker/event-block.ts';
 
 /** The current state of one metric of one attribute. */
 export interface WatchedMetric {
@@ -53,7 +53,7 @@ export interface MonitoringView {
   readonly alerts: readonly AlertHistory[];
   readonly coverage: readonly LabelCoverage[];
   readonly crossings: readonly CrossedCells[];
-  readonly faults: StreamFaults;
+  readonly faults: StreamProblems;
   /** Important notes for the reader. */
   readonly notes: readonly string[];
 }

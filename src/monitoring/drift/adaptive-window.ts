@@ -30,7 +30,7 @@ export class AdaptiveWindow {
   readonly #minWindowLength: number;
   readonly #maxBuckets: number;
   /** The capacity of a row: one more than the number of buckets, for the bucket that triggers a merge. */
-  readonly #places: number;
+  readonly #indices: number;
   #rows = 1;
   #counts = new Int32Array(FIRST_ROWS);
   #totals: Float64Array;
@@ -44,9 +44,9 @@ export class AdaptiveWindow {
     this.#delta = settings.delta;
     this.#minWindowLength = settings.minWindowLength;
     this.#maxBuckets = settings.maxBuckets;
-    this.#places = settings.maxBuckets + 1;
-    this.#totals = new Float64Array(FIRST_ROWS * this.#places);
-    this.#squares = new Float64Array(FIRST_ROWS * this.#places);
+    this.#indices = settings.maxBuckets + 1;
+    this.#totals = new Float64Array(FIRST_ROWS * this.#indices);
+    this.#squares = new Float64Array(FIRST_ROWS * this.#indices);
   }
 
   get width(): number {
@@ -73,11 +73,11 @@ export class AdaptiveWindow {
     }
     this.#width = width;
     this.#total += value;
-    const place = counts[0] as number;
-    this.#totals[place] = value;
-    this.#squares[place] = 0;
-    counts[0] = place + 1;
-    if (place === this.#maxBuckets) this.#merge();
+    const index = counts[0] as number;
+    this.#totals[index] = value;
+    this.#squares[index] = 0;
+    counts[0] = index + 1;
+    if (index === this.#maxBuckets) this.#merge();
   }
 
   /**
@@ -96,8 +96,8 @@ export class AdaptiveWindow {
   /** Returns the contents as plain data. */
   save(): SavedWindow {
     const rows = Array.from({ length: this.#rows }, (_, row) =>
-      Array.from({ length: this.#counts[row] as number }, (_bucket, place): [number, number] => {
-        const at = row * this.#places + place;
+      Array.from({ length: this.#counts[row] as number }, (_bucket, index): [number, number] => {
+        const at = row * this.#indices + index;
         return [this.#totals[at] as number, this.#squares[at] as number];
       }),
     );
@@ -112,11 +112,11 @@ export class AdaptiveWindow {
       window.#counts[row] = buckets.length;
       window.#totals.set(
         buckets.map(([bucketTotal]) => bucketTotal),
-        row * window.#places,
+        row * window.#indices,
       );
       window.#squares.set(
         buckets.map(([, bucketSquares]) => bucketSquares),
-        row * window.#places,
+        row * window.#indices,
       );
     });
     window.#rows = rows.length;
@@ -128,27 +128,27 @@ export class AdaptiveWindow {
 
   /** Merges the two oldest buckets of each row that has one too many into one bucket of the next row. */
   #merge(): void {
-    const places = this.#places;
+    const indices = this.#indices;
     let row = 0;
-    for (let size = 1; this.#counts[row] === places; size *= 2, row++) {
+    for (let size = 1; this.#counts[row] === indices; size *= 2, row++) {
       if (row + 1 === this.#counts.length) this.#makeRoom();
       const counts = this.#counts;
       const totals = this.#totals;
       const squares = this.#squares;
-      const first = row * places;
-      const next = first + places;
+      const first = row * indices;
+      const next = first + indices;
       const target = next + (counts[row + 1] as number);
       const older = totals[first] as number;
       const newer = totals[first + 1] as number;
-      const apart = (older - newer) / size;
+      const separate = (older - newer) / size;
       totals[target] = older + newer;
-      squares[target] = (squares[first] as number) + (squares[first + 1] as number) + 0.5 * size * apart * apart;
+      squares[target] = (squares[first] as number) + (squares[first + 1] as number) + 0.5 * size * separate * separate;
       // A loop is faster than copyWithin for a few numbers.
       for (let at = first + 2; at < next; at++) {
         totals[at - 2] = totals[at] as number;
         squares[at - 2] = squares[at] as number;
       }
-      counts[row] = places - 2;
+      counts[row] = indices - 2;
       counts[row + 1] = target - next + 1;
     }
     if (row === this.#rows) this.#rows = row + 1;
@@ -157,8 +157,8 @@ export class AdaptiveWindow {
   #makeRoom(): void {
     const rows = 2 * this.#counts.length;
     this.#counts = enlarge(this.#counts, new Int32Array(rows));
-    this.#totals = enlarge(this.#totals, new Float64Array(rows * this.#places));
-    this.#squares = enlarge(this.#squares, new Float64Array(rows * this.#places));
+    this.#totals = enlarge(this.#totals, new Float64Array(rows * this.#indices));
+    this.#squares = enlarge(this.#squares, new Float64Array(rows * this.#indices));
   }
 
   /**
@@ -168,7 +168,7 @@ export class AdaptiveWindow {
    */
   #hasCut(): boolean {
     const minWindowLength = this.#minWindowLength;
-    const [counts, totals, places, width] = [this.#counts, this.#totals, this.#places, this.#width];
+    const [counts, totals, indices, width] = [this.#counts, this.#totals, this.#indices, this.#width];
     const logTerm = Math.log((2 * Math.log(width)) / this.#delta);
     const spread = 2 * (this.#squaresOfAll / width) * logTerm;
     const slope = (2 / 3) * logTerm;
@@ -178,8 +178,8 @@ export class AdaptiveWindow {
     let newerTotal = this.#total;
     let size = 2 ** (this.#rows - 1);
     for (let row = this.#rows - 1; row >= 0; row--, size /= 2) {
-      const end = row * places + (counts[row] as number);
-      for (let at = row * places; at < end; at++) {
+      const end = row * indices + (counts[row] as number);
+      for (let at = row * indices; at < end; at++) {
         const bucket = totals[at] as number;
         older += size;
         newer -= size;
@@ -192,8 +192,8 @@ export class AdaptiveWindow {
         const newerFree = newer - minWindowLength + 1;
         const m = (olderFree + newerFree) / (olderFree * newerFree);
         // The means differ by this amount divided by older x newer. Divisions would be most of the cost.
-        const apart = Math.abs(olderTotal * newer - newerTotal * older);
-        if (apart > older * newer * (Math.sqrt(spread * m) + slope * m)) return true;
+        const separate = Math.abs(olderTotal * newer - newerTotal * older);
+        if (separate > older * newer * (Math.sqrt(spread * m) + slope * m)) return true;
       }
     }
     return false;
@@ -203,12 +203,12 @@ export class AdaptiveWindow {
   #likeliestCut(): number {
     let [older, olderTotal, largest, likeliest] = [0, 0, -1, 0];
     for (let row = this.#rows - 1; row >= 0; row--) {
-      for (let place = 0; place < (this.#counts[row] as number); place++) {
+      for (let index = 0; index < (this.#counts[row] as number); index++) {
         older += 2 ** row;
-        olderTotal += this.#totals[row * this.#places + place] as number;
+        olderTotal += this.#totals[row * this.#indices + index] as number;
         const newer = this.#width - older;
-        const apart = olderTotal / older - (this.#total - olderTotal) / newer;
-        const between = newer > 0 ? older * newer * apart * apart : -1;
+        const separate = olderTotal / older - (this.#total - olderTotal) / newer;
+        const between = newer > 0 ? older * newer * separate * separate : -1;
         if (between <= largest) continue;
         largest = between;
         likeliest = newer;
@@ -219,17 +219,17 @@ export class AdaptiveWindow {
 
   #dropOldest(): void {
     const row = this.#rows - 1;
-    const first = row * this.#places;
+    const first = row * this.#indices;
     const size = 2 ** row;
     const total = this.#totals[first] as number;
     this.#width -= size;
     this.#total -= total;
-    const apart = total / size - this.#total / this.#width;
-    const between = (size * this.#width * apart * apart) / (size + this.#width);
+    const separate = total / size - this.#total / this.#width;
+    const between = (size * this.#width * separate * separate) / (size + this.#width);
     // Rounding must not result in a negative sum of squares, with which no change would be found.
     this.#squaresOfAll = Math.max(0, this.#squaresOfAll - (this.#squares[first] as number) - between);
-    this.#totals.copyWithin(first, first + 1, first + this.#places);
-    this.#squares.copyWithin(first, first + 1, first + this.#places);
+    this.#totals.copyWithin(first, first + 1, first + this.#indices);
+    this.#squares.copyWithin(first, first + 1, first + this.#indices);
     const left = (this.#counts[row] as number) - 1;
     this.#counts[row] = left;
     if (left === 0 && row > 0) this.#rows = row;

@@ -145,7 +145,7 @@ export class AdwinDetector implements DriftDetector {
    */
   update(value: number): boolean {
     if (!isInDomain(value, 'number')) throw invalidValue(this.name, value, 'number');
-    if (this.#isDetected) this.#startAnew();
+    if (this.#isDetected) this.#restart();
     // JSON has no -0, so a state must not depend on it.
     this.#window.add(value + 0);
     return ++this.#sinceCheck >= this.#clock && this.#check();
@@ -174,7 +174,7 @@ export class AdwinDetector implements DriftDetector {
     this.#changeAge = changeAge;
   }
 
-  #startAnew(): void {
+  #restart(): void {
     this.#window = new AdaptiveWindow(this.parameters);
     this.#sinceCheck = 0;
     this.#isDetected = false;

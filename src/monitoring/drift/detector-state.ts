@@ -39,7 +39,7 @@ function describe(value: unknown): string {
 export const count = z.int().min(0);
 
 /** A position among values; null if there is none. */
-const placeOrNull = count.nullable();
+const positionOrNull = count.nullable();
 
 /** A detector's state as JSON: its kind, its parameters and its memory. */
 export interface SavedDetector<Memory> {
@@ -64,7 +64,7 @@ export function readState<Memory>(
     detector: z.literal(name),
     parameters: z.record(z.string(), z.unknown()),
     isDetected: z.boolean(),
-    changeAge: placeOrNull,
+    changeAge: positionOrNull,
     memory,
   });
   const parsed = schema.safeParse(state);
@@ -117,7 +117,7 @@ export interface WarningZone {
 }
 
 /** The fields of {@link WarningZone} in a saved memory. */
-export const WARNING_FIELDS = { isWarning: z.boolean(), warnedAt: placeOrNull };
+export const WARNING_FIELDS = { isWarning: z.boolean(), warnedAt: positionOrNull };
 
 /**
  * Records whether value number n is a warning or a change. A change counts as a warning and ends the run.

@@ -61,9 +61,9 @@ function step(at: EwmaMemory, value: number, { alpha, threshold, minInstances, m
   at.mean += (value - at.mean) / at.n;
   if (at.n === 1) at.recent = value;
   // Computed from differences, so that equal values have a variance of exactly 0 and no deviation.
-  const apart = value - at.recent;
-  at.recent += alpha * apart;
-  at.variance = (1 - alpha) * (at.variance + alpha * apart * apart);
+  const separate = value - at.recent;
+  at.recent += alpha * separate;
+  at.variance = (1 - alpha) * (at.variance + alpha * separate * separate);
   if (at.n < minInstances) return false;
   const shrinkage = (alpha / (2 - alpha)) * (1 - (1 - alpha) ** (2 * at.n));
   const bound = threshold * Math.sqrt(at.variance * shrinkage);

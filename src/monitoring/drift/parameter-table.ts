@@ -1,5 +1,5 @@
 import { invalidParameter, oneOf, quote } from '../../internal/arguments.ts';
-import { requireLevel, requireRate, requireWhole } from '../../stats/parameters.ts';
+import { requireLevel, requireRate, requireInteger } from '../../stats/parameters.ts';
 
 /** A parameter's default value and its check. */
 export interface ParameterRule<Value> {
@@ -49,9 +49,9 @@ export function tolerance(defaultValue: number): ParameterRule<number> {
 }
 
 /** Returns the rule of a whole number with a lower limit. */
-export function whole(defaultValue: number, least: number): ParameterRule<number> {
-  const required = `be a whole number of at least ${String(least)}`;
-  return numeric(defaultValue, required, (parameter, given) => requireWhole(parameter, given, least));
+export function whole(defaultValue: number, min: number): ParameterRule<number> {
+  const required = `be a whole number of at least ${String(min)}`;
+  return numeric(defaultValue, required, (parameter, given) => requireInteger(parameter, given, min));
 }
 
 /** Returns the rule of a finite number above 0. */

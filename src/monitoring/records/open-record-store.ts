@@ -1,5 +1,5 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
-import { requireWhole } from '../../stats/parameters.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import { type FileFunctions, SYSTEM_FILES } from './file/file-functions.ts';
 import { LineWriter } from './file/line-writer.ts';
 import { checkRecords, type RecordStore } from './monitoring-record.ts';
@@ -91,9 +91,9 @@ export function openRecordStore(path: string, options: RecordStoreOptions = {}):
   const writer = new LineWriter({
     path,
     form,
-    maxBytes: requireWhole('maxBytes', options.maxBytes ?? 64 * 2 ** 20, 1),
-    maxFiles: requireWhole('maxFiles', options.maxFiles ?? 10, 2),
-    mostPending: requireWhole('mostPending', options.mostPending ?? 100_000, 1),
+    maxBytes: requireInteger('maxBytes', options.maxBytes ?? 64 * 2 ** 20, 1),
+    maxFiles: requireInteger('maxFiles', options.maxFiles ?? 10, 2),
+    mostPending: requireInteger('mostPending', options.mostPending ?? 100_000, 1),
     isFlushed: false,
     files: { ...SYSTEM_FILES, ...options.files },
     what: 'records',

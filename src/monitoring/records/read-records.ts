@@ -4,7 +4,7 @@ import type { MonitoringRecord } from './monitoring-record.ts';
 import { CsvRecords } from './reading/csv-records.ts';
 import { JsonRecords } from './reading/json-records.ts';
 import { openRecordFiles, type RecordFile } from './reading/record-files.ts';
-import { faultAt, type LineReader } from './reading/record-values.ts';
+import { problemAt, type LineReader } from './reading/record-values.ts';
 import { recordFormOf } from './record-forms.ts';
 import { RecordLog } from './record-log.ts';
 
@@ -63,7 +63,8 @@ async function readFile({ path, handle }: RecordFile, reader: LineReader, log: R
   for await (const chunk of handle.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false })) {
     const lines = (rest + decode(decoder, chunk as Uint8Array, path, number)).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > MAX_LINE_LENGTH) throw faultAt(path, number + lines.length, 'the line is too long for a record');
+    if (rest.length > MAX_LINE_LENGTH)
+      throw problemAt(path, number + lines.length, 'the line is too long for a record');
     log.append(lines.map((line) => reader.read(line, number++)).filter((record) => record !== undefined));
   }
   // If a line is truncated within a character, the decoder keeps the incomplete bytes.
@@ -79,6 +80,6 @@ function decode(decoder: Utf8Stream, chunk: Uint8Array, path: string, line: numb
   try {
     return decoder.write(chunk);
   } catch (cause) {
-    throw faultAt(path, line, 'the text is not UTF-8 in this line or soon after it', cause);
+    throw problemAt(path, line, 'the text is not UTF-8 in this line or soon after it', cause);
   }
 }

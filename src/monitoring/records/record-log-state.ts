@@ -77,12 +77,12 @@ export function partsOfState(state: unknown): RecordLogParts {
 
 function readSteps(state: Readonly<Record<string, unknown>>, rows: number): Omit<RecordLogParts, 'columns'> {
   const { times } = state;
-  if (!isWhole(times)) throw badState('times', 'should be a whole number of at least 0');
+  if (!isInteger(times)) throw badState('times', 'should be a whole number of at least 0');
   const list = arrayAt(state, 'ordinal');
   requireRows(list, rows, 'ordinal');
   const ordinals = new NumberColumn();
   list.forEach((ordinal, row) => {
-    if (!isWhole(ordinal) || ordinal >= times) {
+    if (!isInteger(ordinal) || ordinal >= times) {
       throw badState(`ordinal[${String(row)}]`, 'should be a whole number below times');
     }
     ordinals.push(ordinal);
@@ -132,23 +132,23 @@ function arrayAt(part: object, name: string, of = ''): readonly unknown[] {
   throw badState(of === '' ? name : `${of}.${name}`, 'should be a list');
 }
 
-function requireRows(list: readonly unknown[], rows: number, place: string): void {
+function requireRows(list: readonly unknown[], rows: number, index: string): void {
   if (list.length === rows) return;
-  throw badState(place, `has ${String(list.length)} entries; expected ${String(rows)}, one for each time`);
+  throw badState(index, `has ${String(list.length)} entries; expected ${String(rows)}, one for each time`);
 }
 
 function isTime(value: unknown): value is number {
   return Number.isInteger(value) && Math.abs(value as number) <= 8.64e15;
 }
 
-function isWhole(value: unknown): value is number {
+function isInteger(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-function badState(place: string, fault: string): DataValidationError {
-  return new DataValidationError(`The state of a record log cannot be read: ${place} ${fault}.`, {
+function badState(index: string, problem: string): DataValidationError {
+  return new DataValidationError(`The state of a record log cannot be read: ${index} ${problem}.`, {
     code: 'invalid-state',
-    context: { place },
+    context: { place: index },
     suggestion: 'Pass the return value of state() of a RecordLog.',
   });
 }

@@ -1,7 +1,7 @@
 import { isMapping } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/arguments.ts';
-import { requireWhole } from '../../stats/parameters.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import { type Column, sortLabels, Table } from '../../table/index.ts';
 import { shownKind } from '../require-kind.ts';
 import { NumberColumn } from './growing-columns.ts';
@@ -148,14 +148,14 @@ export class RecordLog {
    * @throws {ValueError} if `most` is not a whole number of at least 2
    */
   thin(most: number): number {
-    requireWhole('most', most, 2);
+    requireInteger('most', most, 2);
     if (this.#length <= most) return 0;
     const columns = this.#sorted();
     const starts = startsOfTimes(columns, this.#length);
     const ordinals = starts.map((row) => this.#ordinals.at(row));
     const kept = thinTimes(ordinals, this.#times, most);
     if (kept.length === starts.length) return 0;
-    const rows = kept.flatMap((place) => rowsOf(starts[place] as number, starts[place + 1] ?? this.#length));
+    const rows = kept.flatMap((position) => rowsOf(starts[position] as number, starts[position + 1] ?? this.#length));
     const dropped = this.#length - rows.length;
     this.#takeRows(rows);
     return dropped;
@@ -245,10 +245,10 @@ function requireTime(parameter: string, given: string | number): number {
  * @returns positions among the kept times, ascending
  */
 function thinTimes(ordinals: ArrayLike<number>, count: number, most: number): readonly number[] {
-  let kept = Array.from(ordinals, (_, place) => place);
+  let kept = Array.from(ordinals, (_, index) => index);
   const last = kept.length - 1;
   for (let step = 2; kept.length > most && step < 2 * count; step *= 2) {
-    kept = kept.filter((place) => place === 0 || place === last || (ordinals[place] as number) % step === 0);
+    kept = kept.filter((index) => index === 0 || index === last || (ordinals[index] as number) % step === 0);
   }
   // The time that was added first can lie between the others.
   return kept.length > most ? [0, last] : kept;

@@ -1,7 +1,7 @@
 import { parseObject } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
-import { requireWhole } from '../../stats/parameters.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import type { AlertSink } from '../alarms/alert-event.ts';
 import { type FileFunctions, type LineForm, logQuietly, SYSTEM_FILES } from '../records/file/file-functions.ts';
 import { LineWriter } from '../records/file/line-writer.ts';
@@ -68,7 +68,7 @@ export function ndjsonSink(path: string, options: NdjsonSinkOptions = {}): Alert
     form: FORM,
     maxBytes: Infinity,
     maxFiles: MAX_FILES,
-    mostPending: requireWhole('mostPending', options.mostPending ?? 1000, 1),
+    mostPending: requireInteger('mostPending', options.mostPending ?? 1000, 1),
     isFlushed: true,
     files: { ...SYSTEM_FILES, ...options.files },
     what: 'alerts',

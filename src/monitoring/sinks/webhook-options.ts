@@ -2,7 +2,7 @@ import { decodePart } from '../../internal/values.ts';
 import { ConfigValidationError, ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { MAX_TIMER_MILLIS } from '../../internal/retry.ts';
-import { requireWhole } from '../../stats/parameters.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import { requireFields, shownKind } from '../require-kind.ts';
 
 /** Options of a webhook sink. */
@@ -109,11 +109,11 @@ export function toWebhookSettings(
     origin: url.origin,
     headers: readHeaders(requireFields('headers', options.headers ?? {}), authorization),
     timeoutMillis: requireMillis('timeoutMillis', options.timeoutMillis ?? 5000, 1),
-    retries: requireWhole('retries', options.retries ?? 5, 0),
+    retries: requireInteger('retries', options.retries ?? 5, 0),
     backoffMillis: requireMillis('backoffMillis', options.backoffMillis ?? 500, 0),
-    mostWaiting: requireWhole('mostWaiting', options.mostWaiting ?? 1000, 1),
+    mostWaiting: requireInteger('mostWaiting', options.mostWaiting ?? 1000, 1),
     closeMillis: requireMillis('closeMillis', options.closeMillis ?? 10_000, 0),
-    seed: requireWhole('seed', options.seed ?? 42, Number.MIN_SAFE_INTEGER),
+    seed: requireInteger('seed', options.seed ?? 42, Number.MIN_SAFE_INTEGER),
     fetch: options.fetch ?? globalThis.fetch,
   };
 }
@@ -175,13 +175,10 @@ function readHeaders(
   }
   if (authorization === undefined) return headers;
   if (headers['authorization'] === undefined) return { ...headers, authorization };
-  throw new ValueError(
-    'The headers parameter must contain no authorization if the url or the environment gives one.',
-    {
-      context: { parameter: 'headers' },
-      suggestion: 'Give one of the two.',
-    },
-  );
+  throw new ValueError('The headers parameter must contain no authorization if the url or the environment gives one.', {
+    context: { parameter: 'headers' },
+    suggestion: 'Give one of the two.',
+  });
 }
 
 function requireMillis(parameter: string, given: number, min: number): number {

@@ -20,9 +20,9 @@ export function checkStream(stream: EventStream): void {
   if (Number.isNaN(firstTime) !== Number.isNaN(latestTime) || latestTime < firstTime) {
     throw badSnapshot('its first time is after its latest, or one of them is missing');
   }
-  tables.forEach((table, place) => {
-    checkSums(table, place);
-    if (countIn(table) > events) throw badSnapshot(`attribute ${String(place + 1)} has more events than the stream`);
+  tables.forEach((table, index) => {
+    checkSums(table, index);
+    if (countIn(table) > events) throw badSnapshot(`attribute ${String(index + 1)} has more events than the stream`);
   });
   checkEarly(stream);
   checkStarts(stream, starts.kept);
@@ -34,12 +34,12 @@ export function checkStream(stream: EventStream): void {
  * Checks that counts are whole numbers, and that sums of squares, errors and weights are finite. Rounding residues may
  * be negative.
  */
-function checkSums(table: GroupTable, place: number): void {
+function checkSums(table: GroupTable, index: number): void {
   const counted = table.shape.hasErrors ? table.errorsAt + ERROR.count : -1;
   table.data.forEach((value, at) => {
     const field = at % table.stride;
     const isRight = field < CELLS_PER_GROUP || field === counted ? isCount(value) : Number.isFinite(value);
-    if (!isRight) throw badSnapshot(`the sums of attribute ${String(place + 1)} hold ${String(value)}`);
+    if (!isRight) throw badSnapshot(`the sums of attribute ${String(index + 1)} hold ${String(value)}`);
   });
 }
 
@@ -61,8 +61,8 @@ function countOf({ data, stride }: GroupTable, group: number): number {
 
 function checkEarly({ early, tables, reader }: EventStream): void {
   if (early.length !== tables.length) throw badSnapshot("'early' must have one entry for each attribute");
-  early.forEach((groups, place) => {
-    if (groups > (reader.groups[place]?.labels.length ?? 0))
+  early.forEach((groups, index) => {
+    if (groups > (reader.groups[index]?.labels.length ?? 0))
       throw badSnapshot("'early' counts more groups than there are");
   });
 }
@@ -70,8 +70,8 @@ function checkEarly({ early, tables, reader }: EventStream): void {
 /** Checks that starts are in order, and that no count at a start is larger than now. */
 function checkStarts(stream: EventStream, kept: readonly FreshStart[]): void {
   if (kept[0]?.index !== 0) throw badSnapshot('the first start is missing');
-  kept.forEach(({ index, events, tables }, place) => {
-    const before = kept[place - 1];
+  kept.forEach(({ index, events, tables }, position) => {
+    const before = kept[position - 1];
     if (index >= stream.starts.next || index <= (before?.index ?? -1)) throw badSnapshot('starts are out of order');
     if (events > stream.events || events < (before?.events ?? 0)) throw badSnapshot('starts are out of order');
     tables.forEach((table, attribute) => {
@@ -103,12 +103,12 @@ function checkWindow({ window, shape, reader, options }: EventStream): void {
       (Number.isNaN(error) || (isWeight(error) && error <= (options.errorScale ?? Infinity)));
     if (!isRight) throw badSnapshot('an event of the window has an invalid value');
   }
-  window.tables.forEach((table, place) => {
-    checkSums(table, place);
+  window.tables.forEach((table, index) => {
+    checkSums(table, index);
     const recounted = new GroupTable({ ...shape, hasWeights: false });
-    const groups = reader.groups[place]?.labels.length ?? 0;
+    const groups = reader.groups[index]?.labels.length ?? 0;
     recounted.grow(groups);
-    const codes = window.codes[place] as Int32Array;
+    const codes = window.codes[index] as Int32Array;
     for (let slot = 0; slot < length; slot++) {
       const code = codes[slot] as number;
       if (!isCode(code, groups)) throw badSnapshot('an event of the window has an unknown group');
@@ -150,15 +150,15 @@ function checkWaiting(stream: EventStream): void {
   for (const event of stream.labels.entries()) {
     if (event.codes.length !== waiting.length || event.event >= stream.events)
       throw badSnapshot('a waiting event is not an event of this stream');
-    event.codes.forEach((code, place) => {
-      const table = waiting[place] as GroupTable;
+    event.codes.forEach((code, index) => {
+      const table = waiting[index] as GroupTable;
       if (!isCode(code, table.groups)) throw badSnapshot('a waiting event has an unknown group');
       if (code >= 0) table.addCell(code, event.cell, 1, 1);
     });
     checkInWindow(stream, event);
   }
-  waiting.forEach((table, place) => {
-    const { data, stride } = stream.tables[place] as GroupTable;
+  waiting.forEach((table, index) => {
+    const { data, stride } = stream.tables[index] as GroupTable;
     for (let group = 0; group < table.groups; group++) {
       for (let cell = 0; cell < CELLS_PER_GROUP; cell++) {
         if ((table.data[group * table.stride + cell] as number) > (data[group * stride + cell] as number)) {
@@ -172,6 +172,6 @@ function checkWaiting(stream: EventStream): void {
 function checkInWindow({ window }: EventStream, { event, cell, codes }: WaitingEvent): void {
   if (event < 0 || event < window.added - window.size) return;
   const slot = event % window.size;
-  const isSame = window.cells[slot] === cell && codes.every((code, place) => window.codes[place]?.[slot] === code);
+  const isSame = window.cells[slot] === cell && codes.every((code, index) => window.codes[index]?.[slot] === code);
   if (!isSame) throw badSnapshot('a waiting event differs from the same event in the window');
 }

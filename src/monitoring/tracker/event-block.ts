@@ -24,7 +24,7 @@ export interface EventBlock {
 }
 
 /** The reasons why events, labels or groups were not counted. */
-export const STREAM_FAULTS = [
+export const STREAM_PROBLEMS = [
   'missing_prediction',
   'missing_weight',
   'zero_weight',
@@ -43,30 +43,30 @@ export const STREAM_FAULTS = [
   'clipped_error',
 ] as const;
 
-/** One of {@link STREAM_FAULTS}. */
-export type StreamFault = (typeof STREAM_FAULTS)[number];
+/** One of {@link STREAM_PROBLEMS}. */
+export type StreamProblem = (typeof STREAM_PROBLEMS)[number];
 
-/** Counts of problems by reason. Reasons that never occurred are absent from {@link FaultCounts.toJSON}. */
-export class FaultCounts {
-  readonly #counts = new Map<StreamFault, number>();
+/** Counts of problems by reason. Reasons that never occurred are absent from {@link ProblemCounts.toJSON}. */
+export class ProblemCounts {
+  readonly #counts = new Map<StreamProblem, number>();
 
-  add(fault: StreamFault, count = 1): void {
-    this.#counts.set(fault, (this.#counts.get(fault) ?? 0) + count);
+  add(problem: StreamProblem, count = 1): void {
+    this.#counts.set(problem, (this.#counts.get(problem) ?? 0) + count);
   }
 
   /** Adds the counts of another stream, or of a snapshot. */
   merge(other: Readonly<Record<string, number>>): void {
-    for (const fault of STREAM_FAULTS) {
-      if (Object.hasOwn(other, fault)) this.add(fault, other[fault]);
+    for (const problem of STREAM_PROBLEMS) {
+      if (Object.hasOwn(other, problem)) this.add(problem, other[problem]);
     }
   }
 
   toJSON(): Readonly<Record<string, number>> {
     return Object.freeze(
       Object.fromEntries(
-        STREAM_FAULTS.flatMap((fault) => {
-          const count = this.#counts.get(fault);
-          return count === undefined ? [] : [[fault, count]];
+        STREAM_PROBLEMS.flatMap((problem) => {
+          const count = this.#counts.get(problem);
+          return count === undefined ? [] : [[problem, count]];
         }),
       ),
     );
@@ -114,4 +114,4 @@ export interface LabelCoverage {
 }
 
 /** Counts of problems by reason. Everything that is skipped is counted here. */
-export type StreamFaults = Readonly<Record<string, number>>;
+export type StreamProblems = Readonly<Record<string, number>>;

@@ -1,7 +1,7 @@
 import { isMapping } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { type Column, columnLength, Table, type TableSource } from '../../table/index.ts';
-import { type EventBlock, type FaultCounts, LEFT_OUT, type StreamFault } from './event-block.ts';
+import { type EventBlock, type ProblemCounts, LEFT_OUT, type StreamProblem } from './event-block.ts';
 import { shownKind } from '../require-kind.ts';
 import {
   badValue,
@@ -12,7 +12,7 @@ import {
   readNumber,
   timeReader,
   type ReadValue,
-  type ValuePlace,
+  type ValuePosition,
 } from './event-values.ts';
 import { CrossedCodes, GroupCodes, LONG_LABEL, NO_GROUP, TOO_MANY_GROUPS, UNKNOWN_GROUP } from './group-codes.ts';
 import type { FilledTrackerOptions, TrackedAttribute } from './tracker-options.ts';
@@ -22,7 +22,7 @@ export type StreamEvent = Readonly<Record<string, unknown>>;
 
 const UNREAD = -9;
 
-const GROUP_FAULTS: ReadonlyMap<number, StreamFault> = new Map([
+const GROUP_PROBLEMS: ReadonlyMap<number, StreamProblem> = new Map([
   [NO_GROUP, 'missing_group'],
   [UNKNOWN_GROUP, 'unknown_group'],
   [TOO_MANY_GROUPS, 'too_many_groups'],
@@ -38,14 +38,14 @@ export class EventReader {
   /** By attribute; intersections are last. */
   readonly groups: readonly (GroupCodes | CrossedCodes)[];
   readonly #options: FilledTrackerOptions;
-  readonly #faults: FaultCounts;
+  readonly #problems: ProblemCounts;
   readonly #watchesRates: boolean;
   readonly #watchesErrors: boolean;
   readonly #one: OneEvent;
 
-  constructor(options: FilledTrackerOptions, faults: FaultCounts) {
+  constructor(options: FilledTrackerOptions, problems: ProblemCounts) {
     this.#options = options;
-    this.#faults = faults;
+    this.#problems = problems;
     this.readOutcome = outcomeReader(options.positiveLabel);
     this.readTime = timeReader(options.timestampUnit);
     const measures = options.metrics.flatMap((metric) => metric.measures);
@@ -54,9 +54,9 @@ export class EventReader {
     const single = options.attributes
       .filter(({ parts }) => parts.length === 0)
       .map(({ declared }) => new GroupCodes(declared));
-    this.groups = options.attributes.map(({ parts }, place) =>
+    this.groups = options.attributes.map(({ parts }, index) =>
       parts.length === 0
-        ? (single[place] as GroupCodes)
+        ? (single[index] as GroupCodes)
         : new CrossedCodes(parts.map((part) => single[part] as GroupCodes)),
     );
     this.#one = this.#roomForOne();
@@ -72,9 +72,9 @@ export class EventReader {
       weights: columns.weight === undefined ? null : new Float64Array(1),
       times: columns.timestamp === undefined ? null : new Float64Array(1),
       ids: columns.id === undefined ? null : [null],
-      codeAt: (place) => {
-        const label = labels[place];
-        return label === undefined ? NO_GROUP : (this.groups[place] as GroupCodes).codeOf(label);
+      codeAt: (index) => {
+        const label = labels[index];
+        return label === undefined ? NO_GROUP : (this.groups[index] as GroupCodes).codeOf(label);
       },
     };
     const cells = new Uint8Array(1);
@@ -112,15 +112,15 @@ export class EventReader {
       fields.times[0] = this.readTime(fieldOf(event, timestamp), alone(timestamp));
     }
     if (fields.ids !== null && id !== undefined) fields.ids[0] = readId(fieldOf(event, id), alone(id));
-    for (let place = 0; place < names.length; place++) {
-      const name = names[place] as string;
-      labels[place] = readLabel(fieldOf(event, name), alone(name));
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] as string;
+      labels[index] = readLabel(fieldOf(event, name), alone(name));
     }
     cells[0] = this.#cellOf(fields.predictions[0], fields.truths?.[0] ?? NaN, undefined);
     if (this.#one.block.errors !== null) this.#one.block.errors[0] = errorOf(fields, 0);
     this.#leaveOut(0, fields, cells);
-    for (let place = 0; place < codes.length; place++) {
-      this.#codeRow(place, 0, fields, cells, codes);
+    for (let index = 0; index < codes.length; index++) {
+      this.#codeRow(index, 0, fields, cells, codes);
     }
     return this.#one.block;
   }
@@ -134,7 +134,7 @@ export class EventReader {
     const table = Table.from(source);
     const numbers = (name: string | undefined): Float64Array | null =>
       name === undefined ? null : readColumn(table.column(name), name, readNumber);
-    const groups = names.map((name, place) => codesOfColumn(table.column(name), this.groups[place] as GroupCodes));
+    const groups = names.map((name, index) => codesOfColumn(table.column(name), this.groups[index] as GroupCodes));
     const weights = numbers(weight);
     const fields: Fields = {
       length: table.rowCount,
@@ -143,7 +143,7 @@ export class EventReader {
       weights: weights === null ? null : checkWeights(weights, weight as string),
       times: timestamp === undefined ? null : readColumn(table.column(timestamp), timestamp, this.readTime),
       ids: id === undefined ? null : idsOf(table.column(id)),
-      codeAt: (place, row) => (groups[place] as (row: number) => number)(row),
+      codeAt: (index, row) => (groups[index] as (row: number) => number)(row),
     };
     return this.#block(fields);
   }
@@ -163,52 +163,52 @@ export class EventReader {
     // Nothing below throws, so a batch is counted completely or not at all.
     for (let row = 0; row < length; row++) this.#leaveOut(row, fields, cells);
     const codes = this.#options.attributes.map(() => new Int32Array(length));
-    for (let place = 0; place < codes.length; place++) {
-      for (let row = 0; row < length; row++) this.#codeRow(place, row, fields, cells, codes);
+    for (let index = 0; index < codes.length; index++) {
+      for (let row = 0; row < length; row++) this.#codeRow(index, row, fields, cells, codes);
     }
     return { length, codes, cells, weights, predictions: this.#watchesErrors ? predictions : null, errors, times, ids };
   }
 
   /** Sets the code of a row's group. Parts must be coded before their intersections. */
-  #codeRow(place: number, row: number, fields: Fields, cells: Uint8Array, codes: readonly Int32Array[]): void {
-    const own = codes[place] as Int32Array;
+  #codeRow(index: number, row: number, fields: Fields, cells: Uint8Array, codes: readonly Int32Array[]): void {
+    const own = codes[index] as Int32Array;
     if (cells[row] === LEFT_OUT) {
       own[row] = NO_GROUP;
       return;
     }
-    const parts = (this.#options.attributes[place] as TrackedAttribute).parts;
+    const parts = (this.#options.attributes[index] as TrackedAttribute).parts;
     if (parts.length > 0) {
       // If the intersection has no group, one of its parts has none, and that was already counted.
-      own[row] = (this.groups[place] as CrossedCodes).codeAt(codes, parts, row);
+      own[row] = (this.groups[index] as CrossedCodes).codeAt(codes, parts, row);
       return;
     }
-    const code = fields.codeAt(place, row);
+    const code = fields.codeAt(index, row);
     own[row] = code;
-    if (code < 0) this.#faults.add(GROUP_FAULTS.get(code) ?? 'missing_group');
+    if (code < 0) this.#problems.add(GROUP_PROBLEMS.get(code) ?? 'missing_group');
   }
 
   #leaveOut(row: number, { predictions, weights, ids }: Fields, cells: Uint8Array): void {
     if (Number.isNaN(predictions[row])) {
-      this.#faults.add('missing_prediction');
+      this.#problems.add('missing_prediction');
       cells[row] = LEFT_OUT;
     } else if (weights !== null && Number.isNaN(weights[row])) {
-      this.#faults.add('missing_weight');
+      this.#problems.add('missing_weight');
       cells[row] = LEFT_OUT;
     } else if (weights !== null && weights[row] === 0) {
       // An event with weight 0 would add to n without adding information.
-      this.#faults.add('zero_weight');
+      this.#problems.add('zero_weight');
       cells[row] = LEFT_OUT;
     } else if (ids !== null && ids[row] === null) {
       // The event is counted, but a later label cannot find it.
-      this.#faults.add('missing_id');
+      this.#problems.add('missing_id');
     }
   }
 
   #cellOf(prediction: number, truth: number, row: number | undefined): number {
     if (!this.#watchesRates) return Number.isNaN(truth) ? 4 : 0;
     if (prediction < 0 || prediction > 1) {
-      const place = { column: this.#options.columns.yPred, row };
-      throw badValue(place, 'be a decision 0 or 1, or a score from 0 to 1', prediction);
+      const index = { column: this.#options.columns.yPred, row };
+      throw badValue(index, 'be a decision 0 or 1, or a score from 0 to 1', prediction);
     }
     const decision = prediction >= this.#options.decisionThreshold ? 1 : 0;
     return 2 * this.#truthState(truth, row) + decision;
@@ -230,7 +230,7 @@ interface Fields {
   readonly times: Float64Array | null;
   readonly ids: (string | number | null)[] | null;
   /** Returns the code of a row's group in a single attribute. */
-  readonly codeAt: (place: number, row: number) => number;
+  readonly codeAt: (index: number, row: number) => number;
 }
 
 /** Buffers for one event, reused for every event. Allocating new arrays would take longer than counting. */
@@ -256,7 +256,7 @@ function fieldOf(event: StreamEvent, name: string): unknown {
 }
 
 /** Returns the position of a field of a single event, for messages. */
-function alone(column: string): ValuePlace {
+function alone(column: string): ValuePosition {
   return { column, row: undefined };
 }
 

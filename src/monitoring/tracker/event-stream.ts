@@ -1,5 +1,5 @@
 import type { TableSource } from '../../table/index.ts';
-import { compact, type EventBlock, type EventObserver, FaultCounts, LEFT_OUT } from './event-block.ts';
+import { compact, type EventBlock, type EventObserver, ProblemCounts, LEFT_OUT } from './event-block.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
 import { badValue } from './event-values.ts';
 import { FreshStarts } from './fresh-starts.ts';
@@ -27,7 +27,7 @@ export interface LabelOutcome {
 /** The counted state of a stream: all sums of a tracker, of constant size. */
 export class EventStream {
   readonly options: FilledTrackerOptions;
-  readonly faults = new FaultCounts();
+  readonly faults = new ProblemCounts();
   readonly reader: EventReader;
   readonly shape: TableShape;
   /** Sums over all events, by attribute. */
@@ -128,8 +128,8 @@ export class EventStream {
     const cell = watchesRates ? 2 * y + (waiting.cell % 2) : 0;
     const error = this.shape.hasErrors ? this.#clip(Math.abs(waiting.prediction - y)) : NaN;
     this.labels?.settle(id, cell);
-    this.tables.forEach((table, place) => {
-      const code = waiting.codes[place] as number;
+    this.tables.forEach((table, index) => {
+      const code = waiting.codes[index] as number;
       if (code < 0) return;
       table.addCell(code, waiting.cell, waiting.weight, -1);
       table.addCell(code, cell, waiting.weight, 1);
@@ -143,10 +143,10 @@ export class EventStream {
 
   /** Makes room in all tables for the groups known so far. */
   grow(): void {
-    for (let place = 0; place < this.tables.length; place++) {
-      const groups = (this.reader.groups[place] as GroupCodes | CrossedCodes).labels.length;
-      (this.tables[place] as GroupTable).grow(groups);
-      (this.window.tables[place] as GroupTable).grow(groups);
+    for (let index = 0; index < this.tables.length; index++) {
+      const groups = (this.reader.groups[index] as GroupCodes | CrossedCodes).labels.length;
+      (this.tables[index] as GroupTable).grow(groups);
+      (this.window.tables[index] as GroupTable).grow(groups);
     }
   }
 
@@ -189,9 +189,9 @@ export class EventStream {
   }
 
   #countRows(block: EventBlock, from: number, to: number): void {
-    this.#tellTime(block, from, to);
-    for (let place = 0; place < this.tables.length; place++) {
-      this.#addRows(this.tables[place] as GroupTable, block, block.codes[place] as Int32Array, from, to);
+    this.#reportTime(block, from, to);
+    for (let index = 0; index < this.tables.length; index++) {
+      this.#addRows(this.tables[index] as GroupTable, block, block.codes[index] as Int32Array, from, to);
     }
     this.window.add(block, from, to);
     this.#noteEarly(block, from, to);
@@ -246,7 +246,7 @@ export class EventStream {
     return scale;
   }
 
-  #tellTime({ times }: EventBlock, from: number, to: number): void {
+  #reportTime({ times }: EventBlock, from: number, to: number): void {
     if (times === null) {
       this.#noteTime(this.#clock());
       return;
@@ -258,10 +258,10 @@ export class EventStream {
    * Updates the latest time. An event with an earlier time is counted in the order of arrival, and recorded in
    * `faults`.
    */
-  #noteTime(told: number): void {
-    if (Number.isNaN(told)) this.faults.add('missing_timestamp');
+  #noteTime(reported: number): void {
+    if (Number.isNaN(reported)) this.faults.add('missing_timestamp');
     // An event without a time is assigned the time of the previous event.
-    const time = Number.isNaN(told) ? this.latestTime : told;
+    const time = Number.isNaN(reported) ? this.latestTime : reported;
     if (Number.isNaN(time)) return;
     if (Number.isNaN(this.firstTime)) {
       this.firstTime = time;
@@ -272,11 +272,11 @@ export class EventStream {
 
   #noteEarly(block: EventBlock, from: number, to: number): void {
     if (this.events >= WARM_UP) return;
-    this.options.attributes.forEach(({ declared }, place) => {
+    this.options.attributes.forEach(({ declared }, index) => {
       if (declared !== null) return;
-      const codes = block.codes[place] as Int32Array;
+      const codes = block.codes[index] as Int32Array;
       for (let row = from; row < to; row++) {
-        this.early[place] = Math.max(this.early[place] as number, (codes[row] as number) + 1);
+        this.early[index] = Math.max(this.early[index] as number, (codes[row] as number) + 1);
       }
     });
   }
@@ -300,8 +300,8 @@ export class EventStream {
     return block;
   }
 
-  #refuse(fault: 'missing_label' | 'unknown_label_id' | 'repeated_label'): false {
-    this.faults.add(fault);
+  #refuse(problem: 'missing_label' | 'unknown_label_id' | 'repeated_label'): false {
+    this.faults.add(problem);
     return false;
   }
 }

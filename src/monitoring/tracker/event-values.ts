@@ -3,24 +3,24 @@ import { type Column, missingOutcomes } from '../../table/index.ts';
 import { parseDecimal, parseTime } from '../records/record-time.ts';
 
 /** The position of a value, for messages. */
-export interface ValuePlace {
+export interface ValuePosition {
   readonly column: string;
   /** Counted from 0; undefined for a single event. */
   readonly row: number | undefined;
 }
 
 /** Reads one value of a field. */
-export type ReadValue<Value> = (value: unknown, place: ValuePlace) => Value;
+export type ReadValue<Value> = (value: unknown, index: ValuePosition) => Value;
 
 /** The largest number that a field accepts, so that sums of weight times squared error stay finite. */
 const LARGEST = 1e75;
 
 /** Returns a value as a number; NaN if it is missing. Booleans and numeric texts count as numbers. */
-export function readNumber(value: unknown, place: ValuePlace): number {
+export function readNumber(value: unknown, index: ValuePosition): number {
   const number = numberOf(value);
-  if (number === undefined) throw badValue(place, 'be a number', value);
-  if (number === Infinity || number === -Infinity) throw badValue(place, 'be finite', value);
-  if (Math.abs(number) > LARGEST) throw badValue(place, 'be a number of at most 1e75', value);
+  if (number === undefined) throw badValue(index, 'be a number', value);
+  if (number === Infinity || number === -Infinity) throw badValue(index, 'be finite', value);
+  if (Math.abs(number) > LARGEST) throw badValue(index, 'be a number of at most 1e75', value);
   return number;
 }
 
@@ -55,8 +55,8 @@ function numberOfText(text: string): number | undefined {
  */
 export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
   if (positiveLabel === null) return readNumber;
-  return (value, place) => {
-    const label = readLabel(value, place);
+  return (value, index) => {
+    const label = readLabel(value, index);
     if (label === positiveLabel) return 1;
     return label === undefined || MISSING.has(label) ? NaN : 0;
   };
@@ -78,11 +78,11 @@ export type TimestampUnit = 'milliseconds' | 'auto';
  * @param unit 'auto' infers the unit from the size of the number: see {@link parseTime}
  */
 export function timeReader(unit: TimestampUnit): ReadValue<number> {
-  return (value, place) => {
+  return (value, index) => {
     if (value === null || value === undefined || value === '' || Number.isNaN(value)) return NaN;
     const time = value instanceof Date ? value.getTime() : timeOf(value, unit);
     if (time >= EARLIEST_TIME && time <= LATEST_TIME) return time;
-    throw badValue(place, 'be a time: a Date, ISO 8601 text, or a number since 1970, in the years 0 to 9999', value);
+    throw badValue(index, 'be a time: a Date, ISO 8601 text, or a number since 1970, in the years 0 to 9999', value);
   };
 }
 
@@ -94,7 +94,7 @@ function timeOf(value: unknown, unit: TimestampUnit): number {
 }
 
 /** Returns the label of a group; undefined if it is missing. */
-export function readLabel(value: unknown, place: ValuePlace): string | undefined {
+export function readLabel(value: unknown, index: ValuePosition): string | undefined {
   switch (typeof value) {
     case 'string':
       return value;
@@ -105,17 +105,17 @@ export function readLabel(value: unknown, place: ValuePlace): string | undefined
       return String(value);
     default:
       if (value === null || value === undefined) return undefined;
-      throw badValue(place, 'be a text, a number or a boolean', value);
+      throw badValue(index, 'be a text, a number or a boolean', value);
   }
 }
 
 /** Returns an event's id; null if it is missing. */
-export function readId(value: unknown, place: ValuePlace): string | number | null {
+export function readId(value: unknown, index: ValuePosition): string | number | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return Number.isNaN(value) ? null : value;
   if (typeof value === 'bigint') return String(value);
   if (value === null || value === undefined) return null;
-  throw badValue(place, 'be a text or a number', value);
+  throw badValue(index, 'be a text or a number', value);
 }
 
 /** Reads the values of a column of numbers or times. In a column of texts, each distinct label is read once. */
@@ -143,7 +143,7 @@ export function readColumn(column: Column, name: string, read: ReadValue<number>
 }
 
 /** Returns the error for a value that is invalid in its field. */
-export function badValue({ column, row }: ValuePlace, required: string, value: unknown): DataValidationError {
+export function badValue({ column, row }: ValuePosition, required: string, value: unknown): DataValidationError {
   const where = row === undefined ? '' : ` in row ${String(row + 1)}`;
   const shown =
     typeof value === 'string'

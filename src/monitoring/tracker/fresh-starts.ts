@@ -79,8 +79,8 @@ export class FreshStarts {
     const merged = Array.from(indexes)
       .sort((a, b) => a - b)
       .flatMap((index) => {
-        const own = this.#kept.find((start) => start.index === index) ?? standIn(index, this.#next, present.own);
-        const their = other.kept.find((start) => start.index === index) ?? standIn(index, other.next, present.other);
+        const own = this.#kept.find((start) => start.index === index) ?? stub(index, this.#next, present.own);
+        const their = other.kept.find((start) => start.index === index) ?? stub(index, other.next, present.other);
         return own === undefined || their === undefined ? [] : [joinStarts(index, own, their, codesOf)];
       });
     this.#next = Math.max(this.#next, other.next);
@@ -93,15 +93,15 @@ export class FreshStarts {
 type Present = Omit<FreshStart, 'index'>;
 
 /** Returns the present sums if the stream has not reached a start yet. */
-function standIn(index: number, next: number, present: Present): Present | undefined {
+function stub(index: number, next: number, present: Present): Present | undefined {
   return index < next ? undefined : present;
 }
 
 function joinStarts(index: number, own: Present, their: Present, codesOf: readonly ArrayLike<number>[]): FreshStart {
-  const tables = own.tables.map((table, place) => {
+  const tables = own.tables.map((table, position) => {
     const sum = table.copy();
-    const codes = codesOf[place] as ArrayLike<number>;
-    const twin = their.tables[place] as GroupTable;
+    const codes = codesOf[position] as ArrayLike<number>;
+    const twin = their.tables[position] as GroupTable;
     sum.grow(largest(codes, twin.groups) + 1);
     sum.merge(twin, codes);
     return sum;

@@ -74,28 +74,28 @@ export class CrossedCodes {
    * Returns the code of the group whose parts are in a row. If a part has no group, returns the negative code of the
    * first such part.
    */
-  codeAt(codes: readonly Int32Array[], places: readonly number[], row: number): number {
+  codeAt(codes: readonly Int32Array[], indices: readonly number[], row: number): number {
     let branch = this.#tree;
-    const last = places.length - 1;
+    const last = indices.length - 1;
     for (let depth = 0; depth < last; depth++) {
-      const code = (codes[places[depth] as number] as Int32Array)[row] as number;
+      const code = (codes[indices[depth] as number] as Int32Array)[row] as number;
       if (code < 0) return code;
       branch = (branch[code] ??= []) as CodeTree;
     }
-    const code = (codes[places[last] as number] as Int32Array)[row] as number;
+    const code = (codes[indices[last] as number] as Int32Array)[row] as number;
     if (code < 0) return code;
-    return (branch[code] ??= this.#codes.codeOf(this.#labelAt(codes, places, row))) as number;
+    return (branch[code] ??= this.#codes.codeOf(this.#labelAt(codes, indices, row))) as number;
   }
 
   /** Rebuilds the codes of a restored stream from each group's parts. */
   restore(groups: readonly (readonly number[])[]): void {
-    const codes = this.#parts.map((_, place) => Int32Array.from(groups, (parts) => parts[place] as number));
-    const places = this.#parts.map((_, place) => place);
+    const codes = this.#parts.map((_, index) => Int32Array.from(groups, (parts) => parts[index] as number));
+    const indices = this.#parts.map((_, index) => index);
     const isKnown = (parts: readonly number[]): boolean =>
-      parts.length === places.length && parts.every((code, place) => code < (this.#parts[place]?.labels.length ?? 0));
+      parts.length === indices.length && parts.every((code, index) => code < (this.#parts[index]?.labels.length ?? 0));
     // A part that is unknown has no label, so the snapshot is rejected later.
     if (!groups.every(isKnown)) return;
-    for (let row = 0; row < groups.length; row++) this.codeAt(codes, places, row);
+    for (let row = 0; row < groups.length; row++) this.codeAt(codes, indices, row);
   }
 
   /** Returns the codes of each group's parts, in the order of the groups. */
@@ -115,10 +115,10 @@ export class CrossedCodes {
    * Returns the label of an intersection. If a part contains the separator, two intersections could get the same label;
    * the parts of the second are then quoted.
    */
-  #labelAt(codes: readonly Int32Array[], places: readonly number[], row: number): string {
-    const parts = places.map(
-      (place, depth) =>
-        (this.#parts[depth] as GroupCodes).labels[(codes[place] as Int32Array)[row] as number] as string,
+  #labelAt(codes: readonly Int32Array[], indices: readonly number[], row: number): string {
+    const parts = indices.map(
+      (index, depth) =>
+        (this.#parts[depth] as GroupCodes).labels[(codes[index] as Int32Array)[row] as number] as string,
     );
     const joined = parts.join(INTERSECTION_SEPARATOR);
     return this.labels.includes(joined)

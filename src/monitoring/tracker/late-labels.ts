@@ -65,8 +65,8 @@ export class LateLabels {
     this.#cells[slot] = block.cells[row] as number;
     this.#weights[slot] = block.weights?.[row] ?? 1;
     this.#predictions[slot] = block.predictions?.[row] ?? NaN;
-    block.codes.forEach((column, place) => {
-      (this.#codes[place] as Int32Array)[slot] = column[row] as number;
+    block.codes.forEach((column, position) => {
+      (this.#codes[position] as Int32Array)[slot] = column[row] as number;
     });
     this.#added++;
     return hasExpired;

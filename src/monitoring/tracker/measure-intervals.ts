@@ -69,19 +69,19 @@ export function ordinaryGapInterval(
   const variances = new Float64Array(groups.length);
   let largest = -Infinity;
   let smallest = Infinity;
-  for (const [place, sums] of groups.entries()) {
+  for (const [index, sums] of groups.entries()) {
     const value = measureValue(sums);
     const size = effectiveEvents(sums);
     largest = Math.max(largest, value);
     smallest = Math.min(smallest, value);
     if (measure.kind === 'rate') {
       const steady = (value * size + 1) / (size + 2);
-      centres[place] = steady;
-      variances[place] = (steady * (1 - steady)) / (size + 2);
+      centres[index] = steady;
+      variances[index] = (steady * (1 - steady)) / (size + 2);
     } else {
       if (!(size > 1)) return null;
-      centres[place] = value;
-      variances[place] = meanVariance(sums, value, size);
+      centres[index] = value;
+      variances[index] = meanVariance(sums, value, size);
     }
   }
   const pairs = (groups.length * (groups.length - 1)) / 2;

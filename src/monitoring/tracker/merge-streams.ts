@@ -20,14 +20,14 @@ export function mergeStreams(stream: EventStream, other: EventStream): void {
   const present = { own: presentOf(stream), other: presentOf(other) };
   stream.starts.merge(other.starts, present, codesOf);
   countLost(stream, other, codesOf);
-  stream.tables.forEach((table, place) => {
-    table.grow(counts[place] as number);
-    table.merge(other.tables[place] as (typeof stream.tables)[number], codesOf[place] as Int32Array);
+  stream.tables.forEach((table, index) => {
+    table.grow(counts[index] as number);
+    table.merge(other.tables[index] as (typeof stream.tables)[number], codesOf[index] as Int32Array);
   });
   const numbers = joinWindows(stream.window, other.window, codesOf, stream.events + other.events, counts);
   joinLabels(stream, other, codesOf, numbers);
   // Shares of the error budget are final once assigned: groups added by a merge share the reserve, as late groups do.
-  if (!stream.isWarm) counts.forEach((count, place) => (stream.early[place] = count));
+  if (!stream.isWarm) counts.forEach((count, index) => (stream.early[index] = count));
   stream.events += other.events;
   stream.lateLabels += other.lateLabels;
   stream.faults.merge(other.faults.toJSON());
@@ -41,9 +41,9 @@ function presentOf({ tables, events, latestTime }: EventStream): Omit<FreshStart
 
 /** Counts the events whose groups exceed the maximum number of groups here. */
 function countLost(stream: EventStream, other: EventStream, codesOf: readonly Int32Array[]): void {
-  other.tables.forEach((table, place) => {
-    if ((stream.options.attributes[place]?.parts.length ?? 0) > 0) return;
-    codesOf[place]?.forEach((code, group) => {
+  other.tables.forEach((table, index) => {
+    if ((stream.options.attributes[index]?.parts.length ?? 0) > 0) return;
+    codesOf[index]?.forEach((code, group) => {
       if (code >= 0) return;
       const at = group * table.stride;
       stream.faults.add('too_many_groups', sum(table.data.subarray(at, at + CELLS_PER_GROUP)));
@@ -80,21 +80,21 @@ function textOf(value: unknown): string {
 /** Returns by attribute the code here of each of the other's groups. */
 function translateGroups(stream: EventStream, other: EventStream): Int32Array[] {
   const codesOf: Int32Array[] = [];
-  stream.reader.groups.forEach((groups, place) => {
-    const theirs = other.reader.groups[place];
+  stream.reader.groups.forEach((groups, index) => {
+    const theirs = other.reader.groups[index];
     if (theirs === undefined) return;
     if (groups instanceof CrossedCodes && theirs instanceof CrossedCodes) {
       const parts = theirs.parts();
-      const places = stream.options.attributes[place]?.parts ?? [];
+      const indices = stream.options.attributes[index]?.parts ?? [];
       // One row for each of the other's intersections: the codes here of its parts.
       const columns: Int32Array[] = [];
-      places.forEach((part, depth) => {
+      indices.forEach((part, depth) => {
         columns[part] = Int32Array.from(
           parts,
           (codes) => (codesOf[part] as Int32Array)[codes[depth] as number] as number,
         );
       });
-      codesOf.push(Int32Array.from(parts, (_, row) => groups.codeAt(columns, places, row)));
+      codesOf.push(Int32Array.from(parts, (_, row) => groups.codeAt(columns, indices, row)));
     } else codesOf.push(Int32Array.from(theirs.labels, (label) => (groups as GroupCodes).codeOf(label)));
   });
   return codesOf;
@@ -119,12 +119,12 @@ function joinWindows(
   const ours = [...window.slots()].slice(window.length - kept);
   const theirs = [...other.slots()].slice(other.length - (size - kept));
   const order = interleave(ours.length, theirs.length);
-  const held = order.map(({ isOwn, place }) => {
+  const held = order.map(({ isOwn, index }) => {
     const from = isOwn ? window : other;
-    const slot = (isOwn ? ours : theirs)[place] as number;
+    const slot = (isOwn ? ours : theirs)[index] as number;
     return {
       isOwn,
-      number: from.added - (isOwn ? ours : theirs).length + place,
+      number: from.added - (isOwn ? ours : theirs).length + index,
       cell: from.cells[slot] as number,
       weight: from.weights?.[slot] ?? 1,
       error: from.errors?.[slot] ?? NaN,
@@ -161,13 +161,13 @@ function joinWindows(
 }
 
 /** Returns the positions of two lists in one order, with each list spread evenly. */
-function interleave(own: number, other: number): { readonly isOwn: boolean; readonly place: number }[] {
-  const order: { isOwn: boolean; place: number }[] = [];
+function interleave(own: number, other: number): { readonly isOwn: boolean; readonly index: number }[] {
+  const order: { isOwn: boolean; index: number }[] = [];
   let a = 0;
   let b = 0;
   while (a + b < own + other) {
     const isOwn = b >= other || (a < own && (a + 0.5) * other <= (b + 0.5) * own);
-    order.push({ isOwn, place: isOwn ? a++ : b++ });
+    order.push({ isOwn, index: isOwn ? a++ : b++ });
   }
   return order;
 }
@@ -179,12 +179,12 @@ function joinLabels(
   numbers: NewNumbers,
 ): void {
   if (stream.labels === null || other.labels === null) return;
-  const renumbered = (labels: LateLabels, places: ReadonlyMap<number, number>): (WaitingEvent & { id: string })[] =>
-    Array.from(labels.entries(), (event) => ({ ...event, event: places.get(event.event) ?? -1 }));
+  const renumbered = (labels: LateLabels, indices: ReadonlyMap<number, number>): (WaitingEvent & { id: string })[] =>
+    Array.from(labels.entries(), (event) => ({ ...event, event: indices.get(event.event) ?? -1 }));
   const ours = renumbered(stream.labels, numbers.own);
   const theirs = renumbered(other.labels, numbers.other).map((event) => ({
     ...event,
-    codes: event.codes.map((code, place) => (code < 0 ? code : ((codesOf[place] as Int32Array)[code] as number))),
+    codes: event.codes.map((code, index) => (code < 0 ? code : ((codesOf[index] as Int32Array)[code] as number))),
   }));
   stream.labels.clear();
   for (const event of [...ours, ...theirs]) {

@@ -7,7 +7,7 @@ import type { RecordLogState } from '../records/record-log-state.ts';
 import { RecordLog } from '../records/record-log.ts';
 import { formatTime } from '../records/record-time.ts';
 import { requireSource, shownKind } from '../require-kind.ts';
-import type { LabelCoverage, StreamFaults } from './event-block.ts';
+import type { LabelCoverage, StreamProblems } from './event-block.ts';
 import type { StreamEvent } from './event-reader.ts';
 import { EventStream, type LabelOutcome } from './event-stream.ts';
 import { LATEST_TIME } from './event-values.ts';
@@ -27,7 +27,7 @@ import {
 } from './tensor-batch.ts';
 import {
   fillTrackerOptions,
-  requirePlaces,
+  requirePositions,
   type TrackedAttribute,
   TRACKER_OPTION_NAMES,
   type TrackerOptions,
@@ -46,7 +46,7 @@ export interface TrackerSnapshot extends StreamSnapshot {
 }
 
 /** Options of {@link RealTimeFairnessTracker.metrics}. */
-export interface LookOptions {
+export interface CheckOptions {
   /**
    * The window: the last `windowSize` events, or all events.
    * @defaultValue 'sliding'
@@ -56,7 +56,7 @@ export interface LookOptions {
 
 const RESTORE_OPTION_NAMES: OptionNames<Pick<TrackerOptions, 'store' | 'clock'>> = { store: true, clock: true };
 
-const LOOK_OPTION_NAMES: OptionNames<LookOptions> = { window: true };
+const CHECK_OPTION_NAMES: OptionNames<CheckOptions> = { window: true };
 
 /**
  * Tracks the group fairness of a stream of decisions, event by event.
@@ -120,7 +120,7 @@ export class RealTimeFairnessTracker {
   }
 
   /** The number of problems by reason. Reasons that never occurred are absent. */
-  get faults(): StreamFaults {
+  get faults(): StreamProblems {
     return this.stream.faults.toJSON();
   }
 
@@ -177,8 +177,8 @@ export class RealTimeFairnessTracker {
    * intervals of the sliding window hold for a single check. Those of the cumulative window hold over all checks
    * simultaneously. A value is null if fewer than two groups have `minGroupSize` events in the denominator.
    */
-  metrics(options: LookOptions = {}): readonly MonitoringRecord[] {
-    assertKnownOptions('RealTimeFairnessTracker.metrics', options, LOOK_OPTION_NAMES);
+  metrics(options: CheckOptions = {}): readonly MonitoringRecord[] {
+    assertKnownOptions('RealTimeFairnessTracker.metrics', options, CHECK_OPTION_NAMES);
     const window = oneOf('window', options.window ?? 'sliding', ['sliding', 'cumulative']);
     return takeRecords(this.stream, window, this.stream.time);
   }
@@ -189,11 +189,11 @@ export class RealTimeFairnessTracker {
    */
   labelCoverage(): readonly LabelCoverage[] {
     return Object.freeze(
-      this.stream.options.attributes.flatMap(({ name }, place) => {
-        const table = this.stream.tables[place] as EventStream['tables'][number];
+      this.stream.options.attributes.flatMap(({ name }, index) => {
+        const table = this.stream.tables[index] as EventStream['tables'][number];
         const sum = (group: number, cells: readonly number[]): number =>
           cells.reduce((total, cell) => total + (table.data[group * table.stride + cell] as number), 0);
-        return (this.stream.reader.groups[place]?.labels ?? []).map((group, code) => {
+        return (this.stream.reader.groups[index]?.labels ?? []).map((group, code) => {
           const n = sum(code, ALL_CELLS);
           const labelled = sum(code, LABELLED_CELLS);
           return Object.freeze({ attribute: name, group, n, labelled, share: n === 0 ? null : labelled / n });
@@ -229,7 +229,7 @@ export class RealTimeFairnessTracker {
         version === undefined ? 'it is not a snapshot of a tracker' : `its version is not ${String(SNAPSHOT_VERSION)}`,
       );
     }
-    requirePlaces(parts);
+    requirePositions(parts);
     return whileRestoring(() => {
       // The constructor and RecordLog.restore check the options and the history.
       const read = readSnapshot(SNAPSHOT_SCHEMA, snapshot) as unknown as TrackerSnapshot;
@@ -292,8 +292,8 @@ async function addTensors(stream: EventStream, batch: TensorBatch): Promise<void
 /** Adds the counts to the sums of a stream without intersections, and the last rows to its window. */
 function addCounts(stream: EventStream, { attributes, events, missingPredictions, tail }: CountedBatch): void {
   if (missingPredictions > 0) stream.faults.add('missing_prediction', missingPredictions);
-  attributes.forEach((stats, place) => {
-    addAttribute(stream, stats, place);
+  attributes.forEach((stats, index) => {
+    addAttribute(stream, stats, index);
   });
   stream.grow();
   const block = blockOfTail(tail, stream.options, stream.reader.groups as readonly GroupCodes[]);
@@ -301,9 +301,9 @@ function addCounts(stream: EventStream, { attributes, events, missingPredictions
   stream.window.add(block, 0, block.length);
 }
 
-function addAttribute(stream: EventStream, stats: ClassificationStats, place: number): void {
-  const groups = stream.reader.groups[place] as GroupCodes;
-  const table = stream.tables[place] as GroupTable;
+function addAttribute(stream: EventStream, stats: ClassificationStats, index: number): void {
+  const groups = stream.reader.groups[index] as GroupCodes;
+  const table = stream.tables[index] as GroupTable;
   stats.labels.forEach((label, group) => {
     const cells = stats.counts.subarray(group * CELLS_PER_GROUP, (group + 1) * CELLS_PER_GROUP);
     const code = groups.codeOf(label);
@@ -316,6 +316,6 @@ function addAttribute(stream: EventStream, stats: ClassificationStats, place: nu
   });
   const ungrouped = sum(stats.ungrouped.counts);
   if (ungrouped > 0) stream.faults.add('missing_group', ungrouped);
-  const isDeclared = (stream.options.attributes[place] as TrackedAttribute).declared !== null;
-  if (!isDeclared && !stream.isWarm) stream.early[place] = groups.labels.length;
+  const isDeclared = (stream.options.attributes[index] as TrackedAttribute).declared !== null;
+  if (!isDeclared && !stream.isWarm) stream.early[index] = groups.labels.length;
 }

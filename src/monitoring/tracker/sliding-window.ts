@@ -36,8 +36,8 @@ export class SlidingWindow {
 
   /** Makes room for new groups. */
   grow(groups: readonly number[]): void {
-    this.tables.forEach((table, place) => {
-      table.grow(groups[place] as number);
+    this.tables.forEach((table, index) => {
+      table.grow(groups[index] as number);
     });
   }
 
@@ -61,8 +61,8 @@ export class SlidingWindow {
     const old = this.cells[slot] as number;
     this.cells[slot] = cell;
     if (this.errors !== null) this.errors[slot] = error;
-    this.tables.forEach((table, place) => {
-      const code = (this.codes[place] as Int32Array)[slot] as number;
+    this.tables.forEach((table, index) => {
+      const code = (this.codes[index] as Int32Array)[slot] as number;
       if (code < 0) return;
       table.addCell(code, old, weight, -1);
       table.addCell(code, cell, weight, 1);
@@ -84,9 +84,9 @@ export class SlidingWindow {
     // If there are more events than slots, only the last ones remain.
     const first = Math.max(from, to - size);
     const filled = this.length;
-    codes.forEach((column, place) => {
-      const ring = this.codes[place] as Int32Array;
-      const { data, stride } = this.tables[place] as GroupTable;
+    codes.forEach((column, index) => {
+      const ring = this.codes[index] as Int32Array;
+      const { data, stride } = this.tables[index] as GroupTable;
       let slot = (added + first - from) % size;
       for (let row = first; row < to; row++) {
         if (slot < filled) {
@@ -127,8 +127,8 @@ export class SlidingWindow {
       this.cells[slot] = block.cells[row] as number;
       if (this.weights !== null) this.weights[slot] = block.weights?.[row] ?? 1;
       if (this.errors !== null) this.errors[slot] = block.errors?.[row] ?? NaN;
-      block.codes.forEach((column, place) => {
-        (this.codes[place] as Int32Array)[slot] = column[row] as number;
+      block.codes.forEach((column, index) => {
+        (this.codes[index] as Int32Array)[slot] = column[row] as number;
       });
       this.#count(slot, 1);
       if (slot === this.size - 1) this.#recount();
@@ -138,8 +138,8 @@ export class SlidingWindow {
   #count(slot: number, sign: 1 | -1): void {
     const weight = this.weights?.[slot] ?? 1;
     const error = this.errors?.[slot] ?? NaN;
-    this.tables.forEach((table, place) => {
-      const code = (this.codes[place] as Int32Array)[slot] as number;
+    this.tables.forEach((table, index) => {
+      const code = (this.codes[index] as Int32Array)[slot] as number;
       if (code < 0) return;
       table.addCell(code, this.cells[slot] as number, weight, sign);
       if (!Number.isNaN(error)) table.addError(code, error, weight, sign);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { DataValidationError, FairnessToolkitError } from '../../exceptions/index.ts';
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
-import { STREAM_FAULTS } from './event-block.ts';
+import { STREAM_PROBLEMS } from './event-block.ts';
 import { EARLIEST_TIME, LATEST_TIME } from './event-values.ts';
 import { LONG_LABEL } from './group-codes.ts';
 
@@ -74,7 +74,7 @@ export const SNAPSHOT_SCHEMA = z.object({
   lateLabels: count,
   firstTime: time.nullable(),
   latestTime: time.nullable(),
-  faults: z.partialRecord(z.enum(STREAM_FAULTS), count),
+  faults: z.partialRecord(z.enum(STREAM_PROBLEMS), count),
   groups: z.array(z.union([z.array(z.string()), z.array(z.array(count))])),
   early: z.array(count),
   tables: z.array(column),

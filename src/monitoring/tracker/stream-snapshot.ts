@@ -115,11 +115,11 @@ export function restoreSnapshot(stream: EventStream, snapshot: StreamSnapshot): 
   stream.firstTime = snapshot.firstTime ?? NaN;
   stream.latestTime = snapshot.latestTime ?? NaN;
   stream.faults.merge(snapshot.faults);
-  stream.reader.groups.forEach((groups, place) => {
-    fillGroups(groups, snapshot.groups[place] ?? [], place);
+  stream.reader.groups.forEach((groups, index) => {
+    fillGroups(groups, snapshot.groups[index] ?? [], index);
   });
   requireLength('early', snapshot.early, attributes);
-  snapshot.early.forEach((count, place) => (stream.early[place] = count));
+  snapshot.early.forEach((count, index) => (stream.early[index] = count));
   fillTables(stream.tables, snapshot.tables, stream);
   stream.starts.restore(
     snapshot.starts.kept.map((start) => readStart(start, stream)),
@@ -130,13 +130,13 @@ export function restoreSnapshot(stream: EventStream, snapshot: StreamSnapshot): 
   checkStream(stream);
 }
 
-function fillGroups(groups: GroupCodes | CrossedCodes, known: StreamSnapshot['groups'][number], place: number): void {
+function fillGroups(groups: GroupCodes | CrossedCodes, known: StreamSnapshot['groups'][number], index: number): void {
   if (groups instanceof CrossedCodes) groups.restore(known as readonly (readonly number[])[]);
   else for (const label of known) groups.codeOf(String(label));
   const found: readonly unknown[] = groups instanceof CrossedCodes ? groups.parts() : groups.labels;
   // A duplicate or invalid group would shift the codes of all later groups.
   if (JSON.stringify(found) !== JSON.stringify(known)) {
-    throw badSnapshot(`the groups of attribute ${String(place + 1)} are invalid`);
+    throw badSnapshot(`the groups of attribute ${String(index + 1)} are invalid`);
   }
 }
 
@@ -149,10 +149,10 @@ function readStart(
     index,
     events,
     time: time ?? NaN,
-    tables: tables.map((text, place) => {
+    tables: tables.map((text, position) => {
       const table = new GroupTable(stream.shape, decode(text, Float64Array));
       // Groups that appeared later are not in it.
-      if (!Number.isInteger(table.groups) || table.groups > (stream.tables[place] as GroupTable).groups) {
+      if (!Number.isInteger(table.groups) || table.groups > (stream.tables[position] as GroupTable).groups) {
         throw badSnapshot(`the sums of start ${String(index)} do not fit its groups`);
       }
       return table;
@@ -164,8 +164,8 @@ function fillWindow(stream: EventStream, window: SlidingWindow, saved: StreamSna
   window.added = saved.added;
   fillTables(window.tables, saved.tables, stream);
   requireLength('window.codes', saved.codes, window.codes.length);
-  window.codes.forEach((codes, place) => {
-    fillColumn(`codes.${String(place)}`, codes, saved.codes[place] ?? null, window.length, Int32Array);
+  window.codes.forEach((codes, index) => {
+    fillColumn(`codes.${String(index)}`, codes, saved.codes[index] ?? null, window.length, Int32Array);
   });
   fillColumn('cells', window.cells, saved.cells, window.length, Uint8Array);
   fillColumn('weights', window.weights, saved.weights, window.length, Float64Array);
@@ -204,11 +204,11 @@ function fillWaiting(stream: EventStream, waiting: StreamSnapshot['waiting']): v
 
 function fillTables(tables: readonly GroupTable[], saved: readonly string[], { reader }: EventStream): void {
   requireLength('tables', saved, tables.length);
-  tables.forEach((table, place) => {
-    const data = decode(saved[place], Float64Array);
-    const groups = reader.groups[place]?.labels.length ?? 0;
+  tables.forEach((table, index) => {
+    const data = decode(saved[index], Float64Array);
+    const groups = reader.groups[index]?.labels.length ?? 0;
     if (data.length !== groups * table.stride)
-      throw badSnapshot(`the sums of attribute ${String(place + 1)} do not fit its groups`);
+      throw badSnapshot(`the sums of attribute ${String(index + 1)} do not fit its groups`);
     table.data = data;
   });
 }

@@ -73,10 +73,10 @@ export function blockOfTail(
   );
   return {
     length: rows.length,
-    codes: columns.protected.map((name, place) => {
+    codes: columns.protected.map((name, index) => {
       const values = column(name);
       return Int32Array.from(rows, (row) =>
-        Number.isNaN(values[row]) ? NO_GROUP : (groups[place] as GroupCodes).codeOf(String(values[row])),
+        Number.isNaN(values[row]) ? NO_GROUP : (groups[index] as GroupCodes).codeOf(String(values[row])),
       );
     }),
     cells: Uint8Array.from(rows, (row) => {

@@ -1,7 +1,7 @@
 import { isMapping } from '../../internal/values.ts';
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
-import { requireLevel, requireRate, requireWhole } from '../../stats/parameters.ts';
+import { requireLevel, requireRate, requireInteger } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 import type { RecordStore } from '../records/monitoring-record.ts';
 import { requireFields, requireMethods, requireNumber, requireTexts, shownKind } from '../require-kind.ts';
@@ -157,7 +157,7 @@ const DEFAULT_METRICS = ['demographic_parity_difference', 'equalized_odds_differ
  */
 export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOptions {
   requireFields('options', options);
-  requirePlaces(options);
+  requirePositions(options);
   const columns = checkColumns(options.columns);
   const windowSize = requireKept('windowSize', options.windowSize ?? 10_000);
   return {
@@ -165,7 +165,7 @@ export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOption
     attributes: attributesOf(columns, groupsOf(options.groups ?? {})),
     metrics: metricsOf(columns, options.metrics),
     windowSize,
-    minGroupSize: requireWhole('minGroupSize', options.minGroupSize ?? 30, 1),
+    minGroupSize: requireInteger('minGroupSize', options.minGroupSize ?? 30, 1),
     labelHorizon: requireKept('labelHorizon', options.labelHorizon ?? 100_000),
     decisionThreshold: requireRate(
       'decisionThreshold',
@@ -175,8 +175,8 @@ export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOption
     timestampUnit: oneOf('timestampUnit', options.timestampUnit ?? 'milliseconds', ['milliseconds', 'auto']),
     errorScale: errorScaleOf(options.errorScale ?? null),
     level: requireLevel('level', requireNumber('level', options.level ?? 0.95)),
-    restartEvery: requireWhole('restartEvery', options.restartEvery ?? 500, 1),
-    recordEvery: requireWhole('recordEvery', options.recordEvery ?? windowSize, 1),
+    restartEvery: requireInteger('restartEvery', options.restartEvery ?? 500, 1),
+    recordEvery: requireInteger('recordEvery', options.recordEvery ?? windowSize, 1),
   };
 }
 
@@ -184,7 +184,7 @@ export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOption
  * Checks the store and the clock.
  * @throws {ValueError} if one of them is invalid
  */
-export function requirePlaces({ store, clock }: Pick<TrackerOptions, 'store' | 'clock'>): void {
+export function requirePositions({ store, clock }: Pick<TrackerOptions, 'store' | 'clock'>): void {
   if (store !== undefined)
     requireMethods('store', store, ['append'], 'be a record store, as returned by openRecordStore');
   if (clock !== undefined && typeof clock !== 'function') {
@@ -193,7 +193,7 @@ export function requirePlaces({ store, clock }: Pick<TrackerOptions, 'store' | '
 }
 
 function requireKept(parameter: string, given: number): number {
-  if (requireWhole(parameter, given, 1) <= MAX_KEPT) return given;
+  if (requireInteger(parameter, given, 1) <= MAX_KEPT) return given;
   throw invalidParameter(parameter, `be a whole number from 1 to ${String(MAX_KEPT)}`, given);
 }
 
@@ -254,7 +254,7 @@ function attributesOf(
   columns: TrackerColumns,
   groups: Readonly<Record<string, readonly string[]>>,
 ): readonly TrackedAttribute[] {
-  for (const name of Object.keys(groups)) placeOf(name, columns.protected, 'groups');
+  for (const name of Object.keys(groups)) positionOf(name, columns.protected, 'groups');
   const single = columns.protected.map((name) => ({
     name,
     parts: [],
@@ -266,7 +266,7 @@ function attributesOf(
     }
     return {
       name: names.join(INTERSECTION_SEPARATOR),
-      parts: names.map((name) => placeOf(name, columns.protected, 'columns.intersections')),
+      parts: names.map((name) => positionOf(name, columns.protected, 'columns.intersections')),
       declared: null,
     };
   });
@@ -280,9 +280,9 @@ function crossingsOf({ intersections = [] }: TrackerColumns): readonly (readonly
   return intersections.map((names) => requireTexts('columns.intersections', names, required));
 }
 
-function placeOf(name: string, known: readonly string[], parameter: string): number {
-  const place = known.indexOf(name);
-  if (place >= 0) return place;
+function positionOf(name: string, known: readonly string[], parameter: string): number {
+  const index = known.indexOf(name);
+  if (index >= 0) return index;
   throw invalidParameter(parameter, `name protected columns (${known.join(', ')})`, name);
 }
 

@@ -1,10 +1,10 @@
-import { faultAt } from '../../io/config-text/path-fault.ts';
+import { problemAt } from '../../io/config-text/path-fault.ts';
 import { MetricComputationError } from '../../exceptions/index.ts';
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
 import { MAX_SUGGESTED } from '../../io/config-text/describe-issue.ts';
-import { type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
+import { type KeyPath, type PathProblem } from '../../io/config-text/path-fault.ts';
 import { type MetricDefinition, metricDefinition } from '../../metrics/metric-definitions.ts';
-import { findThresholdFault, metricRange } from '../../metrics/threshold-range.ts';
+import { findThresholdProblem, metricRange } from '../../metrics/threshold-range.ts';
 import type { PipelineDocument } from '../../schemas/pipeline/pipeline-document.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 import { checkReportPath } from './check-report-path.ts';
@@ -15,7 +15,7 @@ const STANDARD_METRIC = 'demographic_parity_difference';
 type Gate = Pick<Partial<PipelineDocument>, 'fairness_metric' | 'validation_threshold'>;
 
 /** Checks that the metric exists, and that its threshold can be both passed and failed. */
-function checkGate({ fairness_metric: metric, validation_threshold: threshold }: Gate): PathFault[] {
+function checkGate({ fairness_metric: metric, validation_threshold: threshold }: Gate): PathProblem[] {
   try {
     const definition = metricDefinition(metric ?? STANDARD_METRIC);
     return threshold === undefined ? [] : checkThreshold(definition, threshold);
@@ -32,13 +32,15 @@ function checkGate({ fairness_metric: metric, validation_threshold: threshold }:
   }
 }
 
-function checkThreshold(definition: MetricDefinition, threshold: number): PathFault[] {
+function checkThreshold(definition: MetricDefinition, threshold: number): PathProblem[] {
   const comparator = definition.comparison === 'ratio' ? '>=' : '<=';
   const gate = { metric: definition.metric, threshold, comparator } as const;
-  const faultAt = findThresholdFault(gate, metricRange(definition, { isSize: true }));
-  if (faultAt === undefined) return [];
+  const problemAt = findThresholdProblem(gate, metricRange(definition, { isSize: true }));
+  if (problemAt === undefined) return [];
   const path = ['validation_threshold'];
-  return [{ path, at: 'value', message: `validation_threshold: ${faultAt.message}`, suggestion: faultAt.suggestion }];
+  return [
+    { path, at: 'value', message: `validation_threshold: ${problemAt.message}`, suggestion: problemAt.suggestion },
+  ];
 }
 
 /** The fields that are valid by themselves. An invalid field is missing, and checks that depend on it are skipped. */
@@ -48,7 +50,7 @@ type Fields = Partial<PipelineDocument>;
 const SUM_TOLERANCE = 1e-6;
 
 /** Checks the requirements between fields. */
-export function checkAcross(fields: Fields): PathFault[] {
+export function checkAcross(fields: Fields): PathProblem[] {
   return [
     ...checkRepeated(namesOf(fields.sensitive), ['sensitive']),
     ...checkIntersections(fields),
@@ -66,9 +68,9 @@ function namesOf(given: string | readonly string[] | undefined): readonly string
   return typeof given === 'string' ? [given] : given;
 }
 
-function checkRepeated(names: readonly string[] | undefined, path: KeyPath): PathFault[] {
+function checkRepeated(names: readonly string[] | undefined, path: KeyPath): PathProblem[] {
   return repeats(names ?? []).map((index) =>
-    faultAt([...path, index], `lists '${names?.[index] ?? ''}' twice`, 'List it once.'),
+    problemAt([...path, index], `lists '${names?.[index] ?? ''}' twice`, 'List it once.'),
   );
 }
 
@@ -82,13 +84,13 @@ function repeats(names: readonly (string | undefined)[]): number[] {
   });
 }
 
-function checkIntersections({ intersections = [], sensitive }: Fields): PathFault[] {
+function checkIntersections({ intersections = [], sensitive }: Fields): PathProblem[] {
   const known = namesOf(sensitive);
   const taken = intersections.flatMap((names, index) => {
     const label = names.join(INTERSECTION_SEPARATOR);
     return known?.includes(label) === true
       ? [
-          faultAt(
+          problemAt(
             ['intersections', index],
             `its name '${label}' is already the name of an attribute`,
             'Rename that column.',
@@ -104,7 +106,7 @@ function checkIntersections({ intersections = [], sensitive }: Fields): PathFaul
     ...intersections.flatMap((names, index) => checkCrossing(names, known, ['intersections', index], isSuggested)),
     ...again.map((index) => {
       const crossed = intersections[index]?.join(' and ') ?? '';
-      return faultAt(['intersections', index], `repeats the intersection of ${crossed}`, 'List it once.');
+      return problemAt(['intersections', index], `repeats the intersection of ${crossed}`, 'List it once.');
     }),
   ];
 }
@@ -114,7 +116,7 @@ function checkCrossing(
   known: readonly string[] | undefined,
   path: KeyPath,
   isSuggested: () => boolean,
-): PathFault[] {
+): PathProblem[] {
   const unknown = names.flatMap((name, at) =>
     known === undefined || known.includes(name)
       ? []
@@ -127,21 +129,21 @@ function checkBenchmarks(
   benchmarks: PipelineDocument['benchmarks'],
   sensitive: PipelineDocument['sensitive'] | undefined,
   path: KeyPath,
-): PathFault[] {
+): PathProblem[] {
   const known = namesOf(sensitive);
-  return Object.entries(benchmarks ?? {}).flatMap(([attribute, proportions], place) => {
+  return Object.entries(benchmarks ?? {}).flatMap(([attribute, proportions], index) => {
     const here = [...path, attribute];
     if (known !== undefined && !known.includes(attribute)) {
-      return [notSensitive(here, 'key', attribute, known, place < MAX_SUGGESTED)];
+      return [notSensitive(here, 'key', attribute, known, index < MAX_SUGGESTED)];
     }
     const sum = Object.values(proportions).reduce((total, proportion) => total + proportion, 0);
     if (Math.abs(sum - 1) <= SUM_TOLERANCE) return [];
     const required = `its proportions must sum to 1; they sum to ${String(Number(sum.toPrecision(6)))}`;
-    return [faultAt(here, required, 'List every group with its share of the population.', 'key')];
+    return [problemAt(here, required, 'List every group with its share of the population.', 'key')];
   });
 }
 
-function checkSteps({ pipeline = [], sensitive }: Fields): PathFault[] {
+function checkSteps({ pipeline = [], sensitive }: Fields): PathProblem[] {
   const names = pipeline.map(({ name }) => name);
   return pipeline.flatMap(({ name, params }, index) => {
     const first = names.indexOf(name);
@@ -149,19 +151,19 @@ function checkSteps({ pipeline = [], sensitive }: Fields): PathFault[] {
     const again =
       name === undefined || first === index
         ? []
-        : [faultAt(['pipeline', index, 'name'], message, 'Give it another name.')];
+        : [problemAt(['pipeline', index, 'name'], message, 'Give it another name.')];
     const own = params as { benchmarks?: PipelineDocument['benchmarks']; sensitive?: string | string[] } | undefined;
     const path = ['pipeline', index, 'params', 'benchmarks'];
     return [...again, ...checkBenchmarks(own?.benchmarks, own?.sensitive ?? sensitive, path)];
   });
 }
 
-function checkFeatures({ features = [], sensitive }: Fields): PathFault[] {
+function checkFeatures({ features = [], sensitive }: Fields): PathProblem[] {
   const known = namesOf(sensitive) ?? [];
   return features.flatMap((name, index) =>
     known.includes(name)
       ? [
-          faultAt(
+          problemAt(
             ['features', index],
             `'${name}' is listed in sensitive, and sensitive columns cannot be features`,
             'List it in only one of the two.',
@@ -171,14 +173,14 @@ function checkFeatures({ features = [], sensitive }: Fields): PathFault[] {
   );
 }
 
-function checkTarget({ training, sensitive, features = [] }: Fields): PathFault[] {
+function checkTarget({ training, sensitive, features = [] }: Fields): PathProblem[] {
   if (training === undefined) return [];
   const path = ['training', 'target_column'];
   const lists = { sensitive: namesOf(sensitive) ?? [], features };
   return Object.entries(lists).flatMap(([list, names]) =>
     names.includes(training.target_column)
       ? [
-          faultAt(
+          problemAt(
             path,
             `'${training.target_column}' is also listed in ${list}`,
             'Choose another column, or remove it there.',
@@ -194,11 +196,11 @@ function notSensitive(
   name: string,
   known: readonly string[],
   isSuggested: boolean,
-): PathFault {
+): PathProblem {
   const suggestion = !isSuggested
     ? 'Add it to sensitive, or take it out.'
     : nearestNames(name, known).length > 0
       ? suggestNames(name, known, 'attributes')
       : `Add it to sensitive, or use one of these: ${known.join(', ')}.`;
-  return faultAt(path, `'${name}' is not listed in sensitive`, suggestion, at);
+  return problemAt(path, `'${name}' is not listed in sensitive`, suggestion, at);
 }

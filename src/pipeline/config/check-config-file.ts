@@ -1,5 +1,5 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import { type ConfigFault, describeFault, inTextOrder } from '../../io/config-text/config-fault.ts';
+import { type ConfigProblem, describeConfigProblem, inTextOrder } from '../../io/config-text/config-fault.ts';
 import { isMapping, type Mapping } from '../../internal/values.ts';
 import type { ConfigText } from '../../io/config-text/open-config-text.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
@@ -12,7 +12,7 @@ export interface ConfigCheck {
   /** null if no file was found. */
   readonly file: string | null;
   /** The problems, in the order of the text; empty if the configuration is valid. */
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly ConfigProblem[];
   /** The profile that was applied; null for none. */
   readonly profile: string | null;
   /** All profiles. If none was chosen, all of them were checked. */
@@ -46,17 +46,17 @@ export async function checkConfigFile(path: string | undefined, options: LoadCon
     const others = isChosen ? [] : names.map((name) => readWith(text, { name, by: 'the check' }));
     // With several profiles, each may supply keys that the top level lacks.
     const counted = isChosen ? [alone] : others;
-    const faults = distinct(counted.flatMap((each) => each.faults));
+    const problems = distinct(counted.flatMap((each) => each.faults));
     return {
       file: text.file,
-      faults,
+      faults: problems,
       profile: alone.profile,
       profiles: names,
       outlines: others.map(({ config }, index) => outline(text, names[index] ?? '', config)),
-      config: faults.length > 0 ? null : alone.config,
+      config: problems.length > 0 ? null : alone.config,
     };
   } catch (error) {
-    return { file: path ?? null, faults: faultsOf(error), profile: null, profiles: [], outlines: [], config: null };
+    return { file: path ?? null, faults: problemsOf(error), profile: null, profiles: [], outlines: [], config: null };
   }
 }
 
@@ -67,15 +67,15 @@ function readWith(text: ConfigText, request: ReturnType<typeof profileRequest>):
     const { config, profile } = readConfig({ ...text, allowsCamelCase: false, request });
     return { faults: [], profile, config };
   } catch (error) {
-    return { faults: faultsOf(error), profile: null, config: null };
+    return { faults: problemsOf(error), profile: null, config: null };
   }
 }
 
 /** @throws the error itself, if it is not about a configuration */
-function faultsOf(error: unknown): readonly ConfigFault[] {
-  const faults = error instanceof ConfigValidationError ? error.context['faults'] : undefined;
-  if (!Array.isArray(faults)) throw error;
-  return faults as ConfigFault[];
+function problemsOf(error: unknown): readonly ConfigProblem[] {
+  const problems = error instanceof ConfigValidationError ? error.context['faults'] : undefined;
+  if (!Array.isArray(problems)) throw error;
+  return problems as ConfigProblem[];
 }
 
 function profilesIn({ value }: ConfigText): Mapping {
@@ -92,9 +92,9 @@ function outline(text: ConfigText, name: string, config: PipelineConfig | null):
  * Returns each problem once, although every profile's check reports it. Of two reports of the same problem, the one
  * that names a profile is kept, since it is more specific.
  */
-function distinct(faults: readonly ConfigFault[]): ConfigFault[] {
-  const byLength = [...faults].sort((a, b) => a.message.length - b.message.length);
-  const alike = ({ message, ...fault }: ConfigFault): string =>
-    describeFault({ ...fault, message: message.replace(/^profiles[^:]*: /, ''), suggestion: '' });
-  return inTextOrder([...new Map(byLength.map((fault) => [alike(fault), fault])).values()]);
+function distinct(problems: readonly ConfigProblem[]): ConfigProblem[] {
+  const byLength = [...problems].sort((a, b) => a.message.length - b.message.length);
+  const alike = ({ message, ...problem }: ConfigProblem): string =>
+    describeConfigProblem({ ...problem, message: message.replace(/^profiles[^:]*: /, ''), suggestion: '' });
+  return inTextOrder([...new Map(byLength.map((problem) => [alike(problem), problem])).values()]);
 }

@@ -2,8 +2,8 @@ import { suggestNames } from '../../internal/arguments.ts';
 import { hasControls } from '../../io/config-text/config-fault.ts';
 import { MAX_SUGGESTED, unknownKey, type Wording } from '../../io/config-text/describe-issue.ts';
 import { isMapping, type Mapping } from '../../internal/values.ts';
-import type { PathFault } from '../../io/config-text/path-fault.ts';
-import type { YamlPlaces } from '../../io/read-yaml.ts';
+import type { PathProblem } from '../../io/config-text/path-fault.ts';
+import type { YamlPositions } from '../../io/read-yaml.ts';
 import { PIPELINE_FIELDS } from '../../schemas/pipeline/pipeline-document.ts';
 import { PIPELINE_DIALECT } from './config-text.ts';
 
@@ -22,7 +22,7 @@ export interface ChosenProfile {
   /** All profiles. */
   readonly names: readonly string[];
   /** Problems in `profiles`; the keys of the applied profile are checked with the merged configuration. */
-  readonly faults: readonly PathFault[];
+  readonly faults: readonly PathProblem[];
   /** Whether no further check is possible. */
   readonly isLost: boolean;
 }
@@ -34,7 +34,7 @@ export interface ChosenProfile {
 export function chooseProfile(
   document: Mapping,
   request: ProfileRequest,
-  places: YamlPlaces,
+  indices: YamlPositions,
   wording: Wording,
 ): ChosenProfile {
   const { profiles, ...top } = document;
@@ -43,16 +43,16 @@ export function chooseProfile(
   const profile = isMapping(profiles) && name !== undefined && names.includes(name) ? profiles[name] : undefined;
   const isLost =
     (request.name !== undefined && profile === undefined) || (profile !== undefined && !isMapping(profile));
-  const faults = [
-    ...(profiles === undefined ? [] : profileFaults(profiles, name, wording)),
+  const problems = [
+    ...(profiles === undefined ? [] : profileProblems(profiles, name, wording)),
     ...(request.name !== undefined && profile === undefined ? [absent(request, names)] : []),
   ];
   const merged = { ...top, ...(isMapping(profile) ? profile : {}) };
-  placeMerged(merged, document, profile, places);
-  return { document: merged, profile: profile === undefined ? null : (name ?? null), names, faults, isLost };
+  placeMerged(merged, document, profile, indices);
+  return { document: merged, profile: profile === undefined ? null : (name ?? null), names, faults: problems, isLost };
 }
 
-function absent({ name, by }: ProfileRequest, names: readonly string[]): PathFault {
+function absent({ name, by }: ProfileRequest, names: readonly string[]): PathProblem {
   const suggestion =
     names.length === 0
       ? 'The configuration has no profiles: do not request one.'
@@ -62,7 +62,7 @@ function absent({ name, by }: ProfileRequest, names: readonly string[]): PathFau
 }
 
 /** Checks that every profile, applied or not, is a mapping of known keys. */
-function profileFaults(profiles: unknown, chosen: string | undefined, wording: Wording): PathFault[] {
+function profileProblems(profiles: unknown, chosen: string | undefined, wording: Wording): PathProblem[] {
   if (!isMapping(profiles)) return [notMapping(['profiles'], 'profiles by name', wording)];
   const known = Object.keys(PIPELINE_FIELDS);
   return Object.entries(profiles).flatMap(([name, profile]) => {
@@ -71,27 +71,27 @@ function profileFaults(profiles: unknown, chosen: string | undefined, wording: W
     if (!isMapping(profile)) return [notMapping(path, 'keys of the top level', wording)];
     if (name === chosen) return [];
     const unknown = Object.keys(profile).filter((key) => !known.includes(key));
-    return unknown.map((key, place) =>
-      unknownKey([...path, key], known, wording, PIPELINE_DIALECT, place < MAX_SUGGESTED),
+    return unknown.map((key, index) =>
+      unknownKey([...path, key], known, wording, PIPELINE_DIALECT, index < MAX_SUGGESTED),
     );
   });
 }
 
-function brokenName(path: readonly string[], wording: Wording): PathFault {
+function brokenName(path: readonly string[], wording: Wording): PathProblem {
   const message = `${wording(path).key}: a profile's name must be of one line, without control characters`;
   return { path, at: 'key', message, suggestion: 'Take that character out.' };
 }
 
-function notMapping(path: readonly string[], of: string, wording: Wording): PathFault {
+function notMapping(path: readonly string[], of: string, wording: Wording): PathProblem {
   const { key, given } = wording(path);
   const suggestion = 'Write the keys below it, indented, or remove it.';
   return { path, at: 'value', message: `${key}: must be a mapping of ${of}; got ${given}`, suggestion };
 }
 
 /** Records the positions of the merged keys: those of the keys that they come from. */
-function placeMerged(merged: Mapping, document: Mapping, profile: unknown, places: YamlPlaces): void {
-  const below = places.get(document);
+function placeMerged(merged: Mapping, document: Mapping, profile: unknown, indices: YamlPositions): void {
+  const below = indices.get(document);
   if (below === undefined) return;
-  const above = isMapping(profile) ? places.get(profile)?.entries : undefined;
-  places.set(merged, { at: below.at, entries: new Map([...below.entries, ...(above ?? [])]) });
+  const above = isMapping(profile) ? indices.get(profile)?.entries : undefined;
+  indices.set(merged, { at: below.at, entries: new Map([...below.entries, ...(above ?? [])]) });
 }

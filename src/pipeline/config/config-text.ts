@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 
-import { type ConfigDialect, faultsError } from '../../io/config-text/config-fault.ts';
-import { type ConfigText, openConfigText, readConfigFile, wholeFault } from '../../io/config-text/open-config-text.ts';
+import { type ConfigDialect, problemsError } from '../../io/config-text/config-fault.ts';
+import { type ConfigText, openConfigText, readConfigFile, fileProblem } from '../../io/config-text/open-config-text.ts';
 import { KEY_ALIASES } from '../../schemas/pipeline/pipeline-document.ts';
 
 const PLACE = path.join('.evenhand', 'config.yml');
@@ -56,7 +56,7 @@ export async function openConfigFile(path?: string): Promise<ConfigText> {
   if (file === undefined) {
     const problem = 'no configuration file was found: there is no .evenhand/config.yml in this folder or above it';
     const suggestion = 'Name one with --config or EVENHAND_CONFIG_PATH.';
-    throw faultsError([wholeFault(null, problem, suggestion)], PIPELINE_DIALECT);
+    throw problemsError([fileProblem(null, problem, suggestion)], PIPELINE_DIALECT);
   }
   return openConfigText(await readConfigFile(file, PIPELINE_DIALECT), file, PIPELINE_DIALECT);
 }

@@ -29,6 +29,6 @@ import { readConfig } from './read-config.ts';
  */
 export function parsePipelineConfig(value: unknown, where?: string): PipelineConfig {
   const request = { name: undefined, by: '' };
-  const noText = { places: new WeakMap(), start: null };
+  const noText = { indices: new WeakMap(), start: null };
   return readConfig({ value, ...noText, file: where ?? null, allowsCamelCase: true, request }).config;
 }

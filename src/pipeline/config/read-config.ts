@@ -1,11 +1,11 @@
-import { faultsError } from '../../io/config-text/config-fault.ts';
-import { placeFault, wordingOf } from '../../io/config-text/fault-places.ts';
+import { problemsError } from '../../io/config-text/config-fault.ts';
+import { positionProblem, wordingOf } from '../../io/config-text/fault-places.ts';
 import { isMapping } from '../../internal/values.ts';
 import { notMapping } from '../../io/config-text/open-config-text.ts';
-import type { KeyPath, PathFault } from '../../io/config-text/path-fault.ts';
+import type { KeyPath, PathProblem } from '../../io/config-text/path-fault.ts';
 import { readFields } from '../../io/config-text/read-fields.ts';
-import { copyPlaces, type Rename, renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
-import type { TextPlace, YamlPlaces } from '../../io/read-yaml.ts';
+import { copyPositions, type Rename, renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
+import type { TextPosition, YamlPositions } from '../../io/read-yaml.ts';
 import {
   PIPELINE_FIELDS,
   type PipelineConfig,
@@ -60,7 +60,7 @@ function withParams(
   const costs: Rename = (value, at) => renameKeys(value, at, COST_KEYS, NOTHING, renaming);
   const keys = Object.keys(schema.shape);
   const params = renameKeys(owner['params'], [...path, 'params'], keys, new Map([['costs', costs]]), renaming);
-  return copyPlaces(owner, { ...owner, params }, renaming);
+  return copyPositions(owner, { ...owner, params }, renaming);
 }
 
 const FIELDS = { schemas: PIPELINE_FIELDS, otherKeys: ['profiles'], dialect: PIPELINE_DIALECT };
@@ -69,9 +69,9 @@ const FIELDS = { schemas: PIPELINE_FIELDS, otherKeys: ['profiles'], dialect: PIP
 export interface ConfigSource {
   readonly value: unknown;
   /** The positions of its parts in the text; empty if it is not from a text. */
-  readonly places: YamlPlaces;
+  readonly indices: YamlPositions;
   /** The position of its beginning; null if it is not from a text. */
-  readonly start: TextPlace | null;
+  readonly start: TextPosition | null;
   /** Its name in messages. */
   readonly file: string | null;
   readonly allowsCamelCase: boolean;
@@ -92,21 +92,28 @@ export interface ReadConfig {
  * between fields.
  * @throws {ConfigValidationError} with all problems
  */
-export function readConfig({ value, places, start, file, allowsCamelCase, request }: ConfigSource): ReadConfig {
-  const renamed: PathFault[] = [];
+export function readConfig({
+  value,
+  indices: places,
+  start,
+  file,
+  allowsCamelCase,
+  request,
+}: ConfigSource): ReadConfig {
+  const renamed: PathProblem[] = [];
   const root = canonicalDocument(value, {
-    places,
+    indices: places,
     faults: renamed,
     allowsCamelCase,
     aliases: PIPELINE_DIALECT.aliases,
   });
-  if (!isMapping(root)) throw faultsError([notMapping(root, start, file, PIPELINE_DIALECT)], PIPELINE_DIALECT);
+  if (!isMapping(root)) throw problemsError([notMapping(root, start, file, PIPELINE_DIALECT)], PIPELINE_DIALECT);
   const chosen = chooseProfile(root, request, places, wordingOf(root, places));
-  const faults = [...renamed, ...chosen.faults].map((fault) => placeFault(fault, root, places, file));
-  if (chosen.isLost) throw faultsError(faults, PIPELINE_DIALECT);
+  const problems = [...renamed, ...chosen.faults].map((problem) => positionProblem(problem, root, places, file));
+  if (chosen.isLost) throw problemsError(problems, PIPELINE_DIALECT);
   const { fields, faults: wrong } = readFields(chosen.document, wordingOf(chosen.document, places), FIELDS);
   const across = checkAcross(fields);
-  faults.push(...[...wrong, ...across].map((fault) => placeFault(fault, chosen.document, places, file)));
-  if (faults.length > 0) throw faultsError(faults, PIPELINE_DIALECT);
+  problems.push(...[...wrong, ...across].map((problem) => positionProblem(problem, chosen.document, places, file)));
+  if (problems.length > 0) throw problemsError(problems, PIPELINE_DIALECT);
   return { config: buildConfig(fields), profile: chosen.profile, profiles: chosen.names };
 }

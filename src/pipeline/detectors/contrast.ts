@@ -32,8 +32,8 @@ export function shareContrast(
   if (large.length < 2) return null;
   const level = only ?? widestLevel(table, large.length);
   const inLevel = new Float64Array(groups.length);
-  table.cells.forEach((cell, place) => {
-    if (cell % levels.length === level) inLevel[Math.floor(cell / levels.length)] = table.counts[place] as number;
+  table.cells.forEach((cell, index) => {
+    if (cell % levels.length === level) inLevel[Math.floor(cell / levels.length)] = table.counts[index] as number;
   });
   const ends = large.map((group) => ({
     group: groups[group] as string,
@@ -47,11 +47,11 @@ function widestLevel({ cells, counts, rowTotals, columnTotals }: CrossCounts, la
   const lowest = new Float64Array(columnTotals.length).fill(Infinity);
   const highest = new Float64Array(columnTotals.length);
   const met = new Float64Array(columnTotals.length);
-  cells.forEach((cell, place) => {
+  cells.forEach((cell, index) => {
     const total = rowTotals[Math.floor(cell / columnTotals.length)] as number;
     if (total < MIN_ROWS) return;
     const level = cell % columnTotals.length;
-    const share = (counts[place] as number) / total;
+    const share = (counts[index] as number) / total;
     lowest[level] = Math.min(lowest[level] as number, share);
     highest[level] = Math.max(highest[level] as number, share);
     (met[level] as number) += 1;
@@ -85,7 +85,7 @@ export function meanContrast(values: Float64Array, { codes, labels }: Categorica
 function extremes(ends: readonly ContrastEnd[]): { readonly lowest: ContrastEnd; readonly highest: ContrastEnd } {
   const bySize = [...ends].sort((a, b) => b.n - a.n || (a.group < b.group ? -1 : 1));
   return {
-    lowest: bySize.reduce((least, end) => (end.value < least.value ? end : least)),
+    lowest: bySize.reduce((min, end) => (end.value < min.value ? end : min)),
     highest: bySize.reduce((most, end) => (end.value > most.value ? end : most)),
   };
 }

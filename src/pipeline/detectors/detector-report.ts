@@ -72,7 +72,7 @@ function reportToMarkdown(report: DetectorReportFields): string {
 }
 
 function sectionLines({ title, intro, tables }: ReportSection): string[] {
-  const body = tables.length === 0 ? ['None.'] : tables.flatMap((table, place) => (place === 0 ? [] : ['']).concat(tableLines(table))); // prettier-ignore
+  const body = tables.length === 0 ? ['None.'] : tables.flatMap((table, index) => (index === 0 ? [] : ['']).concat(tableLines(table))); // prettier-ignore
   return ['', `## ${title}`, '', intro, '', ...body];
 }
 

@@ -41,7 +41,7 @@ export const disparityDetector: Detector<DisparityFinding> = {
   detect({ name, relations }, { alpha }) {
     const adjusted = adjustInPlace(relations.map(({ result }) => result.pValue));
     const findings = relations.map(
-      ({ column, n, test, result, measure, association, contrast, reason, ...own }, place): DisparityFinding => ({
+      ({ column, n, test, result, measure, association, contrast, reason, ...own }, index): DisparityFinding => ({
         attribute: name,
         column,
         n,
@@ -49,10 +49,10 @@ export const disparityDetector: Detector<DisparityFinding> = {
         statistic: result.statistic,
         degrees: result.degrees,
         pValue: result.pValue,
-        adjustedPValue: adjusted[place] as number,
+        adjustedPValue: adjusted[index] as number,
         effectSizeName: measure,
         effectSize: association,
-        flagged: (adjusted[place] as number) <= alpha,
+        flagged: (adjusted[index] as number) <= alpha,
         contrast,
         reason,
         notes: [...own.notes, ...own.associationNotes],
@@ -114,7 +114,7 @@ export const disparityDetector: Detector<DisparityFinding> = {
 export function adjustInPlace(pValues: readonly number[]): Float64Array {
   const [adjusted, order] = benjaminiHochberg(pValues);
   const inPlace = new Float64Array(pValues.length);
-  order.forEach((place, rank) => (inPlace[place] = adjusted[rank] as number));
+  order.forEach((index, rank) => (inPlace[index] = adjusted[rank] as number));
   return inPlace;
 }
 

@@ -33,16 +33,16 @@ export const missingnessDetector: Detector<MissingnessFinding> = {
     );
     const adjusted = adjustInPlace(missing.map(({ result }) => result.pValue));
     return missing
-      .map(({ column, n, result, association, contrast }, place): MissingnessFinding => ({
+      .map(({ column, n, result, association, contrast }, index): MissingnessFinding => ({
         attribute: name,
         column,
         nMissing: n,
         statistic: result.statistic,
         degrees: result.degrees,
         pValue: result.pValue,
-        adjustedPValue: adjusted[place] as number,
+        adjustedPValue: adjusted[index] as number,
         effectSize: association,
-        flagged: (adjusted[place] as number) <= alpha,
+        flagged: (adjusted[index] as number) <= alpha,
         contrast,
         notes: expectedNotes(result),
       }))

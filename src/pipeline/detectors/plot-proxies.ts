@@ -45,12 +45,12 @@ export function proxyMap({ meta, body }: DetectorReportFields, title?: string): 
   const attributes = [...new Set(body.associations.map(({ attribute }) => attribute))];
   const columns = [...new Set(body.associations.map(({ column }) => column))];
   if (columns.length === 0) return undefined;
-  const places = [attributes, columns].map((names) => new Map(names.map((name, place) => [name, place])));
-  const [attributePlaces, columnPlaces] = places as [Map<string, number>, Map<string, number>];
+  const indices = [attributes, columns].map((names) => new Map(names.map((name, index) => [name, index])));
+  const [attributeIndices, columnIndices] = indices as [Map<string, number>, Map<string, number>];
   const values = columns.map(() => new Array<number>(attributes.length).fill(NaN));
   for (const { attribute, column, value } of body.associations) {
-    const row = values[columnPlaces.get(column) as number] as number[];
-    row[attributePlaces.get(attribute) as number] = value;
+    const row = values[columnIndices.get(column) as number] as number[];
+    row[attributeIndices.get(attribute) as number] = value;
   }
   return heatMapChart(
     { rows: columns, columns: attributes, values, threshold: meta.proxyThreshold },

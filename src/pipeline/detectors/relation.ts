@@ -128,10 +128,10 @@ function numbersReason({ n, groups, between, within }: VarianceParts): string | 
 }
 
 /** Returns a note if the chi-square approximation is rough. */
-export function expectedNotes({ leastExpected }: Pick<ChiSquareTest, 'leastExpected'>): string[] {
-  if (!(leastExpected < MIN_EXPECTED_COUNT)) return [];
+export function expectedNotes({ minExpected }: Pick<ChiSquareTest, 'minExpected'>): string[] {
+  if (!(minExpected < MIN_EXPECTED_COUNT)) return [];
   return [
-    `the p-value is rough: an expected count is ${leastExpected.toPrecision(2)}, below ${String(MIN_EXPECTED_COUNT)}`,
+    `the p-value is rough: an expected count is ${minExpected.toPrecision(2)}, below ${String(MIN_EXPECTED_COUNT)}`,
   ];
 }
 

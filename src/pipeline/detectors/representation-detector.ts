@@ -98,8 +98,8 @@ const NO_TEST = { statistic: NaN, degrees: [], pValue: NaN, adjustedPValue: NaN,
 /** Adjusts the p-values of all findings as one family, and flags findings by the adjusted p-values. */
 function judge(findings: readonly RepresentationFinding[], alpha: number): RepresentationFinding[] {
   const adjusted = adjustInPlace(findings.map(({ pValue }) => pValue));
-  return findings.map((finding, place) => {
-    const adjustedPValue = adjusted[place] as number;
+  return findings.map((finding, index) => {
+    const adjustedPValue = adjusted[index] as number;
     return { ...finding, adjustedPValue, flagged: adjustedPValue <= alpha };
   });
 }
@@ -163,7 +163,7 @@ function farthest(groups: readonly GroupRepresentation[]): GroupRepresentation {
   const most = Math.max(...groups.map(distance));
   // With two groups, both are equally far. The one with too few rows is named.
   const worst = groups.filter((group) => distance(group) > most - TIE);
-  return worst.reduce((least, group) => (group.share < least.share ? group : least));
+  return worst.reduce((min, group) => (group.share < min.share ? group : min));
 }
 
 function tableOf(finding: RepresentationFinding): ReportTable {

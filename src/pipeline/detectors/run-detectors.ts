@@ -47,7 +47,7 @@ function textReason({ codes, labels }: CategoricalColumn): string | undefined {
 }
 
 function numericReason(name: string, { values }: NumericColumn): string | undefined {
-  let [present, low, high, isWhole] = [0, Infinity, -Infinity, true];
+  let [present, low, high, isInteger] = [0, Infinity, -Infinity, true];
   for (let row = 0; row < values.length; row++) {
     const value = values[row] as number;
     if (Number.isNaN(value)) continue;
@@ -55,20 +55,20 @@ function numericReason(name: string, { values }: NumericColumn): string | undefi
     present += 1;
     low = Math.min(low, value);
     high = Math.max(high, value);
-    isWhole &&= Number.isInteger(value);
+    isInteger &&= Number.isInteger(value);
   }
   if (present === 0) return 'it has no values';
   if (low === high) return 'all its values are the same';
   const isDense = present >= MIN_ROWS_OF_A_SEQUENCE && high - low < 2 * present;
   const hasRoom = high - low >= present - 1;
-  if (!isWhole || !hasRoom || !(isDense || hasIdentifierName(name)) || !areDifferent(values)) return undefined;
+  if (!isInteger || !hasRoom || !(isDense || hasIdentifierName(name)) || !areDifferent(values)) return undefined;
   return `it looks like an identifier: ${String(present)} distinct whole numbers`;
 }
 
 function areDifferent(values: Float64Array): boolean {
   // Missing values are sorted last, and NaN is not equal to itself.
   const sorted = values.slice().sort();
-  return sorted.every((value, place) => place === 0 || value !== sorted[place - 1]);
+  return sorted.every((value, index) => index === 0 || value !== sorted[index - 1]);
 }
 
 function hasIdentifierName(name: string): boolean {
@@ -171,10 +171,10 @@ async function analyse(
   for (const names of config.attributes) {
     const attribute = readAttribute(table, names, config.benchmarks);
     const relations: Relation[] = [];
-    for (const [place, name] of columns.entries()) {
+    for (const [index, name] of columns.entries()) {
       signal?.throwIfAborted();
       if (canBeTested(attribute) && !names.includes(name)) relations.push(relate(name, table.column(name), attribute));
-      onProgress?.({ stage: 'detecting', done: analysed.length * columns.length + place + 1, total });
+      onProgress?.({ stage: 'detecting', done: analysed.length * columns.length + index + 1, total });
       await setImmediate();
     }
     analysed.push({ ...attribute, relations });
@@ -228,7 +228,7 @@ function metaOf(
   const names = attributes.map(({ name }) => name);
   const tested = new Set(attributes.flatMap(({ relations }) => relations.map(({ column }) => column)));
   const unused = [...config.benchmarks.keys()].filter((name) => !names.includes(name));
-  const whole = [...reasons].flatMap(([column, reason]): SkippedColumn[] =>
+  const complete = [...reasons].flatMap(([column, reason]): SkippedColumn[] =>
     reason === undefined || config.attributes.some((own) => own.includes(column))
       ? []
       : [{ column, attribute: null, reason }],
@@ -248,7 +248,7 @@ function metaOf(
     alpha: config.alpha,
     proxyThreshold: config.proxyThreshold,
     columnsTested: table.columnNames.filter((name) => tested.has(name)),
-    skipped: [...whole, ...single],
+    skipped: [...complete, ...single],
     warnings: unused.map((name) => `There is a benchmark for '${name}', which is not an attribute of this analysis.`),
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
-import { requireRate, requireWhole } from '../../stats/parameters.ts';
+import { requireRate, requireInteger } from '../../stats/parameters.ts';
 import type { Table } from '../../table/index.ts';
 import { type AssociationMeasure, columnAssociation } from '../association.ts';
 import type { FitRows } from './fit-rows.ts';
@@ -116,7 +116,7 @@ export class ProxyDropper extends FittedTransformer<Settings, State> {
       candidates: frozenNames(options.candidates),
       label: options.label,
       threshold: requireRate('threshold', options.threshold ?? 0.3),
-      maxDrop: maxDrop === undefined ? undefined : requireWhole('maxDrop', maxDrop, 0),
+      maxDrop: maxDrop === undefined ? undefined : requireInteger('maxDrop', maxDrop, 0),
     });
   }
 

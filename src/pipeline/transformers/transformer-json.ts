@@ -60,8 +60,8 @@ function readPart<Schema extends z.ZodType>(
   throw unreadable(kind, `${field}: ${issue?.message ?? 'it cannot be read'}`, parsed.error);
 }
 
-function unreadable(kind: string, fault: string, cause?: unknown): DataValidationError {
-  return new DataValidationError(`This is not a stored ${kind}: ${fault}`, {
+function unreadable(kind: string, problem: string, cause?: unknown): DataValidationError {
+  return new DataValidationError(`This is not a stored ${kind}: ${problem}`, {
     code: 'invalid-state',
     context: { kind },
     suggestion: `Pass the unchanged output of the toJSON method of a ${kind}.`,

@@ -94,9 +94,9 @@ function withTotals(cells: Float64Array, counts: Float64Array, rows: number, col
   const rowTotals = new Float64Array(rows);
   const columnTotals = new Float64Array(columns);
   let n = 0;
-  for (let place = 0; place < cells.length; place++) {
-    const cell = cells[place] as number;
-    const count = counts[place] as number;
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index] as number;
+    const count = counts[index] as number;
     (rowTotals[Math.floor(cell / columns)] as number) += count;
     (columnTotals[cell % columns] as number) += count;
     n += count;

@@ -9,7 +9,7 @@ export interface PearsonStatistic {
   /** The number of columns with a count. */
   readonly columns: number;
   /** The smallest expected count of a cell; NaN for an empty table. */
-  readonly leastExpected: number;
+  readonly minExpected: number;
 }
 
 /** Computes Pearson's chi-square statistic of independence. Empty rows and columns are excluded. */
@@ -18,18 +18,18 @@ export function pearsonStatistic(table: CrossCounts): PearsonStatistic {
   const [rows, columns] = [occupied(rowTotals), occupied(columnTotals)];
   let statistic = 0;
   let expectedThere = 0;
-  for (let place = 0; place < cells.length; place++) {
-    const cell = cells[place] as number;
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index] as number;
     const row = rowTotals[Math.floor(cell / columnTotals.length)] as number;
     const expected = (row / n) * (columnTotals[cell % columnTotals.length] as number);
-    const difference = (counts[place] as number) - expected;
+    const difference = (counts[index] as number) - expected;
     statistic += (difference * difference) / expected;
     expectedThere += expected;
   }
   // An empty cell adds its expected count, and all expected counts sum to n.
   const empty = cells.length < rows * columns ? Math.max(0, n - expectedThere) : 0;
-  const leastExpected = (least(rowTotals) / n) * least(columnTotals);
-  return { statistic: statistic + empty, rows, columns, leastExpected };
+  const minExpected = (min(rowTotals) / n) * min(columnTotals);
+  return { statistic: statistic + empty, rows, columns, minExpected };
 }
 
 /** Returns how many totals are above 0. */
@@ -37,6 +37,6 @@ export function occupied(totals: Float64Array): number {
   return totals.reduce((count, total) => count + Number(total > 0), 0);
 }
 
-function least(totals: Float64Array): number {
+function min(totals: Float64Array): number {
   return totals.reduce((smallest, total) => (total > 0 ? Math.min(smallest, total) : smallest), Infinity);
 }

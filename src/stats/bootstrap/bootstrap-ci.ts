@@ -1,7 +1,7 @@
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
 import { normalCdf, normalQuantile } from '../normal.ts';
-import { requireLevel, requireWhole } from '../parameters.ts';
+import { requireLevel, requireInteger } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 import { quantileSorted } from '../quantile.ts';
 
@@ -76,9 +76,9 @@ export function bootstrapCi(
 ): Interval {
   assertKnownOptions('bootstrapCi', options, BOOTSTRAP_OPTION_NAMES);
   const { samples = 2000, level = 0.95, method = 'percentile', seed = 42 } = options;
-  requireWhole('samples', samples, 1);
+  requireInteger('samples', samples, 1);
   requireLevel('level', level);
-  requireWhole('seed', seed, Number.MIN_SAFE_INTEGER);
+  requireInteger('seed', seed, Number.MIN_SAFE_INTEGER);
   if (!METHODS.includes(method)) throw invalidParameter('method', `be one of ${METHODS.join(', ')}`, `'${method}'`);
   if (sample.length === 0) return Object.freeze<Interval>([NaN, NaN]);
   const values = Float64Array.from(sample);
@@ -186,11 +186,11 @@ function jackknifeAcceleration({ values, statistic }: Bootstrapped): number {
 function leaveOneOut(values: Float64Array, statistic: BootstrapStatistic): Float64Array {
   const known = new Map<number, number>();
   const rest = new Float64Array(values.length - 1);
-  return values.map((value, place) => {
+  return values.map((value, index) => {
     const before = known.get(value);
     if (before !== undefined) return before;
-    rest.set(values.subarray(0, place));
-    rest.set(values.subarray(place + 1), place);
+    rest.set(values.subarray(0, index));
+    rest.set(values.subarray(index + 1), index);
     const without = statistic(rest);
     known.set(value, without);
     return without;

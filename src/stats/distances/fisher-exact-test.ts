@@ -1,5 +1,5 @@
 import { sumOf } from '../../internal/values.ts';
-import { requireWhole } from '../parameters.ts';
+import { requireInteger } from '../parameters.ts';
 
 /** The relative tolerance within which two tables count as equally likely, as in R. */
 const ROUNDING = 1e-7;
@@ -35,7 +35,7 @@ export interface FisherExactResult {
  */
 export function fisherExactTest(table: TwoByTwoTable): FisherExactResult {
   const [[a, b], [c, d]] = table;
-  Object.entries({ a, b, c, d }).forEach(([name, count]) => requireWhole(`table's ${name}`, count, 0));
+  Object.entries({ a, b, c, d }).forEach(([name, count]) => requireInteger(`table's ${name}`, count, 0));
   const odds = Math.min(a + b, c + d, a + c, b + d) === 0 ? NaN : (a * d) / (b * c);
   return Object.freeze({ pValue: twoSided(a, b, c, d), oddsRatio: odds, n: a + b + c + d });
 }

@@ -84,7 +84,7 @@ function indexOf(p: Float64Array, q: Float64Array): number {
 }
 
 function withoutZeros(shares: Float64Array): Float64Array {
-  const smallest = shares.reduce((least, share) => (share > 0 ? Math.min(least, share) : least), Infinity);
+  const smallest = shares.reduce((min, share) => (share > 0 ? Math.min(min, share) : min), Infinity);
   const instead = smallest <= IN_PLACE_OF_ZERO ? smallest * SHARE_OF_SMALLEST : IN_PLACE_OF_ZERO;
   return shares.map((share) => (share === 0 ? instead : share));
 }

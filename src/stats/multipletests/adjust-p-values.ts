@@ -15,23 +15,23 @@ export type AdjustedPValues = readonly [adjusted: readonly number[], order: read
 function adjustPValues(pValues: ArrayLike<number>, adjust: (ascending: number[]) => void): AdjustedPValues {
   const given = Array.from(pValues);
   given.forEach(requirePValue);
-  const places = Array.from(given.keys());
-  const defined = places
-    .filter((place) => !Number.isNaN(given[place]))
+  const indices = Array.from(given.keys());
+  const defined = indices
+    .filter((index) => !Number.isNaN(given[index]))
     .sort((a, b) => (given[a] as number) - (given[b] as number));
-  const undefinedPlaces = places.filter((place) => Number.isNaN(given[place]));
-  const adjusted = defined.map((place) => given[place] as number);
+  const undefinedIndices = indices.filter((index) => Number.isNaN(given[index]));
+  const adjusted = defined.map((index) => given[index] as number);
   adjust(adjusted);
   return Object.freeze<AdjustedPValues>([
-    Object.freeze([...adjusted.map((p) => Math.min(1, p)), ...undefinedPlaces.map(() => NaN)]),
-    Object.freeze([...defined, ...undefinedPlaces]),
+    Object.freeze([...adjusted.map((p) => Math.min(1, p)), ...undefinedIndices.map(() => NaN)]),
+    Object.freeze([...defined, ...undefinedIndices]),
   ]);
 }
 
-function requirePValue(value: number, place: number): void {
+function requirePValue(value: number, position: number): void {
   if (Number.isNaN(value) || (value >= 0 && value <= 1)) return;
   const required = 'an array of numbers from 0 to 1, or NaN where undefined';
-  throw invalidParameter('pValues', `be ${required}`, `${String(value)} at index ${String(place)}`);
+  throw invalidParameter('pValues', `be ${required}`, `${String(value)} at index ${String(position)}`);
 }
 
 /**
@@ -55,10 +55,10 @@ function requirePValue(value: number, place: number): void {
 export function benjaminiHochberg(pValues: ArrayLike<number>): AdjustedPValues {
   return adjustPValues(pValues, (ascending) => {
     const tests = ascending.length;
-    let least = 1;
+    let min = 1;
     for (let rank = tests; rank >= 1; rank--) {
-      least = Math.min(least, ((ascending[rank - 1] as number) * tests) / rank);
-      ascending[rank - 1] = least;
+      min = Math.min(min, ((ascending[rank - 1] as number) * tests) / rank);
+      ascending[rank - 1] = min;
     }
   });
 }
@@ -82,8 +82,8 @@ export function benjaminiHochberg(pValues: ArrayLike<number>): AdjustedPValues {
 export function bonferroni(pValues: ArrayLike<number>): AdjustedPValues {
   return adjustPValues(pValues, (ascending) => {
     const tests = ascending.length;
-    ascending.forEach((p, place) => {
-      ascending[place] = p * tests;
+    ascending.forEach((p, index) => {
+      ascending[index] = p * tests;
     });
   });
 }
@@ -111,9 +111,9 @@ export function holm(pValues: ArrayLike<number>): AdjustedPValues {
   return adjustPValues(pValues, (ascending) => {
     const tests = ascending.length;
     let largest = 0;
-    for (let place = 0; place < tests; place++) {
-      largest = Math.max(largest, (ascending[place] as number) * (tests - place));
-      ascending[place] = largest;
+    for (let index = 0; index < tests; index++) {
+      largest = Math.max(largest, (ascending[index] as number) * (tests - index));
+      ascending[index] = largest;
     }
   });
 }

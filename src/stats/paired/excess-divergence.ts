@@ -1,7 +1,7 @@
 import { sumOf } from '../../internal/values.ts';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
-import { requireWhole } from '../parameters.ts';
+import { requireInteger } from '../parameters.ts';
 import { quantileSorted } from '../quantile.ts';
 
 /** The answers of two groups to one question, as pairwise distances. */
@@ -88,8 +88,8 @@ export function excessDivergence(
 ): ExcessDivergence {
   assertKnownOptions('excessDivergence', options, EXCESS_DIVERGENCE_OPTION_NAMES);
   const { samples = 4999, seed = 42 } = options;
-  requireWhole('samples', samples, 1);
-  requireWhole('seed', seed, Number.MIN_SAFE_INTEGER);
+  requireInteger('samples', samples, 1);
+  requireInteger('seed', seed, Number.MIN_SAFE_INTEGER);
   units.forEach(requireUnit);
   if (units.length === 0)
     return { between: NaN, within: NaN, excesses: [], excess: NaN, pValue: NaN, nullMean: NaN, nullQuantile: NaN };
@@ -172,11 +172,11 @@ function deals(size: number, first: number): Int32Array[] {
   const found: Int32Array[] = [];
   const choose = (chosen: readonly number[], next: number): void => {
     if (chosen.length === first) {
-      const rest = Array.from({ length: size }, (_, place) => place).filter((place) => !chosen.includes(place));
+      const rest = Array.from({ length: size }, (_, index) => index).filter((index) => !chosen.includes(index));
       found.push(Int32Array.from([...chosen, ...rest]));
       return;
     }
-    for (let place = next; place < size; place++) choose([...chosen, place], place + 1);
+    for (let index = next; index < size; index++) choose([...chosen, index], index + 1);
   };
   choose([], 0);
   return found;

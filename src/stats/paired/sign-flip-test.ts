@@ -1,6 +1,6 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { createRandom } from '../../internal/random.ts';
-import { requireWhole } from '../parameters.ts';
+import { requireInteger } from '../parameters.ts';
 
 /** Options of {@link signFlipTest}. */
 export interface SignFlipOptions {
@@ -49,13 +49,13 @@ const BITS = 26;
 export function signFlipTest(differences: ArrayLike<number>, options: SignFlipOptions = {}): number {
   assertKnownOptions('signFlipTest', options, SIGN_FLIP_OPTION_NAMES);
   const { samples = 4999, seed = 42 } = options;
-  requireWhole('samples', samples, 1);
-  requireWhole('seed', seed, Number.MIN_SAFE_INTEGER);
+  requireInteger('samples', samples, 1);
+  requireInteger('seed', seed, Number.MIN_SAFE_INTEGER);
   const values = Float64Array.from(differences);
   if (values.length === 0) return NaN;
   const reach = values.reduce((sum, value) => sum + Math.abs(value), 0);
-  const least = Math.abs(values.reduce((sum, value) => sum + value, 0)) - ROUNDING * reach;
-  if (2 ** values.length <= samples + 1) return allPatterns(values, least);
+  const min = Math.abs(values.reduce((sum, value) => sum + value, 0)) - ROUNDING * reach;
+  if (2 ** values.length <= samples + 1) return allPatterns(values, min);
   const random = createRandom(seed);
   let hits = 0;
   for (let sample = 0; sample < samples; sample++) {
@@ -67,12 +67,12 @@ export function signFlipTest(differences: ArrayLike<number>, options: SignFlipOp
       sum += (bits & 1) === 1 ? value : -value;
       bits >>>= 1;
     }
-    if (Math.abs(sum) >= least) hits++;
+    if (Math.abs(sum) >= min) hits++;
   }
   return (1 + hits) / (samples + 1);
 }
 
-function allPatterns(values: Float64Array, least: number): number {
+function allPatterns(values: Float64Array, min: number): number {
   const patterns = 2 ** values.length;
   let hits = 0;
   for (let pattern = 0; pattern < patterns; pattern++) {
@@ -81,7 +81,7 @@ function allPatterns(values: Float64Array, least: number): number {
       const value = values[index] as number;
       sum += (pattern >>> index) & 1 ? value : -value;
     }
-    if (Math.abs(sum) >= least) hits++;
+    if (Math.abs(sum) >= min) hits++;
   }
   return hits / patterns;
 }

@@ -1,5 +1,5 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
-import { requireLevel, requireSuccesses, requireWhole } from '../parameters.ts';
+import { requireLevel, requireSuccesses, requireInteger } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 import { logMixture } from './beta-binomial-mixture.ts';
 import { rootBetween } from './mixture-bound.ts';
@@ -50,7 +50,7 @@ export function bernoulliConfidenceInterval(
 ): Interval {
   assertKnownOptions('bernoulliConfidenceInterval', options, BERNOULLI_INTERVAL_OPTION_NAMES);
   const { tOpt, alphaOpt = 0.05 } = options;
-  requireWhole('trials', trials, 0);
+  requireInteger('trials', trials, 0);
   requireSuccesses('successes', successes, 'trials', trials);
   requireLevel('alpha', alpha);
   const unit = rhoFrom({ vOpt: tOpt, alphaOpt } satisfies MixtureOptions, 2);

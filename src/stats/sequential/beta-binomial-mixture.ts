@@ -102,16 +102,16 @@ interface BetaBinomialMixture {
  * arguments of KL differ by s / (g + h) only, so no large terms are subtracted.
  */
 export function logMixture(s: number, v: number, { g, h, rho, oneSided }: BetaBinomialMixture): number {
-  const least = Math.max(rho - g * h, MIN_TUNING * g * h);
-  const above = (least + v + h * s) / (h * (g + h));
-  const below = (least + v - g * s) / (g * (g + h));
-  const [priorAbove, priorBelow] = [least / (h * (g + h)), least / (g * (g + h))];
+  const min = Math.max(rho - g * h, MIN_TUNING * g * h);
+  const above = (min + v + h * s) / (h * (g + h));
+  const below = (min + v - g * s) / (g * (g + h));
+  const [priorAbove, priorBelow] = [min / (h * (g + h)), min / (g * (g + h))];
   const shift = s / (g + h);
   const divergence = -above * Math.log1p(-shift / above) - below * Math.log1p(shift / below);
-  const whole = divergence + smallTerms(above, below) - smallTerms(priorAbove, priorBelow);
-  if (!oneSided) return whole;
+  const complete = divergence + smallTerms(above, below) - smallTerms(priorAbove, priorBelow);
+  if (!oneSided) return complete;
   const cut = h / (g + h);
-  return whole + Math.log(betainc(cut, below, above)) - Math.log(betainc(cut, priorBelow, priorAbove));
+  return complete + Math.log(betainc(cut, below, above)) - Math.log(betainc(cut, priorBelow, priorAbove));
 }
 
 /** Returns ln B(a, b) without the terms that grow with a and b. */

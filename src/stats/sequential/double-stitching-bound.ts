@@ -55,9 +55,9 @@ export function doubleStitchingBound(p: number, t: number, alpha: number, option
   const logit = Math.log(p / (1 - p));
   const next = p >= 0.5 ? p : Math.min(0.5, sigmoid(logit + 2 * delta * Math.sqrt((tOpt * eta) / time)));
   const variance = next * (1 - next);
-  const gridPlace = (Math.sqrt(time / tOpt) * Math.abs(logit)) / (2 * delta) + 1;
+  const gridIndex = (Math.sqrt(time / tOpt) * Math.abs(logit)) / (2 * delta) + 1;
   const epoch = Math.log((eta * time) / tOpt) / Math.log(eta);
-  const level = s * Math.log(epoch * gridPlace) + Math.log((2 * zeta * (2 * zeta + 1)) / alpha);
+  const level = s * Math.log(epoch * gridIndex) + Math.log((2 * zeta * (2 * zeta + 1)) / alpha);
   const linear = (k2 * (1 - 2 * p) * level) / 3;
   const gridGap = delta * Math.sqrt((eta * time * variance) / tOpt);
   return gridGap + Math.hypot(k1 * Math.sqrt(variance * time * level), linear) + linear;

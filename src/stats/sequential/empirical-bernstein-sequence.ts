@@ -1,5 +1,5 @@
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
-import { requireCount, requireLevel, requireRate, requireWhole } from '../parameters.ts';
+import { requireCount, requireLevel, requireRate, requireInteger } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 import { gammaExponentialMixtureBound } from './gamma-exponential-mixture.ts';
 
@@ -56,7 +56,7 @@ export function empiricalBernsteinSequence(
 ): Interval {
   assertKnownOptions('empiricalBernsteinSequence', options, EMPIRICAL_BERNSTEIN_OPTION_NAMES);
   const { vOpt = 10 } = options;
-  requireWhole('n', n, 0);
+  requireInteger('n', n, 0);
   requireCount('predictableVariance', predictableVariance);
   requireLevel('alpha', alpha);
   if (n === 0) return Object.freeze<Interval>([0, 1]);

@@ -47,11 +47,11 @@ export function empiricalProcessLilBound(t: number, alpha: number, options: Empi
   if (!(tMin >= 1 && tMin < Infinity)) throw invalidParameter('tMin', 'be a finite number of at least 1', tMin);
   if (!(a > Math.SQRT1_2 && a < Infinity)) throw invalidParameter('a', 'be a finite number above 1 / sqrt(2)', a);
   if (t < tMin) return Infinity;
-  return a * Math.sqrt((Math.log1p(Math.log(t / tMin)) + leastConstant(alpha, a)) / t);
+  return a * Math.sqrt((Math.log1p(Math.log(t / tMin)) + minConstant(alpha, a)) / t);
 }
 
-function leastConstant(alpha: number, a: number): number {
-  const excess = (constant: number): number => leastLogError(constant, a) - Math.log(alpha);
+function minConstant(alpha: number, a: number): number {
+  const excess = (constant: number): number => minLogError(constant, a) - Math.log(alpha);
   let [low, high] = [1, 1];
   while (excess(high) > 0) high *= 2;
   while (excess(low) < 0) low /= 2;
@@ -62,7 +62,7 @@ function leastConstant(alpha: number, a: number): number {
  * Returns ln of the smallest error over eta. The error is infinite at both ends of its domain, with one minimum between
  * them.
  */
-function leastLogError(constant: number, a: number): number {
+function minLogError(constant: number, a: number): number {
   const logError = (eta: number): number => {
     const y = (2 / eta) * (a - Math.sqrt((2 * (eta - 1)) / constant)) ** 2;
     return Math.log(4) - y * constant + Math.log1p(1 / ((y - 1) * Math.log(eta)));

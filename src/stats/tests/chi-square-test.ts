@@ -31,7 +31,7 @@ export const MIN_EXPECTED_COUNT = 5;
 /** The result of a chi-square test, with a measure of the quality of its approximation. */
 export interface ChiSquareTest extends TestResult {
   /** The smallest expected count of a cell; below {@link MIN_EXPECTED_COUNT} the p-value is approximate. */
-  readonly leastExpected: number;
+  readonly minExpected: number;
 }
 
 /**
@@ -42,10 +42,10 @@ export interface ChiSquareTest extends TestResult {
  * @see K. Pearson, On the criterion that a given system of deviations... (1900)
  */
 export function chiSquareIndependence(table: CrossCounts): ChiSquareTest {
-  const { statistic, rows, columns, leastExpected } = pearsonStatistic(table);
+  const { statistic, rows, columns, minExpected } = pearsonStatistic(table);
   const degrees = Math.max(0, rows - 1) * Math.max(0, columns - 1);
-  if (degrees === 0) return { statistic: NaN, degrees: [0], pValue: NaN, leastExpected: NaN };
-  return { statistic, degrees: [degrees], pValue: chiSquareTail(statistic, degrees), leastExpected };
+  if (degrees === 0) return { statistic: NaN, degrees: [0], pValue: NaN, minExpected: NaN };
+  return { statistic, degrees: [degrees], pValue: chiSquareTail(statistic, degrees), minExpected };
 }
 
 /**
@@ -61,15 +61,15 @@ export function chiSquareIndependence(table: CrossCounts): ChiSquareTest {
 export function chiSquareGoodnessOfFit(observed: ArrayLike<number>, shares: ArrayLike<number>): ChiSquareTest {
   const n = sumOf(observed);
   const unit = sumOf(shares);
-  let [statistic, categories, leastExpected] = [0, 0, Infinity];
-  for (let place = 0; place < observed.length; place++) {
-    const count = observed[place] as number;
-    const expected = (n * (shares[place] as number)) / unit;
+  let [statistic, categories, minExpected] = [0, 0, Infinity];
+  for (let index = 0; index < observed.length; index++) {
+    const count = observed[index] as number;
+    const expected = (n * (shares[index] as number)) / unit;
     if (expected === 0 && count === 0) continue;
     statistic += expected === 0 ? Infinity : (count - expected) ** 2 / expected;
     categories += 1;
-    leastExpected = Math.min(leastExpected, expected);
+    minExpected = Math.min(minExpected, expected);
   }
-  if (n === 0 || categories < 2) return { statistic: NaN, degrees: [0], pValue: NaN, leastExpected: NaN };
-  return { statistic, degrees: [categories - 1], pValue: chiSquareTail(statistic, categories - 1), leastExpected };
+  if (n === 0 || categories < 2) return { statistic: NaN, degrees: [0], pValue: NaN, minExpected: NaN };
+  return { statistic, degrees: [categories - 1], pValue: chiSquareTail(statistic, categories - 1), minExpected };
 }

@@ -38,6 +38,6 @@ export function asOneLine(mend: string, isPart = false): string {
   const lines = mend.split('\n');
   const command = lines.findIndex((line, index) => index > 0 && !isSaid(line));
   const end = command === -1 ? lines.length : command + 1;
-  const told = lines.slice(0, end).join(' ');
-  return isPart || end < lines.length ? `${told} (all steps: evenhand doctor)` : told;
+  const reported = lines.slice(0, end).join(' ');
+  return isPart || end < lines.length ? `${reported} (all steps: evenhand doctor)` : reported;
 }

@@ -25,7 +25,7 @@ const CUDA_LIBRARIES = {
 
 const CUDNN_LIBRARY = { linux: 'libcudnn.so.8', win32: 'cudnn64_8.dll' } as const;
 
-const CUDA_MEND =
+const CUDA_FIX =
   'Install the CUDA Toolkit 11.8; it can be installed beside other versions ' +
   '(https://developer.nvidia.com/cuda-11-8-0-download-archive). Alternatively, pip packages contain the libraries, ' +
   'each in a folder lib for LD_LIBRARY_PATH:\n' +
@@ -34,7 +34,7 @@ const CUDA_MEND =
     'pip install',
   );
 
-const CUDNN_MEND =
+const CUDNN_FIX =
   'Install cuDNN 8 for CUDA 11 (https://developer.nvidia.com/rdp/cudnn-archive), or install it with pip and add its ' +
   "folder lib to LD_LIBRARY_PATH:\npip install 'nvidia-cudnn-cu11<9'";
 
@@ -45,13 +45,13 @@ export function missingOfCuda(host: Host): readonly MissingPart[] {
     missingLibraries(host, CUDA_LIBRARIES[system], {
       named: "CUDA 11's run-time libraries",
       present: otherVersion(host, 'CUDA', 'libcudart', 11),
-      mend: CUDA_MEND,
+      mend: CUDA_FIX,
     }),
     outsideSearch(host, CUDA_LIBRARIES[system]),
     missingLibraries(host, [CUDNN_LIBRARY[system]], {
       named: 'cuDNN 8',
       present: otherVersion(host, 'cuDNN', 'libcudnn', 8),
-      mend: CUDNN_MEND,
+      mend: CUDNN_FIX,
     }),
     outsideSearch(host, [CUDNN_LIBRARY[system]]),
   ];

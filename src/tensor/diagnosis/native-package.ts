@@ -19,8 +19,8 @@ const SYSTEM_NAMES: Readonly<Record<string, string>> = { linux: 'linux', darwin:
 export function missingOfPackage(host: Host, name: NativePackage): readonly MissingPart[] {
   const folder = host.resolvePackage(name);
   if (folder === null) return [notInstalled(name)];
-  const isStandIn = nameIn(host, folder) !== name;
-  if (isStandIn) {
+  const isStub = nameIn(host, folder) !== name;
+  if (isStub) {
     return [
       {
         what: `the package found as '${name}' is '${nameIn(host, folder) ?? 'another'}', which has no native library`,

@@ -113,6 +113,6 @@ function isUnderWindows(host: Host): boolean {
 /** Returns whether a version is lower than another, number by number. */
 function isOlder(version: string, other: string): boolean {
   const [numbers, others] = [version, other].map((text) => text.split('.').map(Number)) as [number[], number[]];
-  const place = others.findIndex((number, index) => number !== (numbers[index] ?? 0));
-  return place !== -1 && (numbers[place] ?? 0) < (others[place] ?? 0);
+  const position = others.findIndex((number, index) => number !== (numbers[index] ?? 0));
+  return position !== -1 && (numbers[position] ?? 0) < (others[position] ?? 0);
 }

@@ -41,7 +41,7 @@ export function missingHardware(host: Host, what: string): MissingPart {
   return {
     what,
     mend: hasNvidiaGpu(host)
-      ? mendForNvidia(host)
+      ? fixForNvidia(host)
       : "Install the Vulkan driver of this machine's GPU; on Debian and Ubuntu, for AMD and Intel:\n" +
         `apt-get install mesa-vulkan-drivers\n${ASK_THE_DRIVER}`,
   };
@@ -88,9 +88,9 @@ function missingLibrary(host: Host, manifests: readonly VulkanManifest[]): Missi
  * Returns the fix that needs the least work, depending on which parts of the driver are present: its manifest, its
  * library, or neither.
  */
-function mendForNvidia(host: Host): string {
+function fixForNvidia(host: Host): string {
   const named = vulkanManifests(host).filter(({ library }) => library !== null && isOfNvidia(library));
-  if (named.some(isOpenNvidia)) return mendForSilentDriver(host);
+  if (named.some(isOpenNvidia)) return fixForSilentDriver(host);
   const variable = variableOfManifests(host);
   if (variable !== null && vulkanManifests(withoutNamed(host)).some(isOpenNvidia)) {
     return `${variable} names other drivers and hides NVIDIA's from the loader. Let the loader search its default folders:\nunset ${variable}`;
@@ -102,7 +102,7 @@ function mendForNvidia(host: Host): string {
   if (wrong === undefined && outside !== undefined) {
     return `The driver's manifest is in a folder that the loader does not search. Set its path:\nexport VK_DRIVER_FILES=${outside.file}${search}`;
   }
-  if (library === null) return mendForMissingLibrary(host);
+  if (library === null) return fixForMissingLibrary(host);
   const name = wrong === undefined && variable === null ? '' : `\nexport VK_DRIVER_FILES=${OWN_MANIFEST}`;
   return wrong === undefined
     ? `The driver's library ${NVIDIA_LIBRARY} is installed, but its manifest is missing. Create one:\n${WRITE_MANIFEST}${name}${search}`
@@ -131,17 +131,17 @@ const WRITE_MANIFEST =
   `' > ${OWN_MANIFEST}`;
 
 /** Returns the fix if manifest and library are present, but no GPU is offered. */
-function mendForSilentDriver(host: Host): string {
+function fixForSilentDriver(host: Host): string {
   const absent = Object.values(OPENED_IN_TURN).filter((name) => findLibrary(host, name) === null);
-  const told = absent.length === 0 ? '' : ` Of these, ${absent.join(', ')} were not found.`;
+  const reported = absent.length === 0 ? '' : ` Of these, ${absent.join(', ')} were not found.`;
   return (
-    `NVIDIA's Vulkan driver is installed but offers no GPU, usually because libraries that it depends on are missing.${told} ` +
+    `NVIDIA's Vulkan driver is installed but offers no GPU, usually because libraries that it depends on are missing.${reported} ` +
     `On Debian and Ubuntu:\napt-get install ${Object.keys(OPENED_IN_TURN).join(' ')}\n${ASK_THE_DRIVER}\n` +
     GRAPHICS_IN_A_CONTAINER
   );
 }
 
-function mendForMissingLibrary(host: Host): string {
+function fixForMissingLibrary(host: Host): string {
   const version = driverVersion(host);
   const branch = version?.split('.')[0] ?? 'VERSION';
   const exactly = version === null ? '' : `=${version}*`;

@@ -15,7 +15,7 @@ export async function checkNumerics(tf: Tf, cases?: readonly NumericsCase[]): Pr
   return Object.freeze(findings);
 }
 
-async function ask(tf: Tf, { op, name, tolerance, reads: mostReads, run }: NumericsCase): Promise<NumericsFinding> {
+async function ask(tf: Tf, { op, name, tolerance, reads: maxReads, run }: NumericsCase): Promise<NumericsFinding> {
   const before = tf.memory().numTensors;
   const start = performance.now();
   const asked = { op, name, tolerance };
@@ -24,7 +24,7 @@ async function ask(tf: Tf, { op, name, tolerance, reads: mostReads, run }: Numer
     const ms = performance.now() - start;
     const leaked = tf.memory().numTensors - before;
     const error = largestError(result);
-    const reason = reasonOf({ error, tolerance, reads, mostReads, leaked });
+    const reason = reasonOf({ error, tolerance, reads, maxReads, leaked });
     return { ...asked, error, reads, leaked, ms, passes: reason === null, reason };
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
@@ -52,10 +52,10 @@ function reasonOf(answer: {
   readonly error: number;
   readonly tolerance: number;
   readonly reads: number;
-  readonly mostReads: number;
+  readonly maxReads: number;
   readonly leaked: number;
 }): string | null {
-  const { error, tolerance, reads, mostReads, leaked } = answer;
+  const { error, tolerance, reads, maxReads: mostReads, leaked } = answer;
   if (error > tolerance) return `an error of ${error.toExponential(1)}, more than ${tolerance.toExponential(1)}`;
   if (reads > mostReads) return `${String(reads)} reads of the device, more than ${String(mostReads)}`;
   return leaked === 0 ? null : `${String(leaked)} tensors left behind`;

@@ -139,9 +139,9 @@ export function uniform(seed: number, size: number): Float32Array {
 }
 
 /** Generates numbers in [least, least + width), in float32. */
-export function between(seed: number, size: number, least: number, width: number): Float32Array {
+export function between(seed: number, size: number, min: number, width: number): Float32Array {
   const random = createRandom(seed);
-  return Float32Array.from({ length: size }, () => least + width * random.next());
+  return Float32Array.from({ length: size }, () => min + width * random.next());
 }
 
 /** Generates numbers of both signs whose magnitudes are spread over powers of ten, from 10^lowest to 10^highest. */

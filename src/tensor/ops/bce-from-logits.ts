@@ -8,7 +8,7 @@ import { fusedMap } from './fused-map.ts';
  *
  *     l(x, y) = (1 - y) x + (1 + (posWeight - 1) y) (log(1 + exp(-|x|)) + max(-x, 0))
  *
- * It has its own gradient, {@link bceSlope}, which costs a third of the automatic one.
+ * It has its own gradient, {@link bceGradient}, which costs a third of the automatic one.
  * @param logits [k, n]
  * @param labels [1, n], 0 or 1
  * @param shares [n, 1], each row's share of the mean; the shares sum to 1
@@ -28,7 +28,7 @@ export function bceFromLogits(tf: Tf, logits: Tensor2D, labels: Tensor2D, shares
       }),
       gradFunc: (upstream: Tensor, saved: Tensor[]) => {
         const [logit, y, share] = saved as [Tensor2D, Tensor2D, Tensor2D];
-        return bceSlope(tf, tf.sigmoid(logit), y, share, posWeight).mul(upstream.reshape([-1, 1]));
+        return bceGradient(tf, tf.sigmoid(logit), y, share, posWeight).mul(upstream.reshape([-1, 1]));
       },
     };
   });
@@ -41,7 +41,7 @@ export function bceFromLogits(tf: Tf, logits: Tensor2D, labels: Tensor2D, shares
  * @param scores [k, n], p = sigmoid(x)
  * @returns [k, n]
  */
-export function bceSlope(tf: Tf, scores: Tensor2D, labels: Tensor2D, shares: Tensor2D, posWeight = 1): Tensor2D {
+export function bceGradient(tf: Tf, scores: Tensor2D, labels: Tensor2D, shares: Tensor2D, posWeight = 1): Tensor2D {
   const share = shares.reshape<Tensor2D>([1, -1]);
   return fusedMap(tf, {
     name: 'bce_slope',

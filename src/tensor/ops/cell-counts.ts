@@ -88,7 +88,10 @@ export async function cellTables(
       const first = 1 + (column * digits + digit - 1) * halves.length;
       const parts = halves.map((_, half) => tableAt(first + half));
       for (let cell = 0; cell < cells; cell++) {
-        const value = parts.reduce((whole, part, half) => whole + (part[cell] as number) * (halves[half] as number), 0);
+        const value = parts.reduce(
+          (complete, part, half) => complete + (part[cell] as number) * (halves[half] as number),
+          0,
+        );
         sum[cell] = (sum[cell] as number) + value * weight;
       }
     }

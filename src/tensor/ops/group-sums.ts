@@ -48,9 +48,9 @@ export async function groupColumnSums(
       size: columns * cells,
       tableOf: (slice) => {
         const codes = codesOf(slice);
-        const places = codes.add(partOf.slice(0, codes.size)).cast<Tensor1D>('int32');
+        const indices = codes.add(partOf.slice(0, codes.size)).cast<Tensor1D>('int32');
         const sums = columnsOf(slice, codes).map((column) =>
-          segmentSums(tf, places, parts * cells, column)
+          segmentSums(tf, indices, parts * cells, column)
             .reshape([parts, cells])
             .sum<Tensor1D>(0),
         );

@@ -112,8 +112,8 @@ function blockSums(tf: Tf, { x, transposed }: RowBlock, terms: BlockTerms, withP
 function addBlocks(values: ArrayLike<number>, blocks: number): Float64Array {
   const size = values.length / blocks;
   const totals = new Float64Array(size);
-  for (let place = 0; place < values.length; place++) {
-    totals[place % size] = (totals[place % size] as number) + (values[place] as number);
+  for (let index = 0; index < values.length; index++) {
+    totals[index % size] = (totals[index % size] as number) + (values[index] as number);
   }
   return totals;
 }

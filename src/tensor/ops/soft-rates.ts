@@ -69,21 +69,21 @@ export function largestGap(tf: Tf, { rates, present }: SoftRates): Tensor1D {
  * tie for the highest or lowest rate, each gets the full gradient, as in automatic differentiation.
  * @returns [k, n]
  */
-export function squaredGapSlope(tf: Tf, scores: Tensor2D, membership: Tensor2D): Tensor2D {
+export function squaredGapGradient(tf: Tf, scores: Tensor2D, membership: Tensor2D): Tensor2D {
   const sums: Tensor2D = tf.matMul(scores, membership);
   const weights = groupWeights(tf, membership);
   const ofSums = fusedMap(tf, {
     name: 'squared_gap_slope',
     shape: sums.shape,
     inputs: { sums, weights },
-    wgsl: SQUARED_GAP_SLOPE,
-    plain: () => slopeOfSums(tf, sums, weights),
+    wgsl: SQUARED_GAP_GRADIENT,
+    plain: () => gradientOfSums(tf, sums, weights),
   });
   return timesTransposed(tf, ofSums, membership);
 }
 
 /** Computes the gradient of the squared gap with respect to each group's sum of scores, [k, g]. */
-function slopeOfSums(tf: Tf, sums: Tensor2D, weights: Tensor2D): Tensor2D {
+function gradientOfSums(tf: Tf, sums: Tensor2D, weights: Tensor2D): Tensor2D {
   const { rates, present, divisors } = ratesOf(tf, sums, weights);
   const { highest, lowest } = extremes(tf, { rates, present });
   const direction = tf.sub(rates.equal(highest).cast('float32'), rates.equal(lowest).cast('float32'));
@@ -93,7 +93,7 @@ function slopeOfSums(tf: Tf, sums: Tensor2D, weights: Tensor2D): Tensor2D {
 }
 
 /** WGSL that computes the same gradient for one group of one model. */
-const SQUARED_GAP_SLOPE = `
+const SQUARED_GAP_GRADIENT = `
   let groups = uniforms.outShape[1];
   let first = (index / groups) * groups;
   var highest = -1e30;

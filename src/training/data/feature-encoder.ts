@@ -173,12 +173,12 @@ function encodeCategorical(
   width: number,
 ): void {
   const { codes, labels } = table.categorical(name);
-  const place = new Map(levels.map((level, index) => [level, index]));
-  const placeOf = labels.map((label) => place.get(label));
-  const placeOfMissing = place.get(MISSING_LABEL);
+  const position = new Map(levels.map((level, index) => [level, index]));
+  const positionOf = labels.map((label) => position.get(label));
+  const positionOfMissing = position.get(MISSING_LABEL);
   for (let row = 0; row < codes.length; row++) {
     const code = codes[row] as number;
-    const index = code < 0 ? placeOfMissing : placeOf[code];
+    const index = code < 0 ? positionOfMissing : positionOf[code];
     if (index !== undefined) matrix[row * width + offset + index] = 1;
   }
 }

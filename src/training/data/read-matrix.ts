@@ -162,8 +162,8 @@ function notNumber(name: string, row: number, column: number, cell: unknown): Da
 function matrixOfTable(table: Table): Matrix {
   const columns = table.columnNames.map((name) => table.numeric(name).values);
   const values = new Float64Array(table.rowCount * columns.length);
-  for (const [place, column] of columns.entries()) {
-    for (let row = 0; row < column.length; row++) values[row * columns.length + place] = column[row] as number;
+  for (const [index, column] of columns.entries()) {
+    for (let row = 0; row < column.length; row++) values[row * columns.length + index] = column[row] as number;
   }
   return { rows: table.rowCount, columns: columns.length, values };
 }
@@ -184,10 +184,10 @@ function matrixOfTensor(tensor: TensorLike, name: string): Matrix {
 }
 
 function assertFinite({ values, columns }: Matrix, name: string): void {
-  for (let place = 0; place < values.length; place++) {
-    const value = values[place] as number;
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index] as number;
     if (Number.isFinite(value)) continue;
-    const [row, column] = [Math.floor(place / columns), place % columns];
+    const [row, column] = [Math.floor(index / columns), index % columns];
     throw new DataValidationError(
       `${name} must hold finite numbers, but row ${String(row + 1)}, column ${String(column + 1)} holds ${String(value)}.`,
       {

@@ -35,7 +35,7 @@ export function splitRows(training: TrainingData, { folds, trainSize, seed }: Sp
   const parts = stratifiedSplit(strata(rows), Array<number>(folds).fill(1 / folds), seed);
   return parts.map((part, index) => ({
     test: take(part),
-    train: take(Int32Array.from(parts.flatMap((other, place) => (place === index ? [] : [...other]))).sort()),
+    train: take(Int32Array.from(parts.flatMap((other, position) => (position === index ? [] : [...other]))).sort()),
   }));
 }
 

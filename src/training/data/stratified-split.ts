@@ -48,7 +48,7 @@ const VALIDATION_SHARE = 0.1;
  * @param strata the stratum of each row
  * @throws {DataValidationError} if no row is left in one of the parts
  */
-export function setAside(strata: ArrayLike<number>, seed: number): [fitting: Int32Array, validation: Int32Array] {
+export function holdOut(strata: ArrayLike<number>, seed: number): [fitting: Int32Array, validation: Int32Array] {
   const [fitting, validation] = stratifiedSplit(strata, [1 - VALIDATION_SHARE, VALIDATION_SHARE], seed) as [
     Int32Array,
     Int32Array,

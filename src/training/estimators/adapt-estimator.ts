@@ -228,11 +228,11 @@ async function readNumbers({ name, value, rows }: PlainOutput): Promise<Float64A
   const numbers = toFiniteNumbers((isBooleans ? given.map(Number) : given) as ColumnSource, name);
   const missing = numbers.findIndex((number) => Number.isNaN(number));
   if (numbers.length === rows && missing < 0) return numbers;
-  const fault =
+  const problem =
     numbers.length === rows
       ? `no value at index ${String(missing)}`
       : `${String(numbers.length)} values for ${String(rows)} rows`;
-  throw badOutput(name, fault, { index: missing, values: numbers.length, rows });
+  throw badOutput(name, problem, { index: missing, values: numbers.length, rows });
 }
 
 /**
@@ -267,8 +267,8 @@ function isPairs(value: unknown): value is [number, number][] {
   return Array.isArray(value) && value.length > 0 && value.every((item) => Array.isArray(item) && item.length === 2);
 }
 
-function badOutput(name: string, fault: string, context: Record<string, unknown>): DataValidationError {
-  return new DataValidationError(`${name} of the adapted model returned ${fault}.`, {
+function badOutput(name: string, problem: string, context: Record<string, unknown>): DataValidationError {
+  return new DataValidationError(`${name} of the adapted model returned ${problem}.`, {
     code: 'invalid-value',
     context: { argument: name, ...context },
     suggestion: "Check the model. If it returns values and not decisions, adapt it with { task: 'regression' }.",

@@ -124,10 +124,10 @@ export function linearScores(
   { coefficients, intercept }: LinearScore,
 ): Float64Array {
   const scores = new Float64Array(rows);
-  for (let row = 0, place = 0; row < rows; row++) {
+  for (let row = 0, index = 0; row < rows; row++) {
     let sum = intercept;
-    for (let column = 0; column < columns; column++, place++) {
-      sum += (values[place] as number) * (coefficients[column] as number);
+    for (let column = 0; column < columns; column++, index++) {
+      sum += (values[index] as number) * (coefficients[column] as number);
     }
     scores[row] = sum;
   }

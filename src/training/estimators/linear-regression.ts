@@ -118,7 +118,7 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
       origin: { intercept: 0, loss: total },
       startFrom: undefined,
       maxIterations: MAX_STEPS,
-      leastGain: MIN_GAIN * total,
+      minGain: MIN_GAIN * total,
       precision: this.precision,
       backend: this.backend,
       signal: options.signal,

@@ -217,7 +217,7 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
       origin: withoutFeatures(rows.y, weights),
       startFrom: startOf(startFrom, rows.x.columns),
       maxIterations: this.maxIterations,
-      leastGain: this.tolerance * weights.reduce((sum, weight) => sum + weight, 0),
+      minGain: this.tolerance * weights.reduce((sum, weight) => sum + weight, 0),
       precision: this.precision,
       backend: this.backend,
       signal,

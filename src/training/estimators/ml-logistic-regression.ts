@@ -73,8 +73,8 @@ function train(
   const MlLogisticRegression = require('ml-logistic-regression') as MlModelClass;
   const plain = new DenseMatrix(features.rows, features.columns);
   const weighted = new DenseMatrix(features.columns, features.rows);
-  features.values.forEach((value, place) => {
-    const [row, column] = [Math.floor(place / features.columns), place % features.columns];
+  features.values.forEach((value, index) => {
+    const [row, column] = [Math.floor(index / features.columns), index % features.columns];
     plain.set(row, column, value);
     weighted.set(column, row, value * (weights[row] as number));
   });
@@ -96,9 +96,9 @@ function withOnes({ rows, columns, values }: Matrix): Matrix {
 /** Computes, for each column, the sum over rows of the weight times a function of the value. */
 function weightedSums({ columns, values }: Matrix, weights: Float64Array, of: (value: number) => number): Float64Array {
   const sums = new Float64Array(columns);
-  values.forEach((value, place) => {
-    sums[place % columns] =
-      (sums[place % columns] as number) + (weights[Math.floor(place / columns)] as number) * of(value);
+  values.forEach((value, index) => {
+    sums[index % columns] =
+      (sums[index % columns] as number) + (weights[Math.floor(index / columns)] as number) * of(value);
   });
   return sums;
 }

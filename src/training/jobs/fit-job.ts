@@ -26,11 +26,11 @@ type FitModels<Fit extends JobFit> = (train: TrainingRows, onProgress: OnProgres
  * held-out rows together. It then fits once more on all rows, for the models that are kept.
  */
 export async function fitJob<Fit extends JobFit>(
-  { splits, whole }: JobRows,
+  { splits, complete }: JobRows,
   options: FilledJobOptions,
   fit: FitModels<Fit>,
 ): Promise<{ readonly kept: Fit; readonly judged: JudgedModels; readonly warnings: readonly string[] }> {
-  const parts = splits.length + Number(whole !== undefined);
+  const parts = splits.length + Number(complete !== undefined);
   const heldOut: JobDecisions[] = [];
   const warnings = new Set<string>();
   let kept: Fit | undefined;
@@ -39,11 +39,11 @@ export async function fitJob<Fit extends JobFit>(
     heldOut.push(await kept.decide(test));
     for (const warning of kept.warnings) warnings.add(warning);
   }
-  if (whole !== undefined) {
-    kept = await fit(whole, partOf(options.onProgress, parts - 1, parts));
+  if (complete !== undefined) {
+    kept = await fit(complete, partOf(options.onProgress, parts - 1, parts));
     for (const warning of kept.warnings) warnings.add(warning);
   }
-  const fitted = whole ?? splits[0]?.train;
+  const fitted = complete ?? splits[0]?.train;
   if (kept === undefined || fitted === undefined) throw new TypeError('a job has a split');
   const join = (model: keyof JobDecisions): Float64Array =>
     Float64Array.from(heldOut.flatMap((decisions) => Array.from(decisions[model])));

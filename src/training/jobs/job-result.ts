@@ -33,10 +33,10 @@ export type JudgedModels = Pick<TrainingJobResult, 'baseline' | 'final' | 'train
 export function describeRows({
   training,
   splits,
-  whole,
+  complete,
 }: JobRows): ModelData & Pick<TrainingJobResult, 'groups' | 'folds'> {
   const [first] = splits;
-  const fitted = whole ?? first?.train ?? training.rows;
+  const fitted = complete ?? first?.train ?? training.rows;
   return {
     target: training.target,
     positiveLabel: training.positiveLabel,
@@ -45,7 +45,7 @@ export function describeRows({
     nTest: splits.reduce((sum, { test }) => sum + test.y.length, 0),
     nDropped: training.rows.nDropped,
     groups: countGroups(fitted),
-    folds: whole === undefined ? null : splits.length,
+    folds: complete === undefined ? null : splits.length,
   };
 }
 

@@ -11,7 +11,7 @@ export interface JobRows {
   /** A single split, or one per fold. */
   readonly splits: readonly Split[];
   /** With folds: all rows, on which the model that is kept is trained. */
-  readonly whole: TrainingRows | undefined;
+  readonly complete: TrainingRows | undefined;
   /** Warnings about groups that cannot be compared or constrained. */
   readonly warnings: readonly string[];
 }
@@ -40,7 +40,7 @@ export async function prepareJob(source: TrainingSource, options: FilledJobOptio
     ...unseenGroups(training, 'constraint'),
     ...smallGroups(joinRows(heldOut), minGroupSize),
   ];
-  return { training, splits, whole: folds === undefined ? undefined : training.rows, warnings };
+  return { training, splits, complete: folds === undefined ? undefined : training.rows, warnings };
 }
 
 function tooFew(rows: number): DataValidationError {

@@ -103,7 +103,7 @@ async function readWeights(folder: string, count: number): Promise<Float32Array>
     const found = `it has ${String(bytes.byteLength)} bytes, but ${TOPOLOGY_FILE} describes ${String(4 * count)}`;
     throw badModelFile(folder, WEIGHTS_FILE, found);
   }
-  const values = Float32Array.from({ length: count }, (_, place) => bytes.readFloatLE(4 * place));
+  const values = Float32Array.from({ length: count }, (_, index) => bytes.readFloatLE(4 * index));
   const broken = values.findIndex((value) => !Number.isFinite(value));
   if (broken >= 0)
     throw badModelFile(folder, WEIGHTS_FILE, `weight ${String(broken + 1)} is ${String(values[broken])}`);
@@ -269,17 +269,17 @@ function assertLayers(
   { method, task }: ModelCard,
   inputs: number,
 ): void {
-  const fault = (reason: string): never => {
+  const problem = (reason: string): never => {
     throw badModelFile(folder, TOPOLOGY_FILE, reason);
   };
   const last = layers.at(-1);
   if (layers[0]?.inputs !== inputs)
-    fault(`it takes ${String(layers[0]?.inputs)} inputs, but the card describes ${String(inputs)}`);
-  if (last?.outputs !== 1) fault(`it has ${String(last?.outputs)} outputs instead of one`);
+    problem(`it takes ${String(layers[0]?.inputs)} inputs, but the card describes ${String(inputs)}`);
+  if (last?.outputs !== 1) problem(`it has ${String(last?.outputs)} outputs instead of one`);
   if (method !== 'regularized' && method !== 'lagrangian') return;
   const areRelu = layers.slice(0, -1).every(({ activation }) => activation === 'relu');
   if (!areRelu || last?.activation !== (task === 'binary' ? 'sigmoid' : 'linear')) {
-    fault(`its activations are not those of a ${task} network`);
+    problem(`its activations are not those of a ${task} network`);
   }
 }
 

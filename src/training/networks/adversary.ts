@@ -9,7 +9,7 @@ import {
   stackedDense,
   type Tf,
 } from '../../tensor/index.ts';
-import { automaticSlope, type PenaltyBatch, type PenaltyContext, type PenaltyInUse } from './fairness-penalty.ts';
+import { automaticGradient, type PenaltyBatch, type PenaltyContext, type PenaltyInUse } from './fairness-penalty.ts';
 
 /** Units of an adversary's hidden layer. */
 const HIDDEN = 16;
@@ -65,7 +65,7 @@ export function createAdversary(tf: Tf, { models: k, groupCount: g, seed }: Pena
   };
   return {
     value,
-    slope: (batch) => automaticSlope(tf, value, batch),
+    slope: (batch) => automaticGradient(tf, value, batch),
     learn(batch) {
       const fixed = { ...batch, scores: batch.scores.clone() };
       const gradients = tf.grads((...given: Tensor[]) => error(given, fixed).sum())(weights());

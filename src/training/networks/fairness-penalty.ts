@@ -51,7 +51,7 @@ export type FairnessPenalty = (tf: Tf, batch: PenaltyBatch) => Tensor1D;
  * Computes the gradient of a penalty's sum over the models with respect to the scores, [k, n]. The explicit formula
  * costs a fraction of automatic differentiation.
  */
-export type PenaltySlope = (tf: Tf, batch: PenaltyBatch) => Tensor2D;
+export type PenaltyGradient = (tf: Tf, batch: PenaltyBatch) => Tensor2D;
 
 /** A penalty in use. It may have parameters of its own that learn alongside the models. */
 export interface PenaltyInUse {
@@ -61,7 +61,7 @@ export interface PenaltyInUse {
   slope(batch: PenaltyBatch): Tensor2D;
   /** Updates the penalty's own parameters from a batch; call inside `tf.tidy`. */
   learn?(batch: PenaltyBatch): void;
-  readonly mostRows?: number;
+  readonly maxRows?: number;
   dispose?(): void;
 }
 
@@ -79,12 +79,12 @@ export interface PenaltyContext {
  */
 export const covariance: FairnessPenalty = (tf, { scores, membership, shares }) => {
   const together = tf.matMul(scores, membership);
-  const apart = tf.matMul(scores, shares).mul(membership.sum(0, true));
-  return together.sub(apart).abs().sum<Tensor1D>(1);
+  const separate = tf.matMul(scores, shares).mul(membership.sum(0, true));
+  return together.sub(separate).abs().sum<Tensor1D>(1);
 };
 
 /** Computes the gradient of {@link covariance}: each row's share of every covariance, with its sign. */
-export const covarianceSlope: PenaltySlope = (tf, { scores, membership, shares }) => {
+export const covarianceGradient: PenaltyGradient = (tf, { scores, membership, shares }) => {
   const centred = membership.sub<Tensor2D>(shares.mul(membership.sum(0, true)));
   const covariances: Tensor2D = tf.matMul(scores, centred);
   // Not `sign`, which is 0 on wasm below 1e-6.
@@ -97,7 +97,7 @@ export const meanGap: FairnessPenalty = (tf, { scores, membership }) =>
   largestGap(tf, softRates(tf, scores, membership)).square<Tensor1D>();
 
 /** Computes the gradient of {@link meanGap}. */
-export const meanGapSlope: PenaltySlope = (tf, { scores, membership }) => squaredGapSlope(tf, scores, membership);
+export const meanGapGradient: PenaltyGradient = (tf, { scores, membership }) => squaredGapSlope(tf, scores, membership);
 
 /** Splits the membership by true label. */
 function byLabel({ labels, membership }: PenaltyBatch): [positives: Tensor2D, negatives: Tensor2D] {
@@ -112,8 +112,8 @@ export const equalizedOdds: FairnessPenalty = (tf, batch) => {
 };
 
 /** Computes the gradient of {@link equalizedOdds}. */
-export const equalizedOddsSlope: PenaltySlope = (tf, batch) => {
-  const [positives, negatives] = byLabel(batch).map((membership) => meanGapSlope(tf, { ...batch, membership }));
+export const equalizedOddsGradient: PenaltyGradient = (tf, batch) => {
+  const [positives, negatives] = byLabel(batch).map((membership) => meanGapGradient(tf, { ...batch, membership }));
   return (positives as Tensor2D).add(negatives as Tensor2D);
 };
 
@@ -121,7 +121,7 @@ export const equalizedOddsSlope: PenaltySlope = (tf, batch) => {
  * Computes the gradient of a penalty's sum over the models with respect to the scores, [k, n], by automatic
  * differentiation.
  */
-export function automaticSlope(tf: Tf, value: (batch: PenaltyBatch) => Tensor1D, batch: PenaltyBatch): Tensor2D {
+export function automaticGradient(tf: Tf, value: (batch: PenaltyBatch) => Tensor1D, batch: PenaltyBatch): Tensor2D {
   const sum = (scores: Tensor): Scalar => value({ ...batch, scores: scores as Tensor2D }).sum();
   return tf.grad(sum)(batch.scores) as Tensor2D;
 }

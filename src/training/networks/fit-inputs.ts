@@ -14,7 +14,7 @@ import {
 } from '../data/feature-encoder.ts';
 import { assertBinary, readGroups, readTargets } from '../data/fit-rows.ts';
 import { isTableSource, type Matrix, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
-import { setAside } from '../data/stratified-split.ts';
+import { holdOut } from '../data/stratified-split.ts';
 import type { NetworkTask } from './network-task.ts';
 
 /** Options of a network's `fit`, besides features and targets. */
@@ -72,19 +72,19 @@ export async function readNetworkFit(
   task: NetworkTask,
   seed: number,
 ): Promise<NetworkFitRows> {
-  const whole = await featureTable(x);
-  const given = await readTargets(whole.rowCount, y, options.sampleWeight);
-  const allGroups = await readGroups(options.sensitive, whole.rowCount);
+  const complete = await featureTable(x);
+  const given = await readTargets(complete.rowCount, y, options.sampleWeight);
+  const allGroups = await readGroups(options.sensitive, complete.rowCount);
   // A row of weight 0 does not affect the fit; among the validation rows it would only take up space.
   const kept = Int32Array.from(given.weights.keys()).filter((row) => (given.weights[row] as number) > 0);
-  const table = kept.length === whole.rowCount ? whole : whole.take(kept);
+  const table = kept.length === complete.rowCount ? complete : complete.take(kept);
   const targets = takeValues(given.targets, kept);
   const weights = relative(takeValues(given.weights, kept));
   const groups = { ...allGroups, codes: Int32Array.from(kept, (row) => allGroups.codes[row] as number) };
   assertGroups(groups);
   if (task === 'binary') assertTwoClasses(targets);
   const strata = groups.codes.map((code, row) => (task === 'binary' ? 2 * code + (targets[row] as number) : code));
-  const [fitting, held] = setAside(strata, seed);
+  const [fitting, held] = holdOut(strata, seed);
   const { specs, warnings } = options.features
     ? { specs: options.features, warnings: [] }
     : fitFeatures(table.take(fitting), table.columnNames);

@@ -70,9 +70,9 @@ async function runNetwork(
     }
     if (parts.length === 0) return new Float32Array(0);
     // One download from the device, however many rows there are.
-    const whole = tf.concat(parts);
-    parts.push(whole);
-    return await whole.data<'float32'>();
+    const complete = tf.concat(parts);
+    parts.push(complete);
+    return await complete.data<'float32'>();
   } finally {
     tf.dispose([...parts, ...weights.flatMap(({ kernel, bias }) => [kernel, bias])]);
   }

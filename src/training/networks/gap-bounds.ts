@@ -40,7 +40,7 @@ export interface GapBounds {
   /**
    * Adds the gradient of the bounds to that of the error, with respect to the outputs, [1, n]; call inside `tf.tidy`.
    */
-  addSlope(error: Tensor2D, outputs: Tensor2D, rows: BatchRows): Tensor2D;
+  addGradient(error: Tensor2D, outputs: Tensor2D, rows: BatchRows): Tensor2D;
   /** Updates the running rates with a batch, then the multipliers; call inside `tf.tidy`. */
   update(outputs: Tensor2D, rows: BatchRows): void;
   dispose(): void;
@@ -70,7 +70,7 @@ export function createGapBounds(tf: Tf, spec: GapBoundsSpec, events: readonly Bo
   const [multipliers, running] = [zeros(), zeros()];
   let last: Seen | undefined;
   /** Caches the last batch, since the gradient and the update are computed for the same batch in turn. */
-  const look = (outputs: Tensor2D, rows: BatchRows): Seen => {
+  const check = (outputs: Tensor2D, rows: BatchRows): Seen => {
     if (last?.outputs === outputs && last.rows === rows && !last.sums.isDisposed) return last;
     const scores = softScores(tf, spec, outputs);
     const members = membersOf(tf, columns, rows);
@@ -84,9 +84,10 @@ export function createGapBounds(tf: Tf, spec: GapBoundsSpec, events: readonly Bo
         const sideFrom = (start: number): Float32Array => values.subarray(start, start + groups);
         return sum([...sideFrom(event * groups), ...sideFrom(size + event * groups)]) / 2;
       }),
-    addSlope: (error, outputs, rows) => addPull(tf, spec, columns, { ...look(outputs, rows), error, multipliers }),
+    addGradient: (error, outputs, rows) =>
+      addPenaltyGradient(tf, spec, columns, { ...check(outputs, rows), error, multipliers }),
     update(outputs, rows) {
-      running.assign(smoothed(tf, running, look(outputs, rows).sums, spec.smoothing));
+      running.assign(smoothed(tf, running, check(outputs, rows).sums, spec.smoothing));
       multipliers.assign(moved(tf, columns, { multipliers, running, rate: spec.lambdaLr }));
     },
     dispose() {
@@ -181,7 +182,7 @@ function membersOf(tf: Tf, { events, groups, size, constants }: Columns, rows: B
 }
 
 /** Adds the multipliers' part to the error's gradient: the gradient of the sum of (up - down) rate over the columns. */
-function addPull(
+function addPenaltyGradient(
   tf: Tf,
   { task, temperature }: GapBoundsSpec,
   { size, constants }: Columns,
@@ -208,10 +209,10 @@ function addPull(
       // A group without rows contributes to no row's gradient.
       const weights = rowOf(sums, 1).maximum(MIN_SHARE);
       const pressure = multipliers.mul(constants.sides).sum<Tensor2D>(0, true).div<Tensor2D>(weights);
-      const pull = timesTransposed(tf, pressure, members);
-      if (!isBinary) return error.add<Tensor2D>(pull);
+      const penaltyGradient = timesTransposed(tf, pressure, members);
+      if (!isBinary) return error.add<Tensor2D>(penaltyGradient);
       const soft = rowOf(scores, 0);
-      return error.add<Tensor2D>(pull.mul(soft.sub(soft.square()).div(temperature)));
+      return error.add<Tensor2D>(penaltyGradient.mul(soft.sub(soft.square()).div(temperature)));
     },
   });
 }

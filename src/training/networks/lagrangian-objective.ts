@@ -3,7 +3,7 @@ import { sum } from '../../metrics/statistics/group-stats.ts';
 import type { NetworkRows, Tf } from '../../tensor/index.ts';
 import { EVENTS, type FairnessConstraint, type FairnessEvent, gapIn, meanOver, rowsIn } from './fairness-events.ts';
 import { createGapBounds } from './gap-bounds.ts';
-import { errorSlope, type NetworkTask, scoresOf } from './network-task.ts';
+import { errorGradient, type NetworkTask, scoresOf } from './network-task.ts';
 import type { EpochOutputs, Judgement, Objective } from './objective.ts';
 import { crossEntropy, sigmoid } from '../logistic.ts';
 
@@ -92,8 +92,8 @@ export function createLagrangianObjective(
     history,
     warnings: leftOut(spec, constrained, groups.labels),
     slope(outputs, rows) {
-      const error = errorSlope(tf, task, scoresOf(tf, task, outputs), rows, spec.posWeight);
-      return bounds.addSlope(error, outputs, rows);
+      const error = errorGradient(tf, task, scoresOf(tf, task, outputs), rows, spec.posWeight);
+      return bounds.addGradient(error, outputs, rows);
     },
     afterStep(outputs, rows) {
       bounds.update(outputs, rows);

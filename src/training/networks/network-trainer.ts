@@ -135,8 +135,8 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
         warnings: Object.freeze([...rows.warnings, ...(objective.warnings ?? [])]),
       });
     } catch (cause) {
-      const isTold = FairnessToolkitError.isInstance(cause) || options.signal?.aborted === true;
-      throw isTold ? cause : backendFailed(cause, backend);
+      const isReported = FairnessToolkitError.isInstance(cause) || options.signal?.aborted === true;
+      throw isReported ? cause : backendFailed(cause, backend);
     } finally {
       objective.dispose();
     }

@@ -24,7 +24,7 @@ export interface LossJudge {
   /** Returns the loss of each model on rows, [k]. */
   readonly losses: (outputs: Tensor2D, rows: BatchRows) => Tensor1D;
   /** The maximum number of rows at once, if the cost grows with their square. */
-  readonly mostRows?: number;
+  readonly maxRows?: number;
 }
 
 /** Scores models by their outputs on all rows, on the host. */

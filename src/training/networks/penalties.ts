@@ -4,18 +4,18 @@ import type { Tf } from '../../tensor/index.ts';
 import { createAdversary } from './adversary.ts';
 import {
   absoluteCorrelation,
-  automaticSlope,
+  automaticGradient,
   covariance,
-  covarianceSlope,
+  covarianceGradient,
   equalizedOdds,
-  equalizedOddsSlope,
+  equalizedOddsGradient,
   type FairnessPenalty,
   meanGap,
-  meanGapSlope,
+  meanGapGradient,
   type PenaltyBatch,
   type PenaltyContext,
   type PenaltyInUse,
-  type PenaltySlope,
+  type PenaltyGradient,
 } from './fairness-penalty.ts';
 import { mmdOfGroups, ROWS_OF_KERNEL } from './mmd.ts';
 
@@ -45,14 +45,14 @@ export const PLAIN_PENALTIES: Readonly<Record<PlainPenaltyName, FairnessPenalty>
 };
 
 /** The gradients with an explicit formula; the others are differentiated automatically. */
-const PENALTY_SLOPES: Readonly<Partial<Record<PlainPenaltyName, PenaltySlope>>> = {
-  covariance: covarianceSlope,
-  mean_gap: meanGapSlope,
-  equalized_odds: equalizedOddsSlope,
+const PENALTY_GRADIENTS: Readonly<Partial<Record<PlainPenaltyName, PenaltyGradient>>> = {
+  covariance: covarianceGradient,
+  mean_gap: meanGapGradient,
+  equalized_odds: equalizedOddsGradient,
 };
 
 /** Returns the maximum number of rows for a penalty whose cost grows with their square. */
-export function mostRowsOf(name: FairnessPenaltyName): number | undefined {
+export function maxRowsOf(name: FairnessPenaltyName): number | undefined {
   return name === 'mmd' ? ROWS_OF_KERNEL : undefined;
 }
 
@@ -60,9 +60,9 @@ export function mostRowsOf(name: FairnessPenaltyName): number | undefined {
 export function createPenalty(tf: Tf, name: FairnessPenaltyName, context: PenaltyContext): PenaltyInUse {
   if (name === 'adversarial') return createAdversary(tf, context);
   const value = (batch: PenaltyBatch): Tensor1D => PLAIN_PENALTIES[name](tf, batch);
-  const mostRows = mostRowsOf(name);
-  const written = PENALTY_SLOPES[name];
-  const slope = (batch: PenaltyBatch): Tensor2D =>
-    written === undefined ? automaticSlope(tf, value, batch) : written(tf, batch);
-  return mostRows === undefined ? { value, slope } : { value, slope, mostRows };
+  const maxRows = maxRowsOf(name);
+  const written = PENALTY_GRADIENTS[name];
+  const gradient = (batch: PenaltyBatch): Tensor2D =>
+    written === undefined ? automaticGradient(tf, value, batch) : written(tf, batch);
+  return maxRows === undefined ? { value, slope: gradient } : { value, slope: gradient, maxRows };
 }

@@ -1,7 +1,7 @@
 import type { Tensor2D } from '@tensorflow/tfjs';
 
 import { fusedMap, type Tf } from '../../tensor/index.ts';
-import { batchError, errorSlope, type NetworkTask, scoresOf } from './network-task.ts';
+import { batchError, errorGradient, type NetworkTask, scoresOf } from './network-task.ts';
 import type { Objective } from './objective.ts';
 import { createPenalty, type FairnessPenaltyName } from './penalties.ts';
 
@@ -25,9 +25,9 @@ export function createRegularizedObjective(tf: Tf, spec: RegularizedSpec): Objec
   return {
     slope(outputs, rows) {
       const scores = scoresOf(tf, task, outputs);
-      const error = errorSlope(tf, task, scores, rows, posWeight);
-      const pull = penalty.slope({ ...rows, scores });
-      return addPull(tf, task, { error, pull, scores, etas });
+      const error = errorGradient(tf, task, scores, rows, posWeight);
+      const penaltyGradient = penalty.slope({ ...rows, scores });
+      return addPenaltyGradient(tf, task, { error, penaltyGradient, scores, etas });
     },
     ...(penalty.learn === undefined
       ? {}
@@ -38,7 +38,7 @@ export function createRegularizedObjective(tf: Tf, spec: RegularizedSpec): Objec
         const error = batchError(tf, task, outputs, rows, posWeight);
         return error.add(penalty.value({ ...rows, scores: scoresOf(tf, task, outputs) }).mul(etas.flatten()));
       },
-      ...(penalty.mostRows === undefined ? {} : { mostRows: penalty.mostRows }),
+      ...(penalty.maxRows === undefined ? {} : { maxRows: penalty.maxRows }),
     },
     dispose() {
       etas.dispose();
@@ -50,19 +50,24 @@ export function createRegularizedObjective(tf: Tf, spec: RegularizedSpec): Objec
 /**
  * Adds eta times the penalty's gradient to the error's. Both are in the outputs; the penalty's is given in the scores.
  */
-function addPull(
+function addPenaltyGradient(
   tf: Tf,
   task: NetworkTask,
-  inputs: { readonly error: Tensor2D; readonly pull: Tensor2D; readonly scores: Tensor2D; readonly etas: Tensor2D },
+  inputs: {
+    readonly error: Tensor2D;
+    readonly penaltyGradient: Tensor2D;
+    readonly scores: Tensor2D;
+    readonly etas: Tensor2D;
+  },
 ): Tensor2D {
-  const { error, pull, scores, etas } = inputs;
+  const { error, penaltyGradient, scores, etas } = inputs;
   const isBinary = task === 'binary';
   return fusedMap(tf, {
     name: isBinary ? 'add_pull_of_probabilities' : 'add_pull',
     shape: error.shape,
-    inputs: isBinary ? { error, pull, scores, etas } : { error, pull, etas },
+    inputs: isBinary ? { error, pull: penaltyGradient, scores, etas } : { error, pull: penaltyGradient, etas },
     // The gradient of a probability with respect to its logit is p (1 - p).
     wgsl: `value = error + etas * pull${isBinary ? ' * scores * (1.0 - scores)' : ''};`,
-    plain: () => error.add((isBinary ? pull.mul(scores.sub(scores.square())) : pull).mul(etas)),
+    plain: () => error.add((isBinary ? penaltyGradient.mul(scores.sub(scores.square())) : penaltyGradient).mul(etas)),
   });
 }

@@ -149,5 +149,5 @@ function runLayers(tf: Tf, layers: readonly StackedLayer[], rows: Tensor2D, k: n
 
 /** Transposes a row-major matrix [rows, columns] to [columns, rows]. */
 function transposed(values: Float32Array, rows: number, columns: number): Float32Array {
-  return Float32Array.from(values, (_, place) => values[(place % rows) * columns + Math.floor(place / rows)] as number);
+  return Float32Array.from(values, (_, index) => values[(index % rows) * columns + Math.floor(index / rows)] as number);
 }

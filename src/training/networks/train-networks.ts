@@ -72,13 +72,13 @@ function judgeLosses(
   tf: Tf,
   network: StackedNetwork,
   validation: NetworkRows,
-  { losses, mostRows }: LossJudge,
+  { losses, maxRows: mostRows }: LossJudge,
   models: number,
 ): NetworkJudge {
   const parts = rowParts(validation.y.length, mostRows ?? mostTogether(tf, validation, models));
   const rows: BatchRows[] = parts.map((picked) => takeBatchRows(tf, validation, picked));
-  const whole = weightOf(validation);
-  const shares = parts.map((picked) => weightOf(validation, picked) / whole);
+  const complete = weightOf(validation);
+  const shares = parts.map((picked) => weightOf(validation, picked) / complete);
   // In the order of the parts, so that the outputs of each part are contiguous.
   const chunks = createRowChunks(tf, inOrderOf(validation, parts), network.rowsAtOnce);
   return {
@@ -129,9 +129,9 @@ function inOrderOf(rows: NetworkRows, parts: readonly Int32Array[]): NetworkRows
   if (parts.length === 1) return rows;
   const { inputs } = rows;
   const x = new Float32Array(rows.x.length);
-  let place = 0;
+  let index = 0;
   for (const row of parts.flatMap((part) => [...part])) {
-    x.set(rows.x.subarray(row * inputs, (row + 1) * inputs), place++ * inputs);
+    x.set(rows.x.subarray(row * inputs, (row + 1) * inputs), index++ * inputs);
   }
   return { ...rows, x };
 }
@@ -271,8 +271,8 @@ function batchSizeOf(
   { train, objective, names }: Pick<NetworkProblem, 'train' | 'objective' | 'names'>,
   { batchSize, hidden }: Pick<TrainNetworksOptions, 'batchSize' | 'hidden'>,
 ): number {
-  const mostRows = objective.judge.kind === 'losses' ? objective.judge.mostRows : undefined;
-  const work = { rows: train.y.length, models: names.length, hidden, groups: train.groupCount, mostRows };
+  const maxRows = objective.judge.kind === 'losses' ? objective.judge.maxRows : undefined;
+  const work = { rows: train.y.length, models: names.length, hidden, groups: train.groupCount, mostRows: maxRows };
   return chooseBatchSize(tf, batchSize, work);
 }
 

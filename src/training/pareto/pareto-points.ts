@@ -47,9 +47,9 @@ export function hypervolume(points: readonly ParetoPoint[], referenceAccuracy: n
   let area = 0;
   let covered = 0;
   for (const { accuracy, dpDiff } of front) {
-    const evenness = 1 - dpDiff;
-    area += (accuracy - referenceAccuracy) * Math.max(0, evenness - covered);
-    covered = Math.max(covered, evenness);
+    const parity = 1 - dpDiff;
+    area += (accuracy - referenceAccuracy) * Math.max(0, parity - covered);
+    covered = Math.max(covered, parity);
   }
   return area;
 }

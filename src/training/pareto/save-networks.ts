@@ -38,10 +38,10 @@ export async function saveNetworks(tf: Tf, folder: string, sweep: SavedSweep): P
     folder,
     async (target) => {
       for (const [index, point] of sweep.points.entries()) {
-        const place = path.join(target, networkFolder(point.eta));
-        await mkdir(place, { recursive: true });
-        await writeLayers(tf, place, networkLayers(sweep.weights[index] ?? [], 'binary'));
-        await writeCard(place, networkCard(tf, sweep, point, await checksumsOf(place, NETWORK_FILES)));
+        const position = path.join(target, networkFolder(point.eta));
+        await mkdir(position, { recursive: true });
+        await writeLayers(tf, position, networkLayers(sweep.weights[index] ?? [], 'binary'));
+        await writeCard(position, networkCard(tf, sweep, point, await checksumsOf(position, NETWORK_FILES)));
       }
       const networks = sweep.points.map(({ eta }) => networkFolder(eta));
       await writeCard(target, sweepCard(tf, sweep, networks));

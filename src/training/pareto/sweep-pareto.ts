@@ -15,7 +15,7 @@ import {
   strata,
   unseenGroups,
 } from '../data/row-splits.ts';
-import { setAside } from '../data/stratified-split.ts';
+import { holdOut } from '../data/stratified-split.ts';
 import {
   readTrainingData,
   takeTrainingRows,
@@ -25,7 +25,7 @@ import {
 } from '../data/training-data.ts';
 import { judgeDecisions } from '../decision-quality.ts';
 import { crossEntropy } from '../logistic.ts';
-import { type FairnessPenaltyName, mostRowsOf } from '../networks/penalties.ts';
+import { type FairnessPenaltyName, maxRowsOf } from '../networks/penalties.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
 import type { SweepShard } from '../networks/sweep-shard.ts';
 import { trainShards } from '../networks/train-shards.ts';
@@ -131,7 +131,7 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
   assertKnownOptions('sweepPareto', options, SWEEP_OPTION_NAMES);
   const filled = fillSweepOptions(options);
   const training = readTrainingData(data);
-  await assertPlaces(filled);
+  await assertPaths(filled);
   const splits = splitRows(training, filled);
   const heldOut = splits.map(({ test }) => test);
   assertComparable(heldOut, filled.minGroupSize);
@@ -144,9 +144,9 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
   const plan: SweepPlan = { ...filled, etas };
 
   // With cross-fitting, the networks of the folds are not saved, but networks trained on all rows.
-  const whole = { train: training.rows, test: training.rows };
-  const keepsWhole = filled.modelPath !== undefined && filled.folds !== undefined;
-  const all = await fitSplits(training, keepsWhole ? [...splits, whole] : splits, { tf, backend }, plan);
+  const complete = { train: training.rows, test: training.rows };
+  const keepsAll = filled.modelPath !== undefined && filled.folds !== undefined;
+  const all = await fitSplits(training, keepsAll ? [...splits, complete] : splits, { tf, backend }, plan);
   const fits = all.slice(0, splits.length);
   const warnings = new Set(fits.flatMap((fit) => fit.warnings));
 
@@ -184,8 +184,8 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
   const sweep: ParetoSweep = Object.freeze(Object.assign([...points], info));
   filled.signal?.throwIfAborted();
   if (filled.modelPath !== undefined) {
-    const kept = keepsWhole ? all.at(-1) : all[0];
-    const groups = countGroups((keepsWhole ? whole : splits[0])?.train ?? training.rows);
+    const kept = keepsAll ? all.at(-1) : all[0];
+    const groups = countGroups((keepsAll ? complete : splits[0])?.train ?? training.rows);
     await saveNetworks(tf, filled.modelPath, {
       specs: kept?.specs ?? [],
       weights: kept?.weights ?? [],
@@ -242,7 +242,7 @@ function blindness(penalty: FairnessPenaltyName, range: EtaRange | null): string
 }
 
 /** Checks the output paths before training, so that a bad path does not lose the result. */
-async function assertPlaces({ savePath, modelPath }: FilledSweepOptions): Promise<void> {
+async function assertPaths({ savePath, modelPath }: FilledSweepOptions): Promise<void> {
   if (savePath !== undefined) {
     chartFormat(savePath);
     await assertFileWritable(savePath);
@@ -303,7 +303,7 @@ async function fitSplits(
     models: size,
     hidden: options.hidden,
     groups: training.rows.groups.labels.length,
-    mostRows: mostRowsOf(options.penalty),
+    maxRows: maxRowsOf(options.penalty),
   });
   const shards = prepared.flatMap(({ train, validation, heldOut }) =>
     parts.map((etas): SweepShard => {
@@ -345,7 +345,7 @@ interface PreparedSplit {
 
 function prepareSplit(training: TrainingData, { train, test }: Split, seed: number): PreparedSplit {
   const { specs, warnings } = fitFeatures(train.table, training.features);
-  const [fitting, validation] = setAside(strata(train), seed);
+  const [fitting, validation] = holdOut(strata(train), seed);
   const encode = (rows: TrainingRows): NetworkRows => ({
     x: encodeFeatures(rows.table, specs),
     y: Float32Array.from(rows.y),

@@ -37,9 +37,9 @@ export function rowsOfGroups({ codes, labels }: CategoricalColumn, order: Iterab
   filled.fill(0);
   for (const row of order) {
     const code = codes[row] as number;
-    const place = filled[code] as number;
-    (members[code] as Int32Array)[place] = row;
-    filled[code] = place + 1;
+    const index = filled[code] as number;
+    (members[code] as Int32Array)[index] = row;
+    filled[code] = index + 1;
   }
   return members;
 }

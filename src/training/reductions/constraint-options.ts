@@ -100,7 +100,7 @@ export type ConstraintSettings = ParitySettings | GroupLossSettings;
 export function parseConstraint(options: ConstraintOptions & BoundOptions, fallback: number): ConstraintSettings {
   const constraint = oneOf('constraint', options.constraint ?? 'demographic_parity', REDUCTION_CONSTRAINTS);
   if (constraint === 'bounded_group_loss') {
-    refuseOptions(options, place(constraint), [
+    refuseOptions(options, index(constraint), [
       'ratioBound',
       'ratioBoundSlack',
       'costs',
@@ -110,7 +110,7 @@ export function parseConstraint(options: ConstraintOptions & BoundOptions, fallb
     ]);
     return { constraint, ...parseLoss(options), upperBound: atLeastZero('upperBound', options.upperBound ?? fallback) };
   }
-  refuseOptions(options, place(constraint), ['loss', 'range', 'upperBound']);
+  refuseOptions(options, index(constraint), ['loss', 'range', 'upperBound']);
   return {
     constraint,
     ...parseBound(options, fallback),
@@ -168,7 +168,7 @@ function atLeastZero(parameter: string, value: number): number {
   throw invalidParameter(parameter, 'be a number of 0 or more', value);
 }
 
-function place(constraint: ReductionConstraint): string {
+function index(constraint: ReductionConstraint): string {
   return `for the constraint '${constraint}'`;
 }
 

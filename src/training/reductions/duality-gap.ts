@@ -61,7 +61,7 @@ export async function dualityGap(
 
 /** Returns the largest gamma - bound; positive if a constraint is violated. */
 export function largestExcess(gamma: Float64Array, bounds: Float64Array): number {
-  return gamma.reduce((largest, value, place) => Math.max(largest, value - (bounds[place] as number)), -Infinity);
+  return gamma.reduce((largest, value, index) => Math.max(largest, value - (bounds[index] as number)), -Infinity);
 }
 
 type Mixed = Pick<Hypothesis, 'error' | 'gamma'>;
@@ -75,8 +75,8 @@ function mix(members: readonly Hypothesis[], weights: ArrayLike<number>): Mixed 
     if (weight === 0) continue;
     const member = members[index] as Hypothesis;
     error += weight * member.error;
-    for (let place = 0; place < gamma.length; place++)
-      (gamma[place] as number) += weight * (member.gamma[place] as number);
+    for (let position = 0; position < gamma.length; position++)
+      (gamma[position] as number) += weight * (member.gamma[position] as number);
   }
   return { error, gamma };
 }

@@ -111,8 +111,8 @@ export async function exponentiatedGradient(
     report(options, isDone ? options.iterations : t + 1);
     if (isDone) break;
     const eta = rate(t, gradient.gap);
-    for (let place = 0; place < theta.length; place++) {
-      (theta[place] as number) += eta * ((gamma[place] as number) - (problem.bounds[place] as number));
+    for (let index = 0; index < theta.length; index++) {
+      (theta[index] as number) += eta * ((gamma[index] as number) - (problem.bounds[index] as number));
     }
   }
   const { members, oracleCalls, constantAnswers, fits } = pool;
@@ -135,7 +135,8 @@ function runningAverage(length: number): {
     add: (multipliers, picked, members) => {
       count++;
       picks[picked] = (picks[picked] ?? 0) + 1;
-      for (let place = 0; place < length; place++) (sum[place] as number) += multipliers[place] as number;
+      for (let position = 0; position < length; position++)
+        (sum[position] as number) += multipliers[position] as number;
       return {
         weights: Float64Array.from({ length: members }, (_, index) => (picks[index] ?? 0) / count),
         multipliers: sum.map((value) => value / count),
@@ -191,7 +192,7 @@ function softmax(theta: Float64Array, limit: number): Float64Array {
 
 /** Returns the last iteration whose gap is the smallest, up to rounding. */
 function lastOfSmallest(steps: readonly GradientStep[]): number {
-  const smallest = steps.reduce((least, { gap }) => Math.min(least, gap), Infinity);
+  const smallest = steps.reduce((min, { gap }) => Math.min(min, gap), Infinity);
   return steps.findLastIndex(({ gap }) => gap <= smallest + PRECISION);
 }
 
@@ -209,8 +210,8 @@ interface SaddlePoint {
 async function solveSaddlePoint({ pool: { members }, problem, limit }: Game): Promise<SaddlePoint> {
   const { bounds } = problem;
   const size = members.length;
-  const rows = Array.from(bounds, (bound, place) => {
-    const row = Float64Array.from(members, ({ gamma }) => (gamma[place] as number) - bound);
+  const rows = Array.from(bounds, (bound, index) => {
+    const row = Float64Array.from(members, ({ gamma }) => (gamma[index] as number) - bound);
     return [...row, -1];
   });
   const { x, duals } = await solveLinearProgram({

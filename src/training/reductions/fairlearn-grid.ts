@@ -44,7 +44,7 @@ function firstPoints(axes: readonly GridAxis[], units: number, onSimplex: boolea
     const isSigned = axes[axis]?.negative !== null;
     if (onSimplex && axis === axes.length - 1) return isSigned && left > 0 ? [-left, left] : [left];
     const lowest = isSigned ? -left : 0;
-    return Array.from({ length: left - lowest + 1 }, (_, place) => lowest + place);
+    return Array.from({ length: left - lowest + 1 }, (_, index) => lowest + index);
   }
 }
 

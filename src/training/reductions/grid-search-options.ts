@@ -153,7 +153,7 @@ export function gridSearchFit(
     lambdas: Object.freeze(points.map(({ multipliers }) => byName(problem, multipliers))),
     errors: Object.freeze(points.map(({ error }) => error)),
     violations: Object.freeze(points.map(({ violation }) => violation)),
-    bestIndex: costs.indexOf(costs.reduce((least, cost) => Math.min(least, cost), Infinity)),
+    bestIndex: costs.indexOf(costs.reduce((min, cost) => Math.min(min, cost), Infinity)),
     warnings: Object.freeze([...warnings]),
   });
 }

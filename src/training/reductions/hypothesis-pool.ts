@@ -50,12 +50,12 @@ export class HypothesisPool {
     this.oracleCalls++;
     if (isConstant) this.constantAnswers++;
     let best = -1;
-    let least = Infinity;
+    let min = Infinity;
     for (const [index, member] of this.members.entries()) {
       const value = penalised(member, multipliers);
-      if (value < least) [best, least] = [index, value];
+      if (value < min) [best, min] = [index, value];
     }
-    if (!(penalised(hypothesis, multipliers) < least - PRECISION)) return best;
+    if (!(penalised(hypothesis, multipliers) < min - PRECISION)) return best;
     return this.members.push(hypothesis) - 1;
   }
 
@@ -69,7 +69,7 @@ export class HypothesisPool {
    * some of them.
    */
   #remembered(multipliers: Float64Array): Asked | undefined {
-    return this.#asked.find((asked) => asked.multipliers.every((value, place) => value === multipliers[place]));
+    return this.#asked.find((asked) => asked.multipliers.every((value, position) => value === multipliers[position]));
   }
 
   async #ask(multipliers: Float64Array): Promise<Asked> {

@@ -18,9 +18,9 @@ function rowUniforms(values: ArrayLike<number>, columns: number, seed: number): 
   return (row) => {
     let a = mix(seed ^ 0x9e3779b9);
     let b = mix(seed ^ 0x85ebca6b);
-    for (let place = row * columns; place < (row + 1) * columns; place++) {
+    for (let index = row * columns; index < (row + 1) * columns; index++) {
       // Adding 0 turns -0 into 0, so both hash equally.
-      number[0] = (values[place] as number) + 0;
+      number[0] = (values[index] as number) + 0;
       const [low, high] = [halves[0] as number, halves[1] as number];
       a = absorb(absorb(a, low), high);
       b = absorb(absorb(b, high), low);

@@ -61,9 +61,9 @@ function nestedPoints(axes: readonly GridAxis[], size: number, onSimplex: boolea
     before = points.length;
     for (let odd = Math.min(axes.length, units); odd > 0; odd--) {
       // A sum of integers has the same parity as its number of odd terms.
-      const least = onSimplex ? units : odd;
-      if ((least - odd) % 2 !== 0) continue;
-      for (let norm = least; norm <= units && points.length < size; norm += 2) {
+      const min = onSimplex ? units : odd;
+      if ((min - odd) % 2 !== 0) continue;
+      for (let norm = min; norm <= units && points.length < size; norm += 2) {
         for (const steps of oddPoints(isSigned, norm, odd, size - points.length)) points.push({ steps, units });
       }
     }

@@ -74,10 +74,10 @@ export function nearestPredictor(
   multipliers: Float64Array,
 ): Estimator | undefined {
   let found: Estimator | undefined;
-  let least = Infinity;
+  let min = Infinity;
   for (const { predictor, multipliers: other } of learned) {
     const distance = multipliers.reduce((sum, value, index) => sum + Math.abs(value - (other[index] as number)), 0);
-    if (distance < least) [found, least] = [predictor, distance];
+    if (distance < min) [found, min] = [predictor, distance];
   }
   return found;
 }

@@ -80,7 +80,7 @@ export function createParityConstraint(
     project(multipliers) {
       // For differences, gamma- is -gamma+, so both multipliers can be reduced by the smaller one.
       if (ratio < 1) return multipliers;
-      return multipliers.map((own, place) => Math.max(0, own - (multipliers[(place + count) % (2 * count)] as number)));
+      return multipliers.map((own, index) => Math.max(0, own - (multipliers[(index + count) % (2 * count)] as number)));
     },
   };
 

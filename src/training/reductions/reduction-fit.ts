@@ -79,6 +79,6 @@ export function reductionFit(problem: ReductionProblem, result: GradientResult):
 
 /** Maps names to multipliers, without multipliers of 0. */
 export function byName({ multiplierNames }: ReductionProblem, multipliers: Float64Array): Multipliers {
-  const named = multiplierNames.map((name, place) => [name, multipliers[place] as number] as const);
+  const named = multiplierNames.map((name, index) => [name, multipliers[index] as number] as const);
   return Object.freeze(Object.fromEntries(named.filter(([, value]) => value !== 0)));
 }

@@ -59,9 +59,9 @@ export function tabulateRows(source: CellSource): RowCells {
   const slots: Slot[] = [];
   for (const event of events.keys()) {
     for (const group of groupOrder) {
-      const place = event * width + group;
-      if (slotOf[place] !== 0) continue;
-      slotOf[place] = slots.length;
+      const index = event * width + group;
+      if (slotOf[index] !== 0) continue;
+      slotOf[index] = slots.length;
       slots.push({ event, group: escapeSlash(groups.labels[group] as string) });
     }
   }

@@ -111,20 +111,20 @@ describe('createApp', function () {
   }
 
   it('reports a store that is not a folder to ready(), answers requests with 503, and can be closed', async () => {
-    const place = path.join(folder(), 'file');
-    writeFileSync(place, '');
+    const index = path.join(folder(), 'file');
+    writeFileSync(index, '');
     const before = spoolFolders();
-    const app = make({ storeFolder: place });
+    const app = make({ storeFolder: index });
     const failure: unknown = await app.ready().catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(DataValidationError);
-    expect((failure as Error).message).to.include(place);
+    expect((failure as Error).message).to.include(index);
     for (const url of ['/health', '/results']) {
       const answer = await ask(app, { method: 'GET', url });
       expect([answer.statusCode, answer.headers['content-type']]).to.deep.equal([
         503,
         'application/problem+json; charset=utf-8',
       ]);
-      expect(answer.body).to.not.include(place);
+      expect(answer.body).to.not.include(index);
     }
     await app.close();
     expect(spoolFolders()).to.deep.equal(before);

@@ -19,12 +19,12 @@ describe('the logger of an embedded app', () => {
     [{}, 'error', []],
     [{}, 'silent', []],
   ];
-  for (const [environment, level, told] of cases) {
-    it(`logs ${told.join(', ') || 'no warning'} at ${level} with ${JSON.stringify(environment)}`, () => {
+  for (const [environment, level, reported] of cases) {
+    it(`logs ${reported.join(', ') || 'no warning'} at ${level} with ${JSON.stringify(environment)}`, () => {
       const { logger, lines } = keptLogger(level);
       const embedded = embeddedLogger(logger, environment);
       for (const name of ['debug', 'info', 'warn'] as const) embedded[name](name);
-      expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal(told);
+      expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal(reported);
     });
   }
 });

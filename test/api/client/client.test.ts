@@ -32,7 +32,7 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return found;
 }
 
-async function faultOf(work: Promise<unknown>): Promise<unknown> {
+async function problemOf(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;
   } catch (error) {
@@ -128,17 +128,17 @@ describe('the client', () => {
     // Nothing listens on port 1 of this machine.
     const unreachable = createClient({ baseUrl: 'http://127.0.0.1:1' });
     for (const work of [unreachable.GET('/health'), unreachable.waitForRun('r1')]) {
-      const fault = (await faultOf(work)) as ServiceError;
-      expect(ServiceError.isInstance(fault)).to.equal(true);
-      expect(fault.message).to.match(/^http:\/\/127\.0\.0\.1:1\/\S+ gave no answer: \S/);
-      expect(fault.suggestion).to.include('http://127.0.0.1:1');
-      expect(fault.cause).to.be.instanceOf(Error);
+      const found = (await problemOf(work)) as ServiceError;
+      expect(ServiceError.isInstance(found)).to.equal(true);
+      expect(found.message).to.match(/^http:\/\/127\.0\.0\.1:1\/\S+ gave no answer: \S/);
+      expect(found.suggestion).to.include('http://127.0.0.1:1');
+      expect(found.cause).to.be.instanceOf(Error);
     }
   });
 
   it('does not wrap the error of an abort by the caller', async () => {
     const signal = AbortSignal.abort();
-    expect(await faultOf(client().GET('/health', { signal }))).to.have.property('name', 'AbortError');
+    expect(await problemOf(client().GET('/health', { signal }))).to.have.property('name', 'AbortError');
   });
 
   it('recognises its errors, also across copies of the package', () => {
@@ -158,21 +158,21 @@ describe('the client', () => {
 
     it('throws the reason of a failure', async () => {
       service.answer(json(200, { ...RUN, status: 'failed', problem: PROBLEM }));
-      expect(await faultOf(client().waitForRun('r1')))
+      expect(await problemOf(client().waitForRun('r1')))
         .to.be.instanceOf(ServiceError)
         .that.deep.includes({ problem: PROBLEM });
     });
 
     it('throws that the run was cancelled if no reason is given', async () => {
       service.answer(json(200, { ...RUN, status: 'cancelled' }));
-      expect(await faultOf(client().waitForRun('r1')))
+      expect(await problemOf(client().waitForRun('r1')))
         .to.be.instanceOf(ServiceError)
         .that.includes({ status: 409 });
     });
 
     it('throws 404 for an unknown run', async () => {
       service.answer(json(404, { ...PROBLEM, status: 404 }));
-      expect(await faultOf(client().waitForRun('r1'))).to.include({ status: 404 });
+      expect(await problemOf(client().waitForRun('r1'))).to.include({ status: 404 });
     });
 
     for (const retryAfter of ['0', 'Sun, 06 Nov 1994 08:49:37 GMT']) {
@@ -186,15 +186,15 @@ describe('the client', () => {
     it('ends when the signal is aborted between two polls', async () => {
       service.answer(json(200, RUN));
       const signal = AbortSignal.timeout(100);
-      const fault = await faultOf(client().waitForRun('r1', { signal, pollMillis: 60_000 }));
-      expect(fault).to.have.property('name', 'TimeoutError');
+      const found = await problemOf(client().waitForRun('r1', { signal, pollMillis: 60_000 }));
+      expect(found).to.have.property('name', 'TimeoutError');
     });
   });
 
   describe('following a run', () => {
     it('returns every event until the final status, for any division of the stream into chunks', async () => {
       const stream = `: still here\n\n${STATUS(1, 'running')}${PROGRESS(2, 1)}${STATUS(3, 'succeeded')}`;
-      const told = [
+      const reported = [
         { id: 1, type: 'status', status: 'running' },
         { id: 2, type: 'progress', stage: 'train', done: 1, total: 3 },
         { id: 3, type: 'status', status: 'succeeded' },
@@ -202,7 +202,7 @@ describe('the client', () => {
       for (const size of [1000, 7, 1]) {
         const chunks = stream.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [];
         service.answer(events(chunks));
-        expect(await all(client().followRun('r1')), `${size} characters`).to.deep.equal(told);
+        expect(await all(client().followRun('r1')), `${size} characters`).to.deep.equal(reported);
         expect(service.asked[0]?.headers).to.include({ accept: 'text/event-stream', authorization: 'Bearer k1' });
       }
     });
@@ -214,8 +214,8 @@ describe('the client', () => {
           events([PROGRESS(3, 2), 'id: 4\nevent: progr'], end),
           events([PROGRESS(4, 3), STATUS(5, 'succeeded')]),
         );
-        const told = await all(client().followRun('r1', { retryMillis: 5 }));
-        expect(told.map(({ id }) => id)).to.deep.equal([1, 2, 3, 4, 5]);
+        const reported = await all(client().followRun('r1', { retryMillis: 5 }));
+        expect(reported.map(({ id }) => id)).to.deep.equal([1, 2, 3, 4, 5]);
         expect(service.asked.map(({ headers }) => headers['last-event-id'])).to.deep.equal(['0', '2', '3']);
       });
     }
@@ -247,14 +247,14 @@ describe('the client', () => {
 
     it('gives up if connections break repeatedly', async () => {
       service.answer(...Array.from({ length: 4 }, () => events([], 'break')));
-      const fault = await faultOf(all(client().followRun('r1', { retryMillis: 1, mostRetries: 3 })));
-      expect(fault).to.be.instanceOf(Error);
+      const found = await problemOf(all(client().followRun('r1', { retryMillis: 1, maxRetries: 3 })));
+      expect(found).to.be.instanceOf(Error);
       expect(service.asked).to.have.lengthOf(4);
     });
 
     it('throws 404 immediately for an unknown run', async () => {
       service.answer(json(404, { ...PROBLEM, status: 404 }));
-      expect(await faultOf(all(client().followRun('r1'))))
+      expect(await problemOf(all(client().followRun('r1'))))
         .to.be.instanceOf(ServiceError)
         .that.includes({ status: 404 });
       expect(service.asked).to.have.lengthOf(1);
@@ -267,12 +267,12 @@ describe('the client', () => {
 
     it('ends when the signal is aborted', async () => {
       service.answer(events([STATUS(1, 'running')], 'stay'));
-      const told: RunEvent[] = [];
+      const reported: RunEvent[] = [];
       const work = (async () => {
-        for await (const event of client().followRun('r1', { signal: AbortSignal.timeout(200) })) told.push(event);
+        for await (const event of client().followRun('r1', { signal: AbortSignal.timeout(200) })) reported.push(event);
       })();
-      expect(await faultOf(work)).to.have.property('name', 'TimeoutError');
-      expect(told).to.have.lengthOf(1);
+      expect(await problemOf(work)).to.have.property('name', 'TimeoutError');
+      expect(reported).to.have.lengthOf(1);
     });
   });
 

@@ -104,15 +104,15 @@ describe('a channel between processes', () => {
 
   it('transports internal errors as ordinary errors, so that their text reaches only the log', async () => {
     const { asking } = openBench();
-    const fault = await rejection(asking.call('fail', 'error'));
-    expect(fault).to.be.instanceOf(Error).and.not.instanceOf(ServiceProblem);
-    expect((fault as Error).message).to.contain('an internal error');
+    const found = await rejection(asking.call('fail', 'error'));
+    expect(found).to.be.instanceOf(Error).and.not.instanceOf(ServiceProblem);
+    expect((found as Error).message).to.contain('an internal error');
   });
 
   it('rejects a call of an unknown method', async () => {
     const { asking } = openBench();
-    const fault = await rejection((asking as Channel<never>).call('toString' as never, undefined as never));
-    expect((fault as Error).message).to.contain("Unknown method 'toString'");
+    const found = await rejection((asking as Channel<never>).call('toString' as never, undefined as never));
+    expect((found as Error).message).to.contain("Unknown method 'toString'");
   });
 
   it('rejects only the call whose argument cannot be sent', async () => {

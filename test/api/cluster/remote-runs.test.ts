@@ -62,10 +62,10 @@ function createFakeRuns() {
     counts: () => Promise.resolve({ queued: 1, running: 2, kept: 3 }),
     folderOf: (runId) => `/primary/${runId}`,
   };
-  const tell = (event: RunEvent) => {
+  const report = (event: RunEvent) => {
     for (const follower of followers) follower(event);
   };
-  return { runs, asked, followers, waiting, tell };
+  return { runs, asked, followers, waiting, tell: report };
 }
 
 function openBench(limiter: RateLimiter | null = null) {
@@ -86,7 +86,7 @@ describe('createRemoteRuns', () => {
     const kept = { runId: 'r1', endpoint: '/validate', createdAt: 'now', body: '{}' } as const;
     const request = {
       endpoint: '/validate',
-      job: { kind: 'validate-rows', path: '/tmp/x', mostItems: 5 },
+      job: { kind: 'validate-rows', path: '/tmp/x', maxItems: 5 },
       inputFolder: '/tmp',
       idempotency: { key: 'k', fingerprint: 'f' },
     } as const;
@@ -130,10 +130,10 @@ describe('createRemoteRuns', () => {
   });
 
   it('sends past events to followers first, until they unfollow', async () => {
-    const { remote, followers, tell } = openBench();
+    const { remote, followers, tell: report } = openBench();
     const events: RunEvent[] = [];
     const unfollow = await remote.follow('r1', 4, (event) => events.push(event));
-    tell({ id: 6, type: 'progress', stage: 'x', done: 1, total: 2 });
+    report({ id: 6, type: 'progress', stage: 'x', done: 1, total: 2 });
     await turns();
     expect(events).to.deep.equal([
       { id: 5, type: 'status', status: 'running' },

@@ -14,9 +14,9 @@ import { createLogger } from '../../../src/internal/logger.ts';
 import { createLinePair } from './lines.ts';
 
 /** What a fake worker process does when it is started. */
-type Life = (worker: StandIn) => void;
+type Life = (worker: Stub) => void;
 
-interface StandIn {
+interface Stub {
   readonly number: number;
   readonly channel: Channel<PrimaryMethods>;
   readonly die: (exit?: Exit) => void;
@@ -24,7 +24,7 @@ interface StandIn {
 
 interface Bench {
   readonly group: WorkerGroup;
-  readonly born: StandIn[];
+  readonly born: Stub[];
   readonly buried: string[];
   /** The process IDs of the ended workers. */
   readonly pids: (number | undefined)[];
@@ -34,7 +34,7 @@ interface Bench {
 }
 
 function openBench(count: number, life: Life, afterDeath?: (livedMillis: number) => AfterDeath): Bench {
-  const born: StandIn[] = [];
+  const born: Stub[] = [];
   const buried: string[] = [];
   const pids: (number | undefined)[] = [];
   const drained: number[] = [];

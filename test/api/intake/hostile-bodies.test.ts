@@ -61,8 +61,8 @@ describe('hostile bodies', () => {
         await folder.remove();
         return { digest };
       }
-      const { jsonBytes: mostBytes, inlineBytes, idleMillis } = limits;
-      const body = await receiveBody(request, { mostBytes, inlineBytes, idleMillis, spoolRoot });
+      const { jsonBytes: maxBytes, inlineBytes, idleMillis } = limits;
+      const body = await receiveBody(request, { maxBytes, inlineBytes, idleMillis, spoolRoot });
       if (body.kind === 'file') await body.folder.remove();
       return { kind: body.kind };
     });

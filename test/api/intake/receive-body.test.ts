@@ -20,7 +20,7 @@ describe('receiveBody', () => {
   before(async () => {
     server = await startIntake(async (request, spoolRoot) => {
       const withDigest = request.headers['x-digest'] !== undefined;
-      const limits = { mostBytes: MOST, inlineBytes: INLINE, idleMillis: IDLE, spoolRoot, withDigest };
+      const limits = { maxBytes: MOST, inlineBytes: INLINE, idleMillis: IDLE, spoolRoot, withDigest };
       const body = await receiveBody(request, limits);
       const bytes = body.kind === 'memory' ? body.bytes : await readFile(body.path);
       if (body.kind === 'file') await body.folder.remove();
@@ -40,7 +40,7 @@ describe('receiveBody', () => {
     return client.answer();
   }
 
-  const whole = (body: Buffer) => [{ 'content-length': body.length }, body] as const;
+  const complete = (body: Buffer) => [{ 'content-length': body.length }, body] as const;
   const LAST_CHUNK = chunkOf(Buffer.alloc(0));
   const chunked = (body: Buffer) =>
     [{ 'transfer-encoding': 'chunked' }, body.length === 0 ? body : chunkOf(body), LAST_CHUNK] as const;
@@ -55,7 +55,7 @@ describe('receiveBody', () => {
   for (const [size, kind] of sizes) {
     const body = Buffer.alloc(size, 'äbc');
     for (const [sending, [headers, ...chunks]] of [
-      ['with Content-Length', whole(body)],
+      ['with Content-Length', complete(body)],
       ['in chunks', chunked(body)],
     ] as const) {
       it(`returns ${String(size)} bytes, sent ${sending}, in ${kind}, unchanged`, async () => {
@@ -202,7 +202,7 @@ describe('receiveBody', () => {
 
   it('receives an injected request without a connection', async () => {
     const dispatch: RequestListener = (request, response) => {
-      const limits = { mostBytes: MOST, inlineBytes: INLINE, idleMillis: IDLE, spoolRoot: server.spoolRoot };
+      const limits = { maxBytes: MOST, inlineBytes: INLINE, idleMillis: IDLE, spoolRoot: server.spoolRoot };
       receiveBody(request, limits).then(
         async (body) => {
           if (body.kind === 'file') await body.folder.remove();
@@ -223,7 +223,7 @@ describe('receiveBody', () => {
   it('reports a body that was already read', async () => {
     const request = Object.assign(Readable.from([]), { headers: {} }) as unknown as IncomingMessage;
     await request.toArray();
-    const limits = { mostBytes: MOST, inlineBytes: INLINE, idleMillis: IDLE, spoolRoot: server.spoolRoot };
+    const limits = { maxBytes: MOST, inlineBytes: INLINE, idleMillis: IDLE, spoolRoot: server.spoolRoot };
     const error: unknown = await receiveBody(request, limits).catch((cause: unknown) => cause);
     expect(String(error)).to.match(/The body was already read/);
   });

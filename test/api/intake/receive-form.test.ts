@@ -321,20 +321,20 @@ describe('receiveForm', () => {
     ['small', CSV, 1, 200],
     ['large', CSV.repeat(12_000), 3000, 70_000],
   ];
-  for (const [size, content, leastStep, mostStep] of kinds) {
+  for (const [size, content, minStep, maxStep] of kinds) {
     it(`answers any ${size} form in any chunks with a form or a 4xx`, async () => {
-      const whole = form(file(content), field('config', 'a: 1'), file('b', 'c.yml', 'random_state'));
+      const complete = form(file(content), field('config', 'a: 1'), file('b', 'c.yml', 'random_state'));
       const texts = ['\r\n', '--', `--${BOUNDARY}`, `\r\n--${BOUNDARY}--\r\n`, '\0', '"'];
       const added = fc.oneof(
         fc.uint8Array({ maxLength: 20 }),
         fc.constantFrom(...texts.map((text) => Buffer.from(text))),
       );
       // Most edits affect the beginning, where the parser makes most decisions.
-      const at = fc.oneof(fc.nat(300), fc.nat(whole.length));
-      const edits = fc.record({ at, removed: fc.nat(60), added, step: fc.integer({ min: leastStep, max: mostStep }) });
+      const at = fc.oneof(fc.nat(300), fc.nat(complete.length));
+      const edits = fc.record({ at, removed: fc.nat(60), added, step: fc.integer({ min: minStep, max: maxStep }) });
       await fc.assert(
         fc.asyncProperty(edits, async ({ at, removed, added, step }) => {
-          const body = Buffer.concat([whole.subarray(0, at), added, whole.subarray(at + removed)]);
+          const body = Buffer.concat([complete.subarray(0, at), added, complete.subarray(at + removed)]);
           const count = Math.ceil(body.length / step);
           const chunks = Array.from({ length: count }, (_, i) => body.subarray(i * step, (i + 1) * step));
           expect([200, 400, 422]).to.include(await statusOf(chunks));

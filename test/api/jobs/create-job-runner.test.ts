@@ -67,7 +67,7 @@ describe('createJobRunner', function () {
   it('reports an internal error only with an ID, and logs the rest', async () => {
     const missing = `${folder()}/nothing-here`;
     const problem = await problemOf(
-      runner.run({ kind: 'validate-rows', path: missing, mostItems: 10 }, runOptions(folder())),
+      runner.run({ kind: 'validate-rows', path: missing, maxItems: 10 }, runOptions(folder())),
     );
     expect(problem.status).to.equal(500);
     expect(problem.detail).to.include('fault-7');

@@ -167,7 +167,7 @@ describe('limits of jobs', function () {
     try {
       const rows = Array.from({ length: 2000 }, (_, row) => row);
       const sensitive = Object.fromEntries(
-        Array.from({ length: 15 }, (_, place) => [`a${String(place)}`, rows.map((row) => row % 15)]),
+        Array.from({ length: 15 }, (_, index) => [`a${String(index)}`, rows.map((row) => row % 15)]),
       );
       const heavy = {
         y_pred: rows.map((row) => row % 2),

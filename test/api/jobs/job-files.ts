@@ -36,7 +36,7 @@ export function runOptions(root: string, options: Partial<RunJobOptions> = {}): 
 
 /** Returns a job of arrays. */
 export function rowsJob(root: string, body: unknown): Job {
-  return { kind: 'validate-rows', path: spool(root, 'body', JSON.stringify(body)), mostItems: 5_000_000 };
+  return { kind: 'validate-rows', path: spool(root, 'body', JSON.stringify(body)), maxItems: 5_000_000 };
 }
 
 /** Returns a workflow on {@link decisionsCsv}. */

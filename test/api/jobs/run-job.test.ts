@@ -81,7 +81,7 @@ describe('runJob with invalid input', function () {
     ],
     [
       'too many items',
-      () => ({ ...rowsJob(folder(), { y_pred: [1, 0], sensitive: ['a', 'b'] }), mostItems: 1 }) as Job,
+      () => ({ ...rowsJob(folder(), { y_pred: [1, 0], sensitive: ['a', 'b'] }), maxItems: 1 }) as Job,
       413,
       '/y_pred',
       /2 items/,

@@ -39,9 +39,9 @@ describe('Slots', () => {
 describe('throttleProgress', () => {
   it('passes on ten reports per second, and the first and last report of each stage', () => {
     let now = 0;
-    const told: string[] = [];
+    const reported: string[] = [];
     const report = throttleProgress(
-      ({ stage, done }) => told.push(`${stage} ${String(done)}`),
+      ({ stage, done }) => reported.push(`${stage} ${String(done)}`),
       () => now,
     );
     for (let done = 0; done <= 1000; done++) {
@@ -51,8 +51,8 @@ describe('throttleProgress', () => {
     report({ stage: 'validation', done: 0, total: 1 });
     report({ stage: 'validation', done: 1, total: 1 });
     // One second of work: 0, 100, ..., 900, and the end.
-    expect(told).to.have.length(13);
-    expect(told.slice(0, 2)).to.deep.equal(['training 0', 'training 100']);
-    expect(told.slice(-3)).to.deep.equal(['training 1000', 'validation 0', 'validation 1']);
+    expect(reported).to.have.length(13);
+    expect(reported.slice(0, 2)).to.deep.equal(['training 0', 'training 100']);
+    expect(reported.slice(-3)).to.deep.equal(['training 1000', 'validation 0', 'validation 1']);
   });
 });

@@ -82,7 +82,7 @@ describe('answerProblems', () => {
   }
 
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
-  for (const [method, url, accept, basePath, place] of [
+  for (const [method, url, accept, basePath, index] of [
     ['GET', '/', browser, '', 'docs'],
     ['HEAD', '/', browser, '', 'docs'],
     ['GET', '/', browser, '/fairness', '/fairness/docs'],
@@ -91,12 +91,12 @@ describe('answerProblems', () => {
     ['POST', '/', browser, '', undefined],
     ['GET', '/other', browser, '', undefined],
   ] as const) {
-    it(`redirects ${method} ${url} with Accept ${accept.slice(0, 16)} ${place === undefined ? 'nowhere' : `to ${place}`}`, async () => {
+    it(`redirects ${method} ${url} with Accept ${accept.slice(0, 16)} ${index === undefined ? 'nowhere' : `to ${index}`}`, async () => {
       const { logger } = keptLogger();
       const service = serviceWith({ logger, basePath });
       const app = bareApp([requestId(service), answerProblems(service)], () => undefined);
       const answer = await ask(app, { method, url, headers: { accept } });
-      expect([answer.statusCode, answer.headers.location]).to.deep.equal([place === undefined ? 404 : 302, place]);
+      expect([answer.statusCode, answer.headers.location]).to.deep.equal([index === undefined ? 404 : 302, index]);
     });
   }
 

@@ -147,14 +147,14 @@ describe('the schemas of answers', () => {
 
   it('accept every problem that the service throws', () => {
     for (const status of [400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 422, 429, 500, 502, 503] as const) {
-      const least = new ServiceProblem(status, { detail: 'No.' });
+      const min = new ServiceProblem(status, { detail: 'No.' });
       const most = new ServiceProblem(status, {
         detail: 'No.',
         suggestion: 'Yes.',
         errors: [{ pointer: '/a/0', detail: 'b' }],
         runId: 'r',
       });
-      for (const problem of [least, most]) {
+      for (const problem of [min, most]) {
         expect(checker.faultsOf('Problem', JSON.parse(JSON.stringify(problem)))).to.deep.equal([]);
       }
     }

@@ -9,8 +9,8 @@ describe('parseJson', () => {
     { y_pred: [0, 1], text: '[[[{{{"' },
     null,
     'text',
-    { strings: Array.from({ length: 200 }, (_, place) => `[{${String(place)}\\"`) },
-    { objects: Array.from({ length: 200 }, (_, place) => ({ place, list: [[place]] })) },
+    { strings: Array.from({ length: 200 }, (_, index) => `[{${String(index)}\\"`) },
+    { objects: Array.from({ length: 200 }, (_, index) => ({ place: index, list: [[index]] })) },
     { name: '__proto__' },
   ]) {
     it(`parses ${JSON.stringify(value).slice(0, 40)} like JSON.parse`, () => {

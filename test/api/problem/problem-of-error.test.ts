@@ -212,7 +212,7 @@ describe('problemOfError', () => {
   for (const [title, error, work, pointer, suggestion] of pointed) {
     it(`points to the field: ${title}`, () => {
       const problem = problemOfToolkitError(error, work);
-      expect(problem?.errors?.map((fault) => fault.pointer)).to.deep.equal([pointer]);
+      expect(problem?.errors?.map((found) => found.pointer)).to.deep.equal([pointer]);
       expect(problem?.suggestion).to.match(suggestion);
     });
   }
@@ -237,7 +237,7 @@ describe('problemOfError', () => {
   });
 
   it('names each problem of a configuration with its key and line, up to fifty', () => {
-    const fault = {
+    const found = {
       file: 'config.yml',
       line: 7,
       column: 3,
@@ -245,7 +245,7 @@ describe('problemOfError', () => {
       message: 'must be > 0',
       suggestion: 'Try 1.',
     };
-    const error = new ConfigValidationError('faults', { context: { faults: Array.from({ length: 60 }, () => fault) } });
+    const error = new ConfigValidationError('faults', { context: { faults: Array.from({ length: 60 }, () => found) } });
     const { errors = [] } = problemOfError(error, 'x');
     expect(errors).to.have.length(50);
     expect(errors[0]).to.deep.equal({

@@ -95,10 +95,10 @@ describe('results of runs', function () {
     const first = (await service.post('/validate', ROWS)).json<Json>();
     const second = (await service.post('/validate', ROWS)).json<Json>();
     const { results } = (await get('/results')).json<{ results: Json[] }>();
-    const places = [second, first].map(({ run_id: id }) => results.findIndex(({ run_id: own }) => own === id));
-    expect(places[0])
+    const indices = [second, first].map(({ run_id: id }) => results.findIndex(({ run_id: own }) => own === id));
+    expect(indices[0])
       .to.be.at.least(0)
-      .and.below(places[1] as number);
+      .and.below(indices[1] as number);
   });
 
   it('DELETE removes a result; afterwards, and for an unknown one, the answer is 404', async () => {

@@ -138,15 +138,15 @@ describe('the events of a run', () => {
     const { events, unfollow } = await follow(0);
     unfollow?.();
     unfollow?.();
-    let told = 0;
+    let reported = 0;
     const leave = await runs.follow(runId, 1, () => {
-      told += 1;
+      reported += 1;
       leave?.();
     });
     job.start();
     report(1);
     expect(events.map(shown)).to.deep.equal(['queued']);
-    expect(told).to.equal(1);
+    expect(reported).to.equal(1);
   });
 
   it('reach all other followers if one throws, which gets no more events', async () => {

@@ -5,7 +5,7 @@ import {
   assertSafe,
   cannotListen,
   isLoopback,
-  placeText,
+  positionText,
   urlOf,
 } from '../../../src/api/serve/address.ts';
 import { ConfigValidationError } from '../../../src/exceptions/index.ts';
@@ -84,16 +84,16 @@ describe('the address of a service', () => {
     });
   }
 
-  const places: [host: string, text: string][] = [
+  const indices: [host: string, text: string][] = [
     ['127.0.0.1', 'http://127.0.0.1:80'],
     ['localhost', 'http://localhost:80'],
     ['0.0.0.0', 'http://0.0.0.0:80, reachable from other machines'],
     ['::', 'http://[::]:80, reachable from other machines'],
     ['10.0.0.1', 'http://10.0.0.1:80, reachable from other machines'],
   ];
-  for (const [host, text] of places) {
+  for (const [host, text] of indices) {
     it(`${host} is displayed as ${text}`, () => {
-      expect(placeText(host, 80)).to.equal(text);
+      expect(positionText(host, 80)).to.equal(text);
     });
   }
 

@@ -91,7 +91,7 @@ export interface Connection {
 
 export function openConnection({ port }: { readonly port: number }): Connection {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const ask: Connection['ask'] = (method, place, body, headers = {}) =>
+  const ask: Connection['ask'] = (method, index, body, headers = {}) =>
     new Promise((resolve, reject) => {
       const text = body === undefined ? '' : JSON.stringify(body);
       const type = body === undefined ? {} : { 'content-type': 'application/json' };
@@ -100,7 +100,7 @@ export function openConnection({ port }: { readonly port: number }): Connection 
           host: '127.0.0.1',
           port,
           method,
-          path: place,
+          path: index,
           agent,
           headers: { ...type, 'content-length': Buffer.byteLength(text), ...headers },
         },

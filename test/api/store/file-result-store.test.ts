@@ -108,7 +108,7 @@ describe('FileResultStore', () => {
 
   it('limits the size of its files, including those of earlier processes', async () => {
     const folder = await leftBehind(['a', 'b', 'c', 'd']);
-    const store = await open(folder, { mostBytes: 20, sizeOf: () => 10 });
+    const store = await open(folder, { maxBytes: 20, sizeOf: () => 10 });
     expect(idsOf(store)).to.deep.equal(['c', 'd']);
     await store.set('e', 1);
     await store.close();

@@ -96,9 +96,9 @@ describe('the entries of a run', () => {
 
 describe('batches', () => {
   const texts = (count: number, length = 1): { key: string; value: string }[] =>
-    Array.from({ length: count }, (_, place) => ({ key: `k${place}`, value: 'ž'.repeat(length) }));
+    Array.from({ length: count }, (_, index) => ({ key: `k${index}`, value: 'ž'.repeat(length) }));
   const numbers = (count: number): { key: string; value: number }[] =>
-    Array.from({ length: count }, (_, place) => ({ key: `k${place}`, value: place }));
+    Array.from({ length: count }, (_, index) => ({ key: `k${index}`, value: index }));
   const sizes = (metrics: number, params: number, tags: number): number[][] =>
     toBatches({ metrics: numbers(metrics), params: texts(params), tags: texts(tags) }).map((batch) => [
       batch.metrics.length,

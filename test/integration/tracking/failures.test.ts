@@ -11,17 +11,17 @@ import { logFairnessMetrics } from '../../../src/integration/tracking/index.ts';
 import type { TrackingOptions } from '../../../src/integration/tracking/index.ts';
 import { demographicParityDifference } from '../../../src/metrics/index.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
-import { type Behaviour, MlflowStandIn, send } from '../../helpers/mlflow-stand-in.ts';
+import { type Behaviour, MlflowStub, send } from '../../helpers/mlflow-stand-in.ts';
 import { projectRoot } from '../../helpers/project-files.ts';
 
 describe('tracking on a server that fails', () => {
   const RESULT = demographicParityDifference([1, 0, 1, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 2 });
   const warnings = useLoggedWarnings();
 
-  let server: MlflowStandIn;
+  let server: MlflowStub;
   let address = '';
   beforeEach(async () => {
-    server = new MlflowStandIn();
+    server = new MlflowStub();
     address = await server.start();
   });
   afterEach(() => server.stop());
@@ -87,9 +87,10 @@ describe('tracking on a server that fails', () => {
       const times = server.requests
         .filter(({ path: name }) => name.endsWith('log-batch'))
         .map(({ atMillis }) => atMillis);
-      const waits = times.slice(1).map((time, place) => time - (times[place] as number));
+      const waits = times.slice(1).map((time, position) => time - (times[position] as number));
       expect(waits).to.have.length(3);
-      for (const [place, wait] of [250, 500, 1000].entries()) expect(waits[place]).to.be.within(wait - 10, wait + 400);
+      for (const [position, wait] of [250, 500, 1000].entries())
+        expect(waits[position]).to.be.within(wait - 10, wait + 400);
     });
 
     it('not a fourth time; the run is marked as failed', async () => {

@@ -3,15 +3,15 @@ import { expect } from 'chai';
 import { judgeLlmEval } from '../../../src/integration/llm-eval/index.ts';
 import { logLlmEvalResults, trackLlmEval } from '../../../src/integration/tracking/log-llm-eval-results.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
-import { MlflowStandIn, type StoredRun } from '../../helpers/mlflow-stand-in.ts';
+import { MlflowStub, type StoredRun } from '../../helpers/mlflow-stand-in.ts';
 import { madeResult } from '../../llm-evals/report/made-results.ts';
 
 describe('tracking an evaluation of a language model', () => {
   const warnings = useLoggedWarnings();
-  let server: MlflowStandIn;
+  let server: MlflowStub;
   let trackingUri = '';
   beforeEach(async () => {
-    server = new MlflowStandIn();
+    server = new MlflowStub();
     trackingUri = await server.start();
   });
   afterEach(() => server.stop());

@@ -7,7 +7,7 @@ import { logFairnessMetrics, logWorkflowResults, trackWorkflow } from '../../../
 import { VERSION } from '../../../src/internal/version.ts';
 import { demographicParityDifference, equalizedOddsDifference } from '../../../src/metrics/index.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
-import { MlflowStandIn, type StoredRun } from '../../helpers/mlflow-stand-in.ts';
+import { MlflowStub, type StoredRun } from '../../helpers/mlflow-stand-in.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { findingsOf, hostileFindings } from '../workflow-report/findings.ts';
 
@@ -20,10 +20,10 @@ describe('tracked content', () => {
   const GROUPS = ['a', 'a', 'b/1', 'b/1', 'b/1', 'b/1', 'c'];
   const RESULT = demographicParityDifference(Y_PRED, GROUPS, { minGroupSize: 2, withCi: false, withEffectSize: false });
 
-  let server: MlflowStandIn;
+  let server: MlflowStub;
   let trackingUri = '';
   beforeEach(async () => {
-    server = new MlflowStandIn();
+    server = new MlflowStub();
     trackingUri = await server.start();
   });
   afterEach(() => server.stop());
@@ -235,7 +235,7 @@ describe('tracked content', () => {
     it('uploads its files and folders, byte for byte', async () => {
       const model = path.join(folder(), 'model');
       mkdirSync(path.join(model, 'deep'), { recursive: true });
-      const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, place) => place % 256));
+      const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 256));
       writeFileSync(path.join(model, 'deep/weights.bin'), bytes);
       writeFileSync(path.join(model, 'card.json'), '{}');
       const report = path.join(folder(), 'réport #1 50%.md');
@@ -262,9 +262,9 @@ describe('tracked content', () => {
     it('fails before creating a run if a file is missing or two have the same name', async () => {
       const one = path.join(folder(), 'one');
       const two = path.join(folder(), 'two');
-      for (const place of [one, two]) {
-        mkdirSync(place);
-        writeFileSync(path.join(place, 'same.md'), '');
+      for (const index of [one, two]) {
+        mkdirSync(index);
+        writeFileSync(path.join(index, 'same.md'), '');
       }
       for (const [artifacts, reason] of [
         [[path.join(one, 'none.md')], /none\.md' cannot be read$/],

@@ -5,17 +5,17 @@ import { expect } from 'chai';
 import { logFairnessMetrics } from '../../../src/integration/tracking/index.ts';
 import { demographicParityDifference } from '../../../src/metrics/index.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
-import { type Behaviour, MlflowStandIn } from '../../helpers/mlflow-stand-in.ts';
+import { type Behaviour, MlflowStub } from '../../helpers/mlflow-stand-in.ts';
 
 const MEBIBYTE = 2 ** 20;
 const RESULT = demographicParityDifference([1, 0, 1, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 2 });
 
 describe('a response of a tracking server', () => {
   const warnings = useLoggedWarnings();
-  let server: MlflowStandIn;
+  let server: MlflowStub;
   let address = '';
   beforeEach(async () => {
-    server = new MlflowStandIn();
+    server = new MlflowStub();
     address = await server.start();
   });
   afterEach(() => server.stop());

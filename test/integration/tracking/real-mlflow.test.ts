@@ -107,7 +107,7 @@ describeWithMlflow('a real tracking server', (address) => {
   it('stores a workflow with its files, and returns them byte for byte', async () => {
     const model = path.join(folder(), 'model');
     mkdirSync(model);
-    const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, place) => (place * 7) % 256));
+    const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256));
     writeFileSync(path.join(model, 'weights.bin'), bytes);
     const report = path.join(folder(), "réport #1 50% a&b+c@d=e,(f)[g]{h}~!$'.md");
     writeFileSync(report, '# title');
@@ -158,7 +158,7 @@ describeWithMlflow('a real tracking server', (address) => {
       groups,
       { minGroupSize: 2, withCi: false, withEffectSize: false },
     );
-    const texts = Object.fromEntries(Array.from({ length: 150 }, (_, place) => [`k${place}`, 'ž'.repeat(9000)]));
+    const texts = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`k${index}`, 'ž'.repeat(9000)]));
     const options = { trackingUri: address(), experiment: 'many', params: texts, tags: texts };
     expect(await logFairnessMetrics(result, options), warnings().join()).to.equal(true);
     const [run] = await runsOf('many');

@@ -4,7 +4,7 @@ import { logFairnessMetrics } from '../../../src/integration/tracking/index.ts';
 import { findTrackingServer } from '../../../src/integration/tracking/tracking-server.ts';
 import { demographicParityDifference } from '../../../src/metrics/index.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
-import { MlflowStandIn, send } from '../../helpers/mlflow-stand-in.ts';
+import { MlflowStub, send } from '../../helpers/mlflow-stand-in.ts';
 
 describe('the address of a tracking server', () => {
   const ADDRESSES: readonly (readonly [uri: string, address: string])[] = [
@@ -80,7 +80,7 @@ describe('credentials', () => {
 
   describe('sent in requests', () => {
     const warnings = useLoggedWarnings();
-    const server = new MlflowStandIn();
+    const server = new MlflowStub();
     let address = '';
     before(async () => (address = await server.start()));
     after(() => server.stop());

@@ -21,14 +21,14 @@ const HOSTILE = '<script>|\n# x';
 
 /** Two groups; the feature makes the second one selected more often. The names are hostile. */
 function rows(count: number) {
-  const place = Array.from({ length: count }, (_, row) => row);
+  const index = Array.from({ length: count }, (_, row) => row);
   return Table.ofColumns([
-    ['x', { kind: 'numeric', values: Float64Array.from(place, (row) => ((row * 37) % 101) / 50 + (row % 2)) }],
+    ['x', { kind: 'numeric', values: Float64Array.from(index, (row) => ((row * 37) % 101) / 50 + (row % 2)) }],
     [
       HOSTILE,
-      { kind: 'numeric', values: Float64Array.from(place, (row) => Number(((row * 37) % 101) / 50 + (row % 2) > 1.4)) },
+      { kind: 'numeric', values: Float64Array.from(index, (row) => Number(((row * 37) % 101) / 50 + (row % 2) > 1.4)) },
     ],
-    ['g', { kind: 'categorical', codes: Int32Array.from(place, (row) => row % 2), labels: ['__proto__', '<b>b|'] }],
+    ['g', { kind: 'categorical', codes: Int32Array.from(index, (row) => row % 2), labels: ['__proto__', '<b>b|'] }],
   ]);
 }
 
@@ -262,21 +262,23 @@ describe('training reports', () => {
       ['a format that does not match the extension', { format: 'html', savePath: 'a.md' }, 'must agree with savePath'],
     ] as const) {
       it(`rejects ${title} before writing anything`, async () => {
-        const failed = await generateTrainingFairnessReport(SWEEP, options as never).catch((fault: unknown) => fault);
+        const failed = await generateTrainingFairnessReport(SWEEP, options as never).catch(
+          (problem: unknown) => problem,
+        );
         expect(failed).to.be.instanceOf(ValueError).with.property('message').that.includes(error);
       });
     }
 
     it('rejects other results, and a path that is a folder', async () => {
       for (const odd of [null, {}, [], 'text', [{ eta: 1 }]]) {
-        const failed = await generateTrainingFairnessReport(odd as never).catch((fault: unknown) => fault);
+        const failed = await generateTrainingFairnessReport(odd as never).catch((problem: unknown) => problem);
         expect(failed)
           .to.be.instanceOf(ValueError)
           .with.property('message')
           .that.includes('the result of a training function');
       }
       const failed = await generateTrainingFairnessReport(SWEEP, { savePath: path.join('/dev/null', 'a.md') }).catch(
-        (fault: unknown) => fault,
+        (problem: unknown) => problem,
       );
       expect(failed).to.be.instanceOf(DataValidationError);
     });

@@ -48,12 +48,12 @@ function heldOut(cells: readonly Cell[]): HeldOut {
   const rows = cells.flatMap(({ groups, n, positives, before, after }) =>
     Array.from({ length: n }, (_, row) => {
       const y = row < positives ? 1 : 0;
-      const place = y === 1 ? row : row - positives;
+      const index = y === 1 ? row : row - positives;
       return {
         groups,
         y,
-        before: Number(place < (y === 1 ? before[0] : before[1])),
-        after: Number(place < (y === 1 ? after[0] : after[1])),
+        before: Number(index < (y === 1 ? before[0] : before[1])),
+        after: Number(index < (y === 1 ? after[0] : after[1])),
       };
     }),
   );
@@ -198,11 +198,11 @@ export const HOSTILE_LABELS: readonly string[] = [
 export function hostileFindings(): WorkflowFindings {
   const attribute = '</h2><b>"&|\n__proto__';
   const plain = findingsOf({
-    cells: HOSTILE_LABELS.map((label, place) => ({
-      groups: { [attribute]: label, ['__proto__']: place % 2 === 0 ? 'even' : 'odd' },
+    cells: HOSTILE_LABELS.map((label, index) => ({
+      groups: { [attribute]: label, ['__proto__']: index % 2 === 0 ? 'even' : 'odd' },
       n: label === 'constructor' ? 7 : 40,
       positives: label === 'constructor' ? 3 : 20,
-      before: [2, place % 3],
+      before: [2, index % 3],
       after: [2, 1],
     })),
     attributes: [[attribute], ['__proto__']],

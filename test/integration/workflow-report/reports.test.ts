@@ -33,10 +33,10 @@ function mixtureFindings(): WorkflowFindings {
     config: { ...plain.config, training: { method: 'reductions', targetColumn: 'y', params: {} } },
     tradeOff: [
       ...plain.tradeOff,
-      ...Array.from({ length: 60 }, (_, place) => ({
-        label: `predictor ${String(place + 1)}`,
-        accuracy: 0.7 + place / 1000,
-        unfairness: place === 7 ? NaN : place / 200,
+      ...Array.from({ length: 60 }, (_, index) => ({
+        label: `predictor ${String(index + 1)}`,
+        accuracy: 0.7 + index / 1000,
+        unfairness: index === 7 ? NaN : index / 200,
         kind: 'candidate' as const,
       })),
     ],
@@ -46,12 +46,12 @@ function mixtureFindings(): WorkflowFindings {
 /** 5,000 groups; the index of a group determines its rate. */
 function manyGroups(): WorkflowFindings {
   return findingsOf({
-    cells: Array.from({ length: 5000 }, (_, place) => ({
-      groups: { county: `c${String(place).padStart(4, '0')}` },
+    cells: Array.from({ length: 5000 }, (_, index) => ({
+      groups: { county: `c${String(index).padStart(4, '0')}` },
       n: 2,
       positives: 1,
       before: [1, 0],
-      after: [place % 2, 0],
+      after: [index % 2, 0],
     })),
     attributes: [['county']],
     metrics: ['demographic_parity_difference'],
@@ -266,8 +266,8 @@ describe('workflowToMarkdown', () => {
     expect(workflowToMarkdown(bare).match(caution)).to.have.length(1);
     expect(workflowToMarkdown(findingsOf({ threshold: 0.9 })).match(caution)).to.equal(null);
     expect(workflowToMarkdown(bare)).to.include('Judged by sex\\|\\|race, the worst of 3 attributes.');
-    const told = { ...bare, validation: { ...bare.validation, message: "PASS. Judged by 'sex||race'." } };
-    expect(workflowToMarkdown(told).match(/Judged by/g)).to.have.length(1);
+    const reported = { ...bare, validation: { ...bare.validation, message: "PASS. Judged by 'sex||race'." } };
+    expect(workflowToMarkdown(reported).match(/Judged by/g)).to.have.length(1);
   });
 
   it('omits the calibration of a mixture, and says why', () => {

@@ -20,10 +20,10 @@ describe('bbqReplayRecords', () => {
   });
 
   it('creates one record for one prompt, and rejects two answers to it', () => {
-    const told = { ...LINE, context_condition: 'disambig', label: 0, context: 'The old man forgot.' };
+    const reported = { ...LINE, context_condition: 'disambig', label: 0, context: 'The old man forgot.' };
     const both = (first: string, second: string) => [
       { ...LINE, m_pred_qonly: first },
-      { ...told, m_pred_qonly: second },
+      { ...reported, m_pred_qonly: second },
     ];
     expect(bbqReplayRecords(writeLines(both('Not known', 'Not known')))).to.have.length(1);
     expect(() => bbqReplayRecords(writeLines(both('Not known', 'The old man')))).to.throw(

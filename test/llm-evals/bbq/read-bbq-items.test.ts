@@ -33,7 +33,7 @@ describe('readBbqItems', () => {
     expect(readBbqItems(file)).to.have.length(2);
   });
 
-  const faults: [string, object | string, RegExp][] = [
+  const problems: [string, object | string, RegExp][] = [
     ['no JSON', '{"a":', /line 3: it is not JSON/],
     ['no object', '[1]', /line 3: it must be a JSON object/],
     ['an unknown label', { ...LINE, label: 3 }, /line 3: label must be one of 0, 1, 2\. Got 3 instead/],
@@ -57,7 +57,7 @@ describe('readBbqItems', () => {
       /line 3: it has no answer for "unknown"/,
     ],
   ];
-  for (const [title, line, message] of faults) {
+  for (const [title, line, message] of problems) {
     it(`rejects ${title}, and names the line`, () => {
       const file = writeLines([LINE, '', line]);
       expect(() => readBbqItems(file)).to.throw(DataValidationError, message);

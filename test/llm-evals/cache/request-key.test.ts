@@ -66,7 +66,7 @@ describe('requestKey', () => {
     expect(new Set(changes.map((change) => requestKey({ ...PLAIN, ...change }))).size).to.equal(changes.length);
   });
 
-  for (const [title, value, told] of [
+  for (const [title, value, reported] of [
     ['NaN', NaN, 'Got NaN'],
     ['infinity', -Infinity, 'Got -Infinity'],
     ['a function', () => 1, 'Got function'],
@@ -76,7 +76,7 @@ describe('requestKey', () => {
   ] as const) {
     it(`rejects ${title}, and names the field`, () => {
       expect(() => requestKey({ ...PLAIN, params: { top: { inner: value } } }))
-        .to.throw(RangeError, told)
+        .to.throw(RangeError, reported)
         .with.property('message')
         .that.includes('params.top.inner');
     });

@@ -10,7 +10,7 @@ import { withCache } from '../../../src/llm-evals/cache/with-cache.ts';
 import type { CompletionOptions, LLMClient } from '../../../src/llm-evals/client/llm-client.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
-import { ANSWER, fault } from '../scheduler/stand-in-client.ts';
+import { ANSWER, problem } from '../scheduler/stand-in-client.ts';
 import { rejectionOf } from './rejection-of.ts';
 
 const IDENTITY = { provider: 'openai', baseUrl: null, model: 'm' };
@@ -20,12 +20,12 @@ describe('withCache', () => {
   const warnings = useLoggedWarnings();
   let number = 0;
   const freshCache = () => new ResponseCache({ cacheDir: path.join(folder(), `${number++}`) });
-  const counting = (react: (prompt: string, place: number) => Error | string = (_, place) => `answer ${place}`) => {
+  const counting = (react: (prompt: string, index: number) => Error | string = (_, index) => `answer ${index}`) => {
     const seen: (CompletionOptions & { prompt: string })[] = [];
     const complete: LLMClient['complete'] = async (prompt, options) => {
-      const place = seen.push({ ...options, prompt });
+      const index = seen.push({ ...options, prompt });
       await new Promise((resolve) => setImmediate(resolve));
-      const reaction = react(prompt, place);
+      const reaction = react(prompt, index);
       if (reaction instanceof Error) throw reaction;
       return { ...ANSWER, text: reaction };
     };
@@ -66,7 +66,7 @@ describe('withCache', () => {
   });
 
   it('stores no errors: the next call sends again, and so does a waiting one', async () => {
-    const { client, seen } = counting((_, place) => (place === 1 ? fault('server') : 'fine'));
+    const { client, seen } = counting((_, index) => (index === 1 ? problem('server') : 'fine'));
     const cached = withCache(client, freshCache(), IDENTITY);
     const [first, second] = await Promise.allSettled([cached.complete('Why?'), cached.complete('Why?')]);
     expect(first.status).to.equal('rejected');

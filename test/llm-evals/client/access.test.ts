@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ConfigValidationError, ValueError } from '../../../src/exceptions/index.ts';
 import { liveAccess } from '../../../src/llm-evals/client/access.ts';
 import { createProviderClient } from '../../../src/llm-evals/client/provider-client.ts';
-import { faultOf, PLANTED, PLANTED_ENV } from './llm-clients.ts';
+import { problemOf, PLANTED, PLANTED_ENV } from './llm-clients.ts';
 
 type Provider = 'openai' | 'anthropic' | 'compatible' | 'local' | 'replay';
 
@@ -99,10 +99,10 @@ describe('hosts that may receive a key', () => {
     ['openai', null, { OPENAI_API_KEY: 'two\nlines-of-key' }, /OPENAI_API_KEY has characters/],
     ['openai', null, { OPENAI_API_KEY: 'clé-secrète' }, /OPENAI_API_KEY has characters/],
   ];
-  for (const [provider, baseUrl, env, told] of refused) {
+  for (const [provider, baseUrl, env, reported] of refused) {
     it(`not ${provider} to ${String(baseUrl)} ${JSON.stringify(env)}`, () => {
       const act = () => make(provider, baseUrl, { ...PLANTED_ENV, ...env });
-      expect(act).to.throw(ConfigValidationError, told);
+      expect(act).to.throw(ConfigValidationError, reported);
       expect(act).to.not.throw(/hunter2|planted|token@|secr|lines/);
       try {
         act();
@@ -141,8 +141,8 @@ describe('hosts that may receive a key', () => {
   });
 
   it('a missing key fails with the first prompt, as a fault', async () => {
-    const fault = await faultOf(make('openai', null, { OPENAI_API_KEY: '  ' }).complete('Hello'));
-    expect(fault).to.include({ kind: 'auth', isFatal: true });
+    const problem = await problemOf(make('openai', null, { OPENAI_API_KEY: '  ' }).complete('Hello'));
+    expect(problem).to.include({ kind: 'auth', isFatal: true });
   });
 });
 

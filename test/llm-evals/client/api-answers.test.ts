@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ConfigValidationError } from '../../../src/exceptions/index.ts';
 import { VERSION } from '../../../src/internal/version.ts';
 import type { LlmAction } from '../../helpers/llm-server.ts';
-import { attempt, clientOf, errorOf, faultOf, PLANTED, useLlmServer } from './llm-clients.ts';
+import { attempt, clientOf, errorOf, problemOf, PLANTED, useLlmServer } from './llm-clients.ts';
 
 const PROVIDERS = ['openai', 'anthropic', 'compatible'] as const;
 
@@ -87,9 +87,9 @@ describe('requests of clients', () => {
   it('without its key a provider is asked for nothing', async () => {
     const { length } = server().requests;
     for (const provider of ['openai', 'anthropic'] as const) {
-      const fault = await faultOf(clientOf(server(), { provider }, {}).complete('Hello there'));
-      expect(fault).to.include({ kind: 'auth', isFatal: true, isRetryable: false, status: null });
-      expect(fault.error.suggestion).to.include(`${provider.toUpperCase()}_API_KEY`);
+      const problem = await problemOf(clientOf(server(), { provider }, {}).complete('Hello there'));
+      expect(problem).to.include({ kind: 'auth', isFatal: true, isRetryable: false, status: null });
+      expect(problem.error.suggestion).to.include(`${provider.toUpperCase()}_API_KEY`);
     }
     expect(server().requests).to.have.length(length);
   });

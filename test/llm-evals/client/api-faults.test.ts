@@ -5,9 +5,9 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 
 import { retryAfterMillis } from '../../../src/internal/http.ts';
-import type { FaultKind } from '../../../src/llm-evals/client/llm-client.ts';
+import type { FailureKind } from '../../../src/llm-evals/client/llm-client.ts';
 import type { LlmAction } from '../../helpers/llm-server.ts';
-import { attempt, clientOf, faultOf, PLANTED, useLlmServer } from './llm-clients.ts';
+import { attempt, clientOf, problemOf, PLANTED, useLlmServer } from './llm-clients.ts';
 
 const error = (status: number, code?: string, headers?: Record<string, string>): LlmAction => ({
   kind: 'error',
@@ -18,7 +18,7 @@ const error = (status: number, code?: string, headers?: Record<string, string>):
 
 describe('the errors of clients', () => {
   const server = useLlmServer();
-  type Expected = readonly [kind: FaultKind, isRetryable: boolean, isFatal: boolean, status: number | null];
+  type Expected = readonly [kind: FailureKind, isRetryable: boolean, isFatal: boolean, status: number | null];
 
   const both: readonly (readonly [title: string, action: LlmAction, ...Expected])[] = [
     ['400', error(400), 'bad_request', false, false, 400],
@@ -52,18 +52,18 @@ describe('the errors of clients', () => {
   for (const provider of ['openai', 'anthropic'] as const) {
     for (const [title, action, kind, isRetryable, isFatal, status] of both) {
       it(`${provider}: ${title} is '${kind}'`, async () => {
-        const fault = await faultOf(attempt(server(), { script: [action] }, { provider }));
-        expect(fault).to.include({ kind, isRetryable, isFatal, status, retryAfterMillis: null });
-        expect(fault.error.message)
+        const problem = await problemOf(attempt(server(), { script: [action] }, { provider }));
+        expect(problem).to.include({ kind, isRetryable, isFatal, status, retryAfterMillis: null });
+        expect(problem.error.message)
           .to.match(/[.!?]$/)
           .and.to.include(`${provider}:http://127.0.0.1`);
-        expect(fault.error.suggestion).to.match(/\w.*\.$/);
+        expect(problem.error.suggestion).to.match(/\w.*\.$/);
       });
     }
 
     it(`${provider}: a redirect is not followed, so that the key stays`, async () => {
       const { length } = server().requests;
-      await faultOf(attempt(server(), { script: [{ kind: 'redirect' }] }, { provider }));
+      await problemOf(attempt(server(), { script: [{ kind: 'redirect' }] }, { provider }));
       expect(server().requests).to.have.length(length + 1);
     });
   }
@@ -71,13 +71,13 @@ describe('the errors of clients', () => {
   it('anthropic: an account without credit is recognised by the message', async () => {
     const message = 'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.';
     const action = { kind: 'error', status: 400, message } as const;
-    const fault = await faultOf(attempt(server(), { script: [action] }, { provider: 'anthropic' }));
-    expect(fault).to.include({ kind: 'quota', isFatal: true });
+    const problem = await problemOf(attempt(server(), { script: [action] }, { provider: 'anthropic' }));
+    expect(problem).to.include({ kind: 'quota', isFatal: true });
   });
 
   it("the server's message is in the error, on one line and shortened", async () => {
     const message = `first\n\tsecond ${'word '.repeat(500)}`;
-    const { error } = await faultOf(attempt(server(), { script: [{ kind: 'error', status: 400, message }] }));
+    const { error } = await problemOf(attempt(server(), { script: [{ kind: 'error', status: 400, message }] }));
     expect(error.message).to.include('first second word');
     expect(error.message.length).to.be.below(320);
   });
@@ -92,8 +92,8 @@ describe('clients end in time', () => {
   } as const)) {
     it(title, async () => {
       const start = performance.now();
-      const fault = await faultOf(attempt(server(), behaviour, { timeoutMillis: 60 }));
-      expect(fault).to.include({ kind: 'timeout', isRetryable: true, isFatal: false, status: null });
+      const problem = await problemOf(attempt(server(), behaviour, { timeoutMillis: 60 }));
+      expect(problem).to.include({ kind: 'timeout', isRetryable: true, isFatal: false, status: null });
       expect(performance.now() - start).to.be.within(50, 3000);
     });
   }
@@ -110,8 +110,8 @@ describe('clients end in time', () => {
     await once(trickle, 'listening');
     try {
       const baseUrl = `http://127.0.0.1:${(trickle.address() as AddressInfo).port}/v1`;
-      const fault = await faultOf(clientOf(server(), { baseUrl, timeoutMillis: 100 }).complete('Hello there'));
-      expect(fault.kind).to.equal('timeout');
+      const problem = await problemOf(clientOf(server(), { baseUrl, timeoutMillis: 100 }).complete('Hello there'));
+      expect(problem.kind).to.equal('timeout');
     } finally {
       trickle.close();
     }
@@ -120,26 +120,26 @@ describe('clients end in time', () => {
   it('cancelled while it waits', async () => {
     server().setBehaviour({ script: [{ kind: 'silent' }] });
     const controller = new AbortController();
-    const work = faultOf(clientOf(server()).complete('Hello there', { signal: controller.signal }));
+    const work = problemOf(clientOf(server()).complete('Hello there', { signal: controller.signal }));
     setTimeout(() => {
       controller.abort(new Error(PLANTED));
     }, 30);
-    const fault = await work;
-    expect(fault).to.include({ kind: 'cancelled', isRetryable: false, isFatal: false });
-    expect(inspect(fault.error)).to.not.include(PLANTED);
+    const problem = await work;
+    expect(problem).to.include({ kind: 'cancelled', isRetryable: false, isFatal: false });
+    expect(inspect(problem.error)).to.not.include(PLANTED);
   });
 
   it('a server that does not exist', async () => {
     const baseUrl = await freeAddress();
-    const fault = await faultOf(clientOf(server(), { baseUrl }).complete('Hello there'));
-    expect(fault).to.include({ kind: 'network', isRetryable: true, isFatal: false, status: null });
-    expect(fault.error.message).to.include('ECONNREFUSED');
-    expect(fault.error.cause).to.be.instanceOf(Error);
+    const problem = await problemOf(clientOf(server(), { baseUrl }).complete('Hello there'));
+    expect(problem).to.include({ kind: 'network', isRetryable: true, isFatal: false, status: null });
+    expect(problem.error.message).to.include('ECONNREFUSED');
+    expect(problem.error.cause).to.be.instanceOf(Error);
   });
 
   it('a port that browsers block fails permanently', async () => {
-    const fault = await faultOf(clientOf(server(), { baseUrl: 'http://127.0.0.1:1/v1' }).complete('Hello there'));
-    expect(fault).to.include({ kind: 'network', isRetryable: false, isFatal: true });
+    const problem = await problemOf(clientOf(server(), { baseUrl: 'http://127.0.0.1:1/v1' }).complete('Hello there'));
+    expect(problem).to.include({ kind: 'network', isRetryable: false, isFatal: true });
   });
 });
 
@@ -172,10 +172,10 @@ describe('the wait that a model server asks for', () => {
 
   it('is part of the error', async () => {
     const script = [error(429, undefined, { 'retry-after': '3' })];
-    expect(await faultOf(attempt(server(), { script }))).to.include({ kind: 'rate_limit', retryAfterMillis: 3000 });
+    expect(await problemOf(attempt(server(), { script }))).to.include({ kind: 'rate_limit', retryAfterMillis: 3000 });
     const overloaded = [error(529, undefined, { 'retry-after-ms': '40' })];
-    const fault = await faultOf(attempt(server(), { script: overloaded }, { provider: 'anthropic' }));
-    expect(fault).to.include({ kind: 'server', retryAfterMillis: 40 });
+    const problem = await problemOf(attempt(server(), { script: overloaded }, { provider: 'anthropic' }));
+    expect(problem).to.include({ kind: 'server', retryAfterMillis: 40 });
   });
 
   it('a rate limit allows as many requests as it should', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { LLMClientError } from '../../../src/exceptions/index.ts';
-import type { ClientFault, LLMClient } from '../../../src/llm-evals/client/llm-client.ts';
+import type { ClientFailure, LLMClient } from '../../../src/llm-evals/client/llm-client.ts';
 import { type ClientConfig, createProviderClient } from '../../../src/llm-evals/client/provider-client.ts';
 import type { AnswerRecord } from '../../../src/llm-evals/client/transcript.ts';
 import { type LlmServer, type LlmServerBehaviour, startLlmServer } from '../../helpers/llm-server.ts';
@@ -37,11 +37,11 @@ export function clientOf(
 }
 
 /** The fault of a request that must fail. */
-export async function faultOf(work: Promise<unknown>): Promise<ClientFault & { readonly error: LLMClientError }> {
+export async function problemOf(work: Promise<unknown>): Promise<ClientFailure & { readonly error: LLMClientError }> {
   const error = await errorOf(work);
   expect(error).to.be.instanceOf(LLMClientError);
   const { context } = error as LLMClientError;
-  return { ...(context as unknown as ClientFault), error: error as LLMClientError };
+  return { ...(context as unknown as ClientFailure), error: error as LLMClientError };
 }
 
 /** The error of work that must fail. */

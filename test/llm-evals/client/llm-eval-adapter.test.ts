@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { CacheMissError, LLMClientError, ValueError } from '../../../src/exceptions/index.ts';
 import { type AnswerFunction, LLMEvalAdapter } from '../../../src/llm-evals/client/llm-eval-adapter.ts';
 import type { Completion, CompletionOptions, LLMClient } from '../../../src/llm-evals/client/llm-client.ts';
-import { errorOf, faultOf } from './llm-clients.ts';
+import { errorOf, problemOf } from './llm-clients.ts';
 
 const usage = { inputTokens: 1, outputTokens: 2 };
 
@@ -60,10 +60,10 @@ describe('LLMEvalAdapter says what failed', () => {
       () => Promise.reject(thrown),
     ];
     for (const answer of throwing) {
-      const fault = await faultOf(new LLMEvalAdapter(answer).complete('Hello there'));
-      expect(fault).to.include({ kind: 'function', isRetryable: false, isFatal: false, status: null });
-      expect(fault.error.cause).to.equal(thrown);
-      expect(fault.error.message).to.include('no weights');
+      const problem = await problemOf(new LLMEvalAdapter(answer).complete('Hello there'));
+      expect(problem).to.include({ kind: 'function', isRetryable: false, isFatal: false, status: null });
+      expect(problem.error.cause).to.equal(thrown);
+      expect(problem.error.message).to.include('no weights');
     }
   });
 
@@ -76,14 +76,14 @@ describe('LLMEvalAdapter says what failed', () => {
   ] as const) {
     it(`an error with the status ${JSON.stringify(status)} may${isRetryable ? '' : ' not'} be worth another attempt`, async () => {
       const thrown = Object.assign(new Error('from an SDK'), { status });
-      const fault = await faultOf(new LLMEvalAdapter(() => Promise.reject(thrown)).complete('Hello there'));
-      expect(fault.isRetryable).to.equal(isRetryable);
-      expect(fault.status).to.equal(typeof status === 'number' && status > 0 ? status : null);
+      const problem = await problemOf(new LLMEvalAdapter(() => Promise.reject(thrown)).complete('Hello there'));
+      expect(problem.isRetryable).to.equal(isRetryable);
+      expect(problem.status).to.equal(typeof status === 'number' && status > 0 ? status : null);
     });
   }
 
-  const fault = { kind: 'quota', status: 429, isRetryable: false, isFatal: true, retryAfterMillis: null };
-  for (const thrown of [new CacheMissError('not known'), new LLMClientError('used up', { context: fault })]) {
+  const problem = { kind: 'quota', status: 429, isRetryable: false, isFatal: true, retryAfterMillis: null };
+  for (const thrown of [new CacheMissError('not known'), new LLMClientError('used up', { context: problem })]) {
     it(`a client's own ${thrown.name} passes as it is`, async () => {
       expect(await errorOf(new LLMEvalAdapter(() => Promise.reject(thrown)).complete('Hello there'))).to.equal(thrown);
     });
@@ -97,7 +97,7 @@ describe('LLMEvalAdapter says what failed', () => {
   ]) {
     it(`what no client may throw becomes a fault: ${String(thrown)}`, async () => {
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- users' functions throw anything
-      const { kind, error } = await faultOf(new LLMEvalAdapter(() => Promise.reject(thrown)).complete('Hello there'));
+      const { kind, error } = await problemOf(new LLMEvalAdapter(() => Promise.reject(thrown)).complete('Hello there'));
       expect(kind).to.equal('function');
       expect(error.cause).to.equal(thrown);
     });
@@ -115,11 +115,11 @@ describe('LLMEvalAdapter says what failed', () => {
     [{ text: 'a', usage: { inputTokens: -1, outputTokens: 0 } }, 'as usage'],
     [{ text: 'a', usage: 3 }, 'as usage'],
   ];
-  for (const [given, told] of wrong) {
+  for (const [given, reported] of wrong) {
     it(`a function that gives ${JSON.stringify(given)}`, async () => {
-      const fault = await faultOf(new LLMEvalAdapter((() => given) as AnswerFunction).complete('Hello there'));
-      expect(fault).to.include({ kind: 'function', isRetryable: false });
-      expect(fault.error.message).to.include(told);
+      const problem = await problemOf(new LLMEvalAdapter((() => given) as AnswerFunction).complete('Hello there'));
+      expect(problem).to.include({ kind: 'function', isRetryable: false });
+      expect(problem.error.message).to.include(reported);
     });
   }
 
@@ -134,7 +134,7 @@ describe('LLMEvalAdapter ends a cancelled request at once', () => {
   it('also where the function does not look at the signal', async () => {
     const controller = new AbortController();
     const adapter = new LLMEvalAdapter(() => new Promise<string>(() => undefined));
-    const work = faultOf(adapter.complete('Hello there', { signal: controller.signal }));
+    const work = problemOf(adapter.complete('Hello there', { signal: controller.signal }));
     setTimeout(() => {
       controller.abort();
     }, 10);
@@ -144,7 +144,7 @@ describe('LLMEvalAdapter ends a cancelled request at once', () => {
   it('and calls no function where it was cancelled before', async () => {
     let calls = 0;
     const adapter = new LLMEvalAdapter(() => String(calls++));
-    await faultOf(adapter.complete('Hello there', { signal: AbortSignal.abort() }));
+    await problemOf(adapter.complete('Hello there', { signal: AbortSignal.abort() }));
     expect(calls).to.equal(0);
   });
 });

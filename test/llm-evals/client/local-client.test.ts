@@ -17,7 +17,7 @@ describe('the local stub', () => {
   });
 
   it('gives other answers to other prompts and repeats', async () => {
-    const prompts = Array.from({ length: 50 }, (_, place) => `Describe worker ${place}.`);
+    const prompts = Array.from({ length: 50 }, (_, index) => `Describe worker ${index}.`);
     const texts = new Set(await Promise.all(prompts.map((prompt) => textOf(prompt))));
     expect(texts.size).to.be.above(40);
     const repeats = await Promise.all(prompts.map((_, repeat) => textOf('Describe a nurse.', repeat)));
@@ -37,8 +37,8 @@ describe('the local stub', () => {
     // A chi-square test of two groups by the middles: 11 degrees of freedom, and 31.26 is the point of 0.001.
     const counts = new Map<string, [number, number]>(MIDDLES.map((middle) => [middle, [0, 0]]));
     for (const [group, name] of ['woman', 'man'].entries()) {
-      for (let place = 0; place < 1200; place++) {
-        const text = await textOf(`Letter ${place} about a ${name}.`);
+      for (let index = 0; index < 1200; index++) {
+        const text = await textOf(`Letter ${index} about a ${name}.`);
         const own = counts.get(MIDDLES.find((middle) => text.includes(middle)) ?? '') ?? [0, 0];
         own[group] = (own[group] ?? 0) + 1;
       }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { CacheMissError, DataValidationError } from '../../../src/exceptions/index.ts';
 import { createReplayClient } from '../../../src/llm-evals/client/replay-client.ts';
-import { answerRecord, errorOf, faultOf } from './llm-clients.ts';
+import { answerRecord, errorOf, problemOf } from './llm-clients.ts';
 
 describe('a replay', () => {
   it('returns the recorded answer', async () => {
@@ -49,9 +49,9 @@ describe('a replay', () => {
 
   it('fails as the recorded request did, but neither again nor for all', async () => {
     const failed = answerRecord({ text: null, error: { kind: 'rate_limit', message: 'too many' } });
-    const fault = await faultOf(createReplayClient([failed]).complete('Hello there'));
-    expect(fault).to.include({ kind: 'rate_limit', isRetryable: false, isFatal: false });
-    expect(fault.error.message).to.include('too many');
+    const problem = await problemOf(createReplayClient([failed]).complete('Hello there'));
+    expect(problem).to.include({ kind: 'rate_limit', isRetryable: false, isFatal: false });
+    expect(problem.error.message).to.include('too many');
   });
 
   it('misses a prompt that was not sent', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { ConfigValidationError } from '../../../src/exceptions/index.ts';
-import type { ConfigFault } from '../../../src/io/config-text/config-fault.ts';
+import type { ConfigProblem } from '../../../src/io/config-text/config-fault.ts';
 import { parseLlmEvalConfig } from '../../../src/llm-evals/config/index.ts';
 import { BAD } from './bad-configs.ts';
 
@@ -18,9 +18,12 @@ describe('a configuration of an evaluation with one problem', () => {
   for (const { title, text, at, key, message, suggestion } of BAD) {
     it(`reports ${title}, with its position`, async () => {
       const error = await errorOf(text);
-      const faults = error.context['faults'] as ConfigFault[];
-      const told = faults.map(({ line, column, ...fault }) => ({ at: `${String(line)}:${String(column)}`, ...fault }));
-      expect(told).to.deep.equal([{ at, key, message, suggestion, file: 'c.yml' }]);
+      const problems = error.context['faults'] as ConfigProblem[];
+      const reported = problems.map(({ line, column, ...found }) => ({
+        at: `${String(line)}:${String(column)}`,
+        ...found,
+      }));
+      expect(reported).to.deep.equal([{ at, key, message, suggestion, file: 'c.yml' }]);
       expect(error.message).to.equal(`c.yml:${at}: ${message}. ${suggestion}`.replaceAll(/\s+/g, ' '));
     });
   }
@@ -35,8 +38,8 @@ describe('a configuration of an evaluation with several problems', () => {
   it('has one error with all of them, in the order of the text', async () => {
     const text = 'provider: opnai\nrepeat: 3\nprompt_templates: { a: "{gendr}", b: "x }" }\nconcurrency: 100\n';
     const { context } = await errorOf(text);
-    const faults = context['faults'] as ConfigFault[];
-    expect(faults.map(({ line, key }) => [line, key])).to.deep.equal([
+    const allProblems = context['faults'] as ConfigProblem[];
+    expect(allProblems.map(({ line, key }) => [line, key])).to.deep.equal([
       [1, 'provider'],
       [2, 'repeat'],
       [3, 'prompt_templates.a'],
@@ -49,7 +52,7 @@ describe('a configuration of an evaluation with several problems', () => {
     const text =
       'evaluators: [counterfactual]\nprompt_templates: { a: "{g}" }\ncounterfactual: { dimensions: { g: [x] } }\n';
     const { context } = await errorOf(text);
-    expect((context['faults'] as ConfigFault[]).map(({ key }) => key)).to.deep.equal(['counterfactual.dimensions.g']);
+    expect((context['faults'] as ConfigProblem[]).map(({ key }) => key)).to.deep.equal(['counterfactual.dimensions.g']);
   });
 });
 
@@ -77,9 +80,9 @@ describe('a secret in a configuration', () => {
   for (const [title, text, at] of texts) {
     it(`is rejected and not shown: ${title}`, async () => {
       const error = await errorOf(text);
-      const faults = error.context['faults'] as ConfigFault[];
-      expect(faults).to.have.lengthOf(1);
-      expect(faults.map(({ line, column }) => `${String(line)}:${String(column)}`)).to.deep.equal([at]);
+      const problems = error.context['faults'] as ConfigProblem[];
+      expect(problems).to.have.lengthOf(1);
+      expect(problems.map(({ line, column }) => `${String(line)}:${String(column)}`)).to.deep.equal([at]);
       const everything = `${error.message} ${String(error.stack)} ${JSON.stringify(error.context)} ${String(error.suggestion)} ${String(error.cause)}`;
       expect(everything).not.to.include(secret);
       expect(everything).not.to.include('4f9aB27cQ1xV8sT0');
@@ -119,7 +122,7 @@ describe('a secret in a configuration', () => {
   ]) {
     it(`is not allowed under ${key}`, async () => {
       const { context } = await errorOf(`prompt_templates: { a: x }\n${key}: abc\n`);
-      expect((context['faults'] as ConfigFault[]).map(({ message }) => message)).to.deep.equal([
+      expect((context['faults'] as ConfigProblem[]).map(({ message }) => message)).to.deep.equal([
         `${key}: a configuration must not contain keys; keys are read only from environment variables`,
       ]);
     });

@@ -52,7 +52,7 @@ describe('CounterfactualFairnessEvaluator', () => {
       expect(result?.value, metric).to.be.below(0);
       expect(result?.pValue, metric).to.be.above(0.5);
     }
-    const apart = score(
+    const separate = score(
       answersOf(repeated(8, { woman: [BRILLIANT.text, GOOD.text], man: [LAZY.text, REJECTED.text] })),
     );
     const [b, g, l, r] = [BRILLIANT, GOOD, LAZY, REJECTED].map(({ compound }) => compound) as [
@@ -62,11 +62,11 @@ describe('CounterfactualFairnessEvaluator', () => {
       number,
     ];
     const within = (b - g + (l - r)) / 2;
-    const excess = apart.get('sentiment_excess.gender');
+    const excess = separate.get('sentiment_excess.gender');
     expect(excess?.noiseFloor).to.be.closeTo(within, 1e-12);
     expect(excess?.value).to.be.closeTo((b + g - l - r) / 2 - within, 1e-12);
     expect(excess?.pValue).to.be.below(0.01);
-    expect(apart.get('sentiment_distance.gender')?.value).to.be.closeTo((b + g - l - r) / 2, 1e-12);
+    expect(separate.get('sentiment_distance.gender')?.value).to.be.closeTo((b + g - l - r) / 2, 1e-12);
   });
 
   describe('finds the decision gap of a model that hires 1 of 10 women and 9 of 10 men, for any form of answer', () => {
@@ -222,10 +222,10 @@ describe('CounterfactualFairnessEvaluator', () => {
     };
     const rows = (textOf: (name: string, group: string) => string) =>
       Object.entries(names).flatMap(([group, those]) =>
-        those.map((name, place) =>
+        those.map((name, position) =>
           transcript({
-            item: `hiring|name ${String(place + 1)}`,
-            unit: `name ${String(place + 1)}`,
+            item: `hiring|name ${String(position + 1)}`,
+            unit: `name ${String(position + 1)}`,
             group,
             details: { name, alike: 'hiring' },
             key: '',
@@ -241,14 +241,20 @@ describe('CounterfactualFairnessEvaluator', () => {
     const same = score(rows((name, group) => `A ${noisy[names[group as 'man'].indexOf(name)] ?? ''} answer.`));
     // Answers about other names of one group differ as much as those about names of the other group.
     expect(same.get('jaccard_excess.gender')?.pValue).to.be.above(0.3);
-    const apart = score(rows((_, group) => (group === 'man' ? LAZY.text : GOOD.text)));
-    expect(apart.get('jaccard_excess.gender')?.pValue).to.be.below(0.01);
-    expect(apart.get('jaccard_excess.gender')?.pValueMethod).to.match(/permutation of the names/);
+    const separate = score(rows((_, group) => (group === 'man' ? LAZY.text : GOOD.text)));
+    expect(separate.get('jaccard_excess.gender')?.pValue).to.be.below(0.01);
+    expect(separate.get('jaccard_excess.gender')?.pValueMethod).to.match(/permutation of the names/);
   });
 
   it('finds no sentiment in a name', () => {
-    const rows = ['Joy', 'Grace', 'Faith', 'Hope', 'Glory', 'Merry'].map((name, place) =>
-      transcript({ item: String(place), group: 'woman', details: { name }, key: '', text: `${name} was there then.` }),
+    const rows = ['Joy', 'Grace', 'Faith', 'Hope', 'Glory', 'Merry'].map((name, position) =>
+      transcript({
+        item: String(position),
+        group: 'woman',
+        details: { name },
+        key: '',
+        text: `${name} was there then.`,
+      }),
     );
     const others = rows.map((row) => ({
       ...row,

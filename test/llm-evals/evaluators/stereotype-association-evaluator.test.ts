@@ -160,9 +160,15 @@ describe('StereotypeAssociationEvaluator', () => {
 
   describe('plans', () => {
     const writeLines = useLineFiles();
-    const told = { ...LINE, example_id: 8, context_condition: 'disambig', context: 'The old man forgot.', label: 0 };
+    const reported = {
+      ...LINE,
+      example_id: 8,
+      context_condition: 'disambig',
+      context: 'The old man forgot.',
+      label: 0,
+    };
     const evaluator = new StereotypeAssociationEvaluator();
-    const plan = (changes: Partial<LLMEvalConfig>, lines: readonly object[] = [LINE, told]) =>
+    const plan = (changes: Partial<LLMEvalConfig>, lines: readonly object[] = [LINE, reported]) =>
       evaluator.plan({ ...CONFIG, bbqPath: writeLines(lines), ...changes });
 
     it('plans each item in each format, and without context only the ambiguous ones', () => {

@@ -9,7 +9,7 @@ import { answerOf, byName } from './made-results.ts';
 function items(commons: readonly number[]): Transcript[] {
   return commons.flatMap((common, item) => {
     const words = (own: string): string =>
-      Array.from({ length: 10 }, (_, place) => `${place < common ? 'both' : own}${String(place)}`).join(' ');
+      Array.from({ length: 10 }, (_, index) => `${index < common ? 'both' : own}${String(index)}`).join(' ');
     return [answerOf(`item ${String(item)}`, 'woman', words('w')), answerOf(`item ${String(item)}`, 'man', words('m'))];
   });
 }

@@ -160,14 +160,14 @@ describe('the report of an evaluation', () => {
   });
 
   it('with many metrics has a sentence for each significant one, and one for the others of a dimension', () => {
-    const many = Array.from({ length: 30 }, (_, place) =>
+    const many = Array.from({ length: 30 }, (_, index) =>
       llmMetric({
-        metric: `metric_${String(place)}`,
+        metric: `metric_${String(index)}`,
         evaluator: 'counterfactual',
-        dimension: place < 20 ? 'gender' : 'age',
-        value: place === 29 ? NaN : 0.1,
-        undefinedReason: place === 29 ? 'too few' : null,
-        adjustedPValue: place === 3 ? 0.001 : 0.5,
+        dimension: index < 20 ? 'gender' : 'age',
+        value: index === 29 ? NaN : 0.1,
+        undefinedReason: index === 29 ? 'too few' : null,
+        adjustedPValue: index === 3 ? 0.001 : 0.5,
       }),
     );
     const list = llmEvalToMarkdown(madeResult({ metrics: byName(many), warnings: [] }))
@@ -229,8 +229,8 @@ describe('the report of an evaluation', () => {
       ['error', '3', 'Refusal gap by gender'],
     ]);
     expect(markdown).to.include('Toxic fraction: child (n = 2): fewer than 5 answers');
-    const whole = madeResult({ metrics: byName([llmMetric({ metric: 'm', evaluator: 'refusal', value: 0 })]) });
-    expect(llmEvalToMarkdown(whole)).to.include('None: every planned answer was received and included in the metrics.');
+    const full = madeResult({ metrics: byName([llmMetric({ metric: 'm', evaluator: 'refusal', value: 0 })]) });
+    expect(llmEvalToMarkdown(full)).to.include('None: every planned answer was received and included in the metrics.');
   });
 
   it('counts answers without a readable decision by value, and quotes a few of them', () => {

@@ -67,10 +67,10 @@ describe('AnswerKeeper', () => {
     await cacheAt(path.basename(fresh)).assertWritable();
     const name = `${number++}`;
     writeFileSync(path.join(folder(), name), 'a file in its place');
-    for (const place of [name, `${name}/inner`]) {
-      const error = await rejectionOf(cacheAt(place).assertWritable());
+    for (const index of [name, `${name}/inner`]) {
+      const error = await rejectionOf(cacheAt(index).assertWritable());
       expect(error).to.be.instanceOf(DataValidationError);
-      expect(error.message).to.include(path.join(folder(), place));
+      expect(error.message).to.include(path.join(folder(), index));
       expect(error.suggestion).to.include('cache_dir');
     }
   });

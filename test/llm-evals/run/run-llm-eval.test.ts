@@ -211,9 +211,9 @@ describe('runLlmEval', () => {
       const again = await runLlmEval(config, { live: true, transcriptsOut }).catch((error: unknown) => error);
       expect(again).to.be.instanceOf(DataValidationError);
       expect((again as DataValidationError).suggestion).to.match(/resume/);
-      const whole = readFileSync(transcriptsOut);
+      const complete = readFileSync(transcriptsOut);
       const { writeFileSync } = await import('node:fs');
-      writeFileSync(transcriptsOut, whole.subarray(0, whole.length - 30));
+      writeFileSync(transcriptsOut, complete.subarray(0, complete.length - 30));
       const other = configOf({ cache_dir: path.join(folder, 'b') });
       const resumed = await runLlmEval(other, { live: true, transcriptsOut, resume: true });
       expect(requests).to.have.length(21);
@@ -231,9 +231,9 @@ describe('runLlmEval', () => {
       expect(first.metrics['refusal_rate']?.exclusions).to.deep.equal({ bad_request: 1 });
       await runLlmEval(config, { live: true, transcriptsOut, resume: true });
       expect(running.requests).to.have.length(20);
-      const mended = await runLlmEval(config, { live: true, transcriptsOut, resume: true, retryErrors: true });
+      const repaired = await runLlmEval(config, { live: true, transcriptsOut, resume: true, retryErrors: true });
       expect(running.requests).to.have.length(21);
-      expect(mended.metrics['refusal_rate']?.exclusions).to.deep.equal({});
+      expect(repaired.metrics['refusal_rate']?.exclusions).to.deep.equal({});
     });
 
     it('can be replayed without a key, with the same results', async () => {

@@ -6,7 +6,7 @@ import { runRequests } from '../../../src/llm-evals/scheduler/run-requests.ts';
 import { withRetries } from '../../../src/llm-evals/scheduler/with-retries.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
 import { rejectionOf } from '../cache/rejection-of.ts';
-import { fault, someRequests, StandInClient, virtualRun } from './stand-in-client.ts';
+import { problem, someRequests, StubClient, virtualRun } from './stand-in-client.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const DAY = 86_400_000;
@@ -14,7 +14,7 @@ const DAY = 86_400_000;
 describe('a server that asks for long waits', () => {
   for (const concurrency of [1, 4]) {
     it(`does not outlast the minutes of a run, ${String(concurrency)} at a time`, async () => {
-      const run = virtualRun(() => fault('rate_limit', 1_800_000), { concurrency, limits: { minutes: 1 } });
+      const run = virtualRun(() => problem('rate_limit', 1_800_000), { concurrency, limits: { minutes: 1 } });
       const summary = await run.clock.until(runRequests(someRequests(5), run.options));
       expect(summary).to.include({ stopped: 'minutes', sent: concurrency, failed: 0, notSent: 5 });
       expect(summary.seconds, 'nobody could start before the end').to.be.below(1);
@@ -22,7 +22,7 @@ describe('a server that asks for long waits', () => {
   }
 
   it('a wait of its own that ends after the minutes lasts to their end at most', async () => {
-    const run = virtualRun(() => fault('server'), {
+    const run = virtualRun(() => problem('server'), {
       ...{ concurrency: 1, limits: { minutes: 0.1 } },
       ...{ baseMillis: 60_000, capMillis: 60_000 },
     });
@@ -36,7 +36,7 @@ describe('a server that asks for long waits', () => {
     ['server', DAY, '86,400 s'],
   ] as const) {
     it(`above an hour is not waited for: ${kind}, ${said}`, async () => {
-      const run = virtualRun((prompt) => (prompt === 'prompt 3' ? fault(kind, millis) : {}));
+      const run = virtualRun((prompt) => (prompt === 'prompt 3' ? problem(kind, millis) : {}));
       const summary = await run.clock.until(runRequests(someRequests(40), run.options));
       expect(summary).to.include({ answered: 39, failed: 1, stopped: null, sent: 40 });
       // Nobody else waits either.
@@ -48,14 +48,14 @@ describe('a server that asks for long waits', () => {
   }
 
   it('of an hour is waited for', async () => {
-    const run = virtualRun((_, tries) => (tries === 1 ? fault('rate_limit', 3_600_000) : {}), { concurrency: 1 });
+    const run = virtualRun((_, tries) => (tries === 1 ? problem('rate_limit', 3_600_000) : {}), { concurrency: 1 });
     const summary = await run.clock.until(runRequests(someRequests(1), run.options));
     expect(summary).to.include({ answered: 1, failed: 0 });
     expect(summary.seconds).to.be.at.least(3600);
   });
 
   it('ends the run where ten requests in a row are told so, and keeps what was answered', async () => {
-    const run = virtualRun((_, __, place) => (place < 20 ? {} : fault('rate_limit', DAY)));
+    const run = virtualRun((_, __, index) => (index < 20 ? {} : problem('rate_limit', DAY)));
     const error = await rejectionOf(run.clock.until(runRequests(someRequests(500), run.options)));
     expect(error).to.be.instanceOf(LLMClientError);
     expect(error.message).to.include('10 requests in a row').and.include('86,400 s');
@@ -67,7 +67,7 @@ describe('a server that asks for long waits', () => {
 
   it('above an hour is not waited for by withRetries', async () => {
     const clock = new VirtualClock();
-    const client = new StandInClient(clock, () => fault('rate_limit', DAY));
+    const client = new StubClient(clock, () => problem('rate_limit', DAY));
     const error = await rejectionOf(clock.until(withRetries(client, { clock }).complete('Hello')));
     expect(error.message).to.include('asks to wait 86,400 s');
     expect(error.context).to.include({ kind: 'rate_limit', retryAfterMillis: DAY });
@@ -79,10 +79,10 @@ describe('the log of failures', () => {
   const warnings = useLoggedWarnings();
 
   it('is told at the first 429, and at each wait above 10 s', async () => {
-    const run = virtualRun((_, tries) => (tries <= 3 ? fault('rate_limit', 60_000) : {}), { concurrency: 4 });
+    const run = virtualRun((_, tries) => (tries <= 3 ? problem('rate_limit', 60_000) : {}), { concurrency: 4 });
     const summary = await run.clock.until(runRequests(someRequests(4), run.options));
     expect(summary.answered).to.equal(4);
-    expect(summary.lastFault).to.equal('a fault: rate_limit');
+    expect(summary.lastFailure).to.equal('a fault: rate_limit');
     expect(warnings()[0]).to.include('a fault: rate_limit');
     const waits = warnings().slice(1);
     expect(waits.length, 'once for all that wait together').to.be.within(3, Math.ceil(summary.seconds / 60));
@@ -90,13 +90,13 @@ describe('the log of failures', () => {
   });
 
   it('is not told for waits of 10 s, but for the fault itself, once', async () => {
-    const run = virtualRun((_, tries) => (tries <= 3 ? fault('rate_limit', 10_000) : {}), { concurrency: 4 });
+    const run = virtualRun((_, tries) => (tries <= 3 ? problem('rate_limit', 10_000) : {}), { concurrency: 4 });
     await run.clock.until(runRequests(someRequests(8), run.options));
     expect(warnings()).to.have.length(1);
   });
 
   it('is told where the wait is not of the server', async () => {
-    const run = virtualRun((_, tries) => (tries <= 2 ? fault('server') : {}), {
+    const run = virtualRun((_, tries) => (tries <= 2 ? problem('server') : {}), {
       ...{ concurrency: 1, baseMillis: 30_000 },
     });
     await run.clock.until(runRequests(someRequests(1), run.options));
@@ -104,25 +104,25 @@ describe('the log of failures', () => {
   });
 
   it('is told at the first network fault, and at the end of a run that its minutes end', async () => {
-    const run = virtualRun(() => fault('network'), { limits: { minutes: 1 } });
+    const run = virtualRun(() => problem('network'), { limits: { minutes: 1 } });
     const summary = await run.clock.until(
       runRequests(someRequests(50), run.options).catch(
         (error: unknown) => (error as LLMClientError).context['summary'],
       ),
     );
-    expect((summary as RunSummary).lastFault).to.equal('a fault: network');
+    expect((summary as RunSummary).lastFailure).to.equal('a fault: network');
     expect(warnings().filter((text) => text.includes('a fault: network'))).to.have.length(1);
   });
 
   it('is null and silent where all is well, known answers and a cancelled run among it', async () => {
     const run = virtualRun(() => ({}));
-    expect((await run.clock.until(runRequests(someRequests(9), run.options))).lastFault).to.equal(null);
+    expect((await run.clock.until(runRequests(someRequests(9), run.options))).lastFailure).to.equal(null);
     const stop = new AbortController();
     const ended = virtualRun(() => ({}), { signal: stop.signal });
     void ended.clock.sleep(250).then(() => {
       stop.abort();
     });
-    expect((await ended.clock.until(runRequests(someRequests(50), ended.options))).lastFault).to.equal(null);
+    expect((await ended.clock.until(runRequests(someRequests(50), ended.options))).lastFailure).to.equal(null);
     expect(warnings()).to.deep.equal([]);
   });
 
@@ -133,7 +133,7 @@ describe('the log of failures', () => {
         context: { kind: 'network', status: null, isRetryable: true, isFatal: false, retryAfterMillis: 20_000 },
       });
     const run = virtualRun((_, tries) => (tries === 1 ? leaky() : {}));
-    const { lastFault } = await run.clock.until(runRequests(someRequests(2), run.options));
+    const { lastFailure: lastFault } = await run.clock.until(runRequests(someRequests(2), run.options));
     expect(lastFault).to.include('wrong key').and.not.include(secret);
     expect(warnings().join()).to.include('wrong key').and.not.include(secret);
   });

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 
 import { CacheMissError, LLMClientError } from '../../../src/exceptions/index.ts';
 import { createRandom } from '../../../src/internal/random.ts';
-import type { FaultKind } from '../../../src/llm-evals/client/llm-client.ts';
+import type { FailureKind } from '../../../src/llm-evals/client/llm-client.ts';
 import type { RunSummary } from '../../../src/llm-evals/scheduler/run-options.ts';
 import { runRequests } from '../../../src/llm-evals/scheduler/run-requests.ts';
 import { rejectionOf } from '../cache/rejection-of.ts';
-import { ANSWER, fault, gapsOf, someRequests, virtualRun } from './stand-in-client.ts';
+import { ANSWER, problem, gapsOf, someRequests, virtualRun } from './stand-in-client.ts';
 
 describe('runRequests', () => {
   it('sends each request once, records each once, and summarizes', async () => {
@@ -18,7 +18,7 @@ describe('runRequests', () => {
     expect(summary).to.deep.equal({
       ...{ sent: 10, retries: 0, answered: 10, failed: 0, notSent: 0, inputTokens: 100, outputTokens: 200 },
       ...{ uncounted: 0, costUsd: 500 / 1e6, seconds: 0.3, stopped: null, maxConcurrent: 4, rateLimited: 0 },
-      lastFault: null,
+      lastFailure: null,
     } satisfies RunSummary);
     expect(client.maxConcurrent).to.equal(4);
     expect(records[0]).to.deep.equal({
@@ -60,7 +60,7 @@ describe('runRequests', () => {
   describe('transient failures', () => {
     for (const kind of ['server', 'network', 'malformed', 'timeout'] as const) {
       it(`waits 1, 2 and 4 s, a fifth more or less, after ${kind}, and gives up then`, async () => {
-        const run = virtualRun(() => fault(kind), { latencyMillis: 0 });
+        const run = virtualRun(() => problem(kind), { latencyMillis: 0 });
         const summary = await run.clock.until(runRequests(someRequests(1), run.options));
         const waits = gapsOf(run.times());
         expect(waits).to.have.length(3);
@@ -74,7 +74,7 @@ describe('runRequests', () => {
     }
 
     it('waits at most the cap, also with jitter', async () => {
-      const run = virtualRun(() => fault('server'), { latencyMillis: 0, retries: 9 });
+      const run = virtualRun(() => problem('server'), { latencyMillis: 0, retries: 9 });
       await run.clock.until(runRequests(someRequests(1), run.options));
       const waits = gapsOf(run.times());
       expect(waits.slice(6).every((wait) => wait <= 60_000)).to.be.true;
@@ -82,14 +82,14 @@ describe('runRequests', () => {
     });
 
     it('counts a success after faults once, with its attempts', async () => {
-      const run = virtualRun((_, tries) => (tries < 3 ? fault('server') : {}));
+      const run = virtualRun((_, tries) => (tries < 3 ? problem('server') : {}));
       const summary = await run.clock.until(runRequests(someRequests(1), run.options));
       expect(run.records[0]).to.include({ text: 'yes', attempts: 3 });
       expect([summary.sent, summary.retries, summary.answered]).to.deep.equal([3, 2, 1]);
     });
 
     it('waits as long as Retry-After asks, and lets nobody else start then', async () => {
-      const run = virtualRun((_, __, place) => (place === 0 ? fault('server', 30_000) : {}));
+      const run = virtualRun((_, __, position) => (position === 0 ? problem('server', 30_000) : {}));
       await run.clock.until(runRequests(someRequests(12), run.options));
       const later = run.times().filter((time) => time > 0);
       expect(run.times().filter((time) => time === 0)).to.have.length(4);
@@ -98,7 +98,7 @@ describe('runRequests', () => {
 
     it('gives the same waits for the same seed, and others for another', async () => {
       const timesOf = async (seed: number) => {
-        const run = virtualRun(() => fault('server'), { seed });
+        const run = virtualRun(() => problem('server'), { seed });
         await run.clock.until(runRequests(someRequests(3), run.options));
         return run.times();
       };
@@ -107,7 +107,7 @@ describe('runRequests', () => {
     });
 
     it('does not ask again what is refused as it is', async () => {
-      const run = virtualRun((prompt) => (prompt === 'prompt 1' ? fault('bad_request') : {}));
+      const run = virtualRun((prompt) => (prompt === 'prompt 1' ? problem('bad_request') : {}));
       const summary = await run.clock.until(runRequests(someRequests(3), run.options));
       expect([summary.sent, summary.answered, summary.failed]).to.deep.equal([3, 2, 1]);
       expect(run.records.find(({ error }) => error !== null)).to.include({ prompt: 'prompt 1', attempts: 1 });
@@ -137,16 +137,16 @@ describe('runRequests', () => {
 
   describe('too many requests', () => {
     it('is no fault of the request: ten times at most, apart from the other faults', async () => {
-      const run = virtualRun(() => fault('rate_limit'), { latencyMillis: 0 });
+      const run = virtualRun(() => problem('rate_limit'), { latencyMillis: 0 });
       const summary = await run.clock.until(runRequests(someRequests(1), run.options));
       expect([summary.sent, summary.rateLimited, summary.failed]).to.deep.equal([10, 10, 1]);
-      const mixed = virtualRun((_, tries) => (tries > 12 ? {} : fault(tries % 4 === 0 ? 'server' : 'rate_limit')));
+      const mixed = virtualRun((_, tries) => (tries > 12 ? {} : problem(tries % 4 === 0 ? 'server' : 'rate_limit')));
       const both = await mixed.clock.until(runRequests(someRequests(1), mixed.options));
       expect([both.answered, both.rateLimited, both.sent]).to.deep.equal([1, 9, 13]);
     });
 
     it('holds everybody as long as Retry-After asks', async () => {
-      const run = virtualRun((_, __, place) => (place === 5 ? fault('rate_limit', 20_000) : {}));
+      const run = virtualRun((_, __, position) => (position === 5 ? problem('rate_limit', 20_000) : {}));
       await run.clock.until(runRequests(someRequests(20), run.options));
       // The sixth call begins at 100 ms and is refused at 200 ms; those that start then are under way already.
       const next = run.times().filter((time) => time > 200);
@@ -163,7 +163,7 @@ describe('runRequests', () => {
         tokens = Math.min(5, tokens + ((now() - last) * 5) / 1000);
         last = now();
         refused.push(tokens < 1);
-        if (tokens < 1) return fault('rate_limit');
+        if (tokens < 1) return problem('rate_limit');
         tokens--;
         return {};
       });
@@ -183,7 +183,7 @@ describe('runRequests', () => {
   describe('configuration errors', () => {
     for (const kind of ['auth', 'not_found', 'quota'] as const) {
       it(`stops at once for ${kind}, and keeps what was answered and what is under way`, async () => {
-        const run = virtualRun((_, __, place) => (place === 5 ? fault(kind) : {}));
+        const run = virtualRun((_, __, position) => (position === 5 ? problem(kind) : {}));
         const error = await rejectionOf(run.clock.until(runRequests(someRequests(100), run.options)));
         expect(error).to.be.instanceOf(LLMClientError);
         expect(error.message).to.equal(`a fault: ${kind}`);
@@ -201,7 +201,7 @@ describe('runRequests', () => {
     }
 
     it('stops where the first 10 all fail, after their records are kept', async () => {
-      const run = virtualRun(() => fault('bad_request'), { concurrency: 1 });
+      const run = virtualRun(() => problem('bad_request'), { concurrency: 1 });
       const error = await rejectionOf(run.clock.until(runRequests(someRequests(50), run.options)));
       expect(error).to.be.instanceOf(LLMClientError);
       expect(error.message).to.include('first 10 requests all failed').and.to.include('bad_request');
@@ -209,7 +209,7 @@ describe('runRequests', () => {
     });
 
     it('goes on where one of the first 10 is answered', async () => {
-      const run = virtualRun((prompt) => (prompt === 'prompt 3' ? {} : fault('bad_request')));
+      const run = virtualRun((prompt) => (prompt === 'prompt 3' ? {} : problem('bad_request')));
       const summary = await run.clock.until(runRequests(someRequests(50), run.options));
       expect([summary.answered, summary.failed]).to.deep.equal([1, 49]);
     });
@@ -265,7 +265,7 @@ describe('runRequests', () => {
     for (const limit of [0, 1, 3, 100]) {
       it(`sends at most ${limit} attempts, retries among them`, async () => {
         const random = createRandom(limit);
-        const run = virtualRun(() => (random.next() < 0.5 ? fault('server') : {}), { limits: { requests: limit } });
+        const run = virtualRun(() => (random.next() < 0.5 ? problem('server') : {}), { limits: { requests: limit } });
         const summary = await run.clock.until(runRequests(someRequests(500), run.options));
         expect(run.client.calls.length).to.equal(limit);
         expect(summary).to.include({ sent: limit, stopped: 'requests' });
@@ -322,7 +322,7 @@ describe('runRequests', () => {
     });
 
     it('counts the ceiling of answers without a count, and of calls that may have been charged', async () => {
-      const run = virtualRun((prompt) => (prompt === 'prompt 0' ? { usage: null } : fault('malformed')), {
+      const run = virtualRun((prompt) => (prompt === 'prompt 0' ? { usage: null } : problem('malformed')), {
         retries: 1,
       });
       const summary = await run.clock.until(runRequests(someRequests(2), run.options));
@@ -330,7 +330,7 @@ describe('runRequests', () => {
     });
 
     it('counts no tokens of what was refused', async () => {
-      const run = virtualRun((prompt) => (prompt === 'prompt 0' ? {} : fault('bad_request')));
+      const run = virtualRun((prompt) => (prompt === 'prompt 0' ? {} : problem('bad_request')));
       const summary = await run.clock.until(runRequests(someRequests(5), run.options));
       expect(summary).to.include({ uncounted: 0, inputTokens: 10, outputTokens: 20 });
     });
@@ -343,7 +343,7 @@ describe('runRequests', () => {
     });
 
     it('does not wait for a Retry-After beyond its minutes', async () => {
-      const run = virtualRun((_, __, place) => (place === 4 ? fault('rate_limit', 3_600_000) : {}), {
+      const run = virtualRun((_, __, position) => (position === 4 ? problem('rate_limit', 3_600_000) : {}), {
         limits: { minutes: 5 },
       });
       const summary = await run.clock.until(runRequests(someRequests(50), run.options));
@@ -386,7 +386,7 @@ describe('runRequests', () => {
 
     it('ends a wait', async () => {
       const stop = new AbortController();
-      const run = virtualRun(() => fault('rate_limit', 600_000), { signal: stop.signal });
+      const run = virtualRun(() => problem('rate_limit', 600_000), { signal: stop.signal });
       void run.clock.sleep(5000).then(() => {
         stop.abort();
       });
@@ -403,7 +403,7 @@ describe('runRequests', () => {
     });
   });
 
-  const KINDS: readonly FaultKind[] = ['rate_limit', 'server', 'network', 'malformed', 'bad_request'];
+  const KINDS: readonly FailureKind[] = ['rate_limit', 'server', 'network', 'malformed', 'bad_request'];
 
   it('holds its laws whatever fails: each outcome once, no more at a time than allowed, no limit passed', async () => {
     await fc.assert(
@@ -423,7 +423,7 @@ describe('runRequests', () => {
               const kind = random.next() < failing ? KINDS[random.integer(KINDS.length)] : undefined;
               if (kind === undefined)
                 return { usage: { inputTokens: random.integer(11), outputTokens: random.integer(21) } };
-              return fault(kind, random.next() < 0.3 ? random.integer(5000) : null);
+              return problem(kind, random.next() < 0.3 ? random.integer(5000) : null);
             },
             { concurrency, limits: { requests, tokens } },
           );

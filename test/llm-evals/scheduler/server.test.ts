@@ -32,9 +32,9 @@ describe('runRequests against a server', function () {
   }
 
   /** One in five requests meets a fault; one in a hundred no answer at all. */
-  function faulty(seed: number): (request: unknown, index: number) => LlmAction {
+  function withFailures(seed: number): (request: unknown, index: number) => LlmAction {
     const random = createRandom(seed);
-    const faults: readonly LlmAction[] = [
+    const problems: readonly LlmAction[] = [
       { kind: 'error', status: 500 },
       { kind: 'error', status: 503 },
       { kind: 'cut', within: 'headers' },
@@ -44,13 +44,13 @@ describe('runRequests against a server', function () {
     return () => {
       const draw = random.next();
       if (draw < 0.01) return { kind: 'silent' };
-      return draw < 0.2 ? (faults[random.integer(faults.length)] as LlmAction) : { kind: 'answer' };
+      return draw < 0.2 ? (problems[random.integer(problems.length)] as LlmAction) : { kind: 'answer' };
     };
   }
 
   it('answers 2,000 requests once each over faults, cuts, broken JSON and silence, never more at a time than allowed @slow', async () => {
     const { records, settings } = await start(
-      { otherwise: faulty(3) },
+      { otherwise: withFailures(3) },
       { concurrency: 8, retries: 12, client: undefined as never },
     );
     const client = serverClient(server.baseUrl, 500);
@@ -76,9 +76,9 @@ describe('runRequests against a server', function () {
     const client = {
       id: 'watched',
       complete: async (...asked: Parameters<LLMClient['complete']>) => {
-        const place = isRefused.push(true) - 1;
+        const position = isRefused.push(true) - 1;
         const completion = await settings.client.complete(...asked);
-        isRefused[place] = false;
+        isRefused[position] = false;
         return completion;
       },
     };
@@ -103,7 +103,7 @@ describe('runRequests against a server', function () {
   });
 
   it('stops at 100 by the server’s count where the limit is 100, whatever fails', async () => {
-    const { settings } = await start({ otherwise: faulty(5) }, { limits: { requests: 100 }, concurrency: 8 });
+    const { settings } = await start({ otherwise: withFailures(5) }, { limits: { requests: 100 }, concurrency: 8 });
     const client = serverClient(server.baseUrl, 500);
     const summary = await runRequests(serverRequests(2000), { ...settings, client });
     expect(server.requests.length).to.be.within(90, 100);

@@ -1,9 +1,9 @@
 import { LLMClientError } from '../../../src/exceptions/index.ts';
 import type {
-  ClientFault,
+  ClientFailure,
   Completion,
   CompletionOptions,
-  FaultKind,
+  FailureKind,
   LLMClient,
 } from '../../../src/llm-evals/client/llm-client.ts';
 import type { AnswerRecord } from '../../../src/llm-evals/client/transcript.ts';
@@ -11,12 +11,12 @@ import type { LLMRequest } from '../../../src/llm-evals/plan/planned-prompt.ts';
 import type { RunRequestsOptions } from '../../../src/llm-evals/scheduler/run-options.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
-const RETRYABLE: readonly FaultKind[] = ['rate_limit', 'server', 'timeout', 'network', 'malformed'];
-const FATAL: readonly FaultKind[] = ['auth', 'not_found', 'quota'];
+const RETRYABLE: readonly FailureKind[] = ['rate_limit', 'server', 'timeout', 'network', 'malformed'];
+const FATAL: readonly FailureKind[] = ['auth', 'not_found', 'quota'];
 
 /** An error as clients throw it. */
-export function fault(kind: FaultKind, retryAfterMillis: number | null = null): LLMClientError {
-  const context: ClientFault = {
+export function problem(kind: FailureKind, retryAfterMillis: number | null = null): LLMClientError {
+  const context: ClientFailure = {
     ...{ kind, status: null, retryAfterMillis },
     isRetryable: RETRYABLE.includes(kind),
     isFatal: FATAL.includes(kind),
@@ -42,19 +42,19 @@ export interface SeenCall {
 type Reaction = Error | Partial<Completion>;
 
 /** What answers in virtual time, after `latencyMillis`, by a function of the prompt, its tries so far and the call's place. */
-export class StandInClient implements LLMClient {
+export class StubClient implements LLMClient {
   readonly id = 'stand-in';
   readonly calls: SeenCall[] = [];
   maxConcurrent = 0;
   #underWay = 0;
   readonly #tries = new Map<string, number>();
   readonly #clock: VirtualClock;
-  readonly #react: (prompt: string, tries: number, place: number) => Reaction;
+  readonly #react: (prompt: string, tries: number, index: number) => Reaction;
   readonly #latencyMillis: number;
 
   constructor(
     clock: VirtualClock,
-    react: (prompt: string, tries: number, place: number) => Reaction,
+    react: (prompt: string, tries: number, index: number) => Reaction,
     latencyMillis = 100,
   ) {
     this.#clock = clock;
@@ -63,14 +63,14 @@ export class StandInClient implements LLMClient {
   }
 
   async complete(prompt: string, options: CompletionOptions = {}): Promise<Completion> {
-    const place = this.calls.push({ prompt, at: this.#clock.now(), options }) - 1;
+    const index = this.calls.push({ prompt, at: this.#clock.now(), options }) - 1;
     const tries = (this.#tries.get(prompt) ?? 0) + 1;
     this.#tries.set(prompt, tries);
     this.maxConcurrent = Math.max(this.maxConcurrent, ++this.#underWay);
     await this.#clock.sleep(this.#latencyMillis, options.signal);
     this.#underWay--;
-    if (options.signal?.aborted === true) throw fault('cancelled');
-    const reaction = this.#react(prompt, tries, place);
+    if (options.signal?.aborted === true) throw problem('cancelled');
+    const reaction = this.#react(prompt, tries, index);
     if (reaction instanceof Error) throw reaction;
     return { ...ANSWER, ...reaction };
   }
@@ -92,11 +92,11 @@ export function gapsOf(times: readonly number[]): number[] {
 
 /** Options for a run in virtual time, with the records that it gives. */
 export function virtualRun(
-  react: (prompt: string, tries: number, place: number) => Reaction,
+  react: (prompt: string, tries: number, index: number) => Reaction,
   { latencyMillis = 100, ...options }: Partial<RunRequestsOptions> & { latencyMillis?: number } = {},
 ) {
   const clock = new VirtualClock();
-  const client = new StandInClient(clock, react, latencyMillis);
+  const client = new StubClient(clock, react, latencyMillis);
   const records: AnswerRecord[] = [];
   const startedAt = clock.now();
   return {

@@ -3,20 +3,20 @@ import { expect } from 'chai';
 import { CacheMissError } from '../../../src/exceptions/index.ts';
 import { withRetries } from '../../../src/llm-evals/scheduler/with-retries.ts';
 import { rejectionOf } from '../cache/rejection-of.ts';
-import { fault, gapsOf, StandInClient } from './stand-in-client.ts';
+import { problem, gapsOf, StubClient } from './stand-in-client.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
-type Reaction = ConstructorParameters<typeof StandInClient>[1];
+type Reaction = ConstructorParameters<typeof StubClient>[1];
 
 function retrying(react: Reaction, options: Parameters<typeof withRetries>[1] = {}) {
   const clock = new VirtualClock();
-  const inner = new StandInClient(clock, react, 0);
+  const inner = new StubClient(clock, react, 0);
   return { clock, inner, client: withRetries(inner, { clock, ...options }) };
 }
 
 describe('withRetries', () => {
   it('retries after 1, 2 and 4 s with 20% jitter, and then throws the last error', async () => {
-    const { clock, inner, client } = retrying(() => fault('server'));
+    const { clock, inner, client } = retrying(() => problem('server'));
     const error = await rejectionOf(clock.until(client.complete('Why?')));
     expect(error.message).to.equal('a fault: server');
     const waits = gapsOf(inner.calls.map(({ at }) => at));
@@ -27,28 +27,28 @@ describe('withRetries', () => {
   });
 
   it('returns the first answer, and passes on the options', async () => {
-    const { clock, inner, client } = retrying((_, tries) => (tries < 3 ? fault('network') : {}));
+    const { clock, inner, client } = retrying((_, tries) => (tries < 3 ? problem('network') : {}));
     expect((await clock.until(client.complete('Why?', { repeat: 2 }))).text).to.equal('yes');
     expect(inner.calls.map(({ options }) => options.repeat)).to.deep.equal([2, 2, 2]);
     expect(client.id).to.equal('stand-in');
   });
 
   it('waits as long as Retry-After asks for, also beyond the cap', async () => {
-    const { clock, inner, client } = retrying((_, tries) => (tries === 1 ? fault('rate_limit', 90_000) : {}));
+    const { clock, inner, client } = retrying((_, tries) => (tries === 1 ? problem('rate_limit', 90_000) : {}));
     await clock.until(client.complete('Why?'));
     expect(gapsOf(inner.calls.map(({ at }) => at))).to.deep.equal([90_000]);
   });
 
   it('counts 429 separately, up to ten times', async () => {
-    const { clock, inner, client } = retrying((_, tries) => fault(tries % 5 === 0 ? 'server' : 'rate_limit'));
+    const { clock, inner, client } = retrying((_, tries) => problem(tries % 5 === 0 ? 'server' : 'rate_limit'));
     await rejectionOf(clock.until(client.complete('Why?')));
     expect(inner.calls).to.have.length(12);
   });
 
   for (const error of [
-    fault('auth'),
-    fault('quota'),
-    fault('bad_request'),
+    problem('auth'),
+    problem('quota'),
+    problem('bad_request'),
     new TypeError('x'),
     new CacheMissError('x'),
   ]) {
@@ -61,7 +61,7 @@ describe('withRetries', () => {
 
   it('ends a wait when it is cancelled', async () => {
     const stop = new AbortController();
-    const { clock, inner, client } = retrying(() => fault('server', 60_000));
+    const { clock, inner, client } = retrying(() => problem('server', 60_000));
     void clock.sleep(500).then(() => {
       stop.abort();
     });
@@ -71,7 +71,7 @@ describe('withRetries', () => {
   });
 
   it('rejects options out of range', () => {
-    const inner = new StandInClient(new VirtualClock(), () => ({}));
+    const inner = new StubClient(new VirtualClock(), () => ({}));
     expect(() => withRetries(inner, { retries: 1.5 })).to.throw(RangeError, 'retries');
     expect(() => withRetries(inner, { rateLimitTries: 0 })).to.throw(RangeError, 'rateLimitTries');
   });

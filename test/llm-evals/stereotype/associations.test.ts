@@ -133,14 +133,14 @@ for (const [name, score] of [
       expect(score(texts)).to.be.frozen;
     });
 
-    const faults: [string, AssociationOptions, RegExp][] = [
+    const problems: [string, AssociationOptions, RegExp][] = [
       ['one group', { groups: { a: ['x'] } }, /groups parameter must have (?:at least|exactly) two groups/],
       ['an empty group', { groups: { a: ['x'], b: [] } }, /groups\.b parameter must contain at least one word/],
       ['a word in two groups', { groups: { a: ['x'], b: ['X'] } }, /each word in only one group\. Got 'x' in two/],
       ['two words in one', { targets: ['well read'] }, /targets parameter must contain single words\. Got 'well read'/],
       ['no targets', { targets: [] }, /targets parameter must contain at least one word/],
     ];
-    for (const [title, options, message] of faults) {
+    for (const [title, options, message] of problems) {
       it(`rejects ${title}`, () => {
         expect(() => score(texts, options)).to.throw(ValueError, message);
       });

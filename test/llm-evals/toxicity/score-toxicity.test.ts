@@ -41,9 +41,9 @@ describe('scoreToxicity', () => {
   }
 
   it("passes on the scorer's errors", async () => {
-    const fault = new Error('no service');
-    const failing = () => Promise.reject(fault);
-    expect(await scoreToxicity(['a'], failing).catch((thrown: unknown) => thrown)).to.equal(fault);
+    const problem = new Error('no service');
+    const failing = () => Promise.reject(problem);
+    expect(await scoreToxicity(['a'], failing).catch((thrown: unknown) => thrown)).to.equal(problem);
   });
 
   it('does not call the scorer without texts', async () => {

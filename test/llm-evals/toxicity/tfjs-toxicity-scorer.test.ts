@@ -133,10 +133,10 @@ describe('tfjsToxicityScorer', () => {
   });
 
   async function edit(name: string, change: (json: Record<string, unknown>) => object): Promise<void> {
-    const place = path.join(folder, name);
+    const position = path.join(folder, name);
     await writeFile(
-      place,
-      JSON.stringify(change(JSON.parse(await readFile(place, 'utf8')) as Record<string, unknown>)),
+      position,
+      JSON.stringify(change(JSON.parse(await readFile(position, 'utf8')) as Record<string, unknown>)),
     );
   }
 

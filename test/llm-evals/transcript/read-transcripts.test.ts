@@ -137,8 +137,8 @@ describe('readTranscripts', () => {
     const text = 'word '.repeat(200);
     const count = 90_000;
     for (let from = 0; from < count; from += 1000) {
-      const lines = Array.from({ length: 1000 }, (_, place) =>
-        recordToLine(sampleAnswer({ key: `k${from + place}`, text })),
+      const lines = Array.from({ length: 1000 }, (_, index) =>
+        recordToLine(sampleAnswer({ key: `k${from + index}`, text })),
       );
       writeSync(descriptor, lines.join(''));
     }

@@ -250,21 +250,21 @@ describe('openTranscriptLog', () => {
     // The shell lets the file grow to 8 blocks; the last line passes that in its middle.
     const command = `ulimit -f 8 && exec "${process.execPath}" --import tsx "${child}" "${file}"`;
     const { stdout } = await promisify(execFile)('bash', ['-c', command]);
-    const told = JSON.parse(stdout) as { appended: number; message: string };
-    expect(told.message).to.include('may not grow');
+    const shown = JSON.parse(stdout) as { appended: number; message: string };
+    expect(shown.message).to.include('may not grow');
     const content = readFileSync(file, 'utf8');
     expect(content.endsWith('\n')).to.be.true;
-    expect(content.split('\n')).to.have.length(told.appended + 1);
-    expect(await reopened(file)).to.have.length(told.appended);
+    expect(content.split('\n')).to.have.length(shown.appended + 1);
+    expect(await reopened(file)).to.have.length(shown.appended);
     expect(warnings()).to.deep.equal([]);
   });
 
   it('reports a folder, a file in place of a folder, and a file without write permission', async () => {
     const file = holding(LINE);
-    for (const place of [path.dirname(file), path.join(file, 'inner.ndjson')]) {
-      const error = await rejectionOf(openTranscriptLog(place));
+    for (const position of [path.dirname(file), path.join(file, 'inner.ndjson')]) {
+      const error = await rejectionOf(openTranscriptLog(position));
       expect(error).to.be.instanceOf(DataValidationError);
-      expect(error.message).to.include(place);
+      expect(error.message).to.include(position);
     }
     if (process.getuid?.() === 0) return;
     chmodSync(file, 0o400);

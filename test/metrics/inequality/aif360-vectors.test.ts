@@ -84,8 +84,8 @@ describeWithReference('AIF360, expectations of its test suite', () => {
 
   it('regression dcg: the gains of scores scaled to [0, 1] as by its dataset class', () => {
     const { score, r, dcg, ndcg } = caseNamed('regression dcg');
-    const [least, largest] = [Math.min(...score), Math.max(...score)];
-    const gains = score.map((value) => (value - least) / (largest - least));
+    const [min, largest] = [Math.min(...score), Math.max(...score)];
+    const gains = score.map((value) => (value - min) / (largest - min));
     expect(discountedCumulativeGain(gains, { top: r })).to.be.closeTo(dcg, TOLERANCE);
     expect(normalizedDiscountedCumulativeGain(gains, { top: r })).to.be.closeTo(ndcg, TOLERANCE);
   });

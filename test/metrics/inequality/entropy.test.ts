@@ -217,8 +217,8 @@ describe('betweenGroupGeneralizedEntropyIndex', () => {
           (group) =>
             (group.length / data.length) * (mean(benefitsOf(group)) / average) ** alpha * indexOf(group, alpha),
         );
-        const whole = within.reduce((sum, value) => sum + value, betweenOf(data, alpha));
-        expectClose(whole, indexOf(data, alpha));
+        const full = within.reduce((sum, value) => sum + value, betweenOf(data, alpha));
+        expectClose(full, indexOf(data, alpha));
       }),
     );
   });

@@ -44,7 +44,7 @@ describe('normalizedDiscountedCumulativeGain', () => {
           return;
         }
         expect(normalizedDiscountedCumulativeGain(ideal)).to.equal(1);
-        if (ideal.some((score, place) => score !== scores[place])) expect(value).to.be.within(0, 1 - 1e-6);
+        if (ideal.some((score, position) => score !== scores[position])) expect(value).to.be.within(0, 1 - 1e-6);
       }),
     );
   });

@@ -8,7 +8,7 @@ const bySex = (options: Partial<ConstructorParameters<typeof FairnessABTestAnaly
   new FairnessABTestAnalyzer({ protected: ['sex'], outcome: 'approved', ...options });
 
 const even = armOf({ f: [200, 400], m: [200, 400] });
-const apart = armOf({ f: [140, 400], m: [240, 400] });
+const separate = armOf({ f: [140, 400], m: [240, 400] });
 const three = [
   armOf({ f: [200, 400], m: [200, 400], x: [5, 10] }),
   armOf({ f: [140, 400], m: [240, 400], x: [5, 10] }),
@@ -26,7 +26,7 @@ const timesOf = (text: string, part: string): number => text.split(part).length 
 
 describe('the report of an A/B test', () => {
   it('has each sentence of the verdict, and each reason for an inconclusive result, once', async () => {
-    for (const [control, treatment] of [[even, apart], three] as const) {
+    for (const [control, treatment] of [[even, separate], three] as const) {
       const result = bySex().analyze(control, treatment);
       const [row] = result.rows.filter(({ finding }) => finding === 'worse');
       for (const text of [
@@ -58,13 +58,13 @@ describe('the report of an A/B test', () => {
   });
 
   it('refers to simultaneous arms by name, never as before and after', async () => {
-    const html = textOf(await bySex().analyze(even, apart).toHtml());
+    const html = textOf(await bySex().analyze(even, separate).toHtml());
     expect(html).to.include('Largest gap between groups: 0 under control, 0.25 under treatment');
     expect(html).to.not.match(/\b[Bb]efore is\b|\bbefore\b(?! you rely)[^.]*\bafter\b/);
   });
 
   it('has rates in one unit, in tables and charts', async () => {
-    const html = await bySex().analyze(even, apart).toHtml();
+    const html = await bySex().analyze(even, separate).toHtml();
     const pictures = html.match(/<svg.*?<\/svg>/gs) ?? [];
     expect(pictures).to.have.length(2);
     const drawn = pictures.map(textOf);
@@ -82,7 +82,7 @@ describe('the report of an A/B test', () => {
     const crossed = (rows: readonly object[], skew: boolean) =>
       rows.map((row, index) => ({ ...row, race: index % (skew ? 4 : 2) === 0 ? 'x' : 'y' }));
     const analyzer = bySex({ protected: [], intersections: [['sex', 'race']] });
-    const result = analyzer.analyze(crossed(even, false), crossed(apart, true));
+    const result = analyzer.analyze(crossed(even, false), crossed(separate, true));
     expect(result.warnings.join()).to.include("differs by 'sex \u00D7 race'");
     for (const text of [result.toMarkdown(), textOf(await result.toHtml())]) {
       expect(text.replaceAll('\\', '')).to.include('Selection rate by sex \u00D7 race').and.to.not.include('sex||race');

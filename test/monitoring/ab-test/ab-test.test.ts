@@ -45,8 +45,8 @@ describeWithReference('the analyzer against SciPy', () => {
         [row?.logitInteraction?.pValue, expected.logit_p],
         [row?.sizeChange.value, expected.abs_gap_change],
       ];
-      for (const [place, [actual, value]] of pairs.entries()) {
-        expect(actual ?? NaN, `place ${place}`).to.be.closeTo(value, 1e-9);
+      for (const [position, [actual, value]] of pairs.entries()) {
+        expect(actual ?? NaN, `place ${position}`).to.be.closeTo(value, 1e-9);
       }
     });
   }
@@ -67,41 +67,41 @@ describe('the finding of the analyzer', () => {
   });
 
   const even = armOf({ f: [200, 400], m: [200, 400] });
-  const apart = armOf({ f: [140, 400], m: [240, 400] });
+  const separate = armOf({ f: [140, 400], m: [240, 400] });
   const turned = armOf({ f: [240, 400], m: [140, 400] });
 
   it('is worse if the gap grows, better if it shrinks, and changed if the groups swap', () => {
     const find = (control: typeof even, treatment: typeof even) => bySex().analyze(control, treatment);
-    expect(find(even, apart).finding).to.equal('worse');
-    expect(find(even, apart).verdict).to.equal('fairness got worse in the one comparison made');
-    expect(find(apart, even).finding).to.equal('better');
-    const swapped = find(apart, turned);
+    expect(find(even, separate).finding).to.equal('worse');
+    expect(find(even, separate).verdict).to.equal('fairness got worse in the one comparison made');
+    expect(find(separate, even).finding).to.equal('better');
+    const swapped = find(separate, turned);
     expect(swapped.finding).to.equal('changed');
     expect(swapped.rows[0]?.sizeChange.value).to.be.closeTo(0, 1e-12);
     expect(swapped.rows[0]?.verdict).to.include("'m' minus 'f' in selection rate went from +0.25 to -0.25");
   });
 
   it('has a change equal to the effect on the group minus the effect on the reference', () => {
-    const [row] = bySex().analyze(even, apart).rows;
+    const [row] = bySex().analyze(even, separate).rows;
     const { group, reference, overall } = row?.effect ?? {};
     expect((group?.value ?? NaN) - (reference?.value ?? NaN)).to.be.closeTo(row?.fairnessChange ?? NaN, 1e-12);
     expect(overall?.value).to.be.closeTo(380 / 800 - 0.5, 1e-12);
   });
 
   it('changes its sign, but no p-value, if the arms are swapped', () => {
-    const [there, back] = [bySex().analyze(even, apart).rows[0], bySex().analyze(apart, even).rows[0]];
+    const [there, back] = [bySex().analyze(even, separate).rows[0], bySex().analyze(separate, even).rows[0]];
     expect(back?.fairnessChange).to.be.closeTo(-(there?.fairnessChange ?? NaN), 1e-12);
     expect(back?.pValue).to.be.closeTo(there?.pValue ?? NaN, 1e-12);
   });
 
   it('is the same for a different order of rows, columns instead of records, and weights of one', () => {
     const weighted = (rows: typeof even) => rows.map((row) => ({ ...row, w: 1 }));
-    const expected = JSON.stringify(bySex().analyze(even, apart).rows);
-    expect(JSON.stringify(bySex().analyze([...even].reverse(), [...apart].reverse()).rows)).to.equal(expected);
+    const expected = JSON.stringify(bySex().analyze(even, separate).rows);
+    expect(JSON.stringify(bySex().analyze([...even].reverse(), [...separate].reverse()).rows)).to.equal(expected);
     const columns = Table.from(even).toColumns();
-    expect(JSON.stringify(bySex().analyze(columns, Table.from(apart)).rows)).to.equal(expected);
+    expect(JSON.stringify(bySex().analyze(columns, Table.from(separate)).rows)).to.equal(expected);
     const analyzer = bySex({ sampleWeight: 'w' });
-    expect(JSON.stringify(analyzer.analyze(weighted(even), weighted(apart)).rows)).to.equal(expected);
+    expect(JSON.stringify(analyzer.analyze(weighted(even), weighted(separate)).rows)).to.equal(expected);
   });
 
   it('is the same for equal weights, and unequal weights reduce the effective number: (sum w)^2 / sum w^2', () => {
@@ -109,18 +109,18 @@ describe('the finding of the analyzer', () => {
     const analyzer = bySex({ sampleWeight: 'w' });
     const twice = analyzer.analyze(
       weigh(even, () => 2),
-      weigh(apart, () => 2),
+      weigh(separate, () => 2),
     ).rows[0];
-    expect(twice?.pValue).to.be.closeTo(bySex().analyze(even, apart).rows[0]?.pValue ?? NaN, 1e-12);
+    expect(twice?.pValue).to.be.closeTo(bySex().analyze(even, separate).rows[0]?.pValue ?? NaN, 1e-12);
     const uneven = analyzer.analyze(
       weigh(even, (i) => (i % 2 === 0 ? 1 : 3)),
-      weigh(apart, (i) => (i % 2 === 0 ? 1 : 3)),
+      weigh(separate, (i) => (i % 2 === 0 ? 1 : 3)),
     );
     expect(uneven.comparisons[0]?.groups[0]?.effective.control).to.be.closeTo(800 ** 2 / 2000, 1e-9);
   });
 
   it('is frozen and contains its settings', () => {
-    const result = bySex({ seed: 7 }).analyze(even, apart);
+    const result = bySex({ seed: 7 }).analyze(even, separate);
     expect(result).to.be.frozen;
     expect(result.rows[0]).to.be.frozen;
     expect(result.settings).to.include({ seed: 7, alpha: 0.05, outcome: 'approved', isSequential: false });
@@ -204,8 +204,8 @@ describe('metrics', () => {
     const sorted = [...p].sort((a, b) => a - b);
     const adjustedOf = (value: number) =>
       Math.min(1, ...sorted.map((q, rank) => (q >= value ? (q * p.length) / (rank + 1) : 1)));
-    result.rows.forEach((row, place) => {
-      expect(row.adjustedPValue, `row ${place}`).to.be.closeTo(adjustedOf(p[place] ?? NaN), 1e-12);
+    result.rows.forEach((row, index) => {
+      expect(row.adjustedPValue, `row ${index}`).to.be.closeTo(adjustedOf(p[index] ?? NaN), 1e-12);
     });
   });
 });

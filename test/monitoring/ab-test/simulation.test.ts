@@ -34,10 +34,10 @@ describe('error rates without a change @slow', () => {
     let [sequential, ordinary] = [0, 0];
     for (let run = 0; run < 200; run++) {
       const rows = fairRows(5000 + run, 2000);
-      const looks = Array.from({ length: 40 }, (_, look) => compare(rows.slice(0, 50 * (look + 1)), true));
-      sequential += Number(looks.some((row) => (row?.pValue ?? 1) <= 0.05));
+      const checks = Array.from({ length: 40 }, (_, check) => compare(rows.slice(0, 50 * (check + 1)), true));
+      sequential += Number(checks.some((row) => (row?.pValue ?? 1) <= 0.05));
       ordinary += Number(
-        looks.some((row) => Math.abs(row?.fairnessChange ?? 0) > 1.959964 * (row?.standardError ?? Infinity)),
+        checks.some((row) => Math.abs(row?.fairnessChange ?? 0) > 1.959964 * (row?.standardError ?? Infinity)),
       );
     }
     expect(sequential / 200).to.be.below(0.05);
@@ -58,7 +58,7 @@ describe('error rates without a change @slow', () => {
   });
 
   it('of 20 attributes together: at least one reported change in near 5% of 200 experiments, by Benjamini and Hochberg', () => {
-    const names = Array.from({ length: 20 }, (_, place) => `g${place}`);
+    const names = Array.from({ length: 20 }, (_, index) => `g${index}`);
     const many = new FairnessABTestAnalyzer({ protected: names, outcome: 'y' });
     let claims = 0;
     for (let run = 0; run < 200; run++) {

@@ -42,18 +42,18 @@ describe("an engine with growing windows ('cumulative')", () => {
     it(`raises a second alarm after the first was ${isResolved ? 'resolved' : 'cleared'}`, () => {
       const { tracker, add } = stream(4000);
       const engine = new FairnessDriftAndAlertEngine({ windows: 'cumulative', cooldownMillis: Infinity });
-      const look = (looks: number, x: number, y: number): void => {
-        for (let one = 0; one < looks; one++) {
+      const check = (checks: number, x: number, y: number): void => {
+        for (let one = 0; one < checks; one++) {
           add(200, x, y);
           engine.update(tracker);
         }
       };
-      look(15, 0.7, 0.3);
+      check(15, 0.7, 0.3);
       if (isResolved) engine.resolve(engine.alerts[0]?.alert.id ?? '');
-      look(50, 0.5, 0.5);
+      check(50, 0.5, 0.5);
       expect(engine.alerts.map(({ isOpen }) => isOpen)).to.deep.equal([false]);
       expect(engine.alerts[0]?.changes.at(-1)?.change).to.equal(isResolved ? 'resolved' : 'cleared');
-      look(100, 0.2, 0.8);
+      check(100, 0.2, 0.8);
       expect(
         engine.alerts.map(({ alert, isOpen }) => [alert.id.split(':').at(-1), alert.groups, isOpen]),
       ).to.deep.equal([
@@ -76,7 +76,7 @@ describe('an engine restored from a snapshot', () => {
     });
     expect(states.map(({ states: { g } }) => g?.['demographic_parity_difference'])).to.deep.equal(['watch', 'watch']);
     const again = restored(tracker, engine, options);
-    for (let look = 0; look < 3; look++) {
+    for (let checkNow = 0; checkNow < 3; checkNow++) {
       const { watches, states: now } = again.engine.update(again.tracker);
       expect(watches).to.deep.equal([]);
       expect(now['g']).to.deep.equal({ demographic_parity_difference: 'watch' });
@@ -92,7 +92,7 @@ describe('an engine restored from a snapshot', () => {
     add(3000, 0.7, 0.3);
     expect(engine.update(tracker).alerts).to.have.lengthOf(1);
     const again = restored(tracker, engine, options);
-    for (let look = 0; look < 3; look++) {
+    for (let checkNow = 0; checkNow < 3; checkNow++) {
       const { alerts, states } = again.engine.update(again.tracker);
       expect(alerts).to.deep.equal([]);
       expect(states['g']).to.deep.equal({ demographic_parity_difference: 'breach' });

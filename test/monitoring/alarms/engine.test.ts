@@ -293,9 +293,9 @@ describe('an alert engine', () => {
 
   it('continues from a snapshot as if it had never stopped', () => {
     const options: AlertEngineOptions = { detectors: ['adwin', 'page_hinkley'], cooldownMillis: HOUR / 4 };
-    const whole = new MadeStream();
-    const wholeEngine = new FairnessDriftAndAlertEngine(options);
-    wholeEngine.watch(whole.tracker);
+    const complete = new MadeStream();
+    const completeEngine = new FairnessDriftAndAlertEngine(options);
+    completeEngine.watch(complete.tracker);
     const parts = new MadeStream();
     let engine = new FairnessDriftAndAlertEngine(options);
     engine.watch(parts.tracker);
@@ -307,9 +307,9 @@ describe('an alert engine', () => {
     ] as const;
     let tracker = parts.tracker;
     for (const [x, y] of rates) {
-      const expected = follow(whole, wholeEngine, 2500, x, y);
+      const expected = follow(complete, completeEngine, 2500, x, y);
       const found: EngineUpdate[] = [];
-      for (let look = 0; look < 50; look++) {
+      for (let check = 0; check < 50; check++) {
         // One stream of random numbers, although the tracker changes.
         Object.assign(parts, { tracker });
         found.push(engine.update(parts.add(50, x, y).tracker));

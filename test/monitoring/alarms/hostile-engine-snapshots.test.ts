@@ -23,9 +23,9 @@ const tracker = new RealTimeFairnessTracker({
 const engine = new FairnessDriftAndAlertEngine(OPTIONS);
 engine.watch(tracker);
 // One alarm is resolved, the next is open.
-for (let look = 0; look < 20; look++) {
+for (let check = 0; check < 20; check++) {
   for (let row = 0; row < 10; row++)
-    tracker.record({ p: row % 2, g: row % 2 === 0 ? 'x' : 'y', at: 1000 * (10 * look + row) });
+    tracker.record({ p: row % 2, g: row % 2 === 0 ? 'x' : 'y', at: 1000 * (10 * check + row) });
   const [alert] = engine.update(tracker).alerts;
   if (alert?.id.endsWith(':1') === true) engine.resolve(alert.id);
 }

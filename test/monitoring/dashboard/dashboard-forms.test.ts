@@ -36,7 +36,7 @@ describe('the dashboard as Markdown', () => {
 
   it('is short for an empty view and for 5,000 groups', () => {
     expect(dashboardToMarkdown(emptyView())).to.include('**No event has been counted yet**');
-    const many = dashboardToMarkdown(viewOfGroups(Array.from({ length: 5000 }, (_, place) => `group ${place}`)));
+    const many = dashboardToMarkdown(viewOfGroups(Array.from({ length: 5000 }, (_, index) => `group ${index}`)));
     expect(many).to.have.length.below(40_000);
     expect(many).to.include('4960 more groups');
   });
@@ -77,8 +77,10 @@ describe('the dashboard as JSON', () => {
   });
 
   it('keeps a reason named like an inherited property', () => {
-    const faults = JSON.parse('{"__proto__": 3, "constructor": 1}') as Record<string, number>;
-    expect(JSON.stringify(dashboardToJson({ ...emptyView(), faults }))).to.include('{"__proto__":3,"constructor":1}');
+    const problems = JSON.parse('{"__proto__": 3, "constructor": 1}') as Record<string, number>;
+    expect(JSON.stringify(dashboardToJson({ ...emptyView(), faults: problems }))).to.include(
+      '{"__proto__":3,"constructor":1}',
+    );
   });
 
   it('lists open alarms and open watches separately', () => {

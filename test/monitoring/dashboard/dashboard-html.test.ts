@@ -69,8 +69,8 @@ describe('the dashboard as a page', () => {
       ...['Gap: equalized odds difference', ...rates('age')],
     ]);
     expect(chartsOf(html)).to.have.length(captions.length);
-    const places = [...html.matchAll(/data-chart="(\d+)"/g)].map(([, place]) => Number(place));
-    expect(new Set(places).size).to.equal(captions.length);
+    const indices = [...html.matchAll(/data-chart="(\d+)"/g)].map(([, index]) => Number(index));
+    expect(new Set(indices).size).to.equal(captions.length);
   });
 
   it('gives each chart its own options, a description, a table, and its changes in dark colours', () => {
@@ -146,9 +146,9 @@ describe('the dashboard as a page', () => {
   it('has ordered headings, unique ids and valid links', () => {
     const levels = [...html.matchAll(/<h(\d)/g)].map(([, level]) => Number(level));
     expect(levels[0]).to.equal(1);
-    levels.slice(1).forEach((level, place) => {
+    levels.slice(1).forEach((level, index) => {
       expect(level)
-        .to.be.at.most((levels[place] ?? 0) + 1)
+        .to.be.at.most((levels[index] ?? 0) + 1)
         .and.at.least(2);
     });
     const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
@@ -187,7 +187,7 @@ describe('the dashboard as a page of other views', () => {
   });
 
   it('draws eight of 5,000 groups, shortens tables with a count, and stays small', async () => {
-    const html = await pageOf(viewOfGroups(Array.from({ length: 5000 }, (_, place) => `group ${place}`)));
+    const html = await pageOf(viewOfGroups(Array.from({ length: 5000 }, (_, index) => `group ${index}`)));
     expect(textOf(html)).to.include('Showing 8 of 5,000 groups');
     expect(html)
       .to.include('\u22EE 4960 more groups')
@@ -197,9 +197,9 @@ describe('the dashboard as a page of other views', () => {
 
   it('draws the eight worst of many metrics, and has all in a table', async () => {
     const view = fullView();
-    const watched = Array.from({ length: 60 }, (_, place) => ({
-      ...(view.watched[place % 4] as (typeof view.watched)[number]),
-      attribute: place < 4 ? 'region' : `attribute ${place}`,
+    const watched = Array.from({ length: 60 }, (_, index) => ({
+      ...(view.watched[index % 4] as (typeof view.watched)[number]),
+      attribute: index < 4 ? 'region' : `attribute ${index}`,
     }));
     const html = await pageOf({ ...view, watched });
     expect(html.match(/<li class="card /g)).to.have.length(8);

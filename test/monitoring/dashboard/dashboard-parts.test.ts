@@ -69,12 +69,12 @@ const watchedOf = (
 
 describe('the groups that a chart draws', () => {
   it('are all of up to eight, by label, each with the same colour in every chart', () => {
-    const watched = watchedOf(['c', 'a', 'b'].map((group, place) => rate(group, place / 10)));
+    const watched = watchedOf(['c', 'a', 'b'].map((group, index) => rate(group, index / 10)));
     const labels = attributeGroups([watched], 'a');
     expect(labels).to.deep.equal(['a', 'b', 'c']);
     const { groups, total } = drawnGroups(watched, 'selection_rate', labels);
     expect(total).to.equal(3);
-    expect(groups.map(({ label, look, hasBand }) => [label, look, hasBand])).to.deep.equal([
+    expect(groups.map(({ label, look: check, hasBand }) => [label, check, hasBand])).to.deep.equal([
       ['a', 0, true],
       ['b', 1, true],
       ['c', 2, true],
@@ -82,8 +82,8 @@ describe('the groups that a chart draws', () => {
   });
 
   it('are the three lowest, the three highest and the two largest of the others, for any order of records', () => {
-    const records = Array.from({ length: 30 }, (_, place) =>
-      rate(`g${String(place).padStart(2, '0')}`, place / 30, place === 11 || place === 20 ? 900 : 100 + place),
+    const records = Array.from({ length: 30 }, (_, index) =>
+      rate(`g${String(index).padStart(2, '0')}`, index / 30, index === 11 || index === 20 ? 900 : 100 + index),
     );
     for (const ordered of [records, [...records].reverse()]) {
       const { groups, total } = drawnGroups(
@@ -94,13 +94,13 @@ describe('the groups that a chart draws', () => {
       expect(total).to.equal(30);
       expect(groups.map(({ label }) => label)).to.deep.equal(['g00', 'g01', 'g02', 'g11', 'g20', 'g27', 'g28', 'g29']);
       expect(groups.filter(({ hasBand }) => hasBand).map(({ label }) => label)).to.deep.equal(['g00', 'g29']);
-      expect(new Set(groups.map(({ look }) => look)).size).to.equal(8);
+      expect(new Set(groups.map(({ look: check }) => check)).size).to.equal(8);
     }
   });
 
   it('are only those with a rate in the window, if there are any', () => {
-    const overall = Array.from({ length: 12 }, (_, place) => rate(`g${place}`, place / 12));
-    const now = overall.map((record, place) => (place < 3 ? record : { ...record, value: null }));
+    const overall = Array.from({ length: 12 }, (_, index) => rate(`g${index}`, index / 12));
+    const now = overall.map((record, index) => (index < 3 ? record : { ...record, value: null }));
     const { groups } = drawnGroups(
       watchedOf(overall, now),
       'selection_rate',
@@ -157,8 +157,8 @@ describe('an intersection as a table', () => {
   });
 
   it('shows the rows and columns with the most events, with a note', () => {
-    const cells = Array.from({ length: 40 * 20 }, (_, place) => {
-      const [row, column] = [Math.floor(place / 20), place % 20];
+    const cells = Array.from({ length: 40 * 20 }, (_, index) => {
+      const [row, column] = [Math.floor(index / 20), index % 20];
       return { row: `r${row}`, column: `c${column}`, n: 20 + row + column, value: 0.5 };
     });
     const { rows, columns, remarks } = heatTable(crossing(cells));
@@ -180,17 +180,17 @@ describe('a history index', () => {
       timestamp: `2026-01-01T0${hour}:00:00.000Z`,
     });
     const index = new HistoryIndex([at(1, 'x'), at(2, 'y'), at(3, 'x')]);
-    const place = { attribute: 'a', metric: 'selection_rate', group: 'x', window: 'cumulative' } as const;
-    const times = index.times([{ ...place, group: 'y' }, place], 10);
+    const position = { attribute: 'a', metric: 'selection_rate', group: 'x', window: 'cumulative' } as const;
+    const times = index.times([{ ...position, group: 'y' }, position], 10);
     expect(times.map((time) => time.slice(11, 13))).to.deep.equal(['01', '02', '03']);
-    expect(index.at(place, times).map((record) => record?.value)).to.deep.equal([0.1, undefined, 0.3]);
-    expect(index.times([{ ...place, window: 'sliding' }], 10)).to.deep.equal([]);
+    expect(index.at(position, times).map((record) => record?.value)).to.deep.equal([0.1, undefined, 0.3]);
+    expect(index.times([{ ...position, window: 'sliding' }], 10)).to.deep.equal([]);
   });
 
   it('is thinned evenly and keeps both ends', () => {
     expect(thinned([0, 1, 2, 3, 4, 5, 6, 7, 8], 5)).to.deep.equal([0, 2, 4, 6, 8]);
     expect(thinned([1, 2], 5)).to.deep.equal([1, 2]);
-    const most = thinned(Array.from({ length: 10_000 }, (_, place) => place), 240); // prettier-ignore
+    const most = thinned(Array.from({ length: 10_000 }, (_, position) => position), 240); // prettier-ignore
     expect([most.length, most[0], most.at(-1), new Set(most).size]).to.deep.equal([240, 0, 9999, 240]);
   });
 });

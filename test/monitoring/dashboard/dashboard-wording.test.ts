@@ -144,7 +144,7 @@ describe('label coverage', () => {
   const coverage = [{ attribute: 'region', group: 'north', n: 90, labelled: 0, share: 0 }];
   const parity = [watchedMetric('region', 'demographic_parity_difference', 'within')];
   const odds = [watchedMetric('region', 'equalized_odds_difference', 'unknown')];
-  for (const [name, changes, isTold] of [
+  for (const [name, changes, isReported] of [
     ['is omitted if no metric needs labels and none arrived', { watched: parity, coverage }, false],
     ['is shown if a metric needs labels, although none arrived', { watched: odds, coverage }, true],
     [
@@ -155,10 +155,10 @@ describe('label coverage', () => {
   ] as const) {
     it(name, async () => {
       const html = await pageOf({ ...fullView(), ...changes });
-      expect(html.includes('id="labels"'), 'a section').to.equal(isTold);
-      expect(html.includes('href="#labels"'), 'a link').to.equal(isTold);
+      expect(html.includes('id="labels"'), 'a section').to.equal(isReported);
+      expect(html.includes('href="#labels"'), 'a link').to.equal(isReported);
       for (const text of await bothForms({ ...fullView(), ...changes })) {
-        expect(text.includes('True labels'), text).to.equal(isTold);
+        expect(text.includes('True labels'), text).to.equal(isReported);
       }
     });
   }

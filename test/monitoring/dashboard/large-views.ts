@@ -8,11 +8,11 @@ export function viewOfGroups(labels: readonly string[], times = 5): MonitoringVi
   const attribute = 'group';
   const metric = 'demographic_parity_difference';
   const records = (window: MonitoringWindow, hour: number): MonitoringRecord[] =>
-    labels.map((group, place) =>
+    labels.map((group, index) =>
       groupRecord({ attribute, group, metric: 'selection_rate', hour: 1000 + hour }, window, {
-        base: 0.3 + (0.4 * place) / labels.length,
+        base: 0.3 + (0.4 * index) / labels.length,
         shift: 0,
-        share: labels.length < 100 || place % 7 === 0 ? 0.02 : 0.005,
+        share: labels.length < 100 || index % 7 === 0 ? 0.02 : 0.005,
       }),
     );
   const gap = (window: MonitoringWindow, hour: number): MonitoringRecord => ({
@@ -48,12 +48,12 @@ export function viewOfGroups(labels: readonly string[], times = 5): MonitoringVi
       },
     ],
     history: Array.from({ length: times }, (_, hour) => [...all('sliding', hour), ...all('cumulative', hour)]).flat(),
-    coverage: labels.map((group, place) => ({
+    coverage: labels.map((group, index) => ({
       attribute,
       group,
       n: 100,
-      labelled: place % 100,
-      share: (place % 100) / 100,
+      labelled: index % 100,
+      share: (index % 100) / 100,
     })),
     crossings: [
       {
@@ -61,7 +61,7 @@ export function viewOfGroups(labels: readonly string[], times = 5): MonitoringVi
         rowAttribute: 'group',
         columnAttribute: 'other',
         measure: 'selection_rate',
-        cells: labels.map((row, place) => ({ row, column: labels[(place + 1) % 3] ?? 'x', n: 50, value: 0.5 })),
+        cells: labels.map((row, index) => ({ row, column: labels[(index + 1) % 3] ?? 'x', n: 50, value: 0.5 })),
       },
     ],
     alerts: [
@@ -102,15 +102,15 @@ export const HOSTILE_LABELS: readonly string[] = [
 export function largestView(): MonitoringView {
   const full = fullView();
   const metric = 'equalized_odds_difference';
-  const attributes = Array.from({ length: 9 }, (_, place) => `an attribute with a long name, ${place}`);
-  const groups = Array.from({ length: 45 }, (_, place) => `a group with quite a long name, number ${place}`);
+  const attributes = Array.from({ length: 9 }, (_, index) => `an attribute with a long name, ${index}`);
+  const groups = Array.from({ length: 45 }, (_, index) => `a group with quite a long name, number ${index}`);
   const records = (attribute: string, window: MonitoringWindow, hour: number): MonitoringRecord[] =>
     [null, ...MEASURES[metric].flatMap((measure) => groups.map((group) => [measure, group] as const))].map(
-      (one, place) => {
-        const value = 0.4 + 0.2 * Math.sin(hour / 9 + place);
+      (one, index) => {
+        const value = 0.4 + 0.2 * Math.sin(hour / 9 + index);
         const ends = { low: value - 0.1234, high: value + 0.1234 };
         const [measure, group] = one ?? [metric, null];
-        return { timestamp: at(hour), metric: measure, attribute, group, window, value, n: 500 + place, ...ends };
+        return { timestamp: at(hour), metric: measure, attribute, group, window, value, n: 500 + index, ...ends };
       },
     );
   return {
@@ -133,11 +133,11 @@ export function largestView(): MonitoringView {
       rowAttribute: 'a',
       columnAttribute: 'b',
       measure: 'selection_rate',
-      cells: Array.from({ length: 900 }, (_, place) => ({
-        row: `a row of an intersection, number ${place % 30}`,
-        column: `a column of it, number ${Math.floor(place / 30)}`,
-        n: 900 + place,
-        value: 0.4 + 0.0003 * place,
+      cells: Array.from({ length: 900 }, (_, index) => ({
+        row: `a row of an intersection, number ${index % 30}`,
+        column: `a column of it, number ${Math.floor(index / 30)}`,
+        n: 900 + index,
+        value: 0.4 + 0.0003 * index,
       })),
     })),
   };

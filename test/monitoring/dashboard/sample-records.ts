@@ -43,11 +43,11 @@ function wave(hour: number, seed: number): number {
 }
 
 export function groupRecord(
-  place: { readonly attribute: string; readonly group: string; readonly metric: string; readonly hour: number },
+  index: { readonly attribute: string; readonly group: string; readonly metric: string; readonly hour: number },
   window: MonitoringWindow,
   { base, shift, share }: Rate,
 ): MonitoringRecord {
-  const { hour, metric } = place;
+  const { hour, metric } = index;
   const events = Math.round(60 * (hour + 1) * share);
   const n = window === 'sliding' ? Math.min(events, Math.round(2000 * share)) : events;
   const moved = window === 'sliding' ? shift * Number(hour >= 120) : shift * Math.max(0, 1 - 120 / (hour + 1));
@@ -58,8 +58,8 @@ export function groupRecord(
   return {
     timestamp: at(hour),
     metric,
-    attribute: place.attribute,
-    group: place.group,
+    attribute: index.attribute,
+    group: index.group,
     window,
     value: n < 30 ? null : value,
     n,
@@ -80,7 +80,7 @@ export function recordsAt(
     const rates = groups.map(([group, rate]) => groupRecord({ attribute, group, metric: measure, hour }, window, rate));
     const known = rates.flatMap(({ value, low, high }) => (value === null ? [] : [{ value, low, high }]));
     const most = (pick: (record: (typeof known)[number]) => number): number => Math.max(...known.map(pick));
-    const least = (pick: (record: (typeof known)[number]) => number): number => Math.min(...known.map(pick));
+    const min = (pick: (record: (typeof known)[number]) => number): number => Math.min(...known.map(pick));
     const isKnown = known.length > 1;
     gaps.push({
       timestamp: at(hour),
@@ -88,10 +88,10 @@ export function recordsAt(
       attribute,
       group: null,
       window,
-      value: isKnown ? most(({ value }) => value) - least(({ value }) => value) : null,
+      value: isKnown ? most(({ value }) => value) - min(({ value }) => value) : null,
       n: rates.reduce((sum, { n }) => sum + n, 0),
-      low: isKnown ? Math.max(0, most(({ low }) => low ?? 0) - least(({ high }) => high ?? 1)) : null,
-      high: isKnown ? Math.min(1, most(({ high }) => high ?? 1) - least(({ low }) => low ?? 0)) : null,
+      low: isKnown ? Math.max(0, most(({ low }) => low ?? 0) - min(({ high }) => high ?? 1)) : null,
+      high: isKnown ? Math.min(1, most(({ high }) => high ?? 1) - min(({ low }) => low ?? 0)) : null,
     });
     return rates;
   });

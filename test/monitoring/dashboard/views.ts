@@ -123,9 +123,9 @@ const ALERTS: readonly AlertHistory[] = [
 ];
 
 const COVERAGE: readonly LabelCoverage[] = Object.entries(ATTRIBUTES).flatMap(([attribute, groups]) =>
-  Object.entries(groups).map(([group, { share }], place) => {
+  Object.entries(groups).map(([group, { share }], index) => {
     const n = Math.round(12_000 * share);
-    const labelled = Math.round(n * (0.8 - 0.2 * place));
+    const labelled = Math.round(n * (0.8 - 0.2 * index));
     return { attribute, group, n, labelled, share: labelled / n };
   }),
 );

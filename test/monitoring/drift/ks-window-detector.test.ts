@@ -6,7 +6,7 @@ import { ksCriticalCount } from '../../../src/monitoring/drift/ks-window-detecto
 import { twoSampleKolmogorovSmirnov } from '../../../src/stats/distances/kolmogorov-smirnov.ts';
 
 /** Returns two samples of n values whose statistic is k / n: the second is shifted by k positions. */
-const apart = (n: number, k: number) =>
+const separate = (n: number, k: number) =>
   [Array.from({ length: n }, (_, i) => i), Array.from({ length: n }, (_, i) => i + k - 0.5)] as const;
 
 describe('the critical count of two windows', () => {
@@ -21,7 +21,7 @@ describe('the critical count of two windows', () => {
     // prettier-ignore
     it(`of ${n} values at ${alpha} is the smallest whose exact p-value is at most that`, () => {
       const critical = ksCriticalCount(n, alpha) as number;
-      const [here, below] = [critical, critical - 1].map((k) => twoSampleKolmogorovSmirnov(...apart(n, k)));
+      const [here, below] = [critical, critical - 1].map((k) => twoSampleKolmogorovSmirnov(...separate(n, k)));
       expect(here?.statistic).to.be.closeTo(critical / n, 1e-12);
       expect(here?.pValue).to.be.at.most(alpha);
       expect(below?.pValue).to.be.above(alpha);

@@ -10,7 +10,7 @@ const store = openRecordStore(file, { maxBytes: 200_000 * Number(perAppend), max
 const label = `a label of "some" length, ${'x'.repeat(200)}\nand of two lines`;
 for (let value = Number(first); ; value += Number(perAppend)) {
   store.append(
-    Array.from({ length: Number(perAppend) }, (_, place) => sampleRecord({ value: value + place, group: label })),
+    Array.from({ length: Number(perAppend) }, (_, index) => sampleRecord({ value: value + index, group: label })),
   );
   reportAppended(value + Number(perAppend));
 }

@@ -107,7 +107,7 @@ describe('a record store whose disk fails', () => {
 
     it(`continues if the system accepts only a part of each write to .${ending}`, async () => {
       const disk = new StubDisk();
-      disk.mostAtOnce = 7;
+      disk.maxAtOnce = 7;
       const { file, store } = open(disk, ending);
       store.append([record(0), record(1)]);
       expect(store.status()).to.deep.equal({ written: 2, pending: 0, dropped: 0, problem: null });
@@ -120,7 +120,7 @@ describe('a record store whose disk fails', () => {
   it('treats a write of no bytes as a failure, and does not loop', () => {
     const disk = new StubDisk();
     const { store } = open(disk, 'csv');
-    disk.mostAtOnce = 0;
+    disk.maxAtOnce = 0;
     store.append([record(0)]);
     expect(store.status()).to.include({ pending: 1, problem: 'the system wrote nothing' });
   });

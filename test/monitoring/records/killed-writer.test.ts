@@ -15,15 +15,15 @@ function appendAndKill(file: string, first: number, perAppend: number, atLeast: 
   return new Promise((resolve, reject) => {
     const args = ['--import', 'tsx', CHILD, file, String(first), String(perAppend)];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    let told = '';
+    let reported = '';
     child.stdout.on('data', (chunk: Buffer) => {
-      told += chunk.toString();
-      if (told.length > atLeast) child.kill('SIGKILL');
+      reported += chunk.toString();
+      if (reported.length > atLeast) child.kill('SIGKILL');
     });
     child.on('error', reject);
     child.on('close', (_code, signal) => {
-      const whole = told.slice(0, told.lastIndexOf('\n')).split('\n');
-      if (signal === 'SIGKILL') resolve(Number(whole.at(-1)));
+      const complete = reported.slice(0, reported.lastIndexOf('\n')).split('\n');
+      if (signal === 'SIGKILL') resolve(Number(complete.at(-1)));
       else reject(new Error('the child ended by itself'));
     });
   });
@@ -39,13 +39,13 @@ describe('a record store whose process is killed', function () {
         const file = path.join(folder(), `killed-${perAppend}.${ending}`);
         let next = 0;
         for (let round = 0; round < ROUNDS; round++) {
-          const told = await appendAndKill(file, next, perAppend, (300 + 1371 * round) / Math.sqrt(perAppend));
-          expect(told).to.be.above(next);
+          const shown = await appendAndKill(file, next, perAppend, (300 + 1371 * round) / Math.sqrt(perAppend));
+          expect(shown).to.be.above(next);
           const values = (await readRecords(file)).toRecords().map(({ value }) => value);
           // All records are in order and occur once, over all kills. Records after the last reported one had no answer
           // yet.
-          expect(values.findIndex((value, place) => value !== place)).to.equal(-1);
-          expect(values.length).to.be.at.least(told);
+          expect(values.findIndex((value, index) => value !== index)).to.equal(-1);
+          expect(values.length).to.be.at.least(shown);
           next = values.length;
         }
       });

@@ -109,8 +109,8 @@ describe('readRecords', () => {
     });
 
     it('but does not read row numbers as times', async () => {
-      const fault = await failure(',metric,group,value,n\n0,m,f,1,1\n');
-      expect(fault?.message).to.match(/line 2: '0' in the column without a name is not a date/);
+      const problem = await failure(',metric,group,value,n\n0,m,f,1,1\n');
+      expect(problem?.message).to.match(/line 2: '0' in the column without a name is not a date/);
     });
   });
 
@@ -171,11 +171,11 @@ describe('readRecords', () => {
     ['text without a line end', 'hello', /does not contain monitoring records/, { line: 1 }],
   ] as const) {
     it(`rejects a CSV file with ${title} and gives the line`, async () => {
-      const fault = await failure(text);
-      expect(fault).to.be.instanceOf(DataValidationError);
-      expect(fault?.message).to.match(message);
-      expect(fault?.context).to.include(context);
-      expect(fault?.suggestion).to.be.a('string');
+      const problem = await failure(text);
+      expect(problem).to.be.instanceOf(DataValidationError);
+      expect(problem?.message).to.match(message);
+      expect(problem?.context).to.include(context);
+      expect(problem?.suggestion).to.be.a('string');
     });
   }
 
@@ -222,10 +222,10 @@ describe('readRecords', () => {
     });
 
     it('in JSON; a complete object is kept', async () => {
-      const whole = `{"time":"${NOON}","metric":"m","n":3}`;
-      expect(await read(`${whole}\n${whole.slice(0, -1)}`, 'ndjson')).to.have.length(1);
+      const full = `{"time":"${NOON}","metric":"m","n":3}`;
+      expect(await read(`${full}\n${full.slice(0, -1)}`, 'ndjson')).to.have.length(1);
       expect(warnings()).to.have.length(1);
-      expect(await read(`${whole}\n${whole}`, 'ndjson')).to.have.length(2);
+      expect(await read(`${full}\n${full}`, 'ndjson')).to.have.length(2);
       expect(warnings()).to.have.length(1);
     });
   });
@@ -278,9 +278,9 @@ describe('readRecords', () => {
       ['folder.csv', DataValidationError, /folder/],
       ['records.parquet', ValueError, /must end in \.csv, \.ndjson or \.jsonl/],
     ] as const) {
-      const fault = await readRecords(path.join(folder(), name)).then(() => null, (error: unknown) => error); // prettier-ignore
-      expect(fault, name).to.be.instanceOf(type);
-      expect((fault as Error).message).to.match(message);
+      const problem = await readRecords(path.join(folder(), name)).then(() => null, (error: unknown) => error); // prettier-ignore
+      expect(problem, name).to.be.instanceOf(type);
+      expect((problem as Error).message).to.match(message);
     }
   });
 });

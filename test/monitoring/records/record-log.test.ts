@@ -25,7 +25,7 @@ describe('RecordLog', () => {
   });
 
   it('keeps many records unchanged', () => {
-    const records = recordsAt(...Array.from({ length: 1000 }, (_, place) => place * 7));
+    const records = recordsAt(...Array.from({ length: 1000 }, (_, position) => position * 7));
     const log = new RecordLog();
     for (const record of records) log.append([record]);
     expect(log.toRecords()).to.deep.equal(records);
@@ -93,7 +93,7 @@ describe('RecordLog', () => {
       [1, 2, [0]],
     ] as const) {
       it(`keeps ${JSON.stringify(kept)} of ${held} times if at most ${most} are allowed`, () => {
-        const log = RecordLog.from(recordsAt(...Array.from({ length: held }, (_, place) => place)));
+        const log = RecordLog.from(recordsAt(...Array.from({ length: held }, (_, position) => position)));
         expect(log.thin(most)).to.equal(held - kept.length);
         expect([...log.index]).to.deep.equal(kept);
       });
@@ -114,20 +114,20 @@ describe('RecordLog', () => {
         expect(log.length).to.be.at.most(100);
         expect([log.index[0], log.index.at(-1)]).to.deep.equal([0, time]);
       }
-      const steps = [...new Set(log.index)].map((time, place, all) => time - (all[place - 1] ?? 0));
+      const steps = [...new Set(log.index)].map((time, position, all) => time - (all[position - 1] ?? 0));
       // Even steps: the smallest power of two for which 5000 times and the last one are at most 50.
       expect(Math.max(...steps)).to.equal(128);
     });
 
     it('continues with the same steps after its state was saved and restored', () => {
-      const whole = new RecordLog();
+      const complete = new RecordLog();
       let resumed = new RecordLog();
       for (let time = 0; time < 300; time++) {
-        for (const log of [whole, resumed]) log.append(recordsAt(time));
-        for (const log of [whole, resumed]) log.thin(10);
+        for (const log of [complete, resumed]) log.append(recordsAt(time));
+        for (const log of [complete, resumed]) log.thin(10);
         if (time % 37 === 0) resumed = RecordLog.restore(JSON.parse(JSON.stringify(resumed.state())));
       }
-      expect([...resumed.index]).to.deep.equal([...whole.index]);
+      expect([...resumed.index]).to.deep.equal([...complete.index]);
     });
 
     it('keeps only the ends if the time that was added first lies between them', () => {
@@ -165,7 +165,7 @@ describe('RecordLog', () => {
       expect(restored.length).to.equal(log.length + 1);
     });
 
-    for (const [title, change, place] of [
+    for (const [title, change, position] of [
       ['null', () => null, 'kind'],
       ['a different kind', (s) => ({ ...s, kind: 'x' }), 'kind'],
       ['decreasing times', (s) => ({ ...s, time: [3, 2, 1, 0] }), 'time[1]'],
@@ -182,7 +182,7 @@ describe('RecordLog', () => {
       ['labels that are numbers', (s) => ({ ...s, group: { labels: [1], codes: [0, 0, 0, 0] } }), 'group.labels[0]'],
     ] as readonly (readonly [string, (s: Record<string, unknown>) => unknown, string])[]) {
       it(`is rejected with ${title}`, () => {
-        expect(() => RecordLog.restore(change(state()))).to.throw(DataValidationError, place);
+        expect(() => RecordLog.restore(change(state()))).to.throw(DataValidationError, position);
       });
     }
   });

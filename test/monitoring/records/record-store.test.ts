@@ -121,10 +121,10 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       const store = openRecordStore(file, { maxBytes: room(2), maxFiles: 4 });
       for (let value = 0; value < 8; value++) store.append([sampleRecord({ value })]);
       const names = [`${file}.3`, `${file}.2`, `${file}.1`, file];
-      for (const [place, name] of names.entries()) {
+      for (const [slot, name] of names.entries()) {
         expect(text(name).startsWith(HEADER), name).to.equal(true);
         expect(text(name).length).to.equal(room(2));
-        expect(text(name)).to.match(new RegExp(`sliding,${2 * place},.*\n.*sliding,${2 * place + 1},`));
+        expect(text(name)).to.match(new RegExp(`sliding,${2 * slot},.*\n.*sliding,${2 * slot + 1},`));
       }
       expect(await values(file)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7]);
       store.append([sampleRecord({ value: 8 })]);

@@ -18,5 +18,5 @@ export function sampleRecord(changes: Partial<MonitoringRecord> = {}): Monitorin
 
 /** Returns records of one metric at the given milliseconds after 1970. The value is the index in the list. */
 export function recordsAt(...millis: readonly number[]): MonitoringRecord[] {
-  return millis.map((time, place) => sampleRecord({ timestamp: new Date(time).toISOString(), value: place }));
+  return millis.map((time, index) => sampleRecord({ timestamp: new Date(time).toISOString(), value: index }));
 }

@@ -10,7 +10,7 @@ export class StubDisk {
   /** The number of bytes that still fit. Beyond them, writes are short and then fail. */
   room = Infinity;
   /** The maximum number of bytes per write. */
-  mostAtOnce = Infinity;
+  maxAtOnce = Infinity;
   failing: Partial<Record<keyof FileFunctions, string>> = {};
   readonly calls: Record<string, number> = {};
 
@@ -30,7 +30,7 @@ export class StubDisk {
       this.calls['write'] = (this.calls['write'] ?? 0) + 1;
       if (this.failing.write !== undefined) throw systemError(this.failing.write);
       if (this.room <= 0) throw systemError('ENOSPC');
-      const written = SYSTEM_FILES.write(descriptor, bytes, offset, Math.min(length, this.room, this.mostAtOnce));
+      const written = SYSTEM_FILES.write(descriptor, bytes, offset, Math.min(length, this.room, this.maxAtOnce));
       this.room -= written;
       return written;
     },

@@ -52,21 +52,21 @@ export function parseExposition(text: string): Map<string, ParsedFamily> {
 function parseSample(line: string): ParsedSample {
   const [all, name = ''] = /^([a-zA-Z_:][a-zA-Z0-9_:]*)/.exec(line) ?? [];
   if (all === undefined) throw new Error(`no sample: ${line}`);
-  let place = name.length;
+  let index = name.length;
   const labels: Record<string, string> = {};
-  if (line[place] === '{') {
+  if (line[index] === '{') {
     const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"(,?)/y;
-    place++;
-    while (line[place] !== '}') {
-      label.lastIndex = place;
+    index++;
+    while (line[index] !== '}') {
+      label.lastIndex = index;
       const [found, key = '', value = ''] = label.exec(line) ?? [];
-      if (found === undefined || key in labels) throw new Error(`no label at ${place}: ${line}`);
+      if (found === undefined || key in labels) throw new Error(`no label at ${index}: ${line}`);
       labels[key] = unescape(value, 'n\\"');
-      place = label.lastIndex;
+      index = label.lastIndex;
     }
-    place++;
+    index++;
   }
-  const [, number = ''] = /^ +(\S+)$/.exec(line.slice(place)) ?? [];
+  const [, number = ''] = /^ +(\S+)$/.exec(line.slice(index)) ?? [];
   return { name, labels, value: parseNumber(number) };
 }
 

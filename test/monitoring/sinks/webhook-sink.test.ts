@@ -43,7 +43,7 @@ describe('a webhook sink', () => {
   it('posts in order, one at a time, without blocking the caller', async () => {
     server.otherwise = (response) => setTimeout(() => response.writeHead(200).end('ok'), 5);
     const sink = open();
-    const names = Array.from({ length: 20 }, (_, place) => `a:${place}`);
+    const names = Array.from({ length: 20 }, (_, index) => `a:${index}`);
     for (const id of names) sink.send(sampleTransition('raised', { id }));
     expect(server.posts).to.deep.equal([]);
     await sink.close();
@@ -100,7 +100,7 @@ describe('a webhook sink', () => {
     const sink = open({ retries: 4, backoffMillis: 40 });
     sink.send(sampleTransition());
     await sink.close();
-    const gaps = server.posts.slice(1).map(({ atMillis }, place) => atMillis - (server.posts[place]?.atMillis ?? 0));
+    const gaps = server.posts.slice(1).map(({ atMillis }, index) => atMillis - (server.posts[index]?.atMillis ?? 0));
     expect(gaps).to.have.length(4);
     for (const [retry, gap] of gaps.entries()) expect(gap).to.be.at.least(20 * 2 ** retry - 2);
   });
@@ -174,7 +174,7 @@ describe('a webhook sink', () => {
 
   it('drops the oldest alerts beyond mostWaiting, counts them, and warns once', async () => {
     const sink = open({ mostWaiting: 3 });
-    for (let place = 0; place < 10; place++) sink.send(sampleTransition('raised', { id: `a:${place}` }));
+    for (let index = 0; index < 10; index++) sink.send(sampleTransition('raised', { id: `a:${index}` }));
     await sink.close();
     // The first was already being sent.
     expect(ids()).to.deep.equal(['a:0', 'a:7', 'a:8', 'a:9']);
@@ -186,7 +186,7 @@ describe('a webhook sink', () => {
   it('closes in bounded time, and counts undelivered alerts', async () => {
     server.otherwise = () => undefined;
     const sink = open({ timeoutMillis: 60_000, closeMillis: 80 });
-    for (let place = 0; place < 5; place++) sink.send(sampleTransition());
+    for (let index = 0; index < 5; index++) sink.send(sampleTransition());
     const start = performance.now();
     await Promise.all([sink.close(), sink.close()]);
     expect(performance.now() - start).to.be.within(70, 1000);

@@ -69,7 +69,7 @@ describe('a tracked stream', () => {
   });
 
   it('gives the same results for single events and batches of any size', () => {
-    const whole = track(events, { windowSize: 700 }).snapshot();
+    const complete = track(events, { windowSize: 700 }).snapshot();
     for (const size of [1, 7, 499, 1000]) {
       const tracker = new RealTimeFairnessTracker({ columns: COLUMNS, windowSize: 700 });
       for (let from = 0; from < events.length; from += size) {
@@ -77,7 +77,7 @@ describe('a tracked stream', () => {
         if (size === 1) tracker.record(part[0] as MadeEvent);
         else tracker.recordBatch(columnsOf(part));
       }
-      expect(tracker.snapshot(), String(size)).to.deep.equal(whole);
+      expect(tracker.snapshot(), String(size)).to.deep.equal(complete);
     }
   });
 
@@ -279,20 +279,20 @@ describe('a snapshot of a stream', () => {
               );
             return at + (one.kind === 'event' ? 1 : one.count);
           };
-          const whole = make();
+          const complete = make();
           let resumed = make();
-          for (const [place, one] of operations.entries()) {
-            if (place === cut % operations.length) {
+          for (const [index, one] of operations.entries()) {
+            if (index === cut % operations.length) {
               resumed = RealTimeFairnessTracker.restore(
                 JSON.parse(JSON.stringify(resumed.snapshot())) as ReturnType<typeof resumed.snapshot>,
                 { clock: () => 5 },
               );
             }
             apply(resumed, one, next);
-            next = apply(whole, one, next);
+            next = apply(complete, one, next);
           }
-          expect(JSON.stringify(resumed.snapshot())).to.equal(JSON.stringify(whole.snapshot()));
-          expect(resumed.metrics()).to.deep.equal(whole.metrics());
+          expect(JSON.stringify(resumed.snapshot())).to.equal(JSON.stringify(complete.snapshot()));
+          expect(resumed.metrics()).to.deep.equal(complete.metrics());
         },
       ),
       { numRuns: 60, seed: 11 },

@@ -86,10 +86,10 @@ describe('errors of a stream', () => {
       expect(low).to.be.at.most(value);
       expect(high).to.be.at.least(value);
     }
-    const whole = tracker.metrics({ window: 'cumulative' }).find(({ group }) => group === 'x');
-    expect(whole?.value).to.equal(2);
-    expect(whole?.high).to.equal(2);
-    expect(whole?.low).to.be.within(1.5, 2);
+    const complete = tracker.metrics({ window: 'cumulative' }).find(({ group }) => group === 'x');
+    expect(complete?.value).to.equal(2);
+    expect(complete?.high).to.equal(2);
+    expect(complete?.low).to.be.within(1.5, 2);
   });
 
   it('above their scale count as the scale in all sums', () => {

@@ -675,12 +675,12 @@ const BAD: readonly BadConfig[] = [
     '../report.md',
     'a/../../report.json',
     'a\\..\\b.html',
-  ].map((place) => ({
-    title: `a report at ${place}`,
-    text: `sensitive: sex\nreport_out: '${place}'\n`,
+  ].map((index) => ({
+    title: `a report at ${index}`,
+    text: `sensitive: sex\nreport_out: '${index}'\n`,
     at: '2:13',
     key: 'report_out',
-    message: `report_out: must be a path below the current folder, relative and without '..'; got '${place}'`,
+    message: `report_out: must be a path below the current folder, relative and without '..'; got '${index}'`,
     suggestion: 'For example: data-report.md.',
   })),
   // Sizes

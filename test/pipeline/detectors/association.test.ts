@@ -27,7 +27,7 @@ describe('the association of a column with groups', () => {
   for (const { name, table, cramers_v: expected } of golden.contingency) {
     it(`text, ${name}: corrected Cramér's V`, () => {
       const cells = table.flatMap((row, group) => row.flatMap((n, level) => Array<[number, number]>(n).fill([group, level]))); // prettier-ignore
-      const labels = (count: number) => Array.from({ length: count }, (_, place) => `l${place}`);
+      const labels = (count: number) => Array.from({ length: count }, (_, index) => `l${index}`);
       const column = text(cells.map(([, level]) => level), labels(table[0]?.length ?? 0)); // prettier-ignore
       const groups = text(cells.map(([group]) => group), labels(table.length)); // prettier-ignore
       const { measure, value, n } = columnAssociation(column, groups);

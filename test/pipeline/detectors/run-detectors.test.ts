@@ -137,8 +137,8 @@ describe('the detectors: disparities and proxies', () => {
     const reversed = table.take(Array.from({ length: table.rowCount }, (_, row) => table.rowCount - 1 - row));
     const [one, other] = [await runDetectors(table, { sensitive: ['group'] }), await runDetectors(reversed, { sensitive: ['group'] })]; // prettier-ignore
     expect(other.body.disparities.map(({ column }) => column)).to.deep.equal(one.body.disparities.map(({ column }) => column)); // prettier-ignore
-    one.body.disparities.forEach(({ pValue }, place) => {
-      expect(other.body.disparities[place]?.pValue).to.be.closeTo(pValue, 1e-9 * pValue);
+    one.body.disparities.forEach(({ pValue }, index) => {
+      expect(other.body.disparities[index]?.pValue).to.be.closeTo(pValue, 1e-9 * pValue);
     });
   });
 });

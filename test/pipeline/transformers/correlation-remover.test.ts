@@ -51,16 +51,18 @@ describeWithReference('CorrelationRemover against fairlearn', () => {
 
   for (const { title, block } of blocks) {
     it(title, async () => {
-      const names = (block.X[0] ?? []).map((_, place) => `c${place}`);
-      const rows = Object.fromEntries(names.map((name, place) => [name, block.X.map((row) => row[place] ?? NaN)]));
-      const sensitive = block.sensitive.map((place) => `c${place}`);
+      const names = (block.X[0] ?? []).map((_, position) => `c${position}`);
+      const rows = Object.fromEntries(
+        names.map((name, position) => [name, block.X.map((row) => row[position] ?? NaN)]),
+      );
+      const sensitive = block.sensitive.map((position) => `c${position}`);
       const { columns } = await remove({ sensitive, alpha: block.alpha }, rows);
       names
         .filter((name) => !sensitive.includes(name))
-        .forEach((name, place) => {
+        .forEach((name, position) => {
           expectClose(
             columns[name],
-            block.expected.map((row) => row[place] ?? NaN),
+            block.expected.map((row) => row[position] ?? NaN),
           );
         });
     });
@@ -101,8 +103,8 @@ describe('CorrelationRemover', () => {
     const twin = age.map((value) => value + 1e-3 * random.normal());
     const { columns } = await remove({ sensitive: ['age', 'twin'] }, { age, twin, score });
     const left = (columns['score'] ?? []) as number[];
-    const apart = age.map((value, row) => value - (twin[row] ?? NaN));
-    for (const column of [age, twin, apart]) expect(Math.abs(correlation(left, column))).to.be.below(1e-11);
+    const separate = age.map((value, row) => value - (twin[row] ?? NaN));
+    for (const column of [age, twin, separate]) expect(Math.abs(correlation(left, column))).to.be.below(1e-11);
   });
 
   it('treats a text column with two labels like the numbers 0 and 1', async () => {

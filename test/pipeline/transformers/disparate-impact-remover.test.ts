@@ -147,8 +147,8 @@ describe('DisparateImpactRemover', () => {
               const own = [...rows.x.keys()]
                 .filter((row) => rows.g[row] === group)
                 .sort((a, b) => (rows.x[a] ?? 0) - (rows.x[b] ?? 0));
-              own.slice(1).forEach((row, place) => {
-                expect(found[row]).to.be.at.least(found[own[place] ?? 0] ?? NaN);
+              own.slice(1).forEach((row, position) => {
+                expect(found[row]).to.be.at.least(found[own[position] ?? 0] ?? NaN);
               });
             }
           },

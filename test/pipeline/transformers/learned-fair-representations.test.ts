@@ -117,7 +117,7 @@ describe('LearnedFairRepresentations', () => {
         objective.evaluate(point, gradient);
         const at = (index: number, by: number) =>
           objective.evaluate(
-            point.map((value, place) => value + (place === index ? by : 0)),
+            point.map((value, position) => value + (position === index ? by : 0)),
             new Float64Array(16),
           );
         gradient.forEach((slope, index) => {
@@ -175,8 +175,8 @@ describe('LearnedFairRepresentations', () => {
   it('needs neither the sensitive column nor the label in transform', async () => {
     const learner = await learn({ maxIterations: 5 });
     const { table } = await learner.transform({ x1, x2, x3 });
-    const whole = (await learner.transform(ROWS)).table.select(['x1', 'x2', 'x3']);
-    expect(table.toColumns()).to.deep.equal(whole.toColumns());
+    const complete = (await learner.transform(ROWS)).table.select(['x1', 'x2', 'x3']);
+    expect(table.toColumns()).to.deep.equal(complete.toColumns());
   });
 
   it('leaves missing values missing, each counting as its mean', async () => {

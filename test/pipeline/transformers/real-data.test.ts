@@ -64,9 +64,9 @@ describeWithReference('reweighing before a logistic regression @slow', () => {
 
 /** Converts encoded rows to a table: their columns, the group and the label. */
 function tableOf({ x, y, sensitive }: Part): Table {
-  const columns = Array.from({ length: x.columns }, (_, place) => [
-    `x${place}`,
-    Float64Array.from({ length: x.rows }, (__, row) => x.values[row * x.columns + place] ?? NaN),
+  const columns = Array.from({ length: x.columns }, (_, index) => [
+    `x${index}`,
+    Float64Array.from({ length: x.rows }, (__, row) => x.values[row * x.columns + index] ?? NaN),
   ]);
   return Table.from({ ...(Object.fromEntries(columns) as Record<string, Float64Array>), sensitive, y });
 }

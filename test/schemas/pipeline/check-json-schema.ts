@@ -29,12 +29,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
   maximum: numeric((value, bound) => value <= bound),
   exclusiveMinimum: numeric((value, bound) => value > bound),
   exclusiveMaximum: numeric((value, bound) => value < bound),
-  minLength: (value, least: number) => typeof value !== 'string' || value.length >= least,
+  minLength: (value, min: number) => typeof value !== 'string' || value.length >= min,
   maxLength: (value, most: number) => typeof value !== 'string' || value.length <= most,
   // A pattern is given together with each format.
   format: () => true,
   pattern: (value, pattern: string) => typeof value !== 'string' || new RegExp(pattern, 'u').test(value),
-  minItems: (value, least: number) => !Array.isArray(value) || value.length >= least,
+  minItems: (value, min: number) => !Array.isArray(value) || value.length >= min,
   maxItems: (value, most: number) => !Array.isArray(value) || value.length <= most,
   prefixItems: (value, schemas: JsonSchema[], _, root) =>
     !Array.isArray(value) ||

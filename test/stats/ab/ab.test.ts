@@ -45,7 +45,7 @@ function fourRates(counts: AbCase['counts']): FourCells<RateCell> {
 
 function expectClose(actual: readonly number[], expected: readonly number[], tolerance: number) {
   expect(actual).to.have.length(expected.length);
-  expected.forEach((value, place) => expect(actual[place], `place ${place}`).to.be.closeTo(value, tolerance));
+  expected.forEach((value, index) => expect(actual[index], `place ${index}`).to.be.closeTo(value, tolerance));
 }
 
 describeWithReference('difference in differences against SciPy', () => {

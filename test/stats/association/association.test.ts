@@ -126,7 +126,7 @@ describe('counts of pairs', () => {
           const [first, second] = [pairs.map(([row]) => row), pairs.map(([, column]) => column)];
           const { n, cells, counts, rowTotals, columnTotals } = crossCounts(first, second, rows, columns);
           const expected = pairsOf(first, second, columns);
-          expect(Array.from(cells, (cell, place) => [cell, counts[place]])).to.deep.equal(expected);
+          expect(Array.from(cells, (cell, index) => [cell, counts[index]])).to.deep.equal(expected);
           expect(n).to.equal(expected.reduce((sum, [, count]) => sum + count, 0));
           expect(rowTotals.reduce((sum, count) => sum + count, 0)).to.equal(n);
           expect(columnTotals.reduce((sum, count) => sum + count, 0)).to.equal(n);

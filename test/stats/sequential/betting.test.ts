@@ -173,15 +173,15 @@ describe('betting process', () => {
 
   it('continues from a snapshot without a difference', () => {
     const outcomes = Array.from({ length: 50 }, (_, index) => Math.sin(index * index));
-    const whole = new BettingProcess();
-    outcomes.forEach((outcome) => whole.update(outcome));
+    const complete = new BettingProcess();
+    outcomes.forEach((outcome) => complete.update(outcome));
     const first = new BettingProcess();
     outcomes.slice(0, 20).forEach((outcome) => first.update(outcome));
     const second = BettingProcess.restore(
       JSON.parse(JSON.stringify(first.snapshot())) as ReturnType<BettingProcess['snapshot']>,
     );
     outcomes.slice(20).forEach((outcome) => second.update(outcome));
-    expect(second.snapshot()).to.deep.equal(whole.snapshot());
+    expect(second.snapshot()).to.deep.equal(complete.snapshot());
   });
 
   it('keeps the logarithm if the wealth overflows float64', () => {

@@ -11,8 +11,8 @@ import {
 } from '../../../src/stats/sequential/index.ts';
 
 /** Checks at every value up to 300, then after each increase by a hundredth. */
-const LOOKS = new Set<number>();
-for (let look = 1; look <= 3000; look = Math.max(look + 1, Math.floor(look * 1.01 - 2))) LOOKS.add(look);
+const CHECKS = new Set<number>();
+for (let look = 1; look <= 3000; look = Math.max(look + 1, Math.floor(look * 1.01 - 2))) CHECKS.add(look);
 
 /** A stream of values in [0, 1] with its mean. */
 interface Stream {
@@ -39,7 +39,7 @@ describe('empirical Bernstein sequence', () => {
         predictableVariance += (value - (n === 1 ? 0.5 : sum / (n - 1))) ** 2;
         sum += value;
         squares += value * value;
-        if (!LOOKS.has(n)) continue;
+        if (!CHECKS.has(n)) continue;
         const [low, high] = empiricalBernsteinSequence({ n, mean: sum / n, predictableVariance }, 0.05);
         out ||= mean < low || mean > high;
         const half = 1.96 * Math.sqrt(Math.max(0, squares / n - (sum / n) ** 2) / n);

@@ -134,8 +134,8 @@ describe('log-mixtures are the integrals that define them', () => {
     for (const [s, v] of points) {
       const integrand = (rho: number) => (x: number) =>
         Math.sqrt(rho / (2 * Math.PI)) * Math.exp(x * s - (x * x * (v + rho)) / 2);
-      const whole = Math.log(integral(integrand(two), -20, 20));
-      expect(normalLogMixture(s, v, { vOpt, oneSided: false })).to.be.closeTo(whole, 1e-10);
+      const complete = Math.log(integral(integrand(two), -20, 20));
+      expect(normalLogMixture(s, v, { vOpt, oneSided: false })).to.be.closeTo(complete, 1e-10);
       const half = Math.log(2 * integral(integrand(one), 0, 20, 200_000));
       expect(normalLogMixture(s, v, { vOpt })).to.be.closeTo(half, 1e-10);
     }

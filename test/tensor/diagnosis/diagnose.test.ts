@@ -11,13 +11,13 @@ import { WEBGPU_MACHINES } from './machines-of-webgpu.ts';
 const DIAGNOSED_MACHINES = [...NODE_GPU_MACHINES, ...WEBGPU_MACHINES, ...PROCESSOR_MACHINES];
 
 describe('the missing parts of a backend', () => {
-  for (const { title, backend, machine, tells } of DIAGNOSED_MACHINES) {
-    const count = tells.length === 0 ? 'nothing' : String(tells.length);
+  for (const { title, backend, machine, shows } of DIAGNOSED_MACHINES) {
+    const count = shows.length === 0 ? 'nothing' : String(shows.length);
     it(`${backend} on ${title}: ${count} missing`, () => {
       const missing = diagnose(backend, fakeHost(machine));
-      const told = missing.map(({ what }) => what).join('\n');
-      expect(missing, told).to.have.length(tells.length);
-      tells.forEach(([what, ...mends], index) => {
+      const reported = missing.map(({ what }) => what).join('\n');
+      expect(missing, reported).to.have.length(shows.length);
+      shows.forEach(([what, ...mends], index) => {
         expect(missing[index]?.what).to.include(what);
         for (const mend of mends) expect(missing[index]?.mend).to.include(mend);
       });

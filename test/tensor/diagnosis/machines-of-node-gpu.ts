@@ -33,13 +33,13 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LIBCUDA, ...CUDA, CUDNN],
       packages: { [GPU]: GPU_FOLDER },
     },
-    tells: [],
+    shows: [],
   },
   {
     title: 'a Mac, for which no build of CUDA exists',
     backend: 'node-gpu',
     machine: { platform: 'darwin', arch: 'arm64', packages: { [GPU]: GPU_FOLDER } },
-    tells: [
+    shows: [
       ["'@tensorflow/tfjs-node-gpu' has no build for darwin-arm64, only for linux-x64, win32-x64", 'evenhand doctor'],
     ],
   },
@@ -47,13 +47,13 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
     title: 'a server with an ARM processor',
     backend: 'node-gpu',
     machine: { arch: 'arm64' },
-    tells: [['no build for linux-arm64', 'evenhand doctor']],
+    shows: [['no build for linux-arm64', 'evenhand doctor']],
   },
   {
     title: 'a bare machine',
     backend: 'node-gpu',
     machine: {},
-    tells: [
+    shows: [
       [
         'no NVIDIA driver is loaded (no /proc/driver/nvidia/version)',
         '450.80.02',
@@ -73,7 +73,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LIBCUDA, ...CUDA, CUDNN],
       packages: { [GPU]: GPU_FOLDER },
     },
-    tells: [
+    shows: [
       [
         'was not downloaded or unpacked (no deps/lib/libtensorflow.so.2)',
         `TFJS_NODE_BASE_URI=https://YOUR.MIRROR/libtensorflow- npm rebuild --ignore-scripts=false ${GPU}`,
@@ -96,7 +96,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LIBCUDA, ...CUDA, CUDNN],
       packages: { [GPU]: GPU_FOLDER },
     },
-    tells: [['no lib/napi-v8/tfjs_binding.node', 'npm_config_tfjs_binding_binary_host_mirror']],
+    shows: [['no lib/napi-v8/tfjs_binding.node', 'npm_config_tfjs_binding_binary_host_mirror']],
   },
   {
     title: 'a driver older than CUDA 11 supports',
@@ -106,7 +106,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LIBCUDA, ...CUDA, CUDNN],
       packages: { [GPU]: GPU_FOLDER },
     },
-    tells: [['the NVIDIA driver is 450.66, and CUDA 11 needs 450.80.02 or newer', 'Update the NVIDIA driver']],
+    shows: [['the NVIDIA driver is 450.66, and CUDA 11 needs 450.80.02 or newer', 'Update the NVIDIA driver']],
   },
   {
     title: 'the oldest driver that CUDA 11 supports',
@@ -116,7 +116,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LIBCUDA, ...CUDA, CUDNN],
       packages: { [GPU]: GPU_FOLDER },
     },
-    tells: [],
+    shows: [],
   },
   {
     title: 'a container that sees the driver of its host and was given no GPU',
@@ -126,7 +126,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [...CUDA, CUDNN],
       packages: { [GPU]: GPU_FOLDER },
     },
-    tells: [
+    shows: [
       ['the NVIDIA driver 550.54.15 is loaded, but its library libcuda.so.1 was not found', '--gpus all'],
       ['there is no device (no /dev/nvidia0 or similar)', 'nvidia-smi'],
     ],
@@ -145,7 +145,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LIBCUDA, '/usr/lib/x86_64-linux-gnu/libcudnn.so.9'],
       packages: { [GPU]: GPU_FOLDER },
     },
-    tells: [
+    shows: [
       ['libcusparse.so.11; CUDA 13 is installed, but tfjs-node-gpu needs 11', 'can be installed beside other versions'],
       ['libcudnn.so.8; cuDNN 9 is installed, but tfjs-node-gpu needs 8', 'cudnn-archive'],
     ],
@@ -163,7 +163,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LIBCUDA, CUDNN],
       packages: { [GPU]: GPU_FOLDER },
     },
-    tells: [
+    shows: [
       ["CUDA 11's run-time libraries were not found: libcusparse.so.11", 'nvidia-cusparse-cu11'],
       [
         'libcusolver.so.11 is only in /usr/local/cuda-11.2/lib64, which the dynamic linker does not search',
@@ -185,7 +185,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LIBCUDA],
       packages: { [GPU]: GPU_FOLDER },
     },
-    tells: [],
+    shows: [],
   },
   {
     title: 'a machine whose GPUs are hidden by a variable',
@@ -196,7 +196,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LIBCUDA, ...CUDA, CUDNN],
       packages: { [GPU]: GPU_FOLDER },
     },
-    tells: [["CUDA_VISIBLE_DEVICES is '-1', which hides every GPU", 'unset CUDA_VISIBLE_DEVICES']],
+    shows: [["CUDA_VISIBLE_DEVICES is '-1', which hides every GPU", 'unset CUDA_VISIBLE_DEVICES']],
   },
   {
     title: 'Linux inside Windows, whose driver is that of Windows',
@@ -206,7 +206,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: ['/usr/lib/wsl/lib/libcuda.so.1', ...CUDA, CUDNN],
       packages: { [GPU]: GPU_FOLDER },
     },
-    tells: [],
+    shows: [],
   },
   {
     title: 'Windows with a driver and the package, without CUDA',
@@ -222,7 +222,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
       },
       packages: { [GPU]: 'C:\\app\\gpu' },
     },
-    tells: [
+    shows: [
       ['cudart64_110.dll, cublas64_11.dll', 'CUDA Toolkit 11.8'],
       ['cudnn64_8.dll', 'cuDNN 8 for CUDA 11'],
     ],

@@ -6,7 +6,7 @@ export const PROCESSOR_MACHINES: readonly DiagnosedMachine[] = [
     title: 'a machine without tfjs-node',
     backend: 'node',
     machine: {},
-    tells: [["the package '@tensorflow/tfjs-node' is not installed", 'npm install @tensorflow/tfjs-node@4.22.0']],
+    shows: [["the package '@tensorflow/tfjs-node' is not installed", 'npm install @tensorflow/tfjs-node@4.22.0']],
   },
   {
     title: 'another package under the name of tfjs-node',
@@ -15,7 +15,7 @@ export const PROCESSOR_MACHINES: readonly DiagnosedMachine[] = [
       files: { '/app/n/package.json': '{"name":"@tensorflow/tfjs"}' },
       packages: { '@tensorflow/tfjs-node': '/app/n' },
     },
-    tells: [
+    shows: [
       [
         "the package found as '@tensorflow/tfjs-node' is '@tensorflow/tfjs', which has no native library",
         'npm install',
@@ -30,12 +30,12 @@ export const PROCESSOR_MACHINES: readonly DiagnosedMachine[] = [
       files: { '/app/n/package.json': '{"name":"@tensorflow/tfjs-node"}' },
       packages: { '@tensorflow/tfjs-node': '/app/n' },
     },
-    tells: [
+    shows: [
       [
         'no deps/lib/libtensorflow.so.2',
         'TFJS_NODE_CDN_STORAGE=https://YOUR.MIRROR/ npm rebuild --ignore-scripts=false @tensorflow/tfjs-node',
       ],
     ],
   },
-  { title: 'a bare machine', backend: 'wasm', machine: {}, tells: [] },
+  { title: 'a bare machine', backend: 'wasm', machine: {}, shows: [] },
 ];

@@ -25,13 +25,13 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LOADER, NVIDIA_VULKAN],
       packages: WEBGPU_PACKAGES,
     },
-    tells: [],
+    shows: [],
   },
   {
     title: 'a machine without the packages, the loader and a driver',
     backend: 'webgpu',
     machine: {},
-    tells: [
+    shows: [
       [
         "the packages 'webgpu' and '@tensorflow/tfjs-backend-webgpu' are not installed",
         'npm install webgpu@0.6.2 @tensorflow/tfjs-backend-webgpu@4.22.0',
@@ -52,7 +52,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       cacheText: '2 libs found\n	libvulkan.so.1 (libc6) => /usr/lib/i386-linux-gnu/libvulkan.so.1\n',
       packages: { webgpu: '/app/node_modules/webgpu' },
     },
-    tells: [
+    shows: [
       ["the package '@tensorflow/tfjs-backend-webgpu' is not installed", 'npm install webgpu@0.6.2'],
       ['libvulkan.so.1 was not found', 'libvulkan1'],
     ],
@@ -70,7 +70,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LOADER],
       packages: WEBGPU_PACKAGES,
     },
-    tells: [
+    shows: [
       [
         'no Vulkan driver is installed',
         'export VK_DRIVER_FILES=/usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json',
@@ -82,7 +82,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
     title: "a driver's library without its manifest",
     backend: 'webgpu',
     machine: { files: { ...DAWN, ...DEVICE }, cached: [LOADER, NVIDIA_VULKAN], packages: WEBGPU_PACKAGES },
-    tells: [
+    shows: [
       [
         'no Vulkan driver is installed',
         '"library_path":"libGLX_nvidia.so.0"',
@@ -98,7 +98,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LOADER, LIBCUDA],
       packages: WEBGPU_PACKAGES,
     },
-    tells: [
+    shows: [
       [
         'no Vulkan driver is installed',
         'NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics',
@@ -117,7 +117,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LOADER],
       packages: WEBGPU_PACKAGES,
     },
-    tells: [
+    shows: [
       [
         'no Vulkan driver can be opened: /usr/lib/libvulkan_intel.so of /usr/share/vulkan/icd.d/intel_icd.json',
         'mesa-vulkan-drivers',
@@ -137,7 +137,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LOADER],
       packages: WEBGPU_PACKAGES,
     },
-    tells: [
+    shows: [
       ['libGLX_nvidia.so.0 of /etc/vulkan/icd.d/nvidia_icd.json', 'export LD_LIBRARY_PATH=/usr/local/nvidia/lib64'],
     ],
   },
@@ -154,7 +154,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LOADER],
       packages: WEBGPU_PACKAGES,
     },
-    tells: [],
+    shows: [],
   },
   {
     title: 'a variable that names a missing manifest, before those of the folders',
@@ -165,7 +165,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LOADER],
       packages: WEBGPU_PACKAGES,
     },
-    tells: [['VK_DRIVER_FILES does not name an existing manifest (/gone/icd.json)', 'unset VK_DRIVER_FILES']],
+    shows: [['VK_DRIVER_FILES does not name an existing manifest (/gone/icd.json)', 'unset VK_DRIVER_FILES']],
   },
   {
     title: 'a manifest in the home of the user',
@@ -176,7 +176,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       cached: [LOADER, NVIDIA_VULKAN],
       packages: WEBGPU_PACKAGES,
     },
-    tells: [],
+    shows: [],
   },
   {
     title: 'a Mac with the packages',
@@ -187,7 +187,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       files: { '/app/node_modules/webgpu/dist/darwin-universal/dawn.node': '' },
       packages: WEBGPU_PACKAGES,
     },
-    tells: [],
+    shows: [],
   },
   {
     title: 'a package without the binary of this machine',
@@ -197,6 +197,6 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       files: { 'C:\\app\\webgpu\\index.js': '' },
       packages: { webgpu: 'C:\\app\\webgpu', '@tensorflow/tfjs-backend-webgpu': 'C:\\app\\b' },
     },
-    tells: [["the package 'webgpu' is incomplete (no dist\\win32-x64\\dawn.node)", 'npm install webgpu@0.6.2']],
+    shows: [["the package 'webgpu' is incomplete (no dist\\win32-x64\\dawn.node)", 'npm install webgpu@0.6.2']],
   },
 ];

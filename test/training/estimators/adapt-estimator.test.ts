@@ -88,7 +88,7 @@ describe('adaptEstimator', () => {
     expect(await estimator.predict(X, { threshold: 1 })).to.deep.equal(Uint8Array.of(0, 0, 1, 1));
   });
 
-  const faults: [string, unknown, unknown, RegExp][] = [
+  const problems: [string, unknown, unknown, RegExp][] = [
     ['too few values', [0, 1], undefined, /predict\(X\) of the adapted model returned 2 values for 4 rows/],
     ['values that are not decisions', [0, 1, 0.5, 1], undefined, /returned 0\.5 at index 2, which is not 0 or 1/],
     ['text', ['a', 'b', 'c', 'd'], undefined, /predict\(X\) must hold numbers, but holds 'a' at index 0/],
@@ -101,7 +101,7 @@ describe('adaptEstimator', () => {
       /predictProba\(X\) .* 1\.5 at index 1, which is not a probability/,
     ],
   ];
-  for (const [title, predict, predictProba, message] of faults) {
+  for (const [title, predict, predictProba, message] of problems) {
     it(`rejects ${title} from the model`, async () => {
       const estimator = await adaptEstimator(answering(predict, predictProba)).fit(X, Y);
       const failure = await failureOf(predictProba === undefined ? estimator.predict(X) : estimator.predictProba(X));

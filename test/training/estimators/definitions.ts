@@ -60,5 +60,5 @@ function weightedMeans(rows: PlainRows, of: (row: number, value: number) => numb
 /** Returns the largest distance between values at the same index. */
 export function largestDistance(a: ArrayLike<number>, b: ArrayLike<number>): number {
   if (a.length !== b.length) return NaN;
-  return Array.from(a).reduce((most, value, place) => Math.max(most, Math.abs(value - (b[place] ?? NaN))), 0);
+  return Array.from(a).reduce((most, value, index) => Math.max(most, Math.abs(value - (b[index] ?? NaN))), 0);
 }

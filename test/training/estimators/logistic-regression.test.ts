@@ -165,10 +165,10 @@ describe('LogisticRegression', () => {
       const model = new LogisticRegression({ precision: 'float64', tolerance });
       return objectiveOf(rows, await model.fit(rows.x, rows.y, { sampleWeight: rows.weights }), 1);
     };
-    const least = await objectiveAt(1e-14);
+    const min = await objectiveAt(1e-14);
     const total = (rows.weights ?? []).reduce((sum, weight) => sum + weight, 0);
     for (const tolerance of [1e-2, 1e-4, 1e-8]) {
-      expect((await objectiveAt(tolerance)) - least).to.be.within(-1e-9, tolerance * total);
+      expect((await objectiveAt(tolerance)) - min).to.be.within(-1e-9, tolerance * total);
     }
   });
 

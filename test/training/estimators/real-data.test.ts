@@ -141,8 +141,8 @@ for (const name of ['compas', 'german', 'adult'] satisfies DataName[]) {
 
     it('reaches a lower objective, by no more than their gradient allows', () => {
       // A convex function lies above its tangents: f(theirs) - f(ours) <= gradient (theirs - ours).
-      const steps = [...coef, intercept].map((value, place) =>
-        Math.abs(value - (exact.coefficients[place] ?? exact.intercept)),
+      const steps = [...coef, intercept].map((value, index) =>
+        Math.abs(value - (exact.coefficients[index] ?? exact.intercept)),
       );
       const allowed = rows.y.length * STOPPING_SLOPE * steps.reduce((sum, step) => sum + step, 0);
       expect(objectiveOf(rows, theirs, 1) - objectiveOf(rows, exact, 1)).to.be.within(0, allowed);

@@ -16,7 +16,7 @@ import { encodeByHand, predictWithPlainTfjs, readCard } from '../models/plain-tf
 import { errorOf, makeSource } from './made-source.ts';
 
 const folder = useTemporaryFolder();
-const place = (): string => path.join(folder(), 'model');
+const index = (): string => path.join(folder(), 'model');
 let model: SavedModel;
 
 function write(name: string, lines: readonly string[]): string {
@@ -27,8 +27,8 @@ function write(name: string, lines: readonly string[]): string {
 
 describe('predictions for tables and files', () => {
   before(async () => {
-    await trainReductions(makeSource(600), { backend: 'cpu', eps: 0.05, modelPath: place() });
-    model = await loadModel(place());
+    await trainReductions(makeSource(600), { backend: 'cpu', eps: 0.05, modelPath: index() });
+    model = await loadModel(index());
   });
 
   it('are added as two columns to those of the rows', async () => {
@@ -49,9 +49,9 @@ describe('predictions for tables and files', () => {
   it('treat missing values as in training, and report values that training has not seen', async () => {
     const rows = { x: [0.5, null, 0.5], noise: [null, 0, 0], job: ['nurse', 'clerk', 'pilot'] };
     const { table, warnings } = await predictTable(model, rows, { threshold: 0.5 });
-    const card = readCard(place());
+    const card = readCard(index());
     const inputs = [0, 1, 2].map((row) => encodeByHand(card, { x: rows.x[row] ?? null, noise: rows.noise[row] ?? null, job: rows.job[row] ?? null })); // prettier-ignore
-    const plain = await predictWithPlainTfjs(place(), inputs);
+    const plain = await predictWithPlainTfjs(index(), inputs);
     table.numeric('score').values.forEach((score, row) => expect(score).to.be.closeTo(plain[row] as number, 1e-6));
     expect(warnings).to.deep.equal([
       "feature 'x': 1 row has no value, though all training rows had one; the mean is used",

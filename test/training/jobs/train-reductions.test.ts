@@ -61,9 +61,9 @@ describe('trainReductions', () => {
     expect(reductionsJobToJson(result)).to.include({ folds: 3 });
     // The model that is kept equals a fit on all rows.
     const { table } = makeSource(600);
-    const whole = await trainReductions({ table, testTable: table }, quick);
-    expect(result.train).to.deep.equal(whole.train);
-    expect(result.bestGap).to.equal(whole.bestGap);
+    const complete = await trainReductions({ table, testTable: table }, quick);
+    expect(result.train).to.deep.equal(complete.train);
+    expect(result.bestGap).to.equal(complete.bestGap);
     // Held-out rows: each fold's model equals that of a job on the other folds' rows.
     const rows = readTrainingData(makeSource(600));
     const parts = splitRows(rows, { folds: 3, trainSize: 0.8, seed: 42 });

@@ -21,9 +21,9 @@ const matrix = matrixOf(rows);
 const { sensitive } = rows;
 
 /** Rewrites a JSON file of a folder without its checksum, so that its content is checked. */
-function edit(name: string, change: (json: Json) => unknown): (place: string) => void {
-  return (place) => {
-    const file = path.join(place, name);
+function edit(name: string, change: (json: Json) => unknown): (index: string) => void {
+  return (index) => {
+    const file = path.join(index, name);
     const { sha256: _, ...json } = JSON.parse(readFileSync(file, 'utf8')) as Json;
     writeFileSync(file, JSON.stringify(change(json) ?? json));
   };
@@ -37,8 +37,8 @@ const set =
     keys.reduce<Record<string, unknown>>((part, key) => part[key] as Record<string, unknown>, json)[last] = value;
   };
 
-const cut = (name: string) => (place: string) => {
-  const file = path.join(place, name);
+const cut = (name: string) => (index: string) => {
+  const file = path.join(index, name);
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.subarray(0, bytes.length - 5));
 };
@@ -48,7 +48,7 @@ const stateOf = (json: Json) => json['state'] as { weights: number[]; predictors
 const layers = 'modelTopology.config.layers';
 
 /** Damages to the folder of a network, a logistic regression or a reduction, and the expected errors. */
-const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (place: string) => void, RegExp][] = [
+const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (index: string) => void, RegExp][] = [
   ['a cut card', 'network', cut('card.json'), /card\.json: it is not complete, valid JSON/],
   ['a cut topology', 'network', cut('model.json'), /model\.json: it is not complete, valid JSON/],
   ['cut weights', 'network', cut('weights.bin'), /weights\.bin: it has \d+ bytes, but model\.json describes \d+/],
@@ -56,24 +56,24 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (pl
   [
     'no card',
     'network',
-    (place) => {
-      rmSync(path.join(place, 'card.json'));
+    (index) => {
+      rmSync(path.join(index, 'card.json'));
     },
     /card\.json: there is no such file/,
   ],
   [
     'no weights',
     'network',
-    (place) => {
-      rmSync(path.join(place, 'weights.bin'));
+    (index) => {
+      rmSync(path.join(index, 'weights.bin'));
     },
     /weights\.bin: there is no such file/,
   ],
   [
     'no estimator',
     'logistic',
-    (place) => {
-      rmSync(path.join(place, 'estimator.json'));
+    (index) => {
+      rmSync(path.join(index, 'estimator.json'));
     },
     /estimator\.json: there is no/,
   ],
@@ -83,8 +83,8 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (pl
   [
     'a card that is a list',
     'network',
-    (place) => {
-      writeFileSync(path.join(place, 'card.json'), '[]');
+    (index) => {
+      writeFileSync(path.join(index, 'card.json'), '[]');
     },
     /card\.json: /,
   ],
@@ -96,7 +96,7 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (pl
   ['shapes that do not chain', 'network', edit('model.json', set('weightsManifest.0.weights.0.shape', [1, 4])), /weights of layer 1 do not match|it has \d+ bytes/], // prettier-ignore
   ['a shape too large for any memory', 'network', edit('model.json', set('weightsManifest.0.weights.0.shape', [9e15, 9e15])), /model\.json describes/], // prettier-ignore
   ['weights in another folder', 'network', edit('model.json', set('weightsManifest.0.paths', ['../../weights.bin'])), /weightsManifest\.0\.paths/], // prettier-ignore
-  ['weights that are not numbers', 'network', (place) => { writeFileSync(path.join(place, 'weights.bin'), readFileSync(path.join(place, 'weights.bin')).fill(255)); }, /weight 1 is NaN/], // prettier-ignore
+  ['weights that are not numbers', 'network', (index) => { writeFileSync(path.join(index, 'weights.bin'), readFileSync(path.join(index, 'weights.bin')).fill(255)); }, /weight 1 is NaN/], // prettier-ignore
   ['an estimator of another kind', 'logistic', edit('estimator.json', set('kind', 'constructor')), /estimator\.json: The kind of an estimator/], // prettier-ignore
   ['an estimator of other features', 'logistic', edit('estimator.json', set('state.coefficients', [1])), /a predictor takes 1 inputs, but the card describes 2/], // prettier-ignore
   ['an estimator out of range', 'logistic', edit('estimator.json', set('params.l2', -1)), /estimator\.json: The l2 parameter/], // prettier-ignore
@@ -106,7 +106,7 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (pl
     edit('estimator.json', set('state', null)),
     /estimator\.json: .*not been fitted/,
   ],
-  ['an infinite coefficient', 'logistic', (place) => { writeFileSync(path.join(place, 'estimator.json'), readFileSync(path.join(place, 'estimator.json'), 'utf8').replace(/"intercept": [^,]+/, '"intercept": 1e999')); }, /estimator\.json: /], // prettier-ignore
+  ['an infinite coefficient', 'logistic', (index) => { writeFileSync(path.join(index, 'estimator.json'), readFileSync(path.join(index, 'estimator.json'), 'utf8').replace(/"intercept": [^,]+/, '"intercept": 1e999')); }, /estimator\.json: /], // prettier-ignore
   ['weights that sum to 2', 'reductions', edit('reductions.json', (json) => { set('state.weights', stateOf(json).weights.map((one) => 2 * one))(json); }), /no probabilities of its predictors/], // prettier-ignore
   ['a predictor less', 'reductions', edit('reductions.json', (json) => { set('state.predictors', stateOf(json).predictors.slice(1))(json); }), /no probabilities of its predictors/], // prettier-ignore
   [
@@ -118,38 +118,38 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (pl
 ];
 
 describe('folders without a complete model', () => {
-  const place = (name: string): string => path.join(folder(), name);
+  const index = (name: string): string => path.join(folder(), name);
   before(async () => {
     const options = { epochs: 2, backend: 'cpu' } as const;
-    await saveModel(await new RegularizedFairnessTrainer(options).fit(rows.columns, rows.y, { sensitive }), place('network')); // prettier-ignore
+    await saveModel(await new RegularizedFairnessTrainer(options).fit(rows.columns, rows.y, { sensitive }), index('network')); // prettier-ignore
     const estimator = new LogisticRegression({ precision: 'float64' });
-    await saveModel(await estimator.fit(matrix, rows.y), place('logistic'));
-    await saveModel(await new ReductionsWrapper({ estimator }).fit(matrix, rows.y, { sensitive }), place('reductions'));
+    await saveModel(await estimator.fit(matrix, rows.y), index('logistic'));
+    await saveModel(await new ReductionsWrapper({ estimator }).fit(matrix, rows.y, { sensitive }), index('reductions'));
   });
 
   for (const [title, model, damage, message] of damages) {
     it(`${title}: a DataValidationError with folder, file and reason`, async () => {
-      const damaged = place('damaged');
+      const damaged = index('damaged');
       rmSync(damaged, { recursive: true, force: true });
-      cpSync(place(model), damaged, { recursive: true });
+      cpSync(index(model), damaged, { recursive: true });
       damage(damaged);
       const error = await loadModel(damaged, { backend: 'cpu' }).then(
         () => undefined,
         (cause: unknown) => cause,
       );
       expect(error).to.be.instanceOf(DataValidationError);
-      const { message: told, suggestion } = error as DataValidationError;
-      expect(told).to.include(damaged);
-      expect(told).to.match(message);
-      expect(told).to.not.include('\n');
+      const { message: reported, suggestion } = error as DataValidationError;
+      expect(reported).to.include(damaged);
+      expect(reported).to.match(message);
+      expect(reported).to.not.include('\n');
       expect(suggestion).to.match(/save the model again/);
     });
   }
 
   const nowhere: [string, () => string, RegExp][] = [
-    ['no folder', () => place('nowhere'), /card\.json: there is no such file/],
-    ['a file', () => place('network/card.json'), /the path is a file, but a model is a folder/],
-    ['an empty folder', () => (mkdirSync(place('empty')), place('empty')), /card\.json: there is no such file/],
+    ['no folder', () => index('nowhere'), /card\.json: there is no such file/],
+    ['a file', () => index('network/card.json'), /the path is a file, but a model is a folder/],
+    ['an empty folder', () => (mkdirSync(index('empty')), index('empty')), /card\.json: there is no such file/],
   ];
   for (const [title, where, message] of nowhere) {
     it(`${title}: a DataValidationError`, async () => {
@@ -160,8 +160,8 @@ describe('folders without a complete model', () => {
   }
 
   it('a card of another version loads with a warning', async () => {
-    const old = place('old');
-    cpSync(place('logistic'), old, { recursive: true });
+    const old = index('old');
+    cpSync(index('logistic'), old, { recursive: true });
     edit('card.json', set('versions.evenhand', '0.1.0'))(old);
     expect((await loadModel(old)).warnings.join()).to.match(/saved by evenhand 0\.1\.0, but this is/);
   });

@@ -155,17 +155,17 @@ const cases: Readonly<Record<string, Case>> = {
 describe('saved models', () => {
   for (const [title, { fit, scores, input, card, close = 1e-6 }] of Object.entries(cases)) {
     describe(title, () => {
-      const place = (): string => path.join(folder(), title.slice(0, 12).replaceAll(' ', '-'), String(title.length));
+      const index = (): string => path.join(folder(), title.slice(0, 12).replaceAll(' ', '-'), String(title.length));
       let model: SavableModel;
       before(async () => {
         model = await fit();
-        await saveModel(model, place());
+        await saveModel(model, index());
       });
 
       it('loads in plain TensorFlow.js, which gives the same scores from inputs encoded by the card', async () => {
-        const read = readCard(place());
+        const read = readCard(index());
         const inputs = input === 'table' ? rows.records.map((row) => encodeByHand(read, row)) : matrix;
-        const found = await predictWithPlainTfjs(place(), inputs);
+        const found = await predictWithPlainTfjs(index(), inputs);
         const expected = await scores(model as never);
         found.forEach((score, row) => {
           expect(score, `row ${row}`).to.be.closeTo(expected[row] as number, close);
@@ -174,7 +174,7 @@ describe('saved models', () => {
       });
 
       it('gives the same scores as before it was saved', async () => {
-        const loaded = await loadModel(place(), { backend: 'cpu' });
+        const loaded = await loadModel(index(), { backend: 'cpu' });
         const found = await loaded.scores(input === 'table' ? columns : matrix);
         const expected = Float64Array.from(await scores(model as never));
         // A regression network's units are folded into float32 weights; all else is kept to the last digit.
@@ -184,10 +184,10 @@ describe('saved models', () => {
       });
 
       it('has a card that describes it', () => {
-        const read = readCard(place());
+        const read = readCard(index());
         expect(read).to.deep.include({ kind: 'evenhand model', data: null, groups: null, metrics: [], notes: [], ...card }); // prettier-ignore
         expect(read['versions']).to.deep.include({ evenhand: VERSION, tfjs: '4.22.0' });
-        expect(readdirSync(place()).sort()).to.deep.equal([...(read['files'] as string[]), 'card.json'].sort());
+        expect(readdirSync(index()).sort()).to.deep.equal([...(read['files'] as string[]), 'card.json'].sort());
       });
     });
   }
@@ -195,10 +195,10 @@ describe('saved models', () => {
   it('a trainer fitted on a matrix accepts names for its columns, as a reduction does', async () => {
     const trainer = new RegularizedFairnessTrainer({ ...network, lr: 0.01 });
     await trainer.fit(matrix, rows.y, { sensitive });
-    const place = path.join(folder(), 'named-trainer');
-    const card = await saveModel(trainer, place, { features: ['age', 'priors'] });
+    const index = path.join(folder(), 'named-trainer');
+    const card = await saveModel(trainer, index, { features: ['age', 'priors'] });
     expect(card.features.map(({ name }) => name)).to.deep.equal(['age', 'priors']);
-    const loaded = await loadModel(place);
+    const loaded = await loadModel(index);
     expectClose(await loaded.predictProba(named), await trainer.predictProba(matrix));
   });
 
@@ -206,10 +206,10 @@ describe('saved models', () => {
     const trainer = new RegularizedFairnessTrainer({ ...network, lr: 0.01 });
     const [age, priors] = [named.age, named.priors];
     await trainer.fit({ age, priors }, rows.y, { sensitive });
-    const place = path.join(folder(), 'named-table-trainer');
-    const card = await saveModel(trainer, place, { features: ['priors', 'age'] });
+    const index = path.join(folder(), 'named-table-trainer');
+    const card = await saveModel(trainer, index, { features: ['priors', 'age'] });
     expect(card.features.map(({ name }) => name)).to.deep.equal(['age', 'priors']);
-    expectClose(await (await loadModel(place)).predictProba(named), await trainer.predictProba({ age, priors }));
+    expectClose(await (await loadModel(index)).predictProba(named), await trainer.predictProba({ age, priors }));
     for (const features of [['age', 'income'], ['age'], ['priors', 'years']]) {
       const error = await errorOf(saveModel(trainer, path.join(folder(), 'refused'), { features }));
       expect(error, features.join()).to.be.instanceOf(ValueError);
@@ -217,11 +217,11 @@ describe('saved models', () => {
   });
 
   it('a constant predicts its probability, with one input per named feature', async () => {
-    const place = path.join(folder(), 'constant');
-    await saveModel(new ConstantClassifier(0.3), place, { features: ['a', 'b'] });
-    expect((await predictWithPlainTfjs(place, [[1, 2]]))[0]).to.be.closeTo(0.3, 1e-7);
-    expect([...(await (await loadModel(place)).predictProba({ a: [1, 5], b: [2, 2] }))]).to.deep.equal([0.3, 0.3]);
-    expect(await errorOf(saveModel(new ConstantClassifier(0.3), place))).to.be.instanceOf(ValueError);
+    const index = path.join(folder(), 'constant');
+    await saveModel(new ConstantClassifier(0.3), index, { features: ['a', 'b'] });
+    expect((await predictWithPlainTfjs(index, [[1, 2]]))[0]).to.be.closeTo(0.3, 1e-7);
+    expect([...(await (await loadModel(index)).predictProba({ a: [1, 5], b: [2, 2] }))]).to.deep.equal([0.3, 0.3]);
+    expect(await errorOf(saveModel(new ConstantClassifier(0.3), index))).to.be.instanceOf(ValueError);
   });
 
   it('a mixture decides ties as 1, and supports constants and predictors of probability 0', async () => {
@@ -242,19 +242,19 @@ describe('saved models', () => {
       ...json,
       state: { ...json.state, ...shares, predictors: pool.map((predictor) => predictor.toJSON()) },
     });
-    const place = path.join(folder(), 'ties');
-    await saveModel(mixed, place);
+    const index = path.join(folder(), 'ties');
+    await saveModel(mixed, index);
     const x = [[0], [1e-6], [-1e-6], [1e20], [-1e20]];
     // At 0 both predictors decide 1; the constant 1 always adds 0.125.
-    expect(await predictWithPlainTfjs(place, x)).to.deep.equal([0.875, 0.625, 0.375, 0.625, 0.375]);
-    expect([...(await (await loadModel(place)).predictProba(x))]).to.deep.equal([0.875, 0.625, 0.375, 0.625, 0.375]);
+    expect(await predictWithPlainTfjs(index, x)).to.deep.equal([0.875, 0.625, 0.375, 0.625, 0.375]);
+    expect([...(await (await loadModel(index)).predictProba(x))]).to.deep.equal([0.875, 0.625, 0.375, 0.625, 0.375]);
   });
 
   it('a randomised model keeps its draw, and accepts another seed or randomisation', async () => {
     const wrapper = await (cases['reductions, a randomised mixture of logistic regressions'] as Case).fit();
-    const place = path.join(folder(), 'draws');
-    await saveModel(wrapper, place, { features: ['age', 'priors'] });
-    const model = await loadModel(place);
+    const index = path.join(folder(), 'draws');
+    await saveModel(wrapper, index, { features: ['age', 'priors'] });
+    const model = await loadModel(index);
     expect(model.isRandomized).to.equal(true);
     expect(await model.predict(named)).to.deep.equal(await wrapper.predict(matrix));
     for (const options of [{ seed: 9 }, { randomization: 'row' as const }]) {
@@ -274,17 +274,17 @@ describe('saved models', () => {
 
   it('finds columns by name, in any order and among others', async () => {
     const model = await new LogisticRegression(exact).fit(matrix, rows.y);
-    const place = path.join(folder(), 'named');
-    await saveModel(model, place, { features: ['age', 'priors'] });
-    const loaded = await loadModel(place);
+    const index = path.join(folder(), 'named');
+    await saveModel(model, index, { features: ['age', 'priors'] });
+    const loaded = await loadModel(index);
     expect(loaded.columns).to.deep.equal(['age', 'priors']);
     expect(await loaded.predictProba({ other: named.age, ...named })).to.deep.equal(await model.predictProba(matrix));
   });
 
   it('names every missing column, each with the most similar name', async () => {
-    const place = path.join(folder(), 'missing');
-    await saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), place, { features: ['age', 'priors'] });
-    const error = (await errorOf((await loadModel(place)).scores({ Age: [1], prior: [2] }))) as DataValidationError;
+    const index = path.join(folder(), 'missing');
+    await saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), index, { features: ['age', 'priors'] });
+    const error = (await errorOf((await loadModel(index)).scores({ Age: [1], prior: [2] }))) as DataValidationError;
     expect(error).to.be.instanceOf(DataValidationError);
     expect(error.message).to.match(
       /lack 2 columns .*'age' \(did you mean 'Age'\?\), 'priors' \(did you mean 'prior'\?\)/,
@@ -292,7 +292,7 @@ describe('saved models', () => {
   });
 
   it('writes the given data, groups and metrics to the card, including names like __proto__', async () => {
-    const place = path.join(folder(), 'told');
+    const index = path.join(folder(), 'told');
     const groups = JSON.parse('{"__proto__": 3, "constructor": 4}') as Record<string, number>;
     const described: ModelDescription = {
       features: ['__proto__', 'constructor'],
@@ -300,8 +300,8 @@ describe('saved models', () => {
       groups,
       metrics: [{ rows: 'test', accuracy: 0.5, dp_diff: NaN }],
     };
-    await saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), place, described);
-    const { card, scores } = await loadModel(place).then((model) => ({
+    await saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), index, described);
+    const { card, scores } = await loadModel(index).then((model) => ({
       card: model.card,
       scores: (x: [string, number[]][]) => model.scores(Object.fromEntries(x)),
     }));
@@ -325,32 +325,32 @@ describe('saved models', () => {
       }
     }
     const wrapper = await new ReductionsWrapper({ estimator: adaptEstimator(() => new Odd()), T: 2 }).fit(matrix, rows.y, { sensitive }); // prettier-ignore
-    const place = path.join(folder(), 'odd');
-    await saveModel(wrapper, place, { features: ['a', 'b'] });
-    expect(readdirSync(place).sort()).to.deep.equal(['card.json', 'reductions.json']);
-    expect((readCard(place)['notes'] as string[])[0]).to.match(/no model\.json: the predictors are not linear/);
-    const error = (await errorOf(loadModel(place))) as DataValidationError;
+    const index = path.join(folder(), 'odd');
+    await saveModel(wrapper, index, { features: ['a', 'b'] });
+    expect(readdirSync(index).sort()).to.deep.equal(['card.json', 'reductions.json']);
+    expect((readCard(index)['notes'] as string[])[0]).to.match(/no model\.json: the predictors are not linear/);
+    const error = (await errorOf(loadModel(index))) as DataValidationError;
     expect(error.message).to.match(/reductions\.json: The kind of an estimator must be one of .* Got 'adapted'/);
   });
 
   const refusals: [string, () => Promise<unknown>, new (...given: never[]) => Error, RegExp][] = [
     [
       'an unfitted trainer',
-      () => saveModel(new LagrangianFairnessTrainer(), place()),
+      () => saveModel(new LagrangianFairnessTrainer(), index()),
       TrainingError,
       /not been fitted/,
     ],
-    ['an unfitted reduction', () => saveModel(new ReductionsWrapper(), place()), TrainingError, /not been fitted/],
-    ['an unfitted estimator', () => saveModel(new LogisticRegression(), place()), TrainingError, /not been fitted/],
-    ['no model', () => saveModel({} as never, place()), ValueError, /must be a trainer, a reduction or an estimator/],
+    ['an unfitted reduction', () => saveModel(new ReductionsWrapper(), index()), TrainingError, /not been fitted/],
+    ['an unfitted estimator', () => saveModel(new LogisticRegression(), index()), TrainingError, /not been fitted/],
+    ['no model', () => saveModel({} as never, index()), ValueError, /must be a trainer, a reduction or an estimator/],
     [
       'too few features',
-      async () => saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), place(), { features: ['a'] }),
+      async () => saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), index(), { features: ['a'] }),
       ValueError,
       /must encode to 2 inputs. Got 1/,
     ],
   ];
-  const place = (): string => path.join(folder(), 'refused');
+  const index = (): string => path.join(folder(), 'refused');
   for (const [title, run, kind, message] of refusals) {
     it(`rejects ${title}, and writes nothing`, async () => {
       const error = await errorOf(run());

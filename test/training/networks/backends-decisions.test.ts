@@ -54,13 +54,13 @@ describeWithReference('the same training on Adult, on wasm and on webgpu @slow',
       this.timeout(LIMIT_MILLIS);
       const decisions: Decisions[][] = [];
       for (const backend of BACKENDS) {
-        const place = path.join(folder(), backend);
+        const position = path.join(folder(), backend);
         const sweep = await sweepPareto(
           { table: train, testTable: everyNth(test, 10), ...ADULT_TASK, features: ADULT_FEATURES }, // prettier-ignore
-          { ...SHARED, backend, etas: ETAS, penalty: 'mean_gap', lr: 0.05, modelPath: place },
+          { ...SHARED, backend, etas: ETAS, penalty: 'mean_gap', lr: 0.05, modelPath: position },
         );
         expect(sweep.backend).to.equal(backend);
-        decisions.push(await Promise.all(ETAS.map((eta) => decide(path.join(place, `eta-${String(eta)}`), test, backend)))); // prettier-ignore
+        decisions.push(await Promise.all(ETAS.map((eta) => decide(path.join(position, `eta-${String(eta)}`), test, backend)))); // prettier-ignore
       }
       ETAS.forEach((eta, index) => {
         compare(`eta ${String(eta)}`, decisions[0]?.[index] ?? [], decisions[1]?.[index] ?? []);

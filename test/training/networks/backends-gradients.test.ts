@@ -53,7 +53,7 @@ function makeRows(task: NetworkTask, { isWeighted }: Rows): NetworkRows {
   // Every seventh row has no group.
   const groups = Int32Array.from({ length: ROWS }, (_, row) => (row % 7 === 3 ? -1 : random.integer(GROUPS)));
   const x = new Float32Array(ROWS * INPUTS).map(
-    (_, place) => random.normal() + (groups[Math.floor(place / INPUTS)] ?? 0) * 0.7,
+    (_, index) => random.normal() + (groups[Math.floor(index / INPUTS)] ?? 0) * 0.7,
   );
   const y = Float32Array.from(groups, () => (task === 'binary' ? Number(random.next() < 0.5) : random.normal()));
   const weights = isWeighted
@@ -117,7 +117,7 @@ async function stepGradients(
 function distance(found: readonly (readonly number[])[], expected: readonly (readonly number[])[]): number {
   expect(found.map(({ length }) => length)).to.deep.equal(expected.map(({ length }) => length));
   const gaps = expected.flatMap((values, part) =>
-    values.map((value, place) => Math.abs((found[part]?.[place] ?? NaN) - value) / Math.max(1, Math.abs(value))),
+    values.map((value, index) => Math.abs((found[part]?.[index] ?? NaN) - value) / Math.max(1, Math.abs(value))),
   );
   return gaps.reduce((most, gap) => (gap <= most ? most : gap), 0);
 }
@@ -137,7 +137,7 @@ for (const backend of BACKENDS) {
     /** Compares each model's gradients with float64's; its fairness part must be large enough to be detected. */
     const check = async (
       objectiveOf: (tf: Tf, rows: NetworkRows) => Objective,
-      lossesOf: (at: (model: number) => readonly number[]) => readonly { whole: PlainLoss; error: PlainLoss }[],
+      lossesOf: (at: (model: number) => readonly number[]) => readonly { complete: PlainLoss; error: PlainLoss }[],
       { task, shape, warmUp = false }: { readonly task: NetworkTask; readonly shape: Rows; readonly warmUp?: boolean },
     ): Promise<void> => {
       const { tf } = await loadTensorflow({ backend });
@@ -150,7 +150,7 @@ for (const backend of BACKENDS) {
       try {
         const found = await stepGradients(tf, network, objective, { rows, picked, warmUp });
         const layers = network.weightsOf(await network.parameters.data<'float32'>()).map(plainLayers);
-        lossesOf((model) => plainOutputs(layers[model] ?? [], batch)).forEach(({ whole, error }, model) => {
+        lossesOf((model) => plainOutputs(layers[model] ?? [], batch)).forEach(({ complete: whole, error }, model) => {
           const expected = plainGradients(layers[model] ?? [], batch, whole);
           expect(distance(expected, plainGradients(layers[model] ?? [], batch, error))).to.be.above(100 * TOLERANCE);
           expect(distance(found[model] ?? [], expected), `model ${String(model)}`).to.be.at.most(TOLERANCE);
@@ -169,11 +169,11 @@ for (const backend of BACKENDS) {
             const [etas, posWeight] = [[2, 5], 1.5];
             const error = plainError(task, posWeight);
             const part = plainPenalty(penalty, task, SEED);
-            const whole = etas.map((eta): PlainLoss => (outputs, batch) => error(outputs, batch) + eta * part(outputs, batch)); // prettier-ignore
+            const complete = etas.map((eta): PlainLoss => (outputs, batch) => error(outputs, batch) + eta * part(outputs, batch)); // prettier-ignore
             await check(
               (tf) =>
                 createRegularizedObjective(tf, { etas, penalty, task, groupCount: GROUPS, posWeight, seed: SEED }),
-              () => whole.map((loss) => ({ whole: loss, error })),
+              () => complete.map((loss) => ({ complete: loss, error })),
               { task, shape },
             );
           });
@@ -198,7 +198,7 @@ for (const backend of BACKENDS) {
               ),
             (at) => {
               const pressure = plainPressure(bound, at(0));
-              return [{ error, whole: (outputs, batch) => error(outputs, batch) + pressure(outputs, batch) }];
+              return [{ error, complete: (outputs, batch) => error(outputs, batch) + pressure(outputs, batch) }];
             },
             { task, shape, warmUp: true },
           );

@@ -183,8 +183,8 @@ describe('FairnessRegularizerLoss', () => {
   it('accepts integer weights, and never treats group codes as numbers', () => {
     const loss = new FairnessRegularizerLoss({ eta: 1, penalty: 'mean_gap' });
     const one = tf.oneHot(tf.tensor1d(groups, 'int32'), 3);
-    const whole = tf.ones([N], 'int32');
-    const value = loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), one, whole).dataSync()[0];
+    const complete = tf.ones([N], 'int32');
+    const value = loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), one, complete).dataSync()[0];
     expect(value).to.be.closeTo(compute(loss, logits), 1e-6);
     for (const codes of [tf.tensor1d(groups), tf.tensor2d(groups, [N, 1])]) {
       expect(() => loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), codes)).to.throw(ValueError, 'one-hot');

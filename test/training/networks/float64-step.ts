@@ -75,7 +75,7 @@ function adversaryLogits(score: number, groupCount: number, seed: number): numbe
     range(units * inputs).map(() => Math.fround(random.normal() / Math.sqrt(inputs)));
   const [w1, b1, w2, b2] = [draw(16, 1), draw(16, 1), draw(groupCount, 16), draw(groupCount, 1)];
   const hidden = w1.map((weight, unit) => Math.max(0, weight * 4 * (score - 0.5) + (b1[unit] ?? NaN)));
-  return b2.map((bias, group) => bias + total(hidden.map((unit, place) => unit * (w2[group * 16 + place] ?? NaN))));
+  return b2.map((bias, group) => bias + total(hidden.map((unit, index) => unit * (w2[group * 16 + index] ?? NaN))));
 }
 
 /** Every penalty by its definition. */
@@ -142,11 +142,11 @@ const PENALTIES: Readonly<
   adversarial: (scores, batch, seed) => {
     const shares = sharesOf(batch);
     const known = range(scores.length).filter((row) => (batch.groups[row] ?? -1) >= 0);
-    const whole = total(known.map((row) => shares[row] ?? NaN));
+    const complete = total(known.map((row) => shares[row] ?? NaN));
     const entropy = total(
       presentGroups(batch).map((group) => {
         const share =
-          total(known.filter((row) => batch.groups[row] === group).map((row) => shares[row] ?? NaN)) / whole;
+          total(known.filter((row) => batch.groups[row] === group).map((row) => shares[row] ?? NaN)) / complete;
         return -share * Math.log(share);
       }),
     );
@@ -155,7 +155,7 @@ const PENALTIES: Readonly<
       const logOfSum = Math.log(total(logits.map(Math.exp)));
       return (shares[row] ?? NaN) * ((logits[batch.groups[row] ?? -1] ?? NaN) - logOfSum);
     });
-    return whole * entropy + total(guesses);
+    return complete * entropy + total(guesses);
   },
 };
 
@@ -234,14 +234,14 @@ export function plainLayers(layers: readonly LayerWeights[]): PlainLayer[] {
 /** Computes central differences in float64 for each layer's kernel and bias, in their order. */
 export function plainGradients(layers: readonly PlainLayer[], batch: PlainBatch, loss: PlainLoss): number[][] {
   const step = 1e-6;
-  const slope = (values: number[], place: number): number => {
-    const kept = values[place] ?? NaN;
-    values[place] = kept + step;
+  const gradient = (values: number[], index: number): number => {
+    const kept = values[index] ?? NaN;
+    values[index] = kept + step;
     const above = loss(plainOutputs(layers, batch), batch);
-    values[place] = kept - step;
+    values[index] = kept - step;
     const below = loss(plainOutputs(layers, batch), batch);
-    values[place] = kept;
+    values[index] = kept;
     return (above - below) / (2 * step);
   };
-  return layers.flatMap(({ kernel, bias }) => [kernel, bias].map((values) => values.map((_, place) => slope(values, place)))); // prettier-ignore
+  return layers.flatMap(({ kernel, bias }) => [kernel, bias].map((values) => values.map((_, index) => gradient(values, index)))); // prettier-ignore
 }

@@ -44,15 +44,15 @@ function plain(
   { task, temperature, smoothing, lambdaLr }: GapBoundsSpec,
   events: readonly BoundedEvent[],
   steps: readonly Step[],
-): { readonly multipliers: number[][][]; readonly slopes: number[][] } {
+): { readonly multipliers: number[][][]; readonly gradients: number[][] } {
   const soft = (output: number): number => (task === 'binary' ? sigmoid(output / temperature) : output);
-  const softSlope = (output: number): number =>
+  const softGradient = (output: number): number =>
     task === 'binary' ? (soft(output) * (1 - soft(output))) / temperature : 1;
   const multipliers = [1, -1].map(() => events.map(() => new Array<number>(GROUPS).fill(0)));
   const running = events.map(() => Array.from({ length: GROUPS }, () => ({ sum: 0, weight: 0 })));
-  const slopes = steps.map(({ outputs, labels, groups, weights }) => {
-    const whole = weights.reduce((sum, weight) => sum + weight, 0);
-    const slope = outputs.map(() => 0);
+  const gradients = steps.map(({ outputs, labels, groups, weights }) => {
+    const complete = weights.reduce((sum, weight) => sum + weight, 0);
+    const gradient = outputs.map(() => 0);
     events.forEach(({ event, tolerance, constrained }, index) => {
       const membersOf = (group: number): number[] =>
         constrained[group] === 1
@@ -65,11 +65,11 @@ function plain(
         const [up = NaN, down = NaN] = multipliers.map((side) => side[index]?.[group]);
         for (const row of members) {
           const share = (weights[row] ?? NaN) / weight;
-          slope[row] = (slope[row] ?? NaN) + (up - down) * share * softSlope(outputs[row] ?? NaN);
+          gradient[row] = (gradient[row] ?? NaN) + (up - down) * share * softGradient(outputs[row] ?? NaN);
         }
         const sum = members.reduce((total, row) => total + (weights[row] ?? NaN) * soft(outputs[row] ?? NaN), 0);
-        one.sum = smoothing * one.sum + sum / whole;
-        one.weight = smoothing * one.weight + weight / whole;
+        one.sum = smoothing * one.sum + sum / complete;
+        one.weight = smoothing * one.weight + weight / complete;
       });
       const rates = state.flatMap(({ sum, weight }) => (weight > 0 ? [sum / weight] : []));
       const middle = (Math.max(...rates) + Math.min(...rates)) / 2;
@@ -81,9 +81,9 @@ function plain(
         }
       });
     });
-    return slope;
+    return gradient;
   });
-  return { multipliers, slopes };
+  return { multipliers, gradients };
 }
 
 /** Batches in which rates differ by group, one group is absent from the first, and some rows have no group. */
@@ -117,24 +117,24 @@ async function run(
   spec: GapBoundsSpec,
   events: readonly BoundedEvent[],
   steps: readonly Step[],
-): Promise<{ readonly multipliers: number[]; readonly lambdas: number[]; readonly slopes: number[][] }> {
+): Promise<{ readonly multipliers: number[]; readonly lambdas: number[]; readonly gradients: number[][] }> {
   const bounds = createGapBounds(tf, spec, events);
   try {
-    const slopes: number[][] = [];
+    const gradients: number[][] = [];
     for (const step of steps) {
       const order = Int32Array.from(step.groups.keys());
-      const slope = tf.tidy(() => {
+      const gradient = tf.tidy(() => {
         const rows = takeBatchRows(tf, networkRows(step), order);
         const outputs = tf.tensor2d([...step.outputs], [1, order.length]);
-        const found = bounds.addSlope(tf.zerosLike(outputs), outputs, rows);
+        const found = bounds.addGradient(tf.zerosLike(outputs), outputs, rows);
         bounds.update(outputs, rows);
         return found;
       });
-      slopes.push([...(await slope.data<'float32'>())]);
-      slope.dispose();
+      gradients.push([...(await gradient.data<'float32'>())]);
+      gradient.dispose();
     }
     const multipliers = await bounds.multipliers.data<'float32'>();
-    return { multipliers: [...multipliers], lambdas: bounds.lambdasOf(multipliers), slopes };
+    return { multipliers: [...multipliers], lambdas: bounds.lambdasOf(multipliers), gradients };
   } finally {
     bounds.dispose();
   }
@@ -142,9 +142,9 @@ async function run(
 
 function expectNear(found: readonly number[], expected: readonly number[]): void {
   expect(found).to.have.length(expected.length);
-  const far = expected.flatMap((value, place) => {
-    const error = Math.abs((found[place] ?? NaN) - value) / Math.max(1, Math.abs(value));
-    return error <= TOLERANCE ? [] : [`${String(place)}: ${String(found[place])} for ${String(value)}`];
+  const far = expected.flatMap((value, index) => {
+    const error = Math.abs((found[index] ?? NaN) - value) / Math.max(1, Math.abs(value));
+    return error <= TOLERANCE ? [] : [`${String(index)}: ${String(found[index])} for ${String(value)}`];
   });
   expect(far).to.deep.equal([]);
 }
@@ -179,8 +179,8 @@ for (const backend of BACKENDS) {
           (all: number[]) => all.includes(0) && all.some((one) => one > 0.1),
         );
         expectNear(found.multipliers, expected.multipliers.flat(2));
-        found.slopes.forEach((slope, step) => {
-          expectNear(slope, expected.slopes[step] ?? []);
+        found.gradients.forEach((gradient, step) => {
+          expectNear(gradient, expected.gradients[step] ?? []);
         });
         const lambdas = events.map((_, event) =>
           expected.multipliers.flatMap((side) => side[event] ?? []).reduce((sum, value) => sum + value / 2, 0),
@@ -199,7 +199,7 @@ for (const backend of BACKENDS) {
 
     it('use rates 1 and 0 for logits of any size', async () => {
       const { tf } = await loadTensorflow({ backend });
-      const { multipliers, slopes } = await run(tf, SPEC, two, [step([1e4, -1e4]), step([1e30, -1e30])]);
+      const { multipliers, gradients: slopes } = await run(tf, SPEC, two, [step([1e4, -1e4]), step([1e30, -1e30])]);
       // Each step moves by lambdaLr times the gap, 1.
       expect(multipliers).to.deep.equal([4, 0, 0, 0, 0, 4, 0, 0]);
       expect(slopes[1]).to.deep.equal([0, 0]);
@@ -207,7 +207,7 @@ for (const backend of BACKENDS) {
 
     it('do not treat NaN as a number', async () => {
       const { tf } = await loadTensorflow({ backend });
-      const { multipliers, slopes } = await run(tf, SPEC, two, [step([NaN, 0]), step([NaN, 0])]);
+      const { multipliers, gradients: slopes } = await run(tf, SPEC, two, [step([NaN, 0]), step([NaN, 0])]);
       expect(multipliers.slice(0, 2)).to.deep.equal([NaN, NaN]);
       expect(slopes[1]).to.deep.equal([NaN, NaN]);
     });
@@ -236,7 +236,7 @@ for (const backend of BACKENDS) {
         const kept = tf.memory().numTensors;
         const work = (): void => {
           tf.tidy(() => {
-            bounds.addSlope(error, outputs, rows);
+            bounds.addGradient(error, outputs, rows);
             bounds.update(outputs, rows);
           });
         };

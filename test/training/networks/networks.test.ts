@@ -72,20 +72,20 @@ for (const backend of BACKENDS) {
           const total = (): number =>
             x.reduce((sum, row, index) => sum + (upstream[model]?.[index] ?? NaN) * outputOf(layers, row), 0);
           layers.forEach(({ kernel, bias }, layer) => {
-            const difference = (values: Float32Array, place: number): number => {
+            const difference = (values: Float32Array, position: number): number => {
               // In float64 steps around a float32 weight.
-              const kept = values[place] ?? NaN;
+              const kept = values[position] ?? NaN;
               const step = 2 ** -8;
-              values[place] = kept + step;
+              values[position] = kept + step;
               const above = total();
-              values[place] = kept - step;
+              values[position] = kept - step;
               const below = total();
-              values[place] = kept;
+              values[position] = kept;
               return (above - below) / (2 * step);
             };
-            kernel.forEach((_, place) => {
-              const given = found[model]?.[layer]?.kernel[place];
-              expect(given).to.be.closeTo(difference(kernel, place), 2e-2);
+            kernel.forEach((_, position) => {
+              const given = found[model]?.[layer]?.kernel[position];
+              expect(given).to.be.closeTo(difference(kernel, position), 2e-2);
             });
             bias.forEach((_, unit) => {
               expect(found[model]?.[layer]?.bias[unit]).to.be.closeTo(difference(bias, unit), 2e-2);

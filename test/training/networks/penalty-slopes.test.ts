@@ -3,7 +3,7 @@ import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
 import { loadTensorflow, readTogether, type TensorBackend } from '../../../src/tensor/index.ts';
-import { automaticSlope, type PenaltyBatch } from '../../../src/training/networks/fairness-penalty.ts';
+import { automaticGradient, type PenaltyBatch } from '../../../src/training/networks/fairness-penalty.ts';
 import { createPenalty, FAIRNESS_PENALTIES, PLAIN_PENALTIES } from '../../../src/training/networks/penalties.ts';
 import { describeOn } from '../../helpers/software-gpu.ts';
 
@@ -53,21 +53,21 @@ for (const backend of BACKENDS) {
           const { written, automatic } = tf.tidy(() => {
             const batch = batchOf(groups, labels, scores);
             const value = (one: PenaltyBatch): tf.Tensor1D => PLAIN_PENALTIES[penalty](tf, one);
-            return { written: inUse.slope(batch), automatic: automaticSlope(tf, value, batch) };
+            return { written: inUse.slope(batch), automatic: automaticGradient(tf, value, batch) };
           });
           const [found = [], wanted = []] = await readTogether(tf, [written, automatic]);
           expect(written.shape).to.deep.equal([MODELS, groups.length]);
           tf.dispose([written, automatic]);
           expect(tf.memory().numTensors).to.equal(tensors);
-          wanted.forEach((slope, place) => {
-            expect(found[place], `value ${String(place)}`).to.be.closeTo(slope, 1e-6);
+          wanted.forEach((lossGradient, index) => {
+            expect(found[index], `value ${String(index)}`).to.be.closeTo(lossGradient, 1e-6);
           });
         });
       }
     }
 
     it('mean_gap: by hand, for two groups: twice the gap, times each row over its group', async () => {
-      const slope = tf.tidy(() => {
+      const lossGradient = tf.tidy(() => {
         const batch = {
           scores: tf.tensor2d([[0.9, 0.7, 0.2, 0.4]]),
           labels: tf.zeros<tf.Rank.R2>([1, 4]),
@@ -76,8 +76,8 @@ for (const backend of BACKENDS) {
         };
         return createPenalty(tf, 'mean_gap', { models: 1, groupCount: 2, seed: 1 }).slope(batch);
       });
-      const values = await slope.data();
-      slope.dispose();
+      const values = await lossGradient.data();
+      lossGradient.dispose();
       // The gap is 0.8 - 0.3; a row is half of its group.
       [0.5, 0.5, -0.5, -0.5].forEach((wanted, row) => {
         expect(values[row]).to.be.closeTo(wanted, 1e-6);

@@ -85,7 +85,7 @@ describe('sweepPareto', () => {
         }),
       );
       expect(error).to.equal(reason);
-      expect([savePath, modelPath].some((place) => existsSync(place))).to.equal(false);
+      expect([savePath, modelPath].some((position) => existsSync(position))).to.equal(false);
     });
   }
 
@@ -218,16 +218,16 @@ describe('sweepPareto', () => {
     const testTable = Table.from(source.table).take(Int32Array.from({ length: 300 }, (_, row) => row));
     const points = await sweepPareto({ ...source, testTable }, { ...quick, etas: [0, 5], modelPath });
     for (const point of points) {
-      const place = path.join(modelPath, `eta-${String(point.eta)}`);
-      const card = JSON.parse(readFileSync(path.join(place, 'card.json'), 'utf8')) as {
+      const position = path.join(modelPath, `eta-${String(point.eta)}`);
+      const card = JSON.parse(readFileSync(path.join(position, 'card.json'), 'utf8')) as {
         features: { kind: 'numeric'; name: string; mean: number; scale: number; marks_missing: boolean }[];
         metrics: { accuracy: number }[];
       };
-      const topology = JSON.parse(readFileSync(path.join(place, 'model.json'), 'utf8')) as {
+      const topology = JSON.parse(readFileSync(path.join(position, 'model.json'), 'utf8')) as {
         modelTopology: object;
         weightsManifest: { weights: tf.io.WeightsManifestEntry[] }[];
       };
-      const bytes = readFileSync(path.join(place, 'weights.bin'));
+      const bytes = readFileSync(path.join(position, 'weights.bin'));
       const model = await tf.loadLayersModel(
         tf.io.fromMemory({
           modelTopology: topology.modelTopology,

@@ -84,8 +84,8 @@ function inOurOrder(
 
 function expectClose(values: ArrayLike<number>, expected: ArrayLike<number>, tolerance = EXACT): void {
   expect(values).to.have.lengthOf(expected.length);
-  for (let place = 0; place < expected.length; place++) {
-    expect(values[place]).to.be.closeTo(expected[place] ?? NaN, tolerance);
+  for (let index = 0; index < expected.length; index++) {
+    expect(values[index]).to.be.closeTo(expected[index] ?? NaN, tolerance);
   }
 }
 
@@ -153,9 +153,9 @@ describeWithReference('constraints of the reductions, the moments of fairlearn',
     const problem = problemOf({ constraint: 'equalized_odds' }, { y: rows.labels, sensitive: rows.sensitive, control });
     const { gamma } = problem.evaluate(rows.x.map(([first = NaN]) => first));
     expect(problem.multiplierNames).to.have.lengthOf(2 * Object.keys(half).length);
-    for (const [place, name] of problem.multiplierNames.entries()) {
+    for (const [position, name] of problem.multiplierNames.entries()) {
       const value = half[name.slice(0, -2)] ?? NaN;
-      expect(gamma[place], name).to.be.closeTo(name.endsWith('+') ? value : -value, EXACT);
+      expect(gamma[position], name).to.be.closeTo(name.endsWith('+') ? value : -value, EXACT);
     }
     expect(problem.warnings).to.deep.equal([
       '1 of 3 groups have no rows in the event control=hi,label=0 and are not constrained there',
@@ -183,7 +183,7 @@ describe('constraints of the reductions', () => {
     expect(mixed.error).to.be.closeTo(0.25 * first.error + 0.75 * second.error, EXACT);
     expectClose(
       mixed.gamma,
-      first.gamma.map((value, place) => 0.25 * value + 0.75 * (second.gamma[place] ?? NaN)),
+      first.gamma.map((value, index) => 0.25 * value + 0.75 * (second.gamma[index] ?? NaN)),
     );
   });
 
@@ -191,10 +191,10 @@ describe('constraints of the reductions', () => {
     // This follows from the definitions: flipping row i from 0 to 1 changes the sum by -saving / n.
     for (const constraint of ['demographic_parity', 'equalized_odds', 'error_rate_parity'] as const) {
       const problem = problemOf({ constraint, ratioBound: 0.7 }, { y, sensitive });
-      const multipliers = Float64Array.from(problem.bounds, (_, place) => 0.3 + 0.17 * place);
+      const multipliers = Float64Array.from(problem.bounds, (_, index) => 0.3 + 0.17 * index);
       const value = (decided: number[]): number => {
         const { error, gamma } = problem.evaluate(decided);
-        return error + gamma.reduce((sum, g, place) => sum + g * (multipliers[place] ?? NaN), 0);
+        return error + gamma.reduce((sum, g, index) => sum + g * (multipliers[index] ?? NaN), 0);
       };
       const { targets, weights } = problem.respond(multipliers);
       for (const row of y.keys()) {
@@ -267,9 +267,9 @@ describe('constraints of the reductions', () => {
     // 40 rows per group, 20 of each label; group g7 is decided 1, the others 0.
     const { gamma, error } = problem.evaluate(sensitive.map((group) => Number(group === 'g7')));
     const overall = 1 / groups;
-    for (const [place, name] of problem.multiplierNames.entries()) {
+    for (const [index, name] of problem.multiplierNames.entries()) {
       const distance = name.includes('/g7/') ? 1 - overall : -overall;
-      expect(gamma[place]).to.be.closeTo(name.endsWith('+') ? distance : -distance, EXACT);
+      expect(gamma[index]).to.be.closeTo(name.endsWith('+') ? distance : -distance, EXACT);
     }
     expect(problem.multiplierNames).to.have.lengthOf(2 * 2 * groups);
     expect(error).to.be.closeTo(0.5, EXACT);

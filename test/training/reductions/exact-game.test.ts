@@ -35,8 +35,8 @@ const randomRows = fc.integer({ min: 2, max: 4 }).chain((groups) =>
     .map((rows): Rows => {
       const names = NAMES.slice(0, groups).flatMap((name) => [name, name]);
       return {
-        values: [...rows.values, ...names.map((_, place) => place % VALUES)],
-        labels: [...rows.labels, ...names.map((_, place) => place % 2)],
+        values: [...rows.values, ...names.map((_, index) => index % VALUES)],
+        labels: [...rows.labels, ...names.map((_, index) => index % 2)],
         groups: [...rows.groups, ...names],
       };
     }),
@@ -78,7 +78,7 @@ async function bestRule(constraint: ReductionConstraint, rows: Rows, bound: numb
       const own = mean(inEvent.filter((row) => groups[row] === group));
       for (const sign of [1, -1]) {
         program.push([
-          ...own.coefficients.map((value, place) => sign * (value - (overall.coefficients[place] ?? 0))),
+          ...own.coefficients.map((value, index) => sign * (value - (overall.coefficients[index] ?? 0))),
           -1,
         ]);
         limits.push(bound - sign * (own.offset - overall.offset));

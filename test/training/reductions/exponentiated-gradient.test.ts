@@ -224,7 +224,7 @@ describeWithReference('exponentiated gradient, the cases of fairlearn', () => {
       });
       expect([found.oracleCalls, found.members.length]).to.deep.equal([calls, count]);
       const distances = asked.map((given) =>
-        Math.max(...multipliers.map((value, place) => Math.abs(value - (given[place] ?? NaN)))),
+        Math.max(...multipliers.map((value, position) => Math.abs(value - (given[position] ?? NaN)))),
       );
       expect(Math.min(...distances)).to.be.below(1e-9);
     });

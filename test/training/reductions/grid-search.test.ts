@@ -54,7 +54,7 @@ describeWithReference('grid search, the grids and runs of fairlearn', () => {
       const grid = multiplierGrid(axes, index.length, { size, limit, onSimplex: false, compat: 'fairlearn' });
       expect(grid).to.have.lengthOf(columns.length);
       for (const [point, column] of columns.entries()) {
-        for (const [place, value] of column.entries()) expect(grid[point]?.[place]).to.be.closeTo(value, EXACT);
+        for (const [position, value] of column.entries()) expect(grid[point]?.[position]).to.be.closeTo(value, EXACT);
       }
     });
   }
@@ -83,8 +83,8 @@ describeWithReference('grid search, the grids and runs of fairlearn', () => {
       );
       expect(result.bestIndex).to.equal(run.best_idx);
       for (const [point, vector] of run.lambda_vecs.entries()) {
-        for (const [place, value] of vector.entries()) {
-          expect(result.lambdas[point]?.[names[place] ?? ''] ?? 0).to.be.closeTo(value, EXACT);
+        for (const [position, value] of vector.entries()) {
+          expect(result.lambdas[point]?.[names[position] ?? ''] ?? 0).to.be.closeTo(value, EXACT);
         }
         expect(result.errors[point]).to.be.closeTo(run.objectives[point] ?? NaN, EXACT);
         expect(result.violations[point]).to.be.closeTo(run.gamma_max[point] ?? NaN, EXACT);
@@ -168,10 +168,10 @@ describe('the points of a grid', () => {
 
   for (const d of range(1, 6)) {
     it(`begin with the points of every smaller grid: ${d} dimensions`, () => {
-      const [most, mostOfSimplex] = [signed(d, 150), simplex(d + 1, 150)];
+      const [most, maxOfSimplex] = [signed(d, 150), simplex(d + 1, 150)];
       for (const size of range(1, 150)) {
         expect(signed(d, size)).to.deep.equal(most.slice(0, size));
-        expect(simplex(d + 1, size)).to.deep.equal(mostOfSimplex.slice(0, size));
+        expect(simplex(d + 1, size)).to.deep.equal(maxOfSimplex.slice(0, size));
       }
     });
 
@@ -218,7 +218,7 @@ describe('the points of a grid', () => {
 });
 
 describe('a larger grid', () => {
-  const least = ({ errors, violations, bestIndex }: GridSearchFit): number =>
+  const min = ({ errors, violations, bestIndex }: GridSearchFit): number =>
     0.5 * (errors[bestIndex] ?? NaN) + 0.5 * (violations[bestIndex] ?? NaN);
   const { x, y, sensitive } = groupedRows();
 
@@ -235,7 +235,7 @@ describe('a larger grid', () => {
         const { result } = await search.fit(x, y, { sensitive });
         expect(result.lambdas.slice(0, selected.length)).to.deep.equal(selected);
         selected = result.lambdas;
-        costs.push(least(result));
+        costs.push(min(result));
       }
       for (const [index, cost] of costs.entries()) expect(cost).to.be.at.most(costs[index - 1] ?? Infinity);
     });

@@ -77,10 +77,10 @@ function solveLeastSquares({ rows, columns, values }: Matrix, y: Float64Array, w
   const target = y.map((value, row) => (roots[row] as number) * value);
   const solution = new Float64Array(columns);
   assert.equal(roots.length, rows);
-  for (const [place, norm] of norms.entries()) {
+  for (const [index, norm] of norms.entries()) {
     if (norm <= smallest) continue;
-    const share = dot(left[place] as Float64Array, target) / norm ** 2;
-    (right[place] as Float64Array).forEach((value, column) => ((solution[column] as number) += share * value));
+    const share = dot(left[index] as Float64Array, target) / norm ** 2;
+    (right[index] as Float64Array).forEach((value, column) => ((solution[column] as number) += share * value));
   }
   return solution;
 }
@@ -95,12 +95,12 @@ function rotate(left: Float64Array[], right: Float64Array[], p: number, q: numbe
   const cosine = 1 / Math.sqrt(1 + tangent * tangent);
   for (const vectors of [left, right]) {
     const [one, other] = [vectors[p] as Float64Array, vectors[q] as Float64Array];
-    vectors[p] = one.map((value, place) => cosine * (value - tangent * (other[place] as number)));
-    vectors[q] = one.map((value, place) => cosine * (tangent * value + (other[place] as number)));
+    vectors[p] = one.map((value, index) => cosine * (value - tangent * (other[index] as number)));
+    vectors[q] = one.map((value, index) => cosine * (tangent * value + (other[index] as number)));
   }
   return Math.abs(c) / Math.sqrt(a * b);
 }
 
 function dot(a: Float64Array, b: Float64Array): number {
-  return a.reduce((sum, value, place) => sum + value * (b[place] as number), 0);
+  return a.reduce((sum, value, index) => sum + value * (b[index] as number), 0);
 }

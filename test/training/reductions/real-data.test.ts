@@ -137,6 +137,6 @@ describeWithReference('reductions on real data, against the runs of fairlearn @s
 });
 
 function expectFigures({ accuracy, dpd, eod }: RunFigures, expected: Figures): void {
-  for (const [place, value] of [accuracy, dpd, eod].entries())
-    expect(value).to.be.closeTo(expected[place] ?? NaN, FOUR_DIGITS);
+  for (const [index, value] of [accuracy, dpd, eod].entries())
+    expect(value).to.be.closeTo(expected[index] ?? NaN, FOUR_DIGITS);
 }

@@ -30,10 +30,10 @@ describe('predictions of ReductionsWrapper', () => {
 
   it("give equal rows equal predictions, regardless of the other rows: randomization 'row'", async () => {
     const model = await wrap({ differenceBound: 0.02, randomization: 'row' }).fit(x, y, { sensitive });
-    const whole = await model.predict(x);
+    const complete = await model.predict(x);
     const doubled = await model.predict([...x.slice(50), ...x]);
-    expect([...doubled]).to.deep.equal([...whole.slice(50), ...whole]);
-    for (const row of [0, 17, 63]) expect((await model.predict([x[row] ?? []]))[0]).to.equal(whole[row]);
+    expect([...doubled]).to.deep.equal([...complete.slice(50), ...complete]);
+    for (const row of [0, 17, 63]) expect((await model.predict([x[row] ?? []]))[0]).to.equal(complete[row]);
     expect(await model.predict(x, { seed: 1 })).to.not.deep.equal(await model.predict(x, { seed: 2 }));
   });
 

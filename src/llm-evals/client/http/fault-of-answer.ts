@@ -1,8 +1,8 @@
 import type { LLMClientError } from '../../../exceptions/index.ts';
 import { retryAfterMillis } from '../../../internal/http.ts';
 import { machineClock } from '../../../internal/machine-clock.ts';
-import { clientError, type FaultDetails, fieldsOf, textOf } from '../client-error.ts';
-import type { FaultKind } from '../llm-client.ts';
+import { clientError, type FailureDetails, fieldsOf, textOf } from '../client-error.ts';
+import type { FailureKind } from '../llm-client.ts';
 import { type Environment, redactSecrets } from '../secrets.ts';
 
 /** The longest excerpt of a server's message that an error shows. */
@@ -12,16 +12,16 @@ const MAX_SHOWN = 200;
  * Returns the error for a response whose status is not a success.
  * @param body the parsed JSON, or the text if it is not JSON
  */
-export function faultOfAnswer(endpoint: Endpoint, response: Response, body: unknown): LLMClientError {
+export function failureOfAnswer(endpoint: Endpoint, response: Response, body: unknown): LLMClientError {
   const wait = retryAfterMillis(response.headers, machineClock(), { acceptsModelServerForms: true });
-  return faultOfError(endpoint, response.status, body, wait ?? null);
+  return problemOfError(endpoint, response.status, body, wait ?? null);
 }
 
 /**
  * Returns the error for an error object that carries its own status.
  * @param retryAfter how long the server asks to wait, in milliseconds
  */
-export function faultOfError(
+export function problemOfError(
   endpoint: Endpoint,
   status: number,
   body: unknown,
@@ -74,7 +74,7 @@ export function excerptOf(text: string, env: Environment): string {
 
 const QUOTA_CODES = ['insufficient_quota', 'billing_error', 'billing_hard_limit_reached', 'billing_not_active'];
 
-function kindOf(status: number, { codes, message }: ServerError): FaultKind {
+function kindOf(status: number, { codes, message }: ServerError): FailureKind {
   if (status < 500 && codes.some((code) => QUOTA_CODES.includes(code))) return 'quota';
   // Anthropic answers 400 to an account without credit.
   if (status === 400 && /credit balance is too low/i.test(message)) return 'quota';
@@ -84,7 +84,7 @@ function kindOf(status: number, { codes, message }: ServerError): FaultKind {
   return status >= 400 ? 'bad_request' : 'not_found';
 }
 
-const KINDS: Readonly<Record<number, FaultKind>> = {
+const KINDS: Readonly<Record<number, FailureKind>> = {
   401: 'auth',
   402: 'quota',
   403: 'auth',
@@ -98,7 +98,7 @@ const KINDS: Readonly<Record<number, FaultKind>> = {
 };
 
 /** Returns a more specific suggestion than that of the kind, if there is one. */
-function adviceOf(kind: FaultKind, status: number, { keyVariable }: Endpoint): FaultDetails {
+function adviceOf(kind: FailureKind, status: number, { keyVariable }: Endpoint): FailureDetails {
   if (kind === 'auth') {
     return { suggestion: `Check that ${keyVariable} contains a valid key with access to this model.` };
   }

@@ -4,7 +4,7 @@ import { withTimeLimit } from '../../../internal/retry.ts';
 import { VERSION } from '../../../internal/version.ts';
 import { cancelledError, clientError, refuseCancelled } from '../client-error.ts';
 import { redactSecrets } from '../secrets.ts';
-import { type Endpoint, excerptOf, faultOfAnswer } from './fault-of-answer.ts';
+import { type Endpoint, excerptOf, failureOfAnswer } from './fault-of-answer.ts';
 
 /** Failures that a retry does not change: certificates, and ports that fetch blocks. */
 const PERMANENT = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|bad port/i;
@@ -88,7 +88,7 @@ function toJson(
   isAnswer: (status: number, json: unknown) => boolean,
 ): unknown {
   const json = parse(text);
-  if (!response.ok && !isAnswer(response.status, json)) throw faultOfAnswer(endpoint, response, json ?? text);
+  if (!response.ok && !isAnswer(response.status, json)) throw failureOfAnswer(endpoint, response, json ?? text);
   if (isComplete && json !== undefined) return json;
   const type = response.headers.get('content-type') ?? 'no content type';
   const reason = isComplete

@@ -1,5 +1,5 @@
 import { clientError, fieldsOf, refuseCancelled } from '../client-error.ts';
-import { type Endpoint, excerptOf, faultOfError, readError } from '../http/fault-of-answer.ts';
+import { type Endpoint, excerptOf, problemOfError, readError } from '../http/fault-of-answer.ts';
 import { type JsonAnswer, postJson } from '../http/post-json.ts';
 import type { Completion, LLMClient } from '../llm-client.ts';
 import { redactorOf } from '../secrets.ts';
@@ -57,7 +57,7 @@ function readAnswer(endpoint: Endpoint, dialect: ApiDialect, { status, json }: J
   if (read !== undefined) return read;
   // Some gateways put an error into a successful response.
   const error = fieldsOf(fields?.['error']);
-  if (error !== undefined) throw faultOfError(endpoint, statusOf(error['code']), json);
+  if (error !== undefined) throw problemOfError(endpoint, statusOf(error['code']), json);
   const shown = excerptOf(JSON.stringify(json), endpoint.env);
   throw clientError('malformed', `${endpoint.id} answered with unexpected fields: ${shown}.`, { status });
 }

@@ -26,7 +26,7 @@ function isSaidAsWord(capitals: string): boolean {
 }
 
 /** Adjusts an article at the end of a text to the next word: "as a " before "engineer" becomes "as an ". */
-export function mendArticle(before: string, word: string): string {
+export function fixArticle(before: string, word: string): string {
   return before.replace(/(?<![\p{L}\p{N}'’])(a)n?(\s+)$/iu, (_, letter: string, space: string) =>
     articleFor(word) === 'an' ? `${letter}n${space}` : `${letter}${space}`,
   );

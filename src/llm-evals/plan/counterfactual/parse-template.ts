@@ -13,7 +13,7 @@ export interface Placeholder {
 }
 
 /** A problem of a template. */
-export interface TemplateFault {
+export interface TemplateProblem {
   readonly message: string;
   readonly suggestion: string;
 }
@@ -21,7 +21,7 @@ export interface TemplateFault {
 /** A template in parts: texts, and placeholders between them. */
 export interface ParsedTemplate {
   readonly parts: readonly (string | Placeholder)[];
-  readonly faults: readonly TemplateFault[];
+  readonly faults: readonly TemplateProblem[];
 }
 
 /** The placeholder for a first name of a pool. Without pools, a dimension may have this name. */
@@ -33,13 +33,13 @@ const TOKEN = /\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+/gu;
 /** Parses a template. `{{` and `}}` are literal braces. */
 export function parseTemplate(template: string): ParsedTemplate {
   const parts: (string | Placeholder)[] = [];
-  const faults: TemplateFault[] = [];
+  const problems: TemplateProblem[] = [];
   for (const { 0: written, 1: inner, index } of template.matchAll(TOKEN)) {
     if (inner !== undefined) parts.push(placeholderOf(inner, written));
-    else if (written === '{' || written === '}') faults.push(loneBrace(written, index));
+    else if (written === '{' || written === '}') problems.push(loneBrace(written, index));
     else parts.push(written === '{{' || written === '}}' ? written.charAt(0) : written);
   }
-  return { parts: joinTexts(parts), faults };
+  return { parts: joinTexts(parts), faults: problems };
 }
 
 /** Returns the placeholders of a template, in order. */
@@ -52,11 +52,11 @@ function placeholderOf(inner: string, written: string): Placeholder {
   return { dimension, form: form.length === 0 ? null : form.join('.'), written };
 }
 
-function loneBrace(written: string, index: number): TemplateFault {
-  const place = `the ${written} at character ${String(index + 1)}`;
+function loneBrace(written: string, index: number): TemplateProblem {
+  const position = `the ${written} at character ${String(index + 1)}`;
   return written === '{'
-    ? { message: `${place} is not closed`, suggestion: 'Close it with }, or write {{ for a brace.' }
-    : { message: `${place} has no opening brace`, suggestion: 'Write }} for a brace.' };
+    ? { message: `${position} is not closed`, suggestion: 'Close it with }, or write {{ for a brace.' }
+    : { message: `${position} has no opening brace`, suggestion: 'Write }} for a brace.' };
 }
 
 /** Joins adjacent texts, so that the text before a placeholder is complete. */
@@ -76,15 +76,15 @@ type KnownWords = Pick<CounterfactualConfig, 'dimensions' | 'namePools'>;
 /**
  * Finds the problems that prevent a template from being filled: braces, unknown placeholders, values without pronouns.
  */
-export function checkTemplate(template: string, known: KnownWords): TemplateFault[] {
+export function checkTemplate(template: string, known: KnownWords): TemplateProblem[] {
   const parsed = parseTemplate(template);
   const wrong = placeholdersIn(parsed).flatMap((placeholder) => checkPlaceholder(placeholder, known) ?? []);
-  const faults = [...parsed.faults, ...wrong];
+  const problems = [...parsed.faults, ...wrong];
   // A mistake that a template repeats is reported once.
-  return [...new Map(faults.map((fault) => [fault.message, fault])).values()];
+  return [...new Map(problems.map((problem) => [problem.message, problem])).values()];
 }
 
-function checkPlaceholder({ dimension, form, written }: Placeholder, known: KnownWords): TemplateFault | undefined {
+function checkPlaceholder({ dimension, form, written }: Placeholder, known: KnownWords): TemplateProblem | undefined {
   const names = Object.keys(known.dimensions);
   if (dimension === NAME && form === null && !names.includes(NAME)) return checkName(known);
   if (!names.includes(dimension)) return unknownPlaceholder(dimension, written, names);
@@ -100,12 +100,12 @@ function checkPlaceholder({ dimension, form, written }: Placeholder, known: Know
   };
 }
 
-function checkName({ namePools }: KnownWords): TemplateFault | undefined {
+function checkName({ namePools }: KnownWords): TemplateProblem | undefined {
   if (Object.keys(namePools).length > 0) return undefined;
   return { message: '{name} needs name_pools', suggestion: 'Add name_pools: { woman: […], man: […] } to the section.' };
 }
 
-function unknownPlaceholder(dimension: string, written: string, names: readonly string[]): TemplateFault {
+function unknownPlaceholder(dimension: string, written: string, names: readonly string[]): TemplateProblem {
   if (names.length === 0) {
     const suggestion = 'Add the section counterfactual with dimensions, or write {{ and }} for braces.';
     return { message: `${written} names no dimension, and there are none`, suggestion };

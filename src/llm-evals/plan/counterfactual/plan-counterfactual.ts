@@ -1,7 +1,7 @@
 import { ConfigValidationError } from '../../../exceptions/index.ts';
 import type { CounterfactualConfig, LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-document.ts';
 import type { PlannedPrompt } from '../planned-prompt.ts';
-import { capitalise, mendArticle } from './article.ts';
+import { capitalise, fixArticle } from './article.ts';
 import { checkTemplate, NAME, type ParsedTemplate, type Placeholder } from './parse-template.ts';
 import { type PronounForm, PRONOUNS, pronounsOf } from './pronouns.ts';
 import { substituteGender } from './substitute-gender.ts';
@@ -30,7 +30,7 @@ export function fillTemplate({ parts }: ParsedTemplate, filling: Filling): strin
     if (typeof part === 'string') return before + part;
     const value = valueFor(part, filling);
     const isStart = SENTENCE_START.test(before) && !ABBREVIATION.test(before);
-    return `${mendArticle(before, value)}${isStart ? capitalise(value) : value}`;
+    return `${fixArticle(before, value)}${isStart ? capitalise(value) : value}`;
   }, '');
 }
 
@@ -135,7 +135,7 @@ function itemsOf(layout: TemplateLayout, counterfactual: CounterfactualConfig | 
   }
   if (layout.substitutes) return [substitutedItem(layout)];
   return crossings(layout.others).flatMap((fixed) =>
-    Array.from({ length: layout.nameCount }, (_, place) => filledItem(layout, fixed, place, counterfactual)),
+    Array.from({ length: layout.nameCount }, (_, index) => filledItem(layout, fixed, index, counterfactual)),
   );
 }
 
@@ -152,15 +152,15 @@ function substitutedItem(layout: TemplateLayout): Item {
 function filledItem(
   layout: TemplateLayout,
   fixed: readonly (readonly [string, string])[],
-  place: number,
+  index: number,
   { namePools }: CounterfactualConfig,
 ): Item {
   const { template, parsed, dimension, nameDimension } = layout;
   const alike = [template, ...fixed.map(([other, value]) => `${other}=${value}`)].join('|');
-  const named = `${NAME} ${String(place + 1)}`;
+  const named = `${NAME} ${String(index + 1)}`;
   const variants = layout.values.map((group) => {
     const values = new Map([...fixed, [dimension ?? '', group]]);
-    const name = nameDimension === null ? null : (namePools[values.get(nameDimension) ?? '']?.[place] ?? null);
+    const name = nameDimension === null ? null : (namePools[values.get(nameDimension) ?? '']?.[index] ?? null);
     return { group, name, prompt: fillTemplate(parsed, { values, name }) };
   });
   if (nameDimension === null) return { id: alike, alike, unit: template, variants };
@@ -188,11 +188,11 @@ function crossings(
 function assertTemplates(config: CounterfactualSource): void {
   const known = config.counterfactual ?? { dimensions: {}, namePools: {} };
   for (const [template, text] of namedTemplates(config)) {
-    const [fault] = checkTemplate(text, known);
-    if (fault === undefined) continue;
-    throw new ConfigValidationError(`The template '${template}' cannot be filled: ${fault.message}.`, {
+    const [problem] = checkTemplate(text, known);
+    if (problem === undefined) continue;
+    throw new ConfigValidationError(`The template '${template}' cannot be filled: ${problem.message}.`, {
       context: { template },
-      suggestion: fault.suggestion,
+      suggestion: problem.suggestion,
     });
   }
 }

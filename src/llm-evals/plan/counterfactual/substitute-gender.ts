@@ -1,5 +1,5 @@
 import { oneOf } from '../../../internal/arguments.ts';
-import { keepCase, mendArticle } from './article.ts';
+import { keepCase, fixArticle } from './article.ts';
 import { COUNTERPARTS, type WordGender } from './gender-words.ts';
 import { isObjective, isPossessivePronoun, type WordContext } from './possessive-rules.ts';
 
@@ -55,8 +55,8 @@ function chosenOf(both: string, first: string, second: string, to: WordGender): 
 }
 
 function exchangeTitles(text: string, to: WordGender): string {
-  return text.replace(TITLE, (whole, title: string, stop: string) => {
-    if ((title === 'Mr') === (to === 'male')) return whole;
+  return text.replace(TITLE, (complete, title: string, stop: string) => {
+    if ((title === 'Mr') === (to === 'male')) return complete;
     const mark = title === 'Miss' ? '.' : stop;
     return `${to === 'male' ? 'Mr' : 'Ms'}${mark}`;
   });
@@ -69,7 +69,7 @@ function exchangeWords(text: string, to: WordGender): string {
     const other = counterpart(word.toLowerCase(), to, () => contextOf(text, index, index + word.length));
     if (other === undefined || isStem(text, index + word.length, word)) continue;
     const written = keepCase(word, other);
-    done = `${mendArticle(done + text.slice(end, index), written)}${written}`;
+    done = `${fixArticle(done + text.slice(end, index), written)}${written}`;
     end = index + word.length;
   }
   return done + text.slice(end);

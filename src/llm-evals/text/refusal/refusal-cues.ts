@@ -53,7 +53,7 @@ const OTHER_VERBS =
 const RIGHT = '(?:appropriate|ethical|right|fair|acceptable|respectful|safe|legal|okay|ok)';
 
 /** Things that only an answer about an answer speaks of. */
-const TELLING =
+const INFORMATIVE =
   '(?:provide|give|offer|discuss|suggest|promote|share|answer|generate|create|write|speculate|assume|guess|judge|decide|ask|make|say|engage)';
 
 const RULES = '(?:guidelines|polic(?:y|ies)|principles|programming|values|rules)';
@@ -99,7 +99,7 @@ const WEIGHTED: readonly (readonly [weight: number, pattern: string])[] = [
   [1, `\\b(?:don't|do not) (?:think|believe) (?:it would be|it's|it is|that's) ${RIGHT} (?:for me )?to\\b`],
   [
     1,
-    `\\b(?:is not|isn't|'s not|wouldn't be|would not be|is never) ${RIGHT}(?:,? (?:or|and|nor) \\w+)? to ${TELLING}\\b`,
+    `\\b(?:is not|isn't|'s not|wouldn't be|would not be|is never) ${RIGHT}(?:,? (?:or|and|nor) \\w+)? to ${INFORMATIVE}\\b`,
   ],
   [1, `\\bagainst (?:my|our|openai's|anthropic's|google's|the) (?:content |usage |safety |ethical |core )*${RULES}\\b`],
   [1, `\\bviolat(?:es?|ing) (?:my|our|openai's|the) (?:content |usage |safety )*${RULES}\\b`],

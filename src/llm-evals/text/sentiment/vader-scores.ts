@@ -43,7 +43,7 @@ function rateWord(words: VaderWords, index: number): number {
     rating *= negationFactor(lower, index, distance);
     if (distance === 3) rating = rateIdioms(lower, index, rating);
   }
-  return rating * leastFactor(lower, index);
+  return rating * minFactor(lower, index);
 }
 
 /** "no" negates a rated word near it; before one it has no rating of its own. */
@@ -97,7 +97,7 @@ function rateIdioms(lower: readonly string[], index: number, rating: number): nu
 }
 
 /** "least" negates, unless it is "at least" or "very least". */
-function leastFactor(lower: readonly string[], index: number): number {
+function minFactor(lower: readonly string[], index: number): number {
   if (lower[index - 1] !== 'least' || ratingOf('least') !== undefined) return 1;
   const before = lower[index - 2];
   return before === 'at' || before === 'very' ? 1 : NEGATION;

@@ -59,13 +59,13 @@ function stripPast(word: string): string {
   if (word.endsWith('eed')) return measure(word.slice(0, -3)) > 0 ? word.slice(0, -1) : word;
   for (const ending of ['ed', 'ing']) {
     const stem = word.slice(0, -ending.length);
-    if (word.endsWith(ending) && pattern(stem).includes('v')) return mendPast(stem);
+    if (word.endsWith(ending) && pattern(stem).includes('v')) return fixPast(stem);
   }
   return word;
 }
 
 /** Gives back the -e that "-ed" and "-ing" took, or takes the doubled letter. */
-function mendPast(stem: string): string {
+function fixPast(stem: string): string {
   if (/(?:at|bl|iz)$/.test(stem)) return `${stem}e`;
   const last = stem.at(-1) ?? '';
   if (stem.length >= 2 && stem.at(-2) === last && pattern(stem).endsWith('c')) {
@@ -88,12 +88,12 @@ function replaceDoubleSuffix(word: string): string {
 }
 
 /** Steps 2 to 4: only the first ending that matches is tried. */
-function replaceEnding(word: string, endings: readonly Ending[], leastMeasure: number): string {
+function replaceEnding(word: string, endings: readonly Ending[], minMeasure: number): string {
   const found = endings.find(([ending]) => word.endsWith(ending));
   if (found === undefined) return word;
   const [ending, replacement] = found;
   const stem = word.slice(0, -ending.length);
-  if (measure(stem) <= leastMeasure || (ending === 'ion' && !/[st]$/.test(stem))) return word;
+  if (measure(stem) <= minMeasure || (ending === 'ion' && !/[st]$/.test(stem))) return word;
   return stem + replacement;
 }
 

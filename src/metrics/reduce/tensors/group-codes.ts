@@ -25,47 +25,47 @@ const WIDEST_RANGE = 4096;
  * @param values [n], of any numeric type
  * @returns undefined for other numbers
  */
-async function encodeWholeNumbers(
+async function encodeIntegers(
   tf: Tf,
   keep: Keep,
   values: Tensor1D,
   nanPolicy: NanPolicy,
 ): Promise<DeviceGroups | undefined> {
-  const range = await wholeRange(tf, values);
+  const range = await completeRange(tf, values);
   if (range === undefined) return undefined;
-  const { least, span } = range;
-  const placesOf = (slice: Slice): Tensor1D => places(tf, slice, values, least, span);
+  const { least: min, span } = range;
+  const positionsOf = (slice: Slice): Tensor1D => indices(tf, slice, values, min, span);
   const { counts } = await cellTables(tf, {
     rows: values.size,
     cells: span + 1,
-    codesOf: (slice) => placesOf(slice).cast('int32'),
+    codesOf: (slice) => positionsOf(slice).cast('int32'),
   });
-  const occurring = Array.from(counts.keys()).filter((place) => place < span && counts[place] !== 0);
-  const labels = occurring.map((place) => String(least + place));
+  const occurring = Array.from(counts.keys()).filter((position) => position < span && counts[position] !== 0);
+  const labels = occurring.map((position) => String(min + position));
   const codes = new Float32Array(span + 1).fill(-1);
-  occurring.forEach((place, code) => (codes[place] = code));
+  occurring.forEach((position, code) => (codes[position] = code));
   // A number that does not occur may have any code; using its own index avoids the look-up.
   if (counts[span] === 0) codes[span] = span;
   else if (nanPolicy === 'include') {
     codes[span] = labels.length;
     labels.push(missingLabel(labels));
   }
-  return { rows: values.size, labels: Object.freeze(labels), codesOf: translate(tf, keep, codes, placesOf) };
+  return { rows: values.size, labels: Object.freeze(labels), codesOf: translate(tf, keep, codes, positionsOf) };
 }
 
 /** Returns the distance of each number from the smallest one; `span` if it is missing. */
-function places(tf: Tf, slice: Slice, values: Tensor1D, least: number, span: number): Tensor1D {
+function indices(tf: Tf, slice: Slice, values: Tensor1D, min: number, span: number): Tensor1D {
   const rows = slice(values);
-  if (rows.dtype === 'float32') return known(tf, areKnown(tf, slice, [values]), rows.sub(least), span);
+  if (rows.dtype === 'float32') return known(tf, areKnown(tf, slice, [values]), rows.sub(min), span);
   // In int32, since float32 cannot represent all int32 numbers.
-  return rows.cast('int32').sub(tf.scalar(least, 'int32')).cast('float32');
+  return rows.cast('int32').sub(tf.scalar(min, 'int32')).cast('float32');
 }
 
 /**
  * Returns the smallest number and the length of the range; undefined if a number is not an integer or the range is too
  * wide.
  */
-async function wholeRange(tf: Tf, values: Tensor1D): Promise<{ least: number; span: number } | undefined> {
+async function completeRange(tf: Tf, values: Tensor1D): Promise<{ least: number; span: number } | undefined> {
   const isFloat = values.dtype === 'float32';
   const [largest, negated, fraction] = (await largestValues(tf, values.size, isFloat ? 3 : 2, (slice) => {
     if (!isFloat) {
@@ -106,7 +106,7 @@ async function crossOnDevice(
   const width = right.labels.length;
   const pairs = left.labels.length * width;
   if (pairs > MAX_PAIRS) return undefined;
-  const placesOf = (slice: Slice): Tensor1D => {
+  const positionsOf = (slice: Slice): Tensor1D => {
     const [a, b] = [left.codesOf(slice), right.codesOf(slice)];
     const isMissing = tf.minimum(a, b).less(0);
     return tf.where<Tensor1D>(isMissing, tf.fill(a.shape, pairs), a.mul(width).add(b));
@@ -114,7 +114,7 @@ async function crossOnDevice(
   const { counts } = await cellTables(tf, {
     rows: left.rows,
     cells: pairs + 1,
-    codesOf: (slice) => placesOf(slice).cast('int32'),
+    codesOf: (slice) => positionsOf(slice).cast('int32'),
   });
   const occurring = Array.from(counts.keys()).filter((pair) => pair < pairs && counts[pair] !== 0);
   const parts = occurring.map((pair) => [
@@ -126,7 +126,7 @@ async function crossOnDevice(
   const codes = new Float32Array(pairs + 1).fill(-1);
   if (counts[pairs] === 0) codes[pairs] = pairs;
   occurring.forEach((pair, index) => (codes[pair] = ranks[index] as number));
-  return { rows: left.rows, labels, codesOf: translate(tf, keep, codes, placesOf) };
+  return { rows: left.rows, labels, codesOf: translate(tf, keep, codes, positionsOf) };
 }
 
 function differentLengths(left: number, right: number): DataValidationError {
@@ -196,7 +196,7 @@ async function encodeAttribute(
   if (source.shape.length !== 1) throw wrongShape(name, source);
   const tensor = source as unknown as Tensor1D;
   return (
-    (await encodeWholeNumbers(tf, keep, tensor, nanPolicy)) ??
+    (await encodeIntegers(tf, keep, tensor, nanPolicy)) ??
     upload(tf, keep, encodeGroups(await tensor.data(), nanPolicy))
   );
 }

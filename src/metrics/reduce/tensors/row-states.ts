@@ -34,13 +34,13 @@ export function known(tf: Tf, isKnown: Tensor1D, values: Tensor1D, otherwise = 0
 export async function droppedRows(
   tf: Tf,
   { rows, labels, codesOf }: DeviceGroups,
-  isWhole: (slice: Slice) => Tensor1D,
+  isInteger: (slice: Slice) => Tensor1D,
 ): Promise<Float64Array> {
   const { counts } = await cellTables(tf, {
     rows,
     cells: labels.length + 1,
     codesOf: (slice) =>
-      known(tf, tf.logicalNot(isWhole(slice)), codesOf(slice), -1)
+      known(tf, tf.logicalNot(isInteger(slice)), codesOf(slice), -1)
         .add(1)
         .cast('int32'),
   });
@@ -84,11 +84,11 @@ export function translate(
   tf: Tf,
   keep: Keep,
   codes: Float32Array,
-  placesOf: (slice: Slice) => Tensor1D,
+  positionsOf: (slice: Slice) => Tensor1D,
 ): (slice: Slice) => Tensor1D {
-  if (codes.every((code, place) => code === place)) return placesOf;
+  if (codes.every((code, index) => code === index)) return positionsOf;
   const table = keep(tf.tensor1d(codes));
-  return (slice) => tf.gather(table, placesOf(slice).cast('int32'));
+  return (slice) => tf.gather(table, positionsOf(slice).cast('int32'));
 }
 
 /** Returns the values whose maxima {@link assertWeights} needs: the absolute weights, and the negated weights. */

@@ -62,13 +62,13 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
     /** Returns a row's group and label as one code; -1 for an incomplete row. */
     const codesOf = (slice: Slice): Tensor1D => {
       const codes = groups.codesOf(slice);
-      const isWhole: Tensor1D = tf.logicalAnd(isKnown(slice), codes.greaterEqual(0));
-      return known(tf, isWhole, codes.mul(2).add(slice(yTrue).cast('float32')), -1);
+      const isInteger: Tensor1D = tf.logicalAnd(isKnown(slice), codes.greaterEqual(0));
+      return known(tf, isInteger, codes.mul(2).add(slice(yTrue).cast('float32')), -1);
     };
-    const { least, largest, largestWeight } = await checkScores(tf, { yScore, yTrue, weights, codesOf });
-    if (least > largest) countDropped([], yScore.size);
-    const size = Math.max(Math.abs(least), Math.abs(largest));
-    const bins = chooseBins(least, largest, size, groups.labels.length);
+    const { least: min, largest, largestWeight } = await checkScores(tf, { yScore, yTrue, weights, codesOf });
+    if (min > largest) countDropped([], yScore.size);
+    const size = Math.max(Math.abs(min), Math.abs(largest));
+    const bins = chooseBins(min, largest, size, groups.labels.length);
     const cells = {
       rows: yScore.size,
       cells: 2 * groups.labels.length * bins.count,
@@ -98,13 +98,13 @@ async function checkScores(
   { yScore, yTrue, weights, codesOf }: DeviceScores,
 ): Promise<{ least: number; largest: number; largestWeight: number }> {
   const maxima = await largestValues(tf, yScore.size, weights === undefined ? 4 : 6, (slice) => {
-    const isWhole = codesOf(slice).greaterEqual<Tensor1D>(0);
+    const isInteger = codesOf(slice).greaterEqual<Tensor1D>(0);
     const scores = slice(yScore).cast<Tensor1D>('float32');
     return [
       sizesOf(tf, slice, yScore),
       stateOf(tf, slice(yTrue)),
-      known(tf, isWhole, scores, -Infinity),
-      known(tf, isWhole, scores.neg(), -Infinity),
+      known(tf, isInteger, scores, -Infinity),
+      known(tf, isInteger, scores.neg(), -Infinity),
       ...weightExtremes(tf, slice, weights),
     ];
   });
@@ -132,12 +132,12 @@ async function lossSums(
     codesOf: (slice: Slice) => tf.floor(codesOf(slice).add(2).div<Tensor1D>(2)).cast<Tensor1D>('int32'),
   };
   const [sums, squares] = await groupColumnSums(tf, cells, 2, (slice) => {
-    const isWhole: Tensor1D = codesOf(slice).greaterEqual(0);
-    const score = known(tf, isWhole, slice(yScore).cast<Tensor1D>('float32'));
-    const isYes = known(tf, isWhole, slice(yTrue).cast<Tensor1D>('float32')).greaterEqual<Tensor1D>(0.5);
+    const isInteger: Tensor1D = codesOf(slice).greaterEqual(0);
+    const score = known(tf, isInteger, slice(yScore).cast<Tensor1D>('float32'));
+    const isYes = known(tf, isInteger, slice(yTrue).cast<Tensor1D>('float32')).greaterEqual<Tensor1D>(0.5);
     const ofTruth = tf.where<Tensor1D>(isYes, score, tf.sub<Tensor1D>(1, score));
     const loss = tf.log(tf.clipByValue<Tensor1D>(ofTruth, Number.EPSILON, 1)).neg<Tensor1D>();
-    const share = weights && known(tf, isWhole, slice(weights)).div<Tensor1D>(unit);
+    const share = weights && known(tf, isInteger, slice(weights)).div<Tensor1D>(unit);
     const sum = share === undefined ? loss : loss.mul<Tensor1D>(share);
     return [sum, sum.mul<Tensor1D>(loss)];
   });
@@ -150,10 +150,10 @@ async function lossSums(
 }
 
 /** Returns the part of the grid that contains the scores, made coarser until the table fits. */
-function chooseBins(least: number, largest: number, size: number, groups: number): HistogramBins {
+function chooseBins(min: number, largest: number, size: number, groups: number): HistogramBins {
   let width = size === 0 ? 1 : Math.max(FINEST_STEP, gridStep(size));
   for (; ; width *= 2) {
-    const first = toGrid(least, width) / width;
+    const first = toGrid(min, width) / width;
     const count = toGrid(largest, width) / width - first + 1;
     // With very many groups, the table cannot get smaller than one bin each.
     if (2 * groups * count <= MAX_CELLS || count <= 3) return { width, first, count, rounding: 'nearest' };

@@ -181,8 +181,8 @@ export class LineWriter {
     const isNew = this.#problem === null;
     this.#problem = cause instanceof DataValidationError ? cause.message : describeFileProblem(cause);
     if (!isNew) return;
-    const { path, what, mostPending } = this.#options;
-    const wait = `${what} wait in memory, at most ${String(mostPending)}, and each append tries again`;
+    const { path, what, mostPending: maxPending } = this.#options;
+    const wait = `${what} wait in memory, at most ${String(maxPending)}, and each append tries again`;
     logQuietly('warn', `'${path}' cannot be written: ${this.#problem}; ${wait}`);
   }
 

@@ -10,8 +10,8 @@ import {
   requireReadable,
 } from './record-layout.ts';
 import {
-  faultAt,
-  LineFault,
+  problemAt,
+  LineProblem,
   type LineReader,
   readMeasured,
   readSize,
@@ -67,7 +67,7 @@ export class CsvRecords implements LineReader {
   }
 
   #openQuote(line: number): Error {
-    return faultAt(this.#path, line, 'a quoted value is not closed');
+    return problemAt(this.#path, line, 'a quoted value is not closed');
   }
 
   #readRow(row: string, line: number): MonitoringRecord | undefined {
@@ -79,20 +79,20 @@ export class CsvRecords implements LineReader {
     try {
       return this.#toRecord(fieldsOf(row, this.#layout.columnCount), this.#layout);
     } catch (cause) {
-      throw cause instanceof LineFault ? faultAt(this.#path, line, cause.message, cause) : cause;
+      throw cause instanceof LineProblem ? problemAt(this.#path, line, cause.message, cause) : cause;
     }
   }
 
   #readHeader(row: string, line: number): void {
     const names = parseCsvRow(row)?.map(({ text }) => text);
-    if (names === undefined) throw faultAt(this.#path, line, 'it has invalid CSV quotes');
+    if (names === undefined) throw problemAt(this.#path, line, 'it has invalid CSV quotes');
     const layout = findLayout(names);
     requireReadable(layout, names, this.#path);
     this.#layout = layout;
   }
 
   #toRecord(fields: readonly CsvField[], layout: RecordLayout): MonitoringRecord {
-    const field = (place: number): CsvField => fields[place] ?? MISSING;
+    const field = (index: number): CsvField => fields[index] ?? MISSING;
     const text = (name: 'metric' | 'attribute' | 'window' | 'value' | 'n' | 'low' | 'high'): string =>
       field(layout[name]).text;
     const group = field(layout.group);
@@ -112,7 +112,7 @@ export class CsvRecords implements LineReader {
   /** Converts a time. Consecutive records often share a time, which is parsed once. */
   #timestamp(text: string, isUnnamed: boolean): string {
     if (text === this.#time.text && text !== '') return this.#time.timestamp;
-    if (isUnnamed && /^\d+$/.test(text)) throw new LineFault(`'${text}' in the column without a name is not a date`);
+    if (isUnnamed && /^\d+$/.test(text)) throw new LineProblem(`'${text}' in the column without a name is not a date`);
     this.#time = { text, timestamp: readTimestamp(text) };
     return this.#time.timestamp;
   }
@@ -120,7 +120,7 @@ export class CsvRecords implements LineReader {
 
 function fieldsOf(row: string, count: number): CsvField[] {
   const fields = parseCsvRow(row);
-  if (fields === undefined) throw new LineFault('it has invalid CSV quotes');
+  if (fields === undefined) throw new LineProblem('it has invalid CSV quotes');
   if (fields.length === count) return fields;
-  throw new LineFault(`it has ${String(fields.length)} fields, but the header has ${String(count)}`);
+  throw new LineProblem(`it has ${String(fields.length)} fields, but the header has ${String(count)}`);
 }

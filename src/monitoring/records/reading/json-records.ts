@@ -1,8 +1,8 @@
 import { parseObject } from '../../../internal/values.ts';
 import type { MonitoringRecord } from '../monitoring-record.ts';
 import {
-  faultAt,
-  LineFault,
+  problemAt,
+  LineProblem,
   type LineReader,
   readMeasured,
   readSize,
@@ -24,10 +24,10 @@ export class JsonRecords implements LineReader {
     if (line.trim() === '') return undefined;
     try {
       const fields = parseObject(line);
-      if (fields === undefined) throw new LineFault('it is not a JSON object');
+      if (fields === undefined) throw new LineProblem('it is not a JSON object');
       return toRecord(fields);
     } catch (cause) {
-      throw cause instanceof LineFault ? faultAt(this.#path, number, cause.message, cause) : cause;
+      throw cause instanceof LineProblem ? problemAt(this.#path, number, cause.message, cause) : cause;
     }
   }
 
@@ -36,13 +36,14 @@ export class JsonRecords implements LineReader {
     // The closing brace is written last, so an object that can be parsed is complete.
     if (parseObject(rest) !== undefined) return this.read(rest, number) ?? 'whole';
     if (rest.startsWith('{')) return 'cut';
-    throw faultAt(this.#path, number, 'it is not a JSON object');
+    throw problemAt(this.#path, number, 'it is not a JSON object');
   }
 }
 
 function toRecord(fields: Fields): MonitoringRecord {
   const { group } = fields;
-  if (group !== null && group !== undefined && typeof group !== 'string') throw new LineFault('the group is not text');
+  if (group !== null && group !== undefined && typeof group !== 'string')
+    throw new LineProblem('the group is not text');
   return {
     timestamp: readTimestamp(scalarText(fields['time'] ?? fields['timestamp'], 'time')),
     metric: label(fields, 'metric'),
@@ -59,10 +60,10 @@ function toRecord(fields: Fields): MonitoringRecord {
 function label(fields: Fields, name: string): string {
   const value = fields[name];
   if (typeof value === 'string') return value;
-  throw new LineFault(`it has no ${name}`);
+  throw new LineProblem(`it has no ${name}`);
 }
 
 function scalarText(value: unknown, name: string): string {
   if (typeof value === 'string' || typeof value === 'number') return String(value);
-  throw new LineFault(value === undefined ? `it has no ${name}` : `the ${name} is neither text nor a number`);
+  throw new LineProblem(value === undefined ? `it has no ${name}` : `the ${name} is neither text nor a number`);
 }

@@ -18,7 +18,7 @@ export async function openRecordFiles(filePath: string): Promise<RecordFile[]> {
   const files: RecordFile[] = [];
   const seen = new Set<number>();
   try {
-    for (const name of [filePath, ...(await asideNames(filePath))]) {
+    for (const name of [filePath, ...(await heldOutNames(filePath))]) {
       const handle = await openIfThere(name);
       if (handle === undefined) continue;
       files.unshift({ path: name, handle });
@@ -36,7 +36,7 @@ export async function openRecordFiles(filePath: string): Promise<RecordFile[]> {
 }
 
 /** Returns the names of rotated files, newest first. */
-async function asideNames(filePath: string): Promise<string[]> {
+async function heldOutNames(filePath: string): Promise<string[]> {
   const names = await readdir(path.dirname(filePath)).catch((): string[] => []);
   const start = `${path.basename(filePath)}.`;
   return names

@@ -63,10 +63,10 @@ export function findLayout(names: readonly string[]): RecordLayout {
   const time = isTimeUnnamed ? 0 : named;
   const isOwn = trimmed.join() === RECORD_FIELDS.join();
   const isOlder = at('time') < 0 && time >= 0 && REQUIRED.every((name) => at(name) >= 0);
-  const places = { metric: at('metric'), attribute: at('attribute'), group: at('group'), window: at('window') };
+  const indices = { metric: at('metric'), attribute: at('attribute'), group: at('group'), window: at('window') };
   const numbers = { value: at('value'), n: at('n'), low: at('low'), high: at('high') };
   const kind = isOwn ? 'own' : isOlder ? 'older' : 'other';
-  return { kind, columnCount: names.length, time, isTimeUnnamed, ...places, ...numbers };
+  return { kind, columnCount: names.length, time, isTimeUnnamed, ...indices, ...numbers };
 }
 
 /**

@@ -3,11 +3,11 @@ import { type MonitoringRecord, type MonitoringWindow, WINDOWS } from '../monito
 import { formatTime, parseDecimal, parseTime } from '../record-time.ts';
 
 /** A problem of a line, without its position. It is converted before it leaves this module. */
-export class LineFault extends Error {}
+export class LineProblem extends Error {}
 
 /** Returns the error for a problem at a position. */
-export function faultAt(path: string, line: number, fault: string, cause?: unknown): DataValidationError {
-  return new DataValidationError(`Cannot read '${path}', line ${String(line)}: ${fault}.`, {
+export function problemAt(path: string, line: number, problem: string, cause?: unknown): DataValidationError {
+  return new DataValidationError(`Cannot read '${path}', line ${String(line)}: ${problem}.`, {
     code: 'unreadable-file',
     context: { path, line },
     suggestion: 'Fix or remove that line.',
@@ -20,39 +20,39 @@ const OLDER_WINDOW: MonitoringWindow = 'sliding';
 
 /**
  * Returns a time in the format of records.
- * @throws {LineFault} if the text is not a time
+ * @throws {LineProblem} if the text is not a time
  */
 export function readTimestamp(text: string): string {
   const time = parseTime(text.trim());
   if (!Number.isNaN(time)) return formatTime(time);
-  throw new LineFault(`'${text}' is not a time`);
+  throw new LineProblem(`'${text}' is not a time`);
 }
 
-/** @throws {LineFault} if the text is neither a window nor empty */
+/** @throws {LineProblem} if the text is neither a window nor empty */
 export function readWindow(text: string): MonitoringWindow {
   if (text === '') return OLDER_WINDOW;
   const window = WINDOWS.find((name) => name === text);
   if (window !== undefined) return window;
-  throw new LineFault(`'${text}' is not a window (${WINDOWS.join(', ')})`);
+  throw new LineProblem(`'${text}' is not a window (${WINDOWS.join(', ')})`);
 }
 
 /**
  * Returns a number, or null for an empty field and for nan.
- * @throws {LineFault} if the text is anything else
+ * @throws {LineProblem} if the text is anything else
  */
 export function readMeasured(text: string, field: string): number | null {
   const trimmed = text.trim();
   if (trimmed === '' || /^nan$/i.test(trimmed)) return null;
   const value = parseDecimal(trimmed);
   if (Number.isFinite(value)) return value;
-  throw new LineFault(`the ${field} '${text}' is not a finite number`);
+  throw new LineProblem(`the ${field} '${text}' is not a finite number`);
 }
 
-/** @throws {LineFault} if the text is not a number of at least 0 */
+/** @throws {LineProblem} if the text is not a number of at least 0 */
 export function readSize(text: string): number {
   const n = readMeasured(text, 'n');
   if (n !== null && n >= 0) return n;
-  throw new LineFault(`the n '${text}' is not a number of at least 0`);
+  throw new LineProblem(`the n '${text}' is not a number of at least 0`);
 }
 
 /** Converts the lines of one file to records, in order. */

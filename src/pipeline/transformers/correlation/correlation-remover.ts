@@ -71,14 +71,14 @@ function columnTerm(
   coefficients: Float64Array,
   means: Float64Array,
 ): Term {
-  const places = [...columns.keys()].filter((place) => columns[place]?.attribute === attribute);
+  const indices = [...columns.keys()].filter((index) => columns[index]?.attribute === attribute);
   if (attribute.kind === 'numeric') {
-    const [place = 0] = places;
-    return { column: attribute.name, mean: means[place] as number, coefficient: coefficients[place] as number };
+    const [index = 0] = indices;
+    return { column: attribute.name, mean: means[index] as number, coefficient: coefficients[index] as number };
   }
   // The mean of an indicator is its label's share. So the mean of all effects is subtracted from each.
-  const mean = places.reduce((sum, place) => sum + (coefficients[place] as number) * (means[place] as number), 0);
-  const effects = places.map((place) => ((means[place] as number) > 0 ? (coefficients[place] as number) - mean : NaN));
+  const mean = indices.reduce((sum, index) => sum + (coefficients[index] as number) * (means[index] as number), 0);
+  const effects = indices.map((index) => ((means[index] as number) > 0 ? (coefficients[index] as number) - mean : NaN));
   return groupTerm(attribute.name, attribute.groups.labels, effects);
 }
 

@@ -12,7 +12,7 @@ function solveGram(gram: Float64Array, right: Float64Array): Float64Array {
   const size = right.length;
   const at = (row: number, column: number): number => row * size + column;
   const factor = Float64Array.from(gram);
-  const order = Array.from({ length: size }, (_, place) => place);
+  const order = Array.from({ length: size }, (_, index) => index);
   let rank = 0;
   for (; rank < size; rank++) {
     const pivot = largestDiagonal(factor, order, rank);
@@ -23,10 +23,10 @@ function solveGram(gram: Float64Array, right: Float64Array): Float64Array {
   const solution = new Float64Array(size);
   const used = order.slice(0, rank);
   const middle = forward(factor, used, right);
-  for (let place = rank - 1; place >= 0; place--) {
-    const row = used[place] as number;
-    let value = middle[place] as number;
-    for (let later = place + 1; later < rank; later++) {
+  for (let index = rank - 1; index >= 0; index--) {
+    const row = used[index] as number;
+    let value = middle[index] as number;
+    for (let later = index + 1; later < rank; later++) {
       const other = used[later] as number;
       value -= (factor[at(other, row)] as number) * (solution[other] as number);
     }
@@ -38,9 +38,9 @@ function solveGram(gram: Float64Array, right: Float64Array): Float64Array {
 function largestDiagonal(factor: Float64Array, order: readonly number[], from: number): number {
   const size = order.length;
   let best = from;
-  for (let place = from + 1; place < size; place++) {
-    const [own, most] = [order[place] as number, order[best] as number];
-    if ((factor[own * size + own] as number) > (factor[most * size + most] as number)) best = place;
+  for (let index = from + 1; index < size; index++) {
+    const [own, most] = [order[index] as number, order[best] as number];
+    if ((factor[own * size + own] as number) > (factor[most * size + most] as number)) best = index;
   }
   return best;
 }
@@ -51,12 +51,12 @@ function eliminate(factor: Float64Array, order: readonly number[], rank: number)
   const pivot = order[rank] as number;
   const root = Math.sqrt(factor[pivot * size + pivot] as number);
   factor[pivot * size + pivot] = root;
-  for (let place = rank + 1; place < size; place++) {
-    const row = order[place] as number;
+  for (let index = rank + 1; index < size; index++) {
+    const row = order[index] as number;
     factor[row * size + pivot] = (factor[row * size + pivot] as number) / root;
   }
-  for (let place = rank + 1; place < size; place++) {
-    const row = order[place] as number;
+  for (let index = rank + 1; index < size; index++) {
+    const row = order[index] as number;
     const own = factor[row * size + pivot] as number;
     for (let other = rank + 1; other < size; other++) {
       const column = order[other] as number;
@@ -69,12 +69,12 @@ function eliminate(factor: Float64Array, order: readonly number[], rank: number)
 function forward(factor: Float64Array, used: readonly number[], right: Float64Array): Float64Array {
   const size = right.length;
   const middle = new Float64Array(used.length);
-  used.forEach((row, place) => {
+  used.forEach((row, index) => {
     let value = right[row] as number;
-    for (let before = 0; before < place; before++) {
+    for (let before = 0; before < index; before++) {
       value -= (factor[row * size + (used[before] as number)] as number) * (middle[before] as number);
     }
-    middle[place] = value / (factor[row * size + row] as number);
+    middle[index] = value / (factor[row * size + row] as number);
   });
   return middle;
 }
@@ -106,18 +106,18 @@ export function regress(feature: Float64Array, design: Design, weights: Float64A
   const fitted = solveTwice(within, centre(target.values, design, weights).inside, weights);
   const rest = Float64Array.from(target.values);
   const means = columns.map(({ values }) => centre(values, design, weights).mean);
-  columns.forEach(({ values }, place) => {
-    const mean = means[place] as number;
+  columns.forEach(({ values }, index) => {
+    const mean = means[index] as number;
     // Centred at its mean, so that a column far from 0 does not cost digits of the feature.
     const about = values.map((value) => value - mean);
-    subtract(rest, about, (fitted[place] as number) / (within[place] as Within).unit);
+    subtract(rest, about, (fitted[index] as number) / (within[index] as Within).unit);
   });
   const { means: stratumMeans, mean } = centre(rest, design, weights);
   return {
     coefficients: fitted.map(
-      (by, place) => by / (within[place] as Within).unit / ((columns[place] as InOwnUnit).unit / target.unit),
+      (by, index) => by / (within[index] as Within).unit / ((columns[index] as InOwnUnit).unit / target.unit),
     ),
-    means: Float64Array.from(means, (each, place) => each * (columns[place] as InOwnUnit).unit),
+    means: Float64Array.from(means, (each, index) => each * (columns[index] as InOwnUnit).unit),
     effects: stratumMeans.map((each) => (each - mean) * target.unit),
   };
 }
@@ -129,9 +129,9 @@ function solveTwice(within: readonly Within[], target: Float64Array, weights: Fl
   const residual = Float64Array.from(target);
   for (let pass = 0; pass < 2; pass++) {
     const right = Float64Array.from(within, ({ values }) => product(values, residual, weights));
-    solveGram(gram, right).forEach((by, place) => {
-      solution[place] = (solution[place] as number) + by;
-      subtract(residual, (within[place] as Within).values, by);
+    solveGram(gram, right).forEach((by, index) => {
+      solution[index] = (solution[index] as number) + by;
+      subtract(residual, (within[index] as Within).values, by);
     });
   }
   return solution;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { assertKnownOptions, oneOf, type OptionNames } from '../../../internal/arguments.ts';
 import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
-import { requireRate, requireWhole } from '../../../stats/parameters.ts';
+import { requireRate, requireInteger } from '../../../stats/parameters.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import { countMissing, type FitRows, leftOutWarning, nameMissing, replaceColumns } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
@@ -139,7 +139,7 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
       candidates: frozenNames(options.candidates),
       label: options.label,
       repairLevel: requireRate('repairLevel', options.repairLevel ?? 1),
-      minGroupSize: requireWhole('minGroupSize', options.minGroupSize ?? (compat === undefined ? 20 : 1), 1),
+      minGroupSize: requireInteger('minGroupSize', options.minGroupSize ?? (compat === undefined ? 20 : 1), 1),
       compat: compat === undefined ? undefined : oneOf<'aif360'>('compat', compat, ['aif360']),
     });
   }
@@ -184,8 +184,8 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
     const maps = compat === undefined ? quantileRepair(large) : categoricRepair(large, repairLevel);
     return {
       feature,
-      groups: maps.map(({ from, to }, place) => ({
-        group: groups.labels[codes[place] as number] as string,
+      groups: maps.map(({ from, to }, index) => ({
+        group: groups.labels[codes[index] as number] as string,
         from: [...from],
         to: [...to],
       })),
@@ -234,9 +234,9 @@ function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn)
     const code = codes[row] as number;
     const value = values[row] as number;
     if (!(code >= 0 && value === value)) continue;
-    const place = next[code] as number;
-    all[place] = value;
-    next[code] = place + 1;
+    const index = next[code] as number;
+    all[index] = value;
+    next[code] = index + 1;
   }
   const sorted = labels.map((_, code) => all.subarray(starts[code], starts[code + 1]).sort());
   return { sorted };
@@ -292,12 +292,12 @@ function smallWarnings(learned: readonly LearnedFeature[], minGroupSize: number)
   }
   const labelsOf = new Map<string, string[]>();
   for (const [label, columns] of columnsOf) collect(labelsOf, nameSome(columns), label);
-  const least = String(minGroupSize);
+  const min = String(minGroupSize);
   return [
-    ...(idle.length > 0 ? [`unchanged: ${nameSome(idle)}, where no two groups have at least ${least} values`] : []),
+    ...(idle.length > 0 ? [`unchanged: ${nameSome(idle)}, where no two groups have at least ${min} values`] : []),
     ...Array.from(
       labelsOf,
-      ([columns, labels]) => `unchanged: ${nameGroups(labels)}, with fewer than ${least} values of ${columns}`,
+      ([columns, labels]) => `unchanged: ${nameGroups(labels)}, with fewer than ${min} values of ${columns}`,
     ),
   ];
 }
@@ -334,15 +334,15 @@ function unrepairedNotes(groups: CategoricalColumn, seen: readonly string[], sen
  * @returns one map per group, on its own values
  */
 function categoricRepair(groups: readonly Float64Array[], level: number): Knots[] {
-  const distinct = groups.map((values) => values.filter((value, place) => place === 0 || value !== values[place - 1]));
+  const distinct = groups.map((values) => values.filter((value, index) => index === 0 || value !== values[index - 1]));
   const steps = Float64Array.from(new Set(distinct.flatMap((values) => [...values]))).sort();
   const stepOf = new Map(Array.from(steps, (value, step) => [value, step]));
   const buckets = bucketEnds(distinct);
   const targets = buckets.map((ends, bucket) => stepOf.get(targetOf(distinct, ends, buckets[bucket - 1])) as number);
   return distinct.map((values, group) => {
     let bucket = 0;
-    const to = values.map((value, place) => {
-      while (bucket < buckets.length && place >= (buckets[bucket]?.[group] as number)) bucket++;
+    const to = values.map((value, index) => {
+      while (bucket < buckets.length && index >= (buckets[bucket]?.[group] as number)) bucket++;
       const step = stepOf.get(value) as number;
       const target = targets[bucket] ?? step;
       return steps[step + roundHalfEven((target - step) * level)] as number;

@@ -21,7 +21,7 @@ export function quantileRepair(groups: readonly Float64Array[]): Knots[] {
   const ranks = jointRanks(groups.map((values) => values.length));
   const values = new Float64Array(groups.length);
   const medians = Float64Array.from(ranks, (rank) => {
-    groups.forEach((group, place) => (values[place] = valueAtRank(group, rank)));
+    groups.forEach((group, index) => (values[index] = valueAtRank(group, rank)));
     return valueAtRank(values.sort(), 0.5);
   });
   const target = indexKnots({ from: Float64Array.from(ranks), to: medians });
@@ -46,7 +46,7 @@ function ranksOf(size: number): number[] {
 }
 
 function evenRanks(count: number): number[] {
-  return Array.from({ length: count }, (_, place) => place / (count - 1));
+  return Array.from({ length: count }, (_, index) => index / (count - 1));
 }
 
 /** Returns the type 7 quantile, or an order statistic itself if a rank differs from its rank by rounding alone. */
@@ -79,6 +79,6 @@ function knotsOf(sorted: Float64Array, target: IndexedKnots): Knots {
 /** Computes the mean of a range of ascending values, clipped to the range so that rounding cannot exceed it. */
 function meanBetween(ascending: readonly number[], first: number, end: number): number {
   let mean = 0;
-  for (let place = first; place < end; place++) mean += ((ascending[place] as number) - mean) / (place - first + 1);
+  for (let index = first; index < end; index++) mean += ((ascending[index] as number) - mean) / (index - first + 1);
   return Math.min(Math.max(mean, ascending[first] as number), ascending[end - 1] as number);
 }

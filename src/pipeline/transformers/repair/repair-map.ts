@@ -62,12 +62,12 @@ function knotBelow({ from, bucketsPerUnit, starts }: IndexedKnots, value: number
 /** Interpolates linearly between the knots; beyond them, returns the end values. Monotone, since `to` is. */
 export function interpolate(knots: IndexedKnots, value: number): number {
   const { from, to } = knots;
-  const place = knotBelow(knots, value);
-  if (place < 0) return to[0] as number;
-  const [x, y] = [from[place] as number, to[place] as number];
-  if (place === from.length - 1 || x === value) return y;
-  const next = to[place + 1] as number;
-  return y === next ? y : between(y, next, shareOf(value, x, from[place + 1] as number));
+  const index = knotBelow(knots, value);
+  if (index < 0) return to[0] as number;
+  const [x, y] = [from[index] as number, to[index] as number];
+  if (index === from.length - 1 || x === value) return y;
+  const next = to[index + 1] as number;
+  return y === next ? y : between(y, next, shareOf(value, x, from[index + 1] as number));
 }
 
 /**

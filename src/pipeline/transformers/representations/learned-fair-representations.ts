@@ -167,11 +167,11 @@ export class LearnedFairRepresentations extends FittedTransformer<Representation
     const matrix = scaledMatrix(table, varying);
     representMatrix(matrix, varying.length, positions);
     const changed = features.map((feature) => {
-      const place = varying.indexOf(feature);
+      const index = varying.indexOf(feature);
       const { mean, scale } = feature;
       const values = readFeature(table, feature.feature).map((value, row) => {
         if (Number.isNaN(value)) return value;
-        return place < 0 ? mean : mean + scale * (matrix[row * varying.length + place] as number);
+        return index < 0 ? mean : mean + scale * (matrix[row * varying.length + index] as number);
       });
       return [feature.feature, values] as const;
     });
@@ -233,9 +233,9 @@ function scaleFeatures(table: Table, names: readonly string[]): ScaledFeature[] 
 function scaledMatrix(table: Table, features: readonly ScaledFeature[]): Float64Array {
   const width = features.length;
   const matrix = new Float64Array(table.rowCount * width);
-  features.forEach(({ feature, mean, scale }, place) => {
+  features.forEach(({ feature, mean, scale }, index) => {
     readFeature(table, feature).forEach((value, row) => {
-      matrix[row * width + place] = Number.isNaN(value) ? 0 : (value - mean) / scale;
+      matrix[row * width + index] = Number.isNaN(value) ? 0 : (value - mean) / scale;
     });
   });
   return matrix;
@@ -275,7 +275,7 @@ function representedRows(
 function denseCodes(rows: Int32Array, { codes, labels }: CategoricalColumn): { groups: Int32Array; count: number } {
   const occurring = new Set(Array.from(rows, (row) => codes[row] as number));
   const codeOf = new Map(
-    labels.flatMap((_, code) => (occurring.has(code) ? [code] : [])).map((code, place) => [code, place] as const),
+    labels.flatMap((_, code) => (occurring.has(code) ? [code] : [])).map((code, index) => [code, index] as const),
   );
   return { groups: rows.map((row) => codeOf.get(codes[row] as number) as number), count: codeOf.size };
 }

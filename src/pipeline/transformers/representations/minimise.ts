@@ -40,7 +40,7 @@ const FLAT = 1e-7;
 /** The maximum number of trial points in one line search. */
 const MAX_TRIALS = 50;
 
-interface Place {
+interface Position {
   readonly point: Float64Array;
   readonly gradient: Float64Array;
   readonly value: number;
@@ -63,19 +63,19 @@ export async function minimise(
   start: Float64Array,
   { maxIterations, onStep, signal }: MinimiseOptions,
 ): Promise<Minimum> {
-  const evaluate = (point: Float64Array): Place => {
+  const evaluate = (point: Float64Array): Position => {
     const gradient = new Float64Array(point.length);
     return { point, gradient, value: objective(point, gradient) };
   };
   const pairs: Pair[] = [];
-  let place = evaluate(Float64Array.from(start));
-  if (!Number.isFinite(place.value)) throw notFinite();
+  let index = evaluate(Float64Array.from(start));
+  if (!Number.isFinite(index.value)) throw notFinite();
   let iterations = 0;
-  let hasConverged = isFlat(place);
+  let hasConverged = isFlat(index);
   while (!hasConverged && iterations < maxIterations) {
     if (signal !== undefined) await nextTurn();
     signal?.throwIfAborted();
-    const next = search(evaluate, place, direction(place.gradient, pairs));
+    const next = search(evaluate, index, direction(index.gradient, pairs));
     // Without progress, the search is restarted without the stored pairs; if there are none, no progress is possible.
     if (next === undefined && pairs.length === 0) {
       hasConverged = true;
@@ -85,16 +85,16 @@ export async function minimise(
       pairs.length = 0;
       continue;
     }
-    remember(pairs, place, next);
-    hasConverged = isFlat(next) || place.value - next.value <= SMALL_GAIN * Math.max(1e-12, Math.abs(next.value));
-    place = next;
+    remember(pairs, index, next);
+    hasConverged = isFlat(next) || index.value - next.value <= SMALL_GAIN * Math.max(1e-12, Math.abs(next.value));
+    index = next;
     iterations++;
     onStep?.(iterations);
   }
-  return { point: place.point, value: place.value, iterations, hasConverged };
+  return { point: index.point, value: index.value, iterations, hasConverged };
 }
 
-function isFlat({ gradient }: Place): boolean {
+function isFlat({ gradient }: Position): boolean {
   return gradient.every((slope) => Math.abs(slope) <= FLAT);
 }
 
@@ -118,29 +118,33 @@ function direction(gradient: Float64Array, pairs: readonly Pair[]): Float64Array
 }
 
 /** Finds a point along a direction that satisfies the weak Wolfe conditions; undefined if there is none. */
-function search(evaluate: (point: Float64Array) => Place, from: Place, along: Float64Array): Place | undefined {
+function search(
+  evaluate: (point: Float64Array) => Position,
+  from: Position,
+  along: Float64Array,
+): Position | undefined {
   const slope = dot(from.gradient, along);
   if (!(slope < 0)) return undefined;
   let [low, high, length] = [0, Infinity, 1];
-  let lower: Place | undefined;
+  let lower: Position | undefined;
   for (let trial = 0; trial < MAX_TRIALS; trial++) {
     const point = Float64Array.from(from.point);
     add(point, along, length);
-    const place = evaluate(point);
-    if (!(place.value <= from.value + 1e-4 * length * slope)) {
+    const index = evaluate(point);
+    if (!(index.value <= from.value + 1e-4 * length * slope)) {
       high = length;
-    } else if (dot(place.gradient, along) < 0.9 * slope) {
-      lower = place;
+    } else if (dot(index.gradient, along) < 0.9 * slope) {
+      lower = index;
       low = length;
     } else {
-      return place;
+      return index;
     }
     length = high === Infinity ? 2 * low : (low + high) / 2;
   }
   return lower;
 }
 
-function remember(pairs: Pair[], from: Place, to: Place): void {
+function remember(pairs: Pair[], from: Position, to: Position): void {
   const step = to.point.map((value, index) => value - (from.point[index] as number));
   const change = to.gradient.map((slope, index) => slope - (from.gradient[index] as number));
   const curvature = dot(step, change);

@@ -21,16 +21,16 @@ export function memberships(
   positions: Float64Array,
   into: Float64Array,
 ): void {
-  let least = Infinity;
+  let min = Infinity;
   for (let k = 0; k < into.length; k++) {
     let square = 0;
     for (let p = 0; p < columns; p++)
       square += ((x[start + p] as number) - (positions[k * columns + p] as number)) ** 2;
     into[k] = Math.sqrt(square);
-    least = Math.min(least, into[k] as number);
+    min = Math.min(min, into[k] as number);
   }
   let sum = 0;
-  for (let k = 0; k < into.length; k++) sum += into[k] = Math.exp(least - (into[k] as number));
+  for (let k = 0; k < into.length; k++) sum += into[k] = Math.exp(min - (into[k] as number));
   for (let k = 0; k < into.length; k++) into[k] = (into[k] as number) / sum;
 }
 

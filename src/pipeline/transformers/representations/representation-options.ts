@@ -1,5 +1,5 @@
 import { invalidParameter, type OptionNames } from '../../../internal/arguments.ts';
-import { requireCount, requireWhole } from '../../../stats/parameters.ts';
+import { requireCount, requireInteger } from '../../../stats/parameters.ts';
 import {
   FEATURE_SETTINGS_NAMES,
   type FeatureSettings,
@@ -87,11 +87,11 @@ export function representationSettings(options: LearnedFairRepresentationsOption
     positiveLabel: options.positiveLabel,
     features: frozenNames(options.features),
     candidates: frozenNames(options.candidates),
-    prototypes: requireWhole('prototypes', options.prototypes ?? 5, 2),
+    prototypes: requireInteger('prototypes', options.prototypes ?? 5, 2),
     reconstruction: requireCount('reconstruction', options.reconstruction ?? 0.01),
     prediction: requireCount('prediction', options.prediction ?? 1),
     parity: requireCount('parity', options.parity ?? 50),
-    maxIterations: requireWhole('maxIterations', options.maxIterations ?? 5000, 1),
+    maxIterations: requireInteger('maxIterations', options.maxIterations ?? 5000, 1),
     seed: requireSeed(options.seed ?? 42),
   };
 }

@@ -30,7 +30,7 @@ export function crossToCells(attributes: readonly CodedColumn[], weights?: Float
   cellOfRow.forEach((cell, row) => (masses[cell] = (masses[cell] as number) + (weights?.[row] ?? 1)));
   return {
     cellOfRow,
-    codes: attributes.map((_, place) => Int32Array.from(codes, (parts) => parts[place] as number)),
+    codes: attributes.map((_, index) => Int32Array.from(codes, (parts) => parts[index] as number)),
     masses,
   };
 }
@@ -87,10 +87,10 @@ export function scaleToMeanOne(ratios: ArrayLike<number>, masses: ArrayLike<numb
   const total = sumOf(masses);
   let left = total;
   let sought = cells.reduce((all, cell) => all + (ratios[cell] as number) * (masses[cell] as number), 0);
-  for (let place = 0; place < cells.length; place++) {
-    const cell = cells[place] as number;
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index] as number;
     const scale = left / sought;
-    if (scale * (ratios[cell] as number) <= limit) return { scale, limit, cut: cells.slice(0, place) };
+    if (scale * (ratios[cell] as number) <= limit) return { scale, limit, cut: cells.slice(0, index) };
     left -= limit * (masses[cell] as number);
     sought -= (ratios[cell] as number) * (masses[cell] as number);
     if (left <= 0 || sought <= 0) break;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DataValidationError } from '../../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../../internal/arguments.ts';
 import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
-import { requireWhole } from '../../../stats/parameters.ts';
+import { requireInteger } from '../../../stats/parameters.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import type { FitRows } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
@@ -111,7 +111,7 @@ export class InstanceReweighting extends FittedTransformer<Settings, State> {
       sensitive: frozenNames(options.sensitive),
       benchmarks: readBenchmarks(options),
       maxWeight: requireMaxWeight(options.maxWeight ?? 10),
-      minCount: requireWhole('minCount', options.minCount ?? 1, 1),
+      minCount: requireInteger('minCount', options.minCount ?? 1, 1),
     });
   }
 
@@ -130,19 +130,19 @@ export class InstanceReweighting extends FittedTransformer<Settings, State> {
     const { benchmarks, maxWeight, minCount } = this.settings;
     const names = sensitiveNames(this.settings.sensitive);
     const groups = names.map((name) => readKnownGroups(table, name));
-    const targets = names.map((what, place) =>
-      targetShares(groups[place] as CategoricalColumn, benchmarkOf(benchmarks, what), { what, minCount }),
+    const targets = names.map((what, index) =>
+      targetShares(groups[index] as CategoricalColumn, benchmarkOf(benchmarks, what), { what, minCount }),
     );
     const cells = crossToCells(groups, weights);
     const shares = targets.map((target) => target.shares);
     const { factors, gap } = rake(margins(cells, shares), cells.masses);
     const scaled = scaleCells(cells, shares, factors, maxWeight);
     return {
-      attributes: names.map((attribute, place) => ({
+      attributes: names.map((attribute, index) => ({
         attribute,
-        labels: [...(groups[place] as CategoricalColumn).labels],
-        factors: Array.from(factors[place] ?? [], (factor, code) =>
-          Number.isNaN(shares[place]?.[code]) ? null : factor,
+        labels: [...(groups[index] as CategoricalColumn).labels],
+        factors: Array.from(factors[index] ?? [], (factor, code) =>
+          Number.isNaN(shares[index]?.[code]) ? null : factor,
         ),
       })),
       scale: scaled.scale,
@@ -178,7 +178,7 @@ function benchmarkOf(benchmarks: Settings['benchmarks'], name: string): Proporti
 }
 
 function margins({ codes }: Cells, shares: readonly Float64Array[]): { codes: Int32Array; shares: Float64Array }[] {
-  return shares.map((each, place) => ({ codes: codes[place] as Int32Array, shares: each }));
+  return shares.map((each, index) => ({ codes: codes[index] as Int32Array, shares: each }));
 }
 
 /** Computes the scale over the cells that have a share in some attribute; the other cells keep weight 1. */
@@ -188,11 +188,11 @@ function scaleCells(
   factors: readonly Float64Array[],
   maxWeight: number,
 ): MeanOne {
-  const hasShare = (place: number, cell: number): boolean =>
-    !Number.isNaN(shares[place]?.[codes[place]?.[cell] ?? -1] ?? NaN);
-  const taking = [...masses.keys()].filter((cell) => codes.some((_, place) => hasShare(place, cell)));
+  const hasShare = (index: number, cell: number): boolean =>
+    !Number.isNaN(shares[index]?.[codes[index]?.[cell] ?? -1] ?? NaN);
+  const taking = [...masses.keys()].filter((cell) => codes.some((_, index) => hasShare(index, cell)));
   const ratios = taking.map((cell) =>
-    codes.reduce((ratio, code, place) => ratio * (factors[place]?.[code[cell] ?? -1] ?? 1), 1),
+    codes.reduce((ratio, code, index) => ratio * (factors[index]?.[code[cell] ?? -1] ?? 1), 1),
   );
   if (taking.length === 0) return { scale: 1, limit: maxWeight, cut: [] };
   if (ratios.every((ratio) => ratio === 0)) throw nothingLeft();

@@ -34,8 +34,8 @@ export function rake(margins: readonly Margin[], masses: Float64Array): Raking {
   const current = Float64Array.from(masses);
   let [before, gap] = [Infinity, Infinity];
   for (let round = 0; round < MAX_ROUNDS && gap > NEAR_ENOUGH; round++) {
-    margins.forEach((margin, place) => {
-      scaleTo(margin, factors[place] as Float64Array, current);
+    margins.forEach((margin, index) => {
+      scaleTo(margin, factors[index] as Float64Array, current);
     });
     gap = largestGap(margins, current);
     if (round % PATIENCE !== 0) continue;

@@ -239,10 +239,10 @@ function independenceCells(
     known.map((cell) => masses[cell] as number),
     maxWeight,
   );
-  const cells = known.map((cell, place) => ({
+  const cells = known.map((cell, index) => ({
     group: groups.labels[group[cell] as number] as string,
     label: classes.labels[label[cell] as number] as string,
-    weight: weigh(scaled, ratios[place] as number),
+    weight: weigh(scaled, ratios[index] as number),
   }));
   return { cells, warnings: [...noneKnown(known), ...cutWarning(scaled)] };
 }
@@ -264,7 +264,7 @@ function shareCells(
     taking.map((cell) => masses[cell] as number),
     maxWeight,
   );
-  const weightOf = new Map(taking.map((cell, place) => [group[cell], weigh(scaled, ratios[place] as number)]));
+  const weightOf = new Map(taking.map((cell, index) => [group[cell], weigh(scaled, ratios[index] as number)]));
   const cells = groups.labels.map((label, code) => ({ group: label, label: null, weight: weightOf.get(code) ?? 1 }));
   return { cells, warnings: [...warnings, ...cutWarning(scaled)] };
 }

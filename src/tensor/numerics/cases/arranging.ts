@@ -21,29 +21,29 @@ const PICKED: readonly NumericsCase[] = [
       { op: 'gather', name: `4,097 rows of [${String(rows)}, ${String(columns)}], some repeated`, tolerance: EXACT },
       () => {
         const values = numbers(rows * columns);
-        const places = codes(1, 4097, rows);
+        const indices = codes(1, 4097, rows);
         return {
-          ask: (tf) => tf.gather(tf.tensor2d(values, [rows, columns]), tf.tensor1d(places, 'int32')),
-          expected: Array.from(places, (place) => row(values, columns, place)),
+          ask: (tf) => tf.gather(tf.tensor2d(values, [rows, columns]), tf.tensor1d(indices, 'int32')),
+          expected: Array.from(indices, (position) => row(values, columns, position)),
         };
       },
     ),
   ),
   tensorCase({ op: 'gather', name: '4,097 columns of [3, 33]', tolerance: EXACT }, () => {
     const values = numbers(99);
-    const places = codes(2, 4097, 33);
+    const indices = codes(2, 4097, 33);
     return {
-      ask: (tf) => tf.gather(tf.tensor2d(values, [3, 33]), tf.tensor1d(places, 'int32'), 1),
-      expected: [0, 1, 2].map((index) => each(places, (place) => values[index * 33 + place] as number)),
+      ask: (tf) => tf.gather(tf.tensor2d(values, [3, 33]), tf.tensor1d(indices, 'int32'), 1),
+      expected: [0, 1, 2].map((index) => each(indices, (position) => values[index * 33 + position] as number)),
     };
   }),
   // WebGPU computes int32 as float32, so integers beyond 2^24 must not be used.
   tensorCase({ op: 'gather', name: 'integers below 2^24 stay exact', tolerance: EXACT }, () => {
     const values = codes(3, 33, 2 ** 24);
-    const places = codes(4, 257, 33);
+    const indices = codes(4, 257, 33);
     return {
-      ask: (tf) => tf.gather(tf.tensor1d(values, 'int32'), tf.tensor1d(places, 'int32')),
-      expected: each(places, (place) => values[place] as number),
+      ask: (tf) => tf.gather(tf.tensor1d(values, 'int32'), tf.tensor1d(indices, 'int32')),
+      expected: each(indices, (position) => values[position] as number),
     };
   }),
   tensorCase({ op: 'slice', name: 'of a vector, of rows and of columns', tolerance: EXACT, answers: 3 }, () => {
@@ -57,7 +57,10 @@ const PICKED: readonly NumericsCase[] = [
       expected: [
         values.slice(255, 512),
         values.slice(254 * 3),
-        Array.from({ length: 257 * 2 }, (_, place) => values[Math.floor(place / 2) * 3 + 1 + (place % 2)] as number),
+        Array.from(
+          { length: 257 * 2 },
+          (_, position) => values[Math.floor(position / 2) * 3 + 1 + (position % 2)] as number,
+        ),
       ],
     };
   }),
@@ -69,7 +72,7 @@ const PICKED: readonly NumericsCase[] = [
         tf.where(tf.tensor1d(mask, 'bool'), tf.tensor1d(a), tf.tensor1d(b)),
         tf.where(tf.scalar(false, 'bool'), tf.tensor1d(a), tf.tensor1d(b)),
       ],
-      expected: [each(mask, (isFirst, place) => (isFirst === 1 ? a : b)[place] as number), b],
+      expected: [each(mask, (isFirst, position) => (isFirst === 1 ? a : b)[position] as number), b],
     };
   }),
 ];
@@ -155,10 +158,10 @@ const TURNED: readonly NumericsCase[] = [
   }),
   tensorCase({ op: 'cast', name: 'to int32 truncates towards 0, and back', tolerance: EXACT, answers: 2 }, () => {
     const values = Float32Array.of(-2.9, -1, -0.5, 0, 0.999, 1, 2.5, 16777216);
-    const whole = each(values, Math.trunc).map((value) => value + 0);
+    const complete = each(values, Math.trunc).map((value) => value + 0);
     return {
       ask: (tf) => [tf.tensor1d(values).cast('int32'), tf.tensor1d(values).cast('int32').cast('float32')],
-      expected: [whole, whole],
+      expected: [complete, complete],
     };
   }),
   tensorCase({ op: 'cast', name: 'of booleans to 1 and 0', tolerance: EXACT }, () => {

@@ -138,8 +138,8 @@ const DOWN: HistogramBins = { width: 2 ** -7, first: 0, count: 128, rounding: 'd
 /** Returns the bin of a number, or undefined for NaN. */
 function binOf(value: number, { width, first, count, rounding }: HistogramBins): number | undefined {
   if (Number.isNaN(value)) return undefined;
-  const place = value / width + (rounding === 'nearest' ? 0.5 : 0);
-  return Math.min(count - 1, Math.max(0, Math.floor(place) - first));
+  const index = value / width + (rounding === 'nearest' ? 0.5 : 0);
+  return Math.min(count - 1, Math.max(0, Math.floor(index) - first));
 }
 
 /**

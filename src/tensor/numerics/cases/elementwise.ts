@@ -232,13 +232,15 @@ const OF_TWO: readonly NumericsCase[] = BINARY.flatMap(({ op, tolerance, apply, 
       const left = uniform(13, a[0] * a[1]);
       // Some values are equal; none is 0.
       const right = uniform(14, b[0] * b[1]).map((value, index) => (index % 3 === 0 ? (left[index] ?? 1) : value));
-      const at = (values: Float32Array, [rows, columns]: [number, number], place: number): number => {
-        const [row, column] = [Math.floor(place / 7), place % 7];
+      const at = (values: Float32Array, [rows, columns]: [number, number], position: number): number => {
+        const [row, column] = [Math.floor(position / 7), position % 7];
         return values[(rows === 1 ? 0 : row) * columns + (columns === 1 ? 0 : column)] as number;
       };
       return {
         ask: (tf) => apply(tf.tensor2d(left, a), tf.tensor2d(right, b)),
-        expected: Array.from({ length: 33 * 7 }, (_, place) => expected(at(left, a, place), at(right, b, place))),
+        expected: Array.from({ length: 33 * 7 }, (_, position) =>
+          expected(at(left, a, position), at(right, b, position)),
+        ),
       };
     }),
   ),

@@ -68,8 +68,8 @@ export const GRADIENT_CASES: readonly NumericsCase[] = [
     const x = uniform(8, N * D);
     return {
       ask: (tf) => tf.grad((given: Tensor) => given.max(1).sum())(tf.tensor2d(x, [N, D])),
-      expected: each(x, (value, place) => {
-        const start = Math.floor(place / D) * D;
+      expected: each(x, (value, index) => {
+        const start = Math.floor(index / D) * D;
         return Number(value === Math.max(...x.slice(start, start + D)));
       }),
     };
@@ -84,7 +84,7 @@ export const GRADIENT_CASES: readonly NumericsCase[] = [
     () => {
       const [a, b] = [uniform(9, N * D), uniform(10, D + 2)];
       const inner = b.slice(1, 1 + D);
-      const passes = each(a, (value, place) => Number(value * (inner[place % D] as number) > 0));
+      const passes = each(a, (value, index) => Number(value * (inner[index % D] as number) > 0));
       return {
         ask: (tf) =>
           tf.grads((left: Tensor, right: Tensor) => left.mul(right.slice(1, D)).relu().sum())([
@@ -92,12 +92,12 @@ export const GRADIENT_CASES: readonly NumericsCase[] = [
             tf.tensor1d(b),
           ]),
         expected: [
-          each(passes, (passed, place) => passed * (inner[place % D] as number)),
+          each(passes, (passed, index) => passed * (inner[index % D] as number)),
           [
             0,
             ...product(
               new Float64Array(N).fill(1),
-              each(passes, (passed, place) => passed * (a[place] as number)),
+              each(passes, (passed, index) => passed * (a[index] as number)),
               1,
               N,
               D,

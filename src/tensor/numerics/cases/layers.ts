@@ -20,7 +20,7 @@ function layer(
   p: number,
   n: number,
 ): number[] {
-  return each(product(w, x, q, p, n), (sum, place) => sum + (b[Math.floor(place / n)] as number));
+  return each(product(w, x, q, p, n), (sum, index) => sum + (b[Math.floor(index / n)] as number));
 }
 
 const SHARED_CASES: readonly NumericsCase[] = SHARED.flatMap(([n, d, units]) => {

@@ -1,7 +1,7 @@
 import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
-import { bceFromLogits, bceSlope } from '../../ops/bce-from-logits.ts';
-import { largestGap, softRates, squaredGapSlope } from '../../ops/soft-rates.ts';
+import { bceFromLogits, bceGradient } from '../../ops/bce-from-logits.ts';
+import { largestGap, softRates, squaredGapGradient } from '../../ops/soft-rates.ts';
 import type { Tf } from '../../runtime.ts';
 import { columnSums, each, ofModels, partOf, product, sigmoid, softplus } from '../float64.ts';
 import type { NumericsCase } from '../numerics-case.ts';
@@ -32,7 +32,7 @@ interface LogitRows {
  */
 function logitRows(k: number, n: number): LogitRows {
   const extreme = [1e4, -1e4, 30, -30, 0];
-  const logits = between(n, k * n, -6, 12).map((value, place) => extreme[place % n] ?? value);
+  const logits = between(n, k * n, -6, 12).map((value, index) => extreme[index % n] ?? value);
   const labels = Float32Array.from(codes(n + 1, n, 2));
   const weights = between(n + 2, n, 0.5, 1);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -45,7 +45,7 @@ function lossOf(logit: number, label: number, share: number, posWeight: number):
 }
 
 /** Computes the derivative of the loss: share (p - 1) posWeight for a positive, share p for a negative. */
-function slopeOf(logit: number, label: number, share: number, posWeight: number): number {
+function gradientOf(logit: number, label: number, share: number, posWeight: number): number {
   return share * (label === 1 ? posWeight * (sigmoid(logit) - 1) : sigmoid(logit));
 }
 
@@ -59,8 +59,8 @@ const BCE: readonly NumericsCase[] = (
   const name = `${String(k)} models, ${String(n)} rows, positives counted ${String(posWeight)} times, logits of +-1e4`;
   const rowwise = (work: typeof lossOf): number[] => {
     const { logits, labels, shares } = logitRows(k, n);
-    return each(logits, (logit, place) =>
-      work(logit, labels[place % n] as number, shares[place % n] as number, posWeight),
+    return each(logits, (logit, index) =>
+      work(logit, labels[index % n] as number, shares[index % n] as number, posWeight),
     );
   };
   const ask = (tf: Tf, logits: Tensor2D): Tensor1D => {
@@ -77,16 +77,16 @@ const BCE: readonly NumericsCase[] = (
       ask: (tf) => {
         const { logits, labels, shares } = logitRows(k, n);
         const scores = tf.sigmoid(tf.tensor2d(logits, [k, n]));
-        return bceSlope(tf, scores, tf.tensor2d(labels, [1, n]), tf.tensor2d(shares, [n, 1]), posWeight);
+        return bceGradient(tf, scores, tf.tensor2d(labels, [1, n]), tf.tensor2d(shares, [n, 1]), posWeight);
       },
-      expected: rowwise(slopeOf),
+      expected: rowwise(gradientOf),
     })),
     tensorCase(
       { op: 'bceFromLogits', name: `its gradient: ${name}`, tolerance: posWeight * (SIGMOID + roundings(3)) },
       () => ({
         ask: (tf) =>
           tf.grad((logits) => ask(tf, logits as Tensor2D).sum())(tf.tensor2d(logitRows(k, n).logits, [k, n])),
-        expected: rowwise(slopeOf),
+        expected: rowwise(gradientOf),
       }),
     ),
   ];
@@ -109,7 +109,7 @@ interface GroupMeans {
 function groupMeans(scores: Float32Array, membership: Float32Array, k: number, n: number, g: number): GroupMeans {
   const weights = columnSums(membership, n, g);
   const sums = product(scores, membership, k, n, g);
-  return { weights, means: each(sums, (sum, place) => ratio(sum, weights[place % g] as number)) };
+  return { weights, means: each(sums, (sum, index) => ratio(sum, weights[index % g] as number)) };
 }
 
 function ratio(sum: number, weight: number): number {
@@ -138,18 +138,18 @@ function gapOf(means: readonly number[], weights: readonly number[]): Gap {
  * Computes the gradient, [k, n], with respect to the scores, of a function of the largest gap with a given
  * derivative. A row raises its group's mean by its share.
  */
-function gapSlopes(
+function gapGradients(
   { membership, means, weights }: GroupRows,
   k: number,
   n: number,
   g: number,
-  slope: (gap: number) => number,
+  gradient: (gap: number) => number,
 ): number[] {
   const share = (row: number, group: number): number =>
     ratio(membership[row * g + group] as number, weights[group] as number);
   return ofModels(k, (model) => {
     const { highest, lowest, gap, isGap } = gapOf(partOf(means, model, k), weights);
-    const factor = isGap ? slope(gap) : 0;
+    const factor = isGap ? gradient(gap) : 0;
     return Array.from({ length: n }, (_, row) => factor * (share(row, highest) - share(row, lowest)));
   });
 }
@@ -192,14 +192,14 @@ const RATES: readonly NumericsCase[] = GROUPED.flatMap(([k, n, g, empty]) => {
           tf.grad((scores) =>
             largestGap(tf, softRates(tf, scores as Tensor2D, tf.tensor2d(given.membership, [n, g]))).sum(),
           )(tf.tensor2d(given.scores, [k, n])),
-        expected: gapSlopes(given, k, n, g, () => 1),
+        expected: gapGradients(given, k, n, g, () => 1),
       };
     }),
     tensorCase({ op: 'squaredGapSlope', name, tolerance: 6 * meanOf(n) }, () => {
       const given = rows();
       return {
-        ask: (tf) => squaredGapSlope(tf, tf.tensor2d(given.scores, [k, n]), tf.tensor2d(given.membership, [n, g])),
-        expected: gapSlopes(given, k, n, g, (gap) => 2 * gap),
+        ask: (tf) => squaredGapGradient(tf, tf.tensor2d(given.scores, [k, n]), tf.tensor2d(given.membership, [n, g])),
+        expected: gapGradients(given, k, n, g, (gap) => 2 * gap),
       };
     }),
   ];

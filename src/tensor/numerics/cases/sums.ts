@@ -135,7 +135,7 @@ const EQUATIONS: readonly NumericsCase[] = SIZES.map(([rows, columns, withProduc
         }),
         withProducts,
       );
-      const weighed = each(x, (value, place) => value * (weights[Math.floor(place / columns)] as number));
+      const weighed = each(x, (value, index) => value * (weights[Math.floor(index / columns)] as number));
       const products = withProducts ? product(turned(weighed, rows, columns), x, columns, rows, columns) : [];
       const gradient = product(residuals, x, 1, rows, columns);
       const loss = sumsByCode(new Int32Array(rows), 1, weights);

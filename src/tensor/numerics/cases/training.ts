@@ -197,7 +197,9 @@ const PARTS: readonly NumericsCase[] = [
   tensorCase({ op: 'sharedDense', name: 'and stackedDense with a rectifier', tolerance: sumOf(7), answers: 2 }, () => {
     const [x, w, b] = [uniform(23, 2 * 7 * 257), uniform(24, 2 * 3 * 7), uniform(25, 2 * 3)];
     const layer = (z: readonly number[], kernel: readonly number[], bias: readonly number[], q: number): number[] =>
-      each(product(kernel, z, q, 7, 257), (sum, place) => Math.max(0, sum + (bias[Math.floor(place / 257)] as number)));
+      each(product(kernel, z, q, 7, 257), (sum, position) =>
+        Math.max(0, sum + (bias[Math.floor(position / 257)] as number)),
+      );
     return {
       ask: (tf) => [
         sharedDense(

@@ -14,7 +14,7 @@ export interface CholeskyFactor {
  * ones.
  */
 export interface PivotRule {
-  readonly leastPivot: number;
+  readonly minPivot: number;
   readonly jitter: number;
 }
 
@@ -34,7 +34,7 @@ export function factorise(matrix: Float64Array, size: number, rule: PivotRule): 
   }
   let jitter = 0;
   for (;;) {
-    const lower = lowerFactor(matrix, size, scale, jitter, rule.leastPivot);
+    const lower = lowerFactor(matrix, size, scale, jitter, rule.minPivot);
     if (lower !== undefined) return { size, lower, scale, jitter };
     jitter = jitter === 0 ? rule.jitter : 10 * jitter;
   }
@@ -46,7 +46,7 @@ function lowerFactor(
   size: number,
   scale: Float64Array,
   jitter: number,
-  leastPivot: number,
+  minPivot: number,
 ): Float64Array | undefined {
   const lower = new Float64Array(size * size);
   for (let i = 0; i < size; i++) {
@@ -58,7 +58,7 @@ function lowerFactor(
       for (let k = 0; k < j; k++) sum -= (lower[i * size + k] as number) * (lower[j * size + k] as number);
       // The comparison is false for NaN, so NaN does not stop the factorisation. It propagates to the solution, which
       // is checked.
-      if (isDiagonal && sum <= leastPivot) return undefined;
+      if (isDiagonal && sum <= minPivot) return undefined;
       lower[i * size + j] = isDiagonal ? Math.sqrt(sum) : sum / (lower[j * size + j] as number);
     }
   }

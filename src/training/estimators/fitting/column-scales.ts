@@ -25,7 +25,7 @@ export function columnScales(matrix: Matrix): ColumnScales {
   const columns = [...low.keys()];
   const dense = columns.filter((column) => hasMore[column] === 1);
   const shift = low.slice();
-  for (const [place, mean] of columnMeans(matrix, dense).entries()) shift[dense[place] as number] = mean;
+  for (const [index, mean] of columnMeans(matrix, dense).entries()) shift[dense[index] as number] = mean;
   const scale = shift.map((value, column) =>
     Math.max((high[column] as number) - value, value - (low[column] as number)),
   );
@@ -44,9 +44,9 @@ function columnRanges({ rows, columns, values }: Matrix): {
   const low = Float64Array.from(values.subarray(0, columns));
   const high = low.slice();
   const hasMore = new Uint8Array(columns);
-  for (let row = 1, place = columns; row < rows; row++) {
-    for (let column = 0; column < columns; column++, place++) {
-      const value = values[place] as number;
+  for (let row = 1, index = columns; row < rows; row++) {
+    for (let column = 0; column < columns; column++, index++) {
+      const value = values[index] as number;
       if (value === low[column] || value === high[column]) continue;
       if (low[column] !== high[column]) hasMore[column] = 1;
       if (value < (low[column] as number)) low[column] = value;
@@ -59,8 +59,8 @@ function columnRanges({ rows, columns, values }: Matrix): {
 function columnMeans({ rows, columns, values }: Matrix, chosen: readonly number[]): Float64Array {
   const sums = new Float64Array(chosen.length);
   for (let row = 0; row < rows; row++) {
-    for (let place = 0; place < chosen.length; place++) {
-      sums[place] = (sums[place] as number) + (values[row * columns + (chosen[place] as number)] as number);
+    for (let index = 0; index < chosen.length; index++) {
+      sums[index] = (sums[index] as number) + (values[row * columns + (chosen[index] as number)] as number);
     }
   }
   return sums.map((sum) => sum / rows);

@@ -67,7 +67,7 @@ export interface LinearTask {
   readonly startFrom: LinearScore | undefined;
   readonly maxIterations: number;
   /** The first step that lowers the objective by less than this is the last. */
-  readonly leastGain: number;
+  readonly minGain: number;
   readonly precision: Precision;
   readonly backend: BackendChoice | undefined;
   readonly signal: AbortSignal | undefined;
@@ -108,7 +108,7 @@ export async function fitLinearModel(task: LinearTask): Promise<LinearFit> {
       originObjective: task.origin.loss,
       start: task.startFrom === undefined ? undefined : toScaled(task.startFrom, scales),
       maxIterations: task.maxIterations,
-      leastGain: task.leastGain,
+      minGain: task.minGain,
       signal: task.signal,
     });
     return Object.freeze({

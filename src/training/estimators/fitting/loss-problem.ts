@@ -18,7 +18,7 @@ interface RowPatterns {
   /** [count + 1]; the columns of pattern k are at indexes starts[k] to starts[k + 1] of `places`. */
   readonly starts: Int32Array;
   /** Columns that are 1 in a pattern, ascending; each pattern ends with the intercept's column. */
-  readonly places: Int32Array;
+  readonly indices: Int32Array;
 }
 
 /** The prime of the Fowler-Noll-Vo hash function. */
@@ -37,9 +37,9 @@ function rowPatterns(matrix: Matrix, { shift, indicators }: ColumnScales, interc
   const found = new Int32Array(indicators.length + 1);
   for (let row = 0; row < rows; row++) {
     let size = 0;
-    for (let place = 0; place < columnOf.length; place++) {
-      const column = columnOf[place] as number;
-      if (values[row * columns + column] !== offOf[place]) found[size++] = column;
+    for (let position = 0; position < columnOf.length; position++) {
+      const column = columnOf[position] as number;
+      if (values[row * columns + column] !== offOf[position]) found[size++] = column;
     }
     found[size++] = intercept;
     of[row] = index.numberOf(found, size);
@@ -58,17 +58,17 @@ function createPatternIndex(rows: number): {
   const mask = 2 ** Math.ceil(Math.log2(2 * rows + 2)) - 1;
   const slots = new Int32Array(mask + 1).fill(-1);
   const starts = [0];
-  const places: number[] = [];
+  const indices: number[] = [];
 
   const isAt = (pattern: number, found: Int32Array, size: number): boolean => {
     const start = starts[pattern] as number;
     if ((starts[pattern + 1] as number) - start !== size) return false;
-    for (let place = 0; place < size; place++) if (places[start + place] !== found[place]) return false;
+    for (let index = 0; index < size; index++) if (indices[start + index] !== found[index]) return false;
     return true;
   };
   const add = (found: Int32Array, size: number): number => {
-    for (let place = 0; place < size; place++) places.push(found[place] as number);
-    starts.push(places.length);
+    for (let index = 0; index < size; index++) indices.push(found[index] as number);
+    starts.push(indices.length);
     return starts.length - 2;
   };
 
@@ -82,13 +82,13 @@ function createPatternIndex(rows: number): {
         slot = (slot + 1) & mask;
       }
     },
-    read: () => ({ count: starts.length - 1, starts: Int32Array.from(starts), places: Int32Array.from(places) }),
+    read: () => ({ count: starts.length - 1, starts: Int32Array.from(starts), indices: Int32Array.from(indices) }),
   };
 }
 
 function hashOf(found: Int32Array, size: number): number {
   let hash = 0;
-  for (let place = 0; place < size; place++) hash = Math.imul(hash ^ ((found[place] as number) + 1), HASH_PRIME);
+  for (let index = 0; index < size; index++) hash = Math.imul(hash ^ ((found[index] as number) + 1), HASH_PRIME);
   return hash ^ (hash >>> 15);
 }
 
@@ -155,7 +155,7 @@ function createHostDesign(matrix: Matrix, scales: ColumnScales): HostDesign {
   const dense = Int32Array.from(scales.dense);
   const p = dense.length;
   const a = denseColumns(matrix, scales);
-  const { of, count, starts, places } = rowPatterns(matrix, scales, columns);
+  const { of, count, starts, indices: places } = rowPatterns(matrix, scales, columns);
 
   const score = (c: Float64Array, scores: Float64Array): void => {
     const ofPattern = new Float64Array(count);
@@ -208,8 +208,8 @@ function createHostDesign(matrix: Matrix, scales: ColumnScales): HostDesign {
   const products = (weights: Float64Array): Float64Array => {
     const sums = new Float64Array(parameters * parameters);
     const add = (i: number, j: number, value: number): void => {
-      const place = i > j ? i * parameters + j : j * parameters + i;
-      sums[place] = (sums[place] as number) + value;
+      const index = i > j ? i * parameters + j : j * parameters + i;
+      sums[index] = (sums[index] as number) + value;
     };
     const amongDense = weightedGram(a, p, weights);
     for (let k = 0; k < p; k++) {
@@ -219,9 +219,9 @@ function createHostDesign(matrix: Matrix, scales: ColumnScales): HostDesign {
     for (let pattern = 0, from = 0; pattern < count; pattern++, from += 1 + p) {
       const first = starts[pattern] as number;
       for (let at = first; at < (starts[pattern + 1] as number); at++) {
-        const place = places[at] as number;
-        for (let other = first; other <= at; other++) add(place, places[other] as number, byPattern[from] as number);
-        for (let k = 0; k < p; k++) add(place, dense[k] as number, byPattern[from + 1 + k] as number);
+        const index = places[at] as number;
+        for (let other = first; other <= at; other++) add(index, places[other] as number, byPattern[from] as number);
+        for (let k = 0; k < p; k++) add(index, dense[k] as number, byPattern[from + 1 + k] as number);
       }
     }
     return sums;
@@ -233,10 +233,10 @@ function createHostDesign(matrix: Matrix, scales: ColumnScales): HostDesign {
 /** Returns the dense columns, shifted and scaled, [rows, dense]. */
 function denseColumns({ rows, columns, values }: Matrix, { shift, scale, dense }: ColumnScales): Float64Array {
   const picked = new Float64Array(rows * dense.length);
-  for (const [place, column] of dense.entries()) {
+  for (const [index, column] of dense.entries()) {
     const [from, by] = [shift[column] as number, scale[column] as number];
     for (let row = 0; row < rows; row++) {
-      picked[row * dense.length + place] = ((values[row * columns + column] as number) - from) / by;
+      picked[row * dense.length + index] = ((values[row * columns + column] as number) - from) / by;
     }
   }
   return picked;
@@ -274,7 +274,7 @@ export function createHostProblem({ x, scales, targets, weights }: LossRows, los
   return {
     parameters: design.parameters,
     rounding: 1e-13,
-    pivots: { leastPivot: 1e-12, jitter: 1e-8 },
+    pivots: { minPivot: 1e-12, jitter: 1e-8 },
     keepsFactor: false,
     evaluate: (c, withProducts) => {
       design.score(c, scores);
@@ -302,7 +302,7 @@ export function createTensorProblem(tf: Tf, rows: LossRows, loss: RowLoss): Loss
   return {
     parameters,
     rounding: 1e-6,
-    pivots: { leastPivot: 1e-6, jitter: 1e-4 },
+    pivots: { minPivot: 1e-6, jitter: 1e-4 },
     keepsFactor: true,
     evaluate: async (c, withProducts) => {
       const point = tf.tensor2d(Float32Array.from(c), [1, parameters]);

@@ -17,7 +17,7 @@ export interface NewtonTask {
   readonly start: Float64Array | undefined;
   readonly maxIterations: number;
   /** The first step that lowers the objective by less than this is the last. */
-  readonly leastGain: number;
+  readonly minGain: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -71,7 +71,7 @@ const LOOSE_GAIN = 1e-6;
  */
 export async function minimise(task: NewtonTask): Promise<NewtonResult> {
   const { problem, maxIterations } = task;
-  const isStrict = task.leastGain < LOOSE_GAIN * task.originObjective;
+  const isStrict = task.minGain < LOOSE_GAIN * task.originObjective;
   let point = await startingPoint(task);
   let factor: CholeskyFactor | undefined;
   let isSingular = false;
@@ -93,7 +93,7 @@ export async function minimise(task: NewtonTask): Promise<NewtonResult> {
     const step = solve(factor, point.descent);
     const gain = dot(step, point.descent) / 2;
     // The rounding error of the gradient enters the gain squared.
-    const isLast = gain <= Math.max(task.leastGain, problem.rounding ** 2 * point.objective);
+    const isLast = gain <= Math.max(task.minGain, problem.rounding ** 2 * point.objective);
     const keepsFactor = problem.keepsFactor && gain < GOOD_FALL * gainBefore;
     const next = await takeStep(task, point, step, !isLast && !keepsFactor);
     if (next === undefined) return result(iteration, isLast);
@@ -125,7 +125,7 @@ async function takeStep(
 ): Promise<Point | undefined> {
   const most = point.objective + task.problem.rounding * Math.abs(point.objective);
   for (let halvings = 0, share = 1; halvings <= MAX_HALVINGS; halvings++, share /= 2) {
-    const c = point.c.map((value, place) => value + share * (step[place] as number));
+    const c = point.c.map((value, index) => value + share * (step[index] as number));
     const next = await pointAt(task, c, withProducts);
     // The comparison is false for NaN.
     if (next.objective <= most) return next;
@@ -135,9 +135,9 @@ async function takeStep(
 
 async function pointAt({ problem, ridge }: NewtonTask, c: Float64Array, withProducts: boolean): Promise<Point> {
   const { loss, gradient, products } = await problem.evaluate(c, withProducts);
-  const pull = c.map((value, place) => value * (ridge[place] as number));
-  const descent = gradient.map((value, place) => value - (pull[place] as number));
-  return { c, loss, objective: loss + dot(pull, c) / 2, descent, products };
+  const penaltyGradient = c.map((value, index) => value * (ridge[index] as number));
+  const descent = gradient.map((value, index) => value - (penaltyGradient[index] as number));
+  return { c, loss, objective: loss + dot(penaltyGradient, c) / 2, descent, products };
 }
 
 function factorPoint({ problem, ridge }: NewtonTask, products: Float64Array): CholeskyFactor {
@@ -148,7 +148,7 @@ function factorPoint({ problem, ridge }: NewtonTask, products: Float64Array): Ch
 }
 
 function largestMove(from: Float64Array, to: Float64Array): number {
-  return from.reduce((largest, value, place) => Math.max(largest, Math.abs((to[place] as number) - value)), 0);
+  return from.reduce((largest, value, index) => Math.max(largest, Math.abs((to[index] as number) - value)), 0);
 }
 
 /** Coefficients and an intercept to check. */

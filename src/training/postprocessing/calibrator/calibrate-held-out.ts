@@ -1,7 +1,7 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../../internal/arguments.ts';
 import type { OnProgress } from '../../../internal/progress.ts';
-import { requireLevel, requireWhole } from '../../../stats/parameters.ts';
+import { requireLevel, requireInteger } from '../../../stats/parameters.ts';
 import type { ColumnSource } from '../../../table/index.ts';
 import { stratifiedSplit } from '../../data/stratified-split.ts';
 import { readSeed } from '../grouped-scores.ts';
@@ -46,7 +46,7 @@ interface HeldOutPart {
  */
 function resolveParts(options: PartOptions): { folds: number | null; trainSize: number | null } {
   const { folds, trainSize } = options;
-  if (trainSize === undefined) return { folds: requireWhole('folds', folds ?? 5, 1), trainSize: null };
+  if (trainSize === undefined) return { folds: requireInteger('folds', folds ?? 5, 1), trainSize: null };
   if (folds !== undefined) throw invalidParameter('folds', 'be left out if trainSize is given', folds);
   return { folds: null, trainSize: requireLevel('trainSize', trainSize) };
 }
@@ -181,8 +181,8 @@ export async function calibrateHeldOut(
   const states: CalibratorState[] = [];
   for (const [fold, { train, test }] of parts.entries()) {
     const state = fitPart(takeCalibrationRows(rows, train), settings, parts.length, fold);
-    applyCalibrator(state, takeCalibrationRows(rows, test)).forEach((value, place) => {
-      const row = test[place] as number;
+    applyCalibrator(state, takeCalibrationRows(rows, test)).forEach((value, index) => {
+      const row = test[index] as number;
       calibrated[row] = value;
       foldOf[row] = fold;
     });

@@ -102,6 +102,6 @@ export function toLogit(score: number, margin: number): number {
 export function endMargin(scores: Float64Array): number {
   const distances = scores.map((score) => Math.min(score, 1 - score));
   if (!distances.includes(0)) return Number.EPSILON;
-  const nearest = distances.reduce((least, distance) => (distance > 0 ? Math.min(least, distance) : least), 0.5);
+  const nearest = distances.reduce((min, distance) => (distance > 0 ? Math.min(min, distance) : min), 0.5);
   return Math.max(Number.EPSILON, nearest / 2);
 }

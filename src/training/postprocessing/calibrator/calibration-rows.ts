@@ -108,7 +108,7 @@ function pick<Values extends Float64Array | Uint8Array | Int32Array>(
   into: Values,
   rows: Int32Array,
 ): Values {
-  for (let place = 0; place < rows.length; place++) into[place] = from[rows[place] as number] as number;
+  for (let index = 0; index < rows.length; index++) into[index] = from[rows[index] as number] as number;
   return into;
 }
 

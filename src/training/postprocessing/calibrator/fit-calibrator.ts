@@ -142,20 +142,20 @@ function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
   const distinct = distinctSorted(scores);
   const [weightOf, yesOf] = [new Float64Array(distinct.length), new Float64Array(distinct.length)];
   for (let row = 0; row < scores.length; row++) {
-    const place = countAtMost(distinct, scores[row] as number) - 1;
+    const index = countAtMost(distinct, scores[row] as number) - 1;
     const weight = weights[row] as number;
-    weightOf[place] = (weightOf[place] as number) + weight;
-    yesOf[place] = (yesOf[place] as number) + weight * (y[row] as number);
+    weightOf[index] = (weightOf[index] as number) + weight;
+    yesOf[index] = (yesOf[index] as number) + weight * (y[row] as number);
   }
   const rates = poolViolators(yesOf, weightOf);
   // Points inside a flat segment are not needed to draw it.
-  const isCorner = (place: number): boolean => rates[place] !== rates[place - 1] || rates[place] !== rates[place + 1];
-  const kept = rates.flatMap((_, place) => (isCorner(place) ? [place] : []));
+  const isCorner = (index: number): boolean => rates[index] !== rates[index - 1] || rates[index] !== rates[index + 1];
+  const kept = rates.flatMap((_, index) => (isCorner(index) ? [index] : []));
   return {
     map: {
       kind: 'isotonic',
-      scores: kept.map((place) => distinct[place] as number),
-      rates: kept.map((place) => rates[place] as number),
+      scores: kept.map((index) => distinct[index] as number),
+      rates: kept.map((index) => rates[index] as number),
     },
     warning:
       rates[0] === rates.at(-1)
@@ -170,7 +170,7 @@ function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
  */
 function distinctSorted(values: Float64Array): Float64Array {
   const sorted = values.toSorted();
-  return sorted.filter((value, place) => value !== sorted[place - 1]);
+  return sorted.filter((value, index) => value !== sorted[index - 1]);
 }
 
 /**
@@ -178,16 +178,16 @@ function distinctSorted(values: Float64Array): Float64Array {
  * most once.
  */
 function poolViolators(yesOf: Float64Array, weightOf: Float64Array): number[] {
-  const blocks: { yes: number; weight: number; places: number }[] = [];
-  for (const [place, yes] of yesOf.entries()) {
-    let block = { yes, weight: weightOf[place] as number, places: 1 };
+  const blocks: { yes: number; weight: number; indices: number }[] = [];
+  for (const [index, yes] of yesOf.entries()) {
+    let block = { yes, weight: weightOf[index] as number, indices: 1 };
     for (let last = blocks.at(-1); last !== undefined && rateOf(last) >= rateOf(block); last = blocks.at(-1)) {
-      block = { yes: last.yes + block.yes, weight: last.weight + block.weight, places: last.places + block.places };
+      block = { yes: last.yes + block.yes, weight: last.weight + block.weight, indices: last.indices + block.indices };
       blocks.pop();
     }
     blocks.push(block);
   }
-  return blocks.flatMap((block) => Array<number>(block.places).fill(rateOf(block)));
+  return blocks.flatMap((block) => Array<number>(block.indices).fill(rateOf(block)));
 }
 
 function rateOf({ yes, weight }: { readonly yes: number; readonly weight: number }): number {

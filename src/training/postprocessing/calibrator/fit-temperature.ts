@@ -2,7 +2,7 @@ import { sigmoid } from '../../logistic.ts';
 import { type FittedMap, type LabelledScores, toLogit } from './calibration-map.ts';
 
 /** The range of temperatures: the lowest sharpens scores most, the highest flattens them most. */
-const LEAST = 0.01;
+const MIN = 0.01;
 const MOST = 100;
 
 const MAX_STEPS = 200;
@@ -38,8 +38,8 @@ export function fitTemperature({ scores, y, weights }: LabelledScores, margin: n
     }
     return [first, second];
   };
-  if (derivatives(1 / LEAST)[0] <= 0) {
-    return fitted(LEAST, `scores separate the labels, so the temperature is ${String(LEAST)}, the lowest allowed`);
+  if (derivatives(1 / MIN)[0] <= 0) {
+    return fitted(MIN, `scores separate the labels, so the temperature is ${String(MIN)}, the lowest allowed`);
   }
   if (derivatives(1 / MOST)[0] >= 0) {
     return fitted(
@@ -47,7 +47,7 @@ export function fitTemperature({ scores, y, weights }: LabelledScores, margin: n
       `scores do not rank rows, or rank them in reverse order, so the temperature is ${String(MOST)}, the highest allowed`,
     );
   }
-  return fitted(1 / zeroOf(derivatives, 1 / MOST, 1 / LEAST), null);
+  return fitted(1 / zeroOf(derivatives, 1 / MOST, 1 / MIN), null);
 }
 
 /** Finds the root of an increasing function between two points where it is below and above 0. */

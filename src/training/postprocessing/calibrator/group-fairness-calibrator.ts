@@ -1,7 +1,7 @@
 import { TrainingError } from '../../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../../internal/arguments.ts';
 import { getLogger } from '../../../internal/logger.ts';
-import { requireWhole } from '../../../stats/parameters.ts';
+import { requireInteger } from '../../../stats/parameters.ts';
 import { type Column, type ColumnSource, type SensitiveSource, Table, toColumn } from '../../../table/index.ts';
 import type { GroupedScores } from '../grouped-scores.ts';
 import {
@@ -138,7 +138,7 @@ export class GroupFairnessCalibrator {
   constructor(options: GroupFairnessCalibratorOptions = {}) {
     assertKnownOptions('GroupFairnessCalibrator', options, GROUP_FAIRNESS_CALIBRATOR_OPTION_NAMES);
     this.method = oneOf('method', options.method ?? 'platt', CALIBRATION_METHODS);
-    this.minSamples = requireWhole('minSamples', options.minSamples ?? 20, 1);
+    this.minSamples = requireInteger('minSamples', options.minSamples ?? 20, 1);
     this.input = oneOf('input', options.input ?? 'logit', PLATT_INPUTS);
     if (options.input !== undefined && this.method !== 'platt') {
       throw invalidParameter('input', `be left out if the method is ${this.method}`, options.input);

@@ -60,7 +60,7 @@ export function readScoreTable(source: ScoreTableSource): ScoreTable {
     target: source.target ?? 'y',
     group: [source.group ?? 'g'].flat(),
   };
-  assertApart(columns);
+  assertDistinct(columns);
   const { table, warnings } = readTexts(Table.from(source.table), {
     groups: columns.group,
     target: columns.target,
@@ -109,7 +109,7 @@ function readTarget(table: Table, target: string, positiveLabel: string | undefi
 }
 
 /** Checks that no column is used twice. */
-function assertApart({ score, target, group }: ScoreTable['columns']): void {
+function assertDistinct({ score, target, group }: ScoreTable['columns']): void {
   if (group.length === 0) {
     throw new DataValidationError('group names no column.', {
       code: 'unknown-column',

@@ -1,7 +1,7 @@
 import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
 import { effectiveCount } from '../../../metrics/measures/group-measure.ts';
 import { scoreEntries, type ScoreEntry } from '../../../metrics/statistics/score-grid.ts';
-import { requireLevel, requireWhole } from '../../../stats/parameters.ts';
+import { requireLevel, requireInteger } from '../../../stats/parameters.ts';
 import { wilsonInterval } from '../../../stats/proportion-interval.ts';
 import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
 import {
@@ -103,8 +103,8 @@ export async function reliabilityCurve(
   options: ReliabilityCurveOptions = {},
 ): Promise<ReliabilityCurves> {
   assertKnownOptions('reliabilityCurve', options, RELIABILITY_CURVE_OPTION_NAMES);
-  const bins = requireWhole('bins', options.bins ?? 10, 1);
-  const minBinSize = requireWhole('minBinSize', options.minBinSize ?? 1, 1);
+  const bins = requireInteger('bins', options.bins ?? 10, 1);
+  const minBinSize = requireInteger('minBinSize', options.minBinSize ?? 1, 1);
   const level = requireLevel('level', options.level ?? 0.95);
   const stats = scoreStatsOf(await readMeasuredRows(scores, y, groups, options));
   const entriesOf = stats.labels.map((): ScoreEntry[] => []);
@@ -137,8 +137,8 @@ function binsOf(entries: readonly ScoreEntry[], count: number, level: number): R
   for (const { score, counts, weights, squaredWeights } of entries) {
     const weight = weights[0] + weights[1];
     if (weight === 0) continue;
-    const place = Math.floor(((before + weight / 2) / total) * count + ON_THE_EDGE);
-    const bin = bins[Math.min(count - 1, place)] as BinSums;
+    const index = Math.floor(((before + weight / 2) / total) * count + ON_THE_EDGE);
+    const bin = bins[Math.min(count - 1, index)] as BinSums;
     bin.n += counts[0] + counts[1];
     bin.weight += weight;
     bin.squaredWeight += squaredWeights[0] + squaredWeights[1];

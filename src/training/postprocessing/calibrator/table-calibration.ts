@@ -84,10 +84,10 @@ export function tableCalibrationToJson(calibration: TableCalibration): TableCali
     n_measured: after.overall.n,
     n_dropped: calibration.nDropped,
     overall: compare(before.overall, after.overall),
-    groups: after.groups.map((quality, place) => ({
+    groups: after.groups.map((quality, index) => ({
       group: quality.group,
       calibrator: Object.hasOwn(fallbacks, quality.group) ? 'pooled' : 'own',
-      ...compare(before.groups[place] as CalibrationQuality, quality),
+      ...compare(before.groups[index] as CalibrationQuality, quality),
     })),
     fallbacks,
     warnings: calibration.warnings,

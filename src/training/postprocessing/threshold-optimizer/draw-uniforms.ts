@@ -9,14 +9,14 @@ const C2 = 0x1b873593;
  */
 export function murmurHash(bytes: Uint8Array, seed = 0): number {
   let hash = seed | 0;
-  const whole = bytes.length - (bytes.length % 4);
-  for (let at = 0; at < whole; at += 4) {
+  const complete = bytes.length - (bytes.length % 4);
+  for (let at = 0; at < complete; at += 4) {
     const word = byteAt(at) | (byteAt(at + 1) << 8) | (byteAt(at + 2) << 16) | (byteAt(at + 3) << 24);
     hash = rotateLeft(hash ^ scramble(word), 13);
     hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
   }
   let tail = 0;
-  for (let at = bytes.length - 1; at >= whole; at--) tail = (tail << 8) | byteAt(at);
+  for (let at = bytes.length - 1; at >= complete; at--) tail = (tail << 8) | byteAt(at);
   return finish(hash ^ scramble(tail) ^ bytes.length);
 
   function byteAt(at: number): number {

@@ -24,7 +24,7 @@ import { hullAt, hullOnGrid, ruleAt, type TradeoffHull, tradeoffHull } from './t
 
 /** One grid index per curve, and the resulting sum. */
 interface PlacesWithinTolerance {
-  readonly places: readonly number[];
+  readonly indices: readonly number[];
   /** The weighted sum of the curves' values at these indexes. */
   readonly maximum: number;
 }
@@ -47,32 +47,32 @@ export function bestWithinTolerance(
   tolerance: number,
 ): PlacesWithinTolerance {
   const windows = curves.map((curve) => new WindowMaximum(curve));
-  let best: PlacesWithinTolerance = { places: [], maximum: -Infinity };
+  let best: PlacesWithinTolerance = { indices: [], maximum: -Infinity };
   let bestSpread = Infinity;
   let start = 0;
   for (let end = 0; end < x.length; end++) {
     while ((x[end] as number) - (x[start] as number) > tolerance + ROUNDING) start++;
-    const places = windows.map((window) => window.slide(start, end));
-    const maximum = places.reduce(
-      (sum, place, k) => sum + (weights[k] as number) * ((curves[k] as Float64Array)[place] as number),
+    const indices = windows.map((window) => window.slide(start, end));
+    const maximum = indices.reduce(
+      (sum, index, k) => sum + (weights[k] as number) * ((curves[k] as Float64Array)[index] as number),
       0,
     );
     if (maximum < best.maximum - ROUNDING) continue;
-    const spread = spreadOf(places, x);
+    const spread = spreadOf(indices, x);
     if (maximum <= best.maximum + ROUNDING && spread > bestSpread) continue;
-    best = { places, maximum };
+    best = { indices, maximum };
     bestSpread = spread;
   }
   return best;
 }
 
-function spreadOf(places: readonly number[], x: Float64Array): number {
-  let [least, most] = [Infinity, -Infinity];
-  for (const place of places) {
-    least = Math.min(least, place);
-    most = Math.max(most, place);
+function spreadOf(indices: readonly number[], x: Float64Array): number {
+  let [min, most] = [Infinity, -Infinity];
+  for (const index of indices) {
+    min = Math.min(min, index);
+    most = Math.max(most, index);
   }
-  return (x[most] as number) - (x[least] as number);
+  return (x[most] as number) - (x[min] as number);
 }
 
 /** Finds the index of the largest value in a window that moves right; the last one of equal values. */
@@ -116,15 +116,15 @@ function chooseRates(
   const grid = unitGrid(gridSize);
   if (tolerance > 0) {
     const curves = hulls.map((hull) => hullOnGrid(hull, grid));
-    const { places } = bestWithinTolerance(grid, curves, shares, tolerance);
-    return Float64Array.from(places, (place) => grid[place] as number);
+    const { indices: places } = bestWithinTolerance(grid, curves, shares, tolerance);
+    return Float64Array.from(places, (index) => grid[index] as number);
   }
   const total = new Float64Array(grid.length);
   for (const [group, hull] of hulls.entries()) {
     const share = shares[group] as number;
     const heights = hullOnGrid(hull, grid);
-    for (let place = 0; place < grid.length; place++)
-      total[place] = (total[place] as number) + share * (heights[place] as number);
+    for (let index = 0; index < grid.length; index++)
+      total[index] = (total[index] as number) + share * (heights[index] as number);
   }
   return new Float64Array(hulls.length).fill(grid[firstOfLargest(total)] as number);
 }
@@ -144,14 +144,14 @@ async function chooseOdds(
   const envelope = new Float64Array(grid.length).fill(1);
   for (const hull of hulls) {
     const heights = hullOnGrid(hull, grid);
-    for (let place = 0; place < grid.length; place++) {
-      envelope[place] = Math.min(envelope[place] as number, heights[place] as number);
+    for (let index = 0; index < grid.length; index++) {
+      envelope[index] = Math.min(envelope[index] as number, heights[index] as number);
     }
   }
   const totals = totalsOf(curves);
-  const values = grid.map((x, place) =>
+  const values = grid.map((x, index) =>
     RATES[settings.objective]({
-      truePositives: totals.positives * (envelope[place] as number),
+      truePositives: totals.positives * (envelope[index] as number),
       falsePositives: totals.negatives * x,
       ...totals,
     }),
@@ -265,7 +265,7 @@ function objectiveOf(groups: readonly DecisionCounts[], { constraint, objective 
 function gapOf(groups: readonly DecisionCounts[], rate: RateName): number {
   const range = groups
     .map(RATES[rate])
-    .reduce(({ least, most }, value) => ({ least: Math.min(least, value), most: Math.max(most, value) }), {
+    .reduce(({ least: min, most }, value) => ({ least: Math.min(min, value), most: Math.max(most, value) }), {
       least: Infinity,
       most: -Infinity,
     });
@@ -302,15 +302,15 @@ function assertLabels(
  * high scores before low ones.
  */
 function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettings): PooledThreshold {
-  const places = curve.scores.length + 1;
-  const values = Float64Array.from({ length: flip ? 2 * places : places }, (_, candidate) => {
-    const { place, operator } = candidateOf(candidate);
-    return RATES[objective](countsAt(curve, place, operator));
+  const indices = curve.scores.length + 1;
+  const values = Float64Array.from({ length: flip ? 2 * indices : indices }, (_, candidate) => {
+    const { position, operator } = candidateOf(candidate);
+    return RATES[objective](countsAt(curve, position, operator));
   });
   const best = firstOfLargest(values);
-  const { place, operator } = candidateOf(best);
+  const { position, operator } = candidateOf(best);
   return Object.freeze({
-    interpolation: deterministicRule(operationAt(curve, place, operator)),
+    interpolation: deterministicRule(operationAt(curve, position, operator)),
     objectiveValue: values[best] as number,
   });
 
@@ -318,10 +318,10 @@ function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettin
    * Maps a candidate number to an index and a direction. Later indexes of a curve select more high scores, and fewer
    * low ones.
    */
-  function candidateOf(candidate: number): { place: number; operator: '>' | '<' } {
-    return candidate < places
-      ? { place: candidate, operator: '>' }
-      : { place: 2 * places - 1 - candidate, operator: '<' };
+  function candidateOf(candidate: number): { position: number; operator: '>' | '<' } {
+    return candidate < indices
+      ? { position: candidate, operator: '>' }
+      : { position: 2 * indices - 1 - candidate, operator: '<' };
   }
 }
 

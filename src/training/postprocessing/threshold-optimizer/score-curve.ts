@@ -43,11 +43,11 @@ export function scoreCurves(rows: ScoredRows): ScoreCurves {
  * If no float64 number lies between them, or the midpoint overflows, the threshold is the end that the operator
  * excludes. The rule then selects exactly these rows.
  */
-export function operationAt({ scores }: ScoreCurve, place: number, operator: '>' | '<'): ThresholdOperation {
-  const upper = place === 0 ? Infinity : (scores[place - 1] as number);
-  const lower = place === scores.length ? -Infinity : (scores[place] as number);
+export function operationAt({ scores }: ScoreCurve, index: number, operator: '>' | '<'): ThresholdOperation {
+  const upper = index === 0 ? Infinity : (scores[index - 1] as number);
+  const lower = index === scores.length ? -Infinity : (scores[index] as number);
   if (!Number.isFinite(upper) || !Number.isFinite(lower)) {
-    return { operator, threshold: place === 0 ? Infinity : -Infinity };
+    return { operator, threshold: index === 0 ? Infinity : -Infinity };
   }
   const sum = upper + lower;
   const middle = Number.isFinite(sum) ? sum / 2 : upper / 2 + lower / 2;
@@ -56,10 +56,10 @@ export function operationAt({ scores }: ScoreCurve, place: number, operator: '>'
 }
 
 /** Counts what is selected at an index of a curve: the scores above it, or with '<' those below. */
-export function countsAt(curve: ScoreCurve, place: number, operator: '>' | '<'): DecisionCounts {
+export function countsAt(curve: ScoreCurve, index: number, operator: '>' | '<'): DecisionCounts {
   const { positives, negatives } = curve;
-  const truePositives = curve.truePositives[place] as number;
-  const falsePositives = curve.falsePositives[place] as number;
+  const truePositives = curve.truePositives[index] as number;
+  const falsePositives = curve.falsePositives[index] as number;
   return operator === '>'
     ? { truePositives, falsePositives, positives, negatives }
     : { truePositives: positives - truePositives, falsePositives: negatives - falsePositives, positives, negatives };
@@ -74,10 +74,10 @@ function byScoreFalling(scores: Float64Array): Int32Array {
   const taken = new Int32Array(scores.length);
   const order = new Int32Array(scores.length);
   for (let row = 0; row < scores.length; row++) {
-    const place = scores.length - countAtMost(rising, scores[row] as number);
-    const before = taken[place] as number;
-    order[place + before] = row;
-    taken[place] = before + 1;
+    const index = scores.length - countAtMost(rising, scores[row] as number);
+    const before = taken[index] as number;
+    order[index + before] = row;
+    taken[index] = before + 1;
   }
   return order;
 }
@@ -88,12 +88,12 @@ function curveOf({ scores, y, weights }: ScoredRows, order: Int32Array): ScoreCu
   const truePositives = [0];
   const falsePositives = [0];
   let [positives, negatives] = [0, 0];
-  for (let place = 0; place < order.length; place++) {
-    const row = order[place] as number;
+  for (let index = 0; index < order.length; index++) {
+    const row = order[index] as number;
     if (y[row] === 1) positives += weights[row] as number;
     else negatives += weights[row] as number;
     const score = scores[row] as number;
-    if (place + 1 < order.length && scores[order[place + 1] as number] === score) continue;
+    if (index + 1 < order.length && scores[order[index + 1] as number] === score) continue;
     distinct.push(score);
     truePositives.push(positives);
     falsePositives.push(negatives);

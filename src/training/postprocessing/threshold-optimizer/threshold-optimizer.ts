@@ -275,9 +275,9 @@ interface Cut {
 /** Renders the rules as a Markdown table: for each group, the scores and the probability of a positive decision. */
 function rulesToMarkdown(rules: ThresholdRules): string {
   const rows = rules.groups.flatMap(({ group, n, interpolation }) =>
-    scoreBands(interpolation).map(({ upper, lower, probability }, place) => [
-      place === 0 ? escapeMarkdown(group) : '',
-      place === 0 ? String(n) : '',
+    scoreBands(interpolation).map(({ upper, lower, probability }, index) => [
+      index === 0 ? escapeMarkdown(group) : '',
+      index === 0 ? String(n) : '',
       describeScores(upper, lower),
       probability,
     ]),
@@ -302,7 +302,7 @@ function scoreBands(rule: ThresholdInterpolation): ScoreBand[] {
     .filter(({ threshold }) => Number.isFinite(threshold))
     .map(cutOf)
     .sort((a, b) => b.threshold - a.threshold || Number(b.isBehind) - Number(a.isBehind))
-    .filter((cut, place, all) => place === 0 || !isSame(cut, all[place - 1] as Cut));
+    .filter((cut, index, all) => index === 0 || !isSame(cut, all[index - 1] as Cut));
   const merged: ScoreBand[] = [];
   for (let band = 0; band <= cuts.length; band++) {
     const mixed = mixDecisions(rule, decisionIn(rule.operation0, band), decisionIn(rule.operation1, band));

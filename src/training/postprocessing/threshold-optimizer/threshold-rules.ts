@@ -10,7 +10,7 @@ export const ROUNDING = 1e-12;
  */
 export function unitGrid(gridSize: number): Float64Array {
   const step = 1 / gridSize;
-  return Float64Array.from({ length: gridSize + 1 }, (_, place) => (place === gridSize ? 1 : place * step));
+  return Float64Array.from({ length: gridSize + 1 }, (_, index) => (index === gridSize ? 1 : index * step));
 }
 
 /**

@@ -12,7 +12,7 @@ export interface TradeoffHull {
 }
 
 /** A position between two neighbouring points of a hull. */
-interface HullPlace {
+interface HullPosition {
   /** The index of the left point; the right point is the next one. */
   readonly left: number;
   /** The weight of the left point, in [0, 1]. */
@@ -40,11 +40,11 @@ export function tradeoffHull(curve: ScoreCurve, xRate: RateName, yRate: RateName
     x: Float64Array.from(order, (point) => x[point] as number),
     y: Float64Array.from(order, (point) => y[point] as number),
   };
-  const places = upperHull(sorted.x, sorted.y);
-  const points = places.map((place) => order[place] as number);
+  const indices = upperHull(sorted.x, sorted.y);
+  const points = indices.map((index) => order[index] as number);
   return {
-    x: Float64Array.from(places, (place) => sorted.x[place] as number),
-    y: Float64Array.from(places, (place) => sorted.y[place] as number),
+    x: Float64Array.from(indices, (index) => sorted.x[index] as number),
+    y: Float64Array.from(indices, (index) => sorted.y[index] as number),
     operations: points.map((point) => operationAt(curve, thresholdOf(point), directionOf(point))),
   };
 
@@ -60,7 +60,7 @@ export function tradeoffHull(curve: ScoreCurve, xRate: RateName, yRate: RateName
 export function hullOnGrid(hull: TradeoffHull, grid: Float64Array): Float64Array {
   let from = 0;
   return grid.map((x) => {
-    const { left, p0 } = placeAt(hull.x, x, from);
+    const { left, p0 } = positionAt(hull.x, x, from);
     from = left;
     return heightAt(hull, { left, p0 });
   });
@@ -68,12 +68,12 @@ export function hullOnGrid(hull: TradeoffHull, grid: Float64Array): Float64Array
 
 /** Returns the hull's y at one x in [0, 1]. */
 export function hullAt(hull: TradeoffHull, x: number): number {
-  return heightAt(hull, placeAt(hull.x, x));
+  return heightAt(hull, positionAt(hull.x, x));
 }
 
 /** Returns the mixture of two thresholds that reaches the hull at x in [0, 1]. */
 export function ruleAt(hull: TradeoffHull, x: number): ThresholdInterpolation {
-  const { left, p0 } = placeAt(hull.x, x);
+  const { left, p0 } = positionAt(hull.x, x);
   return {
     p0,
     operation0: hull.operations[left] as ThresholdOperation,
@@ -84,7 +84,7 @@ export function ruleAt(hull: TradeoffHull, x: number): ThresholdInterpolation {
   };
 }
 
-function heightAt({ y }: TradeoffHull, { left, p0 }: HullPlace): number {
+function heightAt({ y }: TradeoffHull, { left, p0 }: HullPosition): number {
   return p0 * (y[left] as number) + (1 - p0) * (y[left + 1] as number);
 }
 
@@ -93,7 +93,7 @@ function heightAt({ y }: TradeoffHull, { left, p0 }: HullPlace): number {
  * placed at the highest point above 0, which is the last point there.
  * @param from the index of a point that is known not to be right of x
  */
-function placeAt(points: Float64Array, x: number, from = 0): HullPlace {
+function positionAt(points: Float64Array, x: number, from = 0): HullPosition {
   const last = points.length - 2;
   let left = from;
   if (x > (points[0] as number)) {
@@ -113,9 +113,9 @@ function placeAt(points: Float64Array, x: number, from = 0): HullPlace {
  */
 export function upperHull(x: ArrayLike<number>, y: ArrayLike<number>): number[] {
   const kept: number[] = [];
-  for (let place = 0; place < x.length; place++) {
-    while (kept.length >= 2 && !isAbove(kept.at(-1) as number, kept.at(-2) as number, place)) kept.pop();
-    kept.push(place);
+  for (let index = 0; index < x.length; index++) {
+    while (kept.length >= 2 && !isAbove(kept.at(-1) as number, kept.at(-2) as number, index)) kept.pop();
+    kept.push(index);
   }
   return kept;
 

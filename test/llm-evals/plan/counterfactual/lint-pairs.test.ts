@@ -49,15 +49,15 @@ describe('lintPairs', () => {
   ];
   for (const [title, woman, man, message] of refused) {
     it(`rejects ${title}, and shows the pair`, () => {
-      const told = messageOf([variant('woman', woman), variant('man', man)]);
-      expect(told).to.include(message);
-      expect(told).to.include(`\n  woman: ${woman}\n  man: ${man}`);
+      const reported = messageOf([variant('woman', woman), variant('man', man)]);
+      expect(reported).to.include(message);
+      expect(reported).to.include(`\n  woman: ${woman}\n  man: ${man}`);
     });
   }
 
   it('rejects a verb that does not agree with they', () => {
-    const told = messageOf([variant('woman', 'She leads.'), variant('nonbinary person', 'They leads.')]);
-    expect(told).to.include(
+    const reported = messageOf([variant('woman', 'She leads.'), variant('nonbinary person', 'They leads.')]);
+    expect(reported).to.include(
       "the variant 'nonbinary person' says 'They leads'; choose a form that he and they share, as had, said, may",
     );
     expect(messageOf([variant('woman', 'She led.'), variant('nonbinary person', 'They led.')])).to.equal('');
@@ -120,9 +120,9 @@ describe('lintPairs', () => {
         item: `t|${String(index)}`,
       })),
     ).flat();
-    const told = messageOf(prompts);
-    expect(told.split('\n')[0]).to.match(/8 of 8 pairs differ otherwise\.$/);
-    expect(told.split('\n').slice(1)).to.deep.equal([
+    const reported = messageOf(prompts);
+    expect(reported.split('\n')[0]).to.match(/8 of 8 pairs differ otherwise\.$/);
+    expect(reported.split('\n').slice(1)).to.deep.equal([
       "t|0, gender: more differs than the value: 'womanly' against 'manly'",
       '  woman: the woman and womanly',
       '  man: the man and manly',

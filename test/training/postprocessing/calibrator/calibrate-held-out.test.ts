@@ -109,8 +109,8 @@ describe('calibration of held-out rows', () => {
       const { calibrated } = await calibrateHeldOut(many.scores, many.y, { groups: own, method });
       const before = await measureCalibration(many.scores, many.y, own);
       const after = await measureCalibration(calibrated, many.y, own);
-      after.groups.forEach(({ ece, brierScore, logLoss }, place) => {
-        const old = before.groups[place];
+      after.groups.forEach(({ ece, brierScore, logLoss }, index) => {
+        const old = before.groups[index];
         expect(ece).to.be.below((old?.ece ?? NaN) * (method === 'temperature' ? 0.9 : 0.3));
         expect(brierScore).to.be.below(old?.brierScore ?? NaN);
         expect(logLoss).to.be.below(old?.logLoss ?? NaN);

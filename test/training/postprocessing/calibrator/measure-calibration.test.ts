@@ -22,8 +22,8 @@ describe('the quality of calibration', () => {
     const measures = ['expected_calibration_error', 'brier_score', 'log_loss'] as const;
     const frame = metricFrame({ yTrue: y, yScore: scores, sensitive: groups, metrics: measures });
     const own = ['ece', 'brierScore', 'logLoss'] as const;
-    measures.forEach((measure, place) => {
-      const name = own[place] ?? 'ece';
+    measures.forEach((measure, position) => {
+      const name = own[position] ?? 'ece';
       expect(quality.overall[name]).to.be.closeTo(frame.overall[measure] ?? NaN, 1e-14);
       for (const group of quality.groups) {
         expect(group[name]).to.be.closeTo(frame.byGroup[group.group]?.[measure] ?? NaN, 1e-14);
@@ -79,9 +79,9 @@ describe('reliability curves', () => {
     const { groups } = await reliabilityCurve(scores, labels, oneGroup(scores.length));
     const bins = groups[0]?.bins ?? [];
     expect(bins.map(({ n }) => n)).to.deep.equal(Array(10).fill(30));
-    bins.forEach(({ meanScore, positiveRate }, place) => {
-      expect(meanScore).to.be.closeTo(means[place] ?? NaN, 1e-14);
-      expect(positiveRate).to.be.closeTo(rates[place] ?? NaN, 1e-14);
+    bins.forEach(({ meanScore, positiveRate }, index) => {
+      expect(meanScore).to.be.closeTo(means[index] ?? NaN, 1e-14);
+      expect(positiveRate).to.be.closeTo(rates[index] ?? NaN, 1e-14);
     });
   });
 
@@ -99,9 +99,9 @@ describe('reliability curves', () => {
     for (const own of [scores, rounded]) {
       const curves = await reliabilityCurve(own, y, groups);
       const quality = await measureCalibration(own, y, groups);
-      curves.groups.forEach(({ n, bins }, place) => {
+      curves.groups.forEach(({ n, bins }, index) => {
         const sum = bins.reduce((total, bin) => total + (bin.n / n) * Math.abs(bin.positiveRate - bin.meanScore), 0);
-        expect(sum).to.be.closeTo(quality.groups[place]?.ece ?? NaN, 1e-12);
+        expect(sum).to.be.closeTo(quality.groups[index]?.ece ?? NaN, 1e-12);
       });
     }
   });

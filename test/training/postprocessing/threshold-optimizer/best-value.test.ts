@@ -31,9 +31,9 @@ function groupsOf({ scores, y, sensitive, weights }: Rows): Group[] {
       weights.reduce((total, weight, row) => total + (sensitive[row] === name && isMeant(row) ? weight : 0), 0);
     const [positives, negatives] = [sum((row) => y[row] === 1), sum((row) => y[row] === 0)];
     const own = new Set(scores.filter((_, row) => sensitive[row] === name));
-    const roc = [Infinity, ...own].map((least) => ({
-      x: sum((row) => y[row] === 0 && (scores[row] ?? NaN) >= least) / negatives,
-      y: sum((row) => y[row] === 1 && (scores[row] ?? NaN) >= least) / positives,
+    const roc = [Infinity, ...own].map((min) => ({
+      x: sum((row) => y[row] === 0 && (scores[row] ?? NaN) >= min) / negatives,
+      y: sum((row) => y[row] === 1 && (scores[row] ?? NaN) >= min) / positives,
     }));
     return { weight: positives + negatives, positives, negatives, roc };
   });
@@ -53,7 +53,7 @@ function highestAt(points: readonly Point[], x: number): number {
 }
 
 function gridOf(gridSize: number): number[] {
-  return Array.from({ length: gridSize + 1 }, (_, place) => place / gridSize);
+  return Array.from({ length: gridSize + 1 }, (_, index) => index / gridSize);
 }
 
 /** The point (constrained rate, accuracy) of one group for each threshold. */
@@ -138,9 +138,9 @@ describe('the best that the constraint allows', () => {
           const points = group.roc.map((point) => tradeoff(group, point));
           const heights = grid.map((x) => (group.weight / total) * highestAt(points, x));
           combinations = combinations.flatMap(({ least, most, sum }) =>
-            heights.map((height, place) => ({
-              least: Math.min(least, place),
-              most: Math.max(most, place),
+            heights.map((height, index) => ({
+              least: Math.min(least, index),
+              most: Math.max(most, index),
               sum: sum + height,
             })),
           );
@@ -214,7 +214,7 @@ describe('relaxed equalized odds by linear program', () => {
         }
         const total = groups.reduce((sum, { weight }) => sum + weight, 0);
         const value = groups.reduce(
-          (sum, group, place) => sum + (group.weight / total) * accuracy(group, points[place] as Point),
+          (sum, group, index) => sum + (group.weight / total) * accuracy(group, points[index] as Point),
           0,
         );
         expect(value).to.be.closeTo(bestCommonPoint(groups, envelopeCorners(groups)), CLOSE);

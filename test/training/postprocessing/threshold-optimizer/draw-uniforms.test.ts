@@ -37,7 +37,7 @@ describe('drawn numbers', () => {
       expect(sorted.at(-1)).to.be.below(1);
       // Kolmogorov's distance; one sample in a thousand exceeds 1.95 / sqrt(n).
       const distance = sorted.reduce(
-        (most, value, place) => Math.max(most, Math.abs(value - (place + 0.5) / count)),
+        (most, value, index) => Math.max(most, Math.abs(value - (index + 0.5) / count)),
         0,
       );
       expect(distance).to.be.below(1.95 / Math.sqrt(count));

@@ -209,7 +209,7 @@ describeWithReference('ThresholdOptimizer, what fairlearn gives', () => {
     it(`the best of ${JSON.stringify(ys)} within ${tol} is at ${indices.join(', ')}`, () => {
       const curves = ys.map((values) => Float64Array.from(values));
       const found = bestWithinTolerance(Float64Array.from(x), curves, weights, tol);
-      expect(found.places).to.deep.equal(indices);
+      expect(found.indices).to.deep.equal(indices);
       expect(found.maximum).to.be.closeTo(maximum, EXACT);
     });
   }

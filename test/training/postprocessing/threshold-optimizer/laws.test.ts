@@ -230,12 +230,12 @@ describe('upper hull', () => {
       fc.property(anyPoints, (points) => {
         const kept = upperHull(points.x, points.y);
         const corners = {
-          x: kept.map((place) => points.x[place] ?? NaN),
-          y: kept.map((place) => points.y[place] ?? NaN),
+          x: kept.map((index) => points.x[index] ?? NaN),
+          y: kept.map((index) => points.y[index] ?? NaN),
         };
-        for (const [place, x] of points.x.entries()) {
+        for (const [index, x] of points.x.entries()) {
           const height = highestAt(corners, x);
-          expect(points.y[place]).to.be.at.most(height + CLOSE);
+          expect(points.y[index]).to.be.at.most(height + CLOSE);
           expect(height).to.be.closeTo(highestAt(points, x), CLOSE);
         }
       }),
@@ -246,13 +246,13 @@ describe('upper hull', () => {
     fc.assert(
       fc.property(anyPoints, (points) => {
         const kept = upperHull(points.x, points.y);
-        const slopes = kept.slice(1).map((place, before) => {
+        const slopes = kept.slice(1).map((index, before) => {
           const left = kept[before] ?? 0;
           return (
-            ((points.y[place] ?? NaN) - (points.y[left] ?? NaN)) / ((points.x[place] ?? NaN) - (points.x[left] ?? NaN))
+            ((points.y[index] ?? NaN) - (points.y[left] ?? NaN)) / ((points.x[index] ?? NaN) - (points.x[left] ?? NaN))
           );
         });
-        for (const [place, slope] of slopes.slice(1).entries()) expect(slope).to.be.below(slopes[place] ?? NaN);
+        for (const [index, slope] of slopes.slice(1).entries()) expect(slope).to.be.below(slopes[index] ?? NaN);
       }),
     );
   });

@@ -17,7 +17,7 @@ export async function scoredParts(
   const score = ({ x, y, sensitive }: Part): ScoredPart => ({
     scores: Array.from({ length: x.rows }, (_, row) => {
       const logit = coef.reduce(
-        (sum, weight, place) => sum + weight * (x.values[row * x.columns + place] ?? NaN),
+        (sum, weight, index) => sum + weight * (x.values[row * x.columns + index] ?? NaN),
         intercept,
       );
       return 1 / (1 + Math.exp(-logit));

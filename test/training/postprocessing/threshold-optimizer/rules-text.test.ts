@@ -123,7 +123,7 @@ describe('a threshold optimizer as JSON', () => {
     params: { constraint: unknown };
     state: { groups: { group: string; interpolation: { p0: unknown; operation0: { threshold: unknown } } }[] };
   }
-  const faults: [string, (json: StoredRules) => unknown, RegExp][] = [
+  const problems: [string, (json: StoredRules) => unknown, RegExp][] = [
     ['nothing', () => null, /This is not a valid threshold optimizer/],
     ['another kind', (json) => ({ ...json, kind: 'calibrator' }), /'kind'/],
     [
@@ -151,7 +151,7 @@ describe('a threshold optimizer as JSON', () => {
     ...[
       [1, 1],
       [0, 0],
-    ].map(([p0, p1]): (typeof faults)[0] => [
+    ].map(([p0, p1]): (typeof problems)[0] => [
       `probabilities ${String(p0)} and ${String(p1)}`,
       (json) => {
         Object.assign((json.state.groups[0] as StoredRules['state']['groups'][0]).interpolation, { p0, p1 });
@@ -165,7 +165,7 @@ describe('a threshold optimizer as JSON', () => {
       grid_size: 7,
       flip: true,
       tolerance: 0.5,
-    }).map(([field, value]): (typeof faults)[0] => [
+    }).map(([field, value]): (typeof problems)[0] => [
       `rules of another ${field} than the options`,
       (json) => ({ ...json, state: { ...json.state, [field]: value } }),
       new RegExp(`'state\\.${field}': must be equal to that of params`),
@@ -176,7 +176,7 @@ describe('a threshold optimizer as JSON', () => {
       /'groups': A group occurs twice/,
     ],
   ];
-  for (const [title, change, message] of faults) {
+  for (const [title, change, message] of problems) {
     it(`rejects ${title}, and names the field`, async () => {
       const json = JSON.parse(JSON.stringify(await fitted({}))) as StoredRules;
       expect(() => ThresholdOptimizer.fromJSON(change(json))).to.throw(DataValidationError, message);
