@@ -60,8 +60,9 @@ const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
  * Let d = after - before be the change of a row's decision. The change of the gap is the difference of the two
  * groups' mean d, and its variance is the sum of var(d) / n. Rows with the same decision from both models add no
  * noise; separate intervals of the two gaps would count them.
- * @param options `labels` selects the rates: selection rates ('all'), or true and false positive rates ('each');
- *   groups with fewer rows than `minGroupSize` are not compared
+ *
+ * The option `labels` selects the rates: selection rates ('all'), or true and false positive rates ('each'). Groups with
+ * fewer rows than `minGroupSize` are not compared.
  */
 export function changesGap(
   before: Uint8Array,
