@@ -102,7 +102,7 @@ describe('evenhand ab-test', () => {
       [common, 'Give either --csv with --arm'],
       [['--csv', file, ...common], '--arm names the column'],
       [['--csv', file, '--arm', 'arms', ...common], "Did you mean 'arm'?"],
-      [['--csv', odd, '--arm', 'arm', ...common], 'not plain which arm is the control'],
+      [['--csv', odd, '--arm', 'arm', ...common], 'unclear which arm is the control'],
       [['--csv', file, '--arm', 'arm', '--control', 'c', ...common], "no label 'c'"],
       [['--csv', file, '--arm', 'arm', ...common, '--metric', 'parity'], 'must be one of'],
       [['--csv', file, '--arm', 'arm', ...common, '--metric', 'equalized_odds_difference'], '--y-true'],

@@ -170,7 +170,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       '--out',
       path.join(decisions(), 'report.md'),
     ],
-    /Cannot write '.*report\.md': a part of the path is a file\. Name a path/,
+    /Cannot write '.*report\.md': a part of the path is a file\. Choose a path/,
   ],
   [
     'a report at the path of a folder',

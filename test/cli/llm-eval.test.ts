@@ -241,7 +241,7 @@ describe('evenhand llm-eval', () => {
       [[...ask, '--threshold', '0.1', '--metric', 'm', '--comparator', '='], '--comparator must be one of'],
       [[...ask, '--resume'], 'add --transcripts-out'],
       [[...ask, '--retry-errors', '--transcripts-out', 't.ndjson'], 'add --resume'],
-      [[...ask, '--replay', 'a.ndjson'], '--replay sends nothing'],
+      [[...ask, '--replay', 'a.ndjson'], '--replay sends no re'],
       [[...ask, '--max-cost', '-1'], '--max-cost must be at least 0'],
       [[...ask, '--min-group-size', '0'], '--min-group-size must be at least 1'],
       [[...ask, '--random-state', '0.5'], '--random-state must be a whole number'],

@@ -378,7 +378,7 @@ describe('evenhand monitor', () => {
       'a metric that needs labels',
       [...COLUMNS, '--metric', 'equalized_odds_difference'],
       '',
-      'Name --y-true, or --id for labels',
+      'Set --y-true, or --id for labels',
     ],
     [
       'a column used for two purposes',

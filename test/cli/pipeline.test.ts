@@ -94,7 +94,7 @@ describe('evenhand pipeline', () => {
       [['--config', 'config.yml', '--csv', 'missing.csv', '--out-csv', 'x.csv'], 2, /missing\.csv/],
       [['--config', 'missing.yml', '--csv', 'wages.csv', '--out-csv', 'x.csv'], 2, /missing\.yml/],
       [['--config', 'bad.yml', '--csv', 'wages.csv', '--out-csv', 'x.csv'], 2, /educatoin/],
-      [['--config', 'config.yml', '--csv', 'wages.csv', '--apply-pipeline', 'config.yml'], 2, /no pipeline/],
+      [['--config', 'config.yml', '--csv', 'wages.csv', '--apply-pipeline', 'config.yml'], 2, /not a saved pipeline/],
       [['--config', 'config.yml'], 2, /--csv/],
       [['--config', 'config.yml', '--csv', 'wages.csv', '--out-csv', 'x.json'], 2, /--out-csv must end in \.csv, \.tsv or \.parquet\. Got 'x\.json'/],
       [['--config', 'config.yml', '--csv', 'wages.csv', '--report-md', 'x.html'], 2, /--report-md writes Markdown.* 'x\.html'/],

@@ -210,6 +210,6 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     await page.goto(pathToFileURL(fileOf('full')).href, { timeout: STEP_LIMIT_MILLIS });
     const heights = `Array.from(document.querySelectorAll('.chart'), (box) => box.getBoundingClientRect().height)`;
     expect(await page.evaluate(heights)).to.deep.equal(Array.from({ length: 11 }, () => 0));
-    expect(await page.evaluate(`document.querySelector('main').textContent`)).to.include('which needs JavaScript');
+    expect(await page.evaluate(`document.querySelector('main').textContent`)).to.include('The charts need JavaScript');
   });
 });

@@ -219,7 +219,7 @@ describe('the PyTorch loop of a GPU check', function () {
     const wrong = [{ ...answer, run_seconds: [] }, { ...answer, points: [point] }, { ...answer, device: 3 }, [], null];
     for (const one of wrong) {
       const { figures, reason } = await runPeer(adult, work, choosing(`echo '${JSON.stringify(one)}'`));
-      expect([figures, reason]).to.deep.equal([null, 'what the loop printed is not as expected']);
+      expect([figures, reason]).to.deep.equal([null, 'the output of the loop is not as expected']);
     }
     expect((await runPeer(adult, work, choosing('echo oops'))).reason).to.equal('the output of the loop is not JSON');
     expect((await runPeer(adult, work, choosing('echo out of memory >&2; exit 1'))).reason).to.equal('out of memory');

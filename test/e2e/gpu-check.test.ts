@@ -166,7 +166,7 @@ describe('the parts of a GPU check', () => {
     expect([...(train?.categorical('sex').codes ?? [])]).to.deep.equal([...table.categorical('sex').codes]);
     expect(train?.categorical('sex').labels).to.deep.equal(table.categorical('sex').labels);
     expect([...(test?.numeric('age').values ?? [])]).to.deep.equal([-0.5]);
-    expect(() => unpackTables(bytes.subarray(0, -1))).to.throw('cut short');
+    expect(() => unpackTables(bytes.subarray(0, -1))).to.throw('truncated');
     expect(() => unpackTables(Buffer.concat([bytes, Buffer.alloc(1)]))).to.throw('longer');
   });
 

@@ -264,7 +264,7 @@ for (const [reader, ask] of Object.entries(READERS)) {
       };
       await assertRefused(ask(signs, { yPred: 'p', yTrue: 'y', sensitive: 'sex' }), [
         /must be 0 or 1, but holds '?-1/,
-        /positive_label|--positive-label 1/,
+        /\(positiveLabel(?:, for example 1)?\)/,
         /\(the true labels\) holds '?-1'?, '?1'?\./,
       ]);
       const named = await ask(signs, { yPred: 'p', yTrue: 'y', sensitive: 'sex', positiveLabel: '1' });

@@ -193,6 +193,6 @@ describe('positive labels of functions', () => {
     expect(call)
       .to.throw(/yTrue must be 0 or 1, but holds -1 at index 1/)
       .with.property('suggestion')
-      .that.matches(/--positive-label 1.*yTrue \(the true labels\) holds -1, 1\./);
+      .that.matches(/positiveLabel, for example 1.*yTrue \(the true labels\) holds -1, 1\./);
   });
 });

@@ -9,7 +9,7 @@ import { Table } from '../../src/table/index.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const folder = useTemporaryFolder();
-const SUGGESTION = 'Pass a file that --save-pipeline (savePipeline) wrote.';
+const SUGGESTION = 'Pass a file that savePipeline wrote.';
 
 function write(name: string, content: string | Buffer): string {
   const file = path.join(folder(), name);

@@ -63,7 +63,7 @@ export async function parseConfigText(
 /** Returns the profile that the caller or the environment requests. */
 export function profileRequest({ profile }: LoadConfigOptions): ProfileRequest {
   if (profile === null) return { name: undefined, by: 'nobody' };
-  if (profile !== undefined) return { name: profile, by: 'profile' };
+  if (profile !== undefined) return { name: profile, by: 'the profile option' };
   const variable = process.env['EVENHAND_PROFILE'];
   return { name: variable === '' ? undefined : variable, by: 'EVENHAND_PROFILE' };
 }

@@ -31,7 +31,7 @@ describe('undefined metrics in a dry run', () => {
     ]);
     const gap = estimate.undefinedMetrics.find(({ metric }) => metric === 'sentiment_gap.gender');
     expect(gap?.reason).to.match(/^1 independent item is planned, fewer than 5 \(min_group_size\)/);
-    expect(gap?.suggestion).to.match(/templates or name_pools.*allow-small-samples/);
+    expect(gap?.suggestion).to.match(/templates or name_pools.*allow_small_samples/);
     expect(estimate.toMarkdown())
       .to.include('will be undefined for any answers')
       .and.to.include('sentiment\\_gap.gender');

@@ -123,7 +123,7 @@ describe('openTranscriptLog', () => {
     const error = await rejectionOf(openTranscriptLog(file));
     expect(error).to.be.instanceOf(DataValidationError);
     expect(error.message).to.include(file);
-    expect(error.suggestion).to.include('--resume');
+    expect(error.suggestion).to.include('resume');
     expect(readFileSync(file, 'utf8')).to.equal(LINE);
   });
 

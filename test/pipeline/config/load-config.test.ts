@@ -75,7 +75,7 @@ describe('loadConfig', () => {
       {
         title: 'a file over 1 MiB',
         make: () => write('large.yml', `#${' '.repeat(2 ** 20)}`),
-        message: 'it has 1,048,577 bytes, and at most 1,048,576 are read. Check that it is the right file.',
+        message: 'it has 1,048,577 bytes, and the maximum is 1,048,576. Check that it is the right file.',
       },
       {
         title: 'bytes that are not UTF-8',
@@ -177,21 +177,21 @@ describe('profiles', () => {
       text: SEVERAL,
       profile: 'prd',
       at: '4:1',
-      says: "--profile (in code: profile) requests the profile 'prd', which does not exist. Did you mean 'prod'?",
+      says: "the profile option requests the profile 'prd', which does not exist. Did you mean 'prod'?",
     },
     {
       title: 'lists the names if none is similar',
       text: SEVERAL,
       profile: 'experiment',
       at: '4:1',
-      says: "--profile (in code: profile) requests the profile 'experiment', which does not exist. The profiles are 'dev' and 'prod'.",
+      says: "the profile option requests the profile 'experiment', which does not exist. The profiles are 'dev' and 'prod'.",
     },
     {
       title: 'reports a request without any profiles',
       text: 'sensitive: [sex]\n',
       profile: 'dev',
       at: '1:1',
-      says: "--profile (in code: profile) requests the profile 'dev', which does not exist. The configuration has no profiles: do not request one.",
+      says: "the profile option requests the profile 'dev', which does not exist. The configuration has no profiles: do not request one.",
     },
   ]) {
     it(title, async () => {

@@ -107,8 +107,8 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (in
     /estimator\.json: .*not been fitted/,
   ],
   ['an infinite coefficient', 'logistic', (index) => { writeFileSync(path.join(index, 'estimator.json'), readFileSync(path.join(index, 'estimator.json'), 'utf8').replace(/"intercept": [^,]+/, '"intercept": 1e999')); }, /estimator\.json: /], // prettier-ignore
-  ['weights that sum to 2', 'reductions', edit('reductions.json', (json) => { set('state.weights', stateOf(json).weights.map((one) => 2 * one))(json); }), /no probabilities of its predictors/], // prettier-ignore
-  ['a predictor less', 'reductions', edit('reductions.json', (json) => { set('state.predictors', stateOf(json).predictors.slice(1))(json); }), /no probabilities of its predictors/], // prettier-ignore
+  ['weights that sum to 2', 'reductions', edit('reductions.json', (json) => { set('state.weights', stateOf(json).weights.map((one) => 2 * one))(json); }), /with a sum of 1, because they are probabilities|one per predictor/], // prettier-ignore
+  ['a predictor less', 'reductions', edit('reductions.json', (json) => { set('state.predictors', stateOf(json).predictors.slice(1))(json); }), /with a sum of 1, because they are probabilities|one per predictor/], // prettier-ignore
   [
     'an unfitted reduction',
     'reductions',
@@ -192,7 +192,7 @@ describe('the folder of a sweep', () => {
       const error = (await loadModel(sweep(), { eta }).catch((cause: unknown) => cause)) as DataValidationError;
       expect(error).to.be.instanceOf(DataValidationError);
       expect(error.message).to.match(message);
-      expect(error.suggestion).to.match(/--eta 0/);
+      expect(error.suggestion).to.match(/\(eta: 0\)/);
     });
   }
 

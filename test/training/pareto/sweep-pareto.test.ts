@@ -132,7 +132,7 @@ describe('sweepPareto', () => {
       expect((error as TrainingError).message).to.match(
         /eta \d is not a number after epoch 1: a learning rate of 1e\+30/,
       );
-      expect((error as TrainingError).suggestion).to.contain('--lr');
+      expect((error as TrainingError).suggestion).to.contain('(lr)');
     }
   });
 
@@ -382,6 +382,6 @@ describe('sweepPareto', () => {
   it('reports before training that held-out groups are too small to compare', async () => {
     const error = await errorOf(sweepPareto(makeSource(60), quick));
     expect(error).to.be.instanceOf(DataValidationError);
-    expect((error as DataValidationError).suggestion).to.match(/--folds 5/);
+    expect((error as DataValidationError).suggestion).to.match(/5 folds/);
   });
 });
