@@ -31,13 +31,27 @@ const WORDS = [
   [/\b(?:lest|ought|thereof|wherein|whence|hither|begets?|bids?)\b/i, 'plain words'],
 ];
 
-/** Names that a wire format or a published file fixes. */
-const FIXED = [/internal-fault/g, /target_fault/g, /FieldFault\b/g, /"bid"/g];
+/**
+ * Names that a wire format fixes: slugs of problems, the component FieldFault of the OpenAPI document, the key `faults` of
+ * configuration checks and of monitoring results, the key `mend` of `doctor --json`, and keys of evaluations.
+ */
+const FIXED = [
+  /internal-fault/g,
+  /target_?[fF]ault/g,
+  /'FieldFault'|schemas\/FieldFault/g,
+  /(?<=[.{,['"] ?)faults\b(?=['"\]}:,.;) ]|$)/g,
+  /\bfaults\??:/g,
+  /(?<=[.{,'"] ?)mend\b(?=['"}:,.;) ]|$)/g,
+  /\bmend\??:/g,
+];
 
 /** The documents of third parties, generated lists of words, and this list. */
-const EXCEPT = /^(?:scripts\/plain-words\.mjs|test\/golden\/.*|src\/llm-evals\/text\/sentiment\/.*|src\/llm-evals\/scoring\/.*words\.ts|models\/.*)$/;
+const EXCEPT =
+  /^(?:scripts\/plain-words\.mjs|test\/golden\/.*|src\/llm-evals\/text\/sentiment\/.*|src\/llm-evals\/scoring\/.*words\.ts|models\/.*)$/;
 
-const files = execFileSync('git', ['ls-files', '*.ts', '*.mjs', '*.md', '*.css', '*.html', '*.js'], { encoding: 'utf8' })
+const files = execFileSync('git', ['ls-files', '*.ts', '*.mjs', '*.md', '*.css', '*.html', '*.js'], {
+  encoding: 'utf8',
+})
   .split('\n')
   .filter((file) => file !== '' && !EXCEPT.test(file));
 
@@ -55,5 +69,5 @@ for (const file of files) {
     }
   }
 }
-console.log(`${String(found)} lines with words that LANGUAGE in CONTRIBUTING.md replaces`);
+console.log(`${String(found)} lines with words of the former dialect`);
 if (found > 0) process.exitCode = 1;
