@@ -12,7 +12,7 @@ export {
   bbqScores,
   type BbqScores,
   type BbqTally,
-  type BbqTargetFault,
+  type BbqTargetProblem,
   parseBbqAnswer,
   readBbqItems,
 } from './bbq/index.ts';
@@ -22,10 +22,10 @@ export { withCache, type WithCacheOptions } from './cache/with-cache.ts';
 export { type LiveAccess, liveAccess, type LiveAccessOptions } from './client/access.ts';
 export { getLlmClient, type GetLlmClientOptions } from './run/get-llm-client.ts';
 export type {
-  ClientFailure as ClientFault,
+  ClientFailure,
   Completion,
   CompletionOptions,
-  FailureKind as FaultKind,
+  FailureKind,
   FinishReason,
   LLMClient,
   TokenUsage,
@@ -148,4 +148,4 @@ export {
 } from './toxicity/toxicity-measures.ts';
 export { openTranscriptLog, type TranscriptLog, type TranscriptLogOptions } from './transcript/transcript-log.ts';
 export { readTranscripts } from './transcript/read-transcripts.ts';
-export type { AnswerFailure as AnswerFault, AnswerRecord, Transcript } from './client/transcript.ts';
+export type { AnswerFailure, AnswerRecord, Transcript } from './client/transcript.ts';

@@ -68,6 +68,6 @@ function detailsOf(item: BbqItem, format: BbqFormat): BbqDetails {
     right: String(item.right),
     unknown: String(item.unknown),
     target: item.target === null ? '' : String(item.target),
-    target_fault: item.targetFault ?? '',
+    target_fault: item.targetProblem ?? '',
   };
 }

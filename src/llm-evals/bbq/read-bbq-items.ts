@@ -7,8 +7,8 @@ type AnswerInfo = readonly string[];
 
 /** The answer that names the stereotyped person. */
 type BbqTarget =
-  | { readonly target: number; readonly targetFault: null }
-  | { readonly target: null; readonly targetFault: BbqTargetProblem };
+  | { readonly target: number; readonly targetProblem: null }
+  | { readonly target: null; readonly targetProblem: BbqTargetProblem };
 
 /** BBQ's different names of one group. The first one is canonical. */
 const SAME_GROUP: readonly (readonly string[])[] = [
@@ -41,8 +41,8 @@ export function findBbqTarget(
   const found = [...infos.keys()].filter(
     (index) => index !== unknown && groupsOf(infos[index] as AnswerInfo).some((group) => groups.has(group)),
   );
-  if (found.length === 1) return { target: found[0] as number, targetFault: null };
-  return { target: null, targetFault: found.length === 0 ? 'no_target' : 'several_targets' };
+  if (found.length === 1) return { target: found[0] as number, targetProblem: null };
+  return { target: null, targetProblem: found.length === 0 ? 'no_target' : 'several_targets' };
 }
 
 function groupsOf(info: AnswerInfo): string[] {

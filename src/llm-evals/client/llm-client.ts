@@ -76,12 +76,12 @@ export type FailureKind =
 /** The context of an LLMClientError. */
 export interface ClientFailure {
   readonly kind: FailureKind;
-  /** null where no answer came. */
+  /** null if there was no response. */
   readonly status: number | null;
   /** Whether another attempt may succeed. */
   readonly isRetryable: boolean;
-  /** Whether every other request would fail alike, so that a run should stop. */
+  /** Whether every other request would fail too, so that a run should stop. */
   readonly isFatal: boolean;
-  /** How long the server asks to wait; null where it does not. */
+  /** The wait that the server asks for; null if it does not. */
   readonly retryAfterMillis: number | null;
 }

@@ -3,10 +3,10 @@ import { FINISH_REASONS } from '../cache/completion-json.ts';
 import type { FinishReason } from '../client/llm-client.ts';
 import type { AnswerFailure, AnswerRecord } from '../client/transcript.ts';
 
-/** How a line of {@link recordToLine} begins; a line cut short begins with a part of it. */
+/** The beginning of every line of {@link recordToLine}; a truncated line begins with a part of it. */
 export const LINE_BEGINNING = '{"key":"';
 
-/** An {@link AnswerRecord} on the wire. */
+/** The JSON form of an {@link AnswerRecord}. */
 interface AnswerRecordJson {
   readonly key: string;
   readonly model: string;
@@ -23,7 +23,7 @@ interface AnswerRecordJson {
   readonly attempts: number;
 }
 
-/** A record as the wire has it. */
+/** Returns the JSON form of a record. */
 function recordToJson(record: AnswerRecord): AnswerRecordJson {
   const { key, model, prompt, repeat, text, error } = record;
   return {
@@ -40,9 +40,10 @@ function recordToJson(record: AnswerRecord): AnswerRecordJson {
 }
 
 /**
- * A record as a line, with its end: one that {@link recordFromFields} takes. An answer was paid for, so
- * that a field beside it that is none (an unknown reason, a count below 0) is left out rather than refused.
- * @throws {DataValidationError} for a record without a key, a prompt, a repeat, or either a text or an error
+ * Returns a record as a line with a line feed, which {@link recordFromFields} accepts. Invalid optional fields (an
+ * unknown reason, a negative count) are replaced with neutral values instead of rejected, because the answer was paid
+ * for.
+ * @throws {DataValidationError} if the record lacks a key, a prompt, a repeat, or either a text or an error
  */
 export function recordToLine(record: AnswerRecord): string {
   const json = recordToJson(record);
@@ -62,7 +63,7 @@ function asFields(json: AnswerRecordJson): Fields {
   return json as unknown as Fields;
 }
 
-/** Each field that a line may leave out, where it holds no such thing, as if nothing were known of it. */
+/** Returns a record whose invalid optional fields have neutral values. */
 function repaired(json: AnswerRecordJson): AnswerRecordJson {
   const broken = OPTIONAL.filter(([field, , holds]) => !holds(asFields(json)[field])).map(([field]) => field);
   const neutral: Fields = {
@@ -73,7 +74,7 @@ function repaired(json: AnswerRecordJson): AnswerRecordJson {
   return { ...json, ...Object.fromEntries(broken.map((field) => [field, neutral[field]])) };
 }
 
-/** null for what is no error at all. */
+/** Returns an error with its invalid fields replaced, or null for a value that is not an error. */
 function repairedProblem(given: unknown): Fields | null {
   if (typeof given !== 'object' || given === null) return null;
   const { kind, message } = given as Fields;
@@ -94,7 +95,7 @@ const orNull =
   (value: unknown): boolean =>
     value === null || holds(value);
 
-/** What every line must have. */
+/** The required fields of a line. */
 const REQUIRED: readonly Check[] = [
   ['key', 'text', isText],
   ['prompt', 'text', isText],
@@ -102,7 +103,7 @@ const REQUIRED: readonly Check[] = [
   ['text', 'text or null', orNull(isText)],
 ];
 
-/** What a line may leave out. */
+/** The optional fields of a line. */
 const OPTIONAL: readonly Check[] = [
   ['model', 'text', isText],
   ['error', 'an object with kind and message, or null', orNull(isProblem)],
@@ -115,7 +116,7 @@ const OPTIONAL: readonly Check[] = [
   ['attempts', 'a whole number', isInteger],
 ];
 
-/** The record that the fields of a line are, or what is wrong with them. */
+/** Returns the record of a line's fields, or the problem with them. */
 export function recordFromFields(fields: Fields): AnswerRecord | string {
   const broken =
     REQUIRED.find(([field, , holds]) => !holds(fields[field])) ??
