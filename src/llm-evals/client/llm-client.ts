@@ -1,8 +1,11 @@
 import type { OptionNames } from '../../internal/arguments.ts';
 import type { LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 
+/** The reasons why an answer ends. */
+export const FINISH_REASONS = ['stop', 'length', 'content_filter', 'refusal', 'other'] as const;
+
 /** The reason why an answer ended. */
-export type FinishReason = 'stop' | 'length' | 'content_filter' | 'refusal' | 'other';
+export type FinishReason = (typeof FINISH_REASONS)[number];
 
 /** The token usage of an answer, as counted by the provider. */
 export interface TokenUsage {

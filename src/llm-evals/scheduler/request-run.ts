@@ -3,9 +3,10 @@ import { setMaxListeners } from 'node:events';
 import { LLMClientError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
+import { clientError } from '../client/client-error.ts';
 import type { ClientFailure, Completion, FailureKind } from '../client/llm-client.ts';
 import { redactSecrets } from '../client/secrets.ts';
-import type { AnswerRecord } from '../client/transcript.ts';
+import { type AnswerRecord, answerRecord, completionFields } from '../client/transcript.ts';
 import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { attemptOnce } from './attempt.ts';
 import { Budget, requireAmount, type StopReason, type TokenCeiling } from './budget.ts';
@@ -144,14 +145,23 @@ export class RequestRun {
       if (attempts > 1) this.#counts.retries++;
       const startedAt = clock.now();
       const attempt = await this.#attempt(request, ceiling, startedAt);
-      if ('completion' in attempt) return answerRecord(client.id, request, attempt.completion, attempts);
+      if ('completion' in attempt) {
+        const fields = completionFields(attempt.completion);
+        return answerRecord(request, {
+          ...fields,
+          model: client.id,
+          attempts: fields.cached === true ? attempts - 1 : attempts,
+        });
+      }
       const { problem, error } = attempt;
       if (this.#cancel.signal.aborted) return null;
       if (problem.isFatal) throw error;
       const waitMillis = policy.waitAfter(problem);
       if (waitMillis === null) {
-        const took = { latencyMillis: clock.now() - startedAt, attempts };
-        return problemRecord(client.id, request, problem, withLongWait(error, problem), took);
+        const message = redactSecrets(messageOf(withLongWait(error, problem)));
+        const failure = Object.freeze({ kind: problem.kind, message });
+        const latencyMillis = clock.now() - startedAt;
+        return answerRecord(request, { model: client.id, error: failure, latencyMillis, attempts });
       }
       this.#problems.wait(waitMillis, clock.now(), problem);
       if (!(await this.#pause(waitMillis))) return null;
@@ -307,9 +317,9 @@ function requireCeiling({ input, outputCeiling }: TokenCeiling): TokenCeiling {
 }
 
 function allFailed(what: string, { error }: AnswerRecord): LLMClientError {
-  const { kind, message } = error as { kind: string; message: string };
-  return new LLMClientError(`${what}, the last with: ${message}`, {
-    context: { kind, status: null, isRetryable: false, isFatal: true, retryAfterMillis: null },
+  const { kind, message } = error as { kind: FailureKind; message: string };
+  return clientError(kind, `${what}, the last with: ${message}`, {
+    ...{ isRetryable: false, isFatal: true },
     suggestion: "Check the model, base_url and params, and the provider's state; failed requests can be sent again.",
   });
 }
@@ -322,40 +332,5 @@ function withSummary(error: unknown, summary: RunSummary): unknown {
     context: { ...context, summary },
     ...(suggestion === undefined ? {} : { suggestion }),
     cause: error,
-  });
-}
-
-/** Returns the record of an answer. */
-function answerRecord(
-  model: string,
-  { key, prompt, repeat }: LLMRequest,
-  completion: Completion,
-  attempts: number,
-): AnswerRecord {
-  const { text, finishReason, isRefusal = null, usage, cached, latencyMillis } = completion;
-  return Object.freeze({
-    ...{ key, model, prompt, repeat, text, error: null, finishReason, isRefusal },
-    inputTokens: usage?.inputTokens ?? null,
-    outputTokens: usage?.outputTokens ?? null,
-    cached,
-    latencyMillis,
-    attempts: cached ? attempts - 1 : attempts,
-  });
-}
-
-/** Returns the record of a failed request. */
-function problemRecord(
-  model: string,
-  { key, prompt, repeat }: LLMRequest,
-  { kind }: ClientFailure,
-  error: unknown,
-  { latencyMillis, attempts }: Pick<AnswerRecord, 'latencyMillis' | 'attempts'>,
-): AnswerRecord {
-  const message = redactSecrets(messageOf(error));
-  return Object.freeze({
-    ...{ key, model, prompt, repeat, text: null, error: Object.freeze({ kind, message }) },
-    ...{ finishReason: null, isRefusal: null, inputTokens: null, outputTokens: null, cached: false },
-    latencyMillis,
-    attempts,
   });
 }

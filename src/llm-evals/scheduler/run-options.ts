@@ -69,16 +69,14 @@ export const RUN_REQUESTS_OPTION_NAMES: OptionNames<RunRequestsOptions> = {
 };
 
 /** {@link RunRequestsOptions} with every default filled in. */
-export interface RunSettings {
-  readonly client: LLMClient;
-  readonly estimateTokens: (request: LLMRequest) => TokenCeiling;
-  readonly onAnswer: (record: AnswerRecord) => Promise<void> | void;
+export interface RunSettings extends Pick<
+  RunRequestsOptions,
+  'client' | 'estimateTokens' | 'onAnswer' | 'onProgress' | 'signal'
+> {
   readonly concurrency: number;
   readonly timeoutMillis: number;
   readonly limits: BudgetLimits;
   readonly price: RunPrice | null;
-  readonly onProgress: OnProgress | undefined;
-  readonly signal: AbortSignal | undefined;
   readonly clock: SchedulerClock;
   readonly seed: number;
   readonly retry: RetrySettings;
@@ -97,15 +95,10 @@ export function toRunSettings(options: RunRequestsOptions): RunSettings {
   requireFunction('estimateTokens', estimateTokens);
   requireFunction('onAnswer', onAnswer);
   return {
-    client,
-    estimateTokens,
-    onAnswer,
+    ...{ client, estimateTokens, onAnswer, onProgress, signal, price },
     concurrency: requireInteger('concurrency', options.concurrency ?? 4, 1),
     timeoutMillis: requireInteger('timeoutMillis', options.timeoutMillis ?? 60_000, 1),
     limits: toBudgetLimits(options.limits ?? {}, price),
-    price,
-    onProgress,
-    signal,
     clock: options.clock ?? MACHINE_CLOCK,
     seed: requireInteger('seed', options.seed ?? 42, Number.MIN_SAFE_INTEGER),
     retry: toRetrySettings(options),

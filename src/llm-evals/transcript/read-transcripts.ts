@@ -42,10 +42,7 @@ export async function readTranscripts(path: string): Promise<readonly AnswerReco
       getLogger().warn(`${path}:${String(line.number)}: the last line is truncated and is skipped.`);
       continue;
     }
-    const fields = parseFields(line.text);
-    const record = typeof fields === 'string' ? fields : toRecord(fields, repeats);
-    if (typeof record === 'string') throw lineProblem(path, line.number, record);
-    records.push(record);
+    records.push(readRecord(path, line, (fields) => toRecord(fields, repeats)));
   }
   if (records.length === 0) throw emptyProblem(path);
   return Object.freeze(mergeAnswers(records));
@@ -70,16 +67,26 @@ function toRecord(fields: Fields, repeats: Map<string, number>): AnswerRecord | 
   return recordFromFields({ key: requestKey(identity), model, prompt, repeat, text: fields[name] });
 }
 
+/**
+ * Returns the record of a line.
+ * @throws {DataValidationError} if the line is not a record
+ */
+export function readRecord(path: string, { text, number }: TextLine, toRecord = recordFromFields): AnswerRecord {
+  const fields = parseFields(text);
+  const record = typeof fields === 'string' ? fields : toRecord(fields);
+  if (typeof record === 'string') throw lineProblem(path, number, record);
+  return record;
+}
+
 /** Returns the fields of a line of JSON, or the problem with it. */
-export function parseFields(text: string): Readonly<Record<string, unknown>> | string {
+function parseFields(text: string): Fields | string {
   let value: unknown;
   try {
     value = parseStrictJson(text);
   } catch (error) {
     return jsonReason(error, 'it is not JSON');
   }
-  if (isMapping(value)) return value;
-  return 'it is not a JSON object';
+  return isMapping(value) ? value : 'it is not a JSON object';
 }
 
 /** Returns whether a line is the beginning of a record whose writer was interrupted. */

@@ -1,42 +1,25 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { FINISH_REASONS } from '../cache/completion-json.ts';
-import type { FinishReason } from '../client/llm-client.ts';
-import type { AnswerFailure, AnswerRecord } from '../client/transcript.ts';
+import { snakeKeys, type SnakeKeys } from '../../internal/arguments.ts';
+import { isMapping } from '../../internal/values.ts';
+import { isAmount } from '../client/client-error.ts';
+import { FINISH_REASONS } from '../client/llm-client.ts';
+import { type AnswerRecord, answerRecord } from '../client/transcript.ts';
 
 /** The beginning of every line of {@link recordToLine}; a truncated line begins with a part of it. */
 export const LINE_BEGINNING = '{"key":"';
 
 /** The JSON form of an {@link AnswerRecord}. */
-interface AnswerRecordJson {
-  readonly key: string;
-  readonly model: string;
-  readonly prompt: string;
-  readonly repeat: number;
-  readonly text: string | null;
-  readonly error: AnswerFailure | null;
-  readonly finish_reason: FinishReason | null;
-  readonly is_refusal: boolean | null;
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-  readonly cached: boolean;
-  readonly latency_millis: number;
-  readonly attempts: number;
-}
+type AnswerRecordJson = SnakeKeys<AnswerRecord>;
 
 /** Returns the JSON form of a record. */
 function recordToJson(record: AnswerRecord): AnswerRecordJson {
-  const { key, model, prompt, repeat, text, error } = record;
-  return {
-    ...{ key, model, prompt, repeat, text },
-    error: error === null ? null : { kind: error.kind, message: error.message },
-    finish_reason: record.finishReason,
-    is_refusal: record.isRefusal,
-    input_tokens: record.inputTokens,
-    output_tokens: record.outputTokens,
-    cached: record.cached,
-    latency_millis: record.latencyMillis,
-    attempts: record.attempts,
-  };
+  const { key, model, prompt, repeat, text, error, finishReason, isRefusal } = record;
+  const { inputTokens, outputTokens, cached, latencyMillis, attempts } = record;
+  const failure = error && { kind: error.kind, message: error.message };
+  return snakeKeys({
+    ...{ key, model, prompt, repeat, text, error: failure, finishReason, isRefusal },
+    ...{ inputTokens, outputTokens, cached, latencyMillis, attempts },
+  });
 }
 
 /**
@@ -88,7 +71,6 @@ type Check = readonly [field: string, required: string, holds: (value: unknown) 
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
-const isAmount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 const isInteger = (value: unknown): boolean => Number.isSafeInteger(value) && isAmount(value);
 const orNull =
   (holds: (value: unknown) => boolean) =>
@@ -124,18 +106,15 @@ export function recordFromFields(fields: Fields): AnswerRecord | string {
   if (broken !== undefined) return `its ${broken[0]} should be ${broken[1]}, not ${shown(fields[broken[0]])}`;
   const json = fields as unknown as Partial<AnswerRecordJson> &
     Pick<AnswerRecordJson, 'key' | 'prompt' | 'repeat' | 'text'>;
-  const { key, model = '', prompt, repeat, text, error = null } = json;
+  const { model = '', text, error = null } = json;
   if ((text === null) === (error === null)) return 'it should have either a text or an error';
-  return Object.freeze({
-    ...{ key, model, prompt, repeat, text },
-    error: error === null ? null : Object.freeze({ kind: error.kind, message: error.message }),
+  return answerRecord(json, {
+    ...{ model, text, error: error && Object.freeze({ kind: error.kind, message: error.message }) },
     finishReason: json.finish_reason ?? null,
     isRefusal: json.is_refusal ?? null,
     inputTokens: json.input_tokens ?? null,
     outputTokens: json.output_tokens ?? null,
-    cached: json.cached ?? false,
-    latencyMillis: json.latency_millis ?? 0,
-    attempts: json.attempts ?? 0,
+    ...{ cached: json.cached ?? false, latencyMillis: json.latency_millis ?? 0, attempts: json.attempts ?? 0 },
   });
 }
 
@@ -144,14 +123,7 @@ function isFinishReason(value: unknown): boolean {
 }
 
 function isProblem(value: unknown): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'kind' in value &&
-    isText(value.kind) &&
-    'message' in value &&
-    isText(value.message)
-  );
+  return isMapping(value) && isText(value['kind']) && isText(value['message']);
 }
 
 function shown(value: unknown): string {

@@ -81,7 +81,7 @@ describe('readTranscripts', () => {
   it('skips a truncated last line with a warning', async () => {
     const line = recordToLine(sampleAnswer());
     expect(await shortly(line + line.slice(0, 50))).to.have.length(1);
-    expect(warnings()[0]).to.include(':2:').and.to.include('cut short');
+    expect(warnings()[0]).to.include(':2:').and.to.include('truncated');
   });
 
   for (const [title, content, line, reason] of [

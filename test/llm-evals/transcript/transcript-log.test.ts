@@ -149,7 +149,7 @@ describe('openTranscriptLog', () => {
         expect(readFileSync(file, 'utf8')).to.equal(LINE);
       }
       expect(warnings()).to.have.length(LINE.length - 2);
-      expect(warnings()[0]).to.include('cut short');
+      expect(warnings()[0]).to.include('truncated');
     });
 
     it('is removed if it ends within a character', async () => {

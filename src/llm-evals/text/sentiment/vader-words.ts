@@ -43,10 +43,8 @@ function isPlain(text: string): boolean {
 
 /** Splits a text whose emoji are written as words. */
 export function splitWords(text: string): VaderWords {
-  const words = text
-    .split(SPACES)
-    .filter((word) => word !== '')
-    .map(stripPunctuation);
+  const spaced = text.split(SPACES).filter((word) => word !== '');
+  const words = spaced.map(stripPunctuation);
   const isCapitals = words.map(isUpper);
   const capitals = isCapitals.reduce((count, is) => count + Number(is), 0);
   return {

@@ -2,24 +2,12 @@
 type Ending = readonly [ending: string, replacement: string];
 
 /** Forms that the rules would get wrong, as in NLTK. */
-const IRREGULAR = new Map([
-  ['skies', 'sky'],
-  ['sky', 'sky'],
-  ['dying', 'die'],
-  ['lying', 'lie'],
-  ['tying', 'tie'],
-  ['news', 'news'],
-  ['innings', 'inning'],
-  ['inning', 'inning'],
-  ['outings', 'outing'],
-  ['outing', 'outing'],
-  ['cannings', 'canning'],
-  ['canning', 'canning'],
-  ['howe', 'howe'],
-  ['proceed', 'proceed'],
-  ['exceed', 'exceed'],
-  ['succeed', 'succeed'],
-]);
+const IRREGULAR = new Map(
+  pairs(
+    'skies:sky sky:sky dying:die lying:lie tying:tie news:news innings:inning inning:inning outings:outing ' +
+      'outing:outing cannings:canning canning:canning howe:howe proceed:proceed exceed:exceed succeed:succeed',
+  ),
+);
 
 /** Double suffixes become single ones; the order is the paper's. */
 const DOUBLE_SUFFIXES = pairs(
