@@ -53,6 +53,7 @@ export interface LlmMetricFields extends MetricResultFields {
  */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the constructor assigns every field
 export class LlmMetricResult extends MetricResult {
+  // eslint-disable-next-line @typescript-eslint/no-useless-constructor -- it narrows the type of its parameter
   constructor(fields: LlmMetricFields) {
     super(fields);
   }
@@ -90,8 +91,8 @@ export interface LlmMetricResultJson extends MetricResultJson, SnakeKeys<OwnFiel
   readonly pairs: readonly PairComparisonJson[];
 }
 
-// Class fields would overwrite what the parent's constructor assigned and froze.
-// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the constructor assigns every field
+/** The fields, declared here because class fields would overwrite what the parent's constructor assigned and froze. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type -- see above
 export interface LlmMetricResult extends LlmMetricFields {}
 
 /** The required fields of a metric of a language model's answers. The others have defaults. */

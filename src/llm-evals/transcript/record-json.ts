@@ -30,8 +30,8 @@ function recordToJson(record: AnswerRecord): AnswerRecordJson {
  */
 export function recordToLine(record: AnswerRecord): string {
   const json = recordToJson(record);
-  const line = typeof recordFromFields(asFields(json)) === 'string' ? repaired(json) : json;
-  const broken = recordFromFields(asFields(line));
+  const line = typeof recordFromFields(json) === 'string' ? repaired(json) : json;
+  const broken = recordFromFields(line);
   if (typeof broken !== 'string') return `${JSON.stringify(line)}\n`;
   throw new DataValidationError(`The record cannot be written to a transcript: ${broken}.`, {
     code: 'unwritable-file',
@@ -42,13 +42,9 @@ export function recordToLine(record: AnswerRecord): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function asFields(json: AnswerRecordJson): Fields {
-  return json as unknown as Fields;
-}
-
 /** Returns a record whose invalid optional fields have neutral values. */
 function repaired(json: AnswerRecordJson): AnswerRecordJson {
-  const broken = OPTIONAL.filter(([field, , holds]) => !holds(asFields(json)[field])).map(([field]) => field);
+  const broken = OPTIONAL.filter(([field, , holds]) => !holds((json as Fields)[field])).map(([field]) => field);
   const neutral: Fields = {
     ...{ model: '', finish_reason: json.text === null ? null : 'other', is_refusal: null },
     ...{ input_tokens: null, output_tokens: null, cached: false, latency_millis: 0, attempts: 0 },
