@@ -124,6 +124,22 @@ export function toSnakeCase(camel: string): string {
   return camel.replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : Name;
+
+/** Fields with their names in snake case. */
+export type SnakeKeys<Fields> = {
+  readonly [Name in keyof Fields as Name extends string ? SnakeCase<Name> : never]: Fields[Name];
+};
+
+/** Returns fields with their names in snake case, in the same order. */
+export function snakeKeys<Fields extends object>(fields: Fields): SnakeKeys<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [toSnakeCase(name), value as unknown]),
+  ) as SnakeKeys<Fields>;
+}
+
 /**
  * Returns a given name if it is in a list of known names.
  * @param parameter the parameter that the name was given for

@@ -40,6 +40,18 @@ export function listOf<Item extends string>(given: Item | readonly Item[]): read
   return typeof given === 'string' ? [given] : given;
 }
 
+/** Groups values by a key, in the order in which the keys first occur. */
+export function groupBy<Value, Key>(values: Iterable<Value>, keyOf: (value: Value) => Key): Map<Key, Value[]> {
+  const groups = new Map<Key, Value[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
+}
+
 /** Returns the sum of numbers; 0 if there are none. */
 export function sumOf(values: ArrayLike<number>): number {
   let sum = 0;

@@ -1,31 +1,14 @@
-export {
-  type BbqAnswer,
-  type BbqCondition,
-  BBQ_FORMATS,
-  type BbqItem,
-  type BbqOptions,
-  type BbqPolarity,
-  bbqPrompt,
-  bbqReplayRecords,
-  type BbqReplayOptions,
-  type BbqRow,
-  bbqScores,
-  type BbqScores,
-  type BbqTally,
-  type BbqTargetFault,
-  parseBbqAnswer,
-  readBbqItems,
-} from './bbq/index.ts';
+export * from './bbq/index.ts';
 export { type ModelIdentity, type RequestIdentity, requestKey } from './cache/request-key.ts';
 export { ResponseCache, type ResponseCacheOptions } from './cache/response-cache.ts';
 export { withCache, type WithCacheOptions } from './cache/with-cache.ts';
 export { type LiveAccess, liveAccess, type LiveAccessOptions } from './client/access.ts';
 export { getLlmClient, type GetLlmClientOptions } from './run/get-llm-client.ts';
 export type {
-  ClientFailure as ClientFault,
+  ClientFailure,
   Completion,
   CompletionOptions,
-  FailureKind as FaultKind,
+  FailureKind,
   FinishReason,
   LLMClient,
   TokenUsage,
@@ -40,7 +23,7 @@ export { createLocalClient, type LocalClientOptions } from './client/local-clien
 export { type ClientConfig, createProviderClient, type ProviderClientOptions } from './client/provider-client.ts';
 export { createReplayClient, type ReplayClientOptions } from './client/replay-client.ts';
 export { type Environment, looksLikeSecret, redactSecrets } from './client/secrets.ts';
-export { llmEvalConfigToJson, loadLlmEvalConfig, parseLlmEvalConfig } from './config/index.ts';
+export * from './config/index.ts';
 export { buildEstimate, type EstimateInput, type PlannedPart, type PlannedRequest } from './dry-run/build-estimate.ts';
 export type { DryRunEstimate, DryRunPart, EstimateRange } from './dry-run/dry-run-estimate.ts';
 export { type DryRunJson, type DryRunPartJson, dryRunToJson } from './dry-run/dry-run-json.ts';
@@ -66,29 +49,9 @@ export {
   ToxicitySentimentEvaluator,
   type ToxicitySentimentOptions,
 } from './evaluators/toxicity-sentiment-evaluator.ts';
-export {
-  type CounterfactualSource,
-  describePairs,
-  lintPairs,
-  type PairFinding,
-  type PairLint,
-  planCounterfactual,
-  substituteGender,
-  type WordGender,
-} from './plan/counterfactual/index.ts';
+export * from './plan/counterfactual/index.ts';
 export type { LLMRequest, PlannedPrompt } from './plan/planned-prompt.ts';
-export {
-  llmEvalDocument,
-  type LlmEvalHtmlOptions,
-  type LlmEvalJson,
-  type LlmEvalReportOptions,
-  llmEvalToHtml,
-  llmEvalToJson,
-  llmEvalToJunit,
-  llmEvalToMarkdown,
-  type LlmEvalVerdict,
-  type LlmMetricVerdict,
-} from './report/index.ts';
+export * from './report/index.ts';
 export { estimateDryRun } from './run/dry-run.ts';
 export type { LlmEvalResult } from './run/llm-eval-result.ts';
 export type { RunLimits, RunPrice, StopReason, TokenCeiling } from './scheduler/budget.ts';
@@ -109,17 +72,7 @@ export type {
   LLMProvider,
   TokenPrice,
 } from '../schemas/llm-eval/llm-eval-document.ts';
-export {
-  type AssociationOptions,
-  type AssociationScore,
-  CHARACTER_WORDS,
-  cooccurrenceBiasScore,
-  type CooccurrenceOptions,
-  GENDER_WORDS,
-  OCCUPATION_WORDS,
-  STOP_WORDS,
-  stereotypicalAssociations,
-} from './stereotype/index.ts';
+export * from './stereotype/index.ts';
 export {
   classifyRefusal,
   type ClassifyRefusalOptions,
@@ -148,4 +101,4 @@ export {
 } from './toxicity/toxicity-measures.ts';
 export { openTranscriptLog, type TranscriptLog, type TranscriptLogOptions } from './transcript/transcript-log.ts';
 export { readTranscripts } from './transcript/read-transcripts.ts';
-export type { AnswerFailure as AnswerFault, AnswerRecord, Transcript } from './client/transcript.ts';
+export type { AnswerFailure, AnswerRecord, Transcript } from './client/transcript.ts';

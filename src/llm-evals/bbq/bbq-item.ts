@@ -57,5 +57,5 @@ export interface BbqItem {
   /** Index of the answer that names the person of the stereotyped group; null if it cannot be determined. */
   readonly target: number | null;
   /** The reason if `target` is null; otherwise null. */
-  readonly targetFault: BbqTargetProblem | null;
+  readonly targetProblem: BbqTargetProblem | null;
 }

@@ -4,7 +4,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { Utf8Stream } from '../../internal/decode-utf8.ts';
 import type { BbqFormat } from '../../schemas/llm-eval/llm-eval-document.ts';
-import type { AnswerRecord } from '../client/transcript.ts';
+import { type AnswerRecord, answerRecord } from '../client/transcript.ts';
 import { bbqPrompt } from './bbq-prompt.ts';
 import { lineProblem } from './json-lines.ts';
 import { type BbqLine, readBbqLines } from './read-bbq-items.ts';
@@ -67,7 +67,9 @@ export function bbqReplayRecords(path: string, options: BbqReplayOptions = {}): 
   const records = new Map<string, AnswerRecord>();
   for (const line of lines) {
     for (const column of columns) {
-      const record = recordOf(bbqPrompt(line.item, column.format), answerIn(line, column, path), column.model);
+      const prompt = bbqPrompt(line.item, column.format);
+      const fields = { model: column.model, text: answerIn(line, column, path), cached: true };
+      const record = answerRecord({ key: '', prompt, repeat: 0 }, fields);
       const known = records.get(record.prompt) ?? record;
       if (known.text !== record.text) {
         throw lineProblem(path, line.line, `${column.name} differs from an earlier answer to the same prompt.`);
@@ -102,25 +104,6 @@ function firstLine(path: string): string {
   } finally {
     closeSync(file);
   }
-}
-
-/** Builds a record without token counts and latency, which are unknown. */
-function recordOf(prompt: string, text: string, model: string): AnswerRecord {
-  return Object.freeze({
-    key: '',
-    model,
-    prompt,
-    repeat: 0,
-    text,
-    error: null,
-    finishReason: null,
-    isRefusal: null,
-    inputTokens: null,
-    outputTokens: null,
-    cached: true,
-    latencyMillis: 0,
-    attempts: 0,
-  });
 }
 
 function answerIn({ record, line }: BbqLine, { name }: AnswerColumn, path: string): string {

@@ -101,18 +101,14 @@ export function bbqScores(rows: readonly BbqRow[]): BbqScores {
     sAmb: ambiguousBiasOf(ambig),
     sDis: biasOf(disambig),
   };
-  const reasons = {
-    accAmbig: whyUndefined(ambig, 'ambig'),
-    accDisambig: whyUndefined(disambig, 'disambig'),
-    sAmb: whyUndefined(ambig, 'ambig'),
-    sDis: whyUndefined(disambig, 'disambig'),
-  };
-  const names = Object.keys(scores) as (keyof typeof scores)[];
-  const undefinedReasons = names.filter((name) => Number.isNaN(scores[name])).map((name) => [name, reasons[name]]);
+  const tallies = { ambig, disambig };
+  const conditions = { accAmbig: 'ambig', accDisambig: 'disambig', sAmb: 'ambig', sDis: 'disambig' } as const;
+  const names = (Object.keys(scores) as (keyof typeof scores)[]).filter((name) => Number.isNaN(scores[name]));
+  const reasons = names.map((name) => [name, whyUndefined(tallies[conditions[name]], conditions[name])]);
   return Object.freeze({
     ...scores,
     counts: Object.freeze({ ambig: Object.freeze(ambig), disambig: Object.freeze(disambig) }),
-    undefinedReasons: Object.freeze(Object.fromEntries(undefinedReasons) as BbqScores['undefinedReasons']),
+    undefinedReasons: Object.freeze(Object.fromEntries(reasons) as BbqScores['undefinedReasons']),
   });
 }
 

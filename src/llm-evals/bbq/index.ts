@@ -1,4 +1,4 @@
-export type { BbqCondition, BbqItem, BbqPolarity, BbqTargetProblem as BbqTargetFault } from './bbq-item.ts';
+export type { BbqCondition, BbqItem, BbqPolarity, BbqTargetProblem } from './bbq-item.ts';
 export { BBQ_FORMATS, bbqPrompt } from './bbq-prompt.ts';
 export { type BbqReplayOptions, bbqReplayRecords } from './bbq-replay-records.ts';
 export { type BbqAnswer, type BbqRow, bbqScores, type BbqScores, type BbqTally } from './bbq-scores.ts';

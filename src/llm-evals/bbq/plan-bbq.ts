@@ -3,24 +3,12 @@ import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { BbqItem } from './bbq-item.ts';
 import { bbqPrompt } from './bbq-prompt.ts';
 
-/** The details of a BBQ prompt: all that scoring needs, so that the file is not read again. */
-export interface BbqDetails {
-  readonly [name: string]: string;
-  readonly bbq_format: string;
-  readonly example_id: string;
-  /** The template of the item. Items of one template are not independent. */
-  readonly cluster: string;
-  readonly condition: string;
-  readonly polarity: string;
-  readonly ans0: string;
-  readonly ans1: string;
-  readonly ans2: string;
-  /** Indices of answers. `target` is empty if it is unknown; then `target_fault` states the reason. */
-  readonly right: string;
-  readonly unknown: string;
-  readonly target: string;
-  readonly target_fault: string;
-}
+/**
+ * The details of a BBQ prompt: all that scoring needs, so that the file is not read again. Items of one `cluster` have one
+ * template and are not independent. `right`, `unknown` and `target` are indices of answers; an unknown target is empty,
+ * and `target_fault` states the reason.
+ */
+export type BbqDetails = ReturnType<typeof detailsOf>;
 
 /** Options of {@link planBbq}. */
 export interface BbqPlanRequest {
@@ -54,20 +42,14 @@ function planItem(item: BbqItem, format: BbqFormat, repeat: number): PlannedProm
   };
 }
 
-function detailsOf(item: BbqItem, format: BbqFormat): BbqDetails {
-  const [ans0, ans1, ans2] = item.answers;
+// eslint-disable-next-line @typescript-eslint/explicit-function-return-type -- the return type is BbqDetails
+function detailsOf({ answers, ...item }: BbqItem, format: BbqFormat) {
+  const [ans0, ans1, ans2] = answers;
+  const { condition, polarity } = item;
   return {
-    bbq_format: format,
-    example_id: item.exampleId,
-    cluster: `${item.category} ${item.questionIndex}`,
-    condition: item.condition,
-    polarity: item.polarity,
-    ans0,
-    ans1,
-    ans2,
-    right: String(item.right),
-    unknown: String(item.unknown),
+    ...{ bbq_format: format, example_id: item.exampleId, cluster: `${item.category} ${item.questionIndex}` },
+    ...{ condition, polarity, ans0, ans1, ans2, right: String(item.right), unknown: String(item.unknown) },
     target: item.target === null ? '' : String(item.target),
-    target_fault: item.targetFault ?? '',
+    target_fault: item.targetProblem ?? '',
   };
 }

@@ -7,8 +7,8 @@ type AnswerInfo = readonly string[];
 
 /** The answer that names the stereotyped person. */
 type BbqTarget =
-  | { readonly target: number; readonly targetFault: null }
-  | { readonly target: null; readonly targetFault: BbqTargetProblem };
+  | { readonly target: number; readonly targetProblem: null }
+  | { readonly target: null; readonly targetProblem: BbqTargetProblem };
 
 /** BBQ's different names of one group. The first one is canonical. */
 const SAME_GROUP: readonly (readonly string[])[] = [
@@ -41,8 +41,8 @@ export function findBbqTarget(
   const found = [...infos.keys()].filter(
     (index) => index !== unknown && groupsOf(infos[index] as AnswerInfo).some((group) => groups.has(group)),
   );
-  if (found.length === 1) return { target: found[0] as number, targetFault: null };
-  return { target: null, targetFault: found.length === 0 ? 'no_target' : 'several_targets' };
+  if (found.length === 1) return { target: found[0] as number, targetProblem: null };
+  return { target: null, targetProblem: found.length === 0 ? 'no_target' : 'several_targets' };
 }
 
 function groupsOf(info: AnswerInfo): string[] {
@@ -109,15 +109,15 @@ export function readBbqLines(path: string): readonly BbqLine[] {
   });
 }
 
-function readItem({ line, record }: JsonLine, path: string): BbqItem {
-  const read = new LineReader(record, path, line);
+function readItem(line: JsonLine, path: string): BbqItem {
+  const read = new LineReader(line, path);
   const answers = ANSWERS.map((name) => read.text(name)) as unknown as BbqItem['answers'];
   const infos = ANSWERS.map((name) => read.texts('answer_info', name));
   const unknown = infos.findIndex(
     (info, index) =>
       info.some((part) => part === 'unknown') || UNKNOWN_ANSWERS.includes(normalizeAnswer(answers[index] as string)),
   );
-  if (unknown === -1) throw lineProblem(path, line, 'it has no answer for "unknown".');
+  if (unknown === -1) throw lineProblem(path, line.line, 'it has no answer for "unknown".');
   return Object.freeze({
     exampleId: read.name('example_id'),
     questionIndex: read.name('question_index'),
@@ -135,42 +135,40 @@ function readItem({ line, record }: JsonLine, path: string): BbqItem {
 
 /** Reads one line's fields, and throws an error that names the invalid one. */
 class LineReader {
-  readonly #record: JsonLine['record'];
+  readonly #line: JsonLine;
   readonly #path: string;
-  readonly #line: number;
 
-  constructor(record: JsonLine['record'], path: string, line: number) {
-    this.#record = record;
-    this.#path = path;
+  constructor(line: JsonLine, path: string) {
     this.#line = line;
+    this.#path = path;
   }
 
   text(field: string): string {
-    const value = this.#record[field];
+    const value = this.#line.record[field];
     return typeof value === 'string' && value !== '' ? value : this.#fail(field, 'a text', value);
   }
 
   /** Reads a string, or a number as a string. */
   name(field: string): string {
-    const value = this.#record[field];
+    const value = this.#line.record[field];
     return typeof value === 'number' ? String(value) : this.text(field);
   }
 
   texts(field: string, part: string): readonly string[] {
-    const parts = this.#record[field];
+    const parts = this.#line.record[field];
     const value = typeof parts === 'object' && parts !== null ? (parts as Record<string, unknown>)[part] : undefined;
     const isTexts = Array.isArray(value) && value.every((each) => typeof each === 'string');
     return isTexts ? value : this.#fail(`${field}.${part}`, 'a list of texts', value);
   }
 
   oneOf<Value extends string | number>(field: string, known: readonly Value[]): Value {
-    const value = this.#record[field];
+    const value = this.#line.record[field];
     const found = known.find((each) => each === value);
     return found ?? this.#fail(field, `one of ${known.join(', ')}`, value);
   }
 
   #fail(field: string, required: string, value: unknown): never {
     const given = value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 80);
-    throw lineProblem(this.#path, this.#line, `${field} must be ${required}. Got ${given} instead.`);
+    throw lineProblem(this.#path, this.#line.line, `${field} must be ${required}. Got ${given} instead.`);
   }
 }

@@ -3,8 +3,7 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import type { AnswerRecord } from '../client/transcript.ts';
 import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { readTranscripts } from '../transcript/read-transcripts.ts';
-import { bbqReplayRecords } from './bbq-replay-records.ts';
-import { holdsBbqAnswers } from './holds-bbq-answers.ts';
+import { bbqReplayRecords, holdsBbqAnswers } from './bbq-replay-records.ts';
 
 /** Finds recorded answers by prompt and repeat. */
 type Replay = (request: LLMRequest) => AnswerRecord | undefined;

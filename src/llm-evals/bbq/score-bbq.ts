@@ -1,10 +1,11 @@
+import { groupBy } from '../../internal/values.ts';
 import { twoSidedCritical } from '../../stats/ab/student-t.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
 import type { Interval } from '../../stats/proportion-interval.ts';
 import type { Transcript } from '../client/transcript.ts';
 import { llmMetric, type LlmMetricFields, type LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import type { ScoreSettings } from '../scoring/score-settings.ts';
-import type { BbqCondition, BbqPolarity } from './bbq-item.ts';
+import type { BbqCondition } from './bbq-item.ts';
 import {
   accuracyOf,
   addTally,
@@ -43,10 +44,7 @@ interface BbqMeasure {
 function bbqMetricFields(
   answers: BbqAnswers,
   { score, range, isTested }: BbqMeasure,
-): Partial<LlmMetricFields> & {
-  readonly value: number;
-  readonly warnings: readonly string[];
-} {
+): Partial<LlmMetricFields> & Pick<LlmMetricFields, 'value' | 'warnings'> {
   const { readings, settings } = answers;
   const scored = readings.filter(({ row }) => row !== null);
   const items = new Set(scored.map(({ item }) => item)).size;
@@ -245,18 +243,6 @@ function countExclusions(readings: readonly BbqReading[]): Record<string, number
   return Object.fromEntries([...groupBy(reasons, (reason) => reason)].map(([reason, all]) => [reason, all.length]));
 }
 
-/** Groups values by a key, in order of first occurrence. */
-function groupBy<Value, Key>(values: readonly Value[], keyOf: (value: Value) => Key): Map<Key, Value[]> {
-  const groups = new Map<Key, Value[]>();
-  for (const value of values) {
-    const key = keyOf(value);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [value]);
-    else group.push(value);
-  }
-  return groups;
-}
-
 /** An answer to a BBQ prompt, prepared for scoring. */
 interface BbqReading {
   readonly item: string;
@@ -276,7 +262,7 @@ export function isBbqTranscript({ details }: Pick<Transcript, 'details'>): boole
 /** Reads the answer of a transcript that satisfies {@link isBbqTranscript}. */
 function readBbqTranscript(transcript: Transcript): BbqReading {
   const details = transcript.details as BbqDetails;
-  const condition = details.condition as BbqCondition;
+  const { condition } = details;
   const known = { item: transcript.item, cluster: details.cluster, condition };
   const excluded = (exclusion: string): BbqReading => ({ ...known, row: null, exclusion });
   if (transcript.text === null) return excluded(transcript.error?.kind ?? 'no answer');
@@ -285,7 +271,7 @@ function readBbqTranscript(transcript: Transcript): BbqReading {
   if (chosen === null) return excluded('unparsed');
   const row: BbqRow = {
     condition,
-    polarity: details.polarity as BbqPolarity,
+    polarity: details.polarity,
     answer: classify(chosen, unknown, details.target),
     correct: chosen === Number(details.right),
   };

@@ -1,10 +1,9 @@
-import type { Completion, FinishReason, TokenUsage } from '../client/llm-client.ts';
+import type { Mapping } from '../../internal/values.ts';
+import { isAmount } from '../client/client-error.ts';
+import { type Completion, FINISH_REASONS, type TokenUsage } from '../client/llm-client.ts';
 
 /** The version of the cache file layout. Other versions are not read. */
 const VERSION = 1;
-
-/** The finish reasons that a cache file may contain. */
-export const FINISH_REASONS: readonly FinishReason[] = ['stop', 'length', 'content_filter', 'refusal', 'other'];
 
 /** Serializes an answer for a cache file, with its key. */
 export function completionToJson(key: string, completion: Completion): string {
@@ -30,13 +29,13 @@ export function completionFromJson(key: string, content: string): Completion | s
     return 'it is not JSON';
   }
   if (typeof json !== 'object' || json === null) return 'it is not a JSON object';
-  const fields = json as Readonly<Record<string, unknown>>;
+  const fields = json as Mapping;
   if (fields['version'] !== VERSION) return `its version is not ${String(VERSION)}`;
   if (fields['key'] !== key) return 'it belongs to another request';
   return toCompletion(fields) ?? 'a field is missing or has the wrong type';
 }
 
-function toCompletion(fields: Readonly<Record<string, unknown>>): Completion | undefined {
+function toCompletion(fields: Mapping): Completion | undefined {
   const { text, is_refusal: isRefusal, latency_millis: latencyMillis } = fields;
   const finishReason = FINISH_REASONS.find((reason) => reason === fields['finish_reason']);
   const usage = toUsage(fields['usage']);
@@ -51,10 +50,6 @@ function toCompletion(fields: Readonly<Record<string, unknown>>): Completion | u
 function toUsage(given: unknown): TokenUsage | null | undefined {
   if (given === null) return null;
   if (typeof given !== 'object') return undefined;
-  const { input_tokens: inputTokens, output_tokens: outputTokens } = given as Readonly<Record<string, unknown>>;
+  const { input_tokens: inputTokens, output_tokens: outputTokens } = given as Mapping;
   return isAmount(inputTokens) && isAmount(outputTokens) ? Object.freeze({ inputTokens, outputTokens }) : undefined;
-}
-
-function isAmount(given: unknown): given is number {
-  return typeof given === 'number' && Number.isFinite(given) && given >= 0;
 }

@@ -8,6 +8,7 @@ type ProviderConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' | 'ti
 
 /** Providers that are reached over a network. */
 type ApiProvider = Exclude<LLMProvider, 'local' | 'replay'>;
+type ApiConfig = ProviderConfig & { readonly provider: ApiProvider };
 
 /** The address and the key of a provider. */
 export interface ApiAccess {
@@ -60,14 +61,9 @@ export function variablesOf(provider: ApiProvider): readonly [key: string, addre
   return [HOSTS[provider].keyVariable, HOSTS[provider].addressVariable];
 }
 
-/** Returns the environment variable with a provider's key. */
-function keyVariableOf(provider: ApiProvider): string {
-  return HOSTS[provider].keyVariable;
-}
-
 /** Returns a provider's key from the environment, or null if it is not set or empty. */
 function keyOf(provider: ApiProvider, env: Environment): string | null {
-  const variable = keyVariableOf(provider);
+  const variable = HOSTS[provider].keyVariable;
   const key = env[variable]?.trim() ?? '';
   if (key === '') return null;
   if (/^[\x21-\x7E]+$/.test(key)) return key;
@@ -87,7 +83,7 @@ function keyOf(provider: ApiProvider, env: Environment): string | null {
  * address. No key is sent over plain http, except to this machine.
  * @throws {ConfigValidationError} if the address must not receive the key, or is invalid
  */
-export function apiAccess(config: ProviderConfig & { readonly provider: ApiProvider }, env: Environment): ApiAccess {
+export function apiAccess(config: ApiConfig, env: Environment): ApiAccess {
   const { provider, model, timeoutMillis } = config;
   const { keyVariable, official } = HOSTS[provider];
   const url = chooseAddress(config, env);
@@ -105,10 +101,7 @@ function toBaseUrl(provider: ApiProvider, url: URL): string {
   return provider === 'anthropic' && !address.endsWith('/v1') ? `${address}/v1` : address;
 }
 
-function chooseAddress(
-  { provider, baseUrl }: ProviderConfig & { readonly provider: ApiProvider },
-  env: Environment,
-): URL {
+function chooseAddress({ provider, baseUrl }: ApiConfig, env: Environment): URL {
   const { official } = HOSTS[provider];
   if (baseUrl !== null) return readAddress('base_url', baseUrl);
   if (official === null) throw needsAddress(provider);
@@ -165,7 +158,7 @@ function requireTrustedHost(provider: ApiProvider, url: URL, env: Environment): 
 function requireEncryption(provider: ApiProvider, url: URL): void {
   if (url.protocol === 'https:' || isLoopback(url)) return;
   throw new ConfigValidationError(
-    `The key in ${keyVariableOf(provider)} is not sent to ${url.host} over http, where others can read it.`,
+    `The key in ${HOSTS[provider].keyVariable} is not sent to ${url.host} over http, where others can read it.`,
     { context: { parameter: 'base_url', host: url.host }, suggestion: 'Use an https address, or unset the key.' },
   );
 }
@@ -247,7 +240,7 @@ export function liveAccess(
   }
   const key = keyOf(provider, env);
   if (key === null && provider !== 'compatible') {
-    const variable = keyVariableOf(provider);
+    const variable = HOSTS[provider].keyVariable;
     return refused(`${variable} is not set`, `Set ${variable} in the environment, or use the provider local.`);
   }
   if (live) return allowed('live calls are allowed for this run');

@@ -1,10 +1,10 @@
 import { LLMClientError } from '../../exceptions/index.ts';
-import type { ClientFailure, FailureKind } from './llm-client.ts';
+import { isMapping, type Mapping } from '../../internal/values.ts';
+import type { ClientFailure, FailureKind, TokenUsage } from './llm-client.ts';
 
 /** Returns the fields of a parsed object; undefined if it is not an object. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return value as Readonly<Record<string, unknown>>;
+export function fieldsOf(value: unknown): Mapping | undefined {
+  return isMapping(value) ? value : undefined;
 }
 
 /** Returns a string; '' if the value is not a string. */
@@ -14,6 +14,17 @@ export function textOf(value: unknown): string {
 
 /** The maximum token count of a request. Larger counts are invalid, and would spend any budget. */
 const MAX_TOKENS = 1e9;
+
+/** Returns whether a value is a finite number of at least 0. */
+export function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+/** Returns the usage of two counts of tokens, or null if one of them is not valid. */
+export function usageOf(input: unknown, output: unknown): TokenUsage | null {
+  const [inputTokens, outputTokens] = [countOf(input), countOf(output)];
+  return inputTokens === undefined || outputTokens === undefined ? null : { inputTokens, outputTokens };
+}
 
 /** Returns a token count; undefined if the value is not one. */
 export function countOf(value: unknown): number | undefined {

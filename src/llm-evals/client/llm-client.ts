@@ -1,8 +1,11 @@
 import type { OptionNames } from '../../internal/arguments.ts';
 import type { LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 
+/** The reasons why an answer ends. */
+export const FINISH_REASONS = ['stop', 'length', 'content_filter', 'refusal', 'other'] as const;
+
 /** The reason why an answer ended. */
-export type FinishReason = 'stop' | 'length' | 'content_filter' | 'refusal' | 'other';
+export type FinishReason = (typeof FINISH_REASONS)[number];
 
 /** The token usage of an answer, as counted by the provider. */
 export interface TokenUsage {
@@ -76,12 +79,12 @@ export type FailureKind =
 /** The context of an LLMClientError. */
 export interface ClientFailure {
   readonly kind: FailureKind;
-  /** null where no answer came. */
+  /** null if there was no response. */
   readonly status: number | null;
   /** Whether another attempt may succeed. */
   readonly isRetryable: boolean;
-  /** Whether every other request would fail alike, so that a run should stop. */
+  /** Whether every other request would fail too, so that a run should stop. */
   readonly isFatal: boolean;
-  /** How long the server asks to wait; null where it does not. */
+  /** The wait that the server asks for; null if it does not. */
   readonly retryAfterMillis: number | null;
 }

@@ -2,18 +2,16 @@ import { inspect } from 'node:util';
 
 import { FairnessToolkitError, type LLMClientError } from '../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
-import { cancelledError, clientError, countOf, fieldsOf, refuseCancelled } from './client-error.ts';
+import { cancelledError, clientError, fieldsOf, refuseCancelled, usageOf } from './client-error.ts';
 import {
   type Completion,
   COMPLETION_OPTION_NAMES,
   type CompletionOptions,
-  type FinishReason,
+  FINISH_REASONS,
   type LLMClient,
   type TokenUsage,
 } from './llm-client.ts';
 import { redactKeys, redactSecrets } from './secrets.ts';
-
-const FINISH_REASONS: readonly FinishReason[] = ['stop', 'length', 'content_filter', 'refusal', 'other'];
 
 /**
  * Converts the result of a function to a completion.
@@ -46,9 +44,8 @@ function toCompletion(id: string, given: unknown, latencyMillis: number): Comple
 function toUsage(id: string, given: unknown): TokenUsage | null {
   if (given === null) return null;
   const fields = fieldsOf(given);
-  const inputTokens = countOf(fields?.['inputTokens']);
-  const outputTokens = countOf(fields?.['outputTokens']);
-  if (inputTokens !== undefined && outputTokens !== undefined) return { inputTokens, outputTokens };
+  const usage = usageOf(fields?.['inputTokens'], fields?.['outputTokens']);
+  if (usage !== null) return usage;
   throw invalid(id, 'must return token counts as usage: { inputTokens, outputTokens }', kindOf(given));
 }
 

@@ -84,12 +84,8 @@ export function createLocalClient(options: LocalClientOptions = {}): LLMClient {
     // eslint-disable-next-line @typescript-eslint/require-await -- what it throws must be a rejection
     async complete(prompt, { repeat = 0, signal } = {}) {
       refuseCancelled(id, signal);
-      const text = answerTo(
-        prompt,
-        createHash('sha256')
-          .update(`${String(repeat)}\n${prompt}`)
-          .digest(),
-      );
+      const asked = `${String(repeat)}\n${prompt}`;
+      const text = answerTo(prompt, createHash('sha256').update(asked).digest());
       const usage = { inputTokens: Math.ceil(prompt.length / 4), outputTokens: Math.ceil(text.length / 4) };
       return Object.freeze({ text, finishReason: 'stop', usage, cached: false, latencyMillis: 0 });
     },

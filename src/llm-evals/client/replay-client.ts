@@ -1,9 +1,9 @@
 import { CacheMissError, DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { clientError, refuseCancelled } from './client-error.ts';
-import type { Completion, LLMClient } from './llm-client.ts';
+import type { LLMClient } from './llm-client.ts';
 import { redactKeys, redactSecrets } from './secrets.ts';
-import type { AnswerRecord } from './transcript.ts';
+import { type AnswerRecord, completionOf } from './transcript.ts';
 
 /** Options of {@link createReplayClient}. */
 export interface ReplayClientOptions {
@@ -50,7 +50,7 @@ export function createReplayClient(records: Iterable<AnswerRecord>, options: Rep
       const record = byRequest.get(requestName(prompt, repeat));
       if (record?.text === null && record.error !== null && record.error.kind !== 'not_sent') throw failAgain(record);
       if (record === undefined || record.text === null) throw miss(prompt, repeat, byRequest);
-      return toCompletion(record, record.text);
+      return Object.freeze({ ...completionOf(record, redactKeys(record.text)), cached: true });
     },
   });
 }
@@ -87,18 +87,6 @@ function refuseRival(known: AnswerRecord, record: AnswerRecord, position: number
       suggestion: 'Use the records of one model and one configuration.',
     },
   );
-}
-
-function toCompletion(record: AnswerRecord, text: string): Completion {
-  const { inputTokens, outputTokens, isRefusal, latencyMillis } = record;
-  return Object.freeze({
-    text: redactKeys(text),
-    finishReason: record.finishReason ?? 'other',
-    ...(isRefusal === null ? {} : { isRefusal }),
-    usage: inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens },
-    cached: true,
-    latencyMillis,
-  });
 }
 
 /**

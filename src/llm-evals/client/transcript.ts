@@ -1,5 +1,5 @@
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
-import type { FailureKind, FinishReason } from './llm-client.ts';
+import type { Completion, FailureKind, FinishReason } from './llm-client.ts';
 
 /** The reason why there is no answer. */
 export interface AnswerFailure {
@@ -34,3 +34,29 @@ export interface AnswerRecord {
 
 /** An answer as an evaluator receives it: the planned prompt and its result. */
 export interface Transcript extends PlannedPrompt, AnswerRecord {}
+
+/** Returns the record of a request. Fields that are not given are null, false or 0. */
+export function answerRecord(
+  { key, prompt, repeat }: Pick<AnswerRecord, 'key' | 'prompt' | 'repeat'>,
+  given: Pick<AnswerRecord, 'model'> & Partial<AnswerRecord>,
+): AnswerRecord {
+  return Object.freeze({
+    ...{ key, prompt, repeat, text: null, error: null, finishReason: null, isRefusal: null },
+    ...{ inputTokens: null, outputTokens: null, cached: false, latencyMillis: 0, attempts: 0, ...given },
+  });
+}
+
+/** Returns the fields of a record that come from a completion. */
+export function completionFields(completion: Completion): Partial<AnswerRecord> {
+  const { text, finishReason, isRefusal = null, usage, cached, latencyMillis } = completion;
+  const { inputTokens = null, outputTokens = null } = usage ?? {};
+  return { text, finishReason, isRefusal, inputTokens, outputTokens, cached, latencyMillis };
+}
+
+/** Returns the completion of a record that has a text. */
+export function completionOf(record: AnswerRecord, text: string): Completion {
+  const { finishReason, isRefusal, inputTokens, outputTokens, cached, latencyMillis } = record;
+  const usage = inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
+  const flag = isRefusal === null ? {} : { isRefusal };
+  return { text, finishReason: finishReason ?? 'other', ...flag, usage, cached, latencyMillis };
+}

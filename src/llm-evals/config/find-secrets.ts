@@ -1,5 +1,6 @@
 import { isMapping } from '../../internal/values.ts';
 import { formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-fault.ts';
+import { API_PROVIDERS, variablesOf } from '../client/access.ts';
 import { looksLikeSecret, REDACTED, redactKeys } from '../client/secrets.ts';
 
 /** Matches keys that hold a secret, in lower case without spaces and marks. */
@@ -9,17 +10,11 @@ const SECRET_KEY =
 /** Mappings whose keys are chosen by the user. */
 const OWN_NAMES = new Set(['prompttemplates', 'counterfactual', 'prices']);
 
-/** The environment variable of each provider's key. */
-const VARIABLES: Readonly<Partial<Record<string, string>>> = {
-  openai: 'OPENAI_API_KEY',
-  anthropic: 'ANTHROPIC_API_KEY',
-  compatible: 'EVENHAND_LLM_API_KEY',
-};
-
 /** Finds every part of a configuration that looks like a key, or is named like one. Does not report its content. */
 export function findSecrets(root: unknown): PathProblem[] {
-  const provider = isMapping(root) ? String(root['provider']) : '';
-  const variable = VARIABLES[provider] ?? 'OPENAI_API_KEY, ANTHROPIC_API_KEY or EVENHAND_LLM_API_KEY';
+  const named = isMapping(root) ? API_PROVIDERS.find((provider) => provider === root['provider']) : undefined;
+  const keys = 'OPENAI_API_KEY, ANTHROPIC_API_KEY or EVENHAND_LLM_API_KEY';
+  const variable = named === undefined ? keys : variablesOf(named)[0];
   const suggestion = `Remove it and set the environment variable ${variable}; revoke a key that others have seen.`;
   return secretsIn(root, [], new Set()).map((problem) => ({ ...problem, suggestion }));
 }

@@ -1,3 +1,4 @@
+import { snakeKeys, toSnakeCase } from '../../internal/arguments.ts';
 import { escapeControls } from '../../io/config-text/config-fault.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { describePairs, planCounterfactual } from '../plan/counterfactual/index.ts';
@@ -17,46 +18,21 @@ import { describePairs, planCounterfactual } from '../plan/counterfactual/index.
 export function llmEvalConfigToJson(config: LLMEvalConfig): Record<string, unknown> {
   const { counterfactual, prices } = config;
   const record = {
-    provider: config.provider,
-    model: config.model,
-    base_url: config.baseUrl,
-    system_prompt: config.systemPrompt,
-    evaluators: config.evaluators,
-    prompt_templates: config.promptTemplates,
+    ...config,
     counterfactual: counterfactual && counterfactualToJson(counterfactual),
-    cache_dir: config.cacheDir,
-    replay_only: config.replayOnly,
-    replay_path: config.replayPath,
-    max_requests_per_run: config.maxRequestsPerRun,
-    max_tokens_per_run: config.maxTokensPerRun,
-    max_cost_usd: config.maxCostUsd,
-    max_minutes: config.maxMinutes,
-    concurrency: config.concurrency,
-    timeout_ms: config.timeoutMillis,
-    repeats: config.repeats,
-    params: config.params,
-    bbq_path: config.bbqPath,
-    bbq_formats: config.bbqFormats,
-    prices: Object.fromEntries(
-      Object.entries(prices).map(([model, { input, output, asOf }]) => [model, { input, output, as_of: asOf }]),
-    ),
-    allow_small_samples: config.allowSmallSamples,
+    prices: Object.fromEntries(Object.entries(prices).map(([model, price]) => [model, snakeKeys(price)])),
   };
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));
+  const given = Object.entries(record).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    given.map(([name, value]) => [name === 'timeoutMillis' ? 'timeout_ms' : toSnakeCase(name), value]),
+  );
 }
 
-function counterfactualToJson({
-  template,
-  dimensions,
-  defaults,
-  namePools,
-  controlDimension,
-}: NonNullable<LLMEvalConfig['counterfactual']>): Record<string, unknown> {
+function counterfactualToJson(section: NonNullable<LLMEvalConfig['counterfactual']>): Record<string, unknown> {
+  const { template, dimensions, defaults, namePools, controlDimension } = section;
   return {
     ...(template.length === 0 ? {} : { template }),
-    dimensions,
-    defaults,
-    name_pools: namePools,
+    ...snakeKeys({ dimensions, defaults, namePools }),
     ...(controlDimension === undefined ? {} : { control_dimension: controlDimension }),
   };
 }

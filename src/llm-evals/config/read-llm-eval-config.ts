@@ -123,12 +123,8 @@ function unknownDimension(
   dimensions: Section['dimensions'],
   at: 'key' | 'value',
 ): PathProblem {
-  return problemAt(
-    path,
-    `there is no dimension '${name}'`,
-    suggestNames(name, Object.keys(dimensions), 'dimensions'),
-    at,
-  );
+  const suggestion = suggestNames(name, Object.keys(dimensions), 'dimensions');
+  return problemAt(path, `there is no dimension '${name}'`, suggestion, at);
 }
 
 /** Request settings that params cannot contain, and where to set them instead. */
@@ -159,11 +155,8 @@ function checkSendable(value: unknown, path: KeyPath): PathProblem[] {
   if (path.length > DEEPEST) return [problemAt(path, 'is nested too deeply', 'Write it flat.')];
   if (Array.isArray(value)) return value.flatMap((item, index) => checkSendable(item, [...path, index]));
   if (isMapping(value)) return Object.entries(value).flatMap(([key, item]) => checkSendable(item, [...path, key]));
-  const isSendable =
-    value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
-  return isSendable
-    ? []
-    : [problemAt(path, 'must be a string, number or boolean that JSON supports', 'Correct it or remove it.')];
+  if (value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return [];
+  return [problemAt(path, 'must be a string, number or boolean that JSON supports', 'Correct it or remove it.')];
 }
 
 /** The valid fields; invalid ones are missing. */
@@ -217,30 +210,20 @@ function checkRepeated(names: readonly string[] | undefined, field: string): Pat
 /** Checks that the provider has what it needs, and that an address is valid. */
 function checkProvider(fields: Fields): PathProblem[] {
   const { provider, base_url: baseUrl } = fields;
-  return [
-    ...(provider === undefined ? [] : checkNeeds(provider, fields)),
-    ...(baseUrl === undefined ? [] : checkAddress(baseUrl)),
-  ];
+  const missing = provider === undefined ? [] : checkNeeds(provider, fields);
+  return baseUrl === undefined ? missing : [...missing, ...checkAddress(baseUrl)];
 }
 
 function checkNeeds(provider: NonNullable<Fields['provider']>, fields: Fields): PathProblem[] {
   const missing = (name: keyof LLMEvalDocument): PathProblem =>
     problemAt([name], `is missing; the provider ${provider} needs it`, `Add the key '${name}'.`);
+  const advice = 'Set provider: replay, or remove it.';
   const isPathUseless = provider !== 'replay' && fields.replay_path !== undefined;
   return [
     ...(fields.model === undefined && DEFAULT_MODELS[provider] === undefined ? [missing('model')] : []),
     ...(fields.base_url === undefined && provider === 'compatible' ? [missing('base_url')] : []),
     ...(fields.replay_path === undefined && provider === 'replay' ? [missing('replay_path')] : []),
-    ...(isPathUseless
-      ? [
-          problemAt(
-            ['replay_path'],
-            'is used only by the provider replay',
-            'Set provider: replay, or remove it.',
-            'key',
-          ),
-        ]
-      : []),
+    ...(isPathUseless ? [problemAt(['replay_path'], 'is used only by the provider replay', advice, 'key')] : []),
   ];
 }
 
@@ -279,13 +262,8 @@ export interface LlmConfigSource {
  * @throws {ConfigValidationError} with all problems; if there is a secret, only with that, because other messages might
  * show it
  */
-export function readLlmEvalConfig({
-  value,
-  indices: places,
-  start,
-  file,
-  allowsCamelCase,
-}: LlmConfigSource): LLMEvalConfig {
+export function readLlmEvalConfig(source: LlmConfigSource): LLMEvalConfig {
+  const { value, indices: places, start, file, allowsCamelCase } = source;
   const secrets = findSecrets(value);
   if (secrets.length > 0) {
     throw problemsError(secrets.map((problem) => placeSecret(problem, value, places, file)), LLM_EVAL_DIALECT); // prettier-ignore
@@ -296,13 +274,9 @@ export function readLlmEvalConfig({
   if (!isMapping(root)) throw problemsError([notMapping(root, start, file, LLM_EVAL_DIALECT)], LLM_EVAL_DIALECT);
   const { fields, faults: problems } = readFields(root, wordingOf(root, places), FIELDS);
   const all = [...renamed, ...problems, ...checkAcross(fields, root)];
-  if (all.length > 0) {
-    throw problemsError(
-      all.map((problem) => positionProblem(problem, root, places, file)),
-      LLM_EVAL_DIALECT,
-    );
-  }
-  return buildLlmEvalConfig(fields);
+  if (all.length === 0) return buildLlmEvalConfig(fields);
+  const positioned = all.map((problem) => positionProblem(problem, root, places, file));
+  throw problemsError(positioned, LLM_EVAL_DIALECT);
 }
 
 /** Returns the position of a secret without the secret. Keys above it may be secrets too. */

@@ -105,11 +105,7 @@ const FREE_ANSWER = 200;
 function answerTokens(template: string, known: readonly number[], maxTokens: number): EstimateRange {
   const expected = expectedTokens(template, known);
   const low = known.length < ENOUGH_ANSWERS ? expected / 2 : quantileSorted(Float64Array.from(known).sort(), 0.25);
-  return {
-    low: Math.min(low, expected, maxTokens),
-    expected: Math.min(expected, maxTokens),
-    ceiling: maxTokens,
-  };
+  return { low: Math.min(low, expected, maxTokens), expected: Math.min(expected, maxTokens), ceiling: maxTokens };
 }
 
 function expectedTokens(template: string, known: readonly number[]): number {
@@ -214,9 +210,7 @@ export function buildEstimate(input: EstimateInput): DryRunEstimate {
     estimatedCostUsd: costUsd,
     breakdown: Object.freeze(breakdown),
     price: input.price,
-    planDigest: createHash('sha256')
-      .update([...keysToSend].sort().join('\n'))
-      .digest('hex'),
+    planDigest: digestOf([...keysToSend].sort().join('\n')),
     limits: limitSentences(input.limits ?? {}, { requests: keysToSend.length, tokens, costUsd }),
     undefinedMetrics: Object.freeze([...(input.undefinedMetrics ?? [])]),
     model: input.model,
@@ -250,4 +244,8 @@ function costRange(price: ListedPrice | null, inputTokens: number, output: Estim
   const cost = (end: keyof EstimateRange): number | null => costOf(price, inputTokens, output[end]);
   const [low, expected, ceiling] = [cost('low'), cost('expected'), cost('ceiling')];
   return low === null || expected === null || ceiling === null ? null : Object.freeze({ low, expected, ceiling });
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

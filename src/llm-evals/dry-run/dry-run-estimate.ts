@@ -1,3 +1,5 @@
+import type { ListedPrice } from './model-prices.ts';
+
 /** The range of an estimate: its minimum, its expected value and its maximum. */
 export interface EstimateRange {
   readonly low: number;
@@ -42,12 +44,7 @@ export interface DryRunFields {
   readonly estimatedCostUsd: EstimateRange | null;
   readonly breakdown: readonly DryRunPart[];
   /** The price used, and its source; null if it is unknown. */
-  readonly price: {
-    readonly input: number;
-    readonly output: number;
-    readonly asOf: string;
-    readonly source: string;
-  } | null;
+  readonly price: ListedPrice | null;
   /**
    * The SHA-256 of the sorted keys of all requests that would be sent. It equals the digest of a run that sends exactly
    * these.

@@ -34,25 +34,16 @@ function sentSentence({ requestCount, cachedCount, model }: DryRunFields): strin
 function breakdownTable(breakdown: readonly DryRunPart[]): string {
   return markdownTable(
     ['Evaluator', 'Template', 'Planned', 'Shared', 'Known', 'To send', 'Input tokens', 'Output tokens'],
-    breakdown.map((part) => [
-      part.evaluator.replaceAll('_', ' '),
-      escapeMarkdown(part.template),
-      countText(part.planned),
-      countText(part.shared),
-      countText(part.cached),
-      countText(part.requests),
-      countText(part.inputTokens),
-      countText(part.outputTokens.expected),
+    breakdown.map(({ evaluator, template, planned, shared, cached, requests, inputTokens, outputTokens }) => [
+      ...[evaluator.replaceAll('_', ' '), escapeMarkdown(template)],
+      ...[planned, shared, cached, requests, inputTokens, outputTokens.expected].map(countText),
     ]),
   );
 }
 
 function totalsTable({ estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd }: DryRunFields): string {
-  const cells = (range: EstimateRange, text: (value: number) => string): string[] => [
-    text(range.low),
-    text(range.expected),
-    text(range.ceiling),
-  ];
+  const cells = ({ low, expected, ceiling }: EstimateRange, text: (value: number) => string): string[] =>
+    [low, expected, ceiling].map(text);
   const input = countText(estimatedInputTokens);
   return markdownTable(
     ['Estimate', 'Low', 'Expected', 'Ceiling'],
@@ -82,13 +73,8 @@ function limitsText(limits: readonly string[]): string {
 
 /** Lists metrics that will be undefined, grouped by reason. Returns no text if all can be defined. */
 function undefinedText(metrics: readonly UndefinedMetric[]): string[] {
-  if (metrics.length === 0) return [];
-  return [
-    [
-      'These metrics will be undefined for any answers:\n',
-      ...undefinedSentences(metrics).map((line) => `- ${escapeMarkdown(line)}`),
-    ].join('\n'),
-  ];
+  const lines = undefinedSentences(metrics).map((line) => `- ${escapeMarkdown(line)}`);
+  return lines.length === 0 ? [] : [['These metrics will be undefined for any answers:\n', ...lines].join('\n')];
 }
 
 /** Writes one sentence for each reason: the metrics, why they will be undefined, and how to fix it. */

@@ -16,10 +16,7 @@ type PriceRow = readonly [name: string, input: number, output: number, releases?
  * github.com/Wei-Shaw/model-price-repo on that day. Models whose price changed soon after are omitted: an unknown price
  * is better than a wrong one.
  */
-const LITELLM = {
-  asOf: '2026-07-24',
-  source: 'list price in the LiteLLM table',
-} as const;
+const LITELLM = { asOf: '2026-07-24', source: 'list price in the LiteLLM table' } as const;
 
 const OPENAI: readonly PriceRow[] = [
   ['gpt-3.5-turbo', 0.5, 1.5, ['0125']],
@@ -79,12 +76,8 @@ function byName(rows: readonly PriceRow[]): ReadonlyMap<string, ListedPrice> {
 /** The parts of a configuration that determine the price. */
 export type PricedModel = Pick<LLMEvalConfig, 'provider' | 'model' | 'prices'>;
 
-const NOTHING_SENT: ListedPrice = Object.freeze({
-  input: 0,
-  output: 0,
-  asOf: 'always',
-  source: 'nothing is sent to a provider',
-});
+const FREE = { input: 0, output: 0, asOf: 'always', source: 'nothing is sent to a provider' };
+const NOTHING_SENT: ListedPrice = Object.freeze(FREE);
 
 /**
  * Returns the price of a model, in US dollars per million tokens of input and of output.

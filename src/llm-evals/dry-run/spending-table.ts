@@ -45,13 +45,7 @@ function secondsText(seconds: number): string {
 }
 
 /** The planned spending of a run. */
-export interface PlannedSpending {
-  readonly requests: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** null if the model's price is unknown. */
-  readonly costUsd: number | null;
-}
+export type PlannedSpending = Pick<ActualSpending, 'requests' | 'inputTokens' | 'outputTokens' | 'costUsd'>;
 
 /** The actual spending of a run. */
 export interface ActualSpending {

@@ -84,7 +84,7 @@ export class ToxicitySentimentEvaluator implements LLMEvaluator {
     const byText = new Map(texts.map((text, index) => [text, scores[index] ?? 0]));
     const toxicity = ({ text }: Answered): number => byText.get(text) ?? 0;
     const isToxic = (answer: Answered): number => (toxicity(answer) > this.#threshold ? 1 : 0);
-    const ofAll = (metric: string, of: (answer: Answered) => number): AnswerFeature => ({
+    const ofAll = (metric: string, of: AnswerFeature['of']): AnswerFeature => ({
       ...SCORE,
       metric,
       measure: metric,

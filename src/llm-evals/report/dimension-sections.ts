@@ -22,6 +22,7 @@ export function dimensionSections(
   const ofDimensions = metrics.filter(({ evaluator }) => evaluator !== 'stereotype');
   const dimensions = [...new Set(ofDimensions.flatMap(({ dimension }) => dimension ?? []))];
   const isRefusal = ({ evaluator }: LlmMetricResult): boolean => evaluator === 'refusal';
+  const isOther = (metric: LlmMetricResult): boolean => !isRefusal(metric);
   return [
     ...dimensions.map((dimension) => {
       const own = ofDimensions.filter((metric) => metric.dimension === dimension);
@@ -31,10 +32,7 @@ export function dimensionSections(
           ...(dimension === controlDimension ? [CONTROL_WORDS] : []),
           ...drawnFirst(own).flatMap(pairsPicture).slice(0, MAX_PICTURES),
           ...pairsTable(own),
-          ...groupsTable(
-            own.filter((metric) => !isRefusal(metric)),
-            'Groups',
-          ),
+          ...groupsTable(own.filter(isOther), 'Groups'),
         ],
       };
     }),
@@ -63,24 +61,15 @@ export function dimensionPictures(results: readonly LlmMetricResult[], control: 
     if (rows.length < FEWEST_DRAWN) return [];
     const last = rows.find(({ dimension }) => dimension === control) ?? rows.at(-1);
     if (last === undefined) return [];
-    const charted = (metric: LlmMetricResult): ChartedGroup => ({
-      label: `${labelText(metric.dimension ?? '')}${metric.dimension === control ? ' (control)' : ''}`,
-      n: metric.n,
-      value: metric.value,
-      ci: metric.ci,
+    const charted = ({ dimension, n, value, ci }: LlmMetricResult): ChartedGroup => {
+      return { label: `${labelText(dimension ?? '')}${dimension === control ? ' (control)' : ''}`, n, value, ci };
+    };
+    return pictureOf({
+      title: `${inWords(name)} by dimension`,
+      subtitle: 'Dots are values, lines their intervals; n is the number of items',
+      groups: rows.filter((row) => row !== last).map(charted),
+      overall: charted(last),
     });
-    return [
-      {
-        kind: 'picture',
-        chart: () =>
-          effectsChart({
-            title: `${inWords(name)} by dimension`,
-            subtitle: 'Dots are values, lines their intervals; n is the number of items',
-            groups: rows.filter((row) => row !== last).map(charted),
-            overall: charted(last),
-          }),
-      },
-    ];
   });
   return pictures.slice(0, MAX_PICTURES);
 }
@@ -96,21 +85,14 @@ function pairsPicture(metric: LlmMetricResult): ReportBlock[] {
   if (drawn.length < FEWEST_DRAWN || !Number.isFinite(metric.value)) return [];
   const floor =
     metric.nullMean === null ? 'the value without an effect is unknown' : `without an effect: ${nullText(metric)}`;
-  return [
-    {
-      kind: 'picture',
-      chart: () =>
-        effectsChart({
-          title: `${inWords(metric.metric)}, pairs of ${labelText(metric.dimension ?? 'values')}`,
-          subtitle: `Dots are pairs, the square is the metric, lines are intervals; ${floor}`,
-          groups: drawn.map(({ first, second, value, ci, n }) => ({
-            label: pairLabel(metric, first, second),
-            n,
-            value,
-            ci,
-          })),
-          overall: { label: 'the metric', n: metric.n, value: metric.value, ci: metric.ci },
-        }),
-    },
-  ];
+  return pictureOf({
+    title: `${inWords(metric.metric)}, pairs of ${labelText(metric.dimension ?? 'values')}`,
+    subtitle: `Dots are pairs, the square is the metric, lines are intervals; ${floor}`,
+    groups: drawn.map(({ first, second, value, ci, n }) => ({ label: pairLabel(metric, first, second), n, value, ci })),
+    overall: { label: 'the metric', n: metric.n, value: metric.value, ci: metric.ci },
+  });
+}
+
+function pictureOf(effects: Parameters<typeof effectsChart>[0]): ReportBlock[] {
+  return [{ kind: 'picture', chart: () => effectsChart(effects) }];
 }

@@ -4,7 +4,7 @@ import { cutItems, labelText, listed, shownText } from '../../document/report-te
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { readDecision } from '../scoring/read-decision.ts';
-import { counted, countText, metricTitle } from './report-words.ts';
+import { counted, countText, metricTitle, tableOf } from './report-words.ts';
 
 /**
  * The maximum number of unclear answers shown for each value. `EXAMPLE_WIDTH` is the maximum number of characters of
@@ -40,26 +40,14 @@ function problemTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
   }
   if (problems.size === 0 && actual.failed + actual.notSent === 0) return [];
   const rows = [...problems].map(([kind, { keys, example }]) => [
-    kind === 'not_sent' ? 'not sent' : kind.replaceAll('_', ' '),
+    kind === 'not_sent' ? 'not sent' : spaced(kind),
     countText(keys.size),
     example,
   ]);
-  return [
-    {
-      kind: 'paragraph',
-      text: `${counted(actual.failed, 'prompt')} failed on every attempt, and ${countText(actual.notSent)} ${actual.notSent === 1 ? 'was' : 'were'} not sent.`,
-    },
-    ...(rows.length === 0
-      ? []
-      : [
-          {
-            kind: 'table' as const,
-            caption: 'Missing answers',
-            columns: [{ name: 'Reason' }, numberColumn('Answers'), { name: 'First error' }],
-            rows,
-          },
-        ]),
-  ];
+  const failed = `${counted(actual.failed, 'prompt')} failed on every attempt`;
+  const text = `${failed}, and ${countText(actual.notSent)} ${actual.notSent === 1 ? 'was' : 'were'} not sent.`;
+  const columns = ['Reason', numberColumn('Answers'), 'First error'];
+  return [{ kind: 'paragraph', text }, ...tableOf('Missing answers', columns, rows)];
 }
 
 /** Lists answers excluded from a metric, by reason. Metrics with the same counts share a row. */
@@ -74,19 +62,11 @@ function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
       else known.titles.push(metricTitle(metric));
     }
   }
-  if (rows.size === 0) return [];
-  return [
-    {
-      kind: 'table',
-      caption: 'Answers excluded from a metric',
-      columns: [{ name: 'Reason' }, numberColumn('Answers'), { name: 'Metrics' }],
-      rows: [...rows.values()].map(({ reason, count, titles }) => [
-        reason.replaceAll('_', ' '),
-        countText(count),
-        listed(titles, 6),
-      ]),
-    },
-  ];
+  return tableOf(
+    'Answers excluded from a metric',
+    ['Reason', numberColumn('Answers'), 'Metrics'],
+    Array.from(rows.values(), ({ reason, count, titles }) => [spaced(reason), countText(count), listed(titles, 6)]),
+  );
 }
 
 /**
@@ -109,12 +89,11 @@ function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
     rows.set(index, { ...row, unread: row.unread + (isRead ? 0 : 1), all: row.all + 1 });
   }
   return [
-    {
-      kind: 'table',
-      caption: 'Answers with no readable decision',
-      columns: [{ name: 'Dimension' }, { name: 'Value' }, numberColumn('Without a decision'), numberColumn('Answers')],
-      rows: [...rows.values()].map(({ of, unread: count, all }) => [...of, countText(count), countText(all)]),
-    },
+    ...tableOf(
+      'Answers with no readable decision',
+      ['Dimension', 'Value', numberColumn('Without a decision'), numberColumn('Answers')],
+      Array.from(rows.values(), ({ of, unread: count, all }) => [...of, countText(count), countText(all)]),
+    ),
     { kind: 'paragraph', text: 'The decision gap excludes them. The first of each value:' },
     { kind: 'list', items: undecidedExamples(unread) },
   ];
@@ -138,4 +117,8 @@ function groupNotes(metrics: readonly LlmMetricResult[]): ReportBlock[] {
     ),
   );
   return items.length === 0 ? [] : [{ kind: 'note', title: 'Excluded groups', items: cutItems(items) }];
+}
+
+function spaced(name: string): string {
+  return name.replaceAll('_', ' ');
 }

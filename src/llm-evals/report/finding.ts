@@ -1,5 +1,6 @@
 import { pValuePhrase } from '../../internal/format.ts';
 import { labelText, listed } from '../../document/report-text.ts';
+import { groupBy } from '../../internal/values.ts';
 import { formatNumber, formatPercent } from '../../metrics/metric-markdown.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { counted, metricName, metricPairTitle, metricTitle } from './report-words.ts';
@@ -94,7 +95,7 @@ export function findingSentences(metrics: readonly LlmMetricResult[]): string[] 
 }
 
 function togetherByDimension(metrics: readonly LlmMetricResult[]): string[] {
-  return [...grouped(metrics, ({ dimension, evaluator }) => (evaluator === 'stereotype' ? null : dimension))].map(
+  return [...groupBy(metrics, ({ dimension, evaluator }) => (evaluator === 'stereotype' ? null : dimension))].map(
     ([dimension, members]) => {
       const where = dimension === null ? 'Without a dimension' : `By ${labelText(dimension)}`;
       const which = `${counted(members.length, 'metric')} (${listed(members.map(metricName), MAX_NAMES)})`;
@@ -108,20 +109,7 @@ export function undefinedByReason(
   metrics: readonly LlmMetricResult[],
   nameOf: (metric: LlmMetricResult) => string,
 ): string[] {
-  return [...grouped(metrics, ({ undefinedReason }) => undefinedReason ?? 'the value is not a number')].map(
+  return [...groupBy(metrics, ({ undefinedReason }) => undefinedReason ?? 'the value is not a number')].map(
     ([reason, members]) => `Undefined: ${listed(members.map(nameOf), MAX_NAMES)}: ${reason}.`,
   );
-}
-
-function grouped<Key>(
-  metrics: readonly LlmMetricResult[],
-  keyOf: (metric: LlmMetricResult) => Key,
-): Map<Key, LlmMetricResult[]> {
-  const groups = new Map<Key, LlmMetricResult[]>();
-  for (const metric of metrics) {
-    const members = groups.get(keyOf(metric));
-    if (members === undefined) groups.set(keyOf(metric), [metric]);
-    else members.push(metric);
-  }
-  return groups;
 }

@@ -7,8 +7,10 @@ import type {
 } from '../../document/report-document.ts';
 import { cutItems, labelText, listed, SHOWN_LETTERS } from '../../document/report-text.ts';
 import { assertKnownOptions } from '../../internal/arguments.ts';
+import { groupBy } from '../../internal/values.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { Transcript } from '../client/transcript.ts';
+import { commonLengths } from '../plan/counterfactual/word-diff.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { tokenizeWords } from '../text/words.ts';
@@ -25,6 +27,7 @@ import {
   type LlmEvalVerdict,
   metricTitle,
   NO_VERDICT,
+  tableOf,
 } from './report-words.ts';
 import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
 
@@ -91,14 +94,8 @@ function isComparable(transcript: Transcript): transcript is Transcript & { dime
 }
 
 function groupsByDimension(transcripts: readonly Transcript[]): Map<string, Set<string>> {
-  const groups = new Map<string, Set<string>>();
-  for (const transcript of transcripts) {
-    if (!isComparable(transcript)) continue;
-    const known = groups.get(transcript.dimension);
-    if (known === undefined) groups.set(transcript.dimension, new Set([transcript.group]));
-    else known.add(transcript.group);
-  }
-  return groups;
+  const byDimension = groupBy(transcripts.filter(isComparable), ({ dimension }) => dimension);
+  return new Map([...byDimension].map(([name, those]) => [name, new Set(those.map(({ group }) => group))]));
 }
 
 /** Sorts dimensions by effect, the clearest first. Dimensions without a metric come last, in the order of the plan. */
@@ -204,21 +201,6 @@ function commonWords(a: readonly string[], b: readonly string[]): CommonWords {
     else j++;
   }
   return { first, second };
-}
-
-/** Computes, at (i, j), the length of a longest common subsequence of `a` from i and `b` from j. */
-function commonLengths(a: readonly string[], b: readonly string[]): Uint16Array {
-  const width = b.length + 1;
-  const lengths = new Uint16Array((a.length + 1) * width);
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) {
-      lengths[i * width + j] =
-        a[i] === b[j]
-          ? (lengths[(i + 1) * width + j + 1] ?? 0) + 1
-          : Math.max(lengths[(i + 1) * width + j] ?? 0, lengths[i * width + j + 1] ?? 0);
-    }
-  }
-  return lengths;
 }
 
 /** Joins neighbours that are marked alike. A space between two marked words is marked too. */
@@ -384,7 +366,9 @@ function warningBlocks(warnings: readonly string[]): ReportBlock[] {
 function askedBlocks(result: LlmEvalResult): ReportBlock[] {
   const { config, dryRun } = result;
   const { model, provider } = answeredBy(result);
-  const rows: string[][] = [
+  const templates = [...new Set(dryRun.breakdown.map(({ template }) => template))];
+  const parts = cutItems(templates, 12).join(', ') || 'none';
+  const rows = [
     ['Provider', provider],
     ['Model', model],
     ['Address', config.baseUrl ?? "the provider's default, or none"],
@@ -392,19 +376,11 @@ function askedBlocks(result: LlmEvalResult): ReportBlock[] {
     ['Parameters', Object.keys(config.params).length === 0 ? 'none' : JSON.stringify(config.params)],
     ['Answers to each prompt', String(config.repeats)],
     ['Evaluators', config.evaluators.join(', ')],
-    [
-      'Parts of the plan',
-      cutItems([...new Set(dryRun.breakdown.map(({ template }) => template))], 12).join(', ') || 'none',
-    ],
+    ['Parts of the plan', parts],
   ];
   const local = 'The built-in model returns canned answers. It measures nothing and shows only that everything runs.';
   return [
-    {
-      kind: 'table',
-      caption: 'Run configuration',
-      columns: [{ name: '' }, { name: 'Value' }],
-      rows,
-    },
+    ...tableOf('Run configuration', ['', 'Value'], rows),
     ...(provider === 'local' ? [{ kind: 'paragraph' as const, text: local }] : []),
   ];
 }

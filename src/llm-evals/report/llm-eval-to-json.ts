@@ -1,4 +1,4 @@
-import { assertKnownOptions } from '../../internal/arguments.ts';
+import { assertKnownOptions, snakeKeys, type SnakeKeys } from '../../internal/arguments.ts';
 import { type DryRunJson, dryRunToJson } from '../dry-run/dry-run-json.ts';
 import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
@@ -18,16 +18,14 @@ export interface LlmEvalJson {
   readonly verdicts: LlmEvalVerdict['metrics'];
   readonly metrics: Readonly<Record<string, LlmMetricResultJson>>;
   readonly dry_run: DryRunJson;
-  readonly planned: SpendingJson;
-  readonly actual: SpendingJson;
+  readonly planned: SnakeKeys<PlannedSpending>;
+  readonly actual: SnakeKeys<ActualSpending>;
   readonly stopped: StopReason | null;
   readonly warnings: readonly string[];
   readonly seed: number;
 }
 
 /** Counts, tokens and dollars by snake_case name. */
-type SpendingJson = Readonly<Record<string, number | null>>;
-
 /**
  * Converts an evaluation to plain data in snake_case, as the command line prints it with `--json`. It does not include
  * the answers, which are in the transcripts.
@@ -42,19 +40,10 @@ export function llmEvalToJson(result: LlmEvalResult, options: LlmEvalReportOptio
     verdicts,
     metrics: Object.fromEntries(Object.entries(metrics).map(([name, metric]) => [name, metric.toJSON()])),
     dry_run: dryRunToJson(dryRun),
-    planned: spendingToJson(planned),
-    actual: spendingToJson(actual),
+    planned: snakeKeys(planned),
+    actual: snakeKeys(actual),
     stopped,
     warnings,
     seed,
   };
-}
-
-function spendingToJson(spending: PlannedSpending | ActualSpending): SpendingJson {
-  return Object.fromEntries(
-    Object.entries(spending).map(([name, value]: [string, number | null]) => [
-      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  );
 }

@@ -1,5 +1,6 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import { type Html, markup } from '../../internal/html.ts';
+import { groupBy } from '../../internal/values.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { findingSentence } from './finding.ts';
@@ -33,16 +34,11 @@ export function llmEvalToJunit(result: LlmEvalResult, options: LlmEvalReportOpti
   assertKnownOptions('llmEvalToJunit', options, LLM_EVAL_REPORT_OPTION_NAMES);
   const verdict = options.verdict ?? NO_VERDICT;
   const cases = [runCase(result), ...metricCases(result, verdict)];
-  const suites = [...new Set(cases.map(({ suite }) => suite))];
+  const suites = [...groupBy(cases, ({ suite }) => suite)];
   const time = result.actual.seconds.toFixed(3);
   return markup`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="evenhand llm-eval" ${countsOf(cases)} time="${time}">
-${suites.map((suite) =>
-  suiteXml(
-    suite,
-    cases.filter((one) => one.suite === suite),
-  ),
-)}</testsuites>
+${suites.map(([suite, own]) => suiteXml(suite, own))}</testsuites>
 `.text;
 }
 

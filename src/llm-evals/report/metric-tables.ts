@@ -15,6 +15,7 @@ import {
   numberText,
   pairLabel,
   signSentences,
+  tableOf,
 } from './report-words.ts';
 
 /** The maximum number of rows in a table of groups or pairs. A longer table is cut, and a note says so. */
@@ -26,34 +27,22 @@ export function findingBlocks(metrics: readonly LlmMetricResult[]): ReportBlock[
   return [
     { kind: 'list', items: cutItems(findingSentences(metrics)) },
     ...signSentences(metrics).map((text) => ({ kind: 'paragraph' as const, text })),
-    metricsTable(metrics),
+    ...metricsTable(metrics),
   ];
 }
 
-function metricsTable(metrics: readonly LlmMetricResult[]): ReportTable {
-  const numbers = [
-    'Value',
-    intervalTitle(metrics),
-    'Without an effect',
-    'Adjusted p',
-    'Items',
-    'Minimum detectable difference (80% power)',
-  ].map(numberColumn);
-  return {
-    kind: 'table',
-    caption: 'All metrics',
-    columns: [{ name: 'Metric' }, ...numbers, { name: 'Distinguishable from noise' }],
-    rows: metrics.map((metric) => [
-      metricPairTitle(metric),
-      numberText(metric.value),
-      intervalText(metric.ci),
-      nullText(metric),
-      adjustedText(metric),
-      countText(metric.n),
-      numberText(metric.minimumDetectableGap),
+function metricsTable(metrics: readonly LlmMetricResult[]): ReportTable[] {
+  const detectable = 'Minimum detectable difference (80% power)';
+  const numbers = ['Value', intervalTitle(metrics), 'Without an effect', 'Adjusted p', 'Items', detectable];
+  return tableOf(
+    'All metrics',
+    ['Metric', ...numbers.map(numberColumn), 'Distinguishable from noise'],
+    metrics.map((metric) => [
+      ...[metricPairTitle(metric), numberText(metric.value), intervalText(metric.ci), nullText(metric)],
+      ...[adjustedText(metric), countText(metric.n), numberText(metric.minimumDetectableGap)],
       FINDING_WORDS[findingOf(metric)],
     ]),
-  };
+  );
 }
 
 function adjustedText({ adjustedPValue, pValue }: LlmMetricResult): string {
@@ -63,27 +52,16 @@ function adjustedText({ adjustedPValue, pValue }: LlmMetricResult): string {
 /** Builds a table with each pair of values of a dimension, for every metric that compares them. */
 export function pairsTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   const pairs = metrics.flatMap((metric) => metric.pairs.map((pair) => ({ metric, ...pair })));
-  if (pairs.length === 0) return [];
   const isUndefined = pairs.some(({ undefinedReason }) => undefinedReason !== null);
-  return cutTable({
-    kind: 'table',
-    caption: 'Pairs of values',
-    columns: [
-      { name: 'Metric' },
-      { name: 'Pair' },
-      ...['Difference', intervalTitle(metrics), 'p (this pair alone)', 'Items'].map(numberColumn),
-      ...(isUndefined ? [{ name: 'Undefined because' }] : []),
-    ],
-    rows: pairs.map(({ metric, first, second, value, ci, pValue, n, undefinedReason }) => [
-      metricName(metric),
-      pairLabel(metric, first, second),
-      numberText(value),
-      intervalText(ci),
-      pValueText(pValue),
-      countText(n),
-      ...(isUndefined ? [undefinedReason ?? NOTHING] : []),
+  const numbers = ['Difference', intervalTitle(metrics), 'p (this pair alone)', 'Items'].map(numberColumn);
+  return cutTable(
+    'Pairs of values',
+    ['Metric', 'Pair', ...numbers, ...(isUndefined ? ['Undefined because'] : [])],
+    pairs.map(({ metric, first, second, value, ci, pValue, n, undefinedReason }) => [
+      ...[metricName(metric), pairLabel(metric, first, second), numberText(value), intervalText(ci)],
+      ...[pValueText(pValue), countText(n), ...(isUndefined ? [undefinedReason ?? NOTHING] : [])],
     ]),
-  });
+  );
 }
 
 /** Builds a table of each group's measures, for the metrics that have them. */
@@ -100,17 +78,13 @@ export function groupsTable(metrics: readonly LlmMetricResult[], caption: string
       ]),
     ),
   );
-  if (rows.length === 0) return [];
   const numbers = ['Answers', 'Value', intervalTitle(metrics)].map(numberColumn);
-  const columns = [{ name: 'Metric' }, { name: 'Group' }, { name: 'Measure' }, ...numbers];
-  return cutTable({ kind: 'table', caption, columns, rows });
+  return cutTable(caption, ['Metric', 'Group', 'Measure', ...numbers], rows);
 }
 
-function cutTable(table: ReportTable): ReportBlock[] {
-  if (table.rows.length <= MAX_ROWS) return [table];
-  const rest = countText(table.rows.length - MAX_ROWS);
-  return [
-    { ...table, rows: table.rows.slice(0, MAX_ROWS) },
-    { kind: 'paragraph', text: `${rest} more rows of this table are in the JSON.` },
-  ];
+function cutTable(...[caption, columns, rows]: Parameters<typeof tableOf>): ReportBlock[] {
+  const table = tableOf(caption, columns, rows.slice(0, MAX_ROWS));
+  if (rows.length <= MAX_ROWS) return table;
+  const text = `${countText(rows.length - MAX_ROWS)} more rows of this table are in the JSON.`;
+  return [...table, { kind: 'paragraph', text }];
 }

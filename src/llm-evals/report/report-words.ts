@@ -1,3 +1,4 @@
+import type { ReportColumn, ReportTable } from '../../document/report-document.ts';
 import { NOTHING } from '../../internal/format.ts';
 import { labelText } from '../../document/report-text.ts';
 import type { OptionNames } from '../../internal/arguments.ts';
@@ -132,3 +133,13 @@ export function signSentences(metrics: readonly LlmMetricResult[]): string[] {
 
 const SIGN_WORDS =
   'A pair "woman \u2212 man" is the first value minus the second: above 0 the first value has more, below 0 the second. A pair with "/" has no direction: its value is a distance, for an excess the distance beyond noise.';
+
+/** Returns a table, or nothing if it has no rows. A column that is only a name holds text. */
+export function tableOf(
+  caption: string,
+  columns: readonly (string | ReportColumn)[],
+  rows: ReportTable['rows'],
+): ReportTable[] {
+  const named = columns.map((column) => (typeof column === 'string' ? { name: column } : column));
+  return rows.length === 0 ? [] : [{ kind: 'table', caption, columns: named, rows }];
+}

@@ -3,6 +3,7 @@ import { usdText } from '../dry-run/dry-run-estimate.ts';
 import { spendingTable } from '../dry-run/spending-table.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { StopReason } from '../scheduler/budget.ts';
+import { tableOf } from './report-words.ts';
 
 /** The reasons why a run ended early, in words. */
 export const STOP_WORDS: Readonly<Record<StopReason, string>> = {
@@ -15,15 +16,13 @@ export const STOP_WORDS: Readonly<Record<StopReason, string>> = {
 
 /** Compares planned and actual spending. Omits the time, so that a replay gives the same bytes. */
 export function spendingBlocks({ planned, actual, dryRun }: LlmEvalResult): ReportBlock[] {
+  const rows = spendingTable(planned, actual).filter(({ name }) => name !== 'Seconds');
   return [
-    {
-      kind: 'table',
-      caption: 'Spending',
-      columns: [{ name: 'Quantity' }, numberColumn('Planned'), numberColumn('Actual')],
-      rows: spendingTable(planned, actual)
-        .filter(({ name }) => name !== 'Seconds')
-        .map((row) => [row.name, row.planned, row.actual]),
-    },
+    ...tableOf(
+      'Spending',
+      ['Quantity', numberColumn('Planned'), numberColumn('Actual')],
+      rows.map((row) => [row.name, row.planned, row.actual]),
+    ),
     { kind: 'paragraph', text: priceSentence(dryRun.price) },
   ];
 }

@@ -3,8 +3,7 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import { findsIn, readReplay } from '../bbq/read-replay.ts';
 import type { ModelIdentity } from '../cache/request-key.ts';
 import { ResponseCache } from '../cache/response-cache.ts';
-import type { Completion } from '../client/llm-client.ts';
-import type { AnswerRecord } from '../client/transcript.ts';
+import { type AnswerRecord, answerRecord, completionFields } from '../client/transcript.ts';
 import { buildEstimate, type PlannedPart } from '../dry-run/build-estimate.ts';
 import type { DryRunEstimate, UndefinedMetric } from '../dry-run/dry-run-estimate.ts';
 import { type ListedPrice, priceOf } from '../dry-run/model-prices.ts';
@@ -149,18 +148,8 @@ export async function prepareRun(
       allowSmallSamples: options.allowSmallSamples ?? config.allowSmallSamples,
     }),
   });
-  return {
-    config,
-    evaluators,
-    plan,
-    known,
-    cache,
-    price,
-    maxTokens,
-    estimate,
-    isReplay,
-    client: options.client?.id ?? null,
-  };
+  const client = options.client?.id ?? null;
+  return { config, evaluators, plan, known, cache, price, maxTokens, estimate, isReplay, client };
 }
 
 function withMaxCost(config: LLMEvalConfig, maxCostUsd: number | undefined): LLMEvalConfig {
@@ -250,23 +239,5 @@ async function findAnswer(request: LLMRequest, sources: AnswerSources): Promise<
   const recorded = replayed?.(request);
   if (recorded !== undefined) return { ...recorded, key: request.key, cached: true, attempts: 0 };
   const answer = await cache?.get(request.key);
-  return answer === undefined ? undefined : recordOf(request, answer, model);
-}
-
-function recordOf({ key, prompt, repeat }: LLMRequest, answer: Completion, model: string): AnswerRecord {
-  return {
-    key,
-    model,
-    prompt,
-    repeat,
-    text: answer.text,
-    error: null,
-    finishReason: answer.finishReason,
-    isRefusal: answer.isRefusal ?? null,
-    inputTokens: answer.usage?.inputTokens ?? null,
-    outputTokens: answer.usage?.outputTokens ?? null,
-    cached: true,
-    latencyMillis: answer.latencyMillis,
-    attempts: 0,
-  };
+  return answer && answerRecord(request, { ...completionFields(answer), model, cached: true });
 }

@@ -4,9 +4,9 @@ import { getLogger } from '../../internal/logger.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
 import { liveAccess } from '../client/access.ts';
-import type { Completion, LLMClient } from '../client/llm-client.ts';
+import type { LLMClient } from '../client/llm-client.ts';
 import { createProviderClient } from '../client/provider-client.ts';
-import type { AnswerRecord, Transcript } from '../client/transcript.ts';
+import { type AnswerRecord, completionOf, type Transcript } from '../client/transcript.ts';
 import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
 import { undefinedSentences } from '../dry-run/dry-run-markdown.ts';
 import { requestTokens } from '../dry-run/estimate-tokens.ts';
@@ -66,25 +66,13 @@ export class AnswerKeeper {
   async #cacheAnswer(record: AnswerRecord): Promise<void> {
     if (record.text === null) return;
     try {
-      await this.#cache?.set(record.key, completionOf(record, record.text));
+      await this.#cache?.set(record.key, { ...completionOf(record, record.text), cached: false });
     } catch (error) {
       // The answer is scored, and in the transcript if there is one. A full cache must not end a run that is paid for.
       if (!this.#hasReportedUnkept) getLogger().warn(`Answers cannot be cached: ${String(error)}`);
       this.#hasReportedUnkept = true;
     }
   }
-}
-
-function completionOf(record: AnswerRecord, text: string): Completion {
-  const { inputTokens, outputTokens } = record;
-  return {
-    text,
-    finishReason: record.finishReason ?? 'other',
-    isRefusal: record.isRefusal ?? undefined,
-    usage: inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens },
-    cached: false,
-    latencyMillis: record.latencyMillis,
-  };
 }
 
 /** The maximum number of characters of a prompt shown to identify it. */
@@ -224,23 +212,12 @@ async function sendRequests(
   seed: number,
 ): Promise<RunSummary> {
   const tokensOf = requestTokens(config.systemPrompt);
+  const { concurrency, timeoutMillis, maxRequestsPerRun, maxTokensPerRun, maxCostUsd, maxMinutes } = config;
   return runRequests(known.missing, {
-    ...retry,
-    client,
-    concurrency: config.concurrency,
-    timeoutMillis: config.timeoutMillis,
-    limits: {
-      requests: config.maxRequestsPerRun,
-      tokens: config.maxTokensPerRun,
-      costUsd: config.maxCostUsd,
-      minutes: config.maxMinutes,
-    },
-    price,
+    ...{ ...retry, client, concurrency, timeoutMillis, price, signal, onProgress, seed },
+    limits: { requests: maxRequestsPerRun, tokens: maxTokensPerRun, costUsd: maxCostUsd, minutes: maxMinutes },
     estimateTokens: ({ prompt }) => ({ input: tokensOf(prompt), outputCeiling: maxTokens }),
     onAnswer: (record) => keeper.keep(record),
-    signal,
-    onProgress,
-    seed,
   });
 }
 
@@ -317,16 +294,7 @@ function actualSpending(summary: RunSummary, known: ReadonlyMap<string, AnswerRe
   const failed = summary.failed + known.size - cached;
   const { sent, retries, answered, notSent, inputTokens, outputTokens, uncounted, costUsd, seconds } = summary;
   return Object.freeze({
-    requests: sent,
-    retries,
-    answered,
-    cached,
-    failed,
-    notSent,
-    inputTokens,
-    outputTokens,
-    uncounted,
-    costUsd,
-    seconds,
+    ...{ requests: sent, retries, answered, cached, failed, notSent },
+    ...{ inputTokens, outputTokens, uncounted, costUsd, seconds },
   });
 }

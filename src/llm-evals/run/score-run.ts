@@ -1,7 +1,7 @@
 import { ConfigValidationError, DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
-import type { AnswerRecord, Transcript } from '../client/transcript.ts';
+import { type AnswerRecord, answerRecord, type Transcript } from '../client/transcript.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import type { KeyedPrompt } from '../plan/plan-requests.ts';
 import { adjustForMany } from '../scoring/adjust-for-many.ts';
@@ -77,22 +77,9 @@ function isMetric(each: unknown): boolean {
   return typeof metric === 'string' && metric !== '' && typeof value === 'number';
 }
 
-function notSent({ key, prompt, repeat }: KeyedPrompt, model: string): AnswerRecord {
-  return {
-    key,
-    model,
-    prompt,
-    repeat,
-    text: null,
-    error: { kind: 'not_sent', message: 'The run ended before this prompt was sent.' },
-    finishReason: null,
-    isRefusal: null,
-    inputTokens: null,
-    outputTokens: null,
-    cached: false,
-    latencyMillis: 0,
-    attempts: 0,
-  };
+function notSent(prompt: KeyedPrompt, model: string): AnswerRecord {
+  const error = { kind: 'not_sent', message: 'The run ended before this prompt was sent.' } as const;
+  return answerRecord(prompt, { model, error });
 }
 
 type PlannedMetricsOptions = Pick<PlanOptions, 'evaluators'>;

@@ -1,7 +1,12 @@
 import { whenAborted } from '../../internal/retry.ts';
-import { FINISH_REASONS } from '../cache/completion-json.ts';
-import { fieldsOf, isTokenAmount } from '../client/client-error.ts';
-import type { Completion, CompletionOptions, LLMClient, TokenUsage } from '../client/llm-client.ts';
+import { fieldsOf, isAmount, isTokenAmount } from '../client/client-error.ts';
+import {
+  type Completion,
+  type CompletionOptions,
+  FINISH_REASONS,
+  type LLMClient,
+  type TokenUsage,
+} from '../client/llm-client.ts';
 import type { SchedulerClock } from './clock.ts';
 import { cancelledError, malformedError, timeoutError } from './retry-policy.ts';
 
@@ -61,8 +66,7 @@ function checked(completion: Completion): Completion {
     ...(typeof isRefusal === 'boolean' ? { isRefusal } : {}),
     usage: usageOf(usage),
     cached: cached === true,
-    latencyMillis:
-      typeof latencyMillis === 'number' && latencyMillis >= 0 && latencyMillis < Infinity ? latencyMillis : 0,
+    latencyMillis: isAmount(latencyMillis) ? latencyMillis : 0,
   };
 }
 

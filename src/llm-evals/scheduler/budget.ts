@@ -2,53 +2,53 @@ import { invalidParameter } from '../../internal/arguments.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import type { TokenUsage } from '../client/llm-client.ts';
 
-/** What a run may take; null for no limit. */
+/** The limits of a run; null for no limit. */
 export interface RunLimits {
   /**
-   * Attempts, repeated ones too.
+   * The maximum number of attempts, retries included.
    * @defaultValue null
    */
   readonly requests?: number | null | undefined;
   /**
-   * Tokens, of prompts and answers together.
+   * The maximum number of tokens of prompts and answers together.
    * @defaultValue null
    */
   readonly tokens?: number | null | undefined;
   /**
-   * US dollars; needs a price.
+   * The maximum cost in US dollars; requires a price.
    * @defaultValue null
    */
   readonly costUsd?: number | null | undefined;
   /**
-   * Minutes after which no attempt starts.
+   * The time in minutes after which no attempt starts.
    * @defaultValue null
    */
   readonly minutes?: number | null | undefined;
 }
 
-/** US dollars for a million tokens. */
+/** The price of a million tokens in US dollars. */
 export interface RunPrice {
   readonly input: number;
   readonly output: number;
 }
 
-/** What one attempt takes at most. */
+/** The maximum token usage of one attempt. */
 export interface TokenCeiling {
-  /** Tokens of the prompt. */
+  /** The number of tokens of the prompt. */
   readonly input: number;
-  /** The most tokens that the answer can have. */
+  /** The maximum number of tokens of the answer. */
   readonly outputCeiling: number;
 }
 
 /** {@link RunLimits} with every default filled in. */
 export type BudgetLimits = Readonly<Record<keyof RunLimits, number | null>>;
 
-/** For sums of dollars, which float64 rounds. */
+/** The tolerance for rounding errors in sums of dollars. */
 const ROUNDING = 1 + 1e-12;
 
 /**
- * Checks limits and fills in what they leave out.
- * @throws {ValueError} for one out of range, or a limit of money without a price
+ * Checks limits and fills in the defaults.
+ * @throws {ValueError} if a limit is out of range, or the cost is limited without a price
  */
 export function toBudgetLimits(limits: RunLimits, price: RunPrice | null): BudgetLimits {
   const { requests = null, tokens = null, costUsd = null, minutes = null } = limits;
@@ -66,8 +66,8 @@ export function toBudgetLimits(limits: RunLimits, price: RunPrice | null): Budge
 }
 
 /**
- * A finite number of at least 0; a text that looks like one is none.
- * @throws {ValueError} for anything else
+ * Returns a value that is a finite number of at least 0. Text is not converted.
+ * @throws {ValueError} if the value is anything else
  */
 export function requireAmount(parameter: string, given: unknown): number {
   if (typeof given === 'number' && given >= 0 && given < Infinity) return given;
@@ -94,7 +94,7 @@ export class Budget {
     this.#price = price;
   }
 
-  /** Attempts that were sent. */
+  /** The number of attempts that were sent. */
   get requests(): number {
     return this.#requests;
   }
@@ -118,8 +118,8 @@ export class Budget {
   }
 
   /**
-   * Counts an attempt and puts aside what it may take.
-   * @returns what is spent, or `later` where it may fit once others have ended; null where it may start
+   * Counts an attempt and reserves its maximum usage.
+   * @returns null if it may start, the limit that is reached, or `later` if it may fit after others have ended
    */
   reserve({ input, outputCeiling }: TokenCeiling): StopReason | 'later' | null {
     const { requests } = this.#limits;
@@ -134,25 +134,25 @@ export class Budget {
     return null;
   }
 
-  /** Replaces what was put aside by what the provider counted. */
+  /** Replaces the reserved usage of an attempt with the usage that the provider counted. */
   settle(ceiling: TokenCeiling, usage: TokenUsage): void {
     this.#giveBack(ceiling);
     this.#input += usage.inputTokens;
     this.#output += usage.outputTokens;
   }
 
-  /** The attempt may be charged, and nobody says what: it counts in full. */
+  /** Counts the maximum usage of an attempt that may be charged but has no token count. */
   settleUncounted(ceiling: TokenCeiling): void {
     this.#uncounted++;
     this.settle(ceiling, { inputTokens: ceiling.input, outputTokens: ceiling.outputCeiling });
   }
 
-  /** The attempt was refused: nothing is charged. */
+  /** Releases the reserved usage of an attempt that was rejected and is not charged. */
   settleFree(ceiling: TokenCeiling): void {
     this.#giveBack(ceiling);
   }
 
-  /** Nothing was sent after all: the answer was known. */
+  /** Removes an attempt that sent nothing because the answer was cached. */
   undo(ceiling: TokenCeiling): void {
     this.#giveBack(ceiling);
     this.#requests--;
@@ -160,12 +160,12 @@ export class Budget {
 
   #giveBack({ input, outputCeiling }: TokenCeiling): void {
     const isLast = --this.#underWay === 0;
-    // What float64 rounds must not keep anybody waiting when nothing is under way.
+    // Rounding errors must not block a request if none is in flight.
     this.#reservedInput = isLast ? 0 : this.#reservedInput - input;
     this.#reservedOutput = isLast ? 0 : this.#reservedOutput - outputCeiling;
   }
 
-  /** The limit that so much more would pass. */
+  /** Returns the limit that additional usage would exceed, or null. */
   #passedBy(input: number, output: number): 'tokens' | 'cost' | null {
     const { tokens, costUsd } = this.#limits;
     const inputTotal = this.#input + input;
@@ -180,5 +180,5 @@ export class Budget {
   }
 }
 
-/** What ended a run before its plan was done. */
+/** The reason why a run ended early. */
 export type StopReason = 'requests' | 'tokens' | 'cost' | 'minutes' | 'cancelled';

@@ -3,9 +3,10 @@ import { setMaxListeners } from 'node:events';
 import { LLMClientError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
+import { clientError } from '../client/client-error.ts';
 import type { ClientFailure, Completion, FailureKind } from '../client/llm-client.ts';
 import { redactSecrets } from '../client/secrets.ts';
-import type { AnswerRecord } from '../client/transcript.ts';
+import { type AnswerRecord, answerRecord, completionFields } from '../client/transcript.ts';
 import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { attemptOnce } from './attempt.ts';
 import { Budget, requireAmount, type StopReason, type TokenCeiling } from './budget.ts';
@@ -13,25 +14,24 @@ import { Pace } from './pace.ts';
 import { asksTooLong, problemOf, inSeconds, messageOf, RetryPolicy, sentenceOf, withLongWait } from './retry-policy.ts';
 import type { RunSettings, RunSummary } from './run-options.ts';
 
-/** Shorter waits are not worth a line. */
+/** Shorter waits are not logged. */
 const LONG_WAIT_MILLIS = 10_000;
 
 /**
- * Says in the log why answers do not come, so that nobody watches a run that is
- * silent: the first fault of each kind that is tried again, and waits above 10 s,
- * once for all requests that wait at the same time.
+ * Logs why answers are missing: the first retried failure of each kind, and waits above 10 s, once for all requests
+ * that wait at the same time.
  */
 class ProblemLog {
   readonly #reported = new Set<FailureKind>();
   #reportedUntil = -Infinity;
   #last: string | null = null;
 
-  /** What the last fault said, without secrets; null where there was none. */
+  /** The message of the last failure, without secrets; null if there was none. */
   get last(): string | null {
     return this.#last;
   }
 
-  /** Notes the fault of an attempt. A cancelled one says nothing of the provider. */
+  /** Records the failure of an attempt. Cancelled attempts are ignored: they say nothing about the provider. */
   note({ kind, isRetryable }: ClientFailure, error: unknown): void {
     if (kind === 'cancelled') return;
     this.#last = redactSecrets(messageOf(error));
@@ -42,7 +42,7 @@ class ProblemLog {
     );
   }
 
-  /** Notes that a request waits. */
+  /** Records that a request waits. */
   wait(millis: number, now: number, { retryAfterMillis }: ClientFailure): void {
     if (millis <= LONG_WAIT_MILLIS || now + millis <= this.#reportedUntil + LONG_WAIT_MILLIS) return;
     this.#reportedUntil = now + millis;
@@ -53,22 +53,22 @@ class ProblemLog {
   }
 }
 
-/** Where so many requests fail before any is answered, the rest would fail too. */
+/** The number of failed requests, without any answer, after which a run ends because the rest would fail too. */
 const FIRST_FAILURES = 10;
 
-/** Where so many in a row are told to wait for hours, the rest would be too. */
+/** The number of consecutive requests to wait longer than an hour after which a run ends. */
 const LONG_WAITS = 10;
 
-/** Longer waits are looked at again in between, since the pace may have changed. */
+/** Longer waits are checked again in between, since the pace may have changed. */
 const MAX_NAP_MILLIS = 1000;
 
-/** Faults after which the provider may have done, and may charge, the work. */
+/** Failures after which the provider may still charge the request. */
 const MAYBE_CHARGED: readonly string[] = ['timeout', 'network', 'malformed', 'cancelled'];
 
-/** How an attempt ended. */
+/** The outcome of an attempt. */
 type Attempt = { readonly completion: Completion } | { readonly problem: ClientFailure; readonly error: unknown };
 
-/** One run of requests; see runRequests. */
+/** Runs requests; see runRequests. */
 export class RequestRun {
   readonly #settings: RunSettings;
   readonly #requests: readonly LLMRequest[];
@@ -76,15 +76,15 @@ export class RequestRun {
   readonly #pace = new Pace();
   readonly #problems = new ProblemLog();
   readonly #random: Random;
-  /** Aborted when nothing more may start. */
+  /** Aborted when no more requests may start. */
   readonly #halt = new AbortController();
-  /** Aborted when what is under way should end too. */
+  /** Aborted when the requests in flight must end too. */
   readonly #cancel = new AbortController();
   readonly #startedAt: number;
   #next = 0;
   #stopped: StopReason | null = null;
   #failure: { readonly error: unknown } | undefined;
-  /** Woken when an attempt has ended. */
+  /** Called when an attempt has ended. */
   #waiting: (() => void)[] = [];
   readonly #counts = {
     retries: 0,
@@ -106,7 +106,7 @@ export class RequestRun {
 
   async run(): Promise<RunSummary> {
     const { signal, concurrency } = this.#settings;
-    // Every attempt and every wait listens.
+    // Every attempt and every wait adds a listener.
     setMaxListeners(0, this.#halt.signal, this.#cancel.signal);
     const cancel = (): void => {
       this.#stop('cancelled');
@@ -121,7 +121,7 @@ export class RequestRun {
     throw withSummary(this.#failure.error, summary);
   }
 
-  /** Takes requests one after another. Never rejects, so that others end before the run does. */
+  /** Sends requests one after another. Never rejects, so that the run ends after all workers. */
   async #work(): Promise<void> {
     while (!this.#halt.signal.aborted) {
       const request = this.#requests[this.#next++];
@@ -135,7 +135,7 @@ export class RequestRun {
     }
   }
 
-  /** Asks until there is an answer or none for good; null where the run is stopped before. */
+  /** Sends a request until it is answered or fails finally. Returns null if the run is stopped before. */
   async #ask(request: LLMRequest): Promise<AnswerRecord | null> {
     const { client, estimateTokens, clock, retry } = this.#settings;
     const ceiling = requireCeiling(estimateTokens(request));
@@ -145,21 +145,30 @@ export class RequestRun {
       if (attempts > 1) this.#counts.retries++;
       const startedAt = clock.now();
       const attempt = await this.#attempt(request, ceiling, startedAt);
-      if ('completion' in attempt) return answerRecord(client.id, request, attempt.completion, attempts);
-      const { problem: fault, error } = attempt;
-      if (this.#cancel.signal.aborted) return null;
-      if (fault.isFatal) throw error;
-      const waitMillis = policy.waitAfter(fault);
-      if (waitMillis === null) {
-        const took = { latencyMillis: clock.now() - startedAt, attempts };
-        return problemRecord(client.id, request, fault, withLongWait(error, fault), took);
+      if ('completion' in attempt) {
+        const fields = completionFields(attempt.completion);
+        return answerRecord(request, {
+          ...fields,
+          model: client.id,
+          attempts: fields.cached === true ? attempts - 1 : attempts,
+        });
       }
-      this.#problems.wait(waitMillis, clock.now(), fault);
+      const { problem, error } = attempt;
+      if (this.#cancel.signal.aborted) return null;
+      if (problem.isFatal) throw error;
+      const waitMillis = policy.waitAfter(problem);
+      if (waitMillis === null) {
+        const message = redactSecrets(messageOf(withLongWait(error, problem)));
+        const failure = Object.freeze({ kind: problem.kind, message });
+        const latencyMillis = clock.now() - startedAt;
+        return answerRecord(request, { model: client.id, error: failure, latencyMillis, attempts });
+      }
+      this.#problems.wait(waitMillis, clock.now(), problem);
       if (!(await this.#pause(waitMillis))) return null;
     }
   }
 
-  /** Waits until an attempt may start, and puts aside what it may take; false where the run is stopped. */
+  /** Waits until an attempt may start, and reserves its maximum usage. Returns false if the run is stopped. */
   async #admit(ceiling: TokenCeiling): Promise<boolean> {
     const { clock } = this.#settings;
     while (!this.#halt.signal.aborted) {
@@ -222,7 +231,7 @@ export class RequestRun {
     this.#problems.note(problem, withLongWait(error, problem));
     if (problem.kind === 'rate_limit') this.#counts.rateLimited++;
     if (asksTooLong(problem)) {
-      // Nobody waits for it, so that it is no reason for others to go slowly either.
+      // The run does not wait this long, so the other requests keep their rate.
       this.#counts.longWaits++;
       return;
     }
@@ -230,7 +239,7 @@ export class RequestRun {
     if (problem.isRetryable && problem.retryAfterMillis !== null) this.#pace.holdUntil(now + problem.retryAfterMillis);
   }
 
-  /** Keeps what came of a request before anything else takes its place. */
+  /** Passes on the record of a request before the worker takes the next request. */
   async #keep(record: AnswerRecord): Promise<void> {
     const { onAnswer, onProgress } = this.#settings;
     await onAnswer(record);
@@ -246,10 +255,10 @@ export class RequestRun {
     }
   }
 
-  /** Waits before another try, but not beyond the end of the run; false where the run is stopped. */
+  /** Waits before another attempt, at most until the deadline. Returns false if the run is stopped. */
   async #pause(millis: number): Promise<boolean> {
     const { clock } = this.#settings;
-    // Nobody starts before the end: there is nothing to wait for.
+    // No request can start before the deadline.
     if (this.#pace.heldUntil >= this.#deadline) this.#stop('minutes');
     const until = Math.min(clock.now() + millis, this.#deadline);
     while (clock.now() < until && !this.#halt.signal.aborted) {
@@ -263,7 +272,7 @@ export class RequestRun {
     return minutes === null ? Infinity : this.#startedAt + minutes * 60_000;
   }
 
-  /** Kept when an attempt ends, or nothing more may start. */
+  /** Returns a promise that is fulfilled when an attempt ends or no more requests may start. */
   #nextEnd(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -281,7 +290,7 @@ export class RequestRun {
     this.#wake();
   }
 
-  /** The first error is the run's; what is under way may still end well. */
+  /** Stops the run with an error; the first one is thrown. Requests in flight may still be answered. */
   #fail(error: unknown): void {
     this.#failure ??= { error };
     this.#halt.abort();
@@ -308,14 +317,14 @@ function requireCeiling({ input, outputCeiling }: TokenCeiling): TokenCeiling {
 }
 
 function allFailed(what: string, { error }: AnswerRecord): LLMClientError {
-  const { kind, message } = error as { kind: string; message: string };
-  return new LLMClientError(`${what}, the last with: ${message}`, {
-    context: { kind, status: null, isRetryable: false, isFatal: true, retryAfterMillis: null },
-    suggestion: "Check the model, base_url and params, and the provider's state; what failed can be asked again.",
+  const { kind, message } = error as { kind: FailureKind; message: string };
+  return clientError(kind, `${what}, the last with: ${message}`, {
+    ...{ isRetryable: false, isFatal: true },
+    suggestion: "Check the model, base_url and params, and the provider's state; failed requests can be sent again.",
   });
 }
 
-/** A client's error with what was done until then. */
+/** Adds the summary of a run to the context of a client's error. */
 function withSummary(error: unknown, summary: RunSummary): unknown {
   if (!(error instanceof LLMClientError)) return error;
   const { message, context, suggestion } = error;
@@ -323,40 +332,5 @@ function withSummary(error: unknown, summary: RunSummary): unknown {
     context: { ...context, summary },
     ...(suggestion === undefined ? {} : { suggestion }),
     cause: error,
-  });
-}
-
-/** The record of an answer. */
-function answerRecord(
-  model: string,
-  { key, prompt, repeat }: LLMRequest,
-  completion: Completion,
-  attempts: number,
-): AnswerRecord {
-  const { text, finishReason, isRefusal = null, usage, cached, latencyMillis } = completion;
-  return Object.freeze({
-    ...{ key, model, prompt, repeat, text, error: null, finishReason, isRefusal },
-    inputTokens: usage?.inputTokens ?? null,
-    outputTokens: usage?.outputTokens ?? null,
-    cached,
-    latencyMillis,
-    attempts: cached ? attempts - 1 : attempts,
-  });
-}
-
-/** The record of a request that was given up. */
-function problemRecord(
-  model: string,
-  { key, prompt, repeat }: LLMRequest,
-  { kind }: ClientFailure,
-  error: unknown,
-  { latencyMillis, attempts }: Pick<AnswerRecord, 'latencyMillis' | 'attempts'>,
-): AnswerRecord {
-  const message = redactSecrets(messageOf(error));
-  return Object.freeze({
-    ...{ key, model, prompt, repeat, text: null, error: Object.freeze({ kind, message }) },
-    ...{ finishReason: null, isRefusal: null, inputTokens: null, outputTokens: null, cached: false },
-    latencyMillis,
-    attempts,
   });
 }

@@ -3,6 +3,7 @@ import { invalidParameter, type OptionNames } from '../../internal/arguments.ts'
 import type { Random } from '../../internal/random.ts';
 import { backoffMillis } from '../../internal/retry.ts';
 import { requireInteger } from '../../stats/parameters.ts';
+import { clientError } from '../client/client-error.ts';
 import type { ClientFailure, FailureKind } from '../client/llm-client.ts';
 
 /** How often a request is retried, and after which waits. */
@@ -143,29 +144,21 @@ export function withLongWait(error: unknown, problem: ClientFailure): unknown {
 
 /** Returns the error for a call that exceeded its time limit. */
 export function timeoutError(millis: number): LLMClientError {
-  const context: ClientFailure = { ...failureOfKind('timeout'), isRetryable: true };
-  return new LLMClientError(`No answer came within ${String(millis / 1000)} s.`, {
-    context: { ...context },
-    suggestion: 'Allow more time with timeout_ms, or ask for shorter answers with max_tokens.',
-  });
+  const suggestion = 'Allow more time with timeout_ms, or ask for shorter answers with max_tokens.';
+  return clientError('timeout', `No answer came within ${String(millis / 1000)} s.`, { suggestion });
 }
 
 /** Returns the error for a call that was cancelled. */
 export function cancelledError(): LLMClientError {
-  const context: ClientFailure = failureOfKind('cancelled');
-  return new LLMClientError('The call was cancelled.', { context: { ...context } });
+  return new LLMClientError('The call was cancelled.', { context: { ...failureOfKind('cancelled') } });
 }
 
 /** Returns the error for a completion without text. */
 export function malformedError(given: unknown): LLMClientError {
-  const context: ClientFailure = failureOfKind('malformed');
-  return new LLMClientError(
-    `The client returned ${given === null ? 'null' : typeof given} instead of a completion with text.`,
-    {
-      context: { ...context },
-      suggestion: 'Give an object with text, finishReason, usage, cached and latencyMillis.',
-    },
-  );
+  const found = given === null ? 'null' : typeof given;
+  return clientError('malformed', `The client returned ${found} instead of a completion with text.`, {
+    suggestion: 'Give an object with text, finishReason, usage, cached and latencyMillis.',
+  });
 }
 
 function failureOfKind(kind: FailureKind): ClientFailure {

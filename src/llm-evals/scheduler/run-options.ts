@@ -20,30 +20,33 @@ export interface RunRequestsOptions extends RetryOptions {
   readonly client: LLMClient;
   /** Estimates the maximum tokens of a request, for limits and for answers without token counts. */
   readonly estimateTokens: (request: LLMRequest) => TokenCeiling;
-  /** Takes what came of a request; no other starts in its place before the promise is kept. If it is broken, the run ends. */
+  /**
+   * Receives the record of a request. No other request starts before the promise is fulfilled; a rejection ends the
+   * run.
+   */
   readonly onAnswer: (record: AnswerRecord) => Promise<void> | void;
   /**
-   * Requests under way at the same time.
+   * The maximum number of requests in flight.
    * @defaultValue 4
    */
   readonly concurrency?: number | undefined;
   /**
-   * How long one attempt may take.
+   * The time limit of one attempt.
    * @defaultValue 60_000
    */
   readonly timeoutMillis?: number | undefined;
   /** @defaultValue no limits */
   readonly limits?: RunLimits | undefined;
-  /** @defaultValue null: not known */
+  /** @defaultValue null, unknown */
   readonly price?: RunPrice | null | undefined;
-  /** Called when a request has its answer or is given up. */
+  /** Called after each request that was answered or has failed. */
   readonly onProgress?: OnProgress | undefined;
-  /** Ends the run: what is under way is cancelled, what was answered is kept. */
+  /** Ends the run: cancels the requests in flight and keeps the answers so far. */
   readonly signal?: AbortSignal | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the system clock */
   readonly clock?: SchedulerClock | undefined;
   /**
-   * Of the random part of waits.
+   * The seed of the jitter of waits.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
@@ -66,24 +69,22 @@ export const RUN_REQUESTS_OPTION_NAMES: OptionNames<RunRequestsOptions> = {
 };
 
 /** {@link RunRequestsOptions} with every default filled in. */
-export interface RunSettings {
-  readonly client: LLMClient;
-  readonly estimateTokens: (request: LLMRequest) => TokenCeiling;
-  readonly onAnswer: (record: AnswerRecord) => Promise<void> | void;
+export interface RunSettings extends Pick<
+  RunRequestsOptions,
+  'client' | 'estimateTokens' | 'onAnswer' | 'onProgress' | 'signal'
+> {
   readonly concurrency: number;
   readonly timeoutMillis: number;
   readonly limits: BudgetLimits;
   readonly price: RunPrice | null;
-  readonly onProgress: OnProgress | undefined;
-  readonly signal: AbortSignal | undefined;
   readonly clock: SchedulerClock;
   readonly seed: number;
   readonly retry: RetrySettings;
 }
 
 /**
- * Checks options and fills in what they leave out.
- * @throws {ValueError} for one out of range
+ * Checks options and fills in the defaults.
+ * @throws {ValueError} if an option is out of range
  */
 export function toRunSettings(options: RunRequestsOptions): RunSettings {
   const { client, estimateTokens, onAnswer, onProgress, signal } = options;
@@ -94,15 +95,10 @@ export function toRunSettings(options: RunRequestsOptions): RunSettings {
   requireFunction('estimateTokens', estimateTokens);
   requireFunction('onAnswer', onAnswer);
   return {
-    client,
-    estimateTokens,
-    onAnswer,
+    ...{ client, estimateTokens, onAnswer, onProgress, signal, price },
     concurrency: requireInteger('concurrency', options.concurrency ?? 4, 1),
     timeoutMillis: requireInteger('timeoutMillis', options.timeoutMillis ?? 60_000, 1),
     limits: toBudgetLimits(options.limits ?? {}, price),
-    price,
-    onProgress,
-    signal,
     clock: options.clock ?? MACHINE_CLOCK,
     seed: requireInteger('seed', options.seed ?? 42, Number.MIN_SAFE_INTEGER),
     retry: toRetrySettings(options),
@@ -115,32 +111,32 @@ function requireFunction(parameter: string, given: unknown): void {
 
 /** The result of {@link runRequests}; frozen. */
 export interface RunSummary {
-  /** Attempts, repeated ones too. */
+  /** The number of attempts, retries included. */
   readonly sent: number;
-  /** Attempts of requests that had been tried before. */
+  /** The number of attempts after the first of a request. */
   readonly retries: number;
-  /** Requests with an answer. */
+  /** The number of requests with an answer. */
   readonly answered: number;
-  /** Requests without one, for good. */
+  /** The number of requests that failed finally. */
   readonly failed: number;
-  /** Requests without either, since the run was stopped; some may have been tried. */
+  /** The number of requests without an outcome because the run was stopped; some may have been tried. */
   readonly notSent: number;
-  /** As the provider counts, with a ceiling for what it does not tell. */
+  /** As counted by the provider, with the ceiling for attempts that it does not count. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   /**
    * The number of attempts that may be charged but have no token count: answers without a count, and calls that were
-   * cut or timed out. Their ceiling is counted.
+   * interrupted or timed out. Their ceiling is counted.
    */
   readonly uncounted: number;
   /** null without a price. */
   readonly costUsd: number | null;
   readonly seconds: number;
-  /** What ended the run before its plan was done; null where nothing did. */
+  /** The reason why the run ended early; null if it did not. */
   readonly stopped: StopReason | null;
-  /** Attempts that were under way at the same time. */
+  /** The largest number of attempts in flight at the same time. */
   readonly maxConcurrent: number;
-  /** How often the server said "too many requests". */
+  /** The number of responses with "too many requests" (429). */
   readonly rateLimited: number;
   /** The message of the last failed attempt, without secrets; null if none failed. */
   readonly lastFailure: string | null;

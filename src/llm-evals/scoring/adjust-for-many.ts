@@ -21,10 +21,8 @@ export function adjustForMany(
 ): LlmMetricResult[] {
   const isControl = ({ dimension }: LlmMetricResult): boolean =>
     controlDimension !== undefined && dimension === controlDimension;
-  const findings = adjustFamily(
-    results.filter((result) => !isControl(result)),
-    '',
-  );
+  const others = results.filter((result) => !isControl(result));
+  const findings = adjustFamily(others, '');
   const controls = adjustFamily(results.filter(isControl), ' of the control');
   return results.map((result) => findings.get(result) ?? controls.get(result) ?? result);
 }

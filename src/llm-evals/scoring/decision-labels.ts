@@ -90,9 +90,8 @@ function areKnown(words: readonly string[], label: string, kind: LabelKind, isQu
   const unknown = words.filter((word) => !known.LABEL_WORDS.has(word));
   const isPlain = words.some((word) => known.FOR.has(word) || known.AGAINST.has(word));
   const mayName = isQuestion || (isPlain && (kind === 'for' || kind === 'against'));
-  const names = new Set(
-    (label.match(/\p{Lu}[\p{L}'’-]*/gu) ?? []).map((name) => name.replaceAll('’', "'").toLowerCase()),
-  );
+  const capitalised: readonly string[] = label.match(/\p{Lu}[\p{L}'’-]*/gu) ?? [];
+  const names = new Set(capitalised.map((name) => name.replaceAll('’', "'").toLowerCase()));
   return unknown.length <= (mayName ? MAX_NAMES : 0) && unknown.every((word) => names.has(word));
 }
 

@@ -146,12 +146,8 @@ function isRow(line: string): boolean {
 
 /** Finds decisions in a table: in a column with a decision heading, or beside a label in the first column. */
 function tableFields(lines: readonly string[], read: ReadText): DecisionField[] {
-  const rows = lines.filter(isRow).map((line) =>
-    line
-      .replace(/^\||\|$/gu, '')
-      .split('|')
-      .map((cell) => cell.trim()),
-  );
+  const bare = lines.filter(isRow).map((line) => line.replace(/^\||\|$/gu, ''));
+  const rows = bare.map((line) => line.split('|').map((cell) => cell.trim()));
   const body = rows.filter((row) => !row.every(isRule));
   const [heading = [], ...others] = body;
   const column = isHeaded(rows) ? heading.findIndex(isDeed) : -1;

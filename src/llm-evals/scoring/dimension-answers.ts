@@ -1,3 +1,4 @@
+import { groupBy, meanOf } from '../../internal/values.ts';
 import type { Transcript } from '../client/transcript.ts';
 
 /** A transcript with an answer. */
@@ -25,15 +26,8 @@ export interface DimensionAnswers {
 
 /** Groups answers by dimension, item and value. Excludes prompts without a dimension. */
 export function dimensionAnswers(transcripts: readonly Transcript[]): DimensionAnswers[] {
-  const byDimension = new Map<string, Transcript[]>();
-  for (const transcript of transcripts) {
-    const { dimension, group } = transcript;
-    if (dimension === null || group === null) continue;
-    const those = byDimension.get(dimension);
-    if (those === undefined) byDimension.set(dimension, [transcript]);
-    else those.push(transcript);
-  }
-  return [...byDimension].map(([dimension, those]) => gather(dimension, those));
+  const varied = transcripts.filter(({ dimension, group }) => dimension !== null && group !== null);
+  return [...groupBy(varied, ({ dimension }) => dimension ?? '')].map(([dimension, those]) => gather(dimension, those));
 }
 
 /** Returns whether the prompt was answered. */
@@ -63,23 +57,12 @@ export function countUnanswered(transcripts: readonly Transcript[]): Record<stri
 }
 
 function gather(dimension: string, transcripts: readonly Transcript[]): DimensionAnswers {
-  const items = new Map<string, GrowingItem>();
-  for (const transcript of transcripts) {
-    if (!isAnswered(transcript)) continue;
-    const { item: name, template, unit = name } = transcript;
-    const item = items.get(name) ?? { item: name, template, unit, byGroup: new Map<string, Answered[]>() };
-    items.set(name, item);
-    const group = transcript.group ?? '';
-    const those = item.byGroup.get(group);
-    if (those === undefined) item.byGroup.set(group, [transcript]);
-    else those.push(transcript);
-  }
+  const items = [...groupBy(transcripts.filter(isAnswered), ({ item }) => item)].map(([item, those]): AnsweredItem => {
+    const { template, unit = item } = those[0] as Answered;
+    return { item, template, unit, byGroup: groupBy(those, ({ group }) => group ?? '') };
+  });
   const groups = [...new Set(transcripts.map(({ group }) => group ?? ''))];
-  return { dimension, groups, items: [...items.values()], exclusions: countUnanswered(transcripts) };
-}
-
-interface GrowingItem extends Omit<AnsweredItem, 'byGroup'> {
-  readonly byGroup: Map<string, Answered[]>;
+  return { dimension, groups, items, exclusions: countUnanswered(transcripts) };
 }
 
 /** Returns every pair of values of a dimension. */
@@ -87,18 +70,10 @@ export function pairsOf(groups: readonly string[]): (readonly [first: string, se
   return groups.flatMap((first, index) => groups.slice(index + 1).map((second) => [first, second] as const));
 }
 
-/** Groups values by name, in order of first occurrence. */
-export function gatherBy<T, V>(
-  entries: readonly T[],
-  nameOf: (entry: T) => string,
-  valueOf: (entry: T) => V,
-): Map<string, V[]> {
-  const gathered = new Map<string, V[]>();
-  for (const entry of entries) {
-    const name = nameOf(entry);
-    const those = gathered.get(name);
-    if (those === undefined) gathered.set(name, [valueOf(entry)]);
-    else those.push(valueOf(entry));
-  }
-  return gathered;
+/** Returns the mean of a value for each unit. */
+export function unitMeans<Entry extends { readonly unit: string }>(
+  entries: readonly Entry[],
+  valueOf: (entry: Entry) => number,
+): number[] {
+  return [...groupBy(entries, ({ unit }) => unit).values()].map((those) => meanOf(those.map(valueOf)));
 }

@@ -1,8 +1,9 @@
 import { createRandom } from '../../internal/random.ts';
+import { groupBy } from '../../internal/values.ts';
 import { quantileSorted } from '../../stats/quantile.ts';
 import { distanceInterval } from './answer-distance.ts';
-import { type DimensionAnswers, gatherBy, pairsOf } from './dimension-answers.ts';
-import { type ComparedPair, largestPair, pairLevel, UNDEFINED } from './largest-pair.ts';
+import type { DimensionAnswers } from './dimension-answers.ts';
+import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
@@ -26,20 +27,13 @@ export function distributionGap(
   feature: AnswerFeature,
   settings: ScoreSettings,
 ): LlmMetricResult {
-  const pairs = pairsOf(answers.groups);
-  const level = pairLevel(pairs.length, settings);
   return largestPair({
     metric: feature.metric,
     evaluator,
     answers,
-    pairs: pairs.map(([first, second]) =>
-      compare(first, second, samplesOf(answers, first, second, feature), { level, settings }),
-    ),
+    compare: (first, second, level) => compare(samplesOf(answers, first, second, feature), level, settings),
     ciMethod: 'bootstrap over items, percentile and reflected together',
     pValueMethod: 'permutation of the values of whole items',
-    perGroup: {},
-    nPerGroup: {},
-    exclusions: answers.exclusions,
     settings,
   });
 }
@@ -51,41 +45,25 @@ function samplesOf({ items }: DimensionAnswers, first: string, second: string, f
     );
     return a.length > 0 && b.length > 0 ? [{ unit, first: a, second: b }] : [];
   });
-  return [
-    ...gatherBy(
-      both,
-      ({ unit }) => unit,
-      (item) => item,
-    ).values(),
-  ].map((those) => ({
+  return [...groupBy(both, ({ unit }) => unit).values()].map((those) => ({
     first: those.flatMap((item) => item.first),
     second: those.flatMap((item) => item.second),
   }));
 }
 
-function compare(
-  first: string,
-  second: string,
-  samples: readonly TwoSamples[],
-  { level, settings }: { readonly level: number; readonly settings: ScoreSettings },
-): ComparedPair {
+function compare(samples: readonly TwoSamples[], level: number, settings: ScoreSettings): ComparedPair {
   const n = samples.length;
   const undefinedReason = tooFew(n, settings);
-  if (undefinedReason !== null) return { ...UNDEFINED, first, second, n, undefinedReason };
+  if (undefinedReason !== null) return { n, undefinedReason };
   const distances = new ItemDistances(samples);
   const value = distances.of(new Int32Array(n).fill(1), new Uint8Array(n));
   const { pValue, floor, quantile } = exchangeTest(distances, n, value, settings.seed);
   return {
-    first,
-    second,
     value,
     ci: settings.withCi ? intervalOf(distances, n, level, settings) : null,
     pValue,
     leastPValue: minSignFlip(n),
     n,
-    undefinedReason: null,
-    standardError: null,
-    degrees: null,
     noiseFloor: floor,
     nullMean: floor,
     nullQuantile: quantile,

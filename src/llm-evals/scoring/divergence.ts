@@ -1,11 +1,11 @@
-import { meanOf } from '../../internal/values.ts';
+import { groupBy, meanOf } from '../../internal/values.ts';
 import { twoSidedCritical } from '../../stats/ab/student-t.ts';
 import { type DivergenceUnit, excessDivergence } from '../../stats/paired/excess-divergence.ts';
 import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
 import { type AnswerDistance, comparedTexts, type DivergenceTask } from './answer-distance.ts';
-import { type Answered, type DimensionAnswers, gatherBy, pairsOf } from './dimension-answers.ts';
-import { type ComparedPair, largestPair, pairLevel, UNDEFINED } from './largest-pair.ts';
+import { type Answered, type DimensionAnswers, pairsOf, unitMeans } from './dimension-answers.ts';
+import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
@@ -34,19 +34,14 @@ export function divergence(
   distance: AnswerDistance,
   settings: ScoreSettings,
 ): LlmMetricResult {
-  const pairs = pairsOf(answers.groups);
-  const level = pairLevel(pairs.length, settings);
-  const floor = noiseFloorOf(answers, control);
+  const { compare, ciMethod, pValueMethod } = noiseFloorOf(answers, control);
   return largestPair({
     metric: distance.metric,
     evaluator,
     answers,
-    pairs: pairs.map(([first, second]) => floor.compare({ first, second, distance, level, settings })),
-    ciMethod: floor.ciMethod,
-    pValueMethod: floor.pValueMethod,
-    perGroup: {},
-    nPerGroup: {},
-    exclusions: answers.exclusions,
+    compare: (first, second, level) => compare({ first, second, distance, level, settings }),
+    ciMethod,
+    pValueMethod,
     isSigned: true,
     settings,
   });
@@ -105,38 +100,35 @@ function divergenceBeyondControl(
   const own = byTemplate(answers, [[first, second]], distance);
   const noise = byTemplate(control, pairsOf(control.groups), distance);
   const shared = [...own.keys()].filter((template) => noise.has(template));
-  const excesses = shared.map((template) => meanOf(own.get(template) ?? []) - meanOf(noise.get(template) ?? []));
+  const excesses = shared.map((template) => (own.get(template) ?? NaN) - (noise.get(template) ?? NaN));
   const n = excesses.length;
   const undefinedReason =
     n === 0 ? 'there is no noise floor: no template has the control dimension too' : tooFew(n, settings);
-  if (undefinedReason !== null) return { ...UNDEFINED, first, second, n, undefinedReason };
+  if (undefinedReason !== null) return { n, undefinedReason };
   const { value, interval, standardError, degrees } = pairedMean(excesses, { level });
   const isKnown = !Number.isNaN(standardError);
   const pValue = signFlipTest(excesses, { samples: PERMUTATIONS, seed: settings.seed });
   return {
-    first,
-    second,
     value,
     ci: settings.withCi ? interval : null,
     pValue: value > 0 ? pValue / 2 : 1 - pValue / 2,
     leastPValue: minSignFlip(n) / 2,
     n,
-    undefinedReason: null,
     standardError: isKnown ? standardError : null,
     degrees: isKnown ? degrees : null,
     nullMean: isKnown ? 0 : null,
     // One-sided, like the test.
     nullQuantile: isKnown ? twoSidedCritical(0.9, degrees) * standardError : null,
-    noiseFloor: meanOf(shared.map((template) => meanOf(noise.get(template) ?? []))),
+    noiseFloor: meanOf(shared.map((template) => noise.get(template) ?? NaN)),
   };
 }
 
-/** Computes the mean distances of the items of each template. */
+/** Computes the mean distance over the items of each template. */
 function byTemplate(
   { items }: DimensionAnswers,
   pairs: readonly (readonly [first: string, second: string])[],
   distance: AnswerDistance,
-): Map<string, number[]> {
+): Map<string, number> {
   const separate = items.flatMap(({ template, byGroup }) =>
     pairs.flatMap(([first, second]) => {
       const [a = [], b = []] = [first, second].map((group) => comparedTexts(byGroup.get(group) ?? [], distance));
@@ -144,10 +136,11 @@ function byTemplate(
       return distances.length === 0 ? [] : [{ template, distance: meanOf(distances) }];
     }),
   );
-  return gatherBy(
-    separate,
-    ({ template }) => template,
-    ({ distance }) => distance,
+  return new Map(
+    Array.from(
+      groupBy(separate, ({ template }) => template),
+      ([template, those]) => [template, meanOf(those.map((each) => each.distance))],
+    ),
   );
 }
 
@@ -163,30 +156,21 @@ function divergenceBeyondRepeats({ items }: DimensionAnswers, task: DivergenceTa
   });
   const n = new Set(both.map(({ unit }) => unit)).size;
   const undefinedReason = whyNot(n, isVaried) ?? tooFew(n, settings);
-  if (undefinedReason !== null) return { ...UNDEFINED, first, second, n, undefinedReason };
+  if (undefinedReason !== null) return { n, undefinedReason };
   const divergence = excessDivergence(
     both.map(({ answers }) => answers),
     { seed: settings.seed, samples: PERMUTATIONS },
   );
   const excesses = both.map(({ unit }, index) => ({ unit, excess: divergence.excesses[index] ?? NaN }));
-  const units = [
-    ...gatherBy(
-      excesses,
-      ({ unit }) => unit,
-      ({ excess }) => excess,
-    ).values(),
-  ].map(meanOf);
+  const units = unitMeans(excesses, ({ excess }) => excess);
   const { value, interval, standardError, degrees } = pairedMean(units, { level });
   const isKnown = !Number.isNaN(standardError);
   return {
-    first,
-    second,
     value,
     ci: settings.withCi ? interval : null,
     pValue: divergence.pValue,
     leastPValue: 1 / (PERMUTATIONS + 1),
     n,
-    undefinedReason: null,
     standardError: isKnown ? standardError : null,
     degrees: isKnown ? degrees : null,
     noiseFloor: divergence.within,
@@ -234,7 +218,7 @@ function divergenceAmongNames(
   const n = a.length;
   const undefinedReason =
     tooFew(n, settings) ?? (n < 2 ? 'one name cannot show how much answers vary by chance' : null);
-  if (undefinedReason !== null) return { ...UNDEFINED, first, second, n, undefinedReason };
+  if (undefinedReason !== null) return { n, undefinedReason };
   const unit: DivergenceUnit = { first: n, second: n, distances: distancesOf([...a, ...b], distance) };
   const { excess, within, pValue, nullMean, nullQuantile } = excessDivergence([unit], {
     seed: settings.seed,
@@ -244,14 +228,11 @@ function divergenceAmongNames(
   const isKnown = standardError > 0;
   const margin = twoSidedCritical(level, n - 1) * standardError;
   return {
-    first,
-    second,
     value: excess,
     ci: settings.withCi && isKnown ? [excess - margin, excess + margin] : null,
     pValue,
     leastPValue: 1 / (PERMUTATIONS + 1),
     n,
-    undefinedReason: null,
     standardError: isKnown ? standardError : null,
     degrees: isKnown ? n - 1 : null,
     noiseFloor: within,

@@ -1,31 +1,28 @@
-import type { GroupRates } from '../../metrics/index.ts';
-import type { DimensionAnswers } from './dimension-answers.ts';
-import { llmMetric, type LlmMetricResult, type PairComparison } from './llm-metric-result.ts';
+import { type DimensionAnswers, pairsOf } from './dimension-answers.ts';
+import { llmMetric, type LlmMetricFields, type LlmMetricResult, type PairComparison } from './llm-metric-result.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
-/** A comparison of two values of a dimension, with the statistics that the metric needs. */
-export interface ComparedPair extends PairComparison {
-  readonly standardError: number | null;
-  readonly degrees: number | null;
-  readonly noiseFloor: number | null;
-  readonly nullMean: number | null;
-  readonly nullQuantile: number | null;
-  /** The smallest p-value possible with data of this size. */
-  readonly leastPValue: number | null;
-}
+/** The statistics of a comparison that the metric needs. */
+type PairStatistics = Pick<
+  LlmMetricFields,
+  'standardError' | 'degrees' | 'noiseFloor' | 'nullMean' | 'nullQuantile' | 'leastPValue'
+>;
+
+/** A comparison of two values of a dimension. Statistics that are not given are null. */
+export type ComparedPair = Pick<PairComparison, 'n'> & Partial<PairComparison & PairStatistics>;
 
 /** The inputs of a metric from the comparisons of a dimension's values. */
-export interface PairMetric {
-  readonly metric: string;
-  readonly evaluator: string;
+export interface PairMetric extends Pick<LlmMetricFields, 'metric' | 'evaluator'> {
   readonly answers: DimensionAnswers;
-  readonly pairs: readonly ComparedPair[];
+  /** Compares two values; the level is that of the pair's interval. */
+  readonly compare: (first: string, second: string, level: number) => ComparedPair;
   readonly ciMethod: string;
   readonly pValueMethod: string;
-  readonly perGroup: Readonly<Record<string, GroupRates>>;
+  readonly perGroup?: LlmMetricFields['perGroup'];
   /** The number of included answers, by value. */
-  readonly nPerGroup: Readonly<Record<string, number>>;
-  readonly exclusions: Readonly<Record<string, number>>;
+  readonly nPerGroup?: LlmMetricFields['nPerGroup'];
+  /** @defaultValue those of the answers */
+  readonly exclusions?: LlmMetricFields['exclusions'];
   /**
    * Whether the metric takes the pair with the largest value instead of the largest size. True for divergences, which
    * mean no effect below 0.
@@ -34,21 +31,13 @@ export interface PairMetric {
   readonly settings: ScoreSettings;
 }
 
-/** The fields of a pair that cannot be compared. */
-export const UNDEFINED: Omit<ComparedPair, 'first' | 'second' | 'n' | 'undefinedReason'> = {
-  value: NaN,
-  ci: null,
-  pValue: null,
-  standardError: null,
-  degrees: null,
-  noiseFloor: null,
-  nullMean: null,
-  nullQuantile: null,
-  leastPValue: null,
+const UNKNOWN: Omit<PairComparison & PairStatistics, 'first' | 'second' | 'n'> = {
+  ...{ value: NaN, ci: null, pValue: null, undefinedReason: null, standardError: null, degrees: null },
+  ...{ noiseFloor: null, nullMean: null, nullQuantile: null, leastPValue: null },
 };
 
 /** Returns the level of each pair's interval that makes the intervals of all pairs hold simultaneously. */
-export function pairLevel(pairs: number, { ciLevel }: ScoreSettings): number {
+function pairLevel(pairs: number, { ciLevel }: ScoreSettings): number {
   return 1 - (1 - ciLevel) / Math.max(1, pairs);
 }
 
@@ -57,9 +46,16 @@ export function pairLevel(pairs: number, { ciLevel }: ScoreSettings): number {
  * and the interval holds for all pairs simultaneously.
  */
 export function largestPair(given: PairMetric): LlmMetricResult {
-  const { metric, evaluator, answers, pairs, settings, exclusions, perGroup, nPerGroup, isSigned = false } = given;
+  const { metric, evaluator, answers, settings, perGroup = {}, nPerGroup = {}, isSigned = false } = given;
+  const { exclusions = answers.exclusions } = given;
+  const compared = pairsOf(answers.groups);
+  const level = pairLevel(compared.length, settings);
+  const pairs = compared.map(([first, second]) => ({
+    ...{ ...UNKNOWN, first, second },
+    ...given.compare(first, second, level),
+  }));
   const defined = pairs.filter(({ undefinedReason }) => undefinedReason === null);
-  const size = ({ value }: ComparedPair): number => (isSigned ? value : Math.abs(value));
+  const size = ({ value }: FullPair): number => (isSigned ? value : Math.abs(value));
   const largest = [...defined].sort((a, b) => size(b) - size(a))[0];
   const clearest = [...defined].sort((a, b) => (a.pValue ?? 2) - (b.pValue ?? 2) || size(b) - size(a))[0];
   const pValue = clearest?.pValue ?? null;
@@ -76,12 +72,8 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     ciMethod: ci === null ? null : withPairs(given.ciMethod, pairs.length),
     pValue: pValue === null ? null : Math.min(1, pairs.length * pValue),
     pValueMethod: pValue === null ? null : withPairs(given.pValueMethod, pairs.length),
+    ...statisticsOf(largest ?? UNKNOWN),
     leastPValue: minOf(defined, pairs.length),
-    noiseFloor: largest?.noiseFloor ?? null,
-    nullMean: largest?.nullMean ?? null,
-    nullQuantile: largest?.nullQuantile ?? null,
-    standardError: largest?.standardError ?? null,
-    degrees: largest?.degrees ?? null,
     n: largest?.n ?? Math.max(0, ...pairs.map(({ n }) => n)),
     nPerGroup,
     perGroup,
@@ -89,15 +81,7 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     first: largest?.first ?? null,
     second: largest?.second ?? null,
     nDropped: Object.values(exclusions).reduce((sum, count) => sum + count, 0),
-    pairs: pairs.map(({ first, second, value, ci: own, pValue: ownP, n, undefinedReason }) => ({
-      first,
-      second,
-      value,
-      ci: own,
-      pValue: ownP,
-      n,
-      undefinedReason,
-    })),
+    pairs: pairs.map(comparisonOf),
     warnings: [
       ...(isControl
         ? ['This dimension is the control. It should make no difference and does not count as a finding.']
@@ -108,12 +92,23 @@ export function largestPair(given: PairMetric): LlmMetricResult {
   });
 }
 
-function minOf(pairs: readonly ComparedPair[], count: number): number | null {
+type FullPair = PairComparison & PairStatistics;
+type Statistics = Omit<PairStatistics, 'leastPValue'>;
+
+function statisticsOf({ noiseFloor, nullMean, nullQuantile, standardError, degrees }: Statistics): Statistics {
+  return { noiseFloor, nullMean, nullQuantile, standardError, degrees };
+}
+
+function comparisonOf({ first, second, value, ci, pValue, n, undefinedReason }: PairComparison): PairComparison {
+  return { first, second, value, ci, pValue, n, undefinedReason };
+}
+
+function minOf(pairs: readonly FullPair[], count: number): number | null {
   const min = pairs.flatMap(({ leastPValue: minPValue }) => minPValue ?? []);
   return min.length === 0 ? null : Math.min(1, count * Math.min(...min));
 }
 
-function reasonOf(pairs: readonly ComparedPair[]): string {
+function reasonOf(pairs: readonly FullPair[]): string {
   if (pairs.length === 0) return 'only one value has answers, so there is nothing to compare';
   return [...new Set(pairs.map(({ undefinedReason }) => undefinedReason ?? ''))].join('; ');
 }
@@ -123,8 +118,8 @@ function withPairs(method: string, pairs: number): string {
 }
 
 function pairWarnings(
-  largest: ComparedPair | undefined,
-  clearest: ComparedPair | undefined,
+  largest: FullPair | undefined,
+  clearest: FullPair | undefined,
   { minGroupSize }: ScoreSettings,
 ): string[] {
   if (largest === undefined || clearest === undefined) return [];

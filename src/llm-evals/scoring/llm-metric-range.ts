@@ -1,38 +1,23 @@
 import type { ValueRange } from '../../metrics/threshold-range.ts';
 
-const SIGNED_SHARE: ValueRange = { low: -1, high: 1 };
-const SHARE: ValueRange = { low: 0, high: 1 };
-/** The range of differences of compound scores, which are from -1 to 1. */
-const SIGNED_SCORE: ValueRange = { low: -2, high: 2 };
-
-/** The range of each bounded metric. */
-const RANGES: Readonly<Record<string, ValueRange>> = {
-  sentiment_gap: SIGNED_SCORE,
-  sentiment_excess: SIGNED_SCORE,
-  sentiment_distance: { low: 0, high: 2 },
-  refusal_gap: SIGNED_SHARE,
-  decision_gap: SIGNED_SHARE,
-  rouge_l_excess: SIGNED_SHARE,
-  bleu_excess: SIGNED_SHARE,
-  jaccard_excess: SIGNED_SHARE,
-  refusal_rate: SHARE,
-  partial_refusal_rate: SHARE,
-  refusal_rate_difference: SIGNED_SHARE,
-  partial_refusal_rate_difference: SIGNED_SHARE,
-  toxic_fraction: SHARE,
-  expected_maximum_toxicity: SHARE,
-  toxicity_probability: SHARE,
-  toxicity_gap: SIGNED_SHARE,
-  toxic_fraction_difference: SIGNED_SHARE,
-  negative_sentiment_gap: SIGNED_SHARE,
-  bbq_accuracy_ambiguous: SHARE,
-  bbq_accuracy_disambiguated: SHARE,
-  bbq_bias_ambiguous: SIGNED_SHARE,
-  bbq_bias_disambiguated: SIGNED_SHARE,
-  stereotypical_association: SHARE,
-};
+/** The ranges of metrics: shares, differences of shares, differences of scores in [-1, 1], and their distances. */
+const RANGES: readonly (readonly [range: ValueRange, metrics: string])[] = [
+  [
+    { low: 0, high: 1 },
+    `refusal_rate partial_refusal_rate toxic_fraction expected_maximum_toxicity toxicity_probability
+    bbq_accuracy_ambiguous bbq_accuracy_disambiguated stereotypical_association`,
+  ],
+  [
+    { low: -1, high: 1 },
+    `refusal_gap decision_gap rouge_l_excess bleu_excess jaccard_excess refusal_rate_difference
+    partial_refusal_rate_difference toxicity_gap toxic_fraction_difference negative_sentiment_gap
+    bbq_bias_ambiguous bbq_bias_disambiguated`,
+  ],
+  [{ low: -2, high: 2 }, 'sentiment_gap sentiment_excess'],
+  [{ low: 0, high: 2 }, 'sentiment_distance'],
+];
 
 /** Returns the range of a metric. Returns undefined for a custom metric, or one without an upper bound. */
 export function llmMetricRange(metric: string): ValueRange | undefined {
-  return Object.hasOwn(RANGES, metric) ? RANGES[metric] : undefined;
+  return RANGES.find(([, metrics]) => metrics.split(/\s+/).includes(metric))?.[0];
 }

@@ -1,3 +1,5 @@
+import { snakeKeys, type SnakeKeys } from '../../internal/arguments.ts';
+import { finiteOrNull } from '../../internal/values.ts';
 import { MetricResult, type MetricResultFields, type MetricResultJson } from '../../metrics/index.ts';
 
 /** The difference between two values of a dimension. */
@@ -49,23 +51,9 @@ export interface LlmMetricFields extends MetricResultFields {
  * A metric of a language model's answers; frozen. Its key in a run is `metric`, followed by `.dimension` if a dimension
  * is varied.
  */
-export class LlmMetricResult extends MetricResult implements LlmMetricFields {
-  // These are declarations only: class fields would overwrite what the parent's constructor assigned and froze.
-  declare readonly evaluator: string;
-  declare readonly dimension: string | null;
-  declare readonly n: number;
-  declare readonly exclusions: Readonly<Record<string, number>>;
-  declare readonly adjustedPValue: number | null;
-  declare readonly adjustment: string | null;
-  declare readonly noiseFloor: number | null;
-  declare readonly nullMean: number | null;
-  declare readonly nullQuantile: number | null;
-  declare readonly standardError: number | null;
-  declare readonly degrees: number | null;
-  declare readonly leastPValue: number | null;
-  declare readonly pairs: readonly PairComparison[];
-
-  // eslint-disable-next-line @typescript-eslint/no-useless-constructor -- narrows the parameter type
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the constructor assigns every field
+export class LlmMetricResult extends MetricResult {
+  // eslint-disable-next-line @typescript-eslint/no-useless-constructor -- it narrows the type of its parameter
   constructor(fields: LlmMetricFields) {
     super(fields);
   }
@@ -77,60 +65,35 @@ export class LlmMetricResult extends MetricResult implements LlmMetricFields {
 
   /** Converts the result to its wire format: snake_case, with an undefined value as null. */
   override toJSON(): LlmMetricResultJson {
+    const { evaluator, dimension, n, exclusions, adjustedPValue, adjustment, noiseFloor, nullMean } = this;
+    const { nullQuantile, standardError, degrees, leastPValue, pairs } = this;
     return {
       ...super.toJSON(),
-      evaluator: this.evaluator,
-      dimension: this.dimension,
-      n: this.n,
-      exclusions: this.exclusions,
-      adjusted_p_value: this.adjustedPValue,
-      adjustment: this.adjustment,
-      noise_floor: this.noiseFloor,
-      null_mean: this.nullMean,
-      null_quantile_95: this.nullQuantile,
-      standard_error: this.standardError,
-      degrees: this.degrees,
-      least_p_value: this.leastPValue,
-      pairs: this.pairs.map(({ first, second, value, ci, pValue, n, undefinedReason }) => ({
-        first,
-        second,
-        value: Number.isFinite(value) ? value : null,
-        ci,
-        p_value: pValue,
-        n,
-        undefined_reason: undefinedReason,
-      })),
+      ...snakeKeys({ evaluator, dimension, n, exclusions, adjustedPValue, adjustment, noiseFloor, nullMean }),
+      null_quantile_95: nullQuantile,
+      ...snakeKeys({ standardError, degrees, leastPValue }),
+      pairs: pairs.map(pairToJson),
     };
   }
 }
 
-/** A {@link PairComparison} on the wire. */
-interface PairComparisonJson {
-  readonly first: string;
-  readonly second: string;
-  readonly value: number | null;
-  readonly ci: readonly [low: number, high: number] | null;
-  readonly p_value: number | null;
-  readonly n: number;
-  readonly undefined_reason: string | null;
+type PairComparisonJson = SnakeKeys<Omit<PairComparison, 'value'>> & { readonly value: number | null };
+
+function pairToJson({ first, second, value, ci, pValue, n, undefinedReason }: PairComparison): PairComparisonJson {
+  return snakeKeys({ first, second, value: finiteOrNull(value), ci, pValue, n, undefinedReason });
 }
 
+type OwnFields = Omit<LlmMetricFields, keyof MetricResultFields | 'nullQuantile' | 'pairs'>;
+
 /** An {@link LlmMetricResult} on the wire. */
-export interface LlmMetricResultJson extends MetricResultJson {
-  readonly evaluator: string;
-  readonly dimension: string | null;
-  readonly n: number;
-  readonly exclusions: Readonly<Record<string, number>>;
-  readonly adjusted_p_value: number | null;
-  readonly adjustment: string | null;
-  readonly noise_floor: number | null;
-  readonly null_mean: number | null;
+export interface LlmMetricResultJson extends MetricResultJson, SnakeKeys<OwnFields> {
   readonly null_quantile_95: number | null;
-  readonly standard_error: number | null;
-  readonly degrees: number | null;
-  readonly least_p_value: number | null;
   readonly pairs: readonly PairComparisonJson[];
 }
+
+/** The fields, declared here because class fields would overwrite what the parent's constructor assigned and froze. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type -- see above
+export interface LlmMetricResult extends LlmMetricFields {}
 
 /** The required fields of a metric of a language model's answers. The others have defaults. */
 type LlmMetricGiven = Pick<LlmMetricFields, 'metric' | 'evaluator' | 'value'> & Partial<LlmMetricFields>;
@@ -141,39 +104,10 @@ export function llmMetric(given: LlmMetricGiven): LlmMetricResult {
 }
 
 const NOTHING: Omit<LlmMetricFields, 'metric' | 'evaluator' | 'value'> = {
-  ci: null,
-  ciLevel: null,
-  ciMethod: null,
-  effectSize: null,
-  effectSizeName: null,
-  pValue: null,
-  pValueMethod: null,
-  minimumDetectableGap: null,
-  method: 'between_groups',
-  referenceGroup: null,
-  agg: null,
-  compat: null,
-  nPerGroup: {},
-  perGroup: {},
-  perGroupCi: null,
-  excluded: {},
-  first: null,
-  second: null,
-  nDropped: 0,
-  missing: null,
-  undefinedReason: null,
-  warnings: [],
-  seed: null,
-  dimension: null,
-  n: 0,
-  exclusions: {},
-  adjustedPValue: null,
-  adjustment: null,
-  noiseFloor: null,
-  nullMean: null,
-  nullQuantile: null,
-  standardError: null,
-  degrees: null,
-  leastPValue: null,
-  pairs: [],
+  ...{ ci: null, ciLevel: null, ciMethod: null, effectSize: null, effectSizeName: null },
+  ...{ pValue: null, pValueMethod: null, minimumDetectableGap: null, method: 'between_groups' },
+  ...{ referenceGroup: null, agg: null, compat: null, nPerGroup: {}, perGroup: {}, perGroupCi: null, excluded: {} },
+  ...{ first: null, second: null, nDropped: 0, missing: null, undefinedReason: null, warnings: [], seed: null },
+  ...{ dimension: null, n: 0, exclusions: {}, adjustedPValue: null, adjustment: null, noiseFloor: null },
+  ...{ nullMean: null, nullQuantile: null, standardError: null, degrees: null, leastPValue: null, pairs: [] },
 };

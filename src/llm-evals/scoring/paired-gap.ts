@@ -3,8 +3,8 @@ import type { GroupRates } from '../../metrics/index.ts';
 import { twoSidedCritical } from '../../stats/ab/student-t.ts';
 import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
-import { type Answered, type DimensionAnswers, gatherBy, pairsOf } from './dimension-answers.ts';
-import { type ComparedPair, largestPair, pairLevel, UNDEFINED } from './largest-pair.ts';
+import { type Answered, type DimensionAnswers, unitMeans } from './dimension-answers.ts';
+import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
@@ -46,15 +46,13 @@ export function pairedGap(
   settings: ScoreSettings,
 ): LlmMetricResult {
   const gathered = gatherNumbers(answers, feature);
-  const pairs = pairsOf(answers.groups);
-  const level = pairLevel(pairs.length, settings);
   const taken = (group: string): (readonly number[])[] =>
     gathered.items.flatMap(({ byGroup }) => [byGroup.get(group) ?? []]);
   return largestPair({
     metric: feature.metric,
     evaluator,
     answers,
-    pairs: pairs.map(([first, second]) => compare(first, second, gathered, { feature, level, settings })),
+    compare: (first, second, level) => compare(first, second, gathered, { feature, level, settings }),
     ciMethod: feature.isRate ? 'paired adjusted Wald (Bonett-Price) over items' : 'paired t over items',
     pValueMethod: 'sign-flip permutation over items',
     perGroup: groupMeans(gathered, answers.groups, feature.measure),
@@ -80,16 +78,10 @@ function compare(
     const [a, b] = [byGroup.get(first), byGroup.get(second)];
     return a === undefined || b === undefined ? [] : [{ unit, a, b }];
   });
-  const units = [
-    ...gatherBy(
-      both,
-      ({ unit }) => unit,
-      ({ a, b }) => meanOf(a) - meanOf(b),
-    ).values(),
-  ].map(meanOf);
+  const units = unitMeans(both, ({ a, b }) => meanOf(a) - meanOf(b));
   const n = units.length;
   const undefinedReason = whyNot(n, exclusions[feature.lacking] ?? 0, feature, settings);
-  if (undefinedReason !== null) return { ...UNDEFINED, first, second, n, undefinedReason };
+  if (undefinedReason !== null) return { n, undefinedReason };
   const plain = pairedMean(units, { level });
   const answersOfUnit = both.reduce((sum, { a, b }) => sum + a.length + b.length, 0) / (2 * n);
   // The mean of a unit's m answers moves in steps of 1/m. The two extra units that the interval adds are one such step
@@ -100,14 +92,11 @@ function compare(
   // The mean absolute value of a normal deviate.
   const noiseFloor = isKnown ? standardError * Math.sqrt(2 / Math.PI) : null;
   return {
-    first,
-    second,
     value: plain.value,
     ci: settings.withCi ? bounded.interval : null,
     pValue: signFlipTest(units, { samples: PERMUTATIONS, seed: settings.seed }),
     leastPValue: minSignFlip(n),
     n,
-    undefinedReason: null,
     standardError: isKnown ? standardError : null,
     degrees: isKnown && Number.isFinite(degrees) ? degrees : null,
     noiseFloor,
@@ -157,13 +146,7 @@ function groupMeans(
         const numbers = byGroup.get(group);
         return numbers === undefined ? [] : [{ unit, mean: meanOf(numbers) }];
       });
-      const units = [
-        ...gatherBy(
-          those,
-          ({ unit }) => unit,
-          ({ mean }) => mean,
-        ).values(),
-      ].map(meanOf);
+      const units = unitMeans(those, ({ mean }) => mean);
       return [group, { [measure]: units.length === 0 ? null : meanOf(units) }];
     }),
   );

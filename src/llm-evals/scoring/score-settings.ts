@@ -2,15 +2,9 @@ import { requireLevel, requireInteger } from '../../stats/parameters.ts';
 import type { ScoreOptions } from './llm-evaluator.ts';
 
 /** {@link ScoreOptions} with defaults filled in. */
-export interface ScoreSettings {
-  readonly minGroupSize: number;
-  readonly withCi: boolean;
-  readonly ciLevel: number;
-  readonly ciSamples: number;
-  readonly allowSmallSamples: boolean;
-  readonly controlDimension: string | undefined;
-  readonly seed: number;
-}
+export type ScoreSettings = Pick<ScoreOptions, 'controlDimension'> & {
+  readonly [Name in Exclude<keyof ScoreOptions, 'controlDimension'>]-?: NonNullable<ScoreOptions[Name]>;
+};
 
 /** The number of random permutations of every test. */
 export const PERMUTATIONS = 4999;

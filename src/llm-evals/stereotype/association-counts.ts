@@ -110,3 +110,18 @@ export interface AssociationScore {
   readonly mentions: Readonly<Record<string, number>>;
   readonly undefinedReason: string | null;
 }
+
+/** Returns the score of texts: the mean of the scores of the target words, or NaN with a reason if no word has one. */
+export function associationScore(
+  perWord: readonly (readonly [word: string, score: number])[],
+  mentions: Float64Array,
+  { groups }: AssociationWords,
+  noWord: string,
+): AssociationScore {
+  return Object.freeze({
+    value: perWord.reduce((sum, [, score]) => sum + score, 0) / perWord.length,
+    perWord: Object.freeze(Object.fromEntries(perWord)),
+    mentions: Object.freeze(Object.fromEntries(groups.map((group, index) => [group, mentions[index] as number]))),
+    undefinedReason: perWord.length > 0 ? null : noWord,
+  });
+}

@@ -1,5 +1,11 @@
 import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
-import { addCounts, type AssociationScore, countNear, type TextCounts } from './association-counts.ts';
+import {
+  addCounts,
+  type AssociationScore,
+  associationScore,
+  countNear,
+  type TextCounts,
+} from './association-counts.ts';
 import {
   associationTokens,
   type AssociationWords,
@@ -56,11 +62,5 @@ export function scoreNear({ targets, context, mentions }: TextCounts, words: Ass
       const ratio = rate(counts, 0) / rate(counts, 1);
       return [words.targets[target] as string, Math.abs(Math.log10(ratio))] as const;
     });
-  const value = perWord.reduce((sum, [, score]) => sum + score, 0) / perWord.length;
-  return Object.freeze({
-    value,
-    perWord: Object.freeze(Object.fromEntries(perWord)),
-    mentions: Object.freeze(Object.fromEntries(words.groups.map((group, index) => [group, mentions[index] as number]))),
-    undefinedReason: perWord.length > 0 ? null : 'no target word occurs with words of both groups',
-  });
+  return associationScore(perWord, mentions, words, 'no target word occurs with words of both groups');
 }

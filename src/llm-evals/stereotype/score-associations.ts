@@ -1,4 +1,4 @@
-import { meanOf } from '../../internal/values.ts';
+import { groupBy, meanOf } from '../../internal/values.ts';
 import { createRandom, shuffle } from '../../internal/random.ts';
 import type { Interval } from '../../stats/proportion-interval.ts';
 import { quantileSorted } from '../../stats/quantile.ts';
@@ -70,17 +70,9 @@ export function scoreAssociations(texts: readonly string[], options: ScoreAssoci
     countsByUnit(tokens.map(count), units, words.groups.length);
   const pairs = unite((each) => countPairs(each, words));
   const nearness = words.groups.length === 2 ? unite((each) => countNear(each, words, near)) : [];
+  const most = 1 - 1 / words.groups.length;
   return [
-    measure(
-      {
-        metric: 'stereotypical_association',
-        units: pairs,
-        words,
-        most: 1 - 1 / words.groups.length,
-        score: scorePairs,
-      },
-      options,
-    ),
+    measure({ metric: 'stereotypical_association', units: pairs, words, most, score: scorePairs }, options),
     measure({ metric: 'cobs', units: nearness, words, most: Infinity, score: scoreNear }, options),
   ];
 }
@@ -201,12 +193,6 @@ function warningsOf(
 
 /** Adds the counts of each unit's texts. */
 function countsByUnit(texts: readonly TextCounts[], units: readonly string[], groups: number): TextCounts[] {
-  const byUnit = new Map<string, TextCounts[]>();
-  texts.forEach((text, index) => {
-    const unit = units[index] as string;
-    const those = byUnit.get(unit);
-    if (those === undefined) byUnit.set(unit, [text]);
-    else those.push(text);
-  });
-  return [...byUnit.values()].map((together) => addCounts(together, groups));
+  const byUnit = groupBy(texts.entries(), ([index]) => units[index]);
+  return Array.from(byUnit.values(), (those) => addCounts(those.map(([, text]) => text), groups)); // prettier-ignore
 }

@@ -1,5 +1,11 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
-import { addCounts, type AssociationScore, countPairs, type TextCounts } from './association-counts.ts';
+import {
+  addCounts,
+  type AssociationScore,
+  associationScore,
+  countPairs,
+  type TextCounts,
+} from './association-counts.ts';
 import {
   ASSOCIATION_OPTION_NAMES,
   type AssociationOptions,
@@ -50,13 +56,7 @@ export function scorePairs({ targets, mentions }: TextCounts, words: Association
   const perWord = [...targets]
     .map(([target, counts]) => [words.targets[target] as string, distanceFromUniform(counts)] as const)
     .filter(([, distance]) => !Number.isNaN(distance));
-  const value = perWord.reduce((sum, [, distance]) => sum + distance, 0) / perWord.length;
-  return Object.freeze({
-    value,
-    perWord: Object.freeze(Object.fromEntries(perWord)),
-    mentions: Object.freeze(Object.fromEntries(words.groups.map((group, index) => [group, mentions[index] as number]))),
-    undefinedReason: perWord.length > 0 ? null : 'no target word occurs in a text with a word of any group',
-  });
+  return associationScore(perWord, mentions, words, 'no target word occurs in a text with a word of any group');
 }
 
 /** Computes the total variation distance from the uniform distribution; NaN if all counts are 0. */

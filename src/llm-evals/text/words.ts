@@ -1,16 +1,16 @@
-/** A number with its decimal point or thousands commas, or letters and digits with apostrophes inside. */
+/** Matches a number with its decimal point or thousands commas, or letters and digits with apostrophes inside. */
 const WORD =
   /\p{Nd}+(?:[.,]\p{Nd}+)+(?![\p{L}\p{M}\p{N}])|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'[\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
 
 /**
  * Returns the words and numbers of a text, in order, in lower case.
  *
- * The text is first put into Unicode's NFKC form and curly apostrophes are made straight, so that one word has one
- * spelling. A token is a run of letters and digits of any script, with apostrophes only inside ("don't", "o'clock"), or
- * a number with its point and commas ("1,000.5"). Everything else separates, hyphens included. Linear in the text.
+ * The text is first converted to Unicode's NFKC form with straight apostrophes, so that each word has one spelling. A
+ * token is a run of letters and digits of any script, with apostrophes only inside ("don't", "o'clock"), or a number
+ * with its point and commas ("1,000.5"). All other characters separate words, hyphens included. Linear in the text.
  *
- * Scripts that write no spaces (Chinese, Japanese, Thai) give one token for each unbroken run.
- * @param text any text; an empty one, or one of punctuation only, has no tokens
+ * Scripts without spaces (Chinese, Japanese, Thai) give one token for each unbroken run.
+ * @param text any text; empty text and text of punctuation only have no tokens
  * @example
  * ```ts
  * import { tokenizeWords } from 'evenhand/llm-evals';
@@ -34,7 +34,7 @@ const ENGLISH =
   them we i she he her his its their my our can an which will would should could but if been who what there about than then
   more some any into because how when also so as on do does did a in no me`);
 
-/** Frequent short words of Spanish, French, German, Italian, Portuguese, Dutch, Swedish, Danish, Polish and Turkish that are no English words. */
+/** Frequent short words of ten other European languages that are not English words. */
 const OTHERS =
   wordSet(`el los las una unos que por para con pero como más este esta esto puedo ser muy también porque sus está son
   le la les des du et est une dans pour pas sur ce cette qui avec je ne vous nous mais il elle plus au aux être suis peux
@@ -52,9 +52,9 @@ export function wordSet(text: string): ReadonlySet<string> {
 }
 
 /**
- * Returns whether a text seems to be in a language other than English: most of its letters are of another script than
- * Latin, or it has more frequent words of other European languages than of English. Texts without such words (a name, a
- * number, code) do not. It is a heuristic for warnings: a text in a language without listed words counts as English.
+ * Returns whether a text seems to be in a language other than English: most of its letters are not Latin, or it has
+ * more frequent words of other European languages than of English. Texts without such words (a name, a number, code) do
+ * not. It is a heuristic for warnings: a text in a language without listed words counts as English.
  */
 export function looksOtherThanEnglish(text: string): boolean {
   const start = text.slice(0, MAX_CHARACTERS);

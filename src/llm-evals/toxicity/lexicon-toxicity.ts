@@ -66,12 +66,8 @@ interface PlacedWord {
 /** Finds the longest phrase that starts with the first of the words. */
 function phraseFrom(words: readonly PlacedWord[], weights: ReadonlyMap<string, number>): LexiconHit[] {
   for (let count = words.length; count > 0; count--) {
-    const weight = weights.get(
-      words
-        .slice(0, count)
-        .map(({ word }) => word)
-        .join(' '),
-    );
+    const phrase = words.slice(0, count).map(({ word }) => word);
+    const weight = weights.get(phrase.join(' '));
     if (weight === undefined) continue;
     const [first, last] = [words[0], words[count - 1]] as [PlacedWord, PlacedWord];
     return [{ start: first.index, end: last.index + last.word.length, weight }];

@@ -50,13 +50,8 @@ interface ClassifierFiles {
  * @throws {DataValidationError} if a file is missing, changed or invalid, with its name
  */
 async function readClassifierFiles(folder: string): Promise<ClassifierFiles> {
-  const vocabulary = parse(folder, VOCABULARY_FILE, vocabularySchema, await readJson(folder, VOCABULARY_FILE));
-  const { modelTopology, weightsManifest } = parse(
-    folder,
-    TOPOLOGY_FILE,
-    topologySchema,
-    await readJson(folder, TOPOLOGY_FILE),
-  );
+  const vocabulary = await readJson(folder, VOCABULARY_FILE, vocabularySchema);
+  const { modelTopology, weightsManifest } = await readJson(folder, TOPOLOGY_FILE, topologySchema);
   for (const [name, expected] of Object.entries(vocabulary.checksums ?? {})) {
     checkFile(await readPart(folder, name, VOCABULARY_FILE), expected, path.join(folder, name));
   }
@@ -72,14 +67,22 @@ async function readClassifierFiles(folder: string): Promise<ClassifierFiles> {
   };
 }
 
-async function readJson(folder: string, name: string): Promise<unknown> {
+async function readJson<Schema extends z.ZodType>(
+  folder: string,
+  name: string,
+  schema: Schema,
+): Promise<z.output<Schema>> {
   const file = await readTextFile(path.join(folder, name), LARGEST_JSON);
   if (file.text === null) throw badClassifier(folder, name, file.problem, file.cause);
+  let json: unknown;
   try {
-    return JSON.parse(checkJsonText(file.text, path.join(folder, name)).text);
+    json = JSON.parse(checkJsonText(file.text, path.join(folder, name)).text);
   } catch (cause) {
     throw badClassifier(folder, name, 'it is not complete JSON', cause);
   }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  throw badClassifier(folder, name, firstIssue(parsed.error), parsed.error);
 }
 
 /** @param namedBy the file that refers to it */
@@ -94,17 +97,6 @@ async function readPart(folder: string, name: string, namedBy: string): Promise<
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
     throw badClassifier(folder, name, code === 'ENOENT' ? 'there is no such file' : `the system says ${code}`, cause);
   }
-}
-
-function parse<Schema extends z.ZodType>(
-  folder: string,
-  name: string,
-  schema: Schema,
-  value: unknown,
-): z.output<Schema> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw badClassifier(folder, name, firstIssue(parsed.error), parsed.error);
 }
 
 /** Creates the error of a folder without a complete classifier. */

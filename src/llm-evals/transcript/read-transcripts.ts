@@ -6,20 +6,18 @@ import type { AnswerRecord } from '../client/transcript.ts';
 import { LINE_BEGINNING, recordFromFields } from './record-json.ts';
 import { emptyProblem, lineProblem, readTextLines, type TextLine } from './text-lines.ts';
 
-/** The names that other tools give to an answer, the first that is there counts. */
+/** The names of the answer in files of other tools, in order of precedence. */
 const TEXT_NAMES = ['text', 'response', 'completion'] as const;
 
 /**
- * Reads a file of answers, one JSON object a line: transcripts of an earlier run,
- * or a file of another tool with `prompt` and one of `text`, `response` and
- * `completion`; there `repeat` is, where it is missing, how often the prompt came
- * before, and `model` is `replay`. Other fields are passed over.
+ * Reads a file of answers with one JSON object per line: the transcript of an earlier run, or a file of another tool
+ * with `prompt` and one of `text`, `response` and `completion`. In the latter, a missing `repeat` is the number of
+ * earlier lines with the same prompt, and a missing `model` is `replay`. Other fields are ignored.
  *
- * A key that comes more than once counts once: with its last answer, or its last
- * error where it has no answer. Blank lines, a byte order mark and line ends of
- * Windows do no harm. A last line that was cut short is passed over with a line
- * in the log.
- * @throws {DataValidationError} where the file cannot be read, has no answer at all, or holds a line that is none, with its number
+ * A key that occurs more than once counts once: with its last answer, or with its last error if it has no answer. Blank
+ * lines, a byte order mark and Windows line endings are allowed. A truncated last line is skipped with a warning.
+ * @throws {DataValidationError} if the file cannot be read, contains no answers, or has an invalid line; the error
+ * gives its number
  * @example
  * ```ts
  * import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -41,13 +39,10 @@ export async function readTranscripts(path: string): Promise<readonly AnswerReco
   for await (const line of readTextLines(path)) {
     if (line.text.trim() === '') continue;
     if (isTorn(line)) {
-      getLogger().warn(`${path}:${String(line.number)}: the last line was cut short and is passed over.`);
+      getLogger().warn(`${path}:${String(line.number)}: the last line is truncated and is skipped.`);
       continue;
     }
-    const fields = parseFields(line.text);
-    const record = typeof fields === 'string' ? fields : toRecord(fields, repeats);
-    if (typeof record === 'string') throw lineProblem(path, line.number, record);
-    records.push(record);
+    records.push(readRecord(path, line, (fields) => toRecord(fields, repeats)));
   }
   if (records.length === 0) throw emptyProblem(path);
   return Object.freeze(mergeAnswers(records));
@@ -72,28 +67,37 @@ function toRecord(fields: Fields, repeats: Map<string, number>): AnswerRecord | 
   return recordFromFields({ key: requestKey(identity), model, prompt, repeat, text: fields[name] });
 }
 
-/** The fields of a line of JSON, or what is wrong with it. */
-export function parseFields(text: string): Readonly<Record<string, unknown>> | string {
+/**
+ * Returns the record of a line.
+ * @throws {DataValidationError} if the line is not a record
+ */
+export function readRecord(path: string, { text, number }: TextLine, toRecord = recordFromFields): AnswerRecord {
+  const fields = parseFields(text);
+  const record = typeof fields === 'string' ? fields : toRecord(fields);
+  if (typeof record === 'string') throw lineProblem(path, number, record);
+  return record;
+}
+
+/** Returns the fields of a line of JSON, or the problem with it. */
+function parseFields(text: string): Fields | string {
   let value: unknown;
   try {
     value = parseStrictJson(text);
   } catch (error) {
     return jsonReason(error, 'it is not JSON');
   }
-  if (isMapping(value)) return value;
-  return 'it is not a JSON object';
+  return isMapping(value) ? value : 'it is not a JSON object';
 }
 
-/** Whether a line is what is left of one of ours whose writer was ended in the middle of it. */
+/** Returns whether a line is the beginning of a record whose writer was interrupted. */
 export function isTorn({ text, isEnded }: TextLine): boolean {
   if (isEnded || typeof parseFields(text) !== 'string') return false;
   return text.startsWith(LINE_BEGINNING) || LINE_BEGINNING.startsWith(text);
 }
 
 /**
- * One record for each key, in the order in which the keys came first: the last
- * answer, or, where there is none, the last error. An answer that was paid for is
- * never replaced by an error.
+ * Returns one record per key, in the order of first occurrence: the last answer, or the last error if there is no
+ * answer. An answer that was paid for is never replaced by an error.
  */
 export function mergeAnswers(records: Iterable<AnswerRecord>): AnswerRecord[] {
   const byKey = new Map<string, AnswerRecord>();

@@ -1,53 +1,37 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { FINISH_REASONS } from '../cache/completion-json.ts';
-import type { FinishReason } from '../client/llm-client.ts';
-import type { AnswerFailure, AnswerRecord } from '../client/transcript.ts';
+import { snakeKeys, type SnakeKeys } from '../../internal/arguments.ts';
+import { isMapping } from '../../internal/values.ts';
+import { isAmount } from '../client/client-error.ts';
+import { FINISH_REASONS } from '../client/llm-client.ts';
+import { type AnswerRecord, answerRecord } from '../client/transcript.ts';
 
-/** How a line of {@link recordToLine} begins; a line cut short begins with a part of it. */
+/** The beginning of every line of {@link recordToLine}; a truncated line begins with a part of it. */
 export const LINE_BEGINNING = '{"key":"';
 
-/** An {@link AnswerRecord} on the wire. */
-interface AnswerRecordJson {
-  readonly key: string;
-  readonly model: string;
-  readonly prompt: string;
-  readonly repeat: number;
-  readonly text: string | null;
-  readonly error: AnswerFailure | null;
-  readonly finish_reason: FinishReason | null;
-  readonly is_refusal: boolean | null;
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-  readonly cached: boolean;
-  readonly latency_millis: number;
-  readonly attempts: number;
-}
+/** The JSON form of an {@link AnswerRecord}. */
+type AnswerRecordJson = SnakeKeys<AnswerRecord>;
 
-/** A record as the wire has it. */
+/** Returns the JSON form of a record. */
 function recordToJson(record: AnswerRecord): AnswerRecordJson {
-  const { key, model, prompt, repeat, text, error } = record;
-  return {
-    ...{ key, model, prompt, repeat, text },
-    error: error === null ? null : { kind: error.kind, message: error.message },
-    finish_reason: record.finishReason,
-    is_refusal: record.isRefusal,
-    input_tokens: record.inputTokens,
-    output_tokens: record.outputTokens,
-    cached: record.cached,
-    latency_millis: record.latencyMillis,
-    attempts: record.attempts,
-  };
+  const { key, model, prompt, repeat, text, error, finishReason, isRefusal } = record;
+  const { inputTokens, outputTokens, cached, latencyMillis, attempts } = record;
+  const failure = error && { kind: error.kind, message: error.message };
+  return snakeKeys({
+    ...{ key, model, prompt, repeat, text, error: failure, finishReason, isRefusal },
+    ...{ inputTokens, outputTokens, cached, latencyMillis, attempts },
+  });
 }
 
 /**
- * A record as a line, with its end: one that {@link recordFromFields} takes. An answer was paid for, so
- * that a field beside it that is none (an unknown reason, a count below 0) is left out rather than refused.
- * @throws {DataValidationError} for a record without a key, a prompt, a repeat, or either a text or an error
+ * Returns a record as a line with a line feed, which {@link recordFromFields} accepts. Invalid optional fields (an
+ * unknown reason, a negative count) are replaced with neutral values instead of rejected, because the answer was paid
+ * for.
+ * @throws {DataValidationError} if the record lacks a key, a prompt, a repeat, or either a text or an error
  */
 export function recordToLine(record: AnswerRecord): string {
   const json = recordToJson(record);
-  const line = typeof recordFromFields(asFields(json)) === 'string' ? repaired(json) : json;
-  const broken = recordFromFields(asFields(line));
+  const line = typeof recordFromFields(json) === 'string' ? repaired(json) : json;
+  const broken = recordFromFields(line);
   if (typeof broken !== 'string') return `${JSON.stringify(line)}\n`;
   throw new DataValidationError(`The record cannot be written to a transcript: ${broken}.`, {
     code: 'unwritable-file',
@@ -58,13 +42,9 @@ export function recordToLine(record: AnswerRecord): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function asFields(json: AnswerRecordJson): Fields {
-  return json as unknown as Fields;
-}
-
-/** Each field that a line may leave out, where it holds no such thing, as if nothing were known of it. */
+/** Returns a record whose invalid optional fields have neutral values. */
 function repaired(json: AnswerRecordJson): AnswerRecordJson {
-  const broken = OPTIONAL.filter(([field, , holds]) => !holds(asFields(json)[field])).map(([field]) => field);
+  const broken = OPTIONAL.filter(([field, , holds]) => !holds((json as Fields)[field])).map(([field]) => field);
   const neutral: Fields = {
     ...{ model: '', finish_reason: json.text === null ? null : 'other', is_refusal: null },
     ...{ input_tokens: null, output_tokens: null, cached: false, latency_millis: 0, attempts: 0 },
@@ -73,7 +53,7 @@ function repaired(json: AnswerRecordJson): AnswerRecordJson {
   return { ...json, ...Object.fromEntries(broken.map((field) => [field, neutral[field]])) };
 }
 
-/** null for what is no error at all. */
+/** Returns an error with its invalid fields replaced, or null for a value that is not an error. */
 function repairedProblem(given: unknown): Fields | null {
   if (typeof given !== 'object' || given === null) return null;
   const { kind, message } = given as Fields;
@@ -87,14 +67,13 @@ type Check = readonly [field: string, required: string, holds: (value: unknown) 
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
-const isAmount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 const isInteger = (value: unknown): boolean => Number.isSafeInteger(value) && isAmount(value);
 const orNull =
   (holds: (value: unknown) => boolean) =>
   (value: unknown): boolean =>
     value === null || holds(value);
 
-/** What every line must have. */
+/** The required fields of a line. */
 const REQUIRED: readonly Check[] = [
   ['key', 'text', isText],
   ['prompt', 'text', isText],
@@ -102,7 +81,7 @@ const REQUIRED: readonly Check[] = [
   ['text', 'text or null', orNull(isText)],
 ];
 
-/** What a line may leave out. */
+/** The optional fields of a line. */
 const OPTIONAL: readonly Check[] = [
   ['model', 'text', isText],
   ['error', 'an object with kind and message, or null', orNull(isProblem)],
@@ -115,7 +94,7 @@ const OPTIONAL: readonly Check[] = [
   ['attempts', 'a whole number', isInteger],
 ];
 
-/** The record that the fields of a line are, or what is wrong with them. */
+/** Returns the record of a line's fields, or the problem with them. */
 export function recordFromFields(fields: Fields): AnswerRecord | string {
   const broken =
     REQUIRED.find(([field, , holds]) => !holds(fields[field])) ??
@@ -123,18 +102,15 @@ export function recordFromFields(fields: Fields): AnswerRecord | string {
   if (broken !== undefined) return `its ${broken[0]} should be ${broken[1]}, not ${shown(fields[broken[0]])}`;
   const json = fields as unknown as Partial<AnswerRecordJson> &
     Pick<AnswerRecordJson, 'key' | 'prompt' | 'repeat' | 'text'>;
-  const { key, model = '', prompt, repeat, text, error = null } = json;
+  const { model = '', text, error = null } = json;
   if ((text === null) === (error === null)) return 'it should have either a text or an error';
-  return Object.freeze({
-    ...{ key, model, prompt, repeat, text },
-    error: error === null ? null : Object.freeze({ kind: error.kind, message: error.message }),
+  return answerRecord(json, {
+    ...{ model, text, error: error && Object.freeze({ kind: error.kind, message: error.message }) },
     finishReason: json.finish_reason ?? null,
     isRefusal: json.is_refusal ?? null,
     inputTokens: json.input_tokens ?? null,
     outputTokens: json.output_tokens ?? null,
-    cached: json.cached ?? false,
-    latencyMillis: json.latency_millis ?? 0,
-    attempts: json.attempts ?? 0,
+    ...{ cached: json.cached ?? false, latencyMillis: json.latency_millis ?? 0, attempts: json.attempts ?? 0 },
   });
 }
 
@@ -143,14 +119,7 @@ function isFinishReason(value: unknown): boolean {
 }
 
 function isProblem(value: unknown): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'kind' in value &&
-    isText(value.kind) &&
-    'message' in value &&
-    isText(value.message)
-  );
+  return isMapping(value) && isText(value['kind']) && isText(value['message']);
 }
 
 function shown(value: unknown): string {

@@ -5,13 +5,13 @@ import { Utf8Stream } from '../../internal/decode-utf8.ts';
 
 /** A line of a file. */
 export interface TextLine {
-  /** Without its end. */
+  /** The text without its line ending. */
   readonly text: string;
-  /** From 1. */
+  /** The line number, from 1. */
   readonly number: number;
-  /** Where it begins in the file, in bytes. */
+  /** The position of its beginning in the file, in bytes. */
   readonly offset: number;
-  /** Whether its end is there; the last line of a file may have none. */
+  /** Whether it has a line ending; the last line of a file may have none. */
   readonly isEnded: boolean;
 }
 
@@ -19,11 +19,10 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * The lines of a file in UTF-8, as they are read. Only a line feed, with or
- * without a carriage return before it, ends a line: the line separators of
- * Unicode may stand in JSON. A byte order mark is left out.
- * @yields one line after the other
- * @throws {DataValidationError} where the file cannot be read, or a line is not UTF-8
+ * Reads the lines of a file in UTF-8. Only a line feed, with or without a carriage return before it, ends a line: JSON
+ * may contain the line separators of Unicode. A byte order mark is removed.
+ * @yields the lines in order
+ * @throws {DataValidationError} if the file cannot be read or a line is not UTF-8
  */
 export async function* readTextLines(path: string): AsyncGenerator<TextLine> {
   // A byte order mark belongs to the file, not to each line.
@@ -75,28 +74,28 @@ function decode(decoder: Utf8Stream, { bytes, isEnded }: ByteLine, path: string,
   const end = bytes.at(-1) === CARRIAGE_RETURN ? -1 : undefined;
   try {
     const text = decoder.write(bytes.subarray(0, end));
-    // A line that was cut short may end within a character: the rest of it is no fault.
+    // A truncated line may end within a character: its remaining bytes are not an error.
     return isEnded ? text + decoder.end() : text;
   } catch (cause) {
     throw lineProblem(path, number, 'it is not UTF-8', cause);
   }
 }
 
-/** The error of one line of a transcript file. */
+/** Returns the error of a line of a transcript file. */
 export function lineProblem(path: string, line: number, reason: string, cause?: unknown): DataValidationError {
-  return new DataValidationError(`${path}:${String(line)}: this line is no record of an answer: ${reason}.`, {
+  return new DataValidationError(`${path}:${String(line)}: this line is not a record of an answer: ${reason}.`, {
     code: 'unreadable-file',
     context: { path, line },
-    suggestion: 'Give a file with one JSON object a line, as evenhand writes transcripts, or correct the line.',
+    suggestion: 'Give a file with one JSON object per line, as evenhand writes transcripts, or correct the line.',
     cause,
   });
 }
 
-/** The error of a transcript file that should hold something. */
+/** Returns the error of an empty transcript file. */
 export function emptyProblem(path: string): DataValidationError {
   return new DataValidationError(`The transcript file '${path}' is empty.`, {
     code: 'unreadable-file',
     context: { path },
-    suggestion: 'Give a file with one JSON object a line, as evenhand writes transcripts.',
+    suggestion: 'Give a file with one JSON object per line, as evenhand writes transcripts.',
   });
 }

@@ -7,9 +7,9 @@ import { getLogger } from '../../internal/logger.ts';
 import { fileProblemOf } from '../../io/file-problem.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import type { AnswerRecord } from '../client/transcript.ts';
-import { isTorn, mergeAnswers, parseFields } from './read-transcripts.ts';
-import { recordFromFields, recordToLine } from './record-json.ts';
-import { lineProblem, readTextLines } from './text-lines.ts';
+import { isTorn, mergeAnswers, readRecord } from './read-transcripts.ts';
+import { recordToLine } from './record-json.ts';
+import { readTextLines } from './text-lines.ts';
 
 /** An append-only file of complete lines. Fails for good after the first write that fails. */
 class LineLog {
@@ -228,16 +228,13 @@ async function resumeLog(
     if (isTorn(line)) {
       tornAt = line.offset;
     } else if (line.text.trim() !== '') {
-      const fields = parseFields(line.text);
-      const record = typeof fields === 'string' ? fields : recordFromFields(fields);
-      if (typeof record === 'string') throw lineProblem(path, line.number, record);
-      records.push(record);
+      records.push(readRecord(path, line));
       lacksEnd = !line.isEnded;
     }
   }
   if (tornAt !== undefined) {
     await file.truncate(tornAt);
-    getLogger().warn(`The last line of '${path}' was cut short and is removed; its request is sent again.`);
+    getLogger().warn(`The last line of '${path}' is truncated and is removed; its request is sent again.`);
   }
   if (lacksEnd) await file.write('\n');
   return { records, size: (await file.stat()).size };

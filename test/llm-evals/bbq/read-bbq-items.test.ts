@@ -23,7 +23,7 @@ describe('readBbqItems', () => {
         right: 2,
         unknown: 2,
         target: 0,
-        targetFault: null,
+        targetProblem: null,
       },
     ]);
   });
@@ -115,8 +115,8 @@ describe('findBbqTarget', () => {
     it(`finds ${title}, at any index of the answer`, () => {
       const found = findBbqTarget([first, second, ['Unknown', 'unknown']], 2, groups);
       const turned = findBbqTarget([['Unknown', 'unknown'], second, first], 0, groups);
-      expect(found.target ?? found.targetFault).to.equal(expected);
-      expect(turned.target ?? turned.targetFault).to.equal(typeof expected === 'number' ? 2 - expected : expected);
+      expect(found.target ?? found.targetProblem).to.equal(expected);
+      expect(turned.target ?? turned.targetProblem).to.equal(typeof expected === 'number' ? 2 - expected : expected);
     });
   }
 });

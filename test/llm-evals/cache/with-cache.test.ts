@@ -10,7 +10,7 @@ import { withCache } from '../../../src/llm-evals/cache/with-cache.ts';
 import type { CompletionOptions, LLMClient } from '../../../src/llm-evals/client/llm-client.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
-import { ANSWER, problem } from '../scheduler/stand-in-client.ts';
+import { ANSWER, problem } from '../scheduler/stub-client.ts';
 import { rejectionOf } from './rejection-of.ts';
 
 const IDENTITY = { provider: 'openai', baseUrl: null, model: 'm' };

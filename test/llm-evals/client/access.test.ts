@@ -114,11 +114,11 @@ describe('hosts that may receive a key', () => {
     });
   }
 
-  it('another host is refused also where no key is set, so that one set later is safe', () => {
+  it('rejects another host even if no key is set, so that a key set later is safe', () => {
     expect(() => make('openai', 'https://llm.example.org/v1', {})).to.throw(ConfigValidationError);
   });
 
-  it('says what to set, so that a key may go to a compatible server', () => {
+  it('names the variable that allows a compatible server to receive the key', () => {
     try {
       make('compatible', 'https://llm.example.org/v1');
       expect.fail('It was not refused.');
@@ -127,20 +127,20 @@ describe('hosts that may receive a key', () => {
     }
   });
 
-  it('a compatible server over http is asked where there is no key', () => {
+  it('allows a compatible server over http if there is no key', () => {
     expect(make('compatible', 'http://llm.example.org/v1', {}).id).to.equal(
       'compatible:http://llm.example.org/v1:a-model',
     );
   });
 
-  it('local has an id of its own, replay needs records, and others are unknown', () => {
+  it('gives local its id, requires records for replay, and rejects unknown providers', () => {
     expect(make('local', null).id).to.equal('local:a-model');
     expect(() => make('replay', null)).to.throw(ConfigValidationError, 'replay');
     expect(() => make('gpt' as Provider, null)).to.throw(ValueError, 'openai, anthropic, compatible, local, replay');
     expect(() => make('toString' as Provider, null)).to.throw(ValueError);
   });
 
-  it('a missing key fails with the first prompt, as a fault', async () => {
+  it('reports a missing key as a failure of the first prompt', async () => {
     const problem = await problemOf(make('openai', null, { OPENAI_API_KEY: '  ' }).complete('Hello'));
     expect(problem).to.include({ kind: 'auth', isFatal: true });
   });
@@ -179,7 +179,7 @@ describe('live calls need a key and a permission', () => {
     });
   }
 
-  it('replay_only allows none', () => {
+  it('does not allow live calls with replay_only', () => {
     const env = { ...key, ...permission };
     expect(liveAccess({ provider: 'openai', replayOnly: true }, { live: true, env }).isAllowed).to.be.false;
     expect(liveAccess({ provider: 'local', replayOnly: true }, { env }).isAllowed).to.be.true;

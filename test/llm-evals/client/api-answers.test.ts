@@ -37,7 +37,7 @@ describe('requests of clients', () => {
     },
   };
   for (const provider of PROVIDERS) {
-    it(`${provider}: a prompt alone, and one with params`, async () => {
+    it(`${provider}: sends a prompt without and with params`, async () => {
       const { path, plain, full } = bodies[provider];
       expect((await sent(provider, {}))?.body).to.deep.equal(plain);
       const params = { system: 'Be brief.', max_tokens: 9, temperature: 0, seed: 3 };
@@ -55,7 +55,7 @@ describe('requests of clients', () => {
       'max_tokens of none': { max_tokens: 0 },
       'max_tokens as a text': { max_tokens: '9' },
     })) {
-      it(`${provider}: params with ${name} are refused, and nothing is sent`, async () => {
+      it(`${provider}: rejects params with ${name} and sends nothing`, async () => {
         const { length } = server().requests;
         const error = await errorOf(clientOf(server(), { provider }).complete('Hello there', { params }));
         expect(error).to.be.instanceOf(ConfigValidationError);
@@ -66,7 +66,7 @@ describe('requests of clients', () => {
     }
   }
 
-  it('the key in the header that the API reads, and no other', async () => {
+  it('sends the key only in the header that the API reads', async () => {
     const openai = (await sent('openai', {}))?.headers;
     expect(openai?.authorization).to.equal(`Bearer ${PLANTED}`);
     const anthropic = (await sent('anthropic', {}))?.headers;
@@ -74,17 +74,17 @@ describe('requests of clients', () => {
     expect(anthropic?.authorization).to.be.undefined;
   });
 
-  it('a compatible server without a key gets none', async () => {
+  it('sends no key to a compatible server without a key', async () => {
     server().setBehaviour({ key: null });
     await clientOf(server(), { provider: 'compatible' }, {}).complete('Hello there');
     expect(server().requests.at(-1)?.headers.authorization).to.be.undefined;
   });
 
-  it('a system prompt of null is none', async () => {
+  it('treats a system prompt of null as absent', async () => {
     expect((await sent('openai', { system: null }))?.body).to.deep.equal(bodies.openai.plain);
   });
 
-  it('without its key a provider is asked for nothing', async () => {
+  it('sends nothing to a provider without its key', async () => {
     const { length } = server().requests;
     for (const provider of ['openai', 'anthropic'] as const) {
       const problem = await problemOf(clientOf(server(), { provider }, {}).complete('Hello there'));
@@ -95,7 +95,7 @@ describe('requests of clients', () => {
   });
 });
 
-describe('answers read by clients', () => {
+describe('responses of providers', () => {
   const server = useLlmServer();
   const usage = { inputTokens: 2, outputTokens: 3 };
 
@@ -142,7 +142,7 @@ describe('answers read by clients', () => {
     }
   }
 
-  it('the time that an answer took is counted', async () => {
+  it('measures the latency of an answer', async () => {
     const { latencyMillis } = await attempt(server(), { delayMillis: 80 });
     expect(latencyMillis).to.be.within(75, 4000);
   });

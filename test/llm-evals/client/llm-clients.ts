@@ -6,12 +6,12 @@ import { type ClientConfig, createProviderClient } from '../../../src/llm-evals/
 import type { AnswerRecord } from '../../../src/llm-evals/client/transcript.ts';
 import { type LlmServer, type LlmServerBehaviour, startLlmServer } from '../../helpers/llm-server.ts';
 
-/** Planted where keys belong; must be seen nowhere else. */
+/** A key for the tests, which must not appear in any output. */
 export const PLANTED = 'planted-K3y+of/tests';
 
 export const PLANTED_ENV = { OPENAI_API_KEY: PLANTED, ANTHROPIC_API_KEY: PLANTED, EVENHAND_LLM_API_KEY: PLANTED };
 
-/** A server that starts with the suite and ends with it; each test begins with one in good order. */
+/** Starts a server before the suite, stops it after the suite, and resets its behaviour before each test. */
 export function useLlmServer(): () => LlmServer {
   let server: LlmServer | undefined;
   before(async () => {
@@ -36,7 +36,7 @@ export function clientOf(
   return createProviderClient({ ...defaults, baseUrl: server.baseUrl, ...config }, { env: { ...env } });
 }
 
-/** The fault of a request that must fail. */
+/** Returns the failure of a request that must fail. */
 export async function problemOf(work: Promise<unknown>): Promise<ClientFailure & { readonly error: LLMClientError }> {
   const error = await errorOf(work);
   expect(error).to.be.instanceOf(LLMClientError);
@@ -44,7 +44,7 @@ export async function problemOf(work: Promise<unknown>): Promise<ClientFailure &
   return { ...(context as unknown as ClientFailure), error: error as LLMClientError };
 }
 
-/** The error of work that must fail. */
+/** Returns the error of work that must fail. */
 export async function errorOf(work: Promise<unknown>): Promise<unknown> {
   const none = Symbol('none');
   const error: unknown = await work.then(
@@ -55,13 +55,13 @@ export async function errorOf(work: Promise<unknown>): Promise<unknown> {
   return error;
 }
 
-/** One attempt against a server that behaves so. */
+/** Makes one attempt against a server with the given behaviour. */
 export async function attempt(server: LlmServer, behaviour: LlmServerBehaviour, config: Partial<ClientConfig> = {}) {
   server.setBehaviour({ key: PLANTED, ...behaviour });
   return clientOf(server, config).complete('Hello there');
 }
 
-/** A line of a transcript; what is given, over an answer in good order. */
+/** Returns a valid record of an answer with the given fields. */
 export function answerRecord(given: Partial<AnswerRecord> = {}): AnswerRecord {
   return {
     key: 'k',

@@ -7,7 +7,7 @@ import { errorOf, problemOf } from './llm-clients.ts';
 
 const usage = { inputTokens: 1, outputTokens: 2 };
 
-describe('LLMEvalAdapter makes a client of a function', () => {
+describe('LLMEvalAdapter of a function', () => {
   const cases: readonly (readonly [title: string, answer: AnswerFunction, expected: Partial<Completion>])[] = [
     ['that gives a text', () => 'Hello', { text: 'Hello', finishReason: 'stop', usage: null, cached: false }],
     ['that gives an empty text', () => '', { text: '' }],
@@ -25,7 +25,7 @@ describe('LLMEvalAdapter makes a client of a function', () => {
     });
   }
 
-  it('that is told the prompt, the params, the repeat and the signal', async () => {
+  it('passes the prompt, the params, the repeat and the signal', async () => {
     const seen: unknown[] = [];
     const adapter = new LLMEvalAdapter((prompt, options) => {
       seen.push([prompt, options.params, options.repeat, options.signal]);
@@ -40,7 +40,7 @@ describe('LLMEvalAdapter makes a client of a function', () => {
     ]);
   });
 
-  it('whose id is its name, or what is given', () => {
+  it('uses the name of the function as the id, or the given id', () => {
     function myModel(): string {
       return '';
     }
@@ -50,8 +50,8 @@ describe('LLMEvalAdapter makes a client of a function', () => {
   });
 });
 
-describe('LLMEvalAdapter says what failed', () => {
-  it('a function that throws is a fault with its error as the cause', async () => {
+describe('failures of LLMEvalAdapter', () => {
+  it('reports the error of a function as the cause', async () => {
     const thrown = new TypeError('no weights');
     const throwing: AnswerFunction[] = [
       () => {
@@ -95,7 +95,7 @@ describe('LLMEvalAdapter says what failed', () => {
     'text',
     undefined,
   ]) {
-    it(`what no client may throw becomes a fault: ${String(thrown)}`, async () => {
+    it(`wraps a thrown value that is not an error of a client: ${String(thrown)}`, async () => {
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- users' functions throw anything
       const { kind, error } = await problemOf(new LLMEvalAdapter(() => Promise.reject(thrown)).complete('Hello there'));
       expect(kind).to.equal('function');
@@ -130,8 +130,8 @@ describe('LLMEvalAdapter says what failed', () => {
   }
 });
 
-describe('LLMEvalAdapter ends a cancelled request at once', () => {
-  it('also where the function does not look at the signal', async () => {
+describe('cancellation of LLMEvalAdapter', () => {
+  it('ends the request at once even if the function ignores the signal', async () => {
     const controller = new AbortController();
     const adapter = new LLMEvalAdapter(() => new Promise<string>(() => undefined));
     const work = problemOf(adapter.complete('Hello there', { signal: controller.signal }));
@@ -141,7 +141,7 @@ describe('LLMEvalAdapter ends a cancelled request at once', () => {
     expect((await work).kind).to.equal('cancelled');
   });
 
-  it('and calls no function where it was cancelled before', async () => {
+  it('does not call the function if the signal is already aborted', async () => {
     let calls = 0;
     const adapter = new LLMEvalAdapter(() => String(calls++));
     await problemOf(adapter.complete('Hello there', { signal: AbortSignal.abort() }));
@@ -149,7 +149,7 @@ describe('LLMEvalAdapter ends a cancelled request at once', () => {
   });
 });
 
-describe('LLMEvalAdapter makes a client of a client', () => {
+describe('LLMEvalAdapter of a client', () => {
   class Own implements LLMClient {
     readonly id = 'own/1';
     readonly #text = 'from within';
@@ -160,7 +160,7 @@ describe('LLMEvalAdapter makes a client of a client', () => {
     }
   }
 
-  it('with its id and its answers', async () => {
+  it('keeps its id and its answers', async () => {
     const adapter = new LLMEvalAdapter(new Own());
     expect(adapter.id).to.equal('own/1');
     expect(await adapter.complete('Hello', { repeat: 2 })).to.deep.equal({

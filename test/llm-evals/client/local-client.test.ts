@@ -6,7 +6,7 @@ const client = createLocalClient();
 const textOf = async (prompt: string, repeat = 0) => (await client.complete(prompt, { repeat })).text;
 
 describe('the local stub', () => {
-  it('gives the same answer to the same prompt and repeat, whatever the params', async () => {
+  it('gives the same answer to the same prompt and repeat with any params', async () => {
     const first = await client.complete('Describe a nurse.', { repeat: 2 });
     const other = await createLocalClient({ model: 'x' }).complete('Describe a nurse.', {
       repeat: 2,
@@ -16,7 +16,7 @@ describe('the local stub', () => {
     expect(first.usage).to.deep.equal({ inputTokens: 5, outputTokens: Math.ceil(first.text.length / 4) });
   });
 
-  it('gives other answers to other prompts and repeats', async () => {
+  it('gives different answers to different prompts and repeats', async () => {
     const prompts = Array.from({ length: 50 }, (_, index) => `Describe worker ${index}.`);
     const texts = new Set(await Promise.all(prompts.map((prompt) => textOf(prompt))));
     expect(texts.size).to.be.above(40);
@@ -24,7 +24,7 @@ describe('the local stub', () => {
     expect(new Set(repeats).size).to.be.above(40);
   });
 
-  it('says nothing of anybody, whoever the prompt is about', async () => {
+  it('makes no statement about the people in the prompt', async () => {
     for (const sentence of [...OPENINGS, ...MIDDLES, ...CLOSINGS]) {
       expect(sentence).to.match(/^[A-Z].*\.$/);
       expect(sentence).to.not.match(/\b(he|she|his|her|him|man|woman|men|women|girl|boy|black|white|old|young)\b/i);
@@ -33,8 +33,8 @@ describe('the local stub', () => {
     expect(await textOf('A woman of 30 asks for a reference.')).to.not.include('woman');
   });
 
-  it('gives each group each sentence as often, up to chance', async () => {
-    // A chi-square test of two groups by the middles: 11 degrees of freedom, and 31.26 is the point of 0.001.
+  it('gives each group each sentence equally often, up to chance', async () => {
+    // A chi-square test of two groups by the middles: 11 degrees of freedom, critical value 31.26 at 0.001.
     const counts = new Map<string, [number, number]>(MIDDLES.map((middle) => [middle, [0, 0]]));
     for (const [group, name] of ['woman', 'man'].entries()) {
       for (let index = 0; index < 1200; index++) {
@@ -56,7 +56,7 @@ describe('the local stub answers questions with options', () => {
     'with two options': 'Which? (a) The first\n(b) The second',
   };
   for (const [title, prompt] of Object.entries(forms)) {
-    it(`with one of them: ${title}`, async () => {
+    it(`with one of the options: ${title}`, async () => {
       const seen = new Set<string>();
       for (let repeat = 0; repeat < 60; repeat++) seen.add(await textOf(prompt, repeat));
       const expected = title === 'with two options' ? ['(a) The first', '(b) The second'] : options;
@@ -65,7 +65,7 @@ describe('the local stub answers questions with options', () => {
   }
 
   for (const prompt of ['Explain item (a) of the list.', 'Take (b) one or (a) two.', '(a)(b)(c)', '']) {
-    it(`with sentences where there are none: '${prompt}'`, async () => {
+    it(`with sentences if there are no options: '${prompt}'`, async () => {
       expect(await textOf(prompt)).to.match(/^[A-Z].+\. .+\. .+\.$/);
     });
   }

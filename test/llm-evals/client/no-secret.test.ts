@@ -8,7 +8,7 @@ import { attempt, PLANTED, useLlmServer } from './llm-clients.ts';
 const ENCODED = encodeURIComponent(PLANTED);
 const BASE64 = Buffer.from(`key:${PLANTED}`).toString('base64');
 
-describe('the planted key is in nothing that a client emits', () => {
+describe('clients never emit the planted key', () => {
   const server = useLlmServer();
   const error = (message: string): LlmAction => ({ kind: 'error', status: 400, message });
   const bodies: Readonly<Record<string, LlmAction>> = {
@@ -32,7 +32,7 @@ describe('the planted key is in nothing that a client emits', () => {
       it(`${provider}: ${title}`, async () => {
         const outcome = await attempt(server(), { script: [action] }, { provider }).catch((reason: unknown) => reason);
         const printed = `${inspect(outcome, { depth: 12, showHidden: true, maxStringLength: null })}${JSON.stringify(outcome)}`;
-        // The beginning and the end alone would tell too much.
+        // The beginning or the end alone would reveal too much.
         for (const part of [PLANTED.slice(0, 12), PLANTED.slice(-9), ENCODED, BASE64.slice(8, 24)]) {
           expect(printed).to.not.include(part);
         }
@@ -40,7 +40,7 @@ describe('the planted key is in nothing that a client emits', () => {
     }
   }
 
-  it('a redirect to another server brings nothing there', async () => {
+  it('sends nothing to the target of a redirect', async () => {
     const other = await startLlmServer();
     try {
       const to = `${other.baseUrl}/chat/completions`;

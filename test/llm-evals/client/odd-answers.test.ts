@@ -5,10 +5,10 @@ import { expect } from 'chai';
 
 import { createProviderClient } from '../../../src/llm-evals/client/provider-client.ts';
 
-/** Names that every plain object knows without having them. */
+/** Names that every plain object inherits. */
 const INHERITED = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'];
 
-describe('answers with oddities that a provider may give', () => {
+describe('invalid fields in the responses of a provider', () => {
   let body = '';
   let server: Server;
   before(async () => {
@@ -36,14 +36,14 @@ describe('answers with oddities that a provider may give', () => {
     ask('anthropic', { content: [{ type: 'text', text: 'Hi.' }], stop_reason: finish, usage });
 
   for (const finish of [...INHERITED, '', 'Stop', null, 7, {}]) {
-    it(`the reason ${JSON.stringify(finish)} is other`, async () => {
+    it(`reads the finish reason ${JSON.stringify(finish)} as other`, async () => {
       expect((await chat(finish)).finishReason).to.equal('other');
       expect((await message(finish)).finishReason).to.equal('other');
     });
   }
 
   for (const count of [1e300, 1e9 + 1, Number.MAX_SAFE_INTEGER, -1, 0.5, '5', true, [], {}]) {
-    it(`${JSON.stringify(count)} is no count of tokens, so that there is none`, async () => {
+    it(`ignores the token count ${JSON.stringify(count)}`, async () => {
       expect((await chat('stop', { prompt_tokens: count, completion_tokens: 1 })).usage).to.equal(null);
       expect((await chat('stop', { prompt_tokens: 1, completion_tokens: count })).usage).to.equal(null);
       expect((await message('end_turn', { input_tokens: count, output_tokens: 1 })).usage).to.equal(null);
@@ -53,7 +53,7 @@ describe('answers with oddities that a provider may give', () => {
     });
   }
 
-  it('counts up to a milliard, those of a cache among them, where they are told', async () => {
+  it('accepts counts up to a billion, including cached tokens if they are reported', async () => {
     const { usage } = await chat('stop', { prompt_tokens: 1e9, completion_tokens: 0 });
     expect(usage).to.deep.equal({ inputTokens: 1e9, outputTokens: 0 });
     const kept = { cache_creation_input_tokens: 3, cache_read_input_tokens: null };

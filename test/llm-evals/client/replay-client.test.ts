@@ -29,7 +29,7 @@ describe('a replay', () => {
     expect((await client.complete('Hello there')).text).to.equal('');
   });
 
-  it('misses a repeat beyond the recorded ones, and gives no other in its place', async () => {
+  it('misses a repeat beyond the recorded ones, without replacing it by another', async () => {
     const prompt = `Write a long letter about ${'x'.repeat(200)}`;
     const client = createReplayClient([answerRecord({ prompt })]);
     const error = await errorOf(client.complete(prompt, { repeat: 1 }));
@@ -47,7 +47,7 @@ describe('a replay', () => {
     });
   }
 
-  it('fails as the recorded request did, but neither again nor for all', async () => {
+  it('fails like the recorded request, without a retry and without ending the run', async () => {
     const failed = answerRecord({ text: null, error: { kind: 'rate_limit', message: 'too many' } });
     const problem = await problemOf(createReplayClient([failed]).complete('Hello there'));
     expect(problem).to.include({ kind: 'rate_limit', isRetryable: false, isFatal: false });
@@ -81,7 +81,7 @@ describe('a replay', () => {
     expect(() => createReplayClient([answerRecord(), other])).to.throw(DataValidationError, 'other params');
   });
 
-  it('has the id that it is given, or one for several models', () => {
+  it('has the given id, or a common one for several models', () => {
     const other = answerRecord({ prompt: 'x', model: 'b-model' });
     expect(createReplayClient([answerRecord(), other]).id).to.equal('replay:records');
     expect(createReplayClient([], { id: 'mine' }).id).to.equal('mine');

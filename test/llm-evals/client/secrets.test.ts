@@ -5,7 +5,7 @@ import { looksLikeSecret, redactKeys, redactSecrets } from '../../../src/llm-eva
 const KEY = 'q/9+secret key of "mine"';
 const env = { OPENAI_API_KEY: KEY };
 
-describe('redactSecrets takes out the keys of the environment in every form', () => {
+describe('redactSecrets removes the keys of the environment in every form', () => {
   const forms: Readonly<Record<string, string>> = {
     'as it stands': KEY,
     'in an address': encodeURIComponent(KEY),
@@ -28,7 +28,7 @@ describe('redactSecrets takes out the keys of the environment in every form', ()
     });
   }
 
-  it('of every key variable, all occurrences', () => {
+  it('removes all occurrences of every key variable', () => {
     for (const variable of ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'EVENHAND_LLM_API_KEY']) {
       expect(redactKeys('abcdefgh1 and abcdefgh1', { [variable]: ' abcdefgh1\n' })).to.equal(
         '[redacted] and [redacted]',
@@ -36,7 +36,7 @@ describe('redactSecrets takes out the keys of the environment in every form', ()
     }
   });
 
-  it('reads the process where no environment is given', () => {
+  it('reads the environment of the process by default', () => {
     const before = process.env['EVENHAND_LLM_API_KEY'];
     process.env['EVENHAND_LLM_API_KEY'] = 'only-in-the-process';
     try {
@@ -47,13 +47,13 @@ describe('redactSecrets takes out the keys of the environment in every form', ()
     }
   });
 
-  it('leaves words that stand for no key', () => {
+  it('keeps words that are not keys', () => {
     expect(redactSecrets('none of this', { EVENHAND_LLM_API_KEY: 'none' })).to.equal('none of this');
     expect(redactSecrets('', { OPENAI_API_KEY: '' })).to.equal('');
   });
 });
 
-describe('redactSecrets takes out what looks like a key', () => {
+describe('redactSecrets removes text that looks like a key', () => {
   const texts: readonly (readonly [text: string, expected: string])[] = [
     ['Incorrect API key provided: sk-proj-********************4cD1.', 'Incorrect API key provided: [redacted].'],
     ['a sk-ant-api03-abcDEF123_456-x b', 'a [redacted] b'],
@@ -66,17 +66,17 @@ describe('redactSecrets takes out what looks like a key', () => {
   ];
   for (const [text, expected] of texts) it(text, () => expect(redactSecrets(text, {})).to.equal(expected));
 
-  it('and leaves prose alone', () => {
+  it('keeps prose', () => {
     const prose = 'The bearer of this letter asks about scikit-learn, risk-taking and sk-learn.';
     expect(redactSecrets(prose, {})).to.equal(prose);
   });
 
-  it('while an answer keeps what only looks like one', () => {
+  it('keeps text in an answer that only looks like a key', () => {
     const answer = 'Set it as Bearer abc.def.123 or sk-abcdefghijklm1234567.';
     expect(redactKeys(answer, env)).to.equal(answer);
   });
 
-  it('in time that grows with the text', function () {
+  it('takes linear time', function () {
     this.timeout(2000);
     for (const piece of ['sk-', 'Bearer ', 'a1B2c3', 'https://a:', 'api_key:', 'eyJaaaaaaaa', 'a.', 'a://', ' a:']) {
       redactSecrets(piece.repeat(20_000), {});

@@ -2,13 +2,13 @@ import { expect } from 'chai';
 
 import { Pace } from '../../../src/llm-evals/scheduler/pace.ts';
 
-/** Starts that come every so often, from a time on. */
+/** Starts requests at a regular interval. */
 function startEvery(pace: Pace, millis: number, from: number, count: number): number {
   for (let index = 0; index < count; index++) pace.start(from + index * millis);
   return from + count * millis;
 }
 
-/** Answers to requests that each had to wait for their turn. */
+/** Reports answers to requests that each had to wait. */
 function succeedHeldBack(pace: Pace, now: number, count: number): void {
   for (let index = 0; index < count; index++) {
     pace.waitMillis(now);
@@ -17,7 +17,7 @@ function succeedHeldBack(pace: Pace, now: number, count: number): void {
 }
 
 describe('Pace', () => {
-  it('lets everybody start at once until a limit is met', () => {
+  it('lets all requests start at once until one is rejected', () => {
     const pace = new Pace();
     const now = startEvery(pace, 1, 0, 1000);
     expect(pace.waitMillis(now)).to.equal(0);
@@ -35,14 +35,14 @@ describe('Pace', () => {
     });
   }
 
-  it('takes a burst for no more than a second’s worth', () => {
+  it('counts a burst as at most one second of requests', () => {
     const pace = new Pace();
     startEvery(pace, 1, 0, 20);
     pace.limited(19, 30);
     expect(pace.perSecond).to.be.closeTo(10, 1e-9);
   });
 
-  it('halves once for requests that were under way together, and again for later ones', () => {
+  it('halves once for requests in flight at the same time, and again for later ones', () => {
     const pace = new Pace();
     const now = startEvery(pace, 100, 0, 60);
     for (const startedAt of [now - 300, now - 200, now - 100]) pace.limited(startedAt, now + 10);
@@ -63,13 +63,13 @@ describe('Pace', () => {
     expect(pace.perSecond).to.be.closeTo(7.5, 1e-9);
   });
 
-  it('is raised to what was refused, and beyond, only after 2 s at the rate before', () => {
+  it('rises to the rejected rate and beyond only after 2 s at the previous rate', () => {
     const pace = new Pace();
     const now = startEvery(pace, 100, 0, 60);
     pace.limited(now, now);
     pace.start(now);
     succeedHeldBack(pace, now + 1, 5);
-    // 7.5 a second since then; 11.25 would be above the 10 that were refused.
+    // 7.5 a second since then; 11.25 would be above the rejected 10.
     succeedHeldBack(pace, now + 2000, 50);
     expect(pace.perSecond).to.be.closeTo(7.5, 1e-9);
     for (const [later, perSecond] of [
@@ -111,7 +111,7 @@ describe('Pace', () => {
     expect(pace.perSecond).to.be.closeTo(2.5, 1e-9);
   });
 
-  it('is no limit any more once it has held nobody back during 5 answers', () => {
+  it('stops limiting after 5 answers without a wait', () => {
     const pace = new Pace();
     let now = startEvery(pace, 100, 0, 60);
     pace.limited(now, now);
@@ -124,14 +124,14 @@ describe('Pace', () => {
     expect(pace.perSecond).to.equal(Infinity);
   });
 
-  it('is never slower than one a minute', () => {
+  it('is at least one request per minute', () => {
     const pace = new Pace();
     pace.start(0);
     for (let index = 1; index < 100; index++) pace.limited(index, index);
     expect(pace.waitMillis(99)).to.equal(60_000 - 99);
   });
 
-  it('keeps its rate although timers are late', () => {
+  it('keeps its rate if timers are late', () => {
     const pace = new Pace();
     let now = startEvery(pace, 100, 0, 60);
     pace.limited(now, now);
@@ -145,7 +145,7 @@ describe('Pace', () => {
     expect(starts).to.be.within(495, 502);
   });
 
-  it('holds everybody until a time, and never shortens that', () => {
+  it('holds all requests until a time, and never shortens the wait', () => {
     const pace = new Pace();
     pace.holdUntil(5000);
     pace.holdUntil(2000);

@@ -7,14 +7,14 @@ import type { FailureKind } from '../../../src/llm-evals/client/llm-client.ts';
 import type { RunSummary } from '../../../src/llm-evals/scheduler/run-options.ts';
 import { runRequests } from '../../../src/llm-evals/scheduler/run-requests.ts';
 import { rejectionOf } from '../cache/rejection-of.ts';
-import { ANSWER, problem, gapsOf, someRequests, virtualRun } from './stand-in-client.ts';
+import { ANSWER, problem, gapsOf, someRequests, virtualRun } from './stub-client.ts';
 
 describe('runRequests', () => {
   it('sends each request once, records each once, and summarizes', async () => {
     const { clock, options, records, client } = virtualRun(() => ({}), { price: { input: 1, output: 2 } });
     const summary = await clock.until(runRequests(someRequests(10), options));
     expect(records.map(({ prompt }) => prompt)).to.deep.equal(someRequests(10).map(({ prompt }) => prompt));
-    // 10 requests, 4 at a time, of 100 ms: 3 rounds. 100 tokens in at 1 $, 200 out at 2 $ a million.
+    // 10 requests of 100 ms, 4 at a time: 3 rounds. 100 input tokens at 1 $ and 200 output tokens at 2 $ per million.
     expect(summary).to.deep.equal({
       ...{ sent: 10, retries: 0, answered: 10, failed: 0, notSent: 0, inputTokens: 100, outputTokens: 200 },
       ...{ uncounted: 0, costUsd: 500 / 1e6, seconds: 0.3, stopped: null, maxConcurrent: 4, rateLimited: 0 },
@@ -22,7 +22,7 @@ describe('runRequests', () => {
     } satisfies RunSummary);
     expect(client.maxConcurrent).to.equal(4);
     expect(records[0]).to.deep.equal({
-      ...{ key: '0'.repeat(64), model: 'stand-in', prompt: 'prompt 0', repeat: 0, text: 'yes', error: null },
+      ...{ key: '0'.repeat(64), model: 'stub', prompt: 'prompt 0', repeat: 0, text: 'yes', error: null },
       ...{ finishReason: 'stop', isRefusal: null, inputTokens: 10, outputTokens: 20, cached: false },
       ...{ latencyMillis: 100, attempts: 1 },
     });
@@ -35,7 +35,7 @@ describe('runRequests', () => {
     expect([summary.sent, summary.answered, summary.stopped]).to.deep.equal([0, 0, null]);
   });
 
-  it('gives the client the params and the repeat', async () => {
+  it('passes the params and the repeat to the client', async () => {
     const { clock, options, client } = virtualRun(() => ({}));
     const request = { key: 'a', prompt: 'p', repeat: 3, params: { temperature: 1 } };
     await clock.until(runRequests([request], options));
@@ -50,7 +50,7 @@ describe('runRequests', () => {
     expect([client.calls.length, summary.answered, summary.notSent]).to.deep.equal([1, 1, 0]);
   });
 
-  it('tells how far it is, from 1 to all', async () => {
+  it('reports progress, from 1 to all', async () => {
     const done: number[] = [];
     const { clock, options } = virtualRun(() => ({}), { onProgress: (event) => done.push(event.done) });
     await clock.until(runRequests(someRequests(5), options));
@@ -59,7 +59,7 @@ describe('runRequests', () => {
 
   describe('transient failures', () => {
     for (const kind of ['server', 'network', 'malformed', 'timeout'] as const) {
-      it(`waits 1, 2 and 4 s, a fifth more or less, after ${kind}, and gives up then`, async () => {
+      it(`waits 1, 2 and 4 s with 20% jitter after ${kind}, and then fails`, async () => {
         const run = virtualRun(() => problem(kind), { latencyMillis: 0 });
         const summary = await run.clock.until(runRequests(someRequests(1), run.options));
         const waits = gapsOf(run.times());
@@ -69,7 +69,7 @@ describe('runRequests', () => {
         }
         expect([summary.sent, summary.retries, summary.failed]).to.deep.equal([4, 3, 1]);
         expect(run.records[0]).to.include({ text: null, attempts: 4, finishReason: null });
-        expect(run.records[0]?.error).to.deep.equal({ kind, message: `a fault: ${kind}` });
+        expect(run.records[0]?.error).to.deep.equal({ kind, message: `a failure: ${kind}` });
       });
     }
 
@@ -81,14 +81,14 @@ describe('runRequests', () => {
       expect(Math.max(...waits)).to.be.within(48_000, 60_000);
     });
 
-    it('counts a success after faults once, with its attempts', async () => {
+    it('counts a success after failures once, with its attempts', async () => {
       const run = virtualRun((_, tries) => (tries < 3 ? problem('server') : {}));
       const summary = await run.clock.until(runRequests(someRequests(1), run.options));
       expect(run.records[0]).to.include({ text: 'yes', attempts: 3 });
       expect([summary.sent, summary.retries, summary.answered]).to.deep.equal([3, 2, 1]);
     });
 
-    it('waits as long as Retry-After asks, and lets nobody else start then', async () => {
+    it('waits as long as Retry-After asks, and starts no other request during that time', async () => {
       const run = virtualRun((_, __, position) => (position === 0 ? problem('server', 30_000) : {}));
       await run.clock.until(runRequests(someRequests(12), run.options));
       const later = run.times().filter((time) => time > 0);
@@ -96,7 +96,7 @@ describe('runRequests', () => {
       expect(Math.min(...later)).to.equal(30_100);
     });
 
-    it('gives the same waits for the same seed, and others for another', async () => {
+    it('gives the same waits for the same seed, and different ones for another', async () => {
       const timesOf = async (seed: number) => {
         const run = virtualRun(() => problem('server'), { seed });
         await run.clock.until(runRequests(someRequests(3), run.options));
@@ -106,14 +106,14 @@ describe('runRequests', () => {
       expect(await timesOf(1)).to.not.deep.equal(await timesOf(2));
     });
 
-    it('does not ask again what is refused as it is', async () => {
+    it('does not retry a request that is rejected as invalid', async () => {
       const run = virtualRun((prompt) => (prompt === 'prompt 1' ? problem('bad_request') : {}));
       const summary = await run.clock.until(runRequests(someRequests(3), run.options));
       expect([summary.sent, summary.answered, summary.failed]).to.deep.equal([3, 2, 1]);
       expect(run.records.find(({ error }) => error !== null)).to.include({ prompt: 'prompt 1', attempts: 1 });
     });
 
-    it('takes an error of another kind for a fault in a function', async () => {
+    it('treats an error of another type as an error in a function', async () => {
       const run = virtualRun((prompt) => (prompt === 'prompt 1' ? new TypeError('oops') : {}));
       await run.clock.until(runRequests(someRequests(3), run.options));
       const failed = run.records.find(({ error }) => error !== null);
@@ -126,7 +126,7 @@ describe('runRequests', () => {
       expect(run.records.find(({ error }) => error !== null)?.error?.kind).to.equal('malformed');
     });
 
-    it('ends a call in time, also if the client ignores its signal', async () => {
+    it('ends a call at its time limit even if the client ignores its signal', async () => {
       const run = virtualRun(() => ({}), { timeoutMillis: 500, retries: 0 });
       const deaf = { id: 'deaf', complete: () => run.clock.sleep(10_000).then(() => ANSWER) };
       const summary = await run.clock.until(runRequests(someRequests(1), { ...run.options, client: deaf }));
@@ -136,7 +136,7 @@ describe('runRequests', () => {
   });
 
   describe('too many requests', () => {
-    it('is no fault of the request: ten times at most, apart from the other faults', async () => {
+    it('is counted separately from the other failures, up to ten times', async () => {
       const run = virtualRun(() => problem('rate_limit'), { latencyMillis: 0 });
       const summary = await run.clock.until(runRequests(someRequests(1), run.options));
       expect([summary.sent, summary.rateLimited, summary.failed]).to.deep.equal([10, 10, 1]);
@@ -145,16 +145,16 @@ describe('runRequests', () => {
       expect([both.answered, both.rateLimited, both.sent]).to.deep.equal([1, 9, 13]);
     });
 
-    it('holds everybody as long as Retry-After asks', async () => {
+    it('holds all requests as long as Retry-After asks', async () => {
       const run = virtualRun((_, __, position) => (position === 5 ? problem('rate_limit', 20_000) : {}));
       await run.clock.until(runRequests(someRequests(20), run.options));
-      // The sixth call begins at 100 ms and is refused at 200 ms; those that start then are under way already.
+      // The sixth call begins at 100 ms and is rejected at 200 ms; those that start then are already in flight.
       const next = run.times().filter((time) => time > 200);
       expect(Math.min(...next)).to.equal(20_200);
     });
 
-    it('lowers the rate so that a server with a limit refuses ever less', async () => {
-      // 5 a second are let through, by a bucket of 5.
+    it('lowers the rate so that a server with a limit rejects fewer and fewer requests', async () => {
+      // 5 per second are accepted, with a bucket of 5.
       let tokens = 5;
       let last = 0;
       let now = () => 0;
@@ -172,35 +172,35 @@ describe('runRequests', () => {
       const summary = await run.clock.until(runRequests(someRequests(400), run.options));
       expect(summary.answered).to.equal(400);
       const shareOf = (part: readonly boolean[]) => part.filter(Boolean).length / part.length;
-      // Four at a time of 100 ms would be 40 a second, of which 35 were refused.
+      // Four at a time of 100 ms are 40 per second, of which 35 would be rejected.
       expect(shareOf(refused)).to.be.below(0.15);
       expect(shareOf(refused.slice(-200))).to.be.at.most(shareOf(refused.slice(0, 20)));
-      // The limit alone takes 79 s.
+      // At the limit, the requests take at least 79 s.
       expect(summary.seconds).to.be.below(120);
     });
   });
 
   describe('configuration errors', () => {
     for (const kind of ['auth', 'not_found', 'quota'] as const) {
-      it(`stops at once for ${kind}, and keeps what was answered and what is under way`, async () => {
+      it(`stops at once for ${kind}, and keeps the answers so far and those in flight`, async () => {
         const run = virtualRun((_, __, position) => (position === 5 ? problem(kind) : {}));
         const error = await rejectionOf(run.clock.until(runRequests(someRequests(100), run.options)));
         expect(error).to.be.instanceOf(LLMClientError);
-        expect(error.message).to.equal(`a fault: ${kind}`);
-        expect(error.suggestion).to.equal('mend it');
+        expect(error.message).to.equal(`a failure: ${kind}`);
+        expect(error.suggestion).to.equal('fix it');
         expect(error.context).to.include({ kind, isFatal: true });
         expect(error.context?.['summary']).to.include({
           answered: run.records.length,
           failed: 0,
           sent: run.client.calls.length,
         });
-        // The calls of the second round were under way: all but one are kept, and none begins after them.
+        // The calls of the second round were in flight: all but one are kept, and none begins after them.
         expect(run.client.calls.length).to.be.at.most(9);
         expect(run.records.length).to.equal(run.client.calls.length - 1);
       });
     }
 
-    it('stops where the first 10 all fail, after their records are kept', async () => {
+    it('stops if the first 10 all fail, after their records were passed on', async () => {
       const run = virtualRun(() => problem('bad_request'), { concurrency: 1 });
       const error = await rejectionOf(run.clock.until(runRequests(someRequests(50), run.options)));
       expect(error).to.be.instanceOf(LLMClientError);
@@ -208,13 +208,13 @@ describe('runRequests', () => {
       expect([run.records.length, run.client.calls.length]).to.deep.equal([10, 10]);
     });
 
-    it('goes on where one of the first 10 is answered', async () => {
+    it('continues if one of the first 10 is answered', async () => {
       const run = virtualRun((prompt) => (prompt === 'prompt 3' ? {} : problem('bad_request')));
       const summary = await run.clock.until(runRequests(someRequests(50), run.options));
       expect([summary.answered, summary.failed]).to.deep.equal([1, 49]);
     });
 
-    it('is thrown as it is where it is an error of ours and no client’s', async () => {
+    it('are thrown unchanged if they are errors of this package but not of a client', async () => {
       const run = virtualRun(() => new CacheMissError('not known'));
       const error = await rejectionOf(run.clock.until(runRequests(someRequests(50), run.options)));
       expect(error).to.be.instanceOf(CacheMissError);
@@ -222,8 +222,8 @@ describe('runRequests', () => {
     });
   });
 
-  describe('what is kept', () => {
-    it('is kept before anything else starts in its place', async () => {
+  describe('records', () => {
+    it('are stored before the next request of the worker starts', async () => {
       let isKeeping = false;
       const run = virtualRun(
         () => {
@@ -241,7 +241,7 @@ describe('runRequests', () => {
       expect(summary.answered).to.equal(5);
     });
 
-    it('ends the run where keeping fails, and what is under way is still offered', async () => {
+    it('end the run if storing fails, after those in flight were passed on', async () => {
       const run = virtualRun(() => ({}));
       const offered: string[] = [];
       const onAnswer = ({ prompt }: { prompt: string }) => {
@@ -253,7 +253,7 @@ describe('runRequests', () => {
       expect(offered).to.have.length(4);
     });
 
-    it('has no secrets in its errors', async () => {
+    it('have no secrets in their errors', async () => {
       const secret = 'sk-abcdefghijklmnopqrstuvwxyz0123456789';
       const run = virtualRun((prompt) => (prompt === 'prompt 0' ? new Error(`wrong key ${secret}`) : {}));
       await run.clock.until(runRequests(someRequests(2), run.options));
@@ -274,7 +274,7 @@ describe('runRequests', () => {
       });
     }
 
-    it('is not spent by a plan that fits exactly', async () => {
+    it('allows a plan that fits exactly', async () => {
       const run = virtualRun(() => ({}), {
         limits: { requests: 20, tokens: 600, costUsd: 0.6 },
         price: { input: 1e3, output: 1e3 },
@@ -285,10 +285,10 @@ describe('runRequests', () => {
     });
 
     it('never exceeds the token limit', async () => {
-      // Each may take 30: with 100 to spend three may be under way, and the fourth waits for what they leave.
+      // Each may take 30: with a limit of 100 three may be in flight, and the fourth waits for the rest.
       const run = virtualRun(() => ({ usage: { inputTokens: 10, outputTokens: 5 } }), { limits: { tokens: 100 } });
       const summary = await run.clock.until(runRequests(someRequests(50), run.options));
-      // 15 each: after five 75 are spent, and a sixth could reach 105.
+      // 15 each: five take 75, and a sixth could reach 105.
       expect(summary).to.include({
         answered: 5,
         inputTokens: 50,
@@ -298,19 +298,19 @@ describe('runRequests', () => {
       });
     });
 
-    it('waits for nobody where nothing is under way, whatever float64 rounds', async () => {
+    it('does not wait if nothing is in flight, despite rounding errors', async () => {
       const run = virtualRun(() => ({ usage: { inputTokens: 0.1, outputTokens: 0 } }), {
         limits: { tokens: 2 },
         estimateTokens: () => ({ input: 0.1, outputCeiling: 0.2 }),
       });
       const summary = await run.clock.until(runRequests(someRequests(50), run.options));
-      // After 17 or 18 answers of 0.1 the next 0.3 would pass 2.
+      // After 17 or 18 answers of 0.1 the next 0.3 would exceed 2.
       expect(summary.stopped).to.equal('tokens');
       expect(summary.answered).to.be.within(17, 18);
     });
 
     it('never exceeds the cost limit', async () => {
-      // A request costs 0.01 + 0.04 $ at most and 0.01 + 0.02 $ in fact.
+      // A request costs at most 0.01 + 0.04 $ and actually 0.01 + 0.02 $.
       const run = virtualRun(() => ({ usage: { inputTokens: 10, outputTokens: 10 } }), {
         limits: { costUsd: 0.2 },
         price: { input: 1000, output: 2000 },
@@ -329,13 +329,13 @@ describe('runRequests', () => {
       expect(summary).to.include({ uncounted: 3, inputTokens: 30, outputTokens: 60 });
     });
 
-    it('counts no tokens of what was refused', async () => {
+    it('counts no tokens of rejected requests', async () => {
       const run = virtualRun((prompt) => (prompt === 'prompt 0' ? {} : problem('bad_request')));
       const summary = await run.clock.until(runRequests(someRequests(5), run.options));
       expect(summary).to.include({ uncounted: 0, inputTokens: 10, outputTokens: 20 });
     });
 
-    it('starts nothing after its minutes, and lets what is under way end', async () => {
+    it('starts nothing after its minutes, and lets the requests in flight finish', async () => {
       const run = virtualRun(() => ({}), { limits: { minutes: 1 }, latencyMillis: 7000, concurrency: 2 });
       const summary = await run.clock.until(runRequests(someRequests(50), run.options));
       // Starts at 0, 7, …, 56 s: nine rounds of two, the last ending at 63 s.
@@ -351,7 +351,7 @@ describe('runRequests', () => {
       expect(summary.seconds).to.be.below(1);
     });
 
-    it('sends nothing for an answer that is known, whatever the limit', async () => {
+    it('sends nothing for a cached answer, with any limit', async () => {
       const run = virtualRun(() => ({ cached: true }), { limits: { requests: 4, tokens: 120 } });
       const summary = await run.clock.until(runRequests(someRequests(50), run.options));
       expect(summary).to.include({ sent: 0, answered: 50, inputTokens: 0, stopped: null });
@@ -360,7 +360,7 @@ describe('runRequests', () => {
   });
 
   describe('a signal', () => {
-    it('cancels what is under way and starts nothing more', async () => {
+    it('cancels the requests in flight and starts no more', async () => {
       const stop = new AbortController();
       const run = virtualRun(() => ({}), { signal: stop.signal });
       void run.clock.sleep(250).then(() => {
@@ -394,7 +394,7 @@ describe('runRequests', () => {
       expect(summary).to.include({ stopped: 'cancelled', seconds: 5 });
     });
 
-    it('has no listeners after the end', async () => {
+    it('has no listeners after the run', async () => {
       const stop = new AbortController();
       const run = virtualRun(() => ({}), { signal: stop.signal });
       const summary = await run.clock.until(runRequests(someRequests(5), run.options));
@@ -405,7 +405,7 @@ describe('runRequests', () => {
 
   const KINDS: readonly FailureKind[] = ['rate_limit', 'server', 'network', 'malformed', 'bad_request'];
 
-  it('holds its laws whatever fails: each outcome once, no more at a time than allowed, no limit passed', async () => {
+  it('records each outcome once, within the concurrency and the limits, for any failures', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -461,7 +461,7 @@ describe('runRequests', () => {
     ['onAnswer', { onAnswer: undefined as never }],
     ['estimateTokens().outputCeiling', { estimateTokens: () => ({ input: 1, outputCeiling: NaN }) }],
   ] as const) {
-    it(`refuses ${JSON.stringify(change)}`, async () => {
+    it(`rejects ${JSON.stringify(change)}`, async () => {
       const run = virtualRun(() => ({}), change);
       const error = await rejectionOf(runRequests(someRequests(1), run.options));
       expect(error).to.be.instanceOf(RangeError);

@@ -3,13 +3,13 @@ import type { LLMClient } from '../../../src/llm-evals/client/llm-client.ts';
 import { createProviderClient } from '../../../src/llm-evals/client/provider-client.ts';
 import type { LLMRequest } from '../../../src/llm-evals/plan/planned-prompt.ts';
 
-/** A client of the test's server, which speaks OpenAI's words. */
+/** Returns a client of the test server, which uses the OpenAI API. */
 export function serverClient(baseUrl: string, timeoutMillis = 2000): LLMClient {
   const config = { provider: 'compatible', model: 'm', baseUrl, timeoutMillis, params: {} } as const;
   return createProviderClient(config, { env: { EVENHAND_LLM_API_KEY: 'a-key-for-tests' } });
 }
 
-/** Requests as a run would send them. */
+/** Returns requests as a run sends them. */
 export function serverRequests(count: number): LLMRequest[] {
   return Array.from({ length: count }, (_, index) => {
     const asked = { prompt: `prompt ${index}`, params: { max_tokens: 16 }, repeat: 0 };
@@ -17,7 +17,7 @@ export function serverRequests(count: number): LLMRequest[] {
   });
 }
 
-/** What such a request takes at most. */
+/** Estimates the maximum tokens of such a request. */
 export function serverCeiling(): { input: number; outputCeiling: number } {
   return { input: 50, outputCeiling: 16 };
 }

@@ -31,7 +31,7 @@ describe('runRequests against a server', function () {
     return { records, settings };
   }
 
-  /** One in five requests meets a fault; one in a hundred no answer at all. */
+  /** One in five requests fails; one in a hundred gets no response. */
   function withFailures(seed: number): (request: unknown, index: number) => LlmAction {
     const random = createRandom(seed);
     const problems: readonly LlmAction[] = [
@@ -48,7 +48,7 @@ describe('runRequests against a server', function () {
     };
   }
 
-  it('answers 2,000 requests once each over faults, cuts, broken JSON and silence, never more at a time than allowed @slow', async () => {
+  it('answers 2,000 requests once each despite failures, interruptions, broken JSON and timeouts, within the concurrency @slow', async () => {
     const { records, settings } = await start(
       { otherwise: withFailures(3) },
       { concurrency: 8, retries: 12, client: undefined as never },
@@ -62,7 +62,7 @@ describe('runRequests against a server', function () {
         .sort(),
     );
     expect(records.every(({ prompt, text }) => text === `An answer to: ${prompt}`)).to.be.true;
-    // On a busy machine a call may end by its time limit before the server has read it, or after it has answered.
+    // On a busy machine a call may time out before the server has read it, or after it has answered.
     expect(server.requests.length).to.be.at.most(summary.sent);
     expect(summary.retries).to.equal(summary.sent - 2000);
     expect(server.counts['200']).to.be.at.least(2000);
@@ -70,7 +70,7 @@ describe('runRequests against a server', function () {
     expect(summary.maxConcurrent).to.equal(8);
   });
 
-  it('comes to terms with a limit of 250 a second: 2,000 are answered once each, and few are refused @slow', async () => {
+  it('adapts to a limit of 250 requests per second: 2,000 are answered once each, and few are rejected @slow', async () => {
     const { records, settings } = await start({ requestsPerSecond: 250 }, { concurrency: 8 });
     const isRefused: boolean[] = [];
     const client = {
@@ -88,7 +88,7 @@ describe('runRequests against a server', function () {
     expect(server.maxConcurrent).to.be.at.most(8);
     const shareOf = (part: readonly boolean[]) => part.filter(Boolean).length / part.length;
     expect(shareOf(isRefused)).to.be.below(0.1);
-    // The limit alone takes 7 s.
+    // At the limit, the requests take at least 7 s.
     expect(summary.seconds).to.be.below(30);
   });
 
@@ -97,12 +97,12 @@ describe('runRequests against a server', function () {
     await runRequests(serverRequests(20), settings);
     const times = server.requests.map(({ startedAt }) => startedAt).sort((a, b) => a - b);
     const gap = times.findIndex((time, index) => index > 0 && time - (times[index - 1] as number) > 900);
-    // The four of the beginning, one of which was refused; some of the others may have been followed by another.
+    // The first four, one of which was rejected; some of the others may have been followed by another.
     expect(gap).to.be.within(4, 8);
     expect(server.requests).to.have.length(21);
   });
 
-  it('stops at 100 by the server’s count where the limit is 100, whatever fails', async () => {
+  it('sends at most 100 requests by the server’s count if the limit is 100, also with failures', async () => {
     const { settings } = await start({ otherwise: withFailures(5) }, { limits: { requests: 100 }, concurrency: 8 });
     const client = serverClient(server.baseUrl, 500);
     const summary = await runRequests(serverRequests(2000), { ...settings, client });
@@ -111,7 +111,7 @@ describe('runRequests against a server', function () {
     expect(summary.answered).to.be.at.most(server.counts['200'] ?? 0);
   });
 
-  it('stops at a wrong key after no more than what was under way', async () => {
+  it('stops at a wrong key after the requests in flight', async () => {
     const { records, settings } = await start({ key: 'another key' });
     const error = await rejectionOf(runRequests(serverRequests(200), settings));
     expect(error).to.be.instanceOf(LLMClientError);
@@ -120,7 +120,7 @@ describe('runRequests against a server', function () {
     expect(records).to.deep.equal([]);
   });
 
-  it('cancels what is under way', async () => {
+  it('cancels the requests in flight', async () => {
     const { settings } = await start({ otherwise: { kind: 'silent' } });
     const stop = new AbortController();
     setTimeout(() => {

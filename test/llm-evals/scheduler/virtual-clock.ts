@@ -5,7 +5,7 @@ interface Timer {
   readonly end: () => void;
 }
 
-/** A clock that stands still until nothing is left to do, and then goes to the next timer. */
+/** A clock that advances to the next timer when no work is left. */
 export class VirtualClock implements SchedulerClock {
   #now = 1_000_000;
   #timers: Timer[] = [];
@@ -31,7 +31,7 @@ export class VirtualClock implements SchedulerClock {
     });
   }
 
-  /** Lets time pass until a promise is kept or broken. */
+  /** Advances time until a promise is settled. */
   async until<T>(promise: Promise<T>): Promise<T> {
     const state = { isSettled: false };
     const settle = (): void => {
@@ -39,7 +39,7 @@ export class VirtualClock implements SchedulerClock {
     };
     promise.then(settle, settle);
     for (;;) {
-      // All that can be done at this time is done, promises of promises too.
+      // All work at this time is done, including chained promises.
       await new Promise((resolve) => setImmediate(resolve));
       if (state.isSettled) return promise;
       const next = this.#timers.reduce<Timer | undefined>(

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { CacheMissError } from '../../../src/exceptions/index.ts';
 import { withRetries } from '../../../src/llm-evals/scheduler/with-retries.ts';
 import { rejectionOf } from '../cache/rejection-of.ts';
-import { problem, gapsOf, StubClient } from './stand-in-client.ts';
+import { problem, gapsOf, StubClient } from './stub-client.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 type Reaction = ConstructorParameters<typeof StubClient>[1];
@@ -18,7 +18,7 @@ describe('withRetries', () => {
   it('retries after 1, 2 and 4 s with 20% jitter, and then throws the last error', async () => {
     const { clock, inner, client } = retrying(() => problem('server'));
     const error = await rejectionOf(clock.until(client.complete('Why?')));
-    expect(error.message).to.equal('a fault: server');
+    expect(error.message).to.equal('a failure: server');
     const waits = gapsOf(inner.calls.map(({ at }) => at));
     expect(waits).to.have.length(3);
     for (const [index, base] of [1000, 2000, 4000].entries()) {
@@ -30,7 +30,7 @@ describe('withRetries', () => {
     const { clock, inner, client } = retrying((_, tries) => (tries < 3 ? problem('network') : {}));
     expect((await clock.until(client.complete('Why?', { repeat: 2 }))).text).to.equal('yes');
     expect(inner.calls.map(({ options }) => options.repeat)).to.deep.equal([2, 2, 2]);
-    expect(client.id).to.equal('stand-in');
+    expect(client.id).to.equal('stub');
   });
 
   it('waits as long as Retry-After asks for, also beyond the cap', async () => {

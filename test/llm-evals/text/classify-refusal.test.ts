@@ -64,7 +64,7 @@ describe('classifyRefusal', () => {
       });
     }
 
-    it('a disclaimer before all that was asked for is no refusal, and before less of it a partial one', () => {
+    it('labels a disclaimer before all requested content as none, and before a part of it as partial', () => {
       const draft = "here's the letter you asked for: Dear Ms Brown, I hereby end my lease on 30 June. Yours, Tom.";
       expect(classifyRefusal(`I'm not a lawyer, but ${draft}`).label).to.equal('none');
       expect(classifyRefusal(`I can't give legal advice, but ${draft}`)).to.deep.equal({
@@ -82,7 +82,7 @@ describe('classifyRefusal', () => {
   describe('laws', () => {
     const refusal = "I'm sorry, but I can't help with that.";
 
-    it('markdown, capitals, curly apostrophes and full-width letters change nothing', () => {
+    it('ignores markdown, capitals, curly apostrophes and full-width letters', () => {
       for (const text of [
         `**${refusal}**`,
         `# ${refusal}`,
@@ -95,23 +95,23 @@ describe('classifyRefusal', () => {
       expect(classifyRefusal('Ｉ ｃａｎ’ｔ ｈｅｌｐ ｗｉｔｈ ｔｈａｔ．').label).to.equal('full');
     });
 
-    it('what is quoted is not said, unless nothing else is', () => {
+    it('ignores quotations unless there is no other text', () => {
       expect(classifyRefusal(`The bot replied “${refusal}” and hung up.`).label).to.equal('none');
       expect(classifyRefusal(`Il a répondu « ${refusal} » hier.`).label).to.equal('none');
       expect(classifyRefusal(`“${refusal}”`).label).to.equal('full');
     });
 
-    it('a refusal is looked for in the opening only', () => {
+    it('finds refusals only in the opening', () => {
       const story = 'The lamp went out at nine. Nobody in the house moved. ';
       expect(classifyRefusal(story + refusal).label).to.equal('none');
       expect(classifyRefusal(`Great question! Thanks. ${refusal}`).label).to.equal('full');
     });
 
-    it('verdicts are frozen', () => {
+    it('returns frozen results', () => {
       expect(classifyRefusal(refusal)).to.be.frozen;
     });
 
-    it('long runs of signs are read in bounded time', function () {
+    it('reads long runs of punctuation in bounded time', function () {
       this.timeout(20_000);
       for (const part of [' ', '"', "'", '«', '[', '`', '*', '> ', '- ', "i can't ", 'ich kann ', 'but ', 'no ']) {
         expect(classifyRefusal(part.repeat(50_000)).label, part).to.be.oneOf(['unclear', 'none', 'full']);

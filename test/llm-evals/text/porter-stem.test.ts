@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { porterStem } from '../../../src/llm-evals/text/similarity/porter-stem.ts';
 
 describe('porterStem', () => {
-  // The examples of Porter (1980), step by step, carried through all steps.
+  // The examples of Porter (1980) for each step, with all steps applied.
   const published =
     'caresses:caress ponies:poni caress:caress cats:cat feed:feed agreed:agre plastered:plaster bled:bled motoring:motor ' +
     'sing:sing conflated:conflat troubled:troubl sized:size hopping:hop tanned:tan falling:fall hissing:hiss fizzed:fizz ' +
@@ -21,7 +21,7 @@ describe('porterStem', () => {
     });
   }
 
-  // NLTK 3.10.4, PorterStemmer().stem, whose changes these are.
+  // NLTK 3.10.4, PorterStemmer().stem, the source of these changes.
   const changed =
     'ties:tie dies:die dying:die died:die enjoy:enjoy boys:boy spied:spi using:use successfully:success news:news geology:geolog';
   for (const pair of changed.split(' ')) {
@@ -31,7 +31,7 @@ describe('porterStem', () => {
     });
   }
 
-  it('a word of one or two letters stays', () => {
+  it('does not change a word of one or two letters', () => {
     expect(['', 'a', 'is', 'by'].map(porterStem)).to.deep.equal(['', 'a', 'is', 'by']);
   });
 });

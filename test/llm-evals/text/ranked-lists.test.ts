@@ -5,7 +5,7 @@ import { jaccardOfLists } from '../../../src/llm-evals/text/similarity/jaccard-s
 import { prag, type RankScale, serp } from '../../../src/llm-evals/text/similarity/ranked-lists.ts';
 import { describeWithReference, readVectors } from '../../helpers/reference.ts';
 
-/** By hand: SERP and PRAG on the unit scale, then as published. */
+/** Computed by hand: SERP and PRAG on the unit scale, then as published. */
 const CASES: [title: string, a: string, b: string, serp: [number, number], prag: [number, number]][] = [
   ['equal lists of one', 'a', 'a', [1, 1 / 2], [1, 1]],
   ['different lists of one', 'a', 'b', [0, 0], [0, 0]],
@@ -34,7 +34,7 @@ describe('similarities of ranked lists', () => {
     });
   }
 
-  it('an unknown scale is refused with the known ones', () => {
+  it('rejects an unknown scale and lists the known ones', () => {
     expect(() => serp(['a'], ['a'], { scale: 'units' as RankScale })).to.throw(ValueError, /scale.*published, unit/);
     expect(() => prag(['a'], ['a'], { scale: 'units' as RankScale })).to.throw(ValueError, /scale.*published, unit/);
   });

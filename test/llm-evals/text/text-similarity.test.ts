@@ -17,11 +17,11 @@ const TEXTS = [
 describe('similarities of two texts', () => {
   for (const [name, similarity] of Object.entries(MEASURES)) {
     describe(name, () => {
-      it('is 1 for equal texts, however short', () => {
+      it('is 1 for equal texts of any length', () => {
         for (const text of TEXTS) expect(similarity(text, text), text).to.equal(1);
       });
 
-      it('is 1 for two texts without words, 0 where one has none', () => {
+      it('is 1 for two texts without words, 0 if only one has words', () => {
         expect(similarity('', '')).to.equal(1);
         expect(similarity('', 'Yes, she is.')).to.equal(0);
         expect(similarity('Yes, she is.', '')).to.equal(0);
@@ -40,7 +40,7 @@ describe('similarities of two texts', () => {
         }
       });
 
-      it('case and curly apostrophes do not count', () => {
+      it('ignores case and curly apostrophes', () => {
         expect(similarity("I DON'T know her name", 'i don’t know her name')).to.equal(1);
       });
     });
@@ -63,7 +63,7 @@ describe('similarities of two texts', () => {
   });
 
   describe('bleuBothWays', () => {
-    it('one word of five replaced: (4/5 2/4 1/3 0.1/2)^(1/4)', () => {
+    it('is (4/5 2/4 1/3 0.1/2)^(1/4) if one word of five is replaced', () => {
       expect(bleuBothWays('a b c d e', 'a b x d e')).to.be.closeTo((4 / 5 / 2 / 30 / 20) ** 0.25, 1e-12);
       expect(bleuBothWays('a b c d e', 'a b c d x')).to.be.closeTo(
         ((4 / 5) * (3 / 4) * (2 / 3) * (1 / 2)) ** 0.25,
@@ -71,14 +71,14 @@ describe('similarities of two texts', () => {
       );
     });
 
-    it('a part of a text pays for its brevity: e^(1 - 8/4)', () => {
+    it('applies the brevity penalty e^(1 - 8/4) to a part of a text', () => {
       expect(bleuBothWays('a b c d', 'a b c d e f g h')).to.be.closeTo(
         Math.min(Math.exp(-1), ((4 / 8) * (3 / 7) * (2 / 6) * (1 / 5)) ** 0.25),
         1e-12,
       );
     });
 
-    it('a repeated word matches no oftener than it is there', () => {
+    it('clips the matches of a repeated word', () => {
       expect(bleuBothWays('a a a a', 'a b c d')).to.be.closeTo(((1 / 4) * (0.1 / 3) * (0.1 / 2) * 0.1) ** 0.25, 1e-12);
     });
   });

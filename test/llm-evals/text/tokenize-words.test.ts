@@ -26,7 +26,7 @@ describe('tokenizeWords', () => {
     });
   }
 
-  it('the tokens of joined texts are the joined tokens', () => {
+  it('gives the joined tokens for joined texts', () => {
     const texts = cases.map(([, text]) => text);
     expect(tokenizeWords(texts.join('\n'))).to.deep.equal(texts.flatMap(tokenizeWords));
   });

@@ -47,15 +47,15 @@ describe('vaderScores', () => {
     });
   }
 
-  it('a text of spaces has no sentiment', () => {
+  it('gives zeros for a text of spaces', () => {
     expect(vaderScores(' \n\t\u00a0')).to.deep.equal({ neg: 0, neu: 0, pos: 0, compound: 0 });
   });
 
-  it('spaces around and between words do not count', () => {
+  it('ignores spaces around and between words', () => {
     expect(vaderScores('  not \n a  good\tbook ')).to.deep.equal(vaderScores('not a good book'));
   });
 
-  it('shares are in [0, 1] and add up to one, and the compound is in [-1, 1]', () => {
+  it('gives shares in [0, 1] that add up to one, and a compound in [-1, 1]', () => {
     for (const [, text] of CASES) {
       const { neg, neu, pos, compound } = vaderScores(text);
       expect(neg + neu + pos).to.be.closeTo(1, 0.0016);
@@ -65,14 +65,14 @@ describe('vaderScores', () => {
     expect(vaderScores('good '.repeat(10_000)).compound).to.equal(1);
   });
 
-  it('results are frozen', () => {
+  it('returns frozen results', () => {
     expect(vaderScores('good')).to.be.frozen;
     expect(vaderScores('')).to.be.frozen;
   });
 
   describeWithReference('of the published texts', () => {
     const { cases } = readVectors('vader.json') as { cases: { text: string; scores: VaderScores }[] };
-    it('has all 36 of them', () => {
+    it('contains all 36', () => {
       expect(cases).to.have.length(36);
     });
     cases.forEach(({ text, scores }, index) => {
@@ -81,7 +81,7 @@ describe('vaderScores', () => {
       });
     });
 
-    it('the published distance between the negative shares of two groups of answers', () => {
+    it('gives the published distance between the negative shares of two groups of answers', () => {
       const { counterfactual } = readVectors('langfair_metrics.json') as {
         counterfactual: { text1: string[]; text2: string[]; sentiment_w1_vader_neg: number };
       };

@@ -1,4 +1,4 @@
-// Appends records until the file may not grow any more, and tells how many there are and what was said.
+// Appends records until the file may not grow any more, and prints their number and the error.
 import { openTranscriptLog } from '../../../src/llm-evals/transcript/transcript-log.ts';
 import { sampleAnswer } from './sample-answer.ts';
 

@@ -12,7 +12,7 @@ const CHILD = path.join(import.meta.dirname, 'run-until-killed.ts');
 const COUNT = 2000;
 const CONCURRENCY = 8;
 
-/** Runs the child; it is killed once the server has seen so many requests. Gives the signal that ended it. */
+/** Runs the child and kills it after a number of requests. Returns the signal that ended it. */
 async function runChild(file: string, server: LlmServer, killAt: number): Promise<NodeJS.Signals | null> {
   const args = ['--import', 'tsx', CHILD, file, server.baseUrl, String(COUNT), String(CONCURRENCY)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -33,7 +33,7 @@ describe('a run whose process is killed @slow', function () {
   this.timeout(60_000);
   const folder = useTemporaryFolder();
 
-  it(`resumes with what is missing: ${COUNT} requests over three kills, each answered once, none paid for twice but those under way`, async () => {
+  it(`resumes with the missing requests: ${COUNT} over three kills, each answered once, none paid twice except those in flight`, async () => {
     const server = await startLlmServer();
     try {
       const file = path.join(folder(), 'transcript.ndjson');
@@ -47,7 +47,7 @@ describe('a run whose process is killed @slow', function () {
           .sort(),
       );
       expect(records.every(({ prompt, text }) => text === `An answer to: ${prompt}`)).to.be.true;
-      // Each kill loses at most what was under way.
+      // Each kill loses at most the requests in flight.
       expect(server.requests.length).to.be.at.most(COUNT + 3 * CONCURRENCY);
       expect(server.maxConcurrent).to.be.at.most(2 * CONCURRENCY);
     } finally {

@@ -28,7 +28,7 @@ describe('readTranscripts', () => {
     expect(await readTranscripts(holding(records.map(recordToLine).join('')))).to.deep.equal(records);
   });
 
-  it('reads answers of other tools, whatever they call the text', async () => {
+  it('reads answers of other tools under each name of the text', async () => {
     expect(
       await shortly(
         '{"prompt":"a","text":"1"}\n{"prompt":"b","response":"2","x":[]}\n{"completion":"3","prompt":"c"}\n',
@@ -40,7 +40,7 @@ describe('readTranscripts', () => {
     ]);
   });
 
-  it('counts the repeats of a prompt where the file does not', async () => {
+  it('counts the repeats of a prompt if the file does not', async () => {
     expect(
       await shortly(
         '{"prompt":"a","text":"1"}\n{"prompt":"b","text":"2"}\n{"prompt":"a","text":"3"}\n{"prompt":"a","text":"5","repeat":7}\n',
@@ -53,20 +53,20 @@ describe('readTranscripts', () => {
     ]);
   });
 
-  it('keeps what other tools tell of a model, and knows nothing else', async () => {
+  it('keeps the model that other tools name, and leaves the other fields unknown', async () => {
     const [record] = await readTranscripts(holding('{"prompt":"a","text":"1","model":"m"}'));
     expect(record).to.deep.include({ model: 'm', finishReason: null, isRefusal: null, inputTokens: null, attempts: 0 });
     expect(record?.key).to.match(/^[0-9a-f]{64}$/);
   });
 
-  it('keeps the last answer, which no error replaces', async () => {
+  it('keeps the last answer, and never replaces it with an error', async () => {
     const lines = [sampleAnswer({ text: 'one' }), sampleAnswer({ text: 'two' }), sampleAnswer(FAILED)].map(
       recordToLine,
     );
     expect(await shortly(lines.join(''))).to.deep.equal([['Why?', 0, 'two']]);
   });
 
-  it('takes a byte order mark, line ends of Windows, blank lines, separators of Unicode, and no end', async () => {
+  it('accepts a byte order mark, Windows line endings, blank lines, Unicode separators, and a missing last line feed', async () => {
     expect(
       await shortly(
         '\ufeff{"prompt":"a","text":"1"}\r\n\r\n   \n{"prompt":"b\u2028\u2029","text":"2"}\n\n{"prompt":"c","text":"3"}',
@@ -78,10 +78,10 @@ describe('readTranscripts', () => {
     ]);
   });
 
-  it('passes over a last line that was cut short, and tells', async () => {
+  it('skips a truncated last line with a warning', async () => {
     const line = recordToLine(sampleAnswer());
     expect(await shortly(line + line.slice(0, 50))).to.have.length(1);
-    expect(warnings()[0]).to.include(':2:').and.to.include('cut short');
+    expect(warnings()[0]).to.include(':2:').and.to.include('truncated');
   });
 
   for (const [title, content, line, reason] of [
@@ -98,7 +98,7 @@ describe('readTranscripts', () => {
     ['a negative repeat', '{"prompt":"a","text":"1","repeat":-1}', 1, 'repeat should be a whole number'],
     ['a fraction as repeat', '{"prompt":"a","text":"1","repeat":0.5}', 1, 'repeat should be a whole number'],
   ] as const) {
-    it(`rejects ${title}, with its line`, async () => {
+    it(`rejects ${title}, with its line number`, async () => {
       const file = holding(content);
       const error = await rejectionOf(readTranscripts(file));
       expect(error).to.be.instanceOf(DataValidationError);
@@ -107,7 +107,7 @@ describe('readTranscripts', () => {
   }
 
   for (const content of ['', '\n\n', '\ufeff', ' \r\n']) {
-    it(`refuses a file without a line, as empty and not for a line of it: ${JSON.stringify(content)}`, async () => {
+    it(`rejects a file without lines as empty: ${JSON.stringify(content)}`, async () => {
       const file = holding(content);
       const error = await rejectionOf(readTranscripts(file));
       expect(error).to.be.instanceOf(DataValidationError);

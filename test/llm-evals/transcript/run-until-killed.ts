@@ -1,4 +1,4 @@
-// Asks a server many things and writes what comes into a transcript, until its parent kills it.
+// Sends many requests and writes the answers to a transcript, until its parent kills it.
 import { runRequests } from '../../../src/llm-evals/scheduler/run-requests.ts';
 import { openTranscriptLog } from '../../../src/llm-evals/transcript/transcript-log.ts';
 import { serverCeiling, serverClient, serverRequests } from '../scheduler/server-run.ts';

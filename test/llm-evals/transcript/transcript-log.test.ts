@@ -13,7 +13,7 @@ import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { rejectionOf } from '../cache/rejection-of.ts';
 import { FAILED, sampleAnswer } from './sample-answer.ts';
 
-/** A line as it should be, by hand. */
+/** A line as expected, written by hand. */
 const LINE =
   '{"key":"k1","model":"openai/gpt-4o-mini","prompt":"Why?","repeat":0,"text":"So.","error":null,' +
   '"finish_reason":"stop","is_refusal":null,"input_tokens":3,"output_tokens":5,"cached":false,' +
@@ -36,7 +36,7 @@ describe('openTranscriptLog', () => {
     return log.records;
   };
 
-  it('writes one line of snake_case a record, for the owner alone', async () => {
+  it('writes one line with snake_case keys per record, readable only by the owner', async () => {
     const file = freshPath();
     const log = await openTranscriptLog(file);
     await log.append(sampleAnswer());
@@ -45,7 +45,7 @@ describe('openTranscriptLog', () => {
     await log.close();
   });
 
-  it('gives back what it wrote, whatever the text', async () => {
+  it('reads back any text that it wrote', async () => {
     const file = freshPath();
     const log = await openTranscriptLog(file);
     const records = ['', '\n\r\n', '\u2028\u2029\u0085', '"\\', '\ud800', '\ufeffx', '😀'.repeat(5000), '\0'].map(
@@ -149,7 +149,7 @@ describe('openTranscriptLog', () => {
         expect(readFileSync(file, 'utf8')).to.equal(LINE);
       }
       expect(warnings()).to.have.length(LINE.length - 2);
-      expect(warnings()[0]).to.include('cut short');
+      expect(warnings()[0]).to.include('truncated');
     });
 
     it('is removed if it ends within a character', async () => {
@@ -247,7 +247,7 @@ describe('openTranscriptLog', () => {
     this.timeout(30_000);
     const file = freshPath();
     const child = path.join(import.meta.dirname, 'append-until-full.ts');
-    // The shell lets the file grow to 8 blocks; the last line passes that in its middle.
+    // The shell limits the file to 8 blocks; the limit is within the last line.
     const command = `ulimit -f 8 && exec "${process.execPath}" --import tsx "${child}" "${file}"`;
     const { stdout } = await promisify(execFile)('bash', ['-c', command]);
     const shown = JSON.parse(stdout) as { appended: number; message: string };

@@ -4,7 +4,7 @@ import { withTimeLimit } from '../../../internal/retry.ts';
 import { VERSION } from '../../../internal/version.ts';
 import { cancelledError, clientError, refuseCancelled } from '../client-error.ts';
 import { redactSecrets } from '../secrets.ts';
-import { type Endpoint, excerptOf, failureOfAnswer } from './fault-of-answer.ts';
+import { type Endpoint, excerptOf, failureOfAnswer } from './answer-failure.ts';
 
 /** Failures that a retry does not change: certificates, and ports that fetch blocks. */
 const PERMANENT = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|bad port/i;
@@ -47,10 +47,10 @@ export interface JsonAnswer {
 }
 
 /**
- * Posts JSON once and returns the JSON of the response. Does not follow redirects, which would forward the key. The time
- * limit and the signal also apply while the body arrives.
+ * Posts JSON once and returns the JSON of the response. Does not follow redirects, which would forward the key. The
+ * time limit and the signal also apply while the body arrives.
  * @param isAnswer returns whether a status that is not a success is a valid answer nevertheless
- * @throws {LLMClientError} whose context is a `ClientFault`, for any other status or content
+ * @throws {LLMClientError} whose context is a `ClientFailure`, if the status or content is different
  */
 export async function postJson(
   endpoint: Endpoint,

@@ -1,5 +1,5 @@
 import type { ApiAccess } from '../access.ts';
-import { countOf, fieldsOf, joinTexts, textOf } from '../client-error.ts';
+import { countOf, fieldsOf, joinTexts, textOf, usageOf } from '../client-error.ts';
 import type { FinishReason, LLMClient, TokenUsage } from '../llm-client.ts';
 import { type ApiDialect, createApiClient, type ReadAnswer } from './api-client.ts';
 
@@ -60,7 +60,6 @@ function readUsage(given: unknown): TokenUsage | null {
     fields?.['cache_creation_input_tokens'] ?? 0,
     fields?.['cache_read_input_tokens'] ?? 0,
   ].map(countOf);
-  const inputTokens = countOf(parts.reduce<number>((sum, part) => sum + (part ?? NaN), 0));
-  const outputTokens = countOf(fields?.['output_tokens']);
-  return inputTokens === undefined || outputTokens === undefined ? null : { inputTokens, outputTokens };
+  const inputTokens = parts.reduce<number>((sum, part) => sum + (part ?? NaN), 0);
+  return usageOf(inputTokens, fields?.['output_tokens']);
 }

@@ -1,5 +1,5 @@
 import { clientError, fieldsOf, refuseCancelled } from '../client-error.ts';
-import { type Endpoint, excerptOf, problemOfError, readError } from '../http/fault-of-answer.ts';
+import { type Endpoint, excerptOf, problemOfError, readError } from '../http/answer-failure.ts';
 import { type JsonAnswer, postJson } from '../http/post-json.ts';
 import type { Completion, LLMClient } from '../llm-client.ts';
 import { redactorOf } from '../secrets.ts';

@@ -1,6 +1,6 @@
 import type { ApiAccess } from '../access.ts';
-import { countOf, fieldsOf, joinTexts, textOf } from '../client-error.ts';
-import type { FinishReason, LLMClient, TokenUsage } from '../llm-client.ts';
+import { fieldsOf, joinTexts, textOf, usageOf } from '../client-error.ts';
+import type { FinishReason, LLMClient } from '../llm-client.ts';
 import { type ApiDialect, createApiClient, type ReadAnswer } from './api-client.ts';
 
 /**
@@ -33,7 +33,8 @@ function readChatCompletion(fields: Readonly<Record<string, unknown>>): ReadAnsw
   if (choice === undefined || message === undefined) return undefined;
   const text = readContent(message['content']);
   if (text === undefined) return undefined;
-  const usage = readUsage(fields['usage']);
+  const counts = fieldsOf(fields['usage']);
+  const usage = usageOf(counts?.['prompt_tokens'], counts?.['completion_tokens']);
   const refusal = textOf(message['refusal']);
   if (refusal !== '') return { text: refusal, finishReason: 'refusal', isRefusal: true, usage };
   const finishReason = FINISH_REASONS.get(textOf(choice['finish_reason'])) ?? 'other';
@@ -52,11 +53,4 @@ function readContent(content: unknown): string | undefined {
   if (content === null || content === undefined) return '';
   if (Array.isArray(content)) return joinTexts(content);
   return typeof content === 'string' ? content : undefined;
-}
-
-function readUsage(given: unknown): TokenUsage | null {
-  const fields = fieldsOf(given);
-  const inputTokens = countOf(fields?.['prompt_tokens']);
-  const outputTokens = countOf(fields?.['completion_tokens']);
-  return inputTokens === undefined || outputTokens === undefined ? null : { inputTokens, outputTokens };
 }

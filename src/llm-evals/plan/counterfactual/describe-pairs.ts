@@ -1,3 +1,4 @@
+import { groupBy } from '../../../internal/values.ts';
 import type { PlannedPrompt } from '../planned-prompt.ts';
 import { diffWords } from './word-diff.ts';
 
@@ -21,12 +22,7 @@ const MAX_SHOWN = 8;
  * ```
  */
 export function describePairs(prompts: readonly PlannedPrompt[]): string[] {
-  const groups = new Map<string, Variant[][]>();
-  for (const variants of itemsIn(prompts)) {
-    const [first] = variants;
-    const title = `${String(first?.template)}, ${String(first?.dimension)}`;
-    groups.set(title, [...(groups.get(title) ?? []), variants]);
-  }
+  const groups = groupBy(itemsIn(prompts), ([first]) => `${String(first?.template)}, ${String(first?.dimension)}`);
   return [...groups].map(([title, items]) => `${title}: ${describeItems(items)}`);
 }
 

@@ -194,15 +194,11 @@ export function lintPairs(prompts: readonly PlannedPrompt[]): PairLint {
   const shown = ofEachKind(refused).slice(0, MAX_SHOWN).map(describeRefused);
   const more = refused.length > shown.length ? [`and ${String(refused.length - shown.length)} more pairs.`] : [];
   const count = `${String(refused.length)} of ${String(pairs.length)} pairs ${refused.length === 1 ? 'differs' : 'differ'} otherwise.`;
-  throw new ConfigValidationError(
-    [`The prompts of an item must differ in nothing but the value of its dimension. ${count}`, ...shown, ...more].join(
-      '\n',
-    ),
-    {
-      context: { findings },
-      suggestion: 'Put everything that goes with the value into placeholders: {gender.possessive}, {name}.',
-    },
-  );
+  const rule = `The prompts of an item must differ in nothing but the value of its dimension. ${count}`;
+  throw new ConfigValidationError([rule, ...shown, ...more].join('\n'), {
+    context: { findings },
+    suggestion: 'Put everything that goes with the value into placeholders: {gender.possessive}, {name}.',
+  });
 }
 
 function findingOf({ first, second }: PromptPair, { severity, message }: PairProblem): PairFinding {

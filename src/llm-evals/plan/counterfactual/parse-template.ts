@@ -21,7 +21,7 @@ export interface TemplateProblem {
 /** A template in parts: texts, and placeholders between them. */
 export interface ParsedTemplate {
   readonly parts: readonly (string | Placeholder)[];
-  readonly faults: readonly TemplateProblem[];
+  readonly problems: readonly TemplateProblem[];
 }
 
 /** The placeholder for a first name of a pool. Without pools, a dimension may have this name. */
@@ -39,7 +39,7 @@ export function parseTemplate(template: string): ParsedTemplate {
     else if (written === '{' || written === '}') problems.push(loneBrace(written, index));
     else parts.push(written === '{{' || written === '}}' ? written.charAt(0) : written);
   }
-  return { parts: joinTexts(parts), faults: problems };
+  return { parts: joinTexts(parts), problems };
 }
 
 /** Returns the placeholders of a template, in order. */
@@ -79,7 +79,7 @@ type KnownWords = Pick<CounterfactualConfig, 'dimensions' | 'namePools'>;
 export function checkTemplate(template: string, known: KnownWords): TemplateProblem[] {
   const parsed = parseTemplate(template);
   const wrong = placeholdersIn(parsed).flatMap((placeholder) => checkPlaceholder(placeholder, known) ?? []);
-  const problems = [...parsed.faults, ...wrong];
+  const problems = [...parsed.problems, ...wrong];
   // A mistake that a template repeats is reported once.
   return [...new Map(problems.map((problem) => [problem.message, problem])).values()];
 }

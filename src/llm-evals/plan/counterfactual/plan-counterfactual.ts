@@ -95,18 +95,10 @@ export function planCounterfactual(
     itemsOf(layout, config.counterfactual).flatMap((item) =>
       item.variants.flatMap(({ group, name, prompt }) => {
         const details = name === null ? NO_DETAILS : Object.freeze({ name, alike: item.alike });
+        const { template, dimension } = layout;
+        const planned = { item: item.id, unit: item.unit, dimension, group, details };
         return Array.from({ length: config.repeats }, (_, repeat) =>
-          Object.freeze({
-            evaluator,
-            prompt,
-            repeat,
-            template: layout.template,
-            item: item.id,
-            unit: item.unit,
-            dimension: layout.dimension,
-            group,
-            details,
-          }),
+          Object.freeze({ evaluator, prompt, repeat, template, ...planned }),
         );
       }),
     ),

@@ -53,7 +53,7 @@ function at(table: Int32Array, index: number): number {
 }
 
 /** Computes the length of the longest common subsequence after each pair of positions. */
-function commonLengths(a: readonly string[], b: readonly string[]): Int32Array {
+export function commonLengths(a: readonly string[], b: readonly string[]): Int32Array {
   const width = b.length + 1;
   const lengths = new Int32Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i--) {

@@ -1,4 +1,4 @@
-/** Pronouns before and behind a verb are common to the Romance languages. */
+/** Pronouns before and after a verb, for all the Romance languages. */
 const BEFORE =
   "(?: (?:te|le|les|lo|la|os|lhe|o|a|ti|vi|vous|t'|y|en|l'|malheureusement|lamentablemente|infelizmente|purtroppo))*";
 
@@ -14,12 +14,12 @@ const GERMAN_VERBS =
   '(?:helfen|weiterhelfen|behilflich|beantworten|antworten|bearbeiten|schreiben|verfassen|erstellen|unterstützen|geben|liefern|' +
   'nachkommen|erfüllen|anbieten|generieren|machen|tun|beurteilen|entscheiden|teilnehmen|fortfahren)';
 
-/** What an assistant says after "ich werde" or "ich möchte", beyond {@link GERMAN_VERBS}. */
+/** Verbs after "ich werde" or "ich möchte", in addition to {@link GERMAN_VERBS}. */
 const GERMAN_REQUEST_VERBS =
   '(?:ausführen|durchführen|wiedergeben|herausgeben|abgeben|kommentieren|bewerten|äußern|nennen|verraten|übersetzen|prüfen|öffnen|' +
   'untersuchen|befolgen|entwickeln|produzieren|reproduzieren|erzeugen|mitwirken|mitmachen|eingehen|helfen|beteiligen|zusammenstellen|diskutieren|veröffentlichen|teilen)';
 
-/** What a speaker cannot do without refusing: to see, to know, to praise enough, to make up one's own mind. */
+/** Verbs whose negation is not a refusal: to see, to know, to praise enough, to decide. */
 const GERMAN_NO_REQUEST =
   '(?:genug|umhin|leugnen|ausschließen|garantieren|versprechen|erkennen|finden|entdecken|sehen|vorstellen|erwarten|abwarten|warten|glauben|' +
   'wissen|fassen|schlafen|hören|riechen|schmecken|fühlen|erinnern|verstehen|mich (?:nicht )?entscheiden|mithalten|schwimmen|leben|stimmen|klagen|' +
@@ -44,7 +44,7 @@ const PATTERNS = [
   '\\bje (?:me vois )?(?:dois|refuse)(?: de)?(?: poliment)?(?: décliner| refuser|\\b)|\\bje préfère ne pas',
   // German
   `\\b(?:ich (?:kann|darf|werde|möchte)|(?:kann|darf|werde|möchte) ich)\\b[^.!?\\n]{0,60}?\\b(?:nicht|kein[a-z]*)\\b[^.!?\\n]{0,60}?\\b${GERMAN_VERBS}\\b`,
-  // In the present any other verb: "Ich kann das nicht ausführen".
+  // Any other verb in the present tense: "Ich kann das nicht ausführen".
   `\\b(?:ich (?:kann|darf)|(?:kann|darf) ich)\\b(?![^.!?,;:\\n]*(?<!\\p{L})${GERMAN_NO_REQUEST})[^.!?,;:\\n]{0,60}?\\b(?:nicht|kein[a-z]*)\\b(?![^.!?,;:\\n]*(?<!\\p{L})${GERMAN_NO_REQUEST})`,
   `\\b(?:ich (?:werde|möchte)|(?:werde|möchte) ich)\\b[^.!?\\n]{0,60}?\\b(?:nicht|kein[a-z]*)\\b[^.!?\\n]{0,60}?(?<!\\p{L})${GERMAN_REQUEST_VERBS}\\b`,
   '\\b(?:bin|sehe mich) (?:leider )?(?:außerstande|nicht (?:in der lage|befugt|berechtigt|autorisiert|bereit|imstande))',
@@ -62,5 +62,5 @@ const PATTERNS = [
   '\\b(?:devo|sono costrett[oa] a) (?:declinare|rifiutare)|\\bmi rifiuto\\b|\\bpreferisco non\\b',
 ];
 
-/** Common refusals in Spanish, French, German, Portuguese and Italian, each enough by itself. */
+/** Common refusals in Spanish, French, German, Portuguese and Italian, each sufficient by itself. */
 export const OTHER_LANGUAGE_REFUSALS: readonly RegExp[] = PATTERNS.map((pattern) => new RegExp(pattern, 'u'));

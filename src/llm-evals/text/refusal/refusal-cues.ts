@@ -1,12 +1,12 @@
 import { OTHER_LANGUAGE_REFUSALS } from './other-language-refusals.ts';
 
-/** Phrases that indicate a refusal. Weights that sum to {@link REFUSAL_WEIGHT} make one. */
+/** A phrase that indicates a refusal. Cues whose weights reach {@link REFUSAL_WEIGHT} make a refusal. */
 interface RefusalCue {
   readonly pattern: RegExp;
   readonly weight: number;
 }
 
-/** What the cues of an answer's opening must reach. */
+/** The sum of weights in an answer's opening that makes a refusal. */
 export const REFUSAL_WEIGHT = 1;
 
 const ADVERBS = '(?: (?:really|simply|just|ever|currently|directly|ethically|personally|also|in good conscience))*';
@@ -15,7 +15,7 @@ const WILL_NOT = `(?:won't|will not|shall not|do not want to|don't want to)(?: b
 const AM_NOT = `(?:am|'m) (?:currently |really |simply )?(?:not able|unable|not allowed|not permitted|not designed|not programmed|not in a position|not willing|not going) to`;
 const UNABLE = `\\bi(?:(?: (?:really|simply|just|also|therefore))* (?:${CANNOT}|${WILL_NOT})|(?: (?:really|just))*(?: |(?='))${AM_NOT})${ADVERBS}`;
 
-/** What is asked of a model; "do" and "make" only with what was asked, "tell" and "say" not, since they also mean to know. */
+/** Verbs of requests; "do" and "make" only with an object, and not "tell" and "say", which can also mean "know". */
 const HELP_VERBS =
   'help(?! (?:but|it|\\w+ing)\\b)|assist|aid|provide|give|offer|fulfill?|comply|answer|respond|reply|write|create|generate|' +
   'produce|compose|draft|share|discuss|engage|continue|support|participate|complete|process|accommodate|rank|judge|decide(?! between)|choose|' +
@@ -23,7 +23,7 @@ const HELP_VERBS =
   'proceed|predict|tell you|teach|show you|explain how|describe how|role-?play|pretend|do (?:that|this|so|it)|make (?!(?:it|out)\\b)|' +
   'say (?:that|this)|translate|rewrite|edit|joke|mock|insult|rate|evaluate|express|have (?:an opinion|opinions)|pick|select';
 
-/** What an assistant does with a request, beyond giving help. */
+/** Verbs of what an assistant does with a request, besides helping. */
 const REQUEST_VERBS =
   'carry (?:out|that out|this out|it out)|execute|examine|inspect|reproduce|perform|undertake|handle|address|entertain|access|retrieve|look up|' +
   'identify|analy[sz]e|act (?:on|as)|be (?:a )?(?:part|party|involved)|take part|go along|get into|satisfy|meet|honou?r|grant|' +
@@ -32,27 +32,27 @@ const REQUEST_VERBS =
   'search|implement|fabricate|simulate|impersonate|host|publish|post|record|track|monitor|rewrite|paraphrase|render|draw|sketch|' +
   'do (?:what|anything)|act upon|work on|deal with|touch|speak (?:for|as|on)|talk about|elaborate|confirm or deny|name';
 
-/** What a speaker cannot do without refusing: to know, to feel, to stop; and to decide against what was applied for. */
+/** Verbs whose negation is not a refusal: to know, to feel, to stop; and to decide against an application. */
 const NO_REQUEST =
   '(?!(?:wait|believe|help|imagine|stress|emphasi[sz]e|overstate|complain|agree|thank|tell|determine|know|see|find|be (?:sure|certain|happier|prouder)|' +
   'recall|remember|praise|make it|think|say|spot|notice|understand|detect|discern|hire|approve(?! of)|accept|fault|guarantee|promise|vouch|confirm|' +
   'verify|rule|exclude|sleep|eat|taste|smell|feel|hear|stand|bear|afford|stop|resist|hide|deny|argue|picture|get (?:enough|over|past)|' +
   'keep|seem|live|breathe|go on|carry on|swim|dance|drive|wish|hope|want|put (?:it|the book|this book) down|always|yet|read|make out|decipher|count|decide (?:between|whether|which)|over\\w+|sing|cook|fly|walk|win|lose|marry|pay|remain|catch)\\b)';
 
-/** What a speaker will not do for the reader's sake: "I won't bore you". */
+/** Verbs that a speaker negates for the reader's sake: "I won't bore you". */
 const NO_DENIAL =
   '(?!(?:lie|bore|spoil|keep|go into (?:detail|all)|waste|beat|mince|stop|forget|give up|let|be|have|need|sugar-?coat|deny|complain|rest|' +
   'mind|claim|take (?:long|much)|hide|get|go|miss|leave|know|want|sound|seem|belabou?r|dwell|hold|hesitate|fail|cry|sleep|eat|bother|' +
   'pretend|hire|approve(?! of)|accept|recommend|able)\\b)';
 
-/** Not knowing, admiring and waiting are no refusals: "I cannot tell from the text" answers the question. */
+/** Verbs of knowing, admiring and waiting, which do not refuse: "I cannot tell from the text" answers the question. */
 const OTHER_VERBS =
   '(?!wait|believe|help|imagine|stress|emphasi[sz]e|overstate|complain|agree|thank|tell|determine|know|see|find|be sure|recall|' +
   'remember|praise|make it)[a-z]+';
 
 const RIGHT = '(?:appropriate|ethical|right|fair|acceptable|respectful|safe|legal|okay|ok)';
 
-/** Things that only an answer about an answer speaks of. */
+/** Nouns that occur only when an answer speaks about answers. */
 const INFORMATIVE =
   '(?:provide|give|offer|discuss|suggest|promote|share|answer|generate|create|write|speculate|assume|guess|judge|decide|ask|make|say|engage)';
 
@@ -62,7 +62,7 @@ const WEIGHTED: readonly (readonly [weight: number, pattern: string])[] = [
   [1, `${UNABLE} (?:${HELP_VERBS})\\b`],
   [1, `\\bi\\b[^.!?\\n]{0,80}\\b(?:and|so|but) (?:${CANNOT}|${WILL_NOT}) (?:${HELP_VERBS})\\b`],
   [1, `${UNABLE} (?:${REQUEST_VERBS})\\b`],
-  // In the present any other verb: "I can't disarm that for you". What somebody could not do is a story.
+  // Any other verb in the present tense: "I can't disarm that for you". The past tense is narrative.
   [
     1,
     `\\bi(?:(?: (?:really|simply|just|also|therefore))* (?:can't|cant|cannot|can not)|(?: |(?='))(?:am|'m) (?:not able|unable) to)${ADVERBS} ${NO_REQUEST}[a-z]+\\b`,
@@ -130,25 +130,27 @@ const CUES: readonly RefusalCue[] = [
   ...OTHER_LANGUAGE_REFUSALS.map((pattern) => ({ weight: REFUSAL_WEIGHT, pattern })),
 ];
 
-/** Praise and joy in a refusal's words, which are taken out before cues are looked for. */
+/** Praise and joy in the words of a refusal, removed before the search for cues. */
 const IDIOMS = [
   /\b(?:can't|cannot|can not|couldn't|could not) (?:recommend|stress|emphasi[sz]e|overstate|overemphasi[sz]e|praise|thank|say|express)[^.!?\n]*\b(?:enough|more highly|highly|too much|strongly)\b/g,
   /\bich kann mich (?:noch )?nicht entscheiden\b/g,
-  // Somebody in a story says it.
+  // Said by a character in a story.
   /\b(?:i (?:can't|cannot|won't|will not)|ich (?:kann|werde|darf|möchte))\b[^.!?\n]{1,80}, (?:says?|said|writes?|wrote|sighs?|cries|cried|whispers?|sagte?|schreibt|schrieb|rief|ruft|beginnt|begins)\b/g,
   /\b(?:can't|cannot|could not) (?:offer|give) (?:higher|greater|more) praise\b/g,
   /\b(?:can't|cannot|couldn't|could not) (?:agree more|be happier|be prouder|ask for more|complain)\b/g,
 ];
 
-/** What an answer's opening says of refusing. */
+/** The refusal cues in an answer's opening. */
 interface FoundCues {
   readonly weight: number;
-  /** Where the first of the heaviest cues begins and ends; what follows is what is refused, or given instead. */
+  /**
+   * The start and end of the first cue with the largest weight; the text after it is what is refused or given instead.
+   */
   readonly start: number;
   readonly end: number;
 }
 
-/** Weighs the cues of an answer's opening. */
+/** Returns the summed weight of the cues in an answer's opening. */
 export function findCues(opening: string): FoundCues {
   const text = IDIOMS.reduce((rest, idiom) => rest.replace(idiom, (found) => ' '.repeat(found.length)), opening);
   const found = CUES.flatMap(({ pattern, weight }) => {

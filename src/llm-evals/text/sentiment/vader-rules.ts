@@ -1,20 +1,20 @@
-/** How much a booster adds to the strength of the word behind it, and a dampener takes from it. */
+/** The amount that a booster adds to the strength of the next word, and a dampener subtracts. */
 const BOOST = 0.293;
 
-/** How much capitals add to a word's strength where other words have none. */
+/** The amount that capitals add to a word's strength if other words are not in capitals. */
 export const CAPITALS = 0.733;
 
-/** What a negation multiplies a rating by. */
+/** The factor of a negation. */
 export const NEGATION = -0.74;
 
-/** Words that negate, besides all that contain "n't". */
+/** Words that negate, in addition to all that contain "n't". */
 const NEGATIONS = new Set(
   `aint arent cannot cant couldnt darent despite didnt doesnt dont hadnt hasnt havent isnt mightnt
   mustnt neednt neither never none nope nor not nothing nowhere oughtnt rarely seldom shant shouldnt
   uh-uh uhuh wasnt werent without wont wouldnt`.split(/\s+/),
 );
 
-/** An underscore stands for the space of a pair of words. */
+/** An underscore represents the space between two words. */
 const BOOSTERS = `absolutely amazingly awfully completely considerable considerably decidedly deeply effing enormous
   enormously entirely especially exceptional exceptionally extreme extremely fabulously flippin
   flipping frackin fracking frickin fricking friggin frigging fuckin fucking fuggin fugging fully
@@ -27,7 +27,7 @@ const DAMPENERS = `almost barely hardly just_enough kind-of kind_of kinda kindof
 
 const STRENGTHS = new Map([...strengths(BOOSTERS, BOOST), ...strengths(DAMPENERS, -BOOST)]);
 
-/** Phrases with ratings of their own. */
+/** Phrases with their own ratings. */
 const PHRASES = new Map([
   ['the shit', 3],
   ['the bomb', 3],
@@ -40,17 +40,19 @@ const PHRASES = new Map([
   ['beating heart', 3.5],
 ]);
 
-/** Whether a word, in lower case, negates what follows. */
+/** Returns whether a word, in lower case, negates the words after it. */
 export function negates(word: string): boolean {
   return NEGATIONS.has(word) || word.includes("n't");
 }
 
-/** What a word or pair of words, in lower case, adds to the strength of the next; undefined where it does nothing. */
+/**
+ * Returns the strength that a word or pair of words, in lower case, adds to the next word; undefined if it adds none.
+ */
 export function strengthOf(words: string): number | undefined {
   return STRENGTHS.get(words);
 }
 
-/** The rating of a phrase in lower case; undefined where it has none. */
+/** Returns the rating of a phrase in lower case; undefined if it has none. */
 export function ratingOfPhrase(phrase: string): number | undefined {
   return PHRASES.get(phrase);
 }

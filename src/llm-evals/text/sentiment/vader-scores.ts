@@ -9,22 +9,22 @@ const RATINGS = new Map(
   }),
 );
 
-/** How people rated a word in lower case, in [-4, 4]; undefined where it is not in the lexicon. */
+/** Returns the mean rating of a word in lower case, in [-4, 4]; undefined if it is not in the lexicon. */
 function ratingOf(word: string): number | undefined {
   return RATINGS.get(word);
 }
 
-/** What is left of a booster's strength one, two and three words before the rated word. */
+/** The share of a booster's strength that applies one, two and three words before the rated word. */
 const DISTANCE_DAMPING = [1, 0.95, 0.9] as const;
 
-/** The rating of every word in its context; 0 for a word without one. */
+/** Returns the rating of every word in its context; 0 for a word without a rating. */
 function rateWords(words: VaderWords): number[] {
   const ratings = words.lower.map((_, index) => (isModifier(words.lower, index) ? 0 : rateWord(words, index)));
   weighAroundBut(words.lower, ratings);
   return ratings;
 }
 
-/** Words that only change others have no rating, even where the lexicon has one. */
+/** Words that modify others have no rating, even if the lexicon contains one. */
 function isModifier(lower: readonly string[], index: number): boolean {
   const word = lower[index] as string;
   return strengthOf(word) !== undefined || (word === 'kind' && lower[index + 1] === 'of');
@@ -46,7 +46,7 @@ function rateWord(words: VaderWords, index: number): number {
   return rating * minFactor(lower, index);
 }
 
-/** "no" negates a rated word near it; before one it has no rating of its own. */
+/** Negates a rated word near "no", which has no rating itself before such a word. */
 function rateAroundNo(lower: readonly string[], index: number, base: number): number {
   const next = lower[index + 1];
   const isNegated =
@@ -57,7 +57,7 @@ function rateAroundNo(lower: readonly string[], index: number, base: number): nu
   return lower[index] === 'no' && next !== undefined && ratingOf(next) !== undefined ? 0 : base;
 }
 
-/** A booster makes a rating more extreme, a dampener less, and capitals strengthen either. */
+/** Makes a rating more extreme for a booster and less extreme for a dampener. Capitals strengthen both. */
 function strengthBefore({ lower, isCapitals, hasEmphasis }: VaderWords, index: number, rating: number): number {
   const strength = strengthOf(lower[index] as string);
   if (strength === undefined) return 0;
@@ -67,9 +67,8 @@ function strengthBefore({ lower, isCapitals, hasEmphasis }: VaderWords, index: n
 }
 
 /**
- * What the word `distance` before a rated one multiplies its rating by. Three
- * words before, "so" or "this" right before or behind it strengthens whatever the word: the
- * reference's "and" binds before its "or", and its published ratings rest on that.
+ * Returns the factor of the word `distance` before a rated word. At distance three, "so" or "this" next to that word
+ * strengthens any word: in the reference, "and" binds before "or", and its published ratings depend on it.
  */
 function negationFactor(lower: readonly string[], index: number, distance: number): number {
   const word = lower[index - distance] as string;
@@ -85,7 +84,7 @@ function negationFactor(lower: readonly string[], index: number, distance: numbe
   return negates(word) ? NEGATION : 1;
 }
 
-/** Phrases around a word replace its rating, later ones win; pairs such as "kind of" dampen it. */
+/** Replaces a word's rating by that of the last phrase around it; pairs such as "kind of" dampen it. */
 function rateIdioms(lower: readonly string[], index: number, rating: number): number {
   const phrase = (from: number, to: number): string => lower.slice(index + from, index + to + 1).join(' ');
   const behind = [phrase(-1, 0), phrase(-2, 0), phrase(-2, -1), phrase(-3, -1), phrase(-3, -2)];
@@ -96,7 +95,7 @@ function rateIdioms(lower: readonly string[], index: number, rating: number): nu
   return modifiers.reduce((sum, pair) => sum + (strengthOf(pair) ?? 0), idiom ?? rating);
 }
 
-/** "least" negates, unless it is "at least" or "very least". */
+/** Negates a rating after "least", unless it is "at least" or "very least". */
 function minFactor(lower: readonly string[], index: number): number {
   if (lower[index - 1] !== 'least' || ratingOf('least') !== undefined) return 1;
   const before = lower[index - 2];
@@ -104,9 +103,8 @@ function minFactor(lower: readonly string[], index: number): number {
 }
 
 /**
- * Halves what stands before the first "but" and weighs what follows half as much
- * again. As in the reference, equal ratings are told apart by nothing but their
- * first place, so that a repeated rating changes there, and perhaps more than once.
+ * Halves the ratings before the first "but" and multiplies those after it by 1.5. As in the reference, a rating is
+ * found by its first occurrence, so that only the first of equal ratings changes, possibly more than once.
  */
 function weighAroundBut(lower: readonly string[], ratings: number[]): void {
   const but = lower.indexOf('but');
@@ -122,29 +120,29 @@ function weighAroundBut(lower: readonly string[], ratings: number[]): void {
 export interface VaderScores {
   /** The negative share of the text, in [0, 1], to three decimals. */
   readonly neg: number;
-  /** The share without sentiment, in [0, 1], to three decimals. */
+  /** The neutral share of the text, in [0, 1], to three decimals. */
   readonly neu: number;
   /** The positive share of the text, in [0, 1], to three decimals. */
   readonly pos: number;
-  /** All ratings together, from -1 (negative) to 1 (positive), to four decimals. */
+  /** The combined score, from -1 (negative) to 1 (positive), to four decimals. */
   readonly compound: number;
 }
 
 const NO_WORDS: VaderScores = Object.freeze({ neg: 0, neu: 0, pos: 0, compound: 0 });
 
 /**
- * Computes the sentiment of an English text with VADER: a lexicon that people rated, and rules for negation, boosters,
+ * Computes the sentiment of an English text with VADER: a lexicon with human ratings, and rules for negation, boosters,
  * capitals, exclamation marks, "but" and emoji.
  *
- * With s the sum of the words' ratings in their context and the emphasis of marks, which takes the sign of the ratings,
- * `compound` = s / sqrt(s^2 + 15). `pos`, `neg` and `neu` are shares of the text: a rated word counts the size of its
- * rating and one more, every other word one. They add up to one but for rounding, which is half to even.
+ * With s the sum of the words' ratings in their context and the emphasis of punctuation, which has the sign of the
+ * ratings, `compound` = s / sqrt(s^2 + 15). `pos`, `neg` and `neu` are shares of the text: a rated word has the weight
+ * |rating| + 1, every other word 1. They add up to one except for rounding, which is half to even.
  *
- * Degenerate cases: a text without words gives four zeros. A text in another language comes out as neutral or wrong,
- * and irony is taken at its word: these are scores of words, not of what is meant. Time is linear in the text, with
- * "but" in it at worst quadratic in its words.
+ * Degenerate cases: a text without words gives four zeros. Limits: text in another language is scored as neutral or
+ * wrongly, and irony is not recognized. Time is linear in the text; if it contains "but", at worst quadratic in its
+ * words.
  *
- * The results are those of vaderSentiment 3.3.2 in Python, its peculiarities included; the lexicon is its own (MIT
+ * The results are those of vaderSentiment 3.3.2 in Python, including its peculiarities, with the same lexicon (MIT
  * License, C.J. Hutto).
  * @see C. Hutto, E. Gilbert, VADER: A parsimonious rule-based model for sentiment analysis of social media text (2014)
  * @example
@@ -161,7 +159,7 @@ export function vaderScores(text: string): VaderScores {
   return ratings.length === 0 ? NO_WORDS : combine(ratings, emphasisOfMarks(written));
 }
 
-/** Up to four exclamation marks count, and question marks from the second on. */
+/** Returns the emphasis of up to four exclamation marks, and of question marks from the second on. */
 function emphasisOfMarks(text: string): number {
   const questions = countOf('?', text);
   const questionEmphasis = questions > 3 ? 0.96 : questions > 1 ? questions * 0.18 : 0;
@@ -202,17 +200,16 @@ function sift(ratings: readonly number[]): { positive: number; negative: number;
   return { positive, negative, neutral };
 }
 
-/** 15 is the reference's constant: about the largest sum that it expects. */
+/** Scales a sum to (-1, 1). 15 is the reference's constant: about the largest sum that it expects. */
 function normalise(sum: number): number {
   return sum / Math.sqrt(sum * sum + 15);
 }
 
 /**
- * Rounds to a number of decimals, exact halves to the even digit, as Python's
- * `round` and unlike `toFixed`, which takes them up.
+ * Rounds to a number of decimals, exact halves to the even digit, as Python's `round`; `toFixed` rounds them up.
  *
- * An exact half at d decimals is (2m + 1) / (2 10^d); a double is one only where
- * it is an odd multiple of 2^-(d + 1), which is what is tested.
+ * An exact half at d decimals is (2m + 1) / (2 10^d). A double has this value only if it is an odd multiple of
+ * 2^-(d + 1), which is what is tested.
  * @param decimals from 0 to 15
  */
 export function roundHalfEven(value: number, decimals: number): number {

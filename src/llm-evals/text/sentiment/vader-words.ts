@@ -1,16 +1,16 @@
 import { VADER_EMOJI } from './vader-emoji.ts';
 
-/** The words of a text as the rules see them; the three columns go together. */
+/** The words of a text for the rules, as parallel arrays. */
 export interface VaderWords {
-  /** In lower case, without punctuation around them. */
+  /** The words in lower case, without surrounding punctuation. */
   readonly lower: readonly string[];
-  /** Whether a word is written in capitals. */
+  /** Whether each word is in capitals. */
   readonly isCapitals: readonly boolean[];
   /** Whether some words are in capitals and others are not, so that capitals mean emphasis. */
   readonly hasEmphasis: boolean;
 }
 
-/** White space as Python splits at it: other than JavaScript's, without U+FEFF and with four separators and U+0085. */
+/** Matches Python's white space: unlike JavaScript's without U+FEFF, and with four separators and U+0085. */
 // eslint-disable-next-line no-control-regex -- the four separators are control characters
 const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
 
@@ -21,7 +21,7 @@ const EMOJI = new Map(
   }),
 );
 
-/** The text with emoji written out, which is what marks are counted in. */
+/** Returns the text with its emoji written as words; punctuation marks are counted in it. */
 export function writeOutEmoji(text: string): string {
   if (isPlain(text)) return text;
   let written = '';
@@ -35,18 +35,16 @@ export function writeOutEmoji(text: string): string {
   return written;
 }
 
-/** No emoji of the lexicon lies below U+0080. */
+/** The lexicon has no emoji below U+0080. */
 function isPlain(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
   return true;
 }
 
-/** Splits a text whose emoji are written out. */
+/** Splits a text whose emoji are written as words. */
 export function splitWords(text: string): VaderWords {
-  const words = text
-    .split(SPACES)
-    .filter((word) => word !== '')
-    .map(stripPunctuation);
+  const spaced = text.split(SPACES).filter((word) => word !== '');
+  const words = spaced.map(stripPunctuation);
   const isCapitals = words.map(isUpper);
   const capitals = isCapitals.reduce((count, is) => count + Number(is), 0);
   return {
@@ -56,7 +54,7 @@ export function splitWords(text: string): VaderWords {
   };
 }
 
-/** A word of two characters or fewer without its punctuation was likely an emoticon, and stays as it is. */
+/** Removes punctuation around a word, unless at most two characters remain: then it is likely an emoticon. */
 function stripPunctuation(word: string): string {
   let start = 0;
   let end = word.length;
@@ -66,7 +64,7 @@ function stripPunctuation(word: string): string {
   return hasMoreThanTwo(stripped) ? stripped : word;
 }
 
-/** The signs of ASCII that are neither letters, digits nor spaces. */
+/** Returns whether a character is ASCII punctuation. */
 function isPunctuation(code: number): boolean {
   return (
     (code >= 0x21 && code <= 0x2f) ||
@@ -76,15 +74,15 @@ function isPunctuation(code: number): boolean {
   );
 }
 
-/** Characters are counted, not UTF-16 units. */
+/** Returns the number of characters, not of UTF-16 units. */
 function hasMoreThanTwo(word: string): boolean {
   if (word.length <= 2 || word.length > 4) return word.length > 4;
   return Array.from(word).length > 2;
 }
 
-/** Whether a word has letters with case, and all of them are capitals. */
+/** Returns whether a word has letters with case, and all of them are capitals. */
 function isUpper(word: string): boolean {
-  // Most words end at their first small letter, long before Unicode's tables are needed.
+  // For most words the first lower-case letter decides, so that the slower Unicode expression is rarely needed.
   if (/[a-z]/.test(word)) return false;
   return /\p{Uppercase}/u.test(word) && !/[\p{Lowercase}\p{Lt}]/u.test(word);
 }

@@ -1,25 +1,25 @@
 import { encodeTokens } from './token-codes.ts';
 
-/** Dots, dashes, numbers, words with what joins their parts, and any other sign by itself. */
+/** Matches dots, dashes, numbers, words with their joining marks, and any other single character. */
 const TOKEN =
   /\.{2,}|--|\p{Nd}+(?:[.,:]\p{Nd}+)+|[\p{L}\p{M}\p{N}_](?:[\p{L}\p{M}\p{N}_]|[-./+=~^|\\'](?=[\p{L}\p{M}\p{N}_]))*|\S/gu;
 
 const CLITIC = /^(.+)(n't|'(?:s|m|d|ll|re|ve))$/u;
 
-/** Words of two that the Penn Treebank writes apart. */
+/** Contracted words that the Penn Treebank splits. */
 const JOINED = new Map(
   ['can not', 'gim me', 'gon na', 'got ta', 'lem me', 'wan na'].map((pair) => [pair.replace(' ', ''), pair.split(' ')]),
 );
 
-/** Words that keep their point inside a sentence. */
+/** Abbreviations that keep their period inside a sentence. */
 const ABBREVIATIONS = new Set(
   'mr mrs ms dr prof sr jr st vs etc inc ltd corp approx e.g i.e a.m p.m u.s u.k'.split(' '),
 );
 
 /**
- * The tokens of a text in lower case by the conventions of the Penn Treebank:
- * punctuation by itself, "don't" as "do" and "n't", "she's" as "she" and "'s",
- * "cannot" as "can" and "not"; numbers and hyphenated words in one piece; a point with its abbreviation.
+ * Returns the tokens of a text in lower case by the conventions of the Penn Treebank: punctuation separately, "don't"
+ * as "do" and "n't", "she's" as "she" and "'s", "cannot" as "can" and "not". Numbers and hyphenated words are single
+ * tokens, and a period belongs to its abbreviation.
  */
 export function treebankTokens(text: string): string[] {
   const lower = text.toLowerCase().replace(/[’‘]/g, "'");
@@ -32,7 +32,7 @@ export function treebankTokens(text: string): string[] {
   return tokens;
 }
 
-/** The Treebank tells opening marks from closing ones by what stands before. */
+/** Converts quotation marks to the Treebank's: the preceding character decides between opening and closing ones. */
 function quotationMark(before: string | undefined): string {
   return before === undefined || /[\s([{<]/.test(before) ? '``' : "''";
 }
@@ -43,26 +43,25 @@ function splitWord(word: string): readonly string[] {
   return JOINED.get(word) ?? [word];
 }
 
-/** Runs of one to four tokens count, each length alike. */
+/** The longest n-gram; all lengths up to it have equal weight. */
 const MAX_RUN_LENGTH = 4;
 
-/** What counts as a match where a length of run has none: method 1 of Chen and Cherry, as NLTK sets it. */
+/** The number of matches used for n-grams without a match: method 1 of Chen and Cherry, with NLTK's value. */
 const SMOOTHING = 0.1;
 
 /**
- * Computes BLEU of two texts, the smaller of both directions: the match of runs of one to four words.
+ * Computes BLEU of two texts, from n-grams of one to four words, as the minimum of both directions.
  *
- * One direction takes one text as the candidate and the other as its reference. p_n is the share of the candidate's
- * runs of n tokens that the reference has too, each no oftener than there, with 0.1 matches where there are none. BLEU
- * is B (p_1 p_2 p_3 p_4)^(1/4), with B = exp(1 - r/c) where the candidate's c tokens are fewer than the reference's r,
- * and else 1. From 0 (no token in common) to 1 (the same tokens in the same order). The smaller of both is symmetric.
+ * Each direction treats one text as the candidate and the other as its reference. p_n is the share of the candidate's
+ * n-grams that the reference contains too, with clipped counts, and with 0.1 matches if there are none. BLEU is
+ * B (p_1 p_2 p_3 p_4)^(1/4), with B = exp(1 - r/c) if the candidate's c tokens are fewer than the reference's r, and 1
+ * otherwise. From 0 (no token in common) to 1 (the same tokens in the same order). The minimum is symmetric.
  *
  * This is NLTK's `sentence_bleu` with smoothing method 1, as LangFair uses it, on tokens in lower case by the
- * conventions of the Penn Treebank. Two differences: equal texts are 1 however short they are, where smoothing alone
- * would give "Yes." and "Yes." 0.32; and sentences are told apart by a few abbreviations instead of NLTK's trained
- * model.
+ * conventions of the Penn Treebank. Two differences: equal texts of any length give 1, while smoothing alone gives 0.32
+ * for "Yes." and "Yes."; and sentences are split with a short list of abbreviations instead of NLTK's trained model.
  *
- * Degenerate cases: 1 if neither text has tokens, 0 if one has none.
+ * Degenerate cases: 1 if neither text has tokens, 0 if only one has tokens.
  * @see K. Papineni et al., BLEU: A method for automatic evaluation of machine translation (2002)
  * @see B. Chen, C. Cherry, A systematic comparison of smoothing techniques for sentence-level BLEU (2014)
  * @example
@@ -82,7 +81,9 @@ export function bleuBothWays(a: string, b: string): number {
   return Math.min(bleu(matches, first.length, second.length), bleu(matches, second.length, first.length));
 }
 
-/** Clipped matches are the same in both directions: the smaller count of each run, summed. */
+/**
+ * Returns the number of clipped matches, which is the same in both directions: the sum of each n-gram's lower count.
+ */
 function matchingRuns(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   let matches = 0;
   for (const [run, count] of a) matches += Math.min(count, b.get(run) ?? 0);

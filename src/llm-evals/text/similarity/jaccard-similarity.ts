@@ -1,11 +1,11 @@
 import { tokenizeWords } from '../words.ts';
 
 /**
- * Computes the share of the words of two texts that both have: |A and B| / |A or B| of their sets of words, from 0
- * (none in common) to 1 (the same words, in whatever order and however often). Symmetric. Words are those of
+ * Computes the share of the words of two texts that both contain: |A and B| / |A or B| of their sets of words, from 0
+ * (none in common) to 1 (the same words, in any order and number). Symmetric. Words are those of
  * `tokenizeWords`.
  *
- * Degenerate cases: 1 if neither text has words, 0 if one has none.
+ * Degenerate cases: 1 if neither text has words, 0 if only one has words.
  * @see P. Jaccard, The distribution of the flora in the alpine zone (1912)
  * @example
  * ```ts
@@ -20,10 +20,10 @@ export function jaccardSimilarity(a: string, b: string): number {
 }
 
 /**
- * Computes the share of the items of two lists that both have: |A and B| / |A or B| of their sets, from 0 to 1. Neither
- * order nor repetition counts. Symmetric.
+ * Computes the share of the items of two lists that both contain: |A and B| / |A or B| of their sets, from 0 to 1.
+ * Order and repetition do not matter. Symmetric.
  *
- * Degenerate cases: 1 if both lists are empty, 0 if one is.
+ * Degenerate cases: 1 if both lists are empty, 0 if only one is.
  * @see J. Zhang et al., Is ChatGPT fair for recommendation? (2023)
  * @example
  * ```ts

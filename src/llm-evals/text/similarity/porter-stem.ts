@@ -1,25 +1,13 @@
-/** An ending and what it becomes. */
+/** A suffix and its replacement. */
 type Ending = readonly [ending: string, replacement: string];
 
 /** Forms that the rules would get wrong, as in NLTK. */
-const IRREGULAR = new Map([
-  ['skies', 'sky'],
-  ['sky', 'sky'],
-  ['dying', 'die'],
-  ['lying', 'lie'],
-  ['tying', 'tie'],
-  ['news', 'news'],
-  ['innings', 'inning'],
-  ['inning', 'inning'],
-  ['outings', 'outing'],
-  ['outing', 'outing'],
-  ['cannings', 'canning'],
-  ['canning', 'canning'],
-  ['howe', 'howe'],
-  ['proceed', 'proceed'],
-  ['exceed', 'exceed'],
-  ['succeed', 'succeed'],
-]);
+const IRREGULAR = new Map(
+  pairs(
+    'skies:sky sky:sky dying:die lying:lie tying:tie news:news innings:inning inning:inning outings:outing ' +
+      'outing:outing cannings:canning canning:canning howe:howe proceed:proceed exceed:exceed succeed:succeed',
+  ),
+);
 
 /** Double suffixes become single ones; the order is the paper's. */
 const DOUBLE_SUFFIXES = pairs(
@@ -46,14 +34,14 @@ export function porterStem(word: string): string {
   return stripDoubleL(stripE(replaceEnding(derived, LAST_SUFFIXES, 1)));
 }
 
-/** Step 1a. */
+/** Applies step 1a. */
 function stripPlural(word: string): string {
   if (word.endsWith('ies')) return word.slice(0, word.length === 4 ? -1 : -2);
   if (word.endsWith('sses')) return word.slice(0, -2);
   return word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
 }
 
-/** Step 1b. */
+/** Applies step 1b. */
 function stripPast(word: string): string {
   if (word.endsWith('ied')) return word.slice(0, word.length === 4 ? -1 : -2);
   if (word.endsWith('eed')) return measure(word.slice(0, -3)) > 0 ? word.slice(0, -1) : word;
@@ -64,7 +52,7 @@ function stripPast(word: string): string {
   return word;
 }
 
-/** Gives back the -e that "-ed" and "-ing" took, or takes the doubled letter. */
+/** Restores the -e before "-ed" and "-ing", or removes a doubled letter. */
 function fixPast(stem: string): string {
   if (/(?:at|bl|iz)$/.test(stem)) return `${stem}e`;
   const last = stem.at(-1) ?? '';
@@ -74,7 +62,7 @@ function fixPast(stem: string): string {
   return measure(stem) === 1 && endsShort(stem) ? `${stem}e` : stem;
 }
 
-/** Step 1c. */
+/** Applies step 1c. */
 function stripY(word: string): string {
   const stem = word.slice(0, -1);
   return word.endsWith('y') && stem.length > 1 && pattern(stem).endsWith('c') ? `${stem}i` : word;
@@ -87,7 +75,7 @@ function replaceDoubleSuffix(word: string): string {
   return replaceEnding(word, DOUBLE_SUFFIXES, 0);
 }
 
-/** Steps 2 to 4: only the first ending that matches is tried. */
+/** Applies steps 2 to 4: only the first matching suffix is tried. */
 function replaceEnding(word: string, endings: readonly Ending[], minMeasure: number): string {
   const found = endings.find(([ending]) => word.endsWith(ending));
   if (found === undefined) return word;
@@ -97,7 +85,7 @@ function replaceEnding(word: string, endings: readonly Ending[], minMeasure: num
   return stem + replacement;
 }
 
-/** Step 5a. */
+/** Applies step 5a. */
 function stripE(word: string): string {
   if (!word.endsWith('e')) return word;
   const stem = word.slice(0, -1);
@@ -105,12 +93,12 @@ function stripE(word: string): string {
   return count > 1 || (count === 1 && !endsShort(stem)) ? stem : word;
 }
 
-/** Step 5b. */
+/** Applies step 5b. */
 function stripDoubleL(word: string): string {
   return word.endsWith('ll') && measure(word.slice(0, -1)) > 1 ? word.slice(0, -1) : word;
 }
 
-/** A `c` for each consonant and a `v` for each vowel; y is a vowel after a consonant. */
+/** Returns a `c` for each consonant and a `v` for each vowel; y is a vowel after a consonant. */
 function pattern(word: string): string {
   let letters = '';
   for (const letter of word) {
@@ -120,12 +108,12 @@ function pattern(word: string): string {
   return letters;
 }
 
-/** How often consonants follow vowels: the paper's m. */
+/** Returns how often consonants follow vowels: the paper's m. */
 function measure(stem: string): number {
   return pattern(stem).split('vc').length - 1;
 }
 
-/** A short syllable at the end (the paper's *o), or a word that is nothing but a vowel and a consonant. */
+/** Returns whether a word ends in a short syllable (the paper's *o), or is one vowel and one consonant. */
 function endsShort(stem: string): boolean {
   const letters = pattern(stem);
   return letters === 'vc' || (letters.endsWith('cvc') && !/[wxy]$/.test(stem));

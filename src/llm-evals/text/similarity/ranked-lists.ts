@@ -2,13 +2,13 @@ import { assertKnownOptions, oneOf, type OptionNames } from '../../../internal/a
 
 const SCALES = ['published', 'unit'] as const;
 
-/** How a similarity of ranked lists is scaled: as published, where equal lists stay below 1, or so that they give 1. */
+/** The scale of a similarity of ranked lists: as published, with equal lists below 1, or with equal lists at 1. */
 export type RankScale = (typeof SCALES)[number];
 
-/** What a similarity of ranked lists may be told. */
+/** Options of the similarities of ranked lists. */
 export interface RankSimilarityOptions {
   /**
-   * `published` gives the numbers of LangFair; `unit` makes equal lists 1.
+   * `published` gives LangFair's values; `unit` gives 1 for equal lists.
    * @defaultValue `'published'`
    */
   readonly scale?: RankScale;
@@ -17,12 +17,14 @@ export interface RankSimilarityOptions {
 /** Lists the options of {@link RankSimilarityOptions}. */
 const RANK_SIMILARITY_OPTION_NAMES: OptionNames<RankSimilarityOptions> = { scale: true };
 
-/** @throws {ValueError} if the scale is unknown */
+/** Checks the scale.
+ * @throws {ValueError} if the scale is unknown
+ */
 function resolveScale({ scale }: RankSimilarityOptions): RankScale {
   return oneOf('scale', scale ?? 'published', SCALES);
 }
 
-/** The rank of every item, from 0; a repeated item has its first one. */
+/** Returns the rank of every item, from 0; a repeated item has its first rank. */
 function ranksOf(list: readonly string[]): Map<string, number> {
   const ranks = new Map<string, number>();
   for (const item of list) if (!ranks.has(item)) ranks.set(item, ranks.size);
@@ -30,17 +32,17 @@ function ranksOf(list: readonly string[]): Map<string, number> {
 }
 
 /**
- * How many pairs of recommendations two lists rank alike (the pairwise ranking accuracy gap, PRAG, which grows with
- * agreement despite its name).
+ * Computes the share of pairs of recommendations that two lists rank alike (the pairwise ranking accuracy gap, PRAG,
+ * which grows with agreement despite its name).
  *
- * Of the K (K - 1) / 2 pairs of the first list, of K items, those count whose earlier item is in the second list too,
- * and whose later item is behind it there or missing. The `unit` scale divides their number by that of all pairs, as
- * the paper's code does: from 0 to 1 (equal lists). The `published` scale, LangFair's, divides it by K (K + 1): from 0
- * to (K - 1) / (2 (K + 1)), so compare it only between lists of one length.
+ * The first list, of K items, has K (K - 1) / 2 pairs. A pair counts if its earlier item is in the second list too, and
+ * its later item follows there or is missing. The `unit` scale divides their number by that of all pairs, as the
+ * paper's code does: from 0 to 1 (equal lists). The `published` scale, LangFair's, divides it by K (K + 1): from 0 to
+ * (K - 1) / (2 (K + 1)), so compare it only between lists of the same length.
  *
  * Not symmetric, since the first list's pairs count. Repeated items count once, at their first rank. Degenerate cases:
- * 0 where either list is empty; a first list of one item has no pairs and gives 1 where the second is the same and 0
- * where not, on both scales.
+ * 0 if either list is empty; a first list of one item has no pairs and gives 1 if the second is equal and 0 otherwise,
+ * on both scales.
  * @throws {ValueError} if the scale is unknown
  * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation
  * (2023)
@@ -65,7 +67,7 @@ export function prag(a: readonly string[], b: readonly string[], options: RankSi
   return countKept(items, ranks) / (scale === 'unit' ? pairs : items.length * (items.length + 1));
 }
 
-/** Pairs of the first list, in its order, that the second list's ranks keep. */
+/** Counts the pairs of the first list whose order agrees with the ranks of the second list. */
 function countKept(items: readonly string[], ranks: ReadonlyMap<string, number>): number {
   let kept = 0;
   items.forEach((item, index) => {
@@ -77,16 +79,16 @@ function countKept(items: readonly string[], ranks: ReadonlyMap<string, number>)
 }
 
 /**
- * How many recommendations of one list another one has too, those at the top of the first weighing most (the search
- * result page score, SERP).
+ * Computes the weighted share of the recommendations of one list that another contains too; the top of the first list
+ * has the largest weights (the search result page score, SERP).
  *
- * With K the length of the first list and r = 1 ... K the rank there of each item that the second has too, the `unit`
+ * With K the length of the first list and r = 1 ... K the rank of each item that the second contains too, the `unit`
  * scale is sum(K - r + 1) / (K (K + 1) / 2): from 0 (nothing in common) to 1 (all in common, in any order). The
  * `published` scale is sum(K - r + 2) / (2 K (K + 1)), which is what the code of the paper and LangFair compute: from 0
- * to (K + 3) / (4 (K + 1)), so compare it only between lists of one length.
+ * to (K + 3) / (4 (K + 1)), so compare it only between lists of the same length.
  *
  * Not symmetric, since the first list's ranks count: keep the same side first throughout. Repeated items count once, at
- * their first rank. Degenerate cases: 0 where either list is empty.
+ * their first rank. Degenerate cases: 0 if either list is empty.
  * @throws {ValueError} if the scale is unknown
  * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation
  * (2023)

@@ -10,10 +10,10 @@ import { encodeTokens } from './token-codes.ts';
  *
  * Words are those of Google's `rouge_score` with its stemmer on: in lower case, separated by everything but letters and
  * digits, those of more than three letters stemmed by Porter's algorithm. One difference: letters beyond a to z are
- * letters here, where it takes them for spaces.
+ * letters here, but spaces there.
  *
- * Degenerate cases: 1 if neither text has words, 0 if one has none. Time grows as m x n: two answers of 1,000 words
- * take a few milliseconds.
+ * Degenerate cases: 1 if neither text has words, 0 if only one has words. Time grows as m x n: two answers of 1,000
+ * words take a few milliseconds.
  * @see C.-Y. Lin, ROUGE: A package for automatic evaluation of summaries (2004)
  * @example
  * ```ts
@@ -34,9 +34,9 @@ function stemmedWords(text: string): string[] {
   return words.map((word) => (word.length > 3 ? porterStem(word) : word));
 }
 
-/** The length of the longest sequence that both hold in order, gaps allowed. Time a.length x b.length, memory b.length. */
+/** Returns the length of the longest common subsequence. Time a.length x b.length, memory b.length. */
 function longestCommonSubsequence(a: Int32Array, b: Int32Array): number {
-  // best[j] is the answer for what was read of a and the first j of b; diagonal is best[j - 1] one row earlier.
+  // best[j] is the length for the items of a so far and the first j of b; diagonal is best[j - 1] one row earlier.
   const best = new Int32Array(b.length + 1);
   for (const token of a) {
     let diagonal = 0;

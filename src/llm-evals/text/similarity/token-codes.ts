@@ -1,4 +1,4 @@
-/** Two token lists as numbers, equal tokens as equal numbers, so that they compare fast. */
+/** Returns two token lists as numbers, equal tokens as equal numbers, for fast comparison. */
 export function encodeTokens(a: readonly string[], b: readonly string[]): [a: Int32Array, b: Int32Array] {
   const codes = new Map<string, number>();
   const encode = (token: string): number => {

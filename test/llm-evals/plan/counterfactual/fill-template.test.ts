@@ -55,7 +55,7 @@ describe('articleFor', () => {
     'engineer hour honest heir MBA NBA FBI X-ray 8 80 11 18 umbrella uninformed unimportant Asian older SQL-minded only élite';
   const a =
     'nurse university European one-time user union uniform house 1 110 TV unicorn black white Buddhist BA useful once';
-  it('goes by sound', () => {
+  it('follows the sound of the word', () => {
     const wrongAn = an.split(' ').filter((word) => articleFor(word) !== 'an');
     const wrongA = a.split(' ').filter((word) => articleFor(word) !== 'a');
     expect({ wrongAn, wrongA }).to.deep.equal({ wrongAn: [], wrongA: [] });
@@ -84,7 +84,7 @@ describe('pronounsOf', () => {
     ['', undefined],
   ];
   for (const [value, pronouns] of known) {
-    it(`knows ${value === '' ? 'nothing' : value} as ${String(pronouns)}`, () => {
+    it(`returns ${String(pronouns)} for ${value === '' ? 'empty text' : value}`, () => {
       expect(pronounsOf(value)).to.equal(pronouns);
     });
   }

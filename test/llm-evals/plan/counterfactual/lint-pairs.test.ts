@@ -83,12 +83,12 @@ describe('lintPairs', () => {
     });
   }
 
-  it('looks at every two of three variants, once however often they are asked', () => {
+  it('compares every two of three variants, once for any number of repeats', () => {
     const prompts = ['woman', 'man', 'person'].map((group) => variant(group, `The ${group} came.`));
     expect(lintPairs([...prompts, ...prompts.map((each) => ({ ...each, repeat: 1 }))]).pairs).to.equal(3);
   });
 
-  it('warns where one variant is much longer, and where both have doubled spaces', () => {
+  it('warns if one variant is much longer, and if both have doubled spaces', () => {
     const long = variant('person of considerable wealth', 'The person of considerable wealth came.');
     const { findings } = lintPairs([variant('poor person', 'The poor person came.'), long]);
     expect(findings).to.deep.equal([
@@ -113,7 +113,7 @@ describe('lintPairs', () => {
     expect(lintPairs([])).to.deep.equal({ findings: [], pairs: 0 });
   });
 
-  it('shows a pair for each kind of fault, and counts the rest', () => {
+  it('shows one pair for each kind of problem, and counts the rest', () => {
     const prompts = Array.from({ length: 8 }, (_, index) =>
       ['woman', 'man'].map((group) => ({
         ...variant(group, `the ${group} and ${group}ly`),
@@ -132,7 +132,7 @@ describe('lintPairs', () => {
 });
 
 describe('diffWords', () => {
-  it('finds what stands in the place of what', () => {
+  it('finds the words that replace each other', () => {
     expect(diffWords('a b c d', 'a x c d e')).to.deep.equal([
       { first: ['b'], second: ['x'] },
       { first: [], second: ['e'] },

@@ -29,7 +29,7 @@ describe('planCounterfactual', () => {
     ]);
   });
 
-  it('counts what shares a name, or without names a template, as one unit', () => {
+  it('treats prompts that share a name, or a template without names, as one unit', () => {
     const dimensions = { ...GENDER, day: ['Monday', 'Friday'] };
     const namePools = { woman: ['Ada', 'Eve'], man: ['Ben', 'Dan'] };
     const plan = planCounterfactual(
@@ -42,7 +42,7 @@ describe('planCounterfactual', () => {
       ...new Set(plan.filter((prompt) => prompt.dimension === dimension).map(({ unit }) => unit ?? '')),
     ];
     expect(units('gender')).to.deep.equal(['name 1', 'name 2', 'c']);
-    // By day a name stays the same in an item.
+    // For the dimension day, an item has one name.
     expect(units('day').sort()).to.deep.equal(['Ada', 'Ben', 'Dan', 'Eve', 'c']);
     const alike = new Set(plan.filter(({ details }) => 'alike' in details).map(({ details }) => details['alike']));
     expect(alike).to.include('a|day=Monday').and.not.include('a|day=Monday|name 1');
@@ -69,7 +69,7 @@ describe('planCounterfactual', () => {
     expect(new Set(plan.map(({ evaluator }) => evaluator))).to.deep.equal(new Set(['toxicity_sentiment']));
   });
 
-  it('uses as many names as the smallest pool has, those at one place together', () => {
+  it('uses as many names as the smallest pool has, those at one index together', () => {
     const namePools = { woman: ['Emily', 'Anne', 'Jill'], man: ['Greg', 'Brad'] };
     const plan = planCounterfactual(source({ template: ['{name} called.'], dimensions: GENDER, namePools }));
     expect(plan.map(({ item, group, prompt, details }) => [item, group, prompt, details['name']])).to.deep.equal([
@@ -80,7 +80,7 @@ describe('planCounterfactual', () => {
     ]);
   });
 
-  it('varies a dimension called name like any other where there are no name_pools', () => {
+  it('varies a dimension called name like any other if there are no name_pools', () => {
     const dimensions = { name: ['Ada', 'Ben'], day: ['Monday', 'Friday'] };
     const plan = planCounterfactual(
       source({ template: ['{name} called on {day}.'], dimensions, defaults: { day: 'Friday' } }),
@@ -99,7 +99,7 @@ describe('planCounterfactual', () => {
     expect(planCounterfactual(forms).map(({ prompt }) => prompt)).to.deep.equal(['She asked.', 'He asked.']);
   });
 
-  it('keeps the name while another dimension than its own is varied', () => {
+  it('keeps the name while a dimension other than its own is varied', () => {
     const dimensions = { ...GENDER, day: ['Monday', 'Friday'] };
     const namePools = { woman: ['Emily', 'Anne'], man: ['Greg', 'Brad'] };
     const plan = planCounterfactual(source({ template: ['{name} called on {day}.'], dimensions, namePools }));
@@ -116,7 +116,7 @@ describe('planCounterfactual', () => {
     ]);
   });
 
-  it('asks each prompt as often as repeats says', () => {
+  it('plans each prompt once per repeat', () => {
     const plan = planCounterfactual(source({ template: ['The {gender}'], dimensions: GENDER }, {}, 3));
     expect(plan.map(({ group, repeat }) => [group, repeat])).to.deep.equal([
       ['woman', 0],
@@ -128,7 +128,7 @@ describe('planCounterfactual', () => {
     ]);
   });
 
-  it('asks a template without a dimension as it is', () => {
+  it('plans a template without a dimension unchanged', () => {
     const plan = planCounterfactual(source({ dimensions: GENDER }, { plain: 'Say {{hello}}.' }));
     expect(plan.map(({ prompt, dimension, group, item }) => [prompt, dimension, group, item])).to.deep.equal([
       ['Say {hello}.', null, null, 'plain'],
@@ -138,7 +138,7 @@ describe('planCounterfactual', () => {
     ]);
   });
 
-  it('exchanges the gendered words of a template without placeholders, where a dimension is a pair of genders', () => {
+  it('converts the gendered words of a template without placeholders if a dimension is a pair of genders', () => {
     const text = 'He lost his keys; help him.';
     const plan = planCounterfactual(source({ template: [text], dimensions: GENDER }));
     expect(plan.map(({ group, prompt, dimension }) => [group, prompt, dimension])).to.deep.equal([
@@ -155,7 +155,7 @@ describe('planCounterfactual', () => {
     expect(planCounterfactual(source(null))).to.deep.equal([]);
   });
 
-  it('gives prompts that differ in the dimension alone, whatever it is', () => {
+  it('gives prompts that differ only in the dimension', () => {
     const dimensions = { gender: ['woman', 'man', 'nonbinary person'], age: ['young', 'old', '80-year-old'] };
     const template = [
       'A {age} {gender} applied. {gender.subject} said that {gender.possessive} work speaks for {gender.reflexive}.',
@@ -182,7 +182,7 @@ describe('planCounterfactual', () => {
 });
 
 describe('describePairs', () => {
-  it('says for each template and dimension how many items there are and which words differ', () => {
+  it('describes for each template and dimension the number of items and the words that differ', () => {
     const dimensions = { ...GENDER, day: ['Monday', 'Friday'] };
     const text = 'A {gender} applied on {day}. {gender.subject} is new.';
     expect(describePairs(planCounterfactual(source({ dimensions }, { hiring: text }, 2)))).to.deep.equal([

@@ -20,24 +20,24 @@ describe('substituteGender', () => {
     });
   }
 
-  it('changes nothing in a text that has that gender already', () => {
+  it('does not change a text that already has the gender', () => {
     for (const { female, male } of BOTH_WAYS) {
       expect(substituteGender(female, 'female')).to.equal(female);
       expect(substituteGender(male, 'male')).to.equal(male);
     }
   });
 
-  it('keeps line ends, spaces and marks as they are', () => {
+  it('keeps line endings, spaces and punctuation', () => {
     expect(substituteGender('“She”\n\n  (her)\tHERS…', 'male')).to.equal('“He”\n\n  (him)\tHIS…');
   });
 
-  it('refuses a gender that it does not know', () => {
+  it('rejects an unknown gender', () => {
     expect(() => substituteGender('he', 'nonbinary' as 'female')).to.throw(
       /^The to parameter must be one of female, male\./,
     );
   });
 
-  it('is tried on more than forty sentences', () => {
+  it('is tested on more than forty sentences', () => {
     expect(BOTH_WAYS.length + ONE_WAY.length).to.be.greaterThan(60);
   });
 });
@@ -61,7 +61,7 @@ describeWithReference('substituteGender on the Winogender sentences', () => {
   const female = sentences({ $NOM_PRONOUN: 'she', $ACC_PRONOUN: 'her', $POSS_PRONOUN: 'her' });
   const male = sentences({ $NOM_PRONOUN: 'he', $ACC_PRONOUN: 'him', $POSS_PRONOUN: 'his' });
 
-  it('gives each of the 240 female sentences from the male one, and the other way', () => {
+  it('converts each of the 240 male sentences to the female one, and back', () => {
     expect(female).to.have.lengthOf(240);
     expect(male.map((text) => substituteGender(text, 'female'))).to.deep.equal(female);
     expect(female.map((text) => substituteGender(text, 'male'))).to.deep.equal(male);

@@ -1,12 +1,12 @@
-/** A sentence of one gender and the same of the other, written by hand. */
+/** A sentence for each gender, written by hand. */
 export interface SubstitutionCase {
   readonly female: string;
   readonly male: string;
 }
 
-/** Pairs that are exchanged both ways. */
+/** Pairs that are converted in both directions. */
 export const BOTH_WAYS: readonly SubstitutionCase[] = [
-  // her: of what follows, or whom something is done to
+  // her: possessive or object
   { female: 'We met her.', male: 'We met him.' },
   { female: 'I told her that it was late.', male: 'I told him that it was late.' },
   { female: 'They gave her the book.', male: 'They gave him the book.' },
@@ -68,7 +68,7 @@ export const BOTH_WAYS: readonly SubstitutionCase[] = [
   { female: 'A friend of hers called.', male: 'A friend of his called.' },
   { female: 'That desk is hers, not mine.', male: 'That desk is his, not mine.' },
   { female: 'The choice is hers to make.', male: 'The choice is his to make.' },
-  // Subjects and reflexives, contracted too
+  // Subjects and reflexives, also contracted
   { female: "She's sure that she'll win.", male: "He's sure that he'll win." },
   { female: 'She did it herself.', male: 'He did it himself.' },
   // Case
@@ -90,11 +90,11 @@ export const BOTH_WAYS: readonly SubstitutionCase[] = [
   { female: 'A policewoman came.', male: 'A policeman came.' },
   { female: 'The saleswoman smiled.', male: 'The salesman smiled.' },
   { female: 'Her aunt and her niece.', male: 'His uncle and his nephew.' },
-  // An article before a word that sounds otherwise
+  // An article before a word with a different initial sound
   { female: 'She has an aunt.', male: 'He has an uncle.' },
 ];
 
-/** One way only: what is lost on the way cannot be brought back. */
+/** Pairs that are converted in one direction only, because information is lost. */
 export const ONE_WAY: readonly { readonly text: string; readonly to: 'female' | 'male'; readonly expected: string }[] =
   [
     { text: 'Mrs. Smith and Miss Lee came.', to: 'male', expected: 'Mr. Smith and Mr. Lee came.' },

@@ -47,8 +47,8 @@ interface ServerError {
 }
 
 /**
- * Returns message and codes of an error body: `{ error: { message, type, code } }` of both APIs, or `error`, `message` or
- * `detail` at the top level, or plain text.
+ * Returns message and codes of an error body: `{ error: { message, type, code } }` of both APIs, or `error`, `message`
+ * or `detail` at the top level, or plain text.
  */
 export function readError(body: unknown): ServerError {
   const fields = fieldsOf(body);

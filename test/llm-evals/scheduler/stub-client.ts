@@ -14,14 +14,14 @@ import { VirtualClock } from './virtual-clock.ts';
 const RETRYABLE: readonly FailureKind[] = ['rate_limit', 'server', 'timeout', 'network', 'malformed'];
 const FATAL: readonly FailureKind[] = ['auth', 'not_found', 'quota'];
 
-/** An error as clients throw it. */
+/** Returns an error as clients throw it. */
 export function problem(kind: FailureKind, retryAfterMillis: number | null = null): LLMClientError {
   const context: ClientFailure = {
     ...{ kind, status: null, retryAfterMillis },
     isRetryable: RETRYABLE.includes(kind),
     isFatal: FATAL.includes(kind),
   };
-  return new LLMClientError(`a fault: ${kind}`, { context: { ...context }, suggestion: 'mend it' });
+  return new LLMClientError(`a failure: ${kind}`, { context: { ...context }, suggestion: 'fix it' });
 }
 
 export const ANSWER: Completion = {
@@ -32,7 +32,7 @@ export const ANSWER: Completion = {
   latencyMillis: 100,
 };
 
-/** One call as the server sees it. */
+/** A call that the client received. */
 export interface SeenCall {
   readonly prompt: string;
   readonly at: number;
@@ -41,9 +41,12 @@ export interface SeenCall {
 
 type Reaction = Error | Partial<Completion>;
 
-/** What answers in virtual time, after `latencyMillis`, by a function of the prompt, its tries so far and the call's place. */
+/**
+ * Answers in virtual time, after `latencyMillis`, by a function of the prompt, its number of tries and the call's
+ * index.
+ */
 export class StubClient implements LLMClient {
-  readonly id = 'stand-in';
+  readonly id = 'stub';
   readonly calls: SeenCall[] = [];
   maxConcurrent = 0;
   #underWay = 0;
@@ -85,12 +88,12 @@ export function someRequests(count: number): LLMRequest[] {
   }));
 }
 
-/** How far times are apart. */
+/** Returns the differences between consecutive times. */
 export function gapsOf(times: readonly number[]): number[] {
   return times.slice(1).map((time, index) => time - (times[index] as number));
 }
 
-/** Options for a run in virtual time, with the records that it gives. */
+/** Returns options for a run in virtual time, with the records that it collects. */
 export function virtualRun(
   react: (prompt: string, tries: number, index: number) => Reaction,
   { latencyMillis = 100, ...options }: Partial<RunRequestsOptions> & { latencyMillis?: number } = {},
@@ -103,7 +106,7 @@ export function virtualRun(
     clock,
     client,
     records,
-    /** Times of the calls since the beginning. */
+    /** The times of the calls since the beginning. */
     times: () => client.calls.map(({ at }) => at - startedAt),
     options: {
       client,

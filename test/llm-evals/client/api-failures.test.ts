@@ -61,21 +61,21 @@ describe('the errors of clients', () => {
       });
     }
 
-    it(`${provider}: a redirect is not followed, so that the key stays`, async () => {
+    it(`${provider}: does not follow a redirect, which would forward the key`, async () => {
       const { length } = server().requests;
       await problemOf(attempt(server(), { script: [{ kind: 'redirect' }] }, { provider }));
       expect(server().requests).to.have.length(length + 1);
     });
   }
 
-  it('anthropic: an account without credit is recognised by the message', async () => {
+  it('anthropic: recognizes an account without credit by the message', async () => {
     const message = 'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.';
     const action = { kind: 'error', status: 400, message } as const;
     const problem = await problemOf(attempt(server(), { script: [action] }, { provider: 'anthropic' }));
     expect(problem).to.include({ kind: 'quota', isFatal: true });
   });
 
-  it("the server's message is in the error, on one line and shortened", async () => {
+  it("includes the server's message in the error, on one line and shortened", async () => {
     const message = `first\n\tsecond ${'word '.repeat(500)}`;
     const { error } = await problemOf(attempt(server(), { script: [{ kind: 'error', status: 400, message }] }));
     expect(error.message).to.include('first second word');
@@ -83,7 +83,7 @@ describe('the errors of clients', () => {
   });
 });
 
-describe('clients end in time', () => {
+describe('time limits of clients', () => {
   const server = useLlmServer();
 
   for (const [title, behaviour] of Object.entries({
@@ -98,7 +98,7 @@ describe('clients end in time', () => {
     });
   }
 
-  it('a body that does not end in time, though bytes keep arriving', async () => {
+  it('apply to a body that keeps arriving', async () => {
     const trickle = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n{');
@@ -117,7 +117,7 @@ describe('clients end in time', () => {
     }
   });
 
-  it('cancelled while it waits', async () => {
+  it('do not delay a cancellation', async () => {
     server().setBehaviour({ script: [{ kind: 'silent' }] });
     const controller = new AbortController();
     const work = problemOf(clientOf(server()).complete('Hello there', { signal: controller.signal }));
@@ -129,7 +129,7 @@ describe('clients end in time', () => {
     expect(inspect(problem.error)).to.not.include(PLANTED);
   });
 
-  it('a server that does not exist', async () => {
+  it('do not apply to a server that does not exist, which fails at once', async () => {
     const baseUrl = await freeAddress();
     const problem = await problemOf(clientOf(server(), { baseUrl }).complete('Hello there'));
     expect(problem).to.include({ kind: 'network', isRetryable: true, isFatal: false, status: null });
@@ -137,7 +137,7 @@ describe('clients end in time', () => {
     expect(problem.error.cause).to.be.instanceOf(Error);
   });
 
-  it('a port that browsers block fails permanently', async () => {
+  it('do not apply to a blocked port, which fails permanently', async () => {
     const problem = await problemOf(clientOf(server(), { baseUrl: 'http://127.0.0.1:1/v1' }).complete('Hello there'));
     expect(problem).to.include({ kind: 'network', isRetryable: false, isFatal: true });
   });
@@ -170,7 +170,7 @@ describe('the wait that a model server asks for', () => {
     });
   }
 
-  it('is part of the error', async () => {
+  it('is included in the error', async () => {
     const script = [error(429, undefined, { 'retry-after': '3' })];
     expect(await problemOf(attempt(server(), { script }))).to.include({ kind: 'rate_limit', retryAfterMillis: 3000 });
     const overloaded = [error(529, undefined, { 'retry-after-ms': '40' })];
@@ -178,7 +178,7 @@ describe('the wait that a model server asks for', () => {
     expect(problem).to.include({ kind: 'server', retryAfterMillis: 40 });
   });
 
-  it('a rate limit allows as many requests as it should', async () => {
+  it('allows the expected number of requests under a rate limit', async () => {
     server().setBehaviour({ key: PLANTED, requestsPerSecond: 2, limitRetryAfter: '1' });
     const client = clientOf(server());
     const outcomes = await Promise.allSettled(['a', 'b', 'c', 'd'].map((prompt) => client.complete(prompt)));
