@@ -184,31 +184,38 @@ function describeReductions(model: ReductionsWrapper): ModelParts {
   const areValues = givesValues(json);
   const range = areValues ? givenRange(json) : ([0, 1] as const);
   return {
+    ...describeReduction(json, { eps: 0.01 }),
     method: 'reductions',
-    task: areValues ? 'regression' : 'binary',
     output: areValues ? 'value' : 'probability of a positive randomised decision',
-    specs: undefined,
     inputs: inputsOf(predictors),
     layersFor: (inputs) => mixtureLayers({ predictors, weights, areValues, range }, inputs),
-    json,
-    ...constraintOf(json, { eps: 0.01 }),
-    backend: null,
   };
 }
 
 function describeGridSearch(model: GridSearchReduction): ModelParts {
-  const json = model.toJSON();
-  const areValues = givesValues(json);
   const { best } = model;
+  const json = model.toJSON();
   return {
+    ...describeReduction(json, {}),
     method: 'grid_search',
-    task: areValues ? 'regression' : 'binary',
-    output: areValues ? 'value' : 'score, positive from 0.5',
-    specs: undefined,
+    output: givesValues(json) ? 'value' : 'score, positive from 0.5',
     inputs: inputsOf([best]),
     layersFor: (inputs) => estimatorLayers(best, inputs),
+  };
+}
+
+/** Returns what both reductions share; the constraint and the seed are those of the options that were given. */
+function describeReduction(
+  json: EstimatorJson,
+  defaults: Readonly<Record<string, unknown>>,
+): Omit<ModelParts, 'method' | 'output' | 'inputs' | 'layersFor'> {
+  const { estimator: _, seed, randomization: __, ...constraint } = json.params;
+  return {
+    task: givesValues(json) ? 'regression' : 'binary',
+    specs: undefined,
     json,
-    ...constraintOf(json, {}),
+    constraint: { constraint: 'demographic_parity', ...defaults, ...constraint },
+    seed: typeof seed === 'number' ? seed : 42,
     backend: null,
   };
 }
@@ -248,18 +255,6 @@ function inputsOf(predictors: readonly Estimator[]): number | undefined {
     if (coefficients) return coefficients.length;
   }
   return undefined;
-}
-
-/** Returns the constraint and the seed from the options that were given. */
-function constraintOf(
-  { params }: EstimatorJson,
-  defaults: Readonly<Record<string, unknown>>,
-): Pick<ModelParts, 'constraint' | 'seed'> {
-  const { estimator: _, seed, randomization: __, ...constraint } = params;
-  return {
-    constraint: { constraint: 'demographic_parity', ...defaults, ...constraint },
-    seed: typeof seed === 'number' ? seed : 42,
-  };
 }
 
 function notFitted(name: string): TrainingError {
