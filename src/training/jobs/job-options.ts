@@ -1,5 +1,6 @@
 import { type FilledOptions, invalidParameter } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
+import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 
 /** Options shared by all training jobs on a table. */
@@ -36,10 +37,8 @@ export type FilledJobOptions = FilledOptions<TrainingJobOptions, 'folds' | 'mode
 
 /** The defaults of {@link TrainingJobOptions}. */
 export const JOB_DEFAULTS: FilledJobOptions = {
-  trainSize: 0.8,
+  ...TRAINING_DEFAULTS,
   folds: undefined,
-  minGroupSize: 30,
-  seed: 42,
   modelPath: undefined,
   onProgress: undefined,
   signal: undefined,

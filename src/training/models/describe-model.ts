@@ -12,6 +12,7 @@ import { RegularizedFairnessTrainer } from '../networks/regularized-fairness-tra
 import type { LayerWeights } from '../networks/stacked-network.ts';
 import { cut, type LossRange } from '../reductions/constraint-names.ts';
 import { GridSearchReduction } from '../reductions/grid-search-reduction.ts';
+import { REDUCTIONS_DEFAULTS } from '../reductions/reductions-options.ts';
 import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
 import { MODEL_METHODS, type ModelMethod, type ModelOutput } from './model-card.ts';
 import { type DenseLayer, denseLayer } from './write-layers.ts';
@@ -184,7 +185,7 @@ function describeReductions(model: ReductionsWrapper): ModelParts {
   const areValues = givesValues(json);
   const range = areValues ? givenRange(json) : ([0, 1] as const);
   return {
-    ...describeReduction(json, { eps: 0.01 }),
+    ...describeReduction(json, { eps: REDUCTIONS_DEFAULTS.eps }),
     method: 'reductions',
     output: areValues ? 'value' : 'probability of a positive randomised decision',
     inputs: inputsOf(predictors),
@@ -215,7 +216,7 @@ function describeReduction(
     specs: undefined,
     json,
     constraint: { constraint: 'demographic_parity', ...defaults, ...constraint },
-    seed: typeof seed === 'number' ? seed : 42,
+    seed: typeof seed === 'number' ? seed : REDUCTIONS_DEFAULTS.seed,
     backend: null,
   };
 }

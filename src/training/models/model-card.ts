@@ -55,7 +55,14 @@ export interface ModelData {
 }
 
 /** Converts the description of a model's data to the snake_case form of a card. */
-export function dataToJson({ target, positiveLabel, sensitive, nTrain, nTest, nDropped }: ModelData) {
+export function dataToJson({
+  target,
+  positiveLabel,
+  sensitive,
+  nTrain,
+  nTest,
+  nDropped,
+}: ModelData): NonNullable<ModelCard['data']> {
   return snakeFields({ target, positiveLabel, sensitive: [...sensitive], nTrain, nTest, nDropped });
 }
 

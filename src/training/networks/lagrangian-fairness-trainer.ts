@@ -7,6 +7,7 @@ import {
   invalidParameter,
   oneOf,
 } from '../../internal/arguments.ts';
+import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
@@ -108,7 +109,7 @@ export const LAGRANGIAN_DEFAULTS: FilledOptions<LagrangianFairnessTrainerOptions
   posWeight: 1,
   temperature: 0.1,
   smoothing: 0.9,
-  minGroupSize: 30,
+  minGroupSize: TRAINING_DEFAULTS.minGroupSize,
 };
 
 const KIND = 'lagrangian_fairness_trainer';

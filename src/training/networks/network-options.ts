@@ -1,4 +1,5 @@
 import { type FilledOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
+import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import type { BackendChoice, BatchSize } from '../../tensor/index.ts';
 
@@ -61,7 +62,7 @@ export const NETWORK_DEFAULTS: FilledNetworkOptions = {
   patience: 5,
   weightDecay: 0,
   schedule: 'constant',
-  seed: 42,
+  seed: TRAINING_DEFAULTS.seed,
   backend: undefined,
 };
 

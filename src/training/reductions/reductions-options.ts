@@ -1,4 +1,5 @@
 import { invalidParameter, oneOf } from '../../internal/arguments.ts';
+import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
 import {
@@ -74,11 +75,11 @@ export interface ReductionsOptions extends ConstraintOptions {
 }
 
 /** The defaults of {@link ReductionsOptions}, besides those of the constraint. */
-const DEFAULTS = {
+export const REDUCTIONS_DEFAULTS = {
   eps: 0.01,
   T: 50,
   eta0: 2,
-  seed: 42,
+  seed: TRAINING_DEFAULTS.seed,
   randomization: 'draw',
 } as const satisfies ReductionsOptions;
 
@@ -91,7 +92,7 @@ export const REDUCTIONS_OPTION_NAMES: Readonly<Record<keyof ReductionsOptions, u
   upperBound: true,
   bound: true,
   nu: true,
-  ...DEFAULTS,
+  ...REDUCTIONS_DEFAULTS,
 };
 
 /** With multipliers larger than 1 over this, rounding errors dominate the linear programs. */
@@ -112,7 +113,7 @@ export interface ReductionsSettings extends ParsedLearner {
  * @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint
  */
 export function parseReductions(options: ReductionsOptions): ReductionsSettings {
-  const eps = parseEps(options.eps ?? DEFAULTS.eps);
+  const eps = parseEps(options.eps ?? REDUCTIONS_DEFAULTS.eps);
   const parsed = parseConstraint(options, eps);
   if (options.nu !== undefined && !(Number.isFinite(options.nu) && options.nu >= 0))
     throw invalidParameter('nu', 'be 0 or more', options.nu);
@@ -121,11 +122,11 @@ export function parseReductions(options: ReductionsOptions): ReductionsSettings 
     estimator,
     constraint,
     eps,
-    iterations: requireInteger('T', options.T ?? DEFAULTS.T, 1),
+    iterations: requireInteger('T', options.T ?? REDUCTIONS_DEFAULTS.T, 1),
     nu: options.nu,
-    eta0: positive('eta0', options.eta0 ?? DEFAULTS.eta0),
-    seed: parseSeed(options.seed ?? DEFAULTS.seed),
-    randomization: oneOf('randomization', options.randomization ?? DEFAULTS.randomization, RANDOMIZATIONS),
+    eta0: positive('eta0', options.eta0 ?? REDUCTIONS_DEFAULTS.eta0),
+    seed: parseSeed(options.seed ?? REDUCTIONS_DEFAULTS.seed),
+    randomization: oneOf('randomization', options.randomization ?? REDUCTIONS_DEFAULTS.randomization, RANDOMIZATIONS),
   });
 }
 
@@ -147,7 +148,7 @@ function positive(parameter: string, value: number): number {
 
 /** Returns the bound on the left side of the constraints that follows from the options; undefined for a ratio. */
 function boundOf(options: ReductionsOptions): number | undefined {
-  const { constraint, eps = DEFAULTS.eps, differenceBound, upperBound, bound, ratioBound } = options;
+  const { constraint, eps = REDUCTIONS_DEFAULTS.eps, differenceBound, upperBound, bound, ratioBound } = options;
   if (ratioBound !== undefined) return undefined;
   if (constraint === 'bounded_group_loss') return upperBound ?? eps;
   return (differenceBound ?? eps) / (bound === 'pairwise' ? 2 : 1);
@@ -159,7 +160,7 @@ function boundOf(options: ReductionsOptions): number | undefined {
  */
 export function unmetWarnings(fit: ReductionFit, options: ReductionsOptions): string[] {
   const { bestGap, nu, lastIteration, history, bestIteration } = fit;
-  const { eps = DEFAULTS.eps, T = DEFAULTS.T } = options;
+  const { eps = REDUCTIONS_DEFAULTS.eps, T = REDUCTIONS_DEFAULTS.T } = options;
   const isEarly = bestGap > nu && lastIteration + 1 >= T;
   const [bound, violation] = [boundOf(options), history[bestIteration]?.violation ?? 0];
   const isUnmet = bound !== undefined && violation > bound + eps * (1 + 2 * Math.max(0, bestGap));

@@ -1,6 +1,7 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter } from '../../../internal/arguments.ts';
 import type { OnProgress } from '../../../internal/progress.ts';
+import { TRAINING_DEFAULTS } from '../../../schemas/training-job.ts';
 import { requireLevel, requireInteger } from '../../../stats/parameters.ts';
 import type { ColumnSource } from '../../../table/index.ts';
 import { stratifiedSplit } from '../../data/stratified-split.ts';
@@ -112,7 +113,7 @@ export interface CalibrateHeldOutOptions extends CalibrationRowOptions, GroupFai
 export const HELD_OUT_DEFAULTS = {
   folds: undefined,
   trainSize: undefined,
-  seed: 42,
+  seed: TRAINING_DEFAULTS.seed,
   onProgress: undefined,
   ...CALIBRATOR_DEFAULTS,
 };

@@ -1,4 +1,5 @@
 import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../../internal/arguments.ts';
+import { TRAINING_DEFAULTS } from '../../../schemas/training-job.ts';
 import type { Estimator } from '../../estimators/estimator.ts';
 import { readSeed } from '../grouped-scores.ts';
 import {
@@ -83,7 +84,7 @@ const DEFAULTS: OptimizerSettings = {
   unseenGroups: 'raise',
   estimator: undefined,
   prefit: false,
-  seed: 42,
+  seed: TRAINING_DEFAULTS.seed,
 };
 
 /**
