@@ -126,18 +126,30 @@ export function toSnakeCase(camel: string): string {
 
 type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : '';
+
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Name;
 
-/** Fields with their names in snake case. */
-export type SnakeKeys<Fields> = {
-  readonly [Name in keyof Fields as Name extends string ? SnakeCase<Name> : never]: Fields[Name];
-};
+/** The fields of an object with their names in snake case. */
+export type SnakeFields<Fields> = { readonly [Name in keyof Fields & string as SnakeCase<Name>]: Fields[Name] };
 
-/** Returns fields with their names in snake case, in the same order. */
-export function snakeKeys<Fields extends object>(fields: Fields): SnakeKeys<Fields> {
+/** The fields of an object with their names in camel case. */
+export type CamelFields<Fields> = { readonly [Name in keyof Fields & string as CamelCase<Name>]: Fields[Name] };
+
+/** Converts the names of an object's fields to snake case; their order and values stay the same. */
+export function snakeFields<Fields extends object>(fields: Fields): SnakeFields<Fields> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [toSnakeCase(name), value as unknown]),
-  ) as SnakeKeys<Fields>;
+  ) as SnakeFields<Fields>;
+}
+
+/** Reverses {@link snakeFields}. */
+export function camelFields<Fields extends object>(fields: Fields): CamelFields<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [toCamelCase(name), value as unknown]),
+  ) as CamelFields<Fields>;
 }
 
 /**
@@ -174,12 +186,33 @@ export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
  * @param given the options as the caller passed them
  * @throws {ValueError} if an option is unknown; the message names it and the nearest known ones
  */
-export function assertKnownOptions(owner: string, given: unknown, known: Readonly<Record<string, true>>): void {
+export function assertKnownOptions(owner: string, given: unknown, known: object): void {
   if (given === undefined || given === null) return;
   if (typeof given !== 'object' || Array.isArray(given)) throw notAnObject(owner, given);
   for (const name of Object.keys(given)) {
     if (!Object.hasOwn(known, name)) throw unknownOption(owner, name, Object.keys(known));
   }
+}
+
+/** Options with every default filled in; those of `Open` have no default and may stay undefined. */
+export type FilledOptions<Options, Open extends keyof Options = never> = {
+  readonly [Name in keyof Options]-?: Name extends Open ? Options[Name] : Exclude<Options[Name], undefined>;
+};
+
+/**
+ * Returns options with the default of each one that is missing.
+ * @param defaults a value for every option; undefined for an option without a default
+ * @throws {ValueError} if an option is unknown, as {@link assertKnownOptions} reports it
+ */
+export function fillOptions<Filled extends object>(
+  owner: string,
+  given: { readonly [Name in keyof Filled]?: NoInfer<Filled>[Name] | undefined },
+  defaults: Filled,
+): Filled {
+  assertKnownOptions(owner, given, defaults);
+  const values = given as Readonly<Record<string, unknown>>;
+  const filled = Object.entries(defaults).map(([name, value]) => [name, values[name] ?? (value as unknown)]);
+  return Object.fromEntries(filled) as Filled;
 }
 
 function unknownOption(owner: string, name: string, known: readonly string[]): ValueError {

@@ -64,6 +64,13 @@ export function meanOf(values: ArrayLike<number>): number {
   return sumOf(values) / values.length;
 }
 
+/** Returns a . b of two vectors of equal length. */
+export function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let index = 0; index < a.length; index++) sum += (a[index] as number) * (b[index] as number);
+  return sum;
+}
+
 /** Returns 1 / (1 + exp(-logit)). */
 export function sigmoid(logit: number): number {
   return 1 / (1 + Math.exp(-logit));

@@ -2,6 +2,9 @@ import { z } from 'zod';
 
 import { backendName, batchSize, lagrangianFairness, reductionConstraint } from './method-names.ts';
 
+/** The defaults that trainers share. */
+export const TRAINING_DEFAULTS = { trainSize: 0.8, minGroupSize: 30, seed: 42 } as const;
+
 /** The options of `train-regularized`, besides its data. `sweepPareto` fills in the defaults. */
 export const sweepSchema = z.object({
   etas: z.union([z.array(z.number().min(0)).min(1), z.literal('auto')]).optional(),

@@ -1,3 +1,4 @@
+import { snakeFields } from '../internal/arguments.ts';
 import { metricOf } from '../metrics/compute-metric.ts';
 import {
   CELLS_PER_GROUP,
@@ -134,4 +135,15 @@ function groupsOf({ counts, labels }: ClassificationStats): GroupDecisions[] {
       }),
     ];
   });
+}
+
+/** Converts a quality to JSON in snake_case, with null for an undefined number. */
+export function qualityToJson({ groups, ...quality }: DecisionQuality): Record<string, unknown> {
+  return { ...numbersToJson(quality), groups: groups.map(numbersToJson) };
+}
+
+/** Converts an object to JSON: names in snake_case, and null for NaN. */
+export function numbersToJson(fields: object): Record<string, unknown> {
+  const entries = Object.entries(fields) as [string, unknown][];
+  return snakeFields(Object.fromEntries(entries.map(([name, value]) => [name, Number.isNaN(value) ? null : value])));
 }

@@ -161,7 +161,13 @@ export {
 // Saved models
 export type { FeatureSpec } from './data/feature-encoder.ts';
 export type { SavableModel } from './models/describe-model.ts';
-export { holdsOnlyNetworks, type ModelCard, type ModelMethod, type ModelOutput } from './models/model-card.ts';
+export {
+  holdsOnlyNetworks,
+  type ModelCard,
+  type ModelData,
+  type ModelMethod,
+  type ModelOutput,
+} from './models/model-card.ts';
 export { loadModel, type LoadModelOptions } from './models/load-model.ts';
-export { type ModelData, type ModelDescription, saveModel } from './models/save-model.ts';
+export { type ModelDescription, saveModel } from './models/save-model.ts';
 export { SavedModel, type SavedModelPredictOptions } from './models/saved-model.ts';

@@ -1,4 +1,4 @@
-import { snakeKeys, toSnakeCase } from '../../internal/arguments.ts';
+import { snakeFields, toSnakeCase } from '../../internal/arguments.ts';
 import { escapeControls } from '../../io/config-text/config-fault.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { describePairs, planCounterfactual } from '../plan/counterfactual/index.ts';
@@ -20,7 +20,7 @@ export function llmEvalConfigToJson(config: LLMEvalConfig): Record<string, unkno
   const record = {
     ...config,
     counterfactual: counterfactual && counterfactualToJson(counterfactual),
-    prices: Object.fromEntries(Object.entries(prices).map(([model, price]) => [model, snakeKeys(price)])),
+    prices: Object.fromEntries(Object.entries(prices).map(([model, price]) => [model, snakeFields(price)])),
   };
   const given = Object.entries(record).filter(([, value]) => value !== null);
   return Object.fromEntries(
@@ -32,7 +32,7 @@ function counterfactualToJson(section: NonNullable<LLMEvalConfig['counterfactual
   const { template, dimensions, defaults, namePools, controlDimension } = section;
   return {
     ...(template.length === 0 ? {} : { template }),
-    ...snakeKeys({ dimensions, defaults, namePools }),
+    ...snakeFields({ dimensions, defaults, namePools }),
     ...(controlDimension === undefined ? {} : { control_dimension: controlDimension }),
   };
 }

@@ -1,24 +1,24 @@
-import { snakeKeys, type SnakeKeys } from '../../internal/arguments.ts';
+import { snakeFields, type SnakeFields } from '../../internal/arguments.ts';
 import type { DryRunFields, DryRunPart } from './dry-run-estimate.ts';
 import type { ListedPrice } from './model-prices.ts';
 
 /** A {@link DryRunFields} on the wire. */
-export interface DryRunJson extends SnakeKeys<Omit<DryRunFields, 'breakdown' | 'price'>> {
-  readonly price: SnakeKeys<ListedPrice> | null;
+export interface DryRunJson extends SnakeFields<Omit<DryRunFields, 'breakdown' | 'price'>> {
+  readonly price: SnakeFields<ListedPrice> | null;
   readonly breakdown: readonly DryRunPartJson[];
 }
 
 /** A part of a dry run on the wire. */
-export type DryRunPartJson = SnakeKeys<DryRunPart>;
+export type DryRunPartJson = SnakeFields<DryRunPart>;
 
 /** Converts a dry run to its wire format: snake_case, with an unknown cost as null. */
 export function dryRunToJson(fields: DryRunFields): DryRunJson {
   const { model, requestCount, cachedCount, estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd } = fields;
   const { price, breakdown, limits, undefinedMetrics, planDigest } = fields;
   return {
-    ...snakeKeys({ model, requestCount, cachedCount, estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd }),
+    ...snakeFields({ model, requestCount, cachedCount, estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd }),
     price: price && { input: price.input, output: price.output, as_of: price.asOf, source: price.source },
-    breakdown: breakdown.map((part) => snakeKeys(part)),
+    breakdown: breakdown.map((part) => snakeFields(part)),
     limits,
     undefined_metrics: undefinedMetrics.map(({ metric, reason, suggestion }) => ({ metric, reason, suggestion })),
     plan_digest: planDigest,

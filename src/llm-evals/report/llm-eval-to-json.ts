@@ -1,4 +1,4 @@
-import { assertKnownOptions, snakeKeys, type SnakeKeys } from '../../internal/arguments.ts';
+import { assertKnownOptions, snakeFields, type SnakeFields } from '../../internal/arguments.ts';
 import { type DryRunJson, dryRunToJson } from '../dry-run/dry-run-json.ts';
 import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
@@ -18,8 +18,8 @@ export interface LlmEvalJson {
   readonly verdicts: LlmEvalVerdict['metrics'];
   readonly metrics: Readonly<Record<string, LlmMetricResultJson>>;
   readonly dry_run: DryRunJson;
-  readonly planned: SnakeKeys<PlannedSpending>;
-  readonly actual: SnakeKeys<ActualSpending>;
+  readonly planned: SnakeFields<PlannedSpending>;
+  readonly actual: SnakeFields<ActualSpending>;
   readonly stopped: StopReason | null;
   readonly warnings: readonly string[];
   readonly seed: number;
@@ -40,8 +40,8 @@ export function llmEvalToJson(result: LlmEvalResult, options: LlmEvalReportOptio
     verdicts,
     metrics: Object.fromEntries(Object.entries(metrics).map(([name, metric]) => [name, metric.toJSON()])),
     dry_run: dryRunToJson(dryRun),
-    planned: snakeKeys(planned),
-    actual: snakeKeys(actual),
+    planned: snakeFields(planned),
+    actual: snakeFields(actual),
     stopped,
     warnings,
     seed,

@@ -1,4 +1,4 @@
-import { snakeKeys, type SnakeKeys } from '../../internal/arguments.ts';
+import { snakeFields, type SnakeFields } from '../../internal/arguments.ts';
 import { finiteOrNull } from '../../internal/values.ts';
 import { MetricResult, type MetricResultFields, type MetricResultJson } from '../../metrics/index.ts';
 
@@ -69,24 +69,24 @@ export class LlmMetricResult extends MetricResult {
     const { nullQuantile, standardError, degrees, leastPValue, pairs } = this;
     return {
       ...super.toJSON(),
-      ...snakeKeys({ evaluator, dimension, n, exclusions, adjustedPValue, adjustment, noiseFloor, nullMean }),
+      ...snakeFields({ evaluator, dimension, n, exclusions, adjustedPValue, adjustment, noiseFloor, nullMean }),
       null_quantile_95: nullQuantile,
-      ...snakeKeys({ standardError, degrees, leastPValue }),
+      ...snakeFields({ standardError, degrees, leastPValue }),
       pairs: pairs.map(pairToJson),
     };
   }
 }
 
-type PairComparisonJson = SnakeKeys<Omit<PairComparison, 'value'>> & { readonly value: number | null };
+type PairComparisonJson = SnakeFields<Omit<PairComparison, 'value'>> & { readonly value: number | null };
 
 function pairToJson({ first, second, value, ci, pValue, n, undefinedReason }: PairComparison): PairComparisonJson {
-  return snakeKeys({ first, second, value: finiteOrNull(value), ci, pValue, n, undefinedReason });
+  return snakeFields({ first, second, value: finiteOrNull(value), ci, pValue, n, undefinedReason });
 }
 
 type OwnFields = Omit<LlmMetricFields, keyof MetricResultFields | 'nullQuantile' | 'pairs'>;
 
 /** An {@link LlmMetricResult} on the wire. */
-export interface LlmMetricResultJson extends MetricResultJson, SnakeKeys<OwnFields> {
+export interface LlmMetricResultJson extends MetricResultJson, SnakeFields<OwnFields> {
   readonly null_quantile_95: number | null;
   readonly pairs: readonly PairComparisonJson[];
 }

@@ -1,5 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { snakeKeys, type SnakeKeys } from '../../internal/arguments.ts';
+import { snakeFields, type SnakeFields } from '../../internal/arguments.ts';
 import { isMapping } from '../../internal/values.ts';
 import { isAmount } from '../client/client-error.ts';
 import { FINISH_REASONS } from '../client/llm-client.ts';
@@ -9,14 +9,14 @@ import { type AnswerRecord, answerRecord } from '../client/transcript.ts';
 export const LINE_BEGINNING = '{"key":"';
 
 /** The JSON form of an {@link AnswerRecord}. */
-type AnswerRecordJson = SnakeKeys<AnswerRecord>;
+type AnswerRecordJson = SnakeFields<AnswerRecord>;
 
 /** Returns the JSON form of a record. */
 function recordToJson(record: AnswerRecord): AnswerRecordJson {
   const { key, model, prompt, repeat, text, error, finishReason, isRefusal } = record;
   const { inputTokens, outputTokens, cached, latencyMillis, attempts } = record;
   const failure = error && { kind: error.kind, message: error.message };
-  return snakeKeys({
+  return snakeFields({
     ...{ key, model, prompt, repeat, text, error: failure, finishReason, isRefusal },
     ...{ inputTokens, outputTokens, cached, latencyMillis, attempts },
   });

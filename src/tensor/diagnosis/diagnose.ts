@@ -57,12 +57,8 @@ function unsupported(
 ): readonly MissingPart[] | null {
   const here = `${platform}-${arch}`;
   if (supported.includes(here)) return null;
-  return [
-    {
-      what: `'${name}' has no build for ${here}, only for ${supported.join(', ')}`,
-      mend: 'Use another backend: evenhand doctor shows which ones work.',
-    },
-  ];
+  const what = `'${name}' has no build for ${here}, only for ${supported.join(', ')}`;
+  return [{ what, mend: 'Use another backend: evenhand doctor shows which ones work.' }];
 }
 
 function missingOfDawn(host: Host): readonly MissingPart[] {
@@ -70,20 +66,12 @@ function missingOfDawn(host: Host): readonly MissingPart[] {
   const absent = packages.filter((name) => host.resolvePackage(name) === null);
   if (absent.length > 0) {
     const names = absent.map((name) => `'${name}'`).join(' and ');
-    return [
-      {
-        what: `the package${absent.length === 1 ? '' : 's'} ${names} ${absent.length === 1 ? 'is' : 'are'} not installed`,
-        mend: `Install it with:\n${installCommand('webgpu')}`,
-      },
-    ];
+    const what = `the package${absent.length === 1 ? '' : 's'} ${names} ${absent.length === 1 ? 'is' : 'are'} not installed`;
+    return [{ what, mend: `Install it with:\n${installCommand('webgpu')}` }];
   }
   const arch = host.platform === 'darwin' ? 'universal' : host.arch;
   const binary = joinOn(host, 'dist', `${host.platform}-${arch}`, 'dawn.node');
   if (host.exists(joinOn(host, host.resolvePackage('webgpu') ?? '', binary))) return [];
-  return [
-    {
-      what: `the package 'webgpu' is incomplete (no ${binary})`,
-      mend: `Reinstall it with:\n${installCommand('webgpu')}`,
-    },
-  ];
+  const what = `the package 'webgpu' is incomplete (no ${binary})`;
+  return [{ what, mend: `Reinstall it with:\n${installCommand('webgpu')}` }];
 }

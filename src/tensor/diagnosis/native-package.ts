@@ -19,23 +19,15 @@ const SYSTEM_NAMES: Readonly<Record<string, string>> = { linux: 'linux', darwin:
 export function missingOfPackage(host: Host, name: NativePackage): readonly MissingPart[] {
   const folder = host.resolvePackage(name);
   if (folder === null) return [notInstalled(name)];
-  const isStub = nameIn(host, folder) !== name;
-  if (isStub) {
-    return [
-      {
-        what: `the package found as '${name}' is '${nameIn(host, folder) ?? 'another'}', which has no native library`,
-        mend: notInstalled(name).mend,
-      },
-    ];
+  const found = nameIn(host, folder);
+  if (found !== name) {
+    const what = `the package found as '${name}' is '${found ?? 'another'}', which has no native library`;
+    return [{ what, mend: notInstalled(name).mend }];
   }
   const lacks = missingFile(host, folder);
   if (lacks === null) return [];
-  return [
-    {
-      what: `'${name}' is installed, but its native library was not downloaded or unpacked (no ${lacks})`,
-      mend: repeatInstall(host, name),
-    },
-  ];
+  const what = `'${name}' is installed, but its native library was not downloaded or unpacked (no ${lacks})`;
+  return [{ what, mend: repeatInstall(host, name) }];
 }
 
 function notInstalled(name: NativePackage): MissingPart {

@@ -51,12 +51,9 @@ function missingOnLinux(host: Host): readonly MissingPart[] {
   const version = driverVersion(host);
   if (!host.exists(VERSION_FILE)) return [noDriver(host)];
   if (version !== null && isOlder(version, OLDEST_DRIVER.linux)) {
-    return [
-      {
-        what: `the NVIDIA driver is ${version}, and CUDA 11 needs ${OLDEST_DRIVER.linux} or newer`,
-        mend: `Update the NVIDIA driver to ${OLDEST_DRIVER.linux} or newer, and restart the machine.`,
-      },
-    ];
+    const what = `the NVIDIA driver is ${version}, and CUDA 11 needs ${OLDEST_DRIVER.linux} or newer`;
+    const mend = `Update the NVIDIA driver to ${OLDEST_DRIVER.linux} or newer, and restart the machine.`;
+    return [{ what, mend }];
   }
   return [missingLibrary(host, version), missingDevice(host)].filter((part) => part !== null);
 }
@@ -89,12 +86,8 @@ function missingDevice(host: Host): MissingPart | null {
 
 function missingOnWindows(host: Host): readonly MissingPart[] {
   if (host.exists(windowsLibrary(host))) return [];
-  return [
-    {
-      what: 'no NVIDIA driver is installed (no nvcuda.dll)',
-      mend: `If the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.win32} or newer.`,
-    },
-  ];
+  const mend = `If the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.win32} or newer.`;
+  return [{ what: 'no NVIDIA driver is installed (no nvcuda.dll)', mend }];
 }
 
 function windowsLibrary(host: Host): string {

@@ -132,9 +132,13 @@ function cutIntoDigits(tf: Tf, values: Tensor1D, bits: number, digits: number): 
  * @returns [cells]
  */
 export async function cellCounts(tf: Tf, codes: Tensor1D, cells: number, weights?: Tensor1D): Promise<Float64Array> {
-  const rows: CellRows = { rows: codes.size, cells, codesOf: (slice) => slice(codes) };
+  return sumRows(tf, { rows: codes.size, cells, codesOf: (slice) => slice(codes) }, weights);
+}
+
+/** Counts the rows of each cell, or sums their weights. */
+export async function sumRows(tf: Tf, rows: CellRows, weights?: Tensor1D): Promise<Float64Array> {
   if (weights === undefined) return (await cellTables(tf, rows)).counts;
-  const [largest = 0] = await largestValues(tf, codes.size, 1, (slice) => [slice(weights).abs()]);
+  const [largest = 0] = await largestValues(tf, rows.rows, 1, (slice) => [slice(weights).abs()]);
   const { sums } = await cellTables(tf, rows, [{ valuesOf: (slice) => slice(weights), largest: Math.max(0, largest) }]);
   return sums[0] as Float64Array;
 }

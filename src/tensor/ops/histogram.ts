@@ -1,8 +1,7 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
 import type { Tf } from '../runtime.ts';
-import { type CellRows, cellTables } from './cell-counts.ts';
-import { largestValues } from './reduce-chunks.ts';
+import { type CellRows, sumRows } from './cell-counts.ts';
 
 /** Bins of equal width. Values beyond either end count in the first or last bin. */
 export interface HistogramBins {
@@ -39,10 +38,7 @@ export async function histogram(
     cells: groups * bins.count,
     codesOf: (slice) => histogramCells(tf, slice(values), slice(codes), groups, bins),
   };
-  if (weights === undefined) return (await cellTables(tf, rows)).counts;
-  const [largest = 0] = await largestValues(tf, values.size, 1, (slice) => [slice(weights).abs()]);
-  const { sums } = await cellTables(tf, rows, [{ valuesOf: (slice) => slice(weights), largest: Math.max(0, largest) }]);
-  return sums[0] as Float64Array;
+  return sumRows(tf, rows, weights);
 }
 
 /**

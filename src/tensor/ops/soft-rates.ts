@@ -56,11 +56,16 @@ export function extremes(tf: Tf, { rates, present }: SoftRates): { highest: Tens
  * Differentiable.
  * @returns [k]
  */
-export function largestGap(tf: Tf, { rates, present }: SoftRates): Tensor1D {
-  const { highest, lowest } = extremes(tf, { rates, present });
-  const gap = highest.sub(lowest).reshape<Tensor1D>([-1]);
+export function largestGap(tf: Tf, rates: SoftRates): Tensor1D {
+  return gapOf(tf, rates).gap.reshape<Tensor1D>([-1]);
+}
+
+/** Computes the gap, [k, 1], with the extremes that it lies between. */
+function gapOf(tf: Tf, rates: SoftRates): ReturnType<typeof extremes> & { readonly gap: Tensor2D } {
+  const { highest, lowest } = extremes(tf, rates);
+  const gap = highest.sub<Tensor2D>(lowest);
   // With fewer than two groups, the difference is an artefact of the shifts, and its gradient must not be used.
-  return tf.where(present.sum().greater(1), gap, tf.zerosLike(gap));
+  return { highest, lowest, gap: tf.where(rates.present.sum().greater(1), gap, tf.zerosLike(gap)) };
 }
 
 /**
@@ -85,10 +90,8 @@ export function squaredGapGradient(tf: Tf, scores: Tensor2D, membership: Tensor2
 /** Computes the gradient of the squared gap with respect to each group's sum of scores, [k, g]. */
 function gradientOfSums(tf: Tf, sums: Tensor2D, weights: Tensor2D): Tensor2D {
   const { rates, present, divisors } = ratesOf(tf, sums, weights);
-  const { highest, lowest } = extremes(tf, { rates, present });
+  const { highest, lowest, gap } = gapOf(tf, { rates, present });
   const direction = tf.sub(rates.equal(highest).cast('float32'), rates.equal(lowest).cast('float32'));
-  // With fewer than two groups, the difference is an artefact of the shifts.
-  const gap = highest.sub(lowest).mul(present.sum().greater(1).cast('float32'));
   return direction.mul(present).mul(gap.mul(2)).div(divisors);
 }
 

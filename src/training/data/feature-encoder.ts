@@ -1,5 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { MISSING_LABEL, type Table } from '../../table/index.ts';
+import type { Matrix } from './read-matrix.ts';
 
 /**
  * A numeric feature: (value - mean) / scale, with 0 for a missing value. If the training rows have missing values, a
@@ -74,6 +75,11 @@ export function encodeFeatures(table: Table, specs: readonly FeatureSpec[]): Flo
     offset += specWidth(spec);
   }
   return matrix;
+}
+
+/** Encodes all rows of a table as a matrix. */
+export function encodedMatrix(table: Table, specs: readonly FeatureSpec[]): Matrix {
+  return { rows: table.rowCount, columns: encodedWidth(specs), values: encodeFeatures(table, specs) };
 }
 
 function specWidth(spec: FeatureSpec): number {

@@ -46,24 +46,35 @@ export async function readTargets(
 ): Promise<{ readonly targets: Float64Array; readonly weights: Float64Array }> {
   const given = await onHost({ y, sampleWeight });
   const targets = withoutMissing(numbersOf(given.y), 'y');
-  const weights =
-    given.sampleWeight === undefined
-      ? new Float64Array(rows).fill(1)
-      : withoutMissing(toWeights(given.sampleWeight), 'sampleWeight');
+  const weights = readWeights(given.sampleWeight, rows);
   assertSameLength({ X: rows, y: targets.length, sampleWeight: weights.length });
-  if (rows === 0) {
-    throw new DataValidationError('There are no rows to learn from.', {
-      code: 'empty-data',
-      suggestion: 'Check the query or the filter that made the data.',
-    });
-  }
-  if (!weights.some((weight) => weight > 0)) {
-    throw new DataValidationError('sampleWeight is 0 in every row, so there is nothing to learn from.', {
-      code: 'empty-data',
-      context: { argument: 'sampleWeight' },
-    });
-  }
+  assertRows(rows);
+  if (!weights.some((weight) => weight > 0)) throw withoutWeight();
   return { targets, weights };
+}
+
+/** Reads weights of 0 or more; all 1 if none were given. */
+export function readWeights(sampleWeight: ColumnSource | undefined, rows: number): Float64Array {
+  if (sampleWeight === undefined) return new Float64Array(rows).fill(1);
+  return withoutMissing(toWeights(sampleWeight), 'sampleWeight');
+}
+
+/** @throws {DataValidationError} if there are no rows */
+export function assertRows(rows: number): void {
+  if (rows > 0) return;
+  throw new DataValidationError('There are no rows to learn from.', {
+    code: 'empty-data',
+    suggestion: 'Check the query or the filter that made the data.',
+  });
+}
+
+/** Returns the error for weights that are all 0. */
+export function withoutWeight(suggestion?: string): DataValidationError {
+  return new DataValidationError('sampleWeight is 0 in every row, so there is nothing to learn from.', {
+    code: 'empty-data',
+    context: { argument: 'sampleWeight' },
+    ...(suggestion === undefined ? {} : { suggestion }),
+  });
 }
 
 function numbersOf(y: ColumnSource): Float64Array {
@@ -78,12 +89,25 @@ function numbersOf(y: ColumnSource): Float64Array {
  * @throws {DataValidationError} naming the first other value
  */
 export function assertBinary(y: Float64Array): void {
-  const row = y.findIndex((value) => value !== 0 && value !== 1);
-  if (row < 0) return;
-  throw new DataValidationError(`y must hold 0 and 1, but holds ${String(y[row])} at index ${String(row)}.`, {
+  const isBinary = (value: number): boolean => value === 0 || value === 1;
+  assertValues('y', 'hold 0 and 1', y, isBinary, 'Map the label that counts as positive to 1 and the others to 0.');
+}
+
+/** @throws {DataValidationError} if a value does not meet a requirement; the error names the first one */
+export function assertValues(
+  argument: string,
+  required: string,
+  values: Float64Array,
+  holds: (value: number) => boolean,
+  suggestion: string,
+): void {
+  const index = values.findIndex((value) => !holds(value));
+  if (index < 0) return;
+  const value = values[index];
+  throw new DataValidationError(`${argument} must ${required}, but holds ${String(value)} at index ${String(index)}.`, {
     code: 'invalid-value',
-    context: { argument: 'y', index: row, value: y[row] },
-    suggestion: 'Map the label that counts as positive to 1 and the others to 0.',
+    context: { argument, index, value },
+    suggestion,
   });
 }
 

@@ -9,12 +9,8 @@ export function findPositiveLabel(table: Table, target: string, named: string | 
   const { codes, labels } = table.categorical(target);
   const shown = quoteList(labels);
   if (named !== undefined) {
-    if (labels.includes(named)) return named;
-    throw new DataValidationError(`The target '${target}' never has the value '${named}'.`, {
-      code: 'unknown-label',
-      context: { target, positiveLabel: named },
-      suggestion: `Its values are ${shown}.`,
-    });
+    assertLabel(`The target '${target}'`, labels, named, { target });
+    return named;
   }
   if (labels.every((label) => ['0', '1', '0.0', '1.0', 'true', 'false'].includes(label.toLowerCase()))) return null;
   if (labels.length === 2) {
@@ -33,8 +29,24 @@ export function findPositiveLabel(table: Table, target: string, named: string | 
   );
 }
 
+/** @throws {DataValidationError} if a column does not have the positive label among its labels */
+export function assertLabel(
+  what: string,
+  labels: readonly string[],
+  positiveLabel: string,
+  context: Readonly<Record<string, unknown>>,
+  suggestion = `Its values are ${quoteList(labels)}.`,
+): void {
+  if (labels.includes(positiveLabel)) return;
+  throw new DataValidationError(`${what} never has the value '${positiveLabel}'.`, {
+    code: 'unknown-label',
+    context: { ...context, positiveLabel },
+    suggestion,
+  });
+}
+
 /** Formats the first few of some values for messages. */
-export function quoteList(values: readonly string[]): string {
+function quoteList(values: readonly string[]): string {
   return `${values
     .slice(0, 8)
     .map((value) => `'${value}'`)

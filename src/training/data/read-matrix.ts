@@ -147,15 +147,17 @@ function checkedMatrix(matrix: Matrix, name: string): Matrix {
   );
 }
 
-function notNumber(name: string, row: number, column: number, cell: unknown): DataValidationError {
-  const shown = typeof cell === 'string' ? `'${cell}'` : String(cell);
+function notNumber(
+  name: string,
+  row: number,
+  column: number,
+  value: unknown,
+  suggestion = 'Fill in or drop missing values, and encode texts first.',
+): DataValidationError {
+  const shown = typeof value === 'string' ? `'${value}'` : String(value);
   return new DataValidationError(
     `${name} must hold finite numbers, but row ${String(row + 1)}, column ${String(column + 1)} holds ${shown}.`,
-    {
-      code: 'invalid-value',
-      context: { argument: name, row, column, value: cell },
-      suggestion: 'Fill in or drop missing values, and encode texts first.',
-    },
+    { code: 'invalid-value', context: { argument: name, row, column, value }, suggestion },
   );
 }
 
@@ -187,14 +189,7 @@ function assertFinite({ values, columns }: Matrix, name: string): void {
   for (let index = 0; index < values.length; index++) {
     const value = values[index] as number;
     if (Number.isFinite(value)) continue;
-    const [row, column] = [Math.floor(index / columns), index % columns];
-    throw new DataValidationError(
-      `${name} must hold finite numbers, but row ${String(row + 1)}, column ${String(column + 1)} holds ${String(value)}.`,
-      {
-        code: 'invalid-value',
-        context: { argument: name, row, column, value },
-        suggestion: 'Fill in or drop missing and infinite values first.',
-      },
-    );
+    const suggestion = 'Fill in or drop missing and infinite values first.';
+    throw notNumber(name, Math.floor(index / columns), index % columns, value, suggestion);
   }
 }

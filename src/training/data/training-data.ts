@@ -8,7 +8,7 @@ import {
   type TableSource,
   toBinary,
 } from '../../table/index.ts';
-import { assertTwoClasses, findPositiveLabel, quoteList } from './positive-label.ts';
+import { assertLabel, assertTwoClasses, findPositiveLabel } from './positive-label.ts';
 
 /** A table with the roles of its columns in training. */
 export interface TrainingSource {
@@ -77,24 +77,11 @@ export function readTrainingData(source: TrainingSource): TrainingData {
   const rows = readRows(table, target, sensitive, positiveLabel);
   assertTwoGroups(rows.groups, sensitive);
   assertTwoClasses(rows.y, target);
+  const roles = { groups: sensitive, target, positiveLabel: positiveLabel ?? undefined, others, naValues };
+  const test = source.testTable && readTexts(Table.from(source.testTable), roles).table;
   return {
     rows,
-    test:
-      source.testTable === undefined
-        ? undefined
-        : readTestRows(
-            readTexts(Table.from(source.testTable), {
-              groups: sensitive,
-              target,
-              positiveLabel: positiveLabel ?? undefined,
-              others,
-              naValues,
-            }).table,
-            target,
-            sensitive,
-            positiveLabel,
-            rows.groups,
-          ),
+    test: test && readTestRows(test, target, sensitive, positiveLabel, rows.groups),
     features,
     target,
     sensitive,
@@ -134,14 +121,8 @@ function readTestRows(
   positiveLabel: string | null,
   known: CategoricalColumn,
 ): TrainingRows {
-  const values = table.categorical(target).labels;
-  if (positiveLabel !== null && !values.includes(positiveLabel)) {
-    throw new DataValidationError(`The target '${target}' of the test rows never has the value '${positiveLabel}'.`, {
-      code: 'unknown-label',
-      context: { target, positiveLabel },
-      suggestion: `Its values are ${quoteList(values)}.`,
-    });
-  }
+  const { labels: values } = table.categorical(target);
+  if (positiveLabel !== null) assertLabel(`The target '${target}' of the test rows`, values, positiveLabel, { target });
   const rows = readRows(table, target, sensitive, positiveLabel);
   const labels = [...known.labels, ...rows.groups.labels.filter((label) => !known.labels.includes(label))];
   const codeOf = rows.groups.labels.map((label) => labels.indexOf(label));

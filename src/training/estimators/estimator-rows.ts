@@ -72,6 +72,12 @@ export function fittedOr<Fit>(fit: Fit | undefined, className: string): Fit {
   });
 }
 
+/** Checks that the weight of an L2 penalty is finite and 0 or more, and returns it. */
+export function requirePenalty(l2: number): number {
+  if (l2 >= 0 && l2 < Infinity) return l2;
+  throw invalidParameter('l2', 'be 0 or more', l2);
+}
+
 /** Clips a value to [0, 1]. */
 export function cutToUnit(value: number): number {
   return Math.min(1, Math.max(0, value));

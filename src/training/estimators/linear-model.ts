@@ -1,10 +1,11 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
-import type { FitRows } from '../data/fit-rows.ts';
+import type { ColumnSource } from '../../table/index.ts';
+import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
 import type { Matrix, MatrixSource } from '../data/read-matrix.ts';
 import { sigmoid } from '../logistic.ts';
 import { classTotals } from './class-weight.ts';
-import { decide, fittedOr, readPredictRows } from './estimator-rows.ts';
-import { PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
+import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
+import { FIT_OPTION_NAMES, type FitOptions, PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
 import type { LinearScore } from './fitting/fit-linear-model.ts';
 
 /** The log odds of a class that is the only one; in float64 its probability is then indistinguishable from 1. */
@@ -98,6 +99,28 @@ export abstract class LinearModel<Fit extends LinearFit> {
 
 /** The shared base of classifiers with linear log odds. */
 export abstract class LinearClassifier<Fit extends LinearFit> extends LinearModel<Fit> {
+  /**
+   * Learns from rows, and discards what an earlier `fit` learned.
+   * @param x [rows, features], finite
+   * @param y [rows], 0 or 1
+   * @param options weights; `startFrom`, which only `LogisticRegression` uses, from a fitted one with the same number
+   *   of features; a signal, which cannot interrupt the descent of `MlLogisticRegression`
+   * @throws {DataValidationError} if the rows cannot be learned from
+   * @throws {TrainingError} if the fit does not give finite coefficients
+   */
+  async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
+    assertKnownOptions(`${this.constructor.name}.fit`, options, FIT_OPTION_NAMES);
+    this.keep(undefined);
+    const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
+    assertBinary(rows.y);
+    options.signal?.throwIfAborted();
+    this.keep(await this.solve(rows, options));
+    return this;
+  }
+
+  /** Computes the fit on rows of weight above 0. */
+  protected abstract solve(rows: FitRows, options: FitOptions): Fit | Promise<Fit>;
+
   /**
    * Returns P(y = 1) of each row, [rows], computed in float64 on the host.
    * @throws {TrainingError} before `fit`

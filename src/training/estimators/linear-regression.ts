@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { assertKnownOptions, type FilledOptions, fillOptions, oneOf } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { readFitRows } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
-import { cutToUnit, decide, inUnitsOfMean, weightedRows } from './estimator-rows.ts';
+import { cutToUnit, decide, inUnitsOfMean, requirePenalty, weightedRows } from './estimator-rows.ts';
 import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
 import {
   type Estimator,
@@ -40,11 +40,7 @@ export interface LinearRegressionOptions {
   readonly backend?: BackendChoice | undefined;
 }
 
-const LINEAR_REGRESSION_OPTION_NAMES: OptionNames<LinearRegressionOptions> = {
-  l2: true,
-  precision: true,
-  backend: true,
-};
+const DEFAULTS: FilledOptions<LinearRegressionOptions, 'backend'> = { l2: 0, precision: 'float64', backend: undefined };
 
 const KIND = 'linear_regression';
 
@@ -85,11 +81,10 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
   /** @throws {ValueError} if an option is out of range */
   constructor(options: LinearRegressionOptions = {}) {
     super();
-    assertKnownOptions('LinearRegression', options, LINEAR_REGRESSION_OPTION_NAMES);
-    this.l2 = options.l2 ?? 0;
-    this.precision = oneOf('precision', options.precision ?? 'float64', PRECISIONS);
-    this.backend = options.backend;
-    if (!(this.l2 >= 0 && this.l2 < Infinity)) throw invalidParameter('l2', 'be 0 or more', this.l2);
+    const { l2, precision, backend } = fillOptions('LinearRegression', options, DEFAULTS);
+    this.l2 = requirePenalty(l2);
+    this.precision = oneOf('precision', precision, PRECISIONS);
+    this.backend = backend;
     Object.freeze(this);
   }
 

@@ -1,14 +1,19 @@
 import { z } from 'zod';
 
-import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
-import type { ColumnSource } from '../../table/index.ts';
+import {
+  camelFields,
+  type FilledOptions,
+  fillOptions,
+  invalidParameter,
+  oneOf,
+  snakeFields,
+} from '../../internal/arguments.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
-import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
-import type { MatrixSource } from '../data/read-matrix.ts';
+import type { FitRows } from '../data/fit-rows.ts';
 import { applyClassWeight, classTotals, type ClassWeight, parseClassWeight } from './class-weight.ts';
-import { inUnitsOfMean, weightedRows } from './estimator-rows.ts';
+import { inUnitsOfMean, requirePenalty } from './estimator-rows.ts';
 import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
-import { type Estimator, type EstimatorJson, FIT_OPTION_NAMES, type FitOptions } from './estimator.ts';
+import type { Estimator, EstimatorJson, FitOptions } from './estimator.ts';
 import {
   fitLinearModel,
   fitWarnings,
@@ -54,13 +59,13 @@ export interface LogisticRegressionOptions {
   readonly backend?: BackendChoice | undefined;
 }
 
-const LOGISTIC_REGRESSION_OPTION_NAMES: OptionNames<LogisticRegressionOptions> = {
-  l2: true,
-  classWeight: true,
-  maxIterations: true,
-  tolerance: true,
-  precision: true,
-  backend: true,
+const DEFAULTS: FilledOptions<LogisticRegressionOptions, 'backend'> = {
+  l2: 1,
+  classWeight: null,
+  maxIterations: 100,
+  tolerance: 1e-12,
+  precision: 'float32',
+  backend: undefined,
 };
 
 /** The result of a fit. */
@@ -122,14 +127,13 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
   /** @throws {ValueError} if an option is out of range */
   constructor(options: LogisticRegressionOptions = {}) {
     super();
-    assertKnownOptions('LogisticRegression', options, LOGISTIC_REGRESSION_OPTION_NAMES);
-    this.l2 = options.l2 ?? 1;
-    this.classWeight = parseClassWeight(options.classWeight ?? null);
-    this.maxIterations = options.maxIterations ?? 100;
-    this.precision = oneOf('precision', options.precision ?? 'float32', PRECISIONS);
-    this.tolerance = options.tolerance ?? 1e-12;
-    this.backend = options.backend;
-    if (!(this.l2 >= 0 && this.l2 < Infinity)) throw invalidParameter('l2', 'be 0 or more', this.l2);
+    const filled = fillOptions('LogisticRegression', options, DEFAULTS);
+    this.l2 = requirePenalty(filled.l2);
+    this.classWeight = parseClassWeight(filled.classWeight);
+    this.maxIterations = filled.maxIterations;
+    this.precision = oneOf('precision', filled.precision, PRECISIONS);
+    this.tolerance = filled.tolerance;
+    this.backend = filled.backend;
     if (!(Number.isInteger(this.maxIterations) && this.maxIterations > 0)) {
       throw invalidParameter('maxIterations', 'be a whole number above 0', this.maxIterations);
     }
@@ -143,30 +147,6 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
     return this.fitted.deviance;
   }
 
-  /**
-   * Learns from rows, and discards what an earlier `fit` learned.
-   * @param x [rows, features], finite
-   * @param y [rows], 0 or 1
-   * @param options weights; `startFrom`, which is used if it is a fitted LogisticRegression with the same number of
-   * features
-   * @throws {DataValidationError} if the rows cannot be learned from
-   * @throws {TrainingError} if values are so large or small that the objective, or the solution, is not finite
-   */
-  async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
-    assertKnownOptions('LogisticRegression.fit', options, FIT_OPTION_NAMES);
-    this.keep(undefined);
-    const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
-    assertBinary(rows.y);
-    options.signal?.throwIfAborted();
-    const constant = oneClassFit(rows);
-    this.keep(
-      constant === undefined
-        ? await this.#descend(rows, options)
-        : Object.freeze({ ...constant, deviance: certainDeviance(rows.weights) }),
-    );
-    return this;
-  }
-
   clone(): LogisticRegression {
     return new LogisticRegression(this);
   }
@@ -175,14 +155,7 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
     const { l2, classWeight, maxIterations, tolerance, precision, backend } = this;
     return {
       kind: KIND,
-      params: {
-        l2,
-        class_weight: classWeight,
-        max_iterations: maxIterations,
-        tolerance,
-        precision,
-        backend: backend ?? null,
-      },
+      params: snakeFields({ l2, classWeight, maxIterations, tolerance, precision, backend: backend ?? null }),
       state: this.stored,
     };
   }
@@ -193,20 +166,15 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
    */
   static fromJSON(json: unknown): LogisticRegression {
     const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: STATE });
-    const options = {
-      l2: params.l2,
-      classWeight: params.class_weight,
-      maxIterations: params.max_iterations,
-      tolerance: params.tolerance,
-      precision: params.precision,
-      backend: (params.backend ?? undefined) as BackendChoice | undefined,
-    };
-    const model = fromStoredParams(KIND, () => new LogisticRegression(options));
+    const backend = (params.backend ?? undefined) as BackendChoice | undefined;
+    const model = fromStoredParams(KIND, () => new LogisticRegression({ ...camelFields(params), backend }));
     model.restore(state);
     return model;
   }
 
-  async #descend(rows: FitRows, { startFrom, signal }: FitOptions): Promise<LogisticFit> {
+  protected async solve(rows: FitRows, { startFrom, signal }: FitOptions): Promise<LogisticFit> {
+    const constant = oneClassFit(rows);
+    if (constant !== undefined) return Object.freeze({ ...constant, deviance: certainDeviance(rows.weights) });
     const { weights, mean } = inUnitsOfMean(applyClassWeight(this.classWeight, rows.y, rows.weights));
     const found = await fitLinearModel({
       x: rows.x,

@@ -4,13 +4,11 @@ import type { Matrix as MlMatrix } from 'ml-matrix';
 import { z } from 'zod';
 
 import { TrainingError } from '../../exceptions/index.ts';
-import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
-import type { ColumnSource } from '../../table/index.ts';
-import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
-import type { Matrix, MatrixSource } from '../data/read-matrix.ts';
-import { weightedRows } from './estimator-rows.ts';
+import { type FilledOptions, fillOptions, invalidParameter } from '../../internal/arguments.ts';
+import type { FitRows } from '../data/fit-rows.ts';
+import type { Matrix } from '../data/read-matrix.ts';
 import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
-import { type Estimator, type EstimatorJson, FIT_OPTION_NAMES, type FitOptions } from './estimator.ts';
+import type { Estimator, EstimatorJson } from './estimator.ts';
 import { LinearClassifier, type LinearFit, linearScores, oneClassFit, sigmoids } from './linear-model.ts';
 
 /** Options of the gradient descent. */
@@ -118,9 +116,9 @@ export interface MlLogisticRegressionOptions {
   readonly learningRate?: number | undefined;
 }
 
-const ML_LOGISTIC_REGRESSION_OPTION_NAMES: OptionNames<MlLogisticRegressionOptions> = {
-  numSteps: true,
-  learningRate: true,
+const DEFAULTS: FilledOptions<MlLogisticRegressionOptions, 'learningRate'> = {
+  numSteps: 1000,
+  learningRate: undefined,
 };
 
 const KIND = 'ml_logistic_regression';
@@ -160,9 +158,9 @@ export class MlLogisticRegression extends LinearClassifier<LinearFit> implements
   /** @throws {ValueError} if an option is out of range */
   constructor(options: MlLogisticRegressionOptions = {}) {
     super();
-    assertKnownOptions('MlLogisticRegression', options, ML_LOGISTIC_REGRESSION_OPTION_NAMES);
-    this.numSteps = options.numSteps ?? 1000;
-    this.learningRate = options.learningRate;
+    const { numSteps, learningRate } = fillOptions('MlLogisticRegression', options, DEFAULTS);
+    this.numSteps = numSteps;
+    this.learningRate = learningRate;
     if (!(Number.isInteger(this.numSteps) && this.numSteps > 0)) {
       throw invalidParameter('numSteps', 'be a whole number above 0', this.numSteps);
     }
@@ -170,25 +168,6 @@ export class MlLogisticRegression extends LinearClassifier<LinearFit> implements
       throw invalidParameter('learningRate', 'be above 0', this.learningRate);
     }
     Object.freeze(this);
-  }
-
-  /**
-   * Learns from rows, and discards what an earlier `fit` learned. A signal is checked before the package starts; it
-   * cannot interrupt the descent.
-   * @param x [rows, features], finite
-   * @param y [rows], 0 or 1
-   * @param options weights; `startFrom` has no effect
-   * @throws {DataValidationError} if the rows cannot be learned from
-   * @throws {TrainingError} if descent diverges
-   */
-  async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
-    assertKnownOptions('MlLogisticRegression.fit', options, FIT_OPTION_NAMES);
-    this.keep(undefined);
-    const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
-    assertBinary(rows.y);
-    options.signal?.throwIfAborted();
-    this.keep(oneClassFit(rows) ?? this.#descend(rows));
-    return this;
   }
 
   clone(): MlLogisticRegression {
@@ -215,7 +194,9 @@ export class MlLogisticRegression extends LinearClassifier<LinearFit> implements
     return model;
   }
 
-  #descend(rows: FitRows): LinearFit {
+  protected solve(rows: FitRows): LinearFit {
+    const constant = oneClassFit(rows);
+    if (constant !== undefined) return constant;
     const { numSteps } = this;
     const { parameters, learningRate, slope } = descend(rows, this);
     if (!parameters.every(Number.isFinite)) {

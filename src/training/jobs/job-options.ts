@@ -1,6 +1,7 @@
-import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { type FilledOptions, invalidParameter } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
-import { isCount } from '../networks/network-options.ts';
+import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 
 /** Options shared by all training jobs on a table. */
 export interface TrainingJobOptions {
@@ -31,38 +32,22 @@ export interface TrainingJobOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Lists the options of {@link TrainingJobOptions}. */
-export const TRAINING_JOB_OPTION_NAMES: OptionNames<TrainingJobOptions> = {
-  trainSize: true,
-  folds: true,
-  minGroupSize: true,
-  seed: true,
-  modelPath: true,
-  onProgress: true,
-  signal: true,
-};
-
 /** {@link TrainingJobOptions} with every default filled in. */
-export type FilledJobOptions = Pick<TrainingJobOptions, 'folds' | 'modelPath' | 'onProgress' | 'signal'> & {
-  readonly trainSize: number;
-  readonly minGroupSize: number;
-  readonly seed: number;
+export type FilledJobOptions = FilledOptions<TrainingJobOptions, 'folds' | 'modelPath' | 'onProgress' | 'signal'>;
+
+/** The defaults of {@link TrainingJobOptions}. */
+export const JOB_DEFAULTS: FilledJobOptions = {
+  ...TRAINING_DEFAULTS,
+  folds: undefined,
+  modelPath: undefined,
+  onProgress: undefined,
+  signal: undefined,
 };
 
-/**
- * Fills in the defaults and checks the options.
- * @throws {ValueError} if a value is out of range
- */
-export function fillJobOptions(options: TrainingJobOptions): FilledJobOptions {
-  const { folds, modelPath, onProgress, signal } = options;
-  const [trainSize, minGroupSize, seed] = [options.trainSize ?? 0.8, options.minGroupSize ?? 30, options.seed ?? 42];
+/** @throws {ValueError} if a value is out of range */
+export function checkJobOptions({ trainSize, folds, minGroupSize, seed }: FilledJobOptions): void {
   if (!(trainSize > 0 && trainSize < 1)) throw invalidParameter('trainSize', 'be between 0 and 1', trainSize);
-  if (folds !== undefined && !(isCount(folds) && folds > 1)) {
-    throw invalidParameter('folds', 'be a whole number of at least 2', folds);
-  }
-  if (!isCount(minGroupSize)) {
-    throw invalidParameter('minGroupSize', 'be a whole number of at least 1', minGroupSize);
-  }
+  if (folds !== undefined) requireInteger('folds', folds, 2);
+  requireInteger('minGroupSize', minGroupSize, 1);
   if (!Number.isFinite(seed)) throw invalidParameter('seed', 'be a finite number', seed);
-  return { trainSize, folds, minGroupSize, seed, modelPath, onProgress, signal };
 }

@@ -1,8 +1,11 @@
-import { numberOrNull } from '../../internal/values.ts';
+import { snakeFields } from '../../internal/arguments.ts';
 import { countGroups } from '../data/row-splits.ts';
-import type { ModelData } from '../models/save-model.ts';
+import type { SavableModel } from '../models/describe-model.ts';
+import type { ModelData } from '../models/model-card.ts';
+import { type ModelDescription, saveModel } from '../models/save-model.ts';
 import type { TensorBackend } from '../../tensor/index.ts';
-import type { DecisionQuality } from '../decision-quality.ts';
+import { type DecisionQuality, qualityToJson } from '../decision-quality.ts';
+import type { FilledJobOptions } from './job-options.ts';
 import type { JobRows } from './job-rows.ts';
 
 /** The part of a training job's result that all methods share. */
@@ -29,12 +32,10 @@ export interface TrainingJobResult extends ModelData {
 /** The quality of both models of a job. */
 export type JudgedModels = Pick<TrainingJobResult, 'baseline' | 'final' | 'train'>;
 
+type DescribedRows = ModelData & Pick<TrainingJobResult, 'groups' | 'folds'>;
+
 /** Describes the rows of a job for results and cards. */
-export function describeRows({
-  training,
-  splits,
-  complete,
-}: JobRows): ModelData & Pick<TrainingJobResult, 'groups' | 'folds'> {
+export function describeRows({ training, splits, complete }: Omit<JobRows, 'warnings'>): DescribedRows {
   const [first] = splits;
   const fitted = complete ?? first?.train ?? training.rows;
   return {
@@ -49,50 +50,33 @@ export function describeRows({
   };
 }
 
-/** Returns the entries of a card's metrics, the held-out rows first. */
-export function cardMetrics(result: Pick<TrainingJobResult, 'final' | 'train'>): Record<string, unknown>[] {
-  return [
+/** Saves the model of a job, described by its rows and its result, if the job has a path for it. */
+export async function saveJob(
+  model: SavableModel,
+  result: Pick<TrainingJobResult, 'final' | 'train'>,
+  rows: JobRows,
+  { modelPath, signal }: FilledJobOptions,
+  description: Pick<ModelDescription, 'features' | 'backend'> = {},
+): Promise<void> {
+  signal?.throwIfAborted();
+  if (modelPath === undefined) return;
+  const { groups, folds: _, ...data } = describeRows(rows);
+  const metrics = [
     { rows: 'test', ...qualityToJson(result.final) },
     { rows: 'train', ...qualityToJson(result.train.final) },
   ];
+  await saveModel(model, modelPath, { ...description, data, groups, metrics });
 }
 
 /** Converts a result to JSON: snake_case, with null for an undefined gap. */
 export function jobToJson(result: TrainingJobResult): Record<string, unknown> {
+  const { baseline, final, train, constraint, groups, folds, nTrain, nTest, nDropped } = result;
+  const { target, positiveLabel, sensitive, seed, backend, warnings } = result;
   return {
-    baseline: qualityToJson(result.baseline),
-    final: qualityToJson(result.final),
-    train: { baseline: qualityToJson(result.train.baseline), final: qualityToJson(result.train.final) },
-    constraint: result.constraint,
-    groups: result.groups,
-    folds: result.folds,
-    n_train: result.nTrain,
-    n_test: result.nTest,
-    n_dropped: result.nDropped,
-    target: result.target,
-    positive_label: result.positiveLabel,
-    sensitive: result.sensitive,
-    seed: result.seed,
-    backend: result.backend,
-    warnings: result.warnings,
-  };
-}
-
-function qualityToJson(quality: DecisionQuality): Record<string, unknown> {
-  return {
-    n: quality.n,
-    accuracy: quality.accuracy,
-    accuracy_ci: quality.accuracyCi,
-    dp_diff: numberOrNull(quality.dpDiff),
-    dp_diff_ci: quality.dpDiffCi,
-    eo_diff: numberOrNull(quality.eoDiff),
-    eo_diff_ci: quality.eoDiffCi,
-    groups: quality.groups.map(({ group, n, ...rates }) => ({
-      group,
-      n,
-      selection_rate: numberOrNull(rates.selectionRate),
-      true_positive_rate: numberOrNull(rates.truePositiveRate),
-      false_positive_rate: numberOrNull(rates.falsePositiveRate),
-    })),
+    baseline: qualityToJson(baseline),
+    final: qualityToJson(final),
+    train: { baseline: qualityToJson(train.baseline), final: qualityToJson(train.final) },
+    ...snakeFields({ constraint, groups, folds, nTrain, nTest, nDropped }),
+    ...snakeFields({ target, positiveLabel, sensitive, seed, backend, warnings }),
   };
 }

@@ -1,18 +1,18 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { fillOptions, snakeFields } from '../../internal/arguments.ts';
 import { type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import type { TrainingRows, TrainingSource } from '../data/training-data.ts';
 import { describeModel } from '../models/describe-model.ts';
-import { saveModel } from '../models/save-model.ts';
 import {
+  LAGRANGIAN_DEFAULTS,
   LagrangianFairnessTrainer,
   type LagrangianFairnessTrainerOptions,
 } from '../networks/lagrangian-fairness-trainer.ts';
 import type { LagrangianEpoch } from '../networks/lagrangian-objective.ts';
 import { RegularizedFairnessTrainer } from '../networks/regularized-fairness-trainer.ts';
 import { fitJob, type JobDecisions, partOf } from './fit-job.ts';
-import { type FilledJobOptions, fillJobOptions, type TrainingJobOptions } from './job-options.ts';
-import { cardMetrics, describeRows, jobToJson, type TrainingJobResult } from './job-result.ts';
-import { type JobRows, prepareJob } from './job-rows.ts';
+import { checkJobOptions, JOB_DEFAULTS, type TrainingJobOptions } from './job-options.ts';
+import { describeRows, jobToJson, saveJob, type TrainingJobResult } from './job-result.ts';
+import { prepareJob } from './job-rows.ts';
 
 /** Options of {@link trainLagrangian}: those of a job, and those of `LagrangianFairnessTrainer`. */
 export interface TrainLagrangianOptions
@@ -31,30 +31,9 @@ export interface TrainLagrangianOptions
   readonly seed?: number | undefined;
 }
 
-const TRAIN_LAGRANGIAN_OPTION_NAMES: OptionNames<TrainLagrangianOptions> = {
-  minGroupSize: true,
-  seed: true,
-  trainSize: true,
-  folds: true,
-  modelPath: true,
-  onProgress: true,
-  signal: true,
-  epochs: true,
-  batchSize: true,
-  hidden: true,
-  patience: true,
-  weightDecay: true,
-  schedule: true,
-  backend: true,
-  fairness: true,
-  dpTol: true,
-  eoTol: true,
-  modelLr: true,
-  lambdaLr: true,
-  posWeight: true,
-  temperature: true,
-  smoothing: true,
-};
+const { task: _task, ...TRAINER_DEFAULTS } = LAGRANGIAN_DEFAULTS;
+
+const DEFAULTS = { ...JOB_DEFAULTS, ...TRAINER_DEFAULTS };
 
 /** The result of {@link trainLagrangian}. */
 export interface LagrangianJobResult extends TrainingJobResult {
@@ -103,20 +82,12 @@ export async function trainLagrangian(
   source: TrainingSource,
   options: TrainLagrangianOptions = {},
 ): Promise<LagrangianJobResult> {
-  assertKnownOptions('trainLagrangian', options, TRAIN_LAGRANGIAN_OPTION_NAMES);
-  const filled = fillJobOptions(options);
-  const {
-    trainSize: _trainSize,
-    folds: _folds,
-    modelPath: _modelPath,
-    onProgress: _onProgress,
-    signal: _signal,
-    ...own
-  } = options;
-  const trainer = new LagrangianFairnessTrainer({ ...own, seed: filled.seed, minGroupSize: filled.minGroupSize });
+  const filled = fillOptions('trainLagrangian', options, DEFAULTS);
+  checkJobOptions(filled);
+  const { trainSize: _trainSize, folds: _folds, modelPath: _modelPath, onProgress: _, signal, ...own } = filled;
+  const trainer = new LagrangianFairnessTrainer(own);
   const free = withoutConstraint(trainer);
   const rows = await prepareJob(source, filled);
-  const { signal } = filled;
   const { judged, warnings } = await fitJob(rows, filled, async ({ table, y, groups }, onProgress) => {
     // As in a sweep, the encoding is fitted on the validation rows too.
     const { specs, warnings: notes } = fitFeatures(table, rows.training.features);
@@ -148,7 +119,7 @@ export async function trainLagrangian(
     bestEpoch: state.bestEpoch,
     batchSize: state.batchSize,
   });
-  await save(found, rows, filled);
+  await saveJob(trainer, found, rows, filled);
   return found;
 }
 
@@ -162,26 +133,13 @@ function withoutConstraint({ options }: LagrangianFairnessTrainer): RegularizedF
 /** The stages of a fit. */
 const STAGES = ['training without the constraint', 'training with the constraint'];
 
-async function save(found: LagrangianJobResult, rows: JobRows, { modelPath, signal }: FilledJobOptions): Promise<void> {
-  signal?.throwIfAborted();
-  if (modelPath === undefined) return;
-  const { groups, folds: _, ...data } = describeRows(rows);
-  await saveModel(found.model, modelPath, { data, groups, metrics: cardMetrics(found) });
-}
-
 /** Converts the result of `trainLagrangian` to JSON. */
 export function lagrangianJobToJson(result: LagrangianJobResult): Record<string, unknown> {
   const { baseline, final, ...rest } = jobToJson(result);
   return {
     baseline,
     final,
-    history: result.history.map(({ epoch, loss, violationSoft, violationHard, lambdas }) => ({
-      epoch,
-      loss,
-      violation_soft: violationSoft,
-      violation_hard: violationHard,
-      lambdas,
-    })),
+    history: result.history.map(snakeFields),
     best_epoch: result.bestEpoch,
     batch_size: result.batchSize,
     ...rest,

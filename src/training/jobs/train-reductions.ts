@@ -1,25 +1,18 @@
-import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { fillOptions, oneOf, snakeFields } from '../../internal/arguments.ts';
 import { type BackendChoice, loadTensorflow } from '../../tensor/index.ts';
-import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
-import type { Matrix } from '../data/read-matrix.ts';
+import { encodedMatrix, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import type { TrainingRows, TrainingSource } from '../data/training-data.ts';
 import { type EstimatorSource, toEstimator } from '../estimators/adapt-estimator.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import { LogisticRegression } from '../estimators/logistic-regression.ts';
 import { describeModel } from '../models/describe-model.ts';
-import { saveModel } from '../models/save-model.ts';
 import { REDUCTION_CONSTRAINTS } from '../reductions/constraint-names.ts';
 import type { ReductionsOptions } from '../reductions/reductions-options.ts';
 import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
 import { fitJob, type JobDecisions } from './fit-job.ts';
-import {
-  type FilledJobOptions,
-  fillJobOptions,
-  TRAINING_JOB_OPTION_NAMES,
-  type TrainingJobOptions,
-} from './job-options.ts';
-import { cardMetrics, describeRows, jobToJson, type TrainingJobResult } from './job-result.ts';
-import { type JobRows, prepareJob } from './job-rows.ts';
+import { checkJobOptions, type FilledJobOptions, JOB_DEFAULTS, type TrainingJobOptions } from './job-options.ts';
+import { describeRows, jobToJson, saveJob, type TrainingJobResult } from './job-result.ts';
+import { prepareJob } from './job-rows.ts';
 
 /** Options that a job passes on to the reduction. */
 type PassedOptions = Pick<
@@ -41,19 +34,19 @@ export interface TrainReductionsOptions extends TrainingJobOptions, PassedOption
   readonly backend?: BackendChoice | undefined;
 }
 
-const TRAIN_REDUCTIONS_OPTION_NAMES: OptionNames<TrainReductionsOptions> = {
-  ...TRAINING_JOB_OPTION_NAMES,
-  estimator: true,
-  backend: true,
-  constraint: true,
-  eps: true,
-  differenceBound: true,
-  ratioBound: true,
-  ratioBoundSlack: true,
-  upperBound: true,
-  bound: true,
-  T: true,
-  nu: true,
+const DEFAULTS: FilledJobOptions & Omit<TrainReductionsOptions, keyof FilledJobOptions> = {
+  ...JOB_DEFAULTS,
+  estimator: undefined,
+  backend: undefined,
+  constraint: 'demographic_parity',
+  eps: undefined,
+  differenceBound: undefined,
+  ratioBound: undefined,
+  ratioBoundSlack: undefined,
+  upperBound: undefined,
+  bound: undefined,
+  T: undefined,
+  nu: undefined,
 };
 
 /** The result of {@link trainReductions}. */
@@ -105,16 +98,16 @@ export async function trainReductions(
   source: TrainingSource,
   options: TrainReductionsOptions = {},
 ): Promise<ReductionsJobResult> {
-  assertKnownOptions('trainReductions', options, TRAIN_REDUCTIONS_OPTION_NAMES);
-  const filled = fillJobOptions(options);
-  const estimator = toEstimator(options.estimator ?? new LogisticRegression({ backend: options.backend }));
-  const wrapper = createWrapper(options, estimator, filled.seed);
+  const filled = fillOptions('trainReductions', options, DEFAULTS);
+  checkJobOptions(filled);
+  const estimator = toEstimator(filled.estimator ?? new LogisticRegression({ backend: filled.backend }));
+  const wrapper = createWrapper(filled, estimator, filled.seed);
   const rows = await prepareJob(source, filled);
-  const { backend } = await loadTensorflow({ backend: options.backend });
+  const { backend } = await loadTensorflow({ backend: filled.backend });
   const { signal } = filled;
   const { kept, judged, warnings } = await fitJob(rows, filled, async (train, onProgress) => {
     const { specs, warnings: notes } = fitFeatures(train.table, rows.training.features);
-    const x = encode(train, specs);
+    const x = encodedMatrix(train.table, specs);
     const baseline = await estimator.clone().fit(x, train.y, { signal });
     await wrapper.fit(x, train.y, { sensitive: train.groups, signal, onProgress });
     // The search may end before its last iteration.
@@ -123,7 +116,7 @@ export async function trainReductions(
       specs,
       warnings: [...notes, ...fitWarnings(baseline), ...wrapper.result.warnings],
       decide: async (asked: TrainingRows): Promise<JobDecisions> => {
-        const matrix = encode(asked, specs);
+        const matrix = encodedMatrix(asked.table, specs);
         return {
           baseline: await baseline.predict(matrix, { threshold: 0.5 }),
           final: await wrapper.predictProba(matrix),
@@ -149,7 +142,7 @@ export async function trainReductions(
     predictors: result.weights.filter((weight) => weight > 0).length,
     violation: best?.violation ?? NaN,
   });
-  await save(found, rows, filled);
+  await saveJob(wrapper, found, rows, filled, { features: kept.specs, backend });
   return found;
 }
 
@@ -168,34 +161,19 @@ function createWrapper(
   });
 }
 
-function encode({ table, y }: TrainingRows, specs: readonly FeatureSpec[]): Matrix {
-  return { rows: y.length, columns: encodedWidth(specs), values: encodeFeatures(table, specs) };
-}
-
 function fitWarnings(baseline: Estimator): string[] {
   if (!(baseline instanceof LogisticRegression)) return [];
   return baseline.warnings.map((warning) => `the model without the constraint: ${warning}`);
 }
 
-async function save(found: ReductionsJobResult, rows: JobRows, { modelPath, signal }: FilledJobOptions): Promise<void> {
-  signal?.throwIfAborted();
-  if (modelPath === undefined) return;
-  const { groups, folds: _, ...data } = describeRows(rows);
-  const { features, backend } = found;
-  await saveModel(found.model, modelPath, { features, data, groups, metrics: cardMetrics(found), backend });
-}
-
 /** Converts the result of `trainReductions` to JSON. */
 export function reductionsJobToJson(result: ReductionsJobResult): Record<string, unknown> {
   const { baseline, final, ...rest } = jobToJson(result);
+  const { oracleCalls, bestGap, iterations, predictors, violation } = result;
   return {
     baseline,
     final,
-    oracle_calls: result.oracleCalls,
-    best_gap: result.bestGap,
-    iterations: result.iterations,
-    predictors: result.predictors,
-    violation: result.violation,
+    ...snakeFields({ oracleCalls, bestGap, iterations, predictors, violation }),
     ...rest,
   };
 }

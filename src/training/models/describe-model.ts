@@ -12,6 +12,7 @@ import { RegularizedFairnessTrainer } from '../networks/regularized-fairness-tra
 import type { LayerWeights } from '../networks/stacked-network.ts';
 import { cut, type LossRange } from '../reductions/constraint-names.ts';
 import { GridSearchReduction } from '../reductions/grid-search-reduction.ts';
+import { REDUCTIONS_DEFAULTS } from '../reductions/reductions-options.ts';
 import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
 import { MODEL_METHODS, type ModelMethod, type ModelOutput } from './model-card.ts';
 import { type DenseLayer, denseLayer } from './write-layers.ts';
@@ -184,31 +185,38 @@ function describeReductions(model: ReductionsWrapper): ModelParts {
   const areValues = givesValues(json);
   const range = areValues ? givenRange(json) : ([0, 1] as const);
   return {
+    ...describeReduction(json, { eps: REDUCTIONS_DEFAULTS.eps }),
     method: 'reductions',
-    task: areValues ? 'regression' : 'binary',
     output: areValues ? 'value' : 'probability of a positive randomised decision',
-    specs: undefined,
     inputs: inputsOf(predictors),
     layersFor: (inputs) => mixtureLayers({ predictors, weights, areValues, range }, inputs),
-    json,
-    ...constraintOf(json, { eps: 0.01 }),
-    backend: null,
   };
 }
 
 function describeGridSearch(model: GridSearchReduction): ModelParts {
-  const json = model.toJSON();
-  const areValues = givesValues(json);
   const { best } = model;
+  const json = model.toJSON();
   return {
+    ...describeReduction(json, {}),
     method: 'grid_search',
-    task: areValues ? 'regression' : 'binary',
-    output: areValues ? 'value' : 'score, positive from 0.5',
-    specs: undefined,
+    output: givesValues(json) ? 'value' : 'score, positive from 0.5',
     inputs: inputsOf([best]),
     layersFor: (inputs) => estimatorLayers(best, inputs),
+  };
+}
+
+/** Returns what both reductions share; the constraint and the seed are those of the options that were given. */
+function describeReduction(
+  json: EstimatorJson,
+  defaults: Readonly<Record<string, unknown>>,
+): Omit<ModelParts, 'method' | 'output' | 'inputs' | 'layersFor'> {
+  const { estimator: _, seed, randomization: __, ...constraint } = json.params;
+  return {
+    task: givesValues(json) ? 'regression' : 'binary',
+    specs: undefined,
     json,
-    ...constraintOf(json, {}),
+    constraint: { constraint: 'demographic_parity', ...defaults, ...constraint },
+    seed: typeof seed === 'number' ? seed : REDUCTIONS_DEFAULTS.seed,
     backend: null,
   };
 }
@@ -248,18 +256,6 @@ function inputsOf(predictors: readonly Estimator[]): number | undefined {
     if (coefficients) return coefficients.length;
   }
   return undefined;
-}
-
-/** Returns the constraint and the seed from the options that were given. */
-function constraintOf(
-  { params }: EstimatorJson,
-  defaults: Readonly<Record<string, unknown>>,
-): Pick<ModelParts, 'constraint' | 'seed'> {
-  const { estimator: _, seed, randomization: __, ...constraint } = params;
-  return {
-    constraint: { constraint: 'demographic_parity', ...defaults, ...constraint },
-    seed: typeof seed === 'number' ? seed : 42,
-  };
 }
 
 function notFitted(name: string): TrainingError {

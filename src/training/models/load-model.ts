@@ -7,7 +7,7 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../../in
 import { checkFile, warnOfNoChecksum } from '../../io/checksum.ts';
 import type { Table } from '../../table/index.ts';
 import { type BackendChoice, loadTensorflow } from '../../tensor/index.ts';
-import { encodedWidth, encodeFeatures, type FeatureSpec } from '../data/feature-encoder.ts';
+import { encodedMatrix, encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
 import { type Matrix, readMatrix } from '../data/read-matrix.ts';
 import { estimatorFromJson } from '../estimators/estimator-from-json.ts';
 import type { Estimator } from '../estimators/estimator.ts';
@@ -214,52 +214,45 @@ async function readPredictor(
       if (layers === undefined) throw badModelFile(folder, CARD_FILE, `files lacks ${TOPOLOGY_FILE}`);
       return networkPredictor(card, specs, layers, backend);
     case 'reductions': {
-      const wrapper = await restore(folder, REDUCTIONS_FILE, (json) => {
-        const read = ReductionsWrapper.fromJSON(json);
-        return { model: read, predictors: read.predictors };
-      });
-      assertShares(folder, wrapper.model);
-      assertInputs(folder, REDUCTIONS_FILE, wrapper.inputs, encodedWidth(specs));
-      return reductionsPredictor(wrapper.model, specs);
+      const wrapper = await restore(folder, REDUCTIONS_FILE, (json) => ReductionsWrapper.fromJSON(json), specs);
+      return reductionsPredictor(wrapper, specs);
     }
     case 'grid_search': {
-      const search = await restore(folder, REDUCTIONS_FILE, (json) => {
-        const read = GridSearchReduction.fromJSON(json);
-        return { model: read, predictors: read.predictors };
-      });
-      const best: Estimator | undefined = search.model.predictors[search.model.bestIndex];
-      if (best === undefined) throw badModelFile(folder, REDUCTIONS_FILE, 'best_index is not the index of a predictor');
-      assertInputs(folder, REDUCTIONS_FILE, search.inputs, encodedWidth(specs));
-      return { ...estimatorPredictor(best, specs), restored: search.model };
+      const search = await restore(folder, REDUCTIONS_FILE, (json) => GridSearchReduction.fromJSON(json), specs);
+      return { ...estimatorPredictor(search.best, specs), restored: search };
     }
-    default: {
-      const { model, inputs } = await restore(folder, ESTIMATOR_FILE, (json) => {
-        const read = estimatorFromJson(json);
-        return { model: read, predictors: [read] };
-      });
-      assertInputs(folder, ESTIMATOR_FILE, inputs, encodedWidth(specs));
-      return estimatorPredictor(model, specs);
-    }
+    default:
+      return estimatorPredictor(await restore(folder, ESTIMATOR_FILE, estimatorFromJson, specs), specs);
   }
 }
 
 /**
- * Restores a model from its own JSON, with the number of inputs of each of its predictors (undefined if any number is
- * accepted). Errors name the file, including the error of a model that has not been fitted.
+ * Restores a model from its JSON file.
+ * @throws {DataValidationError} with folder, file and reason if it cannot be read, is not fitted, or takes a number of
+ *   inputs other than the card describes
  */
-async function restore<Model>(
+async function restore<Model extends ReductionsWrapper | GridSearchReduction | Estimator>(
   folder: string,
   name: string,
-  read: (json: unknown) => { readonly model: Model; readonly predictors: readonly Estimator[] },
-): Promise<{ readonly model: Model; readonly inputs: readonly (number | undefined)[] }> {
+  read: (json: unknown) => Model,
+  specs: readonly FeatureSpec[],
+): Promise<Model> {
   const json = await readModelJson(folder, name);
+  const inputs = encodedWidth(specs);
+  let model: Model;
+  let found: readonly (number | undefined)[];
   try {
-    const { model, predictors } = read(json);
-    return { model, inputs: predictors.map((predictor) => linearPart(predictor)?.coefficients?.length) };
+    model = read(json);
+    const predictors: readonly Estimator[] = 'predictors' in model ? model.predictors : [model];
+    found = predictors.map((predictor) => linearPart(predictor)?.coefficients?.length);
   } catch (cause) {
     if (!FairnessToolkitError.isInstance(cause)) throw cause;
     throw badModelFile(folder, name, cause.message, cause);
   }
+  const other = found.find((count) => count !== undefined && count !== inputs);
+  if (other === undefined) return model;
+  const problem = `a predictor takes ${String(other)} inputs, but the card describes ${String(inputs)}`;
+  throw badModelFile(folder, name, problem);
 }
 
 /** Throws if the layers do not match the card: the number of inputs and outputs, and the activations of a network. */
@@ -281,24 +274,6 @@ function assertLayers(
   if (!areRelu || last?.activation !== (task === 'binary' ? 'sigmoid' : 'linear')) {
     problem(`its activations are not those of a ${task} network`);
   }
-}
-
-function assertShares(folder: string, { result }: ReductionsWrapper): void {
-  const { predictors, weights } = result;
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const areShares = weights.every((weight) => weight >= 0) && Math.abs(total - 1) < 1e-6;
-  if (weights.length === predictors.length && areShares) return;
-  throw badModelFile(folder, REDUCTIONS_FILE, 'the weights are not probabilities, one per predictor');
-}
-
-function assertInputs(folder: string, name: string, found: readonly (number | undefined)[], inputs: number): void {
-  const other = found.find((count) => count !== undefined && count !== inputs);
-  if (other === undefined) return;
-  throw badModelFile(
-    folder,
-    name,
-    `a predictor takes ${String(other)} inputs, but the card describes ${String(inputs)}`,
-  );
 }
 
 /** Creates a predictor that computes a network on a tensor backend. */
@@ -349,5 +324,5 @@ function estimatorPredictor(estimator: Estimator, specs: readonly FeatureSpec[])
 /** Returns the inputs of a model. Columns that are used as they are keep their float64 digits. */
 async function inputsOf(table: Table, specs: readonly FeatureSpec[]): Promise<Matrix> {
   if (specs.every(isPlainFeature)) return readMatrix(table.select(specs.map(({ name }) => name)));
-  return { rows: table.rowCount, columns: encodedWidth(specs), values: encodeFeatures(table, specs) };
+  return encodedMatrix(table, specs);
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { z } from 'zod';
 
+import { camelFields, snakeFields } from '../../internal/arguments.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import type { FeatureSpec } from '../data/feature-encoder.ts';
 import { NETWORK_TASKS } from '../networks/network-task.ts';
@@ -24,16 +25,12 @@ type FeatureJson = z.infer<typeof featureSchema>;
 
 /** Converts a feature's encoding to the snake_case form of a card. */
 export function featureToJson(spec: FeatureSpec): FeatureJson {
-  if (spec.kind === 'categorical') return { kind: spec.kind, name: spec.name, levels: [...spec.levels] };
-  const { kind, name, mean, scale, marksMissing } = spec;
-  return { kind, name, mean, scale, marks_missing: marksMissing };
+  return snakeFields(spec.kind === 'categorical' ? { ...spec, levels: [...spec.levels] } : spec) as FeatureJson;
 }
 
 /** Restores a feature's encoding from the output of {@link featureToJson}. */
 export function featureFromJson(json: FeatureJson): FeatureSpec {
-  if (json.kind === 'categorical') return json;
-  const { kind, name, mean, scale, marks_missing: marksMissing } = json;
-  return { kind, name, mean, scale, marksMissing };
+  return camelFields(json) as FeatureSpec;
 }
 
 /** Returns the encodings of columns that a model uses as they are. */
@@ -44,6 +41,29 @@ export function plainFeatures(names: readonly string[]): FeatureSpec[] {
 /** Returns whether a column is used as it is. */
 export function isPlainFeature(spec: FeatureSpec): boolean {
   return spec.kind === 'numeric' && spec.mean === 0 && spec.scale === 1 && !spec.marksMissing;
+}
+
+/** The data that a model was trained and tested on. */
+export interface ModelData {
+  readonly target: string;
+  /** The label counted as 1; null if the target is 0/1 or a number. */
+  readonly positiveLabel: string | null;
+  readonly sensitive: readonly string[];
+  readonly nTrain: number;
+  readonly nTest: number;
+  readonly nDropped: number;
+}
+
+/** Converts the description of a model's data to the snake_case form of a card. */
+export function dataToJson({
+  target,
+  positiveLabel,
+  sensitive,
+  nTrain,
+  nTest,
+  nDropped,
+}: ModelData): NonNullable<ModelCard['data']> {
+  return snakeFields({ target, positiveLabel, sensitive: [...sensitive], nTrain, nTest, nDropped });
 }
 
 /** The file that marks a folder as an evenhand model. */

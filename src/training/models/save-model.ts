@@ -8,7 +8,15 @@ import { writeFolderAtomic } from '../../io/atomic-write.ts';
 import { tensorflowInUse, type Tf } from '../../tensor/index.ts';
 import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
 import { describeModel, type ModelParts, type SavableModel } from './describe-model.ts';
-import { featureToJson, holdsOnlyModel, MODEL_KIND, type ModelCard, plainFeatures } from './model-card.ts';
+import {
+  dataToJson,
+  featureToJson,
+  holdsOnlyModel,
+  MODEL_KIND,
+  type ModelCard,
+  type ModelData,
+  plainFeatures,
+} from './model-card.ts';
 import { checksumsOf, toJsonText, TOPOLOGY_FILE, WEIGHTS_FILE, writeCard, writeLayers } from './write-layers.ts';
 
 /** A description of a model, in addition to what the model itself provides. All of it is written to the card. */
@@ -66,17 +74,6 @@ const MODEL_DESCRIPTION_NAMES: OptionNames<ModelDescription> = {
   decisionThreshold: true,
   notes: true,
 };
-
-/** The data of a {@link ModelDescription}. */
-export interface ModelData {
-  readonly target: string;
-  /** The label counted as 1; null if the target is 0/1 or a number. */
-  readonly positiveLabel: string | null;
-  readonly sensitive: readonly string[];
-  readonly nTrain: number;
-  readonly nTest: number;
-  readonly nDropped: number;
-}
 
 /** The files for the output of a model's `toJSON`. */
 export const REDUCTIONS_FILE = 'reductions.json';
@@ -208,7 +205,7 @@ function cardOf(
   { data, groups, metrics = [], ...more }: ModelDescription,
   files: readonly string[],
 ): ModelCard {
-  const card: ModelCard = {
+  return {
     kind: MODEL_KIND,
     method,
     task,
@@ -216,17 +213,7 @@ function cardOf(
     files: [...files],
     checksums: null,
     versions: { evenhand: VERSION, tfjs: tf.version.tfjs },
-    data:
-      data === undefined
-        ? null
-        : {
-            target: data.target,
-            positive_label: data.positiveLabel,
-            sensitive: [...data.sensitive],
-            n_train: data.nTrain,
-            n_test: data.nTest,
-            n_dropped: data.nDropped,
-          },
+    data: data === undefined ? null : dataToJson(data),
     groups: groups ?? null,
     constraint: constraint === null ? null : { ...constraint },
     metrics: metrics.map((entry) => ({ ...entry })),
@@ -236,5 +223,4 @@ function cardOf(
     backend: more.backend ?? backend,
     notes: [...(files.includes(TOPOLOGY_FILE) ? [] : [NO_LAYERS]), ...(more.notes ?? [])],
   };
-  return card;
 }

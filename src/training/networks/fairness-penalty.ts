@@ -99,23 +99,20 @@ export const meanGap: FairnessPenalty = (tf, { scores, membership }) =>
 /** Computes the gradient of {@link meanGap}. */
 export const meanGapGradient: PenaltyGradient = (tf, { scores, membership }) => squaredGapSlope(tf, scores, membership);
 
-/** Splits the membership by true label. */
-function byLabel({ labels, membership }: PenaltyBatch): [positives: Tensor2D, negatives: Tensor2D] {
-  const positives = membership.mul<Tensor2D>(labels.reshape([-1, 1]));
-  return [positives, membership.sub(positives)];
+/** Returns a penalty, or a gradient, that adds up another one among the rows of each true label. */
+function overLabels<Value extends Tensor>(of: (tf: Tf, batch: PenaltyBatch) => Value) {
+  return (tf: Tf, batch: PenaltyBatch): Value => {
+    const positives = batch.membership.mul<Tensor2D>(batch.labels.reshape([-1, 1]));
+    const negatives = batch.membership.sub<Tensor2D>(positives);
+    return of(tf, { ...batch, membership: positives }).add<Value>(of(tf, { ...batch, membership: negatives }));
+  };
 }
 
 /** Computes the mean gap among the rows of each true label, summed over both labels. */
-export const equalizedOdds: FairnessPenalty = (tf, batch) => {
-  const [positives, negatives] = byLabel(batch).map((membership) => meanGap(tf, { ...batch, membership }));
-  return (positives as Tensor1D).add(negatives as Tensor1D);
-};
+export const equalizedOdds: FairnessPenalty = overLabels(meanGap);
 
 /** Computes the gradient of {@link equalizedOdds}. */
-export const equalizedOddsGradient: PenaltyGradient = (tf, batch) => {
-  const [positives, negatives] = byLabel(batch).map((membership) => meanGapGradient(tf, { ...batch, membership }));
-  return (positives as Tensor2D).add(negatives as Tensor2D);
-};
+export const equalizedOddsGradient: PenaltyGradient = overLabels(meanGapGradient);
 
 /**
  * Computes the gradient of a penalty's sum over the models with respect to the scores, [k, n], by automatic

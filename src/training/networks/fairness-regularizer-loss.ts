@@ -1,9 +1,9 @@
 import type { Scalar, Tensor, Tensor2D } from '@tensorflow/tfjs';
 
 import { ValueError } from '../../exceptions/index.ts';
-import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { type FilledOptions, fillOptions, oneOf } from '../../internal/arguments.ts';
 import { bceFromLogits, currentTensorflow } from '../../tensor/index.ts';
-import { assertOption } from './network-options.ts';
+import { assertNonNegative, assertPositive } from './network-options.ts';
 import { PLAIN_PENALTIES, type PlainPenaltyName } from './penalties.ts';
 
 /** The smallest divisor for a sum of weights, so that a sum of 0 gives shares of 0. */
@@ -27,11 +27,7 @@ export interface FairnessRegularizerLossOptions {
   readonly posWeight?: number | undefined;
 }
 
-const FAIRNESS_REGULARIZER_LOSS_OPTION_NAMES: OptionNames<FairnessRegularizerLossOptions> = {
-  eta: true,
-  penalty: true,
-  posWeight: true,
-};
+const DEFAULTS: FilledOptions<FairnessRegularizerLossOptions> = { eta: 0.5, penalty: 'covariance', posWeight: 1 };
 
 /**
  * Binary cross-entropy plus eta times a fairness penalty on soft scores
@@ -67,17 +63,12 @@ export class FairnessRegularizerLoss {
 
   /** @throws {ValueError} if the penalty is unknown, eta is negative or posWeight is not positive */
   constructor(options: FairnessRegularizerLossOptions = {}) {
-    assertKnownOptions('FairnessRegularizerLoss', options, FAIRNESS_REGULARIZER_LOSS_OPTION_NAMES);
-    this.eta = options.eta ?? 0.5;
-    this.penalty = oneOf('penalty', options.penalty ?? 'covariance', PENALTY_NAMES);
-    this.posWeight = options.posWeight ?? 1;
-    assertOption('eta', this.eta, 'be finite, 0 or more', this.eta >= 0 && Number.isFinite(this.eta));
-    assertOption(
-      'posWeight',
-      this.posWeight,
-      'be finite, above 0',
-      this.posWeight > 0 && Number.isFinite(this.posWeight),
-    );
+    const { eta, penalty, posWeight } = fillOptions('FairnessRegularizerLoss', options, DEFAULTS);
+    this.eta = eta;
+    this.penalty = oneOf('penalty', penalty, PENALTY_NAMES);
+    this.posWeight = posWeight;
+    assertNonNegative('eta', eta);
+    assertPositive('posWeight', posWeight);
     Object.freeze(this);
   }
 

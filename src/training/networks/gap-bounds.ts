@@ -8,7 +8,9 @@ import type { NetworkTask } from './network-task.ts';
 /** The settings for estimating rates and updating multipliers. */
 export interface GapBoundsSpec {
   readonly task: NetworkTask;
-  /** The divisor of logits before rates are computed. */
+  /**
+   * The divisor of logits before rates are computed. With a lower one, soft rates are closer to the rates of decisions.
+   */
   readonly temperature: number;
   /** The weight of earlier batches in the running means of rates, 0 to 1. */
   readonly smoothing: number;

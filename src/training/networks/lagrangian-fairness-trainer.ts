@@ -1,12 +1,27 @@
 import { z } from 'zod';
 
-import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import {
+  assertKnownOptions,
+  type FilledOptions,
+  fillOptions,
+  invalidParameter,
+  oneOf,
+} from '../../internal/arguments.ts';
+import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 import { EVENTS, FAIRNESS_CONSTRAINTS, type FairnessConstraint } from './fairness-events.ts';
 import { NETWORK_FIT_OPTION_NAMES, type NetworkFitOptions } from './fit-inputs.ts';
 import { createLagrangianObjective, type LagrangianEpoch } from './lagrangian-objective.ts';
-import { assertOption, fillNetworkOptions, isCount, type NetworkOptions } from './network-options.ts';
+import {
+  assertNonNegative,
+  assertOption,
+  assertPositive,
+  checkNetworkOptions,
+  NETWORK_DEFAULTS,
+  type NetworkOptions,
+} from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import { type FilledTrainerOptions, NetworkTrainer } from './network-trainer.ts';
 import { readTrainerJson, trainerParamsSchema } from './trainer-json.ts';
@@ -74,37 +89,28 @@ export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, '
   readonly minGroupSize?: number | undefined;
 }
 
-const LAGRANGIAN_FAIRNESS_TRAINER_OPTION_NAMES: OptionNames<LagrangianFairnessTrainerOptions> = {
-  fairness: true,
-  dpTol: true,
-  eoTol: true,
-  modelLr: true,
-  lambdaLr: true,
-  epochs: true,
-  patience: true,
-  task: true,
-  posWeight: true,
-  temperature: true,
-  smoothing: true,
-  minGroupSize: true,
-  seed: true,
-  batchSize: true,
-  hidden: true,
-  weightDecay: true,
-  schedule: true,
-  backend: true,
-};
-
 /** {@link LagrangianFairnessTrainerOptions} with every default filled in. */
-export interface FilledLagrangianOptions extends FilledTrainerOptions {
-  readonly fairness: FairnessConstraint;
-  readonly dpTol: number;
-  readonly eoTol: number;
-  readonly lambdaLr: number;
-  readonly temperature: number;
-  readonly smoothing: number;
-  readonly minGroupSize: number;
-}
+export type FilledLagrangianOptions = FilledTrainerOptions &
+  Omit<FilledOptions<LagrangianFairnessTrainerOptions, 'backend'>, 'modelLr'>;
+
+const { lr: DEFAULT_LR, ...OTHER_DEFAULTS } = NETWORK_DEFAULTS;
+
+/** The defaults of {@link LagrangianFairnessTrainerOptions}. */
+export const LAGRANGIAN_DEFAULTS: FilledOptions<LagrangianFairnessTrainerOptions, 'backend'> = {
+  ...OTHER_DEFAULTS,
+  epochs: 50,
+  patience: 10,
+  modelLr: DEFAULT_LR,
+  fairness: 'demographic_parity',
+  dpTol: 0.02,
+  eoTol: 0.02,
+  lambdaLr: 1e-2,
+  task: 'binary',
+  posWeight: 1,
+  temperature: 0.1,
+  smoothing: 0.9,
+  minGroupSize: TRAINING_DEFAULTS.minGroupSize,
+};
 
 const KIND = 'lagrangian_fairness_trainer';
 
@@ -150,8 +156,7 @@ export class LagrangianFairnessTrainer extends NetworkTrainer<FilledLagrangianOp
 
   /** @throws {ValueError} if a value is out of range or a name is unknown */
   constructor(options: LagrangianFairnessTrainerOptions = {}) {
-    super(fillOptions(options));
-    assertKnownOptions('LagrangianFairnessTrainer', options, LAGRANGIAN_FAIRNESS_TRAINER_OPTION_NAMES);
+    super(readOptions(options));
   }
 
   /**
@@ -207,30 +212,18 @@ const EPOCH = z.object({
   lambdas: z.array(z.number()),
 }) satisfies z.ZodType<LagrangianEpoch>;
 
-function fillOptions(options: LagrangianFairnessTrainerOptions): FilledLagrangianOptions {
-  const shared = { ...options, lr: options.modelLr, epochs: options.epochs ?? 50, patience: options.patience ?? 10 };
-  const filled = {
-    ...fillNetworkOptions(shared, 'modelLr'),
-    fairness: oneOf('fairness', options.fairness ?? 'demographic_parity', FAIRNESS_CONSTRAINTS),
-    dpTol: options.dpTol ?? 0.02,
-    eoTol: options.eoTol ?? 0.02,
-    lambdaLr: options.lambdaLr ?? 1e-2,
-    task: oneOf('task', options.task ?? 'binary', NETWORK_TASKS),
-    posWeight: options.posWeight ?? 1,
-    temperature: options.temperature ?? 0.1,
-    smoothing: options.smoothing ?? 0.9,
-    minGroupSize: options.minGroupSize ?? 30,
-  };
-  for (const name of ['dpTol', 'eoTol'] as const) {
-    assertOption(name, filled[name], 'be finite, 0 or more', filled[name] >= 0 && Number.isFinite(filled[name]));
-  }
-  for (const name of ['lambdaLr', 'posWeight', 'temperature'] as const) {
-    assertOption(name, filled[name], 'be finite, above 0', filled[name] > 0 && Number.isFinite(filled[name]));
-  }
-  assertOption('smoothing', filled.smoothing, 'be from 0 to below 1', filled.smoothing >= 0 && filled.smoothing < 1);
-  assertOption('minGroupSize', filled.minGroupSize, 'be a whole number of at least 1', isCount(filled.minGroupSize));
-  if (filled.task === 'regression' && filled.fairness !== 'demographic_parity') {
-    throw invalidParameter('fairness', "be demographic_parity if task is 'regression'", filled.fairness);
+function readOptions(options: LagrangianFairnessTrainerOptions): FilledLagrangianOptions {
+  const { epochs, modelLr, ...given } = fillOptions('LagrangianFairnessTrainer', options, LAGRANGIAN_DEFAULTS);
+  const filled = checkNetworkOptions({ epochs, lr: modelLr, ...given }, 'modelLr');
+  const { fairness, task, smoothing, minGroupSize } = filled;
+  oneOf('fairness', fairness, FAIRNESS_CONSTRAINTS);
+  oneOf('task', task, NETWORK_TASKS);
+  for (const name of ['dpTol', 'eoTol'] as const) assertNonNegative(name, filled[name]);
+  for (const name of ['lambdaLr', 'posWeight', 'temperature'] as const) assertPositive(name, filled[name]);
+  assertOption('smoothing', smoothing, 'be from 0 to below 1', smoothing >= 0 && smoothing < 1);
+  requireInteger('minGroupSize', minGroupSize, 1);
+  if (task === 'regression' && fairness !== 'demographic_parity') {
+    throw invalidParameter('fairness', "be demographic_parity if task is 'regression'", fairness);
   }
   return filled;
 }

@@ -2,25 +2,16 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { sum } from '../../metrics/statistics/group-stats.ts';
 import type { NetworkRows, Tf } from '../../tensor/index.ts';
 import { EVENTS, type FairnessConstraint, type FairnessEvent, gapIn, meanOver, rowsIn } from './fairness-events.ts';
-import { createGapBounds } from './gap-bounds.ts';
+import { createGapBounds, type GapBoundsSpec } from './gap-bounds.ts';
 import { errorGradient, type NetworkTask, scoresOf } from './network-task.ts';
 import type { EpochOutputs, Judgement, Objective } from './objective.ts';
 import { crossEntropy, sigmoid } from '../logistic.ts';
 
 /** The settings of a Lagrangian objective. */
-export interface LagrangianSpec {
+export interface LagrangianSpec extends GapBoundsSpec {
   readonly fairness: FairnessConstraint;
   /** The largest gap allowed in each event of the constraint. */
   readonly tolerances: readonly number[];
-  /** The change of a multiplier per unit of violation and step. */
-  readonly lambdaLr: number;
-  readonly task: NetworkTask;
-  /** The weight of earlier batches in the running means of rates, 0 to 1. */
-  readonly smoothing: number;
-  /**
-   * The divisor of logits before rates are computed. With a lower one, soft rates are closer to the rates of decisions.
-   */
-  readonly temperature: number;
   /** Groups with fewer training rows in an event are not constrained there. */
   readonly minGroupSize: number;
   readonly posWeight?: number | undefined;

@@ -1,7 +1,7 @@
 import type { Tensor, Tensor1D, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
 
 import { ValueError } from '../../exceptions/index.ts';
-import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
 import { currentTensorflow } from '../../tensor/index.ts';
 import { correlations } from './fairness-penalty.ts';
 import { KERNEL_LENGTH, mmd, MMD_KERNELS, type MmdKernel } from './mmd.ts';
@@ -30,11 +30,11 @@ export interface MinDiffLossOptions {
   readonly transform?: 'sigmoid' | 'none' | undefined;
 }
 
-const MIN_DIFF_LOSS_OPTION_NAMES: OptionNames<MinDiffLossOptions> = {
-  loss: true,
-  kernel: true,
-  kernelLength: true,
-  transform: true,
+const DEFAULTS: FilledOptions<MinDiffLossOptions, 'transform'> = {
+  loss: 'mmd',
+  kernel: 'gaussian',
+  kernelLength: KERNEL_LENGTH,
+  transform: undefined,
 };
 
 /**
@@ -68,14 +68,11 @@ export class MinDiffLoss {
 
   /** @throws {ValueError} if a name is unknown or the kernel length is not positive */
   constructor(options: MinDiffLossOptions = {}) {
-    assertKnownOptions('MinDiffLoss', options, MIN_DIFF_LOSS_OPTION_NAMES);
-    this.loss = oneOf('loss', options.loss ?? 'mmd', ['mmd', 'correlation']);
-    this.kernel = oneOf('kernel', options.kernel ?? 'gaussian', MMD_KERNELS);
-    this.kernelLength = options.kernelLength ?? KERNEL_LENGTH;
-    this.transform = oneOf('transform', options.transform ?? (this.loss === 'mmd' ? 'sigmoid' : 'none'), [
-      'sigmoid',
-      'none',
-    ]);
+    const { loss, kernel, kernelLength, transform } = fillOptions('MinDiffLoss', options, DEFAULTS);
+    this.loss = oneOf('loss', loss, ['mmd', 'correlation']);
+    this.kernel = oneOf('kernel', kernel, MMD_KERNELS);
+    this.kernelLength = kernelLength;
+    this.transform = oneOf('transform', transform ?? (loss === 'mmd' ? 'sigmoid' : 'none'), ['sigmoid', 'none']);
     if (!(this.kernelLength > 0)) throw invalidParameter('kernelLength', 'be above 0', this.kernelLength);
     Object.freeze(this);
   }

@@ -1,6 +1,13 @@
-import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { type FilledOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
+import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import type { BackendChoice, BatchSize } from '../../tensor/index.ts';
-import { type Schedule, SCHEDULES, type TrainNetworksOptions } from './train-networks.ts';
+
+/** The names of the learning rate schedules. */
+export const SCHEDULES = ['constant', 'linear', 'cosine'] as const;
+
+/** One of {@link SCHEDULES}. */
+export type Schedule = (typeof SCHEDULES)[number];
 
 /** Options shared by all trainers of networks. */
 export interface NetworkOptions {
@@ -43,56 +50,54 @@ export interface NetworkOptions {
   readonly seed?: number | undefined;
 }
 
-/** Lists the options of {@link NetworkOptions}. */
-export const NETWORK_OPTION_NAMES: OptionNames<NetworkOptions> = {
-  epochs: true,
-  lr: true,
-  batchSize: true,
-  hidden: true,
-  patience: true,
-  weightDecay: true,
-  schedule: true,
-  backend: true,
-  seed: true,
+/** {@link NetworkOptions} with every default filled in. */
+export type FilledNetworkOptions = FilledOptions<NetworkOptions, 'backend'>;
+
+/** The defaults of {@link NetworkOptions}. */
+export const NETWORK_DEFAULTS: FilledNetworkOptions = {
+  epochs: 20,
+  lr: 1e-3,
+  batchSize: 128,
+  hidden: [32],
+  patience: 5,
+  weightDecay: 0,
+  schedule: 'constant',
+  seed: TRAINING_DEFAULTS.seed,
+  backend: undefined,
 };
 
-/** {@link NetworkOptions} with every default filled in. */
-export type FilledNetworkOptions = Omit<TrainNetworksOptions, 'onProgress' | 'signal'> &
-  Pick<NetworkOptions, 'backend'>;
-
 /**
- * Fills in the defaults and checks the options.
+ * Checks options with defaults filled in, and returns them with a copy of `hidden`.
  * @param lrName the name of the learning rate in errors
  * @throws {ValueError} if a value is out of range
  */
-export function fillNetworkOptions(options: NetworkOptions, lrName = 'lr'): FilledNetworkOptions {
-  const filled = {
-    epochs: options.epochs ?? 20,
-    lr: options.lr ?? 1e-3,
-    batchSize: options.batchSize ?? 128,
-    hidden: Object.freeze([...(options.hidden ?? [32])]),
-    patience: options.patience ?? 5,
-    weightDecay: options.weightDecay ?? 0,
-    schedule: oneOf('schedule', options.schedule ?? 'constant', SCHEDULES),
-    seed: options.seed ?? 42,
-    backend: options.backend,
-  };
-  const { batchSize } = filled;
+export function checkNetworkOptions<Filled extends FilledNetworkOptions>(filled: Filled, lrName = 'lr'): Filled {
+  const { epochs, patience, batchSize, hidden, seed, lr, weightDecay } = filled;
+  oneOf('schedule', filled.schedule, SCHEDULES);
   const isSize = batchSize === 'auto' || isCount(batchSize);
   assertOption('batchSize', batchSize, "be 'auto' or a whole number of at least 1", isSize);
-  for (const name of ['epochs', 'patience'] as const) {
-    assertOption(name, filled[name], 'be a whole number of at least 1', isCount(filled[name]));
-  }
-  assertOption('hidden', filled.hidden, 'hold whole numbers of at least 1', filled.hidden.every(isCount));
-  assertOption('seed', filled.seed, 'be a whole number', Number.isSafeInteger(filled.seed));
-  assertOption(lrName, filled.lr, 'be above 0', filled.lr > 0 && Number.isFinite(filled.lr));
-  const isDecay = filled.weightDecay >= 0 && filled.weightDecay < 1 / filled.lr;
-  assertOption('weightDecay', filled.weightDecay, `be from 0 to below 1 / ${lrName}`, isDecay);
-  return filled;
+  requireInteger('epochs', epochs, 1);
+  requireInteger('patience', patience, 1);
+  assertOption('hidden', hidden, 'hold whole numbers of at least 1', [...hidden].every(isCount));
+  assertOption('seed', seed, 'be a whole number', Number.isSafeInteger(seed));
+  assertOption(lrName, lr, 'be above 0', lr > 0 && Number.isFinite(lr));
+  const isDecay = weightDecay >= 0 && weightDecay < 1 / lr;
+  assertOption('weightDecay', weightDecay, `be from 0 to below 1 / ${lrName}`, isDecay);
+  return { ...filled, hidden: Object.freeze([...hidden]) };
+}
+
+/** @throws {ValueError} if a number is negative or not finite */
+export function assertNonNegative(parameter: string, given: number): void {
+  assertOption(parameter, given, 'be finite, 0 or more', given >= 0 && Number.isFinite(given));
+}
+
+/** @throws {ValueError} if a number is not finite and above 0 */
+export function assertPositive(parameter: string, given: number): void {
+  assertOption(parameter, given, 'be finite, above 0', given > 0 && Number.isFinite(given));
 }
 
 /** Returns whether a number is an integer of at least 1. */
-export function isCount(value: number): boolean {
+function isCount(value: number): boolean {
   return Number.isInteger(value) && value >= 1;
 }
 

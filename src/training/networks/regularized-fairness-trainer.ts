@@ -1,12 +1,24 @@
 import { z } from 'zod';
 
-import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import {
+  assertKnownOptions,
+  type FilledOptions,
+  fillOptions,
+  invalidParameter,
+  oneOf,
+} from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 import { NETWORK_FIT_OPTION_NAMES, type NetworkFitOptions } from './fit-inputs.ts';
-import { assertOption, fillNetworkOptions, NETWORK_OPTION_NAMES, type NetworkOptions } from './network-options.ts';
+import {
+  assertNonNegative,
+  assertPositive,
+  checkNetworkOptions,
+  NETWORK_DEFAULTS,
+  type NetworkOptions,
+} from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
-import { type FilledTrainerOptions, NetworkTrainer } from './network-trainer.ts';
+import { NetworkTrainer } from './network-trainer.ts';
 import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './penalties.ts';
 import { createRegularizedObjective } from './regularized-objective.ts';
 import { readTrainerJson, trainerParamsSchema } from './trainer-json.ts';
@@ -29,19 +41,16 @@ export interface RegularizedFairnessTrainerOptions extends NetworkOptions {
   readonly posWeight?: number | undefined;
 }
 
-const REGULARIZED_FAIRNESS_TRAINER_OPTION_NAMES: OptionNames<RegularizedFairnessTrainerOptions> = {
-  ...NETWORK_OPTION_NAMES,
-  eta: true,
-  penalty: true,
-  task: true,
-  posWeight: true,
-};
-
 /** {@link RegularizedFairnessTrainerOptions} with every default filled in. */
-export interface FilledRegularizedOptions extends FilledTrainerOptions {
-  readonly eta: number;
-  readonly penalty: FairnessPenaltyName;
-}
+export type FilledRegularizedOptions = FilledOptions<RegularizedFairnessTrainerOptions, 'backend'>;
+
+const DEFAULTS: FilledRegularizedOptions = {
+  ...NETWORK_DEFAULTS,
+  eta: 0.5,
+  penalty: 'covariance',
+  task: 'binary',
+  posWeight: 1,
+};
 
 /** One epoch of a regularized network's training. */
 export interface RegularizedEpoch {
@@ -82,8 +91,7 @@ export class RegularizedFairnessTrainer extends NetworkTrainer<FilledRegularized
 
   /** @throws {ValueError} if a value is out of range or a name is unknown */
   constructor(options: RegularizedFairnessTrainerOptions = {}) {
-    super(fillOptions(options));
-    assertKnownOptions('RegularizedFairnessTrainer', options, REGULARIZED_FAIRNESS_TRAINER_OPTION_NAMES);
+    super(readOptions(options));
   }
 
   /**
@@ -123,23 +131,15 @@ const PARAMS = trainerParamsSchema.extend({ eta: z.number(), penalty: z.enum(FAI
 
 const EPOCH = z.object({ epoch: z.int(), loss: z.number() }) satisfies z.ZodType<RegularizedEpoch>;
 
-function fillOptions(options: RegularizedFairnessTrainerOptions): FilledRegularizedOptions {
-  const filled = {
-    ...fillNetworkOptions(options),
-    eta: options.eta ?? 0.5,
-    penalty: oneOf('penalty', options.penalty ?? 'covariance', FAIRNESS_PENALTIES),
-    task: oneOf('task', options.task ?? 'binary', NETWORK_TASKS),
-    posWeight: options.posWeight ?? 1,
-  };
-  assertOption('eta', filled.eta, 'be 0 or more', filled.eta >= 0 && Number.isFinite(filled.eta));
-  assertOption(
-    'posWeight',
-    filled.posWeight,
-    'be finite, above 0',
-    filled.posWeight > 0 && Number.isFinite(filled.posWeight),
-  );
-  if (filled.task === 'regression' && filled.penalty === 'equalized_odds') {
-    throw invalidParameter('penalty', "be a penalty other than equalized_odds if task is 'regression'", filled.penalty);
+function readOptions(options: RegularizedFairnessTrainerOptions): FilledRegularizedOptions {
+  const filled = checkNetworkOptions(fillOptions('RegularizedFairnessTrainer', options, DEFAULTS));
+  const { eta, penalty, task, posWeight } = filled;
+  oneOf('penalty', penalty, FAIRNESS_PENALTIES);
+  oneOf('task', task, NETWORK_TASKS);
+  assertNonNegative('eta', eta);
+  assertPositive('posWeight', posWeight);
+  if (task === 'regression' && penalty === 'equalized_odds') {
+    throw invalidParameter('penalty', "be a penalty other than equalized_odds if task is 'regression'", penalty);
   }
   return filled;
 }

@@ -7,7 +7,6 @@ import type { OnProgress } from '../../internal/progress.ts';
 import { createRandom, shuffle } from '../../internal/random.ts';
 import {
   type BatchRows,
-  type BatchSize,
   chooseBatchSize,
   createAdam,
   createBatches,
@@ -20,14 +19,9 @@ import {
   type Tf,
   weightOf,
 } from '../../tensor/index.ts';
+import type { FilledNetworkOptions, Schedule } from './network-options.ts';
 import type { Judgement, LossJudge, Objective, OutputJudge } from './objective.ts';
 import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
-
-/** The names of the learning rate schedules. */
-export const SCHEDULES = ['constant', 'linear', 'cosine'] as const;
-
-/** One of {@link SCHEDULES}. */
-export type Schedule = (typeof SCHEDULES)[number];
 
 /** Returns the factor on the learning rate after a share of the steps, from 1 to 0; `constant` stays at 1. */
 export function scheduleFactor(schedule: Schedule, done: number): number {
@@ -72,10 +66,10 @@ function judgeLosses(
   tf: Tf,
   network: StackedNetwork,
   validation: NetworkRows,
-  { losses, maxRows: mostRows }: LossJudge,
+  { losses, maxRows }: LossJudge,
   models: number,
 ): NetworkJudge {
-  const parts = rowParts(validation.y.length, mostRows ?? mostTogether(tf, validation, models));
+  const parts = rowParts(validation.y.length, maxRows ?? mostTogether(tf, validation, models));
   const rows: BatchRows[] = parts.map((picked) => takeBatchRows(tf, validation, picked));
   const complete = weightOf(validation);
   const shares = parts.map((picked) => weightOf(validation, picked) / complete);
@@ -163,17 +157,7 @@ function judgeOutputs(
 }
 
 /** Options of {@link trainNetworks}, for any objective. */
-export interface TrainNetworksOptions {
-  readonly epochs: number;
-  /** Adam's learning rate. */
-  readonly lr: number;
-  readonly batchSize: BatchSize;
-  readonly hidden: readonly number[];
-  /** A model stops after this many epochs without a better validation loss. */
-  readonly patience: number;
-  readonly weightDecay: number;
-  readonly schedule: Schedule;
-  readonly seed: number;
+export interface TrainNetworksOptions extends Omit<FilledNetworkOptions, 'backend'> {
   readonly onProgress?: OnProgress | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -272,7 +256,7 @@ function batchSizeOf(
   { batchSize, hidden }: Pick<TrainNetworksOptions, 'batchSize' | 'hidden'>,
 ): number {
   const maxRows = objective.judge.kind === 'losses' ? objective.judge.maxRows : undefined;
-  const work = { rows: train.y.length, models: names.length, hidden, groups: train.groupCount, mostRows: maxRows };
+  const work = { rows: train.y.length, models: names.length, hidden, groups: train.groupCount, maxRows };
   return chooseBatchSize(tf, batchSize, work);
 }
 

@@ -4,9 +4,9 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { TENSOR_BACKENDS } from '../../tensor/index.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import { fittedNetworkSchema, networkFromJson } from './network-json.ts';
+import { SCHEDULES } from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import type { TrainerState } from './network-trainer.ts';
-import { SCHEDULES } from './train-networks.ts';
 
 /** The options that every trainer writes. The trainer's constructor checks their values. */
 export const trainerParamsSchema = z.object({

@@ -1,25 +1,18 @@
-import type { Interval } from '../../stats/proportion-interval.ts';
+import type { DecisionQuality } from '../decision-quality.ts';
 
 /** The results of one network of a sweep on held-out rows. */
-export interface ParetoPoint {
+export interface ParetoPoint extends Pick<
+  DecisionQuality,
+  'accuracy' | 'dpDiff' | 'eoDiff' | 'accuracyCi' | 'dpDiffCi'
+> {
   /** The weight of the fairness penalty. */
   readonly eta: number;
-  /** Share of correct decisions. */
-  readonly accuracy: number;
-  /** Demographic parity difference of the decisions; NaN if undefined. */
-  readonly dpDiff: number;
-  /** Equalized odds difference of the decisions; NaN if undefined. */
-  readonly eoDiff: number;
   /** Mean binary cross-entropy, without the penalty. */
   readonly loss: number;
   /**
    * Whether another point has an accuracy at least as high and a gap at least as small, and is better in one of them.
    */
   readonly dominated: boolean;
-  /** Interval of the accuracy (Wilson). */
-  readonly accuracyCi: Interval;
-  /** Interval of the demographic parity difference (simultaneous); null if undefined. */
-  readonly dpDiffCi: Interval | null;
 }
 
 /** Marks the points that another point dominates. A point without a gap neither dominates nor is dominated. */

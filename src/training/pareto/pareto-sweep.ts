@@ -1,10 +1,13 @@
+import { snakeFields } from '../../internal/arguments.ts';
 import type { TensorBackend } from '../../tensor/index.ts';
+import { numbersToJson } from '../decision-quality.ts';
+import type { ModelData } from '../models/model-card.ts';
 import type { FairnessPenaltyName } from '../networks/penalties.ts';
 import type { EtaRange } from './find-etas.ts';
 import type { ParetoPoint } from './pareto-points.ts';
 
 /** The settings and data that produced the points of a sweep. */
-export interface SweepInfo {
+export interface SweepInfo extends ModelData {
   /** The area that the points dominate; larger is better. */
   readonly hypervolume: number;
   readonly backend: TensorBackend;
@@ -15,15 +18,6 @@ export interface SweepInfo {
   readonly folds: number | null;
   /** Rows per step. */
   readonly batchSize: number;
-  /** The numbers of training rows (per fold) and held-out rows. */
-  readonly nTrain: number;
-  readonly nTest: number;
-  /** Rows excluded because the target or the group is missing. */
-  readonly nDropped: number;
-  readonly target: string;
-  readonly sensitive: readonly string[];
-  /** The label counted as 1, if the target is text. */
-  readonly positiveLabel: string | null;
   readonly warnings: readonly string[];
 }
 
@@ -34,39 +28,17 @@ export type ParetoSweep = readonly ParetoPoint[] & SweepInfo;
 export function paretoToJson(points: readonly ParetoPoint[] | ParetoSweep): Record<string, unknown> {
   const body = { points: points.map(pointToJson) };
   if (!('hypervolume' in points)) return body;
+  const { hypervolume, backend, seed, penalty, etaRange, folds, batchSize, nTrain, nTest, nDropped } = points;
+  const { target, positiveLabel, sensitive, warnings } = points;
   return {
     ...body,
-    hypervolume: points.hypervolume,
-    backend: points.backend,
-    seed: points.seed,
-    penalty: points.penalty,
-    eta_range: points.etaRange === null ? null : rangeToJson(points.etaRange),
-    folds: points.folds,
-    batch_size: points.batchSize,
-    n_train: points.nTrain,
-    n_test: points.nTest,
-    n_dropped: points.nDropped,
-    target: points.target,
-    positive_label: points.positiveLabel,
-    sensitive: points.sensitive,
-    warnings: points.warnings,
+    ...snakeFields({ hypervolume, backend, seed, penalty, etaRange: etaRange && snakeFields(etaRange) }),
+    ...snakeFields({ folds, batchSize, nTrain, nTest, nDropped, target, positiveLabel, sensitive, warnings }),
   };
-}
-
-function rangeToJson({ from, to, endsAt, hasEffect, tried }: EtaRange): Record<string, unknown> {
-  return { from, to, ends_at: endsAt, has_effect: hasEffect, tried };
 }
 
 /** Converts one point of a sweep to JSON. */
 export function pointToJson(point: ParetoPoint): Record<string, unknown> {
-  return {
-    eta: point.eta,
-    accuracy: point.accuracy,
-    dp_diff: Number.isNaN(point.dpDiff) ? null : point.dpDiff,
-    eo_diff: Number.isNaN(point.eoDiff) ? null : point.eoDiff,
-    loss: point.loss,
-    dominated: point.dominated,
-    accuracy_ci: point.accuracyCi,
-    dp_diff_ci: point.dpDiffCi,
-  };
+  const { eta, accuracy, dpDiff, eoDiff, loss, dominated, accuracyCi, dpDiffCi } = point;
+  return numbersToJson({ eta, accuracy, dpDiff, eoDiff, loss, dominated, accuracyCi, dpDiffCi });
 }

@@ -6,7 +6,7 @@ import { writeFolderAtomic } from '../../io/atomic-write.ts';
 import type { Tf } from '../../tensor/index.ts';
 import type { FeatureSpec } from '../data/feature-encoder.ts';
 import { networkLayers } from '../models/describe-model.ts';
-import { featureToJson, holdsOnlyNetworks, MODEL_KIND, SWEEP_KIND } from '../models/model-card.ts';
+import { dataToJson, featureToJson, holdsOnlyNetworks, MODEL_KIND, SWEEP_KIND } from '../models/model-card.ts';
 import { networkFolder } from '../models/model-files.ts';
 import { checksumsOf, TOPOLOGY_FILE, WEIGHTS_FILE, writeCard, writeLayers } from '../models/write-layers.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
@@ -87,14 +87,7 @@ function sharedCard(
   return {
     task: 'binary',
     versions: { evenhand: VERSION, tfjs: tf.version.tfjs },
-    data: {
-      target: info.target,
-      positive_label: info.positiveLabel,
-      sensitive: info.sensitive,
-      n_train: info.nTrain,
-      n_test: info.nTest,
-      n_dropped: info.nDropped,
-    },
+    data: dataToJson(info),
     groups,
     metrics: points.map((point) => ({ rows: 'test', ...pointToJson(point) })),
     features: specs.map(featureToJson),

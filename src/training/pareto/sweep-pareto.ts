@@ -1,5 +1,4 @@
 import { chartFormat } from '../../charts/render-chart.ts';
-import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
@@ -7,7 +6,6 @@ import { chooseBatchSize, loadTensorflow, type NetworkRows, type Tensorflow, tra
 import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import {
   assertComparable,
-  countGroups,
   joinRows,
   smallGroups,
   type Split,
@@ -24,6 +22,7 @@ import {
   type TrainingSource,
 } from '../data/training-data.ts';
 import { judgeDecisions } from '../decision-quality.ts';
+import { describeRows } from '../jobs/job-result.ts';
 import { crossEntropy } from '../logistic.ts';
 import { type FairnessPenaltyName, maxRowsOf } from '../networks/penalties.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
@@ -34,13 +33,7 @@ import { hypervolume, markDominated, type ParetoPoint } from './pareto-points.ts
 import type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
 import { plotPareto, pointsPath } from './plot-pareto.ts';
 import { holdsOnlyNetworks, saveNetworks } from './save-networks.ts';
-import {
-  type FilledSweepOptions,
-  fillSweepOptions,
-  SWEEP_OPTION_NAMES,
-  type SweepOptions,
-  type SweepPlan,
-} from './sweep-options.ts';
+import { type FilledSweepOptions, fillSweepOptions, type SweepOptions, type SweepPlan } from './sweep-options.ts';
 
 /** Rows whose decisions are compared. */
 interface ComparedRows {
@@ -129,7 +122,6 @@ export function changesGap(
  * ```
  */
 export async function sweepPareto(data: TrainingSource, options: SweepOptions = {}): Promise<ParetoSweep> {
-  assertKnownOptions('sweepPareto', options, SWEEP_OPTION_NAMES);
   const filled = fillSweepOptions(options);
   const training = readTrainingData(data);
   await assertPaths(filled);
@@ -160,20 +152,19 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
       })),
     ).map((point) => Object.freeze(point)),
   );
+  const { groups, ...described } = describeRows({
+    training,
+    splits,
+    complete: filled.folds === undefined ? undefined : training.rows,
+  });
   const info: SweepInfo = {
     hypervolume: hypervolume(points, majorityShare(together.y)),
     backend,
     penalty: filled.penalty,
     etaRange: range,
     seed: filled.seed,
-    folds: filled.folds ?? null,
     batchSize: fits[0]?.batchSize ?? 0,
-    nTrain: splits[0]?.train.y.length ?? 0,
-    nTest: together.y.length,
-    nDropped: training.rows.nDropped,
-    target: training.target,
-    sensitive: training.sensitive,
-    positiveLabel: training.positiveLabel,
+    ...described,
     warnings: [
       ...training.warnings,
       ...warnings,
@@ -185,15 +176,8 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
   const sweep: ParetoSweep = Object.freeze(Object.assign([...points], info));
   filled.signal?.throwIfAborted();
   if (filled.modelPath !== undefined) {
-    const kept = keepsAll ? all.at(-1) : all[0];
-    const groups = countGroups((keepsAll ? complete : splits[0])?.train ?? training.rows);
-    await saveNetworks(tf, filled.modelPath, {
-      specs: kept?.specs ?? [],
-      weights: kept?.weights ?? [],
-      points,
-      info,
-      groups,
-    });
+    const { specs = [], weights = [] } = (keepsAll ? all.at(-1) : all[0]) ?? {};
+    await saveNetworks(tf, filled.modelPath, { specs, weights, points, info, groups });
   }
   if (filled.savePath !== undefined) await plotPareto(sweep, { savePath: filled.savePath, withPoints: true });
   return sweep;

@@ -1,14 +1,14 @@
 import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import {
   CONSTRAINT_OPTION_NAMES,
   type ConstraintOptions,
-  type ConstraintSettings,
   parseConstraint,
   refuseOptions,
 } from './constraint-options.ts';
-import { parseLearner } from './learner.ts';
+import { parseLearner, type ParsedLearner } from './learner.ts';
 import { GRID_COMPATS, type GridCompat } from './multiplier-grid.ts';
 import { byName, type Multipliers } from './reduction-fit.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
@@ -67,9 +67,7 @@ const OF_THE_WRAPPER = 'ratioBoundSlack differenceBound upperBound bound eps T n
 const LARGEST_LIMIT = 1e100;
 
 /** {@link GridSearchOptions} with defaults filled in. */
-export interface GridSearchSettings {
-  readonly estimator: Estimator;
-  readonly constraint: ConstraintSettings;
+export interface GridSearchSettings extends ParsedLearner {
   readonly gridSize: number;
   readonly gridLimit: number;
   readonly grid: readonly Multipliers[] | undefined;
@@ -84,10 +82,7 @@ export interface GridSearchSettings {
 export function parseGridSearch(options: GridSearchOptions): GridSearchSettings {
   refuseOptions(options, 'of a grid search, which does not enforce a bound', OF_THE_WRAPPER);
   const { estimator, constraint } = parseLearner(options.estimator, parseConstraint(options, 0));
-  const gridSize = options.gridSize ?? 10;
-  if (!Number.isInteger(gridSize) || gridSize < 1) {
-    throw invalidParameter('gridSize', 'be a whole number of 1 or more', gridSize);
-  }
+  const gridSize = requireInteger('gridSize', options.gridSize ?? 10, 1);
   const gridLimit = options.gridLimit ?? 2;
   if (!(Number.isFinite(gridLimit) && gridLimit > 0 && gridLimit <= LARGEST_LIMIT)) {
     throw invalidParameter('gridLimit', `be above 0 and at most ${String(LARGEST_LIMIT)}`, gridLimit);

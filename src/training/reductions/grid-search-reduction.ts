@@ -21,7 +21,7 @@ import {
 import { createOracle } from './oracle.ts';
 import { poseProblem } from './pose-problem.ts';
 import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './reduction-rows.ts';
-import { GRID_SEARCH_KIND, gridToJson, optionsToJson, readGridSearch } from './reductions-json.ts';
+import { fitToJson, GRID_SEARCH_KIND, optionsToJson, readGridSearch } from './reductions-json.ts';
 import { searchGrid } from './search-grid.ts';
 
 /**
@@ -146,7 +146,7 @@ export class GridSearchReduction {
     return {
       kind: GRID_SEARCH_KIND,
       params: optionsToJson(this.#options),
-      state: this.#result === undefined ? null : gridToJson(this.#result),
+      state: this.#result === undefined ? null : fitToJson(this.#result),
     };
   }
 

@@ -1,5 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { assertBinary } from '../data/fit-rows.ts';
+import { assertBinary, assertValues } from '../data/fit-rows.ts';
 import { classificationProblem, weighCosts } from './classification-problem.ts';
 import { cut, type GroupLossName, lossOf, type LossRange, PARITY_KINDS } from './constraint-names.ts';
 import type { ConstraintSettings } from './constraint-options.ts';
@@ -18,7 +18,10 @@ import { cellMeans, rankGroups, type RowCells, tabulateRows } from './row-cells.
 export function poseProblem(settings: ConstraintSettings, rows: ReductionRows, compat?: GridCompat): ReductionProblem {
   const { y, weights, groups, control } = rows;
   if (settings.constraint === 'bounded_group_loss') {
-    if (settings.loss === 'zero_one') assertProbabilities(y);
+    if (settings.loss === 'zero_one') {
+      const isShare = (value: number): boolean => value >= 0 && value <= 1;
+      assertValues('y', "lie in [0, 1] for the loss 'zero_one'", y, isShare, "Use the loss 'square' or 'absolute'.");
+    }
     const labels = new Uint8Array(y.length);
     const cells = tabulateRows({ labels, truths: y, weights, groups, control, events: ['all', 'all'] });
     const problem = groupLossProblem(y, cells, settings);
@@ -32,19 +35,6 @@ export function poseProblem(settings: ConstraintSettings, rows: ReductionRows, c
   const costs = weighCosts(settings.costs, settings.classWeight, y, weights);
   const problem = classificationProblem(y, cells, createParityConstraint(cells, kind, settings), costs);
   return compat === undefined ? problem : { ...problem, gridAxes: axesByAppearance(cells, groups, true) };
-}
-
-function assertProbabilities(y: Float64Array): void {
-  const row = y.findIndex((value) => value < 0 || value > 1);
-  if (row < 0) return;
-  throw new DataValidationError(
-    `y must lie in [0, 1] for the loss 'zero_one', but holds ${String(y[row])} at index ${String(row)}.`,
-    {
-      code: 'invalid-value',
-      context: { argument: 'y', index: row, value: y[row] },
-      suggestion: "Use the loss 'square' or 'absolute'.",
-    },
-  );
 }
 
 function oneGroup(groups: readonly string[]): DataValidationError {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { camelFields, type CamelFields, snakeFields } from '../../internal/arguments.ts';
+import { freezeDeep } from '../../internal/values.ts';
 import { toEstimator } from '../estimators/adapt-estimator.ts';
 import { estimatorFromJson } from '../estimators/estimator-from-json.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
@@ -87,30 +89,16 @@ export function optionsToJson(options: ReductionsOptions | GridSearchOptions): R
   const { estimator, costs, ...others } = options;
   const given = Object.entries(others).filter(([, value]) => value !== undefined);
   return {
-    ...Object.fromEntries(given.map(([name, value]) => [toSnakeCase(name), value])),
-    ...(costs ? { costs: { false_positive: costs.falsePositive, false_negative: costs.falseNegative } } : {}),
+    ...snakeFields(Object.fromEntries(given)),
+    ...(costs ? { costs: snakeFields(costs) } : {}),
     ...(estimator === undefined ? {} : { estimator: toEstimator(estimator).toJSON() }),
   };
 }
 
 /** Converts a fitted reduction to plain data. */
-export function fitToJson(fit: ReductionFit): z.input<typeof FIT> {
-  return {
-    predictors: fit.predictors.map((predictor) => predictor.toJSON()),
-    weights: [...fit.weights],
-    errors: [...fit.errors],
-    excesses: [...fit.excesses],
-    lambda: fit.lambda,
-    nu: fit.nu,
-    best_gap: fit.bestGap,
-    best_iteration: fit.bestIteration,
-    last_iteration: fit.lastIteration,
-    oracle_calls: fit.oracleCalls,
-    constant_answers: fit.constantAnswers,
-    fits: fit.fits,
-    history: [...fit.history],
-    warnings: [...fit.warnings],
-  };
+export function fitToJson(fit: ReductionFit | GridSearchFit): Record<string, unknown> {
+  const { predictors, ...found } = fit;
+  return { predictors: predictors.map((predictor) => predictor.toJSON()), ...structuredClone(snakeFields(found)) };
 }
 
 /**
@@ -119,38 +107,7 @@ export function fitToJson(fit: ReductionFit): z.input<typeof FIT> {
  */
 export function readReductions(json: unknown): { options: ReductionsOptions; fit: ReductionFit | undefined } {
   const { params, state } = readEstimatorJson(json, REDUCTIONS_KIND, { params: PARAMS, state: FIT });
-  if (state === null) return { options: readOptions(params), fit: undefined };
-  return {
-    options: readOptions(params),
-    fit: Object.freeze({
-      predictors: readPredictors(REDUCTIONS_KIND, state.predictors),
-      weights: Object.freeze(state.weights),
-      errors: Object.freeze(state.errors),
-      excesses: Object.freeze(state.excesses),
-      lambda: Object.freeze(state.lambda),
-      nu: state.nu,
-      bestGap: state.best_gap,
-      bestIteration: state.best_iteration,
-      lastIteration: state.last_iteration,
-      oracleCalls: state.oracle_calls,
-      constantAnswers: state.constant_answers,
-      fits: state.fits,
-      history: Object.freeze(state.history.map((step) => Object.freeze(step))),
-      warnings: Object.freeze(state.warnings),
-    }),
-  };
-}
-
-/** Converts the result of a grid search to plain data. */
-export function gridToJson(fit: GridSearchFit): z.input<typeof GRID_FIT> {
-  return {
-    predictors: fit.predictors.map((predictor) => predictor.toJSON()),
-    lambdas: [...fit.lambdas],
-    errors: [...fit.errors],
-    violations: [...fit.violations],
-    best_index: fit.bestIndex,
-    warnings: [...fit.warnings],
-  };
+  return { options: readOptions(params), fit: readFit(REDUCTIONS_KIND, state) };
 }
 
 /**
@@ -159,18 +116,18 @@ export function gridToJson(fit: GridSearchFit): z.input<typeof GRID_FIT> {
  */
 export function readGridSearch(json: unknown): { options: GridSearchOptions; fit: GridSearchFit | undefined } {
   const { params, state } = readEstimatorJson(json, GRID_SEARCH_KIND, { params: PARAMS, state: GRID_FIT });
-  if (state === null) return { options: readOptions(params), fit: undefined };
-  return {
-    options: readOptions(params),
-    fit: Object.freeze({
-      predictors: readPredictors(GRID_SEARCH_KIND, state.predictors),
-      lambdas: Object.freeze(state.lambdas),
-      errors: Object.freeze(state.errors),
-      violations: Object.freeze(state.violations),
-      bestIndex: state.best_index,
-      warnings: Object.freeze(state.warnings),
-    }),
-  };
+  return { options: readOptions(params), fit: readFit(GRID_SEARCH_KIND, state) };
+}
+
+/** Reads what {@link fitToJson} wrote. */
+function readFit<State extends { readonly predictors: readonly EstimatorJson[] }>(
+  kind: string,
+  state: State | null,
+): (Omit<CamelFields<State>, 'predictors'> & Pick<ReductionFit, 'predictors'>) | undefined {
+  if (state === null) return undefined;
+  const { predictors, ...found } = state;
+  const read = readPredictors(kind, predictors);
+  return Object.freeze({ ...freezeDeep(camelFields(found)), predictors: read }) as never;
 }
 
 /** @throws {DataValidationError} if a predictor cannot be read; names the first */
@@ -195,21 +152,10 @@ function readPredictors(kind: string, predictors: readonly EstimatorJson[]): rea
 function readOptions({ estimator, costs, ...params }: Record<string, unknown>): ReductionsOptions & GridSearchOptions {
   const { false_positive: falsePositive, false_negative: falseNegative } = (costs ?? {}) as Record<string, number>;
   return {
-    ...(Object.fromEntries(
-      Object.entries(params).map(([name, value]) => [toCamelCase(name), value]),
-    ) as ReductionsOptions & GridSearchOptions),
+    ...camelFields(params),
     ...(costs === undefined
       ? {}
       : { costs: { falsePositive: Number(falsePositive), falseNegative: Number(falseNegative) } }),
     ...(estimator === undefined ? {} : { estimator: estimatorFromJson(estimator) }),
   };
-}
-
-/** The option T stays T. */
-function toSnakeCase(name: string): string {
-  return name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function toCamelCase(name: string): string {
-  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,14 +1,14 @@
-import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { invalidParameter, oneOf } from '../../internal/arguments.ts';
+import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
-import type { Estimator } from '../estimators/estimator.ts';
 import {
   type BoundKind,
   CONSTRAINT_OPTION_NAMES,
   type ConstraintOptions,
-  type ConstraintSettings,
   parseConstraint,
 } from './constraint-options.ts';
-import { parseLearner } from './learner.ts';
+import { parseLearner, type ParsedLearner } from './learner.ts';
 import { type Randomization, RANDOMIZATIONS } from './mixture.ts';
 import type { ReductionFit } from './reduction-fit.ts';
 
@@ -74,29 +74,32 @@ export interface ReductionsOptions extends ConstraintOptions {
   readonly randomization?: Randomization | undefined;
 }
 
+/** The defaults of {@link ReductionsOptions}, besides those of the constraint. */
+export const REDUCTIONS_DEFAULTS = {
+  eps: 0.01,
+  T: 50,
+  eta0: 2,
+  seed: TRAINING_DEFAULTS.seed,
+  randomization: 'draw',
+} as const satisfies ReductionsOptions;
+
 /** Lists the options of {@link ReductionsOptions}. */
-export const REDUCTIONS_OPTION_NAMES: OptionNames<ReductionsOptions> = {
+export const REDUCTIONS_OPTION_NAMES: Readonly<Record<keyof ReductionsOptions, unknown>> = {
   ...CONSTRAINT_OPTION_NAMES,
   estimator: true,
-  eps: true,
   differenceBound: true,
   ratioBoundSlack: true,
   upperBound: true,
   bound: true,
-  T: true,
   nu: true,
-  eta0: true,
-  seed: true,
-  randomization: true,
+  ...REDUCTIONS_DEFAULTS,
 };
 
 /** With multipliers larger than 1 over this, rounding errors dominate the linear programs. */
 const MIN_EPS = 1e-12;
 
 /** {@link ReductionsOptions} with defaults filled in. */
-export interface ReductionsSettings {
-  readonly estimator: Estimator;
-  readonly constraint: ConstraintSettings;
+export interface ReductionsSettings extends ParsedLearner {
   readonly eps: number;
   readonly iterations: number;
   readonly nu: number | undefined;
@@ -110,12 +113,8 @@ export interface ReductionsSettings {
  * @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint
  */
 export function parseReductions(options: ReductionsOptions): ReductionsSettings {
-  const eps = parseEps(options.eps ?? 0.01);
+  const eps = parseEps(options.eps ?? REDUCTIONS_DEFAULTS.eps);
   const parsed = parseConstraint(options, eps);
-  const iterations = options.T ?? 50;
-  if (!Number.isInteger(iterations) || iterations < 1) {
-    throw invalidParameter('T', 'be a whole number of 1 or more', iterations);
-  }
   if (options.nu !== undefined && !(Number.isFinite(options.nu) && options.nu >= 0))
     throw invalidParameter('nu', 'be 0 or more', options.nu);
   const { estimator, constraint } = parseLearner(options.estimator, parsed);
@@ -123,11 +122,11 @@ export function parseReductions(options: ReductionsOptions): ReductionsSettings 
     estimator,
     constraint,
     eps,
-    iterations,
+    iterations: requireInteger('T', options.T ?? REDUCTIONS_DEFAULTS.T, 1),
     nu: options.nu,
-    eta0: positive('eta0', options.eta0 ?? 2),
-    seed: parseSeed(options.seed ?? 42),
-    randomization: oneOf('randomization', options.randomization ?? 'draw', RANDOMIZATIONS),
+    eta0: positive('eta0', options.eta0 ?? REDUCTIONS_DEFAULTS.eta0),
+    seed: parseSeed(options.seed ?? REDUCTIONS_DEFAULTS.seed),
+    randomization: oneOf('randomization', options.randomization ?? REDUCTIONS_DEFAULTS.randomization, RANDOMIZATIONS),
   });
 }
 
@@ -148,14 +147,8 @@ function positive(parameter: string, value: number): number {
 }
 
 /** Returns the bound on the left side of the constraints that follows from the options; undefined for a ratio. */
-function boundOf({
-  constraint,
-  eps = 0.01,
-  differenceBound,
-  upperBound,
-  bound,
-  ratioBound,
-}: ReductionsOptions): number | undefined {
+function boundOf(options: ReductionsOptions): number | undefined {
+  const { constraint, eps = REDUCTIONS_DEFAULTS.eps, differenceBound, upperBound, bound, ratioBound } = options;
   if (ratioBound !== undefined) return undefined;
   if (constraint === 'bounded_group_loss') return upperBound ?? eps;
   return (differenceBound ?? eps) / (bound === 'pairwise' ? 2 : 1);
@@ -167,7 +160,7 @@ function boundOf({
  */
 export function unmetWarnings(fit: ReductionFit, options: ReductionsOptions): string[] {
   const { bestGap, nu, lastIteration, history, bestIteration } = fit;
-  const { eps = 0.01, T = 50 } = options;
+  const { eps = REDUCTIONS_DEFAULTS.eps, T = REDUCTIONS_DEFAULTS.T } = options;
   const isEarly = bestGap > nu && lastIteration + 1 >= T;
   const [bound, violation] = [boundOf(options), history[bestIteration]?.violation ?? 0];
   const isUnmet = bound !== undefined && violation > bound + eps * (1 + 2 * Math.max(0, bestGap));

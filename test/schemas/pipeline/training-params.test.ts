@@ -16,7 +16,7 @@ import {
   type RegularizedFairnessTrainerOptions,
 } from '../../../src/training/index.ts';
 import { FAIRNESS_CONSTRAINTS } from '../../../src/training/networks/fairness-events.ts';
-import { SCHEDULES } from '../../../src/training/networks/train-networks.ts';
+import { SCHEDULES } from '../../../src/training/networks/network-options.ts';
 import { GROUP_LOSSES } from '../../../src/training/reductions/constraint-names.ts';
 import { RANDOMIZATIONS } from '../../../src/training/reductions/mixture.ts';
 

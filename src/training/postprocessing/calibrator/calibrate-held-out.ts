@@ -1,6 +1,7 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { assertKnownOptions, invalidParameter, type OptionNames } from '../../../internal/arguments.ts';
+import { assertKnownOptions, invalidParameter } from '../../../internal/arguments.ts';
 import type { OnProgress } from '../../../internal/progress.ts';
+import { TRAINING_DEFAULTS } from '../../../schemas/training-job.ts';
 import { requireLevel, requireInteger } from '../../../stats/parameters.ts';
 import type { ColumnSource } from '../../../table/index.ts';
 import { stratifiedSplit } from '../../data/stratified-split.ts';
@@ -14,7 +15,7 @@ import {
 } from './calibration-rows.ts';
 import { applyCalibrator, assertBothLabels, type CalibratorState, fitCalibrator } from './fit-calibrator.ts';
 import {
-  GROUP_FAIRNESS_CALIBRATOR_OPTION_NAMES,
+  CALIBRATOR_DEFAULTS,
   GroupFairnessCalibrator,
   type GroupFairnessCalibratorOptions,
 } from './group-fairness-calibrator.ts';
@@ -30,9 +31,6 @@ interface PartOptions {
   /** Instead of folds: the share of rows to fit on. Only the other rows are calibrated. */
   readonly trainSize?: number | undefined;
 }
-
-/** Lists the options of {@link PartOptions}. */
-const PART_OPTION_NAMES: OptionNames<PartOptions> = { folds: true, trainSize: true };
 
 /** The rows that a calibrator is fitted on, and the rows that it calibrates. */
 interface HeldOutPart {
@@ -111,13 +109,16 @@ export interface CalibrateHeldOutOptions extends CalibrationRowOptions, GroupFai
   readonly onProgress?: OnProgress | undefined;
 }
 
-const CALIBRATE_HELD_OUT_OPTION_NAMES: OptionNames<CalibrateHeldOutOptions> = {
-  ...CALIBRATION_ROW_OPTION_NAMES,
-  ...GROUP_FAIRNESS_CALIBRATOR_OPTION_NAMES,
-  ...PART_OPTION_NAMES,
-  seed: true,
-  onProgress: true,
+/** The defaults of {@link CalibrateHeldOutOptions}, besides its rows. */
+export const HELD_OUT_DEFAULTS = {
+  folds: undefined,
+  trainSize: undefined,
+  seed: TRAINING_DEFAULTS.seed,
+  onProgress: undefined,
+  ...CALIBRATOR_DEFAULTS,
 };
+
+const HELD_OUT_OPTION_NAMES = { ...CALIBRATION_ROW_OPTION_NAMES, ...HELD_OUT_DEFAULTS };
 
 /** Rows calibrated by calibrators that were not fitted on them. */
 export interface HeldOutCalibration {
@@ -168,11 +169,11 @@ export async function calibrateHeldOut(
   y: ColumnSource,
   options: CalibrateHeldOutOptions,
 ): Promise<HeldOutCalibration> {
-  assertKnownOptions('calibrateHeldOut', options, CALIBRATE_HELD_OUT_OPTION_NAMES);
+  assertKnownOptions('calibrateHeldOut', options, HELD_OUT_OPTION_NAMES);
   const { method, minSamples, input } = options;
   const settings = new GroupFairnessCalibrator({ method, minSamples, input });
   const { folds, trainSize } = resolveParts(options);
-  const seed = readSeed(options.seed ?? 42);
+  const seed = readSeed(options.seed ?? HELD_OUT_DEFAULTS.seed);
   const rows = await readCalibrationRows(scores, y, options);
   assertBothLabels(rows.y);
   const parts = dealOut(rows, folds, trainSize, seed);

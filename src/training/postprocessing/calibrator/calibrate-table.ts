@@ -1,6 +1,6 @@
-import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
+import { assertKnownOptions } from '../../../internal/arguments.ts';
 import { type CategoricalColumn, Table } from '../../../table/index.ts';
-import { calibrateHeldOut, type CalibrateHeldOutOptions } from './calibrate-held-out.ts';
+import { calibrateHeldOut, type CalibrateHeldOutOptions, HELD_OUT_DEFAULTS } from './calibrate-held-out.ts';
 import { measureCalibration } from './measure-calibration.ts';
 import { readScoreTable, type ScoreTableSource } from './read-score-table.ts';
 import { reliabilityCurve } from './reliability-curve.ts';
@@ -8,16 +8,6 @@ import type { MeasuredRows, TableCalibration } from './table-calibration.ts';
 
 /** Options of {@link calibrateTable}. */
 export type CalibrateTableOptions = Omit<CalibrateHeldOutOptions, 'groups' | 'sampleWeight' | 'positiveLabel'>;
-
-const CALIBRATE_TABLE_OPTION_NAMES: OptionNames<CalibrateTableOptions> = {
-  folds: true,
-  trainSize: true,
-  seed: true,
-  onProgress: true,
-  method: true,
-  minSamples: true,
-  input: true,
-};
 
 /** In bins of fewer rows, chance dominates the share of positives. */
 const CURVES = { minBinSize: 20 };
@@ -46,7 +36,7 @@ export async function calibrateTable(
   source: ScoreTableSource,
   options: CalibrateTableOptions = {},
 ): Promise<TableCalibration> {
-  assertKnownOptions('calibrateTable', options, CALIBRATE_TABLE_OPTION_NAMES);
+  assertKnownOptions('calibrateTable', options, HELD_OUT_DEFAULTS);
   const { scores, y, groups, nDropped, columns, warnings } = readScoreTable(source);
   const { rows, calibrated, foldOf: _, ...held } = await calibrateHeldOut(scores, y, { ...options, groups });
   const raw = Float64Array.from(rows, (row) => scores[row] as number);

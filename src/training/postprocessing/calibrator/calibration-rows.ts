@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
 import type { OptionNames } from '../../../internal/arguments.ts';
-import { assertSameLength, toFiniteNumbers, toWeights } from '../../../metrics/reduce/row-arguments.ts';
+import { assertSameLength, toFiniteNumbers } from '../../../metrics/reduce/row-arguments.ts';
 import {
   type CategoricalColumn,
   type ColumnSource,
@@ -9,7 +9,7 @@ import {
   type SensitiveSource,
   toBinary,
 } from '../../../table/index.ts';
-import { assertNoneMissing } from '../../data/fit-rows.ts';
+import { assertNoneMissing, assertRows, readWeights, withoutWeight } from '../../data/fit-rows.ts';
 import { assertFiniteTotal, type GroupedScores } from '../grouped-scores.ts';
 
 /** Options that accompany the scores and labels of rows. */
@@ -54,16 +54,9 @@ export async function readCalibrationRows(
   const scored = await readUnitScores(scores, groups);
   const labels = toBinary(rows.y, 'y', positiveLabel);
   assertNoneMissing('y', labels, (label) => label < 0);
-  const weights =
-    rows.sampleWeight === undefined ? new Float64Array(scored.scores.length).fill(1) : toWeights(rows.sampleWeight);
-  assertNoneMissing('sampleWeight', weights, Number.isNaN);
+  const weights = readWeights(rows.sampleWeight, scored.scores.length);
   assertSameLength({ scores: scored.scores.length, y: labels.length, sampleWeight: weights.length });
-  if (labels.length === 0) {
-    throw new DataValidationError('There are no rows to learn from.', {
-      code: 'empty-data',
-      suggestion: 'Check the query or the filter that made the data.',
-    });
-  }
+  assertRows(labels.length);
   return { ...scored, y: Uint8Array.from(labels), weights };
 }
 
@@ -121,11 +114,7 @@ export function withoutWeightless(rows: CalibrationRows): CalibrationRows {
   if (!rows.weights.includes(0)) return rows;
   const kept = Int32Array.from(rows.weights.keys()).filter((row) => (rows.weights[row] as number) > 0);
   if (kept.length > 0) return takeCalibrationRows(rows, kept);
-  throw new DataValidationError('sampleWeight is 0 in every row, so there is nothing to learn from.', {
-    code: 'empty-data',
-    context: { argument: 'sampleWeight' },
-    suggestion: 'Give the rows to learn from a weight above 0.',
-  });
+  throw withoutWeight('Give the rows to learn from a weight above 0.');
 }
 
 /** Returns the error for a score that is not a probability. */

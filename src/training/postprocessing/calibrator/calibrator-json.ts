@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 
+import { camelFields, snakeFields } from '../../../internal/arguments.ts';
+import { freezeDeep } from '../../../internal/values.ts';
 import { calibratorSchema } from '../../../schemas/calibrate.ts';
 import { readJson } from '../../data/read-json.ts';
 import type { CalibratorSettings, CalibratorState } from './fit-calibrator.ts';
@@ -16,27 +18,12 @@ interface SavedCalibrator {
 /** Converts a calibrator to JSON in snake_case; its state is null before `fit`. */
 export function calibratorToJson({ settings, state }: SavedCalibrator): CalibratorJson {
   const { method, minSamples, input } = settings;
-  const params = { method, min_samples: minSamples, ...(method === 'platt' ? { input } : {}) };
-  if (state === undefined) return { kind: 'group_fairness_calibrator', params, state: null };
-  const { margin, pooled, n, warnings } = state;
-  const groups = state.groups.map(({ label, n: rows, positiveRate, map, reason }) => ({
-    label,
-    n: rows,
-    positive_rate: positiveRate,
-    map: map === null ? null : structuredClone(map),
-    reason,
-  }));
+  const params = snakeFields({ method, minSamples, ...(method === 'platt' ? { input } : {}) });
+  const groups = state?.groups.map(snakeFields);
   return {
     kind: 'group_fairness_calibrator',
     params,
-    state: {
-      margin,
-      pooled: structuredClone(pooled),
-      n,
-      positive_rate: state.positiveRate,
-      groups,
-      warnings: [...warnings],
-    },
+    state: state === undefined ? null : structuredClone({ ...snakeFields(state), groups }),
   } as CalibratorJson;
 }
 
@@ -49,15 +36,7 @@ export function calibratorFromJson(value: unknown): SavedCalibrator {
     suggestion: 'Pass the object that toJSON of a GroupFairnessCalibrator returned.',
   });
   return {
-    settings: { method: params.method, minSamples: params.min_samples, input: params.input ?? 'logit' },
-    state:
-      state === null
-        ? undefined
-        : {
-            ...state,
-            positiveRate: state.positive_rate,
-            warnings: Object.freeze(state.warnings),
-            groups: state.groups.map((group) => ({ ...group, positiveRate: group.positive_rate })),
-          },
+    settings: { ...camelFields(params), input: params.input ?? 'logit' },
+    state: state === null ? undefined : freezeDeep({ ...camelFields(state), groups: state.groups.map(camelFields) }),
   };
 }

@@ -1,5 +1,12 @@
 import { TrainingError } from '../../../exceptions/index.ts';
-import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../../internal/arguments.ts';
+import {
+  assertKnownOptions,
+  type FilledOptions,
+  fillOptions,
+  invalidParameter,
+  oneOf,
+  type OptionNames,
+} from '../../../internal/arguments.ts';
 import { getLogger } from '../../../internal/logger.ts';
 import { requireInteger } from '../../../stats/parameters.ts';
 import { type Column, type ColumnSource, type SensitiveSource, Table, toColumn } from '../../../table/index.ts';
@@ -67,11 +74,11 @@ export interface GroupFairnessCalibratorOptions {
   readonly input?: PlattInput | undefined;
 }
 
-/** Lists the options of {@link GroupFairnessCalibratorOptions}. */
-export const GROUP_FAIRNESS_CALIBRATOR_OPTION_NAMES: OptionNames<GroupFairnessCalibratorOptions> = {
-  method: true,
-  minSamples: true,
-  input: true,
+/** The defaults of {@link GroupFairnessCalibratorOptions}; an input is only for the method `platt`. */
+export const CALIBRATOR_DEFAULTS: FilledOptions<GroupFairnessCalibratorOptions, 'input'> = {
+  method: 'platt',
+  minSamples: 20,
+  input: undefined,
 };
 
 /** Groups that use the pooled calibrator, with their number of rows and the reason. */
@@ -136,12 +143,12 @@ export class GroupFairnessCalibrator {
    * minSamples is not a whole number of at least 1
    */
   constructor(options: GroupFairnessCalibratorOptions = {}) {
-    assertKnownOptions('GroupFairnessCalibrator', options, GROUP_FAIRNESS_CALIBRATOR_OPTION_NAMES);
-    this.method = oneOf('method', options.method ?? 'platt', CALIBRATION_METHODS);
-    this.minSamples = requireInteger('minSamples', options.minSamples ?? 20, 1);
-    this.input = oneOf('input', options.input ?? 'logit', PLATT_INPUTS);
-    if (options.input !== undefined && this.method !== 'platt') {
-      throw invalidParameter('input', `be left out if the method is ${this.method}`, options.input);
+    const { method, minSamples, input } = fillOptions('GroupFairnessCalibrator', options, CALIBRATOR_DEFAULTS);
+    this.method = oneOf('method', method, CALIBRATION_METHODS);
+    this.minSamples = requireInteger('minSamples', minSamples, 1);
+    this.input = oneOf('input', input ?? 'logit', PLATT_INPUTS);
+    if (input !== undefined && method !== 'platt') {
+      throw invalidParameter('input', `be left out if the method is ${method}`, input);
     }
     Object.freeze(this);
   }

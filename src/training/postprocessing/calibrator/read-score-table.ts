@@ -8,6 +8,7 @@ import {
   type TableSource,
   toBinary,
 } from '../../../table/index.ts';
+import { assertLabel } from '../../data/positive-label.ts';
 import { outsideRange } from './calibration-rows.ts';
 
 /** A table of scores and the names of its columns. */
@@ -98,12 +99,10 @@ export function readScoreTable(source: ScoreTableSource): ScoreTable {
 
 function readTarget(table: Table, target: string, positiveLabel: string | undefined): ArrayLike<number> {
   const column = table.column(target);
-  if (positiveLabel !== undefined && !table.categorical(target).labels.includes(positiveLabel)) {
-    throw new DataValidationError(`Column '${target}' never has the value '${positiveLabel}'.`, {
-      code: 'unknown-label',
-      context: { column: target, positiveLabel },
-      suggestion: suggestNames(positiveLabel, table.categorical(target).labels, `labels of '${target}'`),
-    });
+  if (positiveLabel !== undefined) {
+    const { labels } = table.categorical(target);
+    const suggestion = suggestNames(positiveLabel, labels, `labels of '${target}'`);
+    assertLabel(`Column '${target}'`, labels, positiveLabel, { column: target }, suggestion);
   }
   return toBinary(column, `Column '${target}'`, positiveLabel);
 }

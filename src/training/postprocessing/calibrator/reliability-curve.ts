@@ -1,4 +1,4 @@
-import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
+import { assertKnownOptions } from '../../../internal/arguments.ts';
 import { effectiveCount } from '../../../metrics/measures/group-measure.ts';
 import { scoreEntries, type ScoreEntry } from '../../../metrics/statistics/score-grid.ts';
 import { requireLevel, requireInteger } from '../../../stats/parameters.ts';
@@ -31,12 +31,7 @@ export interface ReliabilityCurveOptions extends MeasureCalibrationOptions {
   readonly level?: number | undefined;
 }
 
-const RELIABILITY_CURVE_OPTION_NAMES: OptionNames<ReliabilityCurveOptions> = {
-  ...MEASURE_CALIBRATION_OPTION_NAMES,
-  bins: true,
-  minBinSize: true,
-  level: true,
-};
+const DEFAULTS = { ...MEASURE_CALIBRATION_OPTION_NAMES, bins: 10, minBinSize: 1, level: 0.95 };
 
 /** Rows of one group with similar scores. */
 export interface ReliabilityBin {
@@ -102,10 +97,10 @@ export async function reliabilityCurve(
   groups: SensitiveSource,
   options: ReliabilityCurveOptions = {},
 ): Promise<ReliabilityCurves> {
-  assertKnownOptions('reliabilityCurve', options, RELIABILITY_CURVE_OPTION_NAMES);
-  const bins = requireInteger('bins', options.bins ?? 10, 1);
-  const minBinSize = requireInteger('minBinSize', options.minBinSize ?? 1, 1);
-  const level = requireLevel('level', options.level ?? 0.95);
+  assertKnownOptions('reliabilityCurve', options, DEFAULTS);
+  const bins = requireInteger('bins', options.bins ?? DEFAULTS.bins, 1);
+  const minBinSize = requireInteger('minBinSize', options.minBinSize ?? DEFAULTS.minBinSize, 1);
+  const level = requireLevel('level', options.level ?? DEFAULTS.level);
   const stats = scoreStatsOf(await readMeasuredRows(scores, y, groups, options));
   const entriesOf = stats.labels.map((): ScoreEntry[] => []);
   for (const entry of scoreEntries(stats)) entriesOf[entry.group]?.push(entry);

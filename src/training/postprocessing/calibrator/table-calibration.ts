@@ -1,3 +1,4 @@
+import { snakeFields, type SnakeFields } from '../../../internal/arguments.ts';
 import type { Table } from '../../../table/index.ts';
 import type { HeldOutCalibration } from './calibrate-held-out.ts';
 import type { CalibrationFallbacks } from './group-fairness-calibrator.ts';
@@ -27,12 +28,7 @@ export interface TableCalibration extends Omit<HeldOutCalibration, 'foldOf' | 'r
 }
 
 /** Measurements of one set of scores. */
-interface QualityJson {
-  readonly mean_score: number;
-  readonly ece: number;
-  readonly brier_score: number;
-  readonly log_loss: number;
-}
+type QualityJson = SnakeFields<Omit<CalibrationQuality, 'n' | 'positiveRate'>>;
 
 /** Measurements of the same rows before and after calibration. */
 interface ComparisonJson {
@@ -43,46 +39,32 @@ interface ComparisonJson {
 }
 
 /** The JSON form of a table's calibration. */
-export interface TableCalibrationJson {
+export interface TableCalibrationJson extends SnakeFields<
+  Pick<
+    TableCalibration,
+    'positiveLabel' | 'folds' | 'trainSize' | 'seed' | 'measuredOn' | 'n' | 'nDropped' | 'fallbacks' | 'warnings'
+  >
+> {
   readonly method: string;
   readonly input: string | null;
   readonly min_samples: number;
   readonly score: string;
   readonly target: string;
-  readonly positive_label: string | null;
   readonly group: readonly string[];
-  readonly folds: number | null;
-  readonly train_size: number | null;
-  readonly seed: number;
-  readonly measured_on: MeasuredRows;
-  readonly n: number;
   readonly n_measured: number;
-  readonly n_dropped: number;
   readonly overall: ComparisonJson;
   readonly groups: readonly (ComparisonJson & { readonly group: string; readonly calibrator: 'own' | 'pooled' })[];
-  readonly fallbacks: CalibrationFallbacks;
-  readonly warnings: readonly string[];
 }
 
 /** Converts a table's calibration to JSON in snake_case. */
 export function tableCalibrationToJson(calibration: TableCalibration): TableCalibrationJson {
-  const { calibrator, columns, before, after, fallbacks } = calibration;
-  const { method, input, minSamples } = calibrator;
+  const { calibrator, before, after, fallbacks, positiveLabel, folds, trainSize, seed, measuredOn, n } = calibration;
+  const { score, target, group } = calibration.columns;
+  const { method, minSamples } = calibrator;
+  const input = method === 'platt' ? calibrator.input : null;
   return {
-    method,
-    input: method === 'platt' ? input : null,
-    min_samples: minSamples,
-    score: columns.score,
-    target: columns.target,
-    positive_label: calibration.positiveLabel,
-    group: columns.group,
-    folds: calibration.folds,
-    train_size: calibration.trainSize,
-    seed: calibration.seed,
-    measured_on: calibration.measuredOn,
-    n: calibration.n,
-    n_measured: after.overall.n,
-    n_dropped: calibration.nDropped,
+    ...snakeFields({ method, input, minSamples, score, target, positiveLabel, group, folds, trainSize, seed }),
+    ...snakeFields({ measuredOn, n, nMeasured: after.overall.n, nDropped: calibration.nDropped }),
     overall: compare(before.overall, after.overall),
     groups: after.groups.map((quality, index) => ({
       group: quality.group,
@@ -95,14 +77,10 @@ export function tableCalibrationToJson(calibration: TableCalibration): TableCali
 }
 
 function compare(before: CalibrationQuality, after: CalibrationQuality): ComparisonJson {
-  return {
-    n: after.n,
-    positive_rate: after.positiveRate,
-    before: qualityToJson(before),
-    after: qualityToJson(after),
-  };
+  const { n, positiveRate } = after;
+  return { n, positive_rate: positiveRate, before: qualityToJson(before), after: qualityToJson(after) };
 }
 
 function qualityToJson({ meanScore, ece, brierScore, logLoss }: CalibrationQuality): QualityJson {
-  return { mean_score: meanScore, ece, brier_score: brierScore, log_loss: logLoss };
+  return snakeFields({ meanScore, ece, brierScore, logLoss });
 }

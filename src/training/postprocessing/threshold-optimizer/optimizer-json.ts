@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { DataValidationError, ValueError } from '../../../exceptions/index.ts';
+import { camelFields, snakeFields } from '../../../internal/arguments.ts';
 import { readJson } from '../../data/read-json.ts';
 import type { Estimator, EstimatorJson } from '../../estimators/estimator.ts';
 import { THRESHOLD_CONSTRAINTS, THRESHOLD_OBJECTIVES } from './constraints.ts';
@@ -43,16 +44,8 @@ const SUGGESTION = 'Pass the object that toJSON returned.';
 
 /** Converts the constructor's options to JSON. */
 export function optimizerParams(settings: OptimizerSettings): Record<string, unknown> {
-  return {
-    constraint: settings.constraint,
-    objective: settings.objective,
-    grid_size: settings.gridSize,
-    flip: settings.flip,
-    tolerance: settings.tolerance,
-    unseen_groups: settings.unseenGroups,
-    prefit: settings.prefit,
-    seed: settings.seed,
-  };
+  const { estimator: _, ...params } = settings;
+  return snakeFields(params);
 }
 
 /**
@@ -65,25 +58,11 @@ export function readOptimizerJson(
   json: unknown,
   estimator: Estimator | undefined,
 ): { params: ThresholdOptimizerOptions; rules: ThresholdRules | undefined } {
-  const {
-    params,
-    state,
-    estimator: stored,
-  } = readJson(optimizerSchema, json, 'threshold optimizer', {
-    suggestion: SUGGESTION,
-  });
-  assertSameKind(stored?.kind, estimator?.toJSON().kind);
+  const read = readJson(optimizerSchema, json, 'threshold optimizer', { suggestion: SUGGESTION });
+  const { params, state } = read;
+  assertSameKind(read.estimator?.kind, estimator?.toJSON().kind);
   return {
-    params: {
-      constraint: params.constraint,
-      objective: params.objective,
-      gridSize: params.grid_size,
-      flip: params.flip,
-      tolerance: params.tolerance,
-      unseenGroups: params.unseen_groups,
-      prefit: params.prefit,
-      seed: params.seed,
-    },
+    params: camelFields(params),
     rules: state === null ? undefined : readRules(state, params),
   };
 }

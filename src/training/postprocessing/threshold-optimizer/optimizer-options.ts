@@ -1,4 +1,5 @@
-import { invalidParameter, oneOf, type OptionNames } from '../../../internal/arguments.ts';
+import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../../internal/arguments.ts';
+import { TRAINING_DEFAULTS } from '../../../schemas/training-job.ts';
 import type { Estimator } from '../../estimators/estimator.ts';
 import { readSeed } from '../grouped-scores.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type ThresholdConstraintName,
   type ThresholdObjectiveName,
 } from './constraints.ts';
-import type { ThresholdSettings } from './threshold-rules.ts';
 
 /** How rows are decided whose group was not in the rows of `fit`. */
 export const UNSEEN_GROUPS = ['raise', 'pooled', 'reject'] as const;
@@ -72,48 +72,35 @@ export interface ThresholdOptimizerOptions {
   readonly seed?: number | undefined;
 }
 
-/** Lists the options of {@link ThresholdOptimizerOptions}. */
-export const THRESHOLD_OPTIMIZER_OPTION_NAMES: OptionNames<ThresholdOptimizerOptions> = {
-  constraint: true,
-  objective: true,
-  gridSize: true,
-  flip: true,
-  tolerance: true,
-  unseenGroups: true,
-  estimator: true,
-  prefit: true,
-  seed: true,
+/** {@link ThresholdOptimizerOptions} with defaults filled in. */
+export type OptimizerSettings = FilledOptions<ThresholdOptimizerOptions, 'estimator'>;
+
+const DEFAULTS: OptimizerSettings = {
+  constraint: 'demographic_parity',
+  objective: 'accuracy_score',
+  gridSize: 1000,
+  flip: false,
+  tolerance: 0,
+  unseenGroups: 'raise',
+  estimator: undefined,
+  prefit: false,
+  seed: TRAINING_DEFAULTS.seed,
 };
 
-/** {@link ThresholdOptimizerOptions} with defaults filled in. */
-export interface OptimizerSettings extends ThresholdSettings {
-  readonly unseenGroups: UnseenGroupsName;
-  readonly estimator: Estimator | undefined;
-  readonly prefit: boolean;
-  readonly seed: number;
-}
-
 /**
- * Fills in defaults.
- * @throws {ValueError} if an option is out of range, or a name is unknown
+ * Fills in defaults and checks the options.
+ * @throws {ValueError} if an option is unknown or a value is not allowed
  */
 export function readOptimizerOptions(options: ThresholdOptimizerOptions): OptimizerSettings {
-  const constraint = readConstraint(options.constraint ?? 'demographic_parity');
-  const { gridSize = 1000, tolerance = 0, estimator, prefit = false } = options;
+  const filled = fillOptions('ThresholdOptimizer', options, DEFAULTS);
+  const { gridSize, tolerance, estimator, prefit } = filled;
+  readObjective(filled.objective, readConstraint(filled.constraint));
   if (!Number.isSafeInteger(gridSize) || gridSize < 1 || gridSize > MAX_STEPS) {
     throw invalidParameter('gridSize', `be a whole number from 1 to ${String(MAX_STEPS)}`, gridSize);
   }
   if (!(tolerance >= 0 && tolerance <= 1)) throw invalidParameter('tolerance', 'be in [0, 1]', tolerance);
   if (prefit && estimator === undefined) throw invalidParameter('prefit', 'be false without an estimator', prefit);
-  return {
-    constraint,
-    objective: readObjective(options.objective ?? 'accuracy_score', constraint),
-    gridSize,
-    flip: options.flip ?? false,
-    tolerance,
-    unseenGroups: oneOf('unseenGroups', options.unseenGroups ?? 'raise', UNSEEN_GROUPS),
-    estimator,
-    prefit,
-    seed: readSeed(options.seed ?? 42),
-  };
+  oneOf('unseenGroups', filled.unseenGroups, UNSEEN_GROUPS);
+  readSeed(filled.seed);
+  return filled;
 }

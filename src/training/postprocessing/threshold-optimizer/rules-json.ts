@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { camelFields, snakeFields } from '../../../internal/arguments.ts';
 import { readJson } from '../../data/read-json.ts';
 import { THRESHOLD_CONSTRAINTS, THRESHOLD_OBJECTIVES } from './constraints.ts';
 import { freezeRule, type ThresholdInterpolation } from './threshold-rule.ts';
@@ -22,9 +23,7 @@ const interpolation = z
     prediction_constant: rate,
   })
   .refine(({ p0, p1 }) => Math.abs(p0 + p1 - 1) <= ROUNDING, 'p0 and p1 must add up to 1')
-  .transform(({ p_ignore: pIgnore, prediction_constant: predictionConstant, ...parts }) =>
-    freezeRule({ ...parts, pIgnore, predictionConstant }),
-  );
+  .transform((json) => freezeRule(camelFields(json)));
 
 const group = z
   .object({
@@ -37,18 +36,7 @@ const group = z
     false_positive_rate: z.number().nullable(),
     accuracy: z.number(),
   })
-  .transform((json) =>
-    Object.freeze({
-      group: json.group,
-      n: json.n,
-      weight: json.weight,
-      interpolation: json.interpolation,
-      selectionRate: json.selection_rate,
-      truePositiveRate: json.true_positive_rate,
-      falsePositiveRate: json.false_positive_rate,
-      accuracy: json.accuracy,
-    }),
-  );
+  .transform((json) => Object.freeze(camelFields(json)));
 
 const rulesSchema = z
   .object({
@@ -66,53 +54,21 @@ const rulesSchema = z
       .transform((groups) => Object.freeze(groups)),
     objective_value: z.number(),
     gap: z.number(),
-    pooled: z.object({ interpolation, objective_value: z.number() }),
+    pooled: z
+      .object({ interpolation, objective_value: z.number() })
+      .transform((json) => Object.freeze(camelFields(json))),
   })
-  .transform((json): ThresholdRules =>
-    Object.freeze({
-      constraint: json.constraint,
-      objective: json.objective,
-      gridSize: json.grid_size,
-      flip: json.flip,
-      tolerance: json.tolerance,
-      n: json.n,
-      nZeroWeight: json.n_zero_weight,
-      groups: json.groups,
-      objectiveValue: json.objective_value,
-      gap: json.gap,
-      pooled: Object.freeze({
-        interpolation: json.pooled.interpolation,
-        objectiveValue: json.pooled.objective_value,
-      }),
-    }),
-  );
+  .transform((json): ThresholdRules => Object.freeze(camelFields(json)));
 
 /** Converts rules to JSON in snake_case, with infinite thresholds as "Infinity" and "-Infinity". */
 export function rulesToJson(rules: ThresholdRules): Record<string, unknown> {
   return {
-    constraint: rules.constraint,
-    objective: rules.objective,
-    grid_size: rules.gridSize,
-    flip: rules.flip,
-    tolerance: rules.tolerance,
-    n: rules.n,
-    n_zero_weight: rules.nZeroWeight,
-    groups: rules.groups.map((one) => ({
-      group: one.group,
-      n: one.n,
-      weight: one.weight,
-      interpolation: interpolationToJson(one.interpolation),
-      selection_rate: one.selectionRate,
-      true_positive_rate: one.truePositiveRate,
-      false_positive_rate: one.falsePositiveRate,
-      accuracy: one.accuracy,
+    ...snakeFields(rules),
+    groups: rules.groups.map(({ group, n, weight, interpolation, ...rates }) => ({
+      ...{ group, n, weight, interpolation: interpolationToJson(interpolation) },
+      ...snakeFields(rates),
     })),
-    objective_value: rules.objectiveValue,
-    gap: rules.gap,
-    pooled: {
-      interpolation: interpolationToJson(rules.pooled.interpolation),
-      objective_value: rules.pooled.objectiveValue,
-    },
+    pooled: { ...snakeFields(rules.pooled), interpolation: interpolationToJson(rules.pooled.interpolation) },
   };
 }
 
@@ -127,13 +83,11 @@ export function rulesFromJson(json: unknown): ThresholdRules {
 }
 
 function interpolationToJson(rule: ThresholdInterpolation): Record<string, unknown> {
+  const { operation0, operation1 } = rule;
   return {
-    p0: rule.p0,
-    operation0: operationToJson(rule.operation0),
-    p1: rule.p1,
-    operation1: operationToJson(rule.operation1),
-    p_ignore: rule.pIgnore,
-    prediction_constant: rule.predictionConstant,
+    ...snakeFields(rule),
+    operation0: operationToJson(operation0),
+    operation1: operationToJson(operation1),
   };
 }
 

@@ -1,10 +1,5 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
-import {
-  assertCodesHaveLabels,
-  assertSameLength,
-  toFiniteNumbers,
-  toWeights,
-} from '../../../metrics/reduce/row-arguments.ts';
+import { assertCodesHaveLabels, assertSameLength, toFiniteNumbers } from '../../../metrics/reduce/row-arguments.ts';
 import {
   type CategoricalColumn,
   type ColumnSource,
@@ -13,7 +8,7 @@ import {
   type SensitiveSource,
   toBinary,
 } from '../../../table/index.ts';
-import { assertNoneMissing } from '../../data/fit-rows.ts';
+import { assertNoneMissing, assertValues, readWeights } from '../../data/fit-rows.ts';
 import { assertFiniteTotal, type GroupedScores } from '../grouped-scores.ts';
 
 /** The smallest normal number times 2^53, so that products of a weight with a rate keep full precision. */
@@ -62,11 +57,9 @@ export async function readScoredRows(
   const { scores, groups } = await readGroupedScores(source, sensitive);
   const given = await onHost({ y, sampleWeight });
   const labels = readLabels(given.y);
-  const weights =
-    given.sampleWeight === undefined ? new Float64Array(scores.length).fill(1) : toWeights(given.sampleWeight);
+  const weights = readWeights(given.sampleWeight, scores.length);
   assertSameLength({ scores: scores.length, y: labels.length, sampleWeight: weights.length });
   assertNoneMissing('y', labels, (label) => label < 0);
-  assertNoneMissing('sampleWeight', weights, Number.isNaN);
   assertCountable(weights);
   return withRowsThatCount({ scores, y: labels, weights, groups, nZeroWeight: 0 });
 }
@@ -96,16 +89,9 @@ function readLabels(y: ColumnSource): Int8Array {
  */
 function assertCountable(weights: Float64Array): void {
   assertFiniteTotal(weights);
-  const index = weights.findIndex((weight) => weight > 0 && weight < MIN_WEIGHT);
-  if (index < 0) return;
-  throw new DataValidationError(
-    `sampleWeight must be 0 or at least ${String(MIN_WEIGHT)}, but holds ${String(weights[index])} at index ${String(index)}.`,
-    {
-      code: 'invalid-value',
-      context: { argument: 'sampleWeight', index, value: weights[index] },
-      suggestion: 'Divide all weights by their largest, and set those that are still this small to 0.',
-    },
-  );
+  const required = `be 0 or at least ${String(MIN_WEIGHT)}`;
+  const suggestion = 'Divide all weights by their largest, and set those that are still this small to 0.';
+  assertValues('sampleWeight', required, weights, (weight) => weight === 0 || weight >= MIN_WEIGHT, suggestion);
 }
 
 /** Removes rows with weight 0 and groups without other rows, because a weight of 0 means the same as no row. */

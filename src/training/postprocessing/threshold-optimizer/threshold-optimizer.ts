@@ -12,7 +12,6 @@ import { optimizerParams, readOptimizerJson, type ThresholdOptimizerJson } from 
 import {
   type OptimizerSettings,
   readOptimizerOptions,
-  THRESHOLD_OPTIMIZER_OPTION_NAMES,
   type ThresholdOptimizerOptions,
   type UnseenGroupsName,
 } from './optimizer-options.ts';
@@ -111,7 +110,6 @@ export class ThresholdOptimizer {
    * range
    */
   constructor(options: ThresholdOptimizerOptions = {}) {
-    assertKnownOptions('ThresholdOptimizer', options, THRESHOLD_OPTIMIZER_OPTION_NAMES);
     const settings = readOptimizerOptions(options);
     this.#settings = settings;
     this.constraint = settings.constraint;
