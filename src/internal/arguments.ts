@@ -124,6 +124,38 @@ export function toSnakeCase(camel: string): string {
   return camel.replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+type SnakeCase<Name> = Name extends `${infer First}${infer Rest}`
+  ? First extends Lowercase<First>
+    ? `${First}${SnakeCase<Rest>}`
+    : `_${Lowercase<First>}${SnakeCase<Rest>}`
+  : Name;
+
+type CamelCase<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;
+
+/** The fields of an object with names in snake case. */
+export type SnakeCaseKeys<Fields> = {
+  [Name in keyof Fields as SnakeCase<Name> extends string ? SnakeCase<Name> : never]: Fields[Name];
+};
+
+/** The fields of an object with names in camel case. */
+export type CamelCaseKeys<Fields> = {
+  [Name in keyof Fields as CamelCase<Name> extends string ? CamelCase<Name> : never]: Fields[Name];
+};
+
+/** Renames the fields of an object to snake case; nested values do not change. */
+export function toSnakeCaseKeys<Fields extends object>(fields: Fields): SnakeCaseKeys<Fields> {
+  return renameKeys(fields, toSnakeCase) as SnakeCaseKeys<Fields>;
+}
+
+/** Renames the fields of an object to camel case; nested values do not change. */
+export function toCamelCaseKeys<Fields extends object>(fields: Fields): CamelCaseKeys<Fields> {
+  return renameKeys(fields, toCamelCase) as CamelCaseKeys<Fields>;
+}
+
+function renameKeys(fields: object, rename: (name: string) => string): object {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]: [string, unknown]) => [rename(name), value]));
+}
+
 /**
  * Returns a given name if it is in a list of known names.
  * @param parameter the parameter that the name was given for

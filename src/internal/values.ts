@@ -35,6 +35,11 @@ export function freezeDeep<Value>(value: Value): Value {
   return value;
 }
 
+/** Returns the fields of an object that are not undefined. */
+export function withoutUndefined(fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
 /** Returns a single text as a list of one, and a list unchanged. */
 export function listOf<Item extends string>(given: Item | readonly Item[]): readonly Item[] {
   return typeof given === 'string' ? [given] : given;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { backendName, batchSize, lagrangianFairness, reductionConstraint } from './method-names.ts';
+import { minGroupSize } from './min-group-size.ts';
 
 /** The options of `train-regularized`, besides its data. `sweepPareto` fills in the defaults. */
 export const sweepSchema = z.object({
@@ -16,7 +17,7 @@ export const sweepSchema = z.object({
   threads: z.number().int().min(1).optional(),
   trainSize: z.number().gt(0).lt(1).optional(),
   folds: z.number().int().min(2).optional(),
-  minGroupSize: z.number().int().min(1).optional(),
+  minGroupSize: minGroupSize.optional(),
   backend: backendName.optional(),
   seed: z.number().int().optional(),
 });
@@ -25,7 +26,7 @@ export const sweepSchema = z.object({
 const trainingJobSchema = z.object({
   trainSize: z.number().gt(0).lt(1).optional(),
   folds: z.number().int().min(2).optional(),
-  minGroupSize: z.number().int().min(1).optional(),
+  minGroupSize: minGroupSize.optional(),
   seed: z.number().int().optional(),
   backend: backendName.optional(),
 });

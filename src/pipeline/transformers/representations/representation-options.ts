@@ -4,8 +4,8 @@ import {
   FEATURE_SETTINGS_NAMES,
   type FeatureSettings,
   frozenNames,
+  frozenSensitive,
   type SensitiveColumns,
-  sensitiveNames,
 } from '../read-columns.ts';
 
 /** Options of learned fair representations. */
@@ -80,9 +80,8 @@ export interface RepresentationSettings extends LearnedFairRepresentationsOption
  * @throws {ValueError} if an option is out of its range
  */
 export function representationSettings(options: LearnedFairRepresentationsOptions): RepresentationSettings {
-  sensitiveNames(options.sensitive);
   return {
-    sensitive: frozenNames(options.sensitive),
+    sensitive: frozenSensitive(options.sensitive),
     label: requireLabel(options.label),
     positiveLabel: options.positiveLabel,
     features: frozenNames(options.features),
