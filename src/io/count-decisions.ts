@@ -1,7 +1,7 @@
 import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
 import { type OutcomeColumn, type PositiveLabels, reduceWithReadings } from './column-readings.ts';
 import { type AttributeRows, groupRows, type SourceReduction } from './group-by.ts';
-import { assertPositiveLabel } from './positive-label.ts';
+import { assertLabelsCounted } from './positive-label.ts';
 import type { Relation } from './relation.ts';
 import type { DecisionRequest, SqlSession } from './sql-engine.ts';
 import type { SqlSource } from './sql-source.ts';
@@ -119,7 +119,7 @@ async function assertDecisions(
       : numberChecks(relation, yPred);
   await assertNoProblem(session, relation, checks, [isBad(1)]);
   if (request.isOneOfMany === true) return;
-  await assertPositiveLabel(session, relation, {
+  await assertLabelsCounted(session, relation, {
     ...request,
     yTrue:
       yTrue === undefined ? undefined : { name: yTrue, has: has(0), isRead: positive['true labels'] !== undefined },

@@ -2,7 +2,7 @@ import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './chec
 import { type OutcomeColumn, reduceWithReadings } from './column-readings.ts';
 import { truthColumn, weightColumn } from './count-decisions.ts';
 import { type AttributeRows, droppedRows, groupRows, rowsSql, type SourceReduction } from './group-by.ts';
-import { assertPositiveLabel } from './positive-label.ts';
+import { assertLabelsCounted } from './positive-label.ts';
 import type { Relation } from './relation.ts';
 import type { ScoreRequest, SqlSession } from './sql-engine.ts';
 import type { SqlSource } from './sql-source.ts';
@@ -127,7 +127,7 @@ async function look(
   const check = binaryCheck(relation, yTrue, select['truth'] as string, 'true labels');
   await assertNoProblem(session, relation, [check], [Number(states.has(BAD_STATE))]);
   const has = (state: number): boolean => states.has(state);
-  await assertPositiveLabel(session, relation, { ...request, yPred: undefined, yTrue: { name: yTrue, has, isRead } });
+  await assertLabelsCounted(session, relation, { ...request, yPred: undefined, yTrue: { name: yTrue, has, isRead } });
   return attributes;
 }
 

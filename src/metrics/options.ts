@@ -1,5 +1,6 @@
 import { ValueError } from '../exceptions/index.ts';
 import { invalidParameter, oneOf, type OptionNames } from '../internal/arguments.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
 
 /**
  * The comparison of groups: the extremes with each other, each group with all rows, or each group with a reference
@@ -111,7 +112,11 @@ export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOpti
   if (compat === 'aif360' && filled !== 'to_reference') throw onlyToReference(filled);
   if (options.referenceGroup !== undefined && filled !== 'to_reference') throw unusedReference(filled);
   return {
-    minGroupSize: integer('minGroupSize', options.minGroupSize ?? (compat === undefined ? 30 : 1), 1),
+    minGroupSize: integer(
+      'minGroupSize',
+      options.minGroupSize ?? (compat === undefined ? DEFAULT_MIN_GROUP_SIZE : 1),
+      1,
+    ),
     minDenominator: integer('minDenominator', options.minDenominator ?? 1, 1),
     method: filled,
     referenceGroup: options.referenceGroup === undefined ? undefined : referenceGroups(options.referenceGroup),

@@ -6,7 +6,7 @@ import {
   type SensitiveSource,
   toBinary,
 } from '../../table/index.ts';
-import { assertPositiveLabel } from './assert-positive-label.ts';
+import { assertLabelsOccur } from './assert-positive-label.ts';
 import { type LossSums, MAX_DISTINCT_SCORES, type ScoreStats } from '../statistics/group-stats.ts';
 import {
   assertCodesHaveLabels,
@@ -99,7 +99,7 @@ export function readTruth(
 ): BinaryValues {
   const positive = yTruePositiveLabel ?? positiveLabel;
   const values = toBinary(yTrue, 'yTrue', positive, naValues);
-  assertPositiveLabel({ yPred: yTrue, yTrue, positiveLabel: positive, naValues }, values, values);
+  assertLabelsOccur({ yPred: yTrue, yTrue, positiveLabel: positive, naValues }, values, values);
   return values;
 }
 

@@ -2,17 +2,19 @@ import type { ScoreCell } from '../../io/count-scores.ts';
 import type { NumberSums } from '../../io/sum-moments.ts';
 import type { WeightSums } from '../../io/value-sql.ts';
 import { emptyMoments, type GroupMoments, mergeMoments } from '../../stats/moments.ts';
-import { type CellTables, type LossSums, makeMoments, type RegressionStats } from '../statistics/group-stats.ts';
+import {
+  type CellTables,
+  type LossSums,
+  makeMoments,
+  makeTables,
+  type RegressionStats,
+} from '../statistics/group-stats.ts';
 import { noLosses } from '../statistics/score-grid.ts';
-import { type PreparedDecisions, RAW_CELLS, type RawCells } from './reduce-classification.ts';
+import { type PreparedDecisions, RAW_CELLS, rawCell, type RawCells } from './reduce-classification.ts';
 
 /** Adds sums into tables at the given indexes. */
 export function fillTables(parts: readonly WeightSums[], indices: readonly number[], size: number): CellTables {
-  const tables = {
-    counts: new Float64Array(size),
-    weights: new Float64Array(size),
-    squaredWeights: new Float64Array(size),
-  };
+  const tables = makeTables(() => new Float64Array(size));
   parts.forEach(({ count, weight, squaredWeight }, index) => {
     const position = indices[index] as number;
     tables.counts[position] = (tables.counts[position] as number) + count;
@@ -63,8 +65,7 @@ export function momentsOfSums(
  */
 export function rawCellCodes({ groups, yTrue, yPred, weights }: PreparedDecisions): Int32Array {
   return groups.codes.map((code, row) => {
-    const decisionState = Number.isNaN(weights?.[row] ?? 0) ? 0 : (yPred[row] as number) + 1;
-    return (code + 1) * RAW_CELLS + ((yTrue?.[row] ?? -1) + 1) * 4 + decisionState;
+    return rawCell(code, yTrue?.[row] ?? -1, Number.isNaN(weights?.[row] ?? 0) ? -1 : (yPred[row] as number));
   });
 }
 

@@ -1,5 +1,6 @@
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import { isCount } from '../networks/network-options.ts';
 
 /** Options shared by all training jobs on a table. */
@@ -55,7 +56,11 @@ export type FilledJobOptions = Pick<TrainingJobOptions, 'folds' | 'modelPath' | 
  */
 export function fillJobOptions(options: TrainingJobOptions): FilledJobOptions {
   const { folds, modelPath, onProgress, signal } = options;
-  const [trainSize, minGroupSize, seed] = [options.trainSize ?? 0.8, options.minGroupSize ?? 30, options.seed ?? 42];
+  const [trainSize, minGroupSize, seed] = [
+    options.trainSize ?? 0.8,
+    options.minGroupSize ?? DEFAULT_MIN_GROUP_SIZE,
+    options.seed ?? 42,
+  ];
   if (!(trainSize > 0 && trainSize < 1)) throw invalidParameter('trainSize', 'be between 0 and 1', trainSize);
   if (folds !== undefined && !(isCount(folds) && folds > 1)) {
     throw invalidParameter('folds', 'be a whole number of at least 2', folds);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 import { EVENTS, FAIRNESS_CONSTRAINTS, type FairnessConstraint } from './fairness-events.ts';
@@ -219,7 +220,7 @@ function fillOptions(options: LagrangianFairnessTrainerOptions): FilledLagrangia
     posWeight: options.posWeight ?? 1,
     temperature: options.temperature ?? 0.1,
     smoothing: options.smoothing ?? 0.9,
-    minGroupSize: options.minGroupSize ?? 30,
+    minGroupSize: options.minGroupSize ?? DEFAULT_MIN_GROUP_SIZE,
   };
   for (const name of ['dpTol', 'eoTol'] as const) {
     assertOption(name, filled[name], 'be finite, 0 or more', filled[name] >= 0 && Number.isFinite(filled[name]));

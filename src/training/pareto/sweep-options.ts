@@ -1,5 +1,6 @@
 import { oneOf, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import {
   assertOption,
   type FilledNetworkOptions,
@@ -84,7 +85,7 @@ export function fillSweepOptions(options: SweepOptions): FilledSweepOptions {
     etas: options.etas ?? [0, 0.2, 0.5, 1],
     penalty: oneOf('penalty', options.penalty ?? 'covariance', FAIRNESS_PENALTIES),
     trainSize: options.trainSize ?? 0.8,
-    minGroupSize: options.minGroupSize ?? 30,
+    minGroupSize: options.minGroupSize ?? DEFAULT_MIN_GROUP_SIZE,
   };
   const { etas, trainSize, minGroupSize, folds, threads } = filled;
   if (etas !== 'auto') {
