@@ -6,6 +6,19 @@ export function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the value at a path of own keys; undefined if there is none. */
+export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, part) => {
+    const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, part);
+    return isThere ? (value as Record<PropertyKey, unknown>)[part] : undefined;
+  }, root);
+}
+
+/** Returns whether a value is a text that holds a finite number. */
+export function isNumberText(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value));
+}
+
 /** Parses a text as a JSON object; returns undefined if it is not one. */
 export function parseObject(text: string): Mapping | undefined {
   try {

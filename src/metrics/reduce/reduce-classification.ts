@@ -3,8 +3,7 @@ import {
   type CategoricalColumn,
   type ColumnSource,
   encodeGroups,
-  type NanPolicy,
-  type SensitiveSource,
+  type PositiveLabelOptions,
   toBinary,
 } from '../../table/index.ts';
 import { assertLabelsOccur } from './assert-positive-label.ts';
@@ -17,20 +16,14 @@ import {
   makeTables,
   UNDECIDED_PER_GROUP,
 } from '../statistics/group-stats.ts';
-import { assertCodesHaveLabels, assertSameLength, countDropped, toWeights } from './row-arguments.ts';
+import { assertCodesHaveLabels, assertSameLength, countDropped, type GroupedRows, toWeights } from './row-arguments.ts';
 
 /** Decisions, true labels and groups, on the host. */
-export interface ClassificationRows {
+export interface ClassificationRows extends GroupedRows, PositiveLabelOptions {
   readonly yPred: ColumnSource;
   readonly yTrue?: ColumnSource | undefined;
-  readonly sensitive: SensitiveSource;
-  readonly sampleWeight?: ColumnSource | undefined;
-  readonly positiveLabel?: string | undefined;
-  readonly yTruePositiveLabel?: string | undefined;
   /** With 'macro', `positiveLabel` is one class of several, and may be absent from the true labels or the decisions. */
   readonly average?: 'macro' | undefined;
-  readonly nanPolicy?: NanPolicy | undefined;
-  readonly naValues?: readonly string[] | undefined;
 }
 
 /**

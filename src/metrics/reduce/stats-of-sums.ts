@@ -11,6 +11,7 @@ import {
 } from '../statistics/group-stats.ts';
 import { noLosses } from '../statistics/score-grid.ts';
 import { type PreparedDecisions, RAW_CELLS, rawCell, type RawCells } from './reduce-classification.ts';
+import { countDropped } from './row-arguments.ts';
 
 /** Adds sums into tables at the given indexes. */
 export function fillTables(parts: readonly WeightSums[], indices: readonly number[], size: number): CellTables {
@@ -38,7 +39,7 @@ export function lossesOfCells(cells: readonly ScoreCell[], groups: number): Loss
  * Returns the moments of all groups from the sums that SQL computed. A group may consist of several parts, one per
  * spelling of its label.
  */
-export function momentsOfSums(
+function momentsOfSums(
   sums: readonly Pick<NumberSums, 'group' | 'moments' | 'weight'>[],
   groups: number,
 ): RegressionStats['moments'] {
@@ -57,6 +58,22 @@ export function momentsOfSums(
     }
     return filled;
   });
+}
+
+/** Creates the statistics of predicted numbers from sums by group. */
+export function regressionOfSums(
+  labels: readonly string[],
+  sums: readonly (WeightSums & Pick<NumberSums, 'group' | 'moments'>)[],
+  { hasTruth, dropped, rowCount }: { hasTruth: boolean; dropped: Float64Array; rowCount: number },
+): RegressionStats {
+  const tables = fillTables(
+    sums,
+    sums.map(({ group }) => group),
+    labels.length,
+  );
+  const moments = momentsOfSums(sums, labels.length);
+  const nDropped = countDropped(tables.counts, rowCount);
+  return { kind: 'regression', labels, ...tables, moments, hasTruth, dropped, nDropped };
 }
 
 /**

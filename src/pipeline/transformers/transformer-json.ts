@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
 import { toCamelCaseKeys } from '../../internal/arguments.ts';
+import { firstIssue } from '../../schemas/parse.ts';
 import { TRANSFORMER_PARAMS, type TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
 /** Parameters that come from the rest of the configuration, not from the step; steps have no keys for them. */
@@ -58,9 +59,8 @@ function readPart<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const field = [part, ...(issue?.path ?? [])].map(String).join('.');
-  throw unreadable(kind, `${field}: ${issue?.message ?? 'it cannot be read'}`, parsed.error);
+  const isOfPart = (parsed.error.issues[0]?.path.length ?? 0) > 0;
+  throw unreadable(kind, `${part}${isOfPart ? '.' : ': '}${firstIssue(parsed.error)}`, parsed.error);
 }
 
 function unreadable(kind: string, problem: string, cause?: unknown): DataValidationError {
