@@ -65,6 +65,13 @@ export function sumOf(values: ArrayLike<number>): number {
   return sum;
 }
 
+/** Returns a . b of two vectors of equal length. */
+export function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let index = 0; index < a.length; index++) sum += (a[index] as number) * (b[index] as number);
+  return sum;
+}
+
 /** Returns the mean of numbers; NaN if there are none. */
 export function meanOf(values: ArrayLike<number>): number {
   return sumOf(values) / values.length;

@@ -42,7 +42,9 @@ interface ReadSource {
   readonly relation: Relation;
   readonly positive: PositiveLabels;
   /** Adds to the reductions of all attributes how labels and texts were read. */
-  withReadings<Reduction extends SourceReduction<unknown>>(reductions: readonly Reduction[]): Promise<Reduction[]>;
+  readonly withReadings: <Reduction extends SourceReduction<unknown>>(
+    reductions: readonly Reduction[],
+  ) => Promise<Reduction[]>;
 }
 
 /**

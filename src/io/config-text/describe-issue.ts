@@ -115,7 +115,7 @@ function wrongName(path: KeyPath, value: unknown, known: readonly string[], word
     path,
     at: 'value',
     message: `${key}: must be ${required}; got ${given}`,
-    suggestion: near.length > 0 ? suggestNames(String(value), known, 'names', near) : 'Take one of these names.',
+    suggestion: near.length > 0 ? suggestNames('', known, 'names', near) : 'Take one of these names.',
   };
 }
 

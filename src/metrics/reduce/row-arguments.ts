@@ -53,8 +53,7 @@ export interface PreparedRows {
 
 /**
  * Reads the groups, weights and values of rows, and marks incomplete rows.
- * @param read reads the columns of values
- * @param isComplete returns whether the values of a row are known
+ * `read` reads the columns of values, and `isComplete` returns whether the values of a row are known.
  */
 export function prepareRows<Values extends Readonly<Record<string, ArrayLike<number> | undefined>>>(
   { sensitive, sampleWeight, nanPolicy, naValues }: GroupedRows,

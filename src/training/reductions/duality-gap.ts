@@ -1,4 +1,4 @@
-import { dot } from '../estimators/dot.ts';
+import { dot } from '../../internal/values.ts';
 import { type Hypothesis, type HypothesisPool, PRECISION } from './hypothesis-pool.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 

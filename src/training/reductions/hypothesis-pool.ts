@@ -1,4 +1,4 @@
-import { dot } from '../estimators/dot.ts';
+import { dot } from '../../internal/values.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import { nearestPredictor, type Oracle, rescale } from './oracle.ts';
 import type { ReductionProblem } from './reduction-problem.ts';

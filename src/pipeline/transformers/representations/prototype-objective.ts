@@ -1,3 +1,4 @@
+import { dot } from '../../../internal/values.ts';
 import type { Objective } from './minimise.ts';
 import { memberships, type Prototypes, readPrototypes, reconstruct } from './prototypes.ts';
 
@@ -171,12 +172,6 @@ export class PrototypeObjective {
 
 function clip(probability: number): number {
   return Math.min(Math.max(probability, CERTAIN), 1 - CERTAIN);
-}
-
-function dot(a: Float64Array, b: Float64Array): number {
-  let sum = 0;
-  for (let index = 0; index < a.length; index++) sum += (a[index] as number) * (b[index] as number);
-  return sum;
 }
 
 /** A gap and its gradient. */

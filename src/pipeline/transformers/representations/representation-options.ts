@@ -1,5 +1,5 @@
 import { invalidParameter, type OptionNames } from '../../../internal/arguments.ts';
-import { requireCount, requireInteger } from '../../../stats/parameters.ts';
+import { requireCount, requireInteger, requireSeed } from '../../../stats/parameters.ts';
 import {
   FEATURE_SETTINGS_NAMES,
   type FeatureSettings,
@@ -98,9 +98,4 @@ export function representationSettings(options: LearnedFairRepresentationsOption
 function requireLabel(label: unknown): string {
   if (typeof label === 'string' && label !== '') return label;
   throw invalidParameter('label', 'be the name of the column of true labels', label);
-}
-
-function requireSeed(seed: number): number {
-  if (Number.isSafeInteger(seed)) return seed;
-  throw invalidParameter('seed', 'be a whole number', seed);
 }

@@ -1,5 +1,5 @@
 import { TrainingError } from '../../../exceptions/index.ts';
-import { dot } from '../dot.ts';
+import { dot } from '../../../internal/values.ts';
 import { pause } from '../pause.ts';
 import { type CholeskyFactor, factorise, solve } from './cholesky.ts';
 import type { LossProblem } from './loss-problem.ts';
