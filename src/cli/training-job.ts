@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import type { DecisionQuality } from '../training/decision-quality.ts';
 import type { TrainingJobResult } from '../training/jobs/job-result.ts';
@@ -54,7 +55,7 @@ export function withJobOptions(command: Command): Command {
     )
     .option(
       '--min-group-size <n>',
-      'minimum held-out rows of a group; smaller groups are excluded from gaps (default: 30)',
+      `minimum held-out rows of a group; smaller groups are excluded from gaps (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
       parseNumber,
     )
     .option('--backend <name>', 'tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')

@@ -29,14 +29,8 @@ export async function fileStatistics(
   needed: NeededStatistics,
   request: ValidateRequest,
 ): Promise<readonly AttributeStatistics[]> {
-  return request.backend === 'duckdb' ? scanFile(path, needed, request) : loadAndCount(path, needed, request);
-}
-
-async function scanFile(
-  path: string,
-  { kind, needsTruth }: NeededStatistics,
-  request: ValidateRequest,
-): Promise<AttributeStatistics[]> {
+  if (request.backend !== 'duckdb') return loadAndCount(path, needed, request);
+  const { kind, needsTruth } = needed;
   const { control = [], sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel } = request;
   const yTrue = needsTruth ? request.yTrue : undefined;
   const own = request.attributes;

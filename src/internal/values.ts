@@ -6,6 +6,19 @@ export function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the value at a path of own keys; undefined if there is none. */
+export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, part) => {
+    const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, part);
+    return isThere ? (value as Record<PropertyKey, unknown>)[part] : undefined;
+  }, root);
+}
+
+/** Returns whether a value is a text that holds a finite number. */
+export function isNumberText(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value));
+}
+
 /** Parses a text as a JSON object; returns undefined if it is not one. */
 export function parseObject(text: string): Mapping | undefined {
   try {
@@ -35,6 +48,11 @@ export function freezeDeep<Value>(value: Value): Value {
   return value;
 }
 
+/** Returns the fields of an object that are not undefined. */
+export function withoutUndefined(fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
 /** Returns a single text as a list of one, and a list unchanged. */
 export function listOf<Item extends string>(given: Item | readonly Item[]): readonly Item[] {
   return typeof given === 'string' ? [given] : given;
@@ -59,16 +77,16 @@ export function sumOf(values: ArrayLike<number>): number {
   return sum;
 }
 
-/** Returns the mean of numbers; NaN if there are none. */
-export function meanOf(values: ArrayLike<number>): number {
-  return sumOf(values) / values.length;
-}
-
 /** Returns a . b of two vectors of equal length. */
 export function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
   for (let index = 0; index < a.length; index++) sum += (a[index] as number) * (b[index] as number);
   return sum;
+}
+
+/** Returns the mean of numbers; NaN if there are none. */
+export function meanOf(values: ArrayLike<number>): number {
+  return sumOf(values) / values.length;
 }
 
 /** Returns 1 / (1 + exp(-logit)). */

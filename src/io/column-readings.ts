@@ -14,7 +14,6 @@ import {
 import type { SourceReduction } from './group-by.ts';
 import { isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
-import { type SqlSource, withRelation } from './sql-source.ts';
 import { groupExpression, groupOutput, labelOf, textExpression } from './value-sql.ts';
 
 /** A column of labels or numbers that is reduced. */
@@ -37,39 +36,46 @@ interface ReadingRequest {
 /** The label that counts as 1 in each column, by the role of the column; undefined if labels are 0 and 1. */
 export type PositiveLabels = Readonly<Partial<Record<ColumnRole, string>>>;
 
+/** The columns of a source as a reduction reads them. */
+interface ReadSource {
+  /** The source with missing texts as NULL. */
+  readonly relation: Relation;
+  readonly positive: PositiveLabels;
+  /** Adds to the reductions of all attributes how labels and texts were read. */
+  readonly withReadings: <Reduction extends SourceReduction<unknown>>(
+    reductions: readonly Reduction[],
+  ) => Promise<Reduction[]>;
+}
+
 /**
- * Opens a source with missing texts as NULL, reduces it, and adds how labels and texts were read.
+ * Reads how the columns of a source are to be read: positive labels and missing texts.
  * @param outcomes the columns reduced, other than the attributes
- * @param work reduces the source, once or twice
  */
-export async function reduceWithReadings<Reduction extends SourceReduction<unknown>>(
-  source: SqlSource,
-  request: ReadingRequest,
+export async function readSource(
+  session: SqlSession,
+  raw: Relation,
+  { attributes, naValues }: ReadingRequest,
   outcomes: readonly OutcomeColumn[],
-  work: (session: SqlSession, relation: Relation, positive: PositiveLabels) => Promise<readonly Reduction[]>,
-): Promise<Reduction[]> {
-  const { attributes, naValues } = request;
-  const names = [...new Set(attributes.flat())];
-  return withRelation(
-    source,
-    async (session, raw) => {
-      const known = outcomes.filter(({ name }) => raw.columns.has(name) && !raw.ambiguous.includes(name));
-      const { readings, positive } = await readOutcomes(session, raw, known, naValues);
-      const missing = new Map<string, ReadonlySet<string>>(
-        known.map(({ name, positiveLabel }) => [name, missingOutcomes(naValues, positiveLabel)]),
-      );
-      // Empty fields of a CSV file are NULL already.
-      const isGroupText = naValues !== undefined || raw.csv === undefined;
-      if (isGroupText) for (const name of names) missing.set(name, missingGroups(naValues));
-      const reductions = await work(session, withoutTexts(raw, missing), positive);
+): Promise<ReadSource> {
+  const known = outcomes.filter(({ name }) => raw.columns.has(name) && !raw.ambiguous.includes(name));
+  const { readings, positive } = await readOutcomes(session, raw, known, naValues);
+  const missing = new Map<string, ReadonlySet<string>>(
+    known.map(({ name, positiveLabel }) => [name, missingOutcomes(naValues, positiveLabel)]),
+  );
+  // Empty fields of a CSV file are NULL already.
+  const isGroupText = naValues !== undefined || raw.csv === undefined;
+  if (isGroupText) for (const name of attributes.flat()) missing.set(name, missingGroups(naValues));
+  return {
+    relation: withoutTexts(raw, missing),
+    positive,
+    async withReadings(reductions) {
       const ofGroups = await readGroups(session, raw, attributes, reductions, naValues);
       return reductions.map((reduction, index) => {
         const own = new Set(attributes[index]);
         return { ...reduction, readings: [...readings, ...ofGroups.filter(({ name }) => own.has(name ?? ''))] };
       });
     },
-    names,
-  );
+  };
 }
 
 /** Returns a relation in which the given texts, or the numbers that they denote, are NULL. */

@@ -1,10 +1,10 @@
 import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
-import { type OutcomeColumn, type PositiveLabels, reduceWithReadings } from './column-readings.ts';
+import { type OutcomeColumn, type PositiveLabels, readSource } from './column-readings.ts';
 import { type AttributeRows, groupRows, type SourceReduction } from './group-by.ts';
-import { assertPositiveLabel } from './positive-label.ts';
+import { assertLabelsCounted } from './positive-label.ts';
 import type { Relation } from './relation.ts';
 import type { DecisionRequest, SqlSession } from './sql-engine.ts';
-import type { SqlSource } from './sql-source.ts';
+import { type SqlSource, withRelation } from './sql-source.ts';
 import {
   BAD_STATE,
   decisionState,
@@ -44,7 +44,8 @@ export async function countDecisions(
     ...truthColumn(yTrue, request),
     ...weightColumn(sampleWeight),
   ];
-  return reduceWithReadings(source, request, outcomes, async (session, relation, positive) => {
+  const reduce = async (session: SqlSession, raw: Relation): Promise<SourceReduction<DecisionCell>[]> => {
+    const { relation, positive, withReadings } = await readSource(session, raw, request, outcomes);
     const attributes = await groupRows(session, relation, {
       ...request,
       select: {
@@ -62,7 +63,7 @@ export async function countDecisions(
       ordered: sampleWeight !== undefined,
     });
     await assertDecisions(session, relation, { ...request, positive }, attributes);
-    return attributes.map(({ groups, rows }) => ({
+    const reductions = attributes.map(({ groups, rows }) => ({
       groups,
       rowCount: rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
       parts: rows.map(({ group, keys: [truth, decision, isWeighed], sums }): DecisionCell => {
@@ -73,7 +74,9 @@ export async function countDecisions(
         return { group, truth: truth as 0 | 1 | 2, decision: state, hasWeight, ...weights };
       }),
     }));
-  });
+    return withReadings(reductions);
+  };
+  return withRelation(source, reduce, request.attributes.flat());
 }
 
 /** Returns the column of true labels as a list; empty if there is none. */
@@ -119,7 +122,7 @@ async function assertDecisions(
       : numberChecks(relation, yPred);
   await assertNoProblem(session, relation, checks, [isBad(1)]);
   if (request.isOneOfMany === true) return;
-  await assertPositiveLabel(session, relation, {
+  await assertLabelsCounted(session, relation, {
     ...request,
     yTrue:
       yTrue === undefined ? undefined : { name: yTrue, has: has(0), isRead: positive['true labels'] !== undefined },

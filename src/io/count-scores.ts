@@ -1,11 +1,11 @@
 import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
-import { type OutcomeColumn, reduceWithReadings } from './column-readings.ts';
+import { type OutcomeColumn, readSource } from './column-readings.ts';
 import { truthColumn, weightColumn } from './count-decisions.ts';
 import { type AttributeRows, droppedRows, groupRows, rowsSql, type SourceReduction } from './group-by.ts';
-import { assertPositiveLabel } from './positive-label.ts';
+import { assertLabelsCounted } from './positive-label.ts';
 import type { Relation } from './relation.ts';
 import type { ScoreRequest, SqlSession } from './sql-engine.ts';
-import type { SqlSource } from './sql-source.ts';
+import { type SqlSource, withRelation } from './sql-source.ts';
 import {
   BAD_STATE,
   groupLabelOf,
@@ -76,16 +76,24 @@ export async function countScores(
     ...truthColumn(yTrue, request),
     ...weightColumn(sampleWeight),
   ];
-  return reduceWithReadings(source, request, outcomes, async (session, relation, positive) => {
+  const reduce = async (session: SqlSession, raw: Relation): Promise<ScoreReduction[]> => {
+    const { relation, positive, withReadings } = await readSource(session, raw, request, outcomes);
     const select = {
       score: numberExpression(relation, yScore),
       truth: labelState(relation, yTrue, positive['true labels']),
       ...(isWeighted ? { weight: numberExpression(relation, sampleWeight) } : {}),
     };
-    const allChecks = await look(session, relation, request, { select, isRead: positive['true labels'] !== undefined });
+    const scanned = await groupRows(session, relation, {
+      ...request,
+      select,
+      keys: ['truth', `CASE WHEN ${isComplete(isWeighted)} THEN 1 ELSE 0 END`],
+      sums: ['count(*)', 'approx_count_distinct(score)', 'max(abs(score))'],
+      checks: [...numberChecks(relation, yScore), ...weightChecks(relation, sampleWeight)],
+    });
+    await assertTruth(session, relation, request, positive['true labels'], scanned);
     const reductions: ScoreReduction[] = [];
     for (const [index, attribute] of request.attributes.entries()) {
-      const seen = allChecks[index] as AttributeRows;
+      const seen = scanned[index] as AttributeRows;
       const step = stepOf(seen, grid);
       const rows = rowsSql(relation, { names: attribute, select, checks: [] });
       const outputs = attribute.map((name, column) => groupOutput(relation, name, `g${String(column)}`));
@@ -104,35 +112,30 @@ export async function countScores(
         step,
       });
     }
-    return reductions;
-  });
+    return withReadings(reductions);
+  };
+  return withRelation(source, reduce, request.attributes.flat());
 }
 
-/** Finds the groups, checks the values, and estimates the number of distinct scores, in one scan. */
-async function look(
+/** Checks that true labels are 0, 1 or missing, and that the positive label occurs. */
+async function assertTruth(
   session: SqlSession,
   relation: Relation,
   request: ScoreRequest,
-  { select, isRead }: { readonly select: Readonly<Record<string, string>>; readonly isRead: boolean },
-): Promise<AttributeRows[]> {
-  const { yScore, yTrue, sampleWeight } = request;
-  const attributes = await groupRows(session, relation, {
-    ...request,
-    select,
-    keys: ['truth', `CASE WHEN ${isInteger(sampleWeight !== undefined)} THEN 1 ELSE 0 END`],
-    sums: ['count(*)', 'approx_count_distinct(score)', 'max(abs(score))'],
-    checks: [...numberChecks(relation, yScore), ...weightChecks(relation, sampleWeight)],
-  });
-  const states = new Set(attributes[0]?.rows.map(({ keys }) => keys[0]));
-  const check = binaryCheck(relation, yTrue, select['truth'] as string, 'true labels');
+  positiveLabel: string | undefined,
+  [first]: readonly AttributeRows[],
+): Promise<void> {
+  const { yTrue } = request;
+  const states = new Set(first?.rows.map(({ keys }) => keys[0]));
+  const check = binaryCheck(relation, yTrue, labelState(relation, yTrue, positiveLabel), 'true labels');
   await assertNoProblem(session, relation, [check], [Number(states.has(BAD_STATE))]);
   const has = (state: number): boolean => states.has(state);
-  await assertPositiveLabel(session, relation, { ...request, yPred: undefined, yTrue: { name: yTrue, has, isRead } });
-  return attributes;
+  const isRead = positiveLabel !== undefined;
+  await assertLabelsCounted(session, relation, { ...request, yPred: undefined, yTrue: { name: yTrue, has, isRead } });
 }
 
 /** Returns the SQL condition that a row is complete. Labels other than 0 and 1 are rejected before. */
-function isInteger(isWeighted: boolean): string {
+function isComplete(isWeighted: boolean): string {
   return `truth <= 1 AND ${isKnown('score')}${isWeighted ? ` AND ${isKnown('weight')}` : ''}`;
 }
 
@@ -166,7 +169,7 @@ export function scoresSql(rows: string, { outputs, step, isWeighted }: ScoresQue
   const losses =
     step === 0 ? [] : ['loss', 'loss * loss'].map((value) => `CAST(kahan_sum(${times}${value}) AS DOUBLE)`);
   return `SELECT ${[...outputs, 's', ...losses, ...sums].join(', ')}
-    FROM (SELECT *, ${onGrid(step)} AS s${step === 0 ? '' : `, ${LOG_LOSS} AS loss`} FROM (${rows}) WHERE ${isInteger(isWeighted)}) GROUP BY ${[...groups, 's'].join(', ')}`;
+    FROM (SELECT *, ${onGrid(step)} AS s${step === 0 ? '' : `, ${LOG_LOSS} AS loss`} FROM (${rows}) WHERE ${isComplete(isWeighted)}) GROUP BY ${[...groups, 's'].join(', ')}`;
 }
 
 /** Reads a row of {@link scoresSql} after its group. */

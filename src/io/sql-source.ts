@@ -32,7 +32,7 @@ export async function withRelation<T>(
   if (typeof source === 'string') {
     return withDuckDb((session) =>
       queryDataFile(session, source, undefined, async (file) =>
-        work(session, await withExactLabels(session, file, labels)),
+        work(session, await withExactLabels(session, file, [...new Set(labels)])),
       ),
     );
   }

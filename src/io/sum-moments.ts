@@ -1,5 +1,5 @@
 import { assertNoProblem, type Check, numberChecks, weightChecks } from './checks.ts';
-import { type OutcomeColumn, reduceWithReadings } from './column-readings.ts';
+import { type OutcomeColumn, readSource } from './column-readings.ts';
 import { weightColumn } from './count-decisions.ts';
 import {
   checkSums,
@@ -12,7 +12,7 @@ import {
 } from './group-by.ts';
 import type { Relation } from './relation.ts';
 import type { NumberRequest, SqlSession } from './sql-engine.ts';
-import type { SqlSource } from './sql-source.ts';
+import { type SqlSource, withRelation } from './sql-source.ts';
 import {
   groupLabelOf,
   groupOutput,
@@ -68,7 +68,8 @@ export async function sumMoments(source: SqlSource, request: NumberRequest): Pro
     ...(yTrue === undefined ? [] : [{ name: yTrue, role: 'true labels', holds: 'numbers' } as const]),
     ...weightColumn(sampleWeight),
   ];
-  return reduceWithReadings(source, request, outcomes, async (session, relation) => {
+  const reduce = async (session: SqlSession, raw: Relation): Promise<NumberReduction[]> => {
+    const { relation, withReadings } = await readSource(session, raw, request, outcomes);
     const checks = [
       ...[yPred, ...(yTrue === undefined ? [] : [yTrue])].flatMap((name) => numberChecks(relation, name)),
       ...weightChecks(relation, sampleWeight),
@@ -83,8 +84,9 @@ export async function sumMoments(source: SqlSource, request: NumberRequest): Pro
       const rows = rowsSql(relation, { names: attribute, select, checks });
       reductions.push(await sumAttribute(session, relation, request, { attribute, rows, checks }));
     }
-    return reductions;
-  });
+    return withReadings(reductions);
+  };
+  return withRelation(source, reduce, request.attributes.flat());
 }
 
 interface AttributeScan {
@@ -116,8 +118,8 @@ async function sumAttribute(
     rowCount: sums.reduce((total, [, count = 0]) => total + count, 0),
     dropped: droppedRows(
       index.groups.length,
-      sums.flatMap(([isInteger, count = 0], position) =>
-        isInteger === 1 ? [] : [{ group: groupOf(position), count }],
+      sums.flatMap(([isComplete, count = 0], position) =>
+        isComplete === 1 ? [] : [{ group: groupOf(position), count }],
       ),
     ),
     parts: sums.flatMap((own, position) => {

@@ -1,5 +1,7 @@
 import { ValueError } from '../exceptions/index.ts';
 import { invalidParameter, oneOf, type OptionNames } from '../internal/arguments.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
+import { requireInteger, requireSeed } from '../stats/parameters.ts';
 
 /**
  * The comparison of groups: the extremes with each other, each group with all rows, or each group with a reference
@@ -111,18 +113,22 @@ export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOpti
   if (compat === 'aif360' && filled !== 'to_reference') throw onlyToReference(filled);
   if (options.referenceGroup !== undefined && filled !== 'to_reference') throw unusedReference(filled);
   return {
-    minGroupSize: integer('minGroupSize', options.minGroupSize ?? (compat === undefined ? 30 : 1), 1),
-    minDenominator: integer('minDenominator', options.minDenominator ?? 1, 1),
+    minGroupSize: requireInteger(
+      'minGroupSize',
+      options.minGroupSize ?? (compat === undefined ? DEFAULT_MIN_GROUP_SIZE : 1),
+      1,
+    ),
+    minDenominator: requireInteger('minDenominator', options.minDenominator ?? 1, 1),
     method: filled,
     referenceGroup: options.referenceGroup === undefined ? undefined : referenceGroups(options.referenceGroup),
     agg: oneOf('agg', options.agg ?? 'worst_case', ['worst_case', 'mean']),
     withCi: options.withCi ?? true,
     ciLevel: fraction('ciLevel', options.ciLevel ?? 0.95),
     ciMethod: oneOf('ciMethod', options.ciMethod ?? 'simultaneous', CI_METHODS),
-    ciSamples: integer('ciSamples', options.ciSamples ?? 1000, 1, MAX_SAMPLES),
+    ciSamples: requireInteger('ciSamples', options.ciSamples ?? 1000, 1, MAX_SAMPLES),
     withEffectSize: options.withEffectSize ?? true,
     withPValue: options.withPValue ?? false,
-    seed: seedNumber(options.seed ?? 42),
+    seed: requireSeed(options.seed ?? 42),
     compat,
   };
 }
@@ -145,17 +151,6 @@ function referenceGroups(given: string | readonly string[]): readonly string[] {
   const names = [given].flat();
   if (names.length > 0) return names;
   throw invalidParameter('referenceGroup', 'name a group', 'an empty list');
-}
-
-function seedNumber(given: number): number {
-  if (Number.isSafeInteger(given)) return given;
-  throw invalidParameter('seed', 'be a whole number', given);
-}
-
-function integer(parameter: string, given: number, min: number, most = Infinity): number {
-  if (Number.isInteger(given) && given >= min && given <= most) return given;
-  const bound = most === Infinity ? '' : ` and at most ${String(most)}`;
-  throw invalidParameter(parameter, `be a whole number of at least ${String(min)}${bound}`, given);
 }
 
 function fraction(parameter: string, given: number): number {

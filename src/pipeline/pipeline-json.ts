@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-import { isMapping } from '../internal/values.ts';
+import { isMapping, valueAt } from '../internal/values.ts';
 import { DataValidationError } from '../exceptions/index.ts';
+import { requirementOf } from '../schemas/parse.ts';
 import { TRANSFORMER_KINDS } from '../schemas/pipeline/transformer-params.ts';
 import { describeValue } from '../io/config-text/fault-places.ts';
-import { valueAt } from '../io/config-text/path-fault.ts';
 
 /** A mapping with all its keys; `z.record` would drop `__proto__`, which may be a label. */
 const record = z.custom<Readonly<Record<string, unknown>>>(isMapping);
@@ -45,29 +45,10 @@ export function readPipelineJson(json: unknown): PipelineJson {
 
 /** Describes a problem: the part, the requirement, and the value found. */
 function describeIssue(issue: z.core.$ZodIssue, json: unknown): string {
-  const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
-  const part = path.length === 0 ? 'it' : path.join('.');
-  return `${part} must be ${requirementOf(issue)}; got ${describeValue(valueAt(json, path))}`;
+  const part = issue.path.length === 0 ? 'it' : issue.path.map(String).join('.');
+  const isEmpty = issue.code === 'too_small' && issue.origin === 'string';
+  const required = isEmpty ? 'a text that is not empty' : (requirementOf(issue, KINDS) ?? 'a mapping');
+  return `${part} must be ${required}; got ${describeValue(valueAt(json, issue.path))}`;
 }
 
-function requirementOf(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_value': {
-      const names = issue.values.map(String);
-      return names.length === 1 ? `'${names.join('')}'` : `one of ${names.join(', ')}`;
-    }
-    case 'too_small':
-      return issue.origin === 'string' ? 'a text that is not empty' : `above ${String(issue.minimum)}`;
-    case 'invalid_type':
-      return KINDS[issue.expected] ?? 'something else';
-    default:
-      return 'a mapping';
-  }
-}
-
-const KINDS: Readonly<Partial<Record<string, string>>> = {
-  array: 'a list',
-  number: 'a number',
-  object: 'a mapping',
-  string: 'a text',
-};
+const KINDS = { array: 'a list', number: 'a number', object: 'a mapping', string: 'a text' };

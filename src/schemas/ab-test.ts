@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { minGroupSize } from './min-group-size.ts';
 
 /** The options of `ab-test`. The analyzer fills in the other defaults and checks names against the data. */
 export const abTestSchema = z
@@ -22,7 +23,7 @@ export const abTestSchema = z
     minimumEffect: z.number().gt(0).optional(),
     sequential: z.boolean().default(false),
     tau: z.number().gt(0).optional(),
-    minGroupSize: z.number().int().min(1).optional(),
+    minGroupSize: minGroupSize.optional(),
     treatmentShare: z.number().gt(0).lt(1).optional(),
     nanPolicy: z.enum(['exclude', 'include']).optional(),
     seed: z.number().int().min(0).optional(),

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
 import { nearestNames, suggestNames } from '../internal/arguments.ts';
+import { isNumberText, valueAt } from '../internal/values.ts';
 import { describeGiven, describeIssue } from './parse.ts';
 
 /** Fields that are shares; the error for a value out of range names both bounds. */
@@ -29,7 +30,7 @@ const DEFAULT = 'Send a value as GET /openapi.json describes it.';
 
 function ofType(expected: string, given: unknown): string {
   // Fields of forms and queries are texts that are parsed as numbers. A number in quotes can only come from JSON.
-  const isNumber = typeof given === 'string' && given.trim() !== '' && Number.isFinite(Number(given));
+  const isNumber = isNumberText(given);
   switch (expected) {
     case 'number':
       return isNumber ? 'Send the number without quotes.' : 'Send a number.';
@@ -134,10 +135,7 @@ function problemsOfIssue(issue: z.core.$ZodIssue, value: unknown, known: readonl
     const detail = 'The body must be an object of fields.';
     return [{ pointer: '', detail, suggestion: 'Send a JSON object of fields.' }];
   }
-  const given = path.reduce<unknown>(
-    (part, key) => (part as Record<PropertyKey, unknown> | null | undefined)?.[key],
-    value,
-  );
+  const given = valueAt(value, path);
   const detail = ownSentence(issue, given) ?? describeIssue(issue, value, (field) => field);
   return [{ pointer: toPointer(path), detail, suggestion: issueSuggestion(issue, given) }];
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { type BrokenRule, parseWire, ruleIssue } from './faults-of.ts';
 import { LLM_EVAL_FIELDS } from './llm-eval/llm-eval-document.ts';
+import { minGroupSize } from './min-group-size.ts';
 
 /** The options of `llm-eval`. The evaluation fills in the other defaults. */
 export const llmEvalRequestSchema = z
@@ -15,7 +16,7 @@ export const llmEvalRequestSchema = z
     maxCost: z.number().min(0).optional(),
     replay: z.string().min(1).optional(),
     transcriptsOut: z.string().min(1).optional(),
-    minGroupSize: z.number().int().min(1).optional(),
+    minGroupSize: minGroupSize.optional(),
     withCi: z.boolean().optional(),
     ciLevel: z.number().gt(0).lt(1).optional(),
     ciSamples: z.number().int().min(1).optional(),

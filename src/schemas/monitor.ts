@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DEFAULT_MIN_GROUP_SIZE, minGroupSize } from './min-group-size.ts';
 
 /** The sizes among the options. */
 interface SizesGiven {
@@ -8,7 +9,7 @@ interface SizesGiven {
 
 // The tracker's defaults, if one of the two is omitted.
 const windowSizeOf = ({ windowSize }: SizesGiven): number => windowSize ?? 10_000;
-const minGroupSizeOf = ({ minGroupSize }: SizesGiven): number => minGroupSize ?? 30;
+const minGroupSizeOf = ({ minGroupSize }: SizesGiven): number => minGroupSize ?? DEFAULT_MIN_GROUP_SIZE;
 
 /** The options of `monitor`. Tracker and engine fill in the other defaults and check names against the data. */
 export const monitorSchema = z
@@ -26,7 +27,7 @@ export const monitorSchema = z
     limit: z.number().min(0).optional(),
     alpha: z.number().gt(0).lt(1).optional(),
     windowSize: z.number().int().min(1).max(100_000_000).optional(),
-    minGroupSize: z.number().int().min(1).optional(),
+    minGroupSize: minGroupSize.optional(),
     scoreThreshold: z.number().min(0).max(1).optional(),
     errorScale: z.number().gt(0).optional(),
     lookEvery: z.number().int().min(1).optional(),

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
+import { valueAt } from '../internal/values.ts';
 
 /** One invalid field: what was expected and what was received, without the names that an interface gives to fields. */
 export interface FieldProblem {
@@ -37,11 +38,8 @@ export function parseBy<Schema extends z.ZodType>(
 
 /** Returns what is wrong with one field. */
 function problemOf(issue: z.core.$ZodIssue, value: unknown): FieldProblem {
-  const given = issue.path.reduce<unknown>(
-    (part, key) => (part as Record<PropertyKey, unknown> | undefined)?.[key],
-    value,
-  );
-  return { path: issue.path, expected: requirementOf(issue), received: describeGiven(given), message: issue.message };
+  const received = describeGiven(valueAt(value, issue.path));
+  return { path: issue.path, expected: requirementOf(issue), received, message: issue.message };
 }
 
 /** Returns one problem as one sentence: which field, what was expected, what was received. */
@@ -72,18 +70,28 @@ export function describeGiven(given: unknown): string {
   return Array.isArray(given) ? `a list of ${String(given.length)}` : 'an object';
 }
 
-function requirementOf(issue: z.core.$ZodIssue): string | undefined {
+/** Describes the values that are allowed: `'a'`, or `one of a, b`. */
+export function describeChoices(values: readonly unknown[]): string {
+  return values.length === 1 ? `'${String(values[0])}'` : `one of ${values.map(String).join(', ')}`;
+}
+
+/**
+ * Describes what an issue requires; undefined if only its message says it.
+ * @param kinds other words for types: `a list` for `array`
+ */
+export function requirementOf(
+  issue: z.core.$ZodIssue,
+  kinds: Readonly<Partial<Record<string, string>>> = {},
+): string | undefined {
   switch (issue.code) {
     case 'too_small':
       return `${issue.inclusive === false ? 'above' : 'at least'} ${String(issue.minimum)}`;
     case 'too_big':
       return `${issue.inclusive === false ? 'below' : 'at most'} ${String(issue.maximum)}`;
     case 'invalid_value':
-      return issue.values.length === 1
-        ? `'${String(issue.values[0])}'`
-        : `one of ${issue.values.map(String).join(', ')}`;
+      return describeChoices(issue.values);
     case 'invalid_type':
-      return issue.expected === 'int' ? 'a whole number' : `a ${issue.expected}`;
+      return kinds[issue.expected] ?? (issue.expected === 'int' ? 'a whole number' : `a ${issue.expected}`);
     case 'invalid_union': {
       // One requirement for each kind of value that is allowed.
       const kinds = issue.errors.flatMap(([first]) => (first === undefined ? [] : [requirementOf(first)]));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { isNumberText } from '../internal/values.ts';
 import { type BrokenRule, ruleIssue } from './faults-of.ts';
 import { describeGiven } from './parse.ts';
 
@@ -120,6 +121,7 @@ function badItem(name: string, row: number, allowed: string, value: unknown): Br
 
 function numberSuggestion(value: unknown, min: number): string {
   if (typeof value === 'number') return min === -Infinity ? 'Send finite numbers.' : `Send ${String(min)} or more.`;
-  const isNumber = typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value));
-  return isNumber ? 'Send the number without quotes.' : 'Send a number for every row, and null where it is missing.';
+  return isNumberText(value)
+    ? 'Send the number without quotes.'
+    : 'Send a number for every row, and null where it is missing.';
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 
 import { backendName, batchSize, lagrangianFairness, reductionConstraint } from './method-names.ts';
+import { minGroupSize } from './min-group-size.ts';
 
 /** The defaults that trainers share. */
-export const TRAINING_DEFAULTS = { trainSize: 0.8, minGroupSize: 30, seed: 42 } as const;
+export const TRAINING_DEFAULTS = { trainSize: 0.8, minGroupSize: DEFAULT_MIN_GROUP_SIZE, seed: 42 } as const;
 
 /** The options of `train-regularized`, besides its data. `sweepPareto` fills in the defaults. */
 export const sweepSchema = z.object({
@@ -19,7 +20,7 @@ export const sweepSchema = z.object({
   threads: z.number().int().min(1).optional(),
   trainSize: z.number().gt(0).lt(1).optional(),
   folds: z.number().int().min(2).optional(),
-  minGroupSize: z.number().int().min(1).optional(),
+  minGroupSize: minGroupSize.optional(),
   backend: backendName.optional(),
   seed: z.number().int().optional(),
 });
@@ -28,7 +29,7 @@ export const sweepSchema = z.object({
 const trainingJobSchema = z.object({
   trainSize: z.number().gt(0).lt(1).optional(),
   folds: z.number().int().min(2).optional(),
-  minGroupSize: z.number().int().min(1).optional(),
+  minGroupSize: minGroupSize.optional(),
   seed: z.number().int().optional(),
   backend: backendName.optional(),
 });

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
+import { minGroupSize } from './min-group-size.ts';
 
 /** The options of a validation that do not depend on the source of the rows, with their value ranges. */
 export const VALIDATE_VALUES = {
   scoreThreshold: z.number(),
-  minGroupSize: z.number().int().min(1),
+  minGroupSize,
   nanPolicy: z.enum(['exclude', 'include']),
   ciLevel: z.number().gt(0).lt(1),
   ciMethod: z.enum(['simultaneous', 'percentile', 'bca']),

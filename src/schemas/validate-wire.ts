@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
+import { camelFields } from '../internal/arguments.ts';
 import type { BrokenRule } from './faults-of.ts';
+import { DEFAULT_MIN_GROUP_SIZE, MIN_GROUP_SIZE_DEFAULT } from './min-group-size.ts';
 import { type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts';
 
 /** The maximum number of replicates of a request, since they occupy a thread. */
@@ -69,9 +71,10 @@ export const MEASURE_WIRE_FIELDS = {
         'Whether the gate fails if rows with missing values are significantly more common in some groups than in others (p < 0.05). Default: false, which only warns.',
       examples: [true],
     }),
-  min_group_size: VALIDATE_VALUES.minGroupSize
-    .optional()
-    .meta({ description: 'Smaller groups are excluded and listed. Default: 30.', examples: [30] }),
+  min_group_size: VALIDATE_VALUES.minGroupSize.optional().meta({
+    description: `Smaller groups are excluded and listed. ${MIN_GROUP_SIZE_DEFAULT}`,
+    examples: [DEFAULT_MIN_GROUP_SIZE],
+  }),
   with_ci: z
     .boolean()
     .default(false)
@@ -185,29 +188,14 @@ function textOf(label: string | number | boolean | undefined): string | undefine
 export function measureOptionsOf(
   wire: MeasureWire,
 ): MeasureOptionsInput & { readonly backend: MeasureWire['backend'] } {
+  const fields = Object.fromEntries(
+    Object.keys(MEASURE_WIRE_FIELDS).map((name) => [name, wire[name as keyof MeasureWire]]),
+  ) as unknown as MeasureWire;
   return {
-    scoreThreshold: wire.score_threshold,
+    ...camelFields(fields),
     positiveLabel: textOf(wire.positive_label),
     yTruePositiveLabel: textOf(wire.y_true_positive_label),
-    naValues: wire.na_values,
-    threshold: wire.threshold,
     // A threshold without a metric applies to demographic parity.
     metric: wire.metric ?? (wire.threshold === undefined ? undefined : 'demographic_parity_difference'),
-    comparator: wire.comparator,
-    strictMissing: wire.strict_missing,
-    minGroupSize: wire.min_group_size,
-    withCi: wire.with_ci,
-    ciLevel: wire.ci_level,
-    ciMethod: wire.ci_method,
-    ciSamples: wire.ci_samples,
-    withEffects: wire.with_effects,
-    withPValue: wire.with_p_value,
-    method: wire.method,
-    referenceGroup: wire.reference_group,
-    agg: wire.agg,
-    compat: wire.compat,
-    nanPolicy: wire.nan_policy,
-    seed: wire.seed,
-    backend: wire.backend,
   };
 }

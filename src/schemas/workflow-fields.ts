@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { parseWire } from './faults-of.ts';
 import { backendName } from './method-names.ts';
+import { MIN_GROUP_SIZE_DEFAULT, minGroupSize } from './min-group-size.ts';
 import { textBoolean, textNumber } from './text-values.ts';
 
 /** The field for a profile of the configuration. */
@@ -38,7 +39,7 @@ export function parsePipelineFields(fields: Readonly<Record<string, string>>): P
 
 /** The options of `run-pipeline` besides its configuration. `executeWorkflow` fills in the defaults. */
 export const runPipelineSchema = z.object({
-  minGroupSize: z.number().int().min(1).optional(),
+  minGroupSize: minGroupSize.optional(),
   trainSize: z.number().gt(0).lt(1).optional(),
   randomState: z.number().int().optional(),
   threshold: z.number().optional(),
@@ -46,13 +47,13 @@ export const runPipelineSchema = z.object({
   backend: backendName.optional(),
 });
 
-const { minGroupSize, trainSize, randomState, threshold, classWeight } = runPipelineSchema.shape;
+const { trainSize, randomState, threshold, classWeight } = runPipelineSchema.shape;
 
 /** The fields of `POST /workflow` besides `file` and `config`; in a form, all are text. */
 export const workflowFieldsSchema = z.strictObject({
   min_group_size: textNumber(
-    minGroupSize.meta({
-      description: 'Groups with fewer held-out rows are excluded from metrics. Default: 30.',
+    minGroupSize.optional().meta({
+      description: `Groups with fewer held-out rows are excluded from metrics. ${MIN_GROUP_SIZE_DEFAULT}`,
     }),
   ),
   train_size: textNumber(

@@ -12,10 +12,17 @@ export function requireRate(parameter: string, given: number): number {
   throw invalidParameter(parameter, 'be a number from 0 to 1', given);
 }
 
-/** Checks that a number is a safe integer of at least a bound, and returns it. */
-export function requireInteger(parameter: string, given: number, min: number): number {
-  if (Number.isSafeInteger(given) && given >= min) return given;
-  throw invalidParameter(parameter, `be a whole number of at least ${String(min)}`, given);
+/** Checks that a number is a safe integer within bounds, and returns it. */
+export function requireInteger(parameter: string, given: number, min: number, max = Infinity): number {
+  if (Number.isSafeInteger(given) && given >= min && given <= max) return given;
+  const bound = max === Infinity ? '' : ` and at most ${String(max)}`;
+  throw invalidParameter(parameter, `be a whole number of at least ${String(min)}${bound}`, given);
+}
+
+/** Checks that a seed is a safe integer, and returns it. */
+export function requireSeed(seed: number, parameter = 'seed'): number {
+  if (Number.isSafeInteger(seed)) return seed;
+  throw invalidParameter(parameter, 'be a whole number', seed);
 }
 
 /** Checks that a number is finite and at least 0, and returns it. Fractions are allowed (effective counts). */

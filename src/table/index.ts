@@ -37,6 +37,13 @@ export {
 } from './column-reading.ts';
 export { asNumbersWithout, MISSING_TEXTS, missingGroups, missingOutcomes, numbersAmong } from './missing-values.ts';
 export { labelValue, positiveLabelFor } from './label-values.ts';
+export {
+  absentLabelError,
+  findAbsentLabel,
+  type PositiveLabelOptions,
+  type SearchedColumn,
+  searchedColumn,
+} from './positive-label.ts';
 export { type BinaryValues, type LabelProblem as LabelFault, notBinary, readLabels, toBinary } from './to-binary.ts';
 export { readTexts, type TextColumns } from './read-texts.ts';
 export { Table, type TableSource, unknownColumn } from './table.ts';

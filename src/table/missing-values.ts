@@ -1,3 +1,4 @@
+import { isNumberText } from '../internal/values.ts';
 import type { Column } from './column.ts';
 
 /**
@@ -45,7 +46,7 @@ export function missingGroups(naValues: readonly string[] | undefined): Readonly
 
 /** Returns the texts that are numbers, as numbers, for columns of numbers. */
 export function numbersAmong(texts: ReadonlySet<string>): number[] {
-  return [...texts].filter((text) => text.trim() !== '' && Number.isFinite(Number(text))).map(Number);
+  return [...texts].filter(isNumberText).map(Number);
 }
 
 /**

@@ -9,8 +9,8 @@ import { writeCsv } from '../../src/io/write-table.ts';
 import { reduceClassification } from '../../src/metrics/reduce/reduce-classification.ts';
 import { reduceRegression } from '../../src/metrics/reduce/reduce-regression.ts';
 import { reduceScores } from '../../src/metrics/reduce/reduce-scores.ts';
+import { classLabels } from '../../src/io/positive-label.ts';
 import {
-  classLabels,
   reduceClassificationSource,
   reduceRegressionSource,
   reduceScoreSource,

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 
 import type { FairnessABTestAnalyzer } from '../../monitoring/ab-test/index.ts';
 import type { ABTestRequest } from '../../schemas/ab-test.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { Table } from '../../table/index.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import {
@@ -99,7 +100,7 @@ function withStatisticOptions(command: Command): Command {
     .option('--tau <number>', 'expected size of changes, for --sequential (default: 0.05)', parseNumber)
     .option(
       '--min-group-size <n>',
-      'minimum rows of a group in each arm; smaller groups are listed but not compared (default: 30)',
+      `minimum rows of a group in each arm; smaller groups are listed but not compared (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
       parseNumber,
     )
     .option('--treatment-share <share>', 'intended share of rows in the treatment arm (default: 0.5)', parseNumber)

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 
 import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/run-monitor.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { alarmLine, describeOutcome, problemSentences, watchLine } from '../monitor-text.ts';
@@ -105,7 +106,7 @@ function withPolicyOptions(command: Command): Command {
     )
     .option(
       '--min-group-size <n>',
-      'minimum events of a group; smaller groups are excluded from gaps (default: 30)',
+      `minimum events of a group; smaller groups are excluded from gaps (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
       parseNumber,
     )
     .option('--look-every <n>', 'number of events between two checks (default: 100)', parseNumber)

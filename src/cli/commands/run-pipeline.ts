@@ -2,6 +2,7 @@ import { Command } from 'commander';
 
 import type { WorkflowOptions, WorkflowResult } from '../../integration/index.ts';
 import type { MetricResult } from '../../metrics/index.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { flagName, NA_VALUES_HELP, parseNumber, parseTexts, requireOptions } from '../option-parsers.ts';
@@ -39,15 +40,23 @@ interface RunPipelineOptions extends OutputOptions {
 export function runPipelineCommand(): Command {
   return withOutputOptions(
     new Command('run-pipeline')
-      .description('Run the three-step workflow of a configuration: measure a baseline, mitigate and train, validate against a threshold.')
-      .option('--config <path>', 'configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)')
+      .description(
+        'Run the three-step workflow of a configuration: measure a baseline, mitigate and train, validate against a threshold.',
+      )
+      .option(
+        '--config <path>',
+        'configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
+      )
       .option('--profile <name>', 'profile of the configuration (default: EVENHAND_PROFILE)')
       .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet')
       .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
-      .option('--output-dir <folder>', 'folder for results, transformed data, model and reports; replaces earlier output')
+      .option(
+        '--output-dir <folder>',
+        'folder for results, transformed data, model and reports; replaces earlier output',
+      )
       .option(
         '--min-group-size <n>',
-        'minimum held-out rows of a group; smaller groups are excluded from metrics (default: 30)',
+        `minimum held-out rows of a group; smaller groups are excluded from metrics (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
         parseNumber,
       )
       .option('--train-size <share>', 'share of rows to train on (default: 0.8)', parseNumber)
@@ -59,7 +68,10 @@ export function runPipelineCommand(): Command {
       )
       .option('--class-weight <name>', 'class weights in training: balanced or none (default: balanced)')
       .option('--backend <name>', 'tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
-      .option('--mlflow-experiment <name>', 'log the run to this MLflow experiment, on the server at MLFLOW_TRACKING_URI')
+      .option(
+        '--mlflow-experiment <name>',
+        'log the run to this MLflow experiment, on the server at MLFLOW_TRACKING_URI',
+      )
       .option('--mlflow-run-name <name>', 'name of the logged MLflow run')
       .addHelpText(
         'after',

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 
+import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { ParetoSweep } from '../../training/index.ts';
 import {
   flagName,
@@ -59,7 +60,7 @@ export function trainRegularizedCommand(): Command {
       )
       .option(
         '--min-group-size <n>',
-        'minimum held-out rows of a group; smaller groups are excluded from gaps (default: 30)',
+        `minimum held-out rows of a group; smaller groups are excluded from gaps (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
         parseNumber,
       )
       .option('--backend <name>', 'tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')

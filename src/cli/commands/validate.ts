@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 
+import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import {
   flagName,
@@ -64,7 +65,7 @@ export function validateCommand(): Command {
       )
       .option(
         '--min-group-size <n>',
-        'minimum rows of a group; smaller groups are excluded and listed (default: 30)',
+        `minimum rows of a group; smaller groups are excluded and listed (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
         parseNumber,
       )
       .option(

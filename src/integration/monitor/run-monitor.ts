@@ -1,7 +1,8 @@
 import { parseObject } from '../../internal/values.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { loadData } from '../../io/load-data.ts';
-import { assertPositiveLabel } from '../../io/positive-label.ts';
+import { assertLabelsCounted } from '../../io/positive-label.ts';
+import { CELLS_BY_DECISION, cellsWith } from '../../metrics/statistics/group-stats.ts';
 import { withRelation } from '../../io/sql-source.ts';
 import type { AlertEvent, AlertHistory } from '../../monitoring/alarms/alert-event.ts';
 import type { EngineUpdate } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
@@ -42,13 +43,8 @@ async function assertLabelInFile(
     return { name, has: (state) => states.has(state), isRead: true };
   };
   const columns = { positiveLabel, yPred: named(yPred), yTrue: yTrue === undefined ? undefined : named(yTrue) };
-  await withRelation(path, (session, relation) => assertPositiveLabel(session, relation, columns));
+  await withRelation(path, (session, relation) => assertLabelsCounted(session, relation, columns));
 }
-
-/** The cells with a positive decision. A cell is 2 x truth + decision, with truth 2 if it is unknown. */
-const POSITIVE_DECISIONS = [1, 3, 5];
-/** The cells with a positive truth. */
-const POSITIVE_TRUTHS = [2, 3];
 
 /** Returns a warning if no event of a stream had the positive label. */
 function strangeLabel(
@@ -56,7 +52,7 @@ function strangeLabel(
   { stream }: RealTimeFairnessTracker,
 ): string | undefined {
   if (positiveLabel === undefined || stream.events === 0) return undefined;
-  const cells = [...POSITIVE_DECISIONS, ...POSITIVE_TRUTHS];
+  const cells = [...CELLS_BY_DECISION.positive, ...cellsWith([1])];
   const isHeld = stream.tables.some(({ data, stride, groups }) =>
     Array.from({ length: groups }, (_, group) => cells.some((cell) => (data[group * stride + cell] ?? 0) > 0)).includes(
       true,

@@ -1,6 +1,7 @@
 import type { FairnessPipeline, PipelineMetadata } from '../../pipeline/index.ts';
 import { assemblePipeline } from '../../pipeline/run-pipeline.ts';
 import { nameSome } from '../../pipeline/transformers/read-columns.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { type CategoricalColumn, type Table, takeRows } from '../../table/index.ts';
 import { countGroups } from '../../training/data/row-splits.ts';
@@ -120,7 +121,7 @@ function classWarning({ training, task }: WorkflowRows, { classWeight }: FilledW
 }
 
 /** Groups with fewer training rows get a warning, since their rates are mostly chance. */
-const FEW_ROWS = 30;
+const FEW_ROWS = DEFAULT_MIN_GROUP_SIZE;
 
 /** Returns a warning about small groups. Reductions constrain every group; network trainers have their own warnings. */
 function smallGroupWarning({ training }: WorkflowRows, groups: CategoricalColumn): string[] {

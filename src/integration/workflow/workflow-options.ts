@@ -1,5 +1,6 @@
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { type ClassWeight, parseClassWeight } from '../../training/estimators/class-weight.ts';
 import type { TrackingOptions } from '../tracking/index.ts';
@@ -93,7 +94,7 @@ export function fillWorkflowOptions(options: BaselineOptions): FilledWorkflowOpt
     decisionThreshold: options.decisionThreshold ?? null,
     randomState: options.randomState ?? 42,
     trainSize: options.trainSize ?? 0.8,
-    minGroupSize: options.minGroupSize ?? 30,
+    minGroupSize: options.minGroupSize ?? DEFAULT_MIN_GROUP_SIZE,
   };
   const { decisionThreshold, randomState, trainSize, minGroupSize } = filled;
   if (decisionThreshold !== null && !(decisionThreshold >= 0 && decisionThreshold <= 1)) {

@@ -2,8 +2,9 @@ import type { z } from 'zod';
 
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
 import type { ConfigDialect } from './config-fault.ts';
-import { isMapping, type Mapping } from '../../internal/values.ts';
-import { type KeyPath, type PathProblem, valueAt } from './path-fault.ts';
+import { isMapping, isNumberText, type Mapping, valueAt } from '../../internal/values.ts';
+import { describeChoices } from '../../schemas/parse.ts';
+import type { KeyPath, PathProblem } from './path-fault.ts';
 import { cleanRequirement, type JsonSchema, requirement, schemaAt } from './requirement.ts';
 
 /** The key that merges mappings in YAML 1.1; in YAML 1.2 it has no special meaning. */
@@ -82,15 +83,9 @@ export function unknownKey(
     path,
     at: 'key',
     message: `${index}unknown key '${key}'`,
-    suggestion: meant.length > 0 ? didYouMean(meant) : suggestNames(key, known, 'keys'),
+    suggestion: suggestNames(key, known, 'keys', meant),
     meant: meant.map((name) => aliases.get(name) ?? name),
   };
-}
-
-function didYouMean(names: readonly string[]): string {
-  const quoted = names.map((name) => `'${name}'`);
-  const others = quoted.slice(0, -1).join(', ');
-  return `Did you mean ${others === '' ? '' : `${others} or `}${quoted.at(-1) ?? ''}?`;
 }
 
 /** Returns the errors of an unknown transformer or method; only the common keys can be checked then. */
@@ -112,7 +107,7 @@ function wrongDiscriminator(path: KeyPath, { name, document, json, wording, dial
 }
 
 function wrongName(path: KeyPath, value: unknown, known: readonly string[], wording: Wording): PathProblem {
-  const required = known.length === 1 ? `'${String(known[0])}'` : `one of ${known.join(', ')}`;
+  const required = describeChoices(known);
   if (value === undefined) return missing(path, required, wording);
   const { key, given } = wording(path);
   const near = typeof value === 'string' ? nearestNames(value, known) : [];
@@ -120,7 +115,7 @@ function wrongName(path: KeyPath, value: unknown, known: readonly string[], word
     path,
     at: 'value',
     message: `${key}: must be ${required}; got ${given}`,
-    suggestion: near.length > 0 ? didYouMean(near) : 'Take one of these names.',
+    suggestion: near.length > 0 ? suggestNames('', known, 'names', near) : 'Take one of these names.',
   };
 }
 
@@ -159,8 +154,7 @@ function suggestionFor(value: unknown, schema: JsonSchema, given: string): strin
   if (types.includes('string') && typeof value !== 'object' && typeof value !== 'string') {
     return `Put it in quotes: '${given}'.`;
   }
-  const isNumeric = typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value));
-  if (isNumeric && !types.includes('string')) return 'Write the number without quotes.';
+  if (isNumberText(value) && !types.includes('string')) return 'Write the number without quotes.';
   const isTextForText = typeof value === 'string' && types.includes('string');
   if (types.includes('array') && !Array.isArray(value) && !isTextForText)
     return 'Write a list: [a, b], or lines that start with a dash.';

@@ -1,7 +1,8 @@
 import type { YamlPositions } from '../read-yaml.ts';
 import { type ConfigProblem, escapeControls } from './config-fault.ts';
 import type { Wording } from './describe-issue.ts';
-import { findInText, formatPath, type PathProblem, valueAt } from './path-fault.ts';
+import { valueAt } from '../../internal/values.ts';
+import { findInText, formatPath, type PathProblem } from './path-fault.ts';
 
 /** The maximum length of a value in messages. */
 const LONGEST = 60;

@@ -1,3 +1,4 @@
+import { valueAt } from '../../internal/values.ts';
 import type { TextPosition, YamlPositions } from '../read-yaml.ts';
 import { escapeControls } from './config-fault.ts';
 
@@ -57,14 +58,6 @@ export function findInText(root: unknown, path: KeyPath, indices: YamlPositions,
 
 function positionsOf(value: unknown, indices: YamlPositions): ReturnType<YamlPositions['get']> {
   return typeof value === 'object' && value !== null ? indices.get(value) : undefined;
-}
-
-/** Returns the value at a path; undefined if there is none. */
-export function valueAt(root: unknown, path: KeyPath): unknown {
-  return path.reduce<unknown>((value, part) => {
-    const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, part);
-    return isThere ? (value as Record<string | number, unknown>)[part] : undefined;
-  }, root);
 }
 
 /** Returns an error whose message begins with its path. */

@@ -1,3 +1,4 @@
+import { describeChoices } from '../../schemas/parse.ts';
 import { FILLED, NO_CONTROLS, ONE_LINE } from '../../schemas/text-values.ts';
 import { isMapping } from '../../internal/values.ts';
 import type { KeyPath } from './path-fault.ts';
@@ -61,7 +62,7 @@ function fits({ type, properties = {} }: JsonSchema, value: unknown): boolean {
 /** Describes what a schema requires, as in "a number above 0 and below 1". */
 export function requirement(schema: JsonSchema): string {
   const choices = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
-  if (choices !== undefined) return choices.length === 1 ? `'${String(choices[0])}'` : `one of ${choices.join(', ')}`;
+  if (choices !== undefined) return describeChoices(choices);
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches !== undefined) return [...new Set(branches.map(requirement))].join(' or ');
   if (typeof schema.type !== 'string') return (schema.type ?? []).map((type) => requirement({ type })).join(' or ');

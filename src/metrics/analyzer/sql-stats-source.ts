@@ -1,14 +1,10 @@
 import type { OptionNames } from '../../internal/arguments.ts';
 import type { SqlSource } from '../../io/index.ts';
+import { classLabels } from '../../io/positive-label.ts';
 import { joinLabels, missingOutcomes, type NanPolicy } from '../../table/index.ts';
 import type { ControlCell } from '../frame/cross-control.ts';
 import { assertClasses, macroWithPositiveLabel, missingColumn } from '../metric-rows.ts';
-import {
-  classLabels,
-  reduceClassificationSource,
-  reduceRegressionSource,
-  reduceScoreSource,
-} from '../reduce/reduce-source.ts';
+import { reduceClassificationSource, reduceRegressionSource, reduceScoreSource } from '../reduce/reduce-source.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import type { StatsRequest, StatsSource } from './stats-source.ts';
 

@@ -1,12 +1,12 @@
+import type { NumberSums } from '../../io/sum-moments.ts';
 import type { WeightSums } from '../../io/value-sql.ts';
 import { groupMoments } from '../../stats/moments.ts';
 import { onHost } from '../../table/column-source.ts';
 import { type DanfoGroup, groupWithDanfo } from '../../table/index.ts';
 import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce/reduce-classification.ts';
 import { prepareNumbers, QUANTITY_OF, type RegressionRows } from '../reduce/reduce-regression.ts';
-import { type PreparedScores, prepareScores, type ScoreRows, sumLosses } from '../reduce/reduce-scores.ts';
-import { countDropped } from '../reduce/row-arguments.ts';
-import { fillTables, knownWeights, momentsOfSums, rawCellCodes, rawCellsOf } from '../reduce/stats-of-sums.ts';
+import { lostRows, type PreparedScores, prepareScores, type ScoreRows, sumLosses } from '../reduce/reduce-scores.ts';
+import { knownWeights, rawCellCodes, rawCellsOf, regressionOfSums } from '../reduce/stats-of-sums.ts';
 import {
   type ClassificationStats,
   MAX_DISTINCT_SCORES,
@@ -37,20 +37,7 @@ export const danfoBackend = {
       ...sumWeights(group),
       moments: momentsOf(group),
     }));
-    const tables = fillTables(
-      sums,
-      sums.map(({ group }) => group),
-      labels.length,
-    );
-    return {
-      kind: 'regression',
-      labels,
-      ...tables,
-      moments: momentsOfSums(sums, labels.length),
-      hasTruth: yTrue !== undefined,
-      dropped,
-      nDropped: countDropped(tables.counts, yPred.length),
-    };
+    return regressionOfSums(labels, sums, { hasTruth: yTrue !== undefined, dropped, rowCount: yPred.length });
   },
 
   async scores(rows: ScoreRows): Promise<ScoreStats> {
@@ -64,9 +51,8 @@ export const danfoBackend = {
       score: first(group, 'score'),
       ...sumByLabel(group),
     }));
-    const counts = entries.map((entry) => sum(entry.counts));
     const losses = step === 0 ? null : sumLosses(prepared);
-    return collectScores(labels, entries, { nDropped: countDropped(counts, yScore.length), dropped }, step, losses);
+    return collectScores(labels, entries, lostRows(entries, dropped, yScore.length), step, losses);
   },
 };
 
@@ -111,7 +97,7 @@ function sumByLabel({ truth = [], weight }: DanfoGroup): Omit<ScoreEntry, 'group
   return { counts, weights, squaredWeights };
 }
 
-function momentsOf({ p = [], t, weight }: DanfoGroup): Parameters<typeof momentsOfSums>[0][number]['moments'] {
+function momentsOf({ p = [], t, weight }: DanfoGroup): NumberSums['moments'] {
   const codes = new Int32Array(p.length);
   const quantities = t === undefined ? (['prediction'] as const) : REGRESSION_QUANTITIES;
   const moments = quantities.map((quantity) => {

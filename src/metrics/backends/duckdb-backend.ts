@@ -3,15 +3,8 @@ import { onHost } from '../../table/column-source.ts';
 import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce/reduce-classification.ts';
 import { prepareNumbers, type RegressionRows } from '../reduce/reduce-regression.ts';
 import { prepareScores, type ScoreRows } from '../reduce/reduce-scores.ts';
-import { countDropped } from '../reduce/row-arguments.ts';
-import {
-  fillTables,
-  knownWeights,
-  lossesOfCells,
-  momentsOfSums,
-  rawCellCodes,
-  rawCellsOf,
-} from '../reduce/stats-of-sums.ts';
+import { lostRows } from '../reduce/reduce-scores.ts';
+import { knownWeights, lossesOfCells, rawCellCodes, rawCellsOf, regressionOfSums } from '../reduce/stats-of-sums.ts';
 import {
   type ClassificationStats,
   MAX_DISTINCT_SCORES,
@@ -34,17 +27,7 @@ export const duckDbBackend = {
   async regression(rows: RegressionRows): Promise<RegressionStats> {
     const { labels, codes, dropped, yPred, yTrue, weights } = prepareNumbers(await onHost(rows));
     const sums = await sumArrayMoments({ group: codes, p: yPred, t: yTrue, weight: weights });
-    const indices = sums.map(({ group }) => group);
-    const tables = fillTables(sums, indices, labels.length);
-    return {
-      kind: 'regression',
-      labels,
-      ...tables,
-      moments: momentsOfSums(sums, labels.length),
-      hasTruth: yTrue !== undefined,
-      dropped,
-      nDropped: countDropped(tables.counts, yPred.length),
-    };
+    return regressionOfSums(labels, sums, { hasTruth: yTrue !== undefined, dropped, rowCount: yPred.length });
   },
 
   async scores(rows: ScoreRows): Promise<ScoreStats> {
@@ -53,8 +36,7 @@ export const duckDbBackend = {
       { group: codes, score: yScore, truth: Int32Array.from(yTrue), weight: weights },
       { maxDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep },
     );
-    const counts = cells.map(({ counts: [no, yes] }) => no + yes);
-    const nDropped = countDropped(counts, yScore.length);
-    return collectScores(labels, cells, { nDropped, dropped }, step, lossesOfCells(cells, labels.length));
+    const lost = lostRows(cells, dropped, yScore.length);
+    return collectScores(labels, cells, lost, step, lossesOfCells(cells, labels.length));
   },
 };

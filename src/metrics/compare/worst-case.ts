@@ -4,8 +4,10 @@ import type { FilledMetricOptions } from '../options.ts';
 import {
   cellIndex,
   CELLS_PER_GROUP,
+  cellsWith,
   type ClassificationStats,
   type GroupStats,
+  LABELLED_CELLS,
   UNDECIDED_PER_GROUP,
 } from '../statistics/group-stats.ts';
 import { type ComparedMeasure, largest, smallest } from './gap.ts';
@@ -171,18 +173,14 @@ function effectOf(
 }
 
 function incompleteRows(stats: ClassificationStats, group: number, needsTruth: boolean): IncompleteRows[] {
-  const [no, yes] = [
-    [cellIndex(0, 0), cellIndex(0, 1)],
-    [cellIndex(1, 0), cellIndex(1, 1)],
-  ];
-  const undecided = [no, yes, [...no, ...yes]].map((cells, truth) => ({
+  const undecided = [cellsWith([0]), cellsWith([1]), LABELLED_CELLS].map((cells, truth) => ({
     weight: stats.undecided.weights[group * UNDECIDED_PER_GROUP + truth] as number,
     cells,
   }));
   if (!needsTruth) return undecided;
   const unlabelled = ([0, 1] as const).map((decision) => ({
     weight: stats.weights[group * CELLS_PER_GROUP + cellIndex(2, decision)] as number,
-    cells: [cellIndex(0, decision), cellIndex(1, decision)],
+    cells: cellsWith([0, 1], [decision]),
   }));
   return [...undecided, ...unlabelled];
 }

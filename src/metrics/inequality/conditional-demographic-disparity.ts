@@ -2,17 +2,13 @@ import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
 import { reduceClassification } from '../reduce/reduce-classification.ts';
 import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
-import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
-
-const POSITIVE = [cellIndex(0, 1), cellIndex(1, 1), cellIndex(2, 1)];
-const NEGATIVE = [cellIndex(0, 0), cellIndex(1, 0), cellIndex(2, 0)];
+import { CELLS_BY_DECISION, type ClassificationStats, sum, sumCells } from '../statistics/group-stats.ts';
 
 /** Computes the metric from per-group statistics. */
 export function conditionalDemographicDisparityOf(stats: ClassificationStats): number {
-  const positive = sumCells(stats.weights, POSITIVE);
-  const negative = sumCells(stats.weights, NEGATIVE);
+  const positive = sumCells(stats.weights, CELLS_BY_DECISION.positive);
+  const negative = sumCells(stats.weights, CELLS_BY_DECISION.negative);
   const sizes = positive.map((weight, group) => weight + (negative[group] as number));
-  const sum = (values: Float64Array): number => values.reduce((total, value) => total + value, 0);
   const [allPositive, allNegative, all] = [sum(positive), sum(negative), sum(sizes)];
   if (sizes.filter((size) => size > 0).length < 2 || allPositive === 0 || allNegative === 0) return NaN;
   return sum(

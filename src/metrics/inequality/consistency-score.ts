@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
-import { type ColumnSource, toBinary, toColumn } from '../../table/index.ts';
+import { absentLabelError, type ColumnSource, readLabels, toBinary, toColumn } from '../../table/index.ts';
 import { assertSameLength, toFiniteNumbers } from '../reduce/row-arguments.ts';
 import { outOfRange, wholeNumber } from './entropy.ts';
 import { type FeatureColumn, type FeatureSource, readFeatures } from './feature-columns.ts';
@@ -206,11 +206,9 @@ function readOutcomes(y: ColumnSource, positiveLabel: string | undefined): Float
   if (column.kind === 'numeric' && positiveLabel === undefined) return toFiniteNumbers(column, 'y');
   const binary = toBinary(column, 'y', positiveLabel);
   if (positiveLabel !== undefined && binary.includes(0) && !binary.includes(1)) {
-    throw new DataValidationError(`No row of y holds the positive label '${positiveLabel}'.`, {
-      code: 'unknown-label',
-      context: { argument: 'y', positiveLabel },
-      suggestion: 'Check its spelling against the labels in the data.',
-    });
+    const { labels } = readLabels(column, 'y', undefined, undefined).column;
+    const absent = { column: 'yPred', label: positiveLabel, isShared: false } as const;
+    throw absentLabelError(absent, { data: 'y', argument: 'y' }, labels);
   }
   return Float64Array.from(binary, (value) => (value < 0 ? NaN : value));
 }

@@ -2,7 +2,7 @@ import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
 import { reduceClassification } from '../reduce/reduce-classification.ts';
 import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
-import { cellIndex, type ClassificationStats } from '../statistics/group-stats.ts';
+import { cellsWith, type ClassificationStats } from '../statistics/group-stats.ts';
 import {
   DIFFERENTIAL_FAIRNESS_OPTION_NAMES,
   type DifferentialFairnessOptions,
@@ -12,8 +12,8 @@ import {
 import { assertTruth } from './entropy.ts';
 
 /** The cells of rows that have a label, by decision and by label. */
-const BY_DECISION = { positive: [cellIndex(0, 1), cellIndex(1, 1)], negative: [cellIndex(0, 0), cellIndex(1, 0)] };
-const BY_LABEL = { positive: [cellIndex(1, 0), cellIndex(1, 1)], negative: [cellIndex(0, 0), cellIndex(0, 1)] };
+const BY_DECISION = { positive: cellsWith([0, 1], [1]), negative: cellsWith([0, 1], [0]) };
+const BY_LABEL = { positive: cellsWith([1]), negative: cellsWith([0]) };
 
 /**
  * Computes the metric from per-group statistics.

@@ -2,7 +2,7 @@ import { assertKnownOptions, type OptionNames } from '../../internal/arguments.t
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
 import { reduceClassification } from '../reduce/reduce-classification.ts';
 import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
-import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
+import { CELLS_BY_DECISION, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 import { finiteNumber } from './entropy.ts';
 
 /** Options of differential fairness. */
@@ -53,12 +53,6 @@ export function largestLogRatio(
   return Math.max(...spreads);
 }
 
-/** The cells by decision, for any label. */
-const BY_DECISION = {
-  positive: [cellIndex(0, 1), cellIndex(1, 1), cellIndex(2, 1)],
-  negative: [cellIndex(0, 0), cellIndex(1, 0), cellIndex(2, 0)],
-};
-
 /**
  * Computes the metric from per-group statistics.
  * @throws {ValueError} if the concentration is below 0 or not finite
@@ -68,7 +62,7 @@ export function empiricalDifferentialFairnessOf(
   options: DifferentialFairnessOptions = {},
 ): number {
   assertKnownOptions('empiricalDifferentialFairnessOf', options, DIFFERENTIAL_FAIRNESS_OPTION_NAMES);
-  return largestLogRatio(stats, BY_DECISION, fillConcentration('empiricalDifferentialFairness', options));
+  return largestLogRatio(stats, CELLS_BY_DECISION, fillConcentration('empiricalDifferentialFairness', options));
 }
 
 const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...ROW_OPTION_NAMES };

@@ -7,11 +7,7 @@ import { cellIndex, type ClassificationStats, sumCells } from '../statistics/gro
 export const BENEFITS: readonly number[] = [0, 1, 2];
 
 /** The cells of each of {@link BENEFITS}. Rows without a label are not included. */
-const CELLS_OF_BENEFIT: readonly (readonly number[])[] = [
-  [cellIndex(1, 0)],
-  [cellIndex(0, 0), cellIndex(1, 1)],
-  [cellIndex(0, 1)],
-];
+const CELLS_OF_BENEFIT = [[cellIndex(1, 0)], [cellIndex(0, 0), cellIndex(1, 1)], [cellIndex(0, 1)]];
 
 /** Returns the weight of the rows with each of {@link BENEFITS}, each of shape [groups]. */
 export function benefitMasses(stats: ClassificationStats, metric: string): readonly Float64Array[] {

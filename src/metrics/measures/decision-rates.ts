@@ -1,15 +1,18 @@
-import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
+import {
+  ALL_CELLS,
+  CELLS_BY_DECISION,
+  cellIndex,
+  cellsWith,
+  type ClassificationStats,
+  LABELLED_CELLS,
+  sumCells,
+} from '../statistics/group-stats.ts';
 import { effectiveCount, type GroupMeasure, type MeasureDefinition, type RateSampling } from './group-measure.ts';
 
-const NO = 0;
-const YES = 1;
-
-const TRUE_NEGATIVE = cellIndex(NO, NO);
-const FALSE_POSITIVE = cellIndex(NO, YES);
-const FALSE_NEGATIVE = cellIndex(YES, NO);
-const TRUE_POSITIVE = cellIndex(YES, YES);
-const UNLABELLED_POSITIVE = cellIndex(2, YES);
-const LABELLED = [TRUE_NEGATIVE, FALSE_POSITIVE, FALSE_NEGATIVE, TRUE_POSITIVE];
+const TRUE_NEGATIVE = cellIndex(0, 0);
+const FALSE_POSITIVE = cellIndex(0, 1);
+const FALSE_NEGATIVE = cellIndex(1, 0);
+const TRUE_POSITIVE = cellIndex(1, 1);
 
 /** The cells in the numerator and the denominator of a rate. */
 interface RateCells {
@@ -18,18 +21,14 @@ interface RateCells {
   readonly of: string;
 }
 
-const POSITIVES = { below: [FALSE_NEGATIVE, TRUE_POSITIVE], of: 'rows with a positive true label' };
-const NEGATIVES = { below: [TRUE_NEGATIVE, FALSE_POSITIVE], of: 'rows with a negative true label' };
-const SELECTED = { below: [FALSE_POSITIVE, TRUE_POSITIVE], of: 'labelled rows with a positive decision' };
-const REFUSED = { below: [TRUE_NEGATIVE, FALSE_NEGATIVE], of: 'labelled rows with a negative decision' };
-const ALL_LABELLED = { below: LABELLED, of: 'labelled rows' };
+const POSITIVES = { below: cellsWith([1]), of: 'rows with a positive true label' };
+const NEGATIVES = { below: cellsWith([0]), of: 'rows with a negative true label' };
+const SELECTED = { below: cellsWith([0, 1], [1]), of: 'labelled rows with a positive decision' };
+const REFUSED = { below: cellsWith([0, 1], [0]), of: 'labelled rows with a negative decision' };
+const ALL_LABELLED = { below: LABELLED_CELLS, of: 'labelled rows' };
 
 const RATE_CELLS = {
-  selection_rate: {
-    above: [FALSE_POSITIVE, TRUE_POSITIVE, UNLABELLED_POSITIVE],
-    below: [0, 1, 2, 3, 4, 5],
-    of: 'rows',
-  },
+  selection_rate: { above: CELLS_BY_DECISION.positive, below: ALL_CELLS, of: 'rows' },
   true_positive_rate: { above: [TRUE_POSITIVE], ...POSITIVES },
   false_negative_rate: { above: [FALSE_NEGATIVE], ...POSITIVES },
   false_positive_rate: { above: [FALSE_POSITIVE], ...NEGATIVES },
@@ -149,7 +148,7 @@ function f1(stats: ClassificationStats): GroupMeasure {
 
 /** Returns the number of rows of each group. */
 function count(stats: ClassificationStats): GroupMeasure {
-  const counts = sumCells(stats.counts, [0, 1, 2, 3, 4, 5]);
+  const counts = sumCells(stats.counts, ALL_CELLS);
   return {
     name: 'count',
     values: counts,

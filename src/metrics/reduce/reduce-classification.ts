@@ -3,12 +3,12 @@ import {
   type CategoricalColumn,
   type ColumnSource,
   encodeGroups,
-  type NanPolicy,
-  type SensitiveSource,
+  type PositiveLabelOptions,
   toBinary,
 } from '../../table/index.ts';
-import { assertPositiveLabel } from './assert-positive-label.ts';
+import { assertLabelsOccur } from './assert-positive-label.ts';
 import {
+  cellIndex,
   CELLS_PER_GROUP,
   type CellTables,
   type ClassificationStats,
@@ -16,20 +16,14 @@ import {
   makeTables,
   UNDECIDED_PER_GROUP,
 } from '../statistics/group-stats.ts';
-import { assertCodesHaveLabels, assertSameLength, countDropped, toWeights } from './row-arguments.ts';
+import { assertCodesHaveLabels, assertSameLength, countDropped, type GroupedRows, toWeights } from './row-arguments.ts';
 
 /** Decisions, true labels and groups, on the host. */
-export interface ClassificationRows {
+export interface ClassificationRows extends GroupedRows, PositiveLabelOptions {
   readonly yPred: ColumnSource;
   readonly yTrue?: ColumnSource | undefined;
-  readonly sensitive: SensitiveSource;
-  readonly sampleWeight?: ColumnSource | undefined;
-  readonly positiveLabel?: string | undefined;
-  readonly yTruePositiveLabel?: string | undefined;
   /** With 'macro', `positiveLabel` is one class of several, and may be absent from the true labels or the decisions. */
   readonly average?: 'macro' | undefined;
-  readonly nanPolicy?: NanPolicy | undefined;
-  readonly naValues?: readonly string[] | undefined;
 }
 
 /**
@@ -69,7 +63,7 @@ export function prepareDecisions(rows: ClassificationRows, isChecked = true): Pr
     rows.yTrue === undefined
       ? undefined
       : read(rows.yTrue, 'yTrue', rows.yTruePositiveLabel ?? positiveLabel, naValues);
-  if (rows.average !== 'macro') assertPositiveLabel(rows, yTrue, yPred);
+  if (rows.average !== 'macro') assertLabelsOccur(rows, yTrue, yPred);
   assertSameLength({
     yPred: yPred.length,
     sensitive: groups.codes.length,
@@ -81,17 +75,21 @@ export function prepareDecisions(rows: ClassificationRows, isChecked = true): Pr
 }
 
 /**
- * The three tables of {@link ClassificationStats}, raw: [groups + 1, 4, 4] with a cell for every missing value, at
- * ((code + 1) x 4 + truth + 1) x 4 + decision + 1.
+ * The three tables of {@link ClassificationStats}, raw: [groups + 1, 4, 4] with a cell for every missing value; see
+ * {@link rawCell}.
  */
-export interface RawCells {
-  readonly counts: ArrayLike<number>;
-  readonly weights: ArrayLike<number>;
-  readonly squaredWeights: ArrayLike<number>;
-}
+export type RawCells = Readonly<Record<keyof CellTables, ArrayLike<number>>>;
 
-/** The number of cells of one group while counting: 4 states of the truth x 4 of the decision, state = value + 1. */
-export const RAW_CELLS = 16;
+/** The number of states of a value while counting: missing, 0, 1 and invalid. */
+export const RAW_STATES = 4;
+
+/** The number of cells of one group while counting. */
+export const RAW_CELLS = RAW_STATES * RAW_STATES;
+
+/** Returns the index of a row's cell in {@link RawCells}; -1 is a missing group, label or decision. */
+export function rawCell(code: number, truth: number, decision: number): number {
+  return ((code + 1) * RAW_STATES + truth + 1) * RAW_STATES + decision + 1;
+}
 
 const toBinaryUnchecked: typeof toBinary = (source, name, positiveLabel, naValues) =>
   source instanceof Uint8Array && positiveLabel === undefined && naValues === undefined
@@ -111,7 +109,7 @@ function countCells({ groups, yTrue, yPred }: PreparedDecisions): RawCells {
     for (let row = 0; row < codes.length; row++) {
       const predicted = yPred[row] as number;
       predictedBits |= predicted;
-      const cell = ((codes[row] as number) + 1) * RAW_CELLS + predicted + 1;
+      const cell = rawCell(codes[row] as number, -1, predicted);
       counts[cell] = (counts[cell] as number) + 1;
     }
   } else {
@@ -120,7 +118,7 @@ function countCells({ groups, yTrue, yPred }: PreparedDecisions): RawCells {
       const truth = yTrue[row] as number;
       predictedBits |= predicted;
       trueBits |= truth;
-      const cell = (((((codes[row] as number) + 1) << 2) + truth + 1) << 2) + predicted + 1;
+      const cell = rawCell(codes[row] as number, truth, predicted);
       counts[cell] = (counts[cell] as number) + 1;
     }
   }
@@ -144,8 +142,7 @@ function weighCells({ groups, yTrue, yPred }: PreparedDecisions, rowWeights: Flo
     const weight = isWeighed ? given : 0;
     const truth = yTrue === undefined ? -1 : (yTrue[row] as number);
     // A row without a weight is counted with those without a decision.
-    const decisionState = isWeighed ? (yPred[row] as number) + 1 : 0;
-    const cell = ((codes[row] as number) + 1) * RAW_CELLS + (truth + 1) * 4 + decisionState;
+    const cell = rawCell(codes[row] as number, truth, isWeighed ? (yPred[row] as number) : -1);
     counts[cell] = (counts[cell] as number) + 1;
     weights[cell] = (weights[cell] as number) + weight;
     squaredWeights[cell] = (squaredWeights[cell] as number) + weight * weight;
@@ -164,12 +161,12 @@ export function finishClassification(
   }: { readonly yTrue?: unknown; readonly yPred: { readonly length: number }; readonly lacksWeights: boolean },
 ): ClassificationStats {
   const fold = (first: number, groups: number): CellTables => makeTables((name) => foldCells(raw[name], first, groups));
-  const tables = fold(1, labels.length);
+  const tables = fold(0, labels.length);
   return {
     kind: 'classification',
     labels,
     ...tables,
-    ungrouped: fold(0, 1),
+    ungrouped: fold(-1, 1),
     undecided: makeTables((name) => foldUndecided(raw[name], labels.length)),
     lacksWeights,
     hasTruth: yTrue !== undefined,
@@ -180,21 +177,23 @@ export function finishClassification(
 /** Returns the cells of all groups without a decision, by true label: 0, 1, missing. */
 function foldUndecided(raw: ArrayLike<number>, groups: number): Float64Array {
   return Float64Array.from({ length: groups * UNDECIDED_PER_GROUP }, (_, cell) => {
-    const truthState = (cell + 1) % UNDECIDED_PER_GROUP;
-    return raw[(1 + Math.floor(cell / UNDECIDED_PER_GROUP)) * RAW_CELLS + truthState * 4] as number;
+    const truth = cell % UNDECIDED_PER_GROUP;
+    return raw[rawCell(Math.floor(cell / UNDECIDED_PER_GROUP), truth === 2 ? -1 : truth, -1)] as number;
   });
 }
 
-/** Returns the cells of some groups with known decisions, in the order of {@link ClassificationStats}. */
+/**
+ * Returns the cells of some groups with known decisions, in the order of {@link ClassificationStats}.
+ * @param first the code of the first group; -1 for the rows without a group
+ */
 function foldCells(raw: ArrayLike<number>, first: number, groups: number): Float64Array {
   const folded = new Float64Array(groups * CELLS_PER_GROUP);
   for (let group = 0; group < groups; group++) {
-    for (let cell = 0; cell < CELLS_PER_GROUP; cell++) {
-      const truth = cell >> 1;
-      const truthState = truth === 2 ? 0 : truth + 1;
-      const decisionState = (cell & 1) + 1;
-      const index = (first + group) * RAW_CELLS + truthState * 4 + decisionState;
-      folded[group * CELLS_PER_GROUP + cell] = raw[index] as number;
+    for (const truth of [0, 1, 2] as const) {
+      for (const decision of [0, 1] as const) {
+        const index = rawCell(first + group, truth === 2 ? -1 : truth, decision);
+        folded[group * CELLS_PER_GROUP + cellIndex(truth, decision)] = raw[index] as number;
+      }
     }
   }
   return folded;

@@ -1,34 +1,18 @@
 import { emptyMoments, groupMoments } from '../../stats/moments.ts';
-import { type ColumnSource, encodeGroups, type NanPolicy, type SensitiveSource } from '../../table/index.ts';
+import type { ColumnSource } from '../../table/index.ts';
 import { makeMoments, type RegressionQuantity, type RegressionStats } from '../statistics/group-stats.ts';
-import {
-  assertCodesHaveLabels,
-  assertSameLength,
-  codesOfComplete,
-  countDropped,
-  toFiniteNumbers,
-  toWeights,
-} from './row-arguments.ts';
+import { countDropped, type GroupedRows, type PreparedRows, prepareRows, toFiniteNumbers } from './row-arguments.ts';
 
 /** Predicted and true numbers, on the host. */
-export interface RegressionRows {
+export interface RegressionRows extends GroupedRows {
   readonly yPred: ColumnSource;
   readonly yTrue?: ColumnSource | undefined;
-  readonly sensitive: SensitiveSource;
-  readonly sampleWeight?: ColumnSource | undefined;
-  readonly nanPolicy?: NanPolicy | undefined;
-  readonly naValues?: readonly string[] | undefined;
 }
 
-/** Rows as numbers and codes; -1 is the code of an incomplete row. */
-export interface PreparedNumbers {
-  readonly labels: readonly string[];
-  readonly codes: Int32Array;
-  /** The number of incomplete rows of each group, [groups]. */
-  readonly dropped: Float64Array;
+/** Rows as numbers and codes. */
+export interface PreparedNumbers extends PreparedRows {
   readonly yPred: Float64Array;
   readonly yTrue: Float64Array | undefined;
-  readonly weights: Float64Array | undefined;
 }
 
 /**
@@ -69,20 +53,15 @@ export function reduceRegression(rows: RegressionRows): RegressionStats {
  * @throws {DataValidationError} if lengths differ, or a value is text or infinite
  */
 export function prepareNumbers(rows: RegressionRows): PreparedNumbers {
-  const groups = encodeGroups(rows.sensitive, rows.nanPolicy, rows.naValues);
-  assertCodesHaveLabels(groups);
-  const yPred = toFiniteNumbers(rows.yPred, 'yPred', rows.naValues);
-  const yTrue = rows.yTrue === undefined ? undefined : toFiniteNumbers(rows.yTrue, 'yTrue', rows.naValues);
-  const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight, rows.naValues);
-  assertSameLength({
-    yPred: yPred.length,
-    sensitive: groups.codes.length,
-    yTrue: yTrue?.length,
-    sampleWeight: weights?.length,
-  });
-  const isInteger = (row: number): boolean =>
-    !Number.isNaN(yPred[row]) && !Number.isNaN(yTrue?.[row] ?? 0) && !Number.isNaN(weights?.[row] ?? 0);
-  return { labels: groups.labels, ...codesOfComplete(groups, isInteger), yPred, yTrue, weights };
+  const { naValues } = rows;
+  return prepareRows(
+    rows,
+    () => ({
+      yPred: toFiniteNumbers(rows.yPred, 'yPred', naValues),
+      yTrue: rows.yTrue === undefined ? undefined : toFiniteNumbers(rows.yTrue, 'yTrue', naValues),
+    }),
+    ({ yPred, yTrue }, row) => !Number.isNaN(yPred[row]) && !Number.isNaN(yTrue?.[row] ?? 0),
+  );
 }
 
 /** The function that computes each quantity from a row's prediction and true value. */

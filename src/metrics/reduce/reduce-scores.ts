@@ -1,52 +1,28 @@
-import {
-  type BinaryValues,
-  type ColumnSource,
-  encodeGroups,
-  type NanPolicy,
-  type SensitiveSource,
-  toBinary,
-} from '../../table/index.ts';
-import { assertPositiveLabel } from './assert-positive-label.ts';
+import { type BinaryValues, type ColumnSource, type PositiveLabelOptions, toBinary } from '../../table/index.ts';
+import { assertLabelsOccur } from './assert-positive-label.ts';
 import { type LossSums, MAX_DISTINCT_SCORES, type ScoreStats } from '../statistics/group-stats.ts';
-import {
-  assertCodesHaveLabels,
-  assertSameLength,
-  codesOfComplete,
-  countDropped,
-  toFiniteNumbers,
-  toWeights,
-} from './row-arguments.ts';
+import { countDropped, type GroupedRows, type PreparedRows, prepareRows, toFiniteNumbers } from './row-arguments.ts';
 import {
   addLoss,
   collectScores,
   gridStep,
   logLoss,
+  type LostRows,
   noLosses,
   type ScoreEntry,
   toGrid,
 } from '../statistics/score-grid.ts';
 
 /** Scores, true labels and groups, on the host. */
-export interface ScoreRows {
+export interface ScoreRows extends GroupedRows, PositiveLabelOptions {
   readonly yScore: ColumnSource;
   readonly yTrue: ColumnSource;
-  readonly sensitive: SensitiveSource;
-  readonly sampleWeight?: ColumnSource | undefined;
-  readonly positiveLabel?: string | undefined;
-  readonly yTruePositiveLabel?: string | undefined;
-  readonly nanPolicy?: NanPolicy | undefined;
-  readonly naValues?: readonly string[] | undefined;
 }
 
-/** Rows as scores, labels and codes; -1 is the code of an incomplete row. */
-export interface PreparedScores {
-  readonly labels: readonly string[];
-  readonly codes: Int32Array;
-  /** The number of incomplete rows of each group, [groups]. */
-  readonly dropped: Float64Array;
+/** Rows as scores, labels and codes. */
+export interface PreparedScores extends PreparedRows {
   readonly yScore: Float64Array;
   readonly yTrue: BinaryValues;
-  readonly weights: Float64Array | undefined;
 }
 
 /**
@@ -73,20 +49,11 @@ export function reduceScores(rows: ScoreRows): ScoreStats {
  * @throws {DataValidationError} if lengths differ, or a value is invalid
  */
 export function prepareScores(rows: ScoreRows): PreparedScores {
-  const groups = encodeGroups(rows.sensitive, rows.nanPolicy, rows.naValues);
-  assertCodesHaveLabels(groups);
-  const yScore = toFiniteNumbers(rows.yScore, 'yScore', rows.naValues);
-  const yTrue = readTruth(rows.yTrue, rows);
-  const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight, rows.naValues);
-  assertSameLength({
-    yScore: yScore.length,
-    yTrue: yTrue.length,
-    sensitive: groups.codes.length,
-    sampleWeight: weights?.length,
-  });
-  const isInteger = (row: number): boolean =>
-    !Number.isNaN(yScore[row]) && (yTrue[row] as number) >= 0 && !Number.isNaN(weights?.[row] ?? 0);
-  return { labels: groups.labels, ...codesOfComplete(groups, isInteger), yScore, yTrue, weights };
+  return prepareRows(
+    rows,
+    () => ({ yScore: toFiniteNumbers(rows.yScore, 'yScore', rows.naValues), yTrue: readTruth(rows.yTrue, rows) }),
+    ({ yScore, yTrue }, row) => !Number.isNaN(yScore[row]) && (yTrue[row] as number) >= 0,
+  );
 }
 
 /**
@@ -99,15 +66,27 @@ export function readTruth(
 ): BinaryValues {
   const positive = yTruePositiveLabel ?? positiveLabel;
   const values = toBinary(yTrue, 'yTrue', positive, naValues);
-  assertPositiveLabel({ yPred: yTrue, yTrue, positiveLabel: positive, naValues }, values, values);
+  assertLabelsOccur({ yPred: yTrue, yTrue, positiveLabel: positive, naValues }, values, values);
   return values;
 }
 
 function finish(prepared: PreparedScores, entries: readonly ScoreEntry[], step: number): ScoreStats {
-  const rows = entries.map(({ counts }) => counts[0] + counts[1]);
   const losses = step === 0 ? null : sumLosses(prepared);
-  const nDropped = countDropped(rows, prepared.yScore.length);
-  return collectScores(prepared.labels, entries, { nDropped, dropped: prepared.dropped }, step, losses);
+  const lost = lostRows(entries, prepared.dropped, prepared.yScore.length);
+  return collectScores(prepared.labels, entries, lost, step, losses);
+}
+
+/**
+ * Returns the rows that are not in any entry.
+ * @throws {DataValidationError} if the entries have no rows
+ */
+export function lostRows(
+  entries: readonly Pick<ScoreEntry, 'counts'>[],
+  dropped: Float64Array,
+  rowCount: number,
+): LostRows {
+  const counts = entries.map(({ counts: [no, yes] }) => no + yes);
+  return { nDropped: countDropped(counts, rowCount), dropped };
 }
 
 /** Sums the exact log losses by group, since rounding to the grid would turn small scores into 0. */

@@ -16,10 +16,9 @@ import {
   UNDECIDED_PER_GROUP,
 } from '../statistics/group-stats.ts';
 import { collectScores, gridStep } from '../statistics/score-grid.ts';
+import { lostRows } from './reduce-scores.ts';
 import { countDropped } from './row-arguments.ts';
-import { fillTables, lossesOfCells, momentsOfSums } from './stats-of-sums.ts';
-
-export { classLabels } from '../../io/positive-label.ts';
+import { fillTables, lossesOfCells, regressionOfSums } from './stats-of-sums.ts';
 
 /** The statistics of one attribute of a source. */
 export interface SourceStats<Stats extends GroupStats> {
@@ -79,19 +78,8 @@ export async function reduceRegressionSource(
 ): Promise<readonly SourceStats<RegressionStats>[]> {
   const reductions = await sumMoments(source, request);
   return reductions.map(({ groups, parts: sums, dropped, rowCount, readings }) => {
-    const indices = sums.map(({ group }) => group);
-    const tables = fillTables(sums, indices, groups.length);
-    const stats: RegressionStats = {
-      kind: 'regression',
-      labels: labelsOf(groups),
-      ...tables,
-      moments: momentsOfSums(sums, groups.length),
-      hasTruth: request.yTrue !== undefined,
-      dropped,
-      nDropped: countDropped(tables.counts, rowCount),
-      readings,
-    };
-    return { stats, parts: partsOf(groups) };
+    const rest = { hasTruth: request.yTrue !== undefined, dropped, rowCount };
+    return { stats: { ...regressionOfSums(labelsOf(groups), sums, rest), readings }, parts: partsOf(groups) };
   });
 }
 
@@ -107,13 +95,10 @@ export async function reduceScoreSource(
 ): Promise<readonly SourceStats<ScoreStats>[]> {
   const reductions = await countScores(source, request, { maxDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep });
   return reductions.map(({ groups, parts: cells, dropped, rowCount, step, readings }) => {
-    const nDropped = countDropped(
-      cells.map(({ counts }) => counts[0] + counts[1]),
-      rowCount,
-    );
+    const lost = lostRows(cells, dropped, rowCount);
     const losses = lossesOfCells(cells, groups.length);
     return {
-      stats: { ...collectScores(labelsOf(groups), cells, { nDropped, dropped }, step, losses), readings },
+      stats: { ...collectScores(labelsOf(groups), cells, lost, step, losses), readings },
       parts: partsOf(groups),
     };
   });

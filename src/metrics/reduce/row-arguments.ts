@@ -3,7 +3,10 @@ import {
   asNumbersWithout,
   type CategoricalColumn,
   type ColumnSource,
+  encodeGroups,
   missingOutcomes,
+  type NanPolicy,
+  type SensitiveSource,
   toColumn,
 } from '../../table/index.ts';
 import { sum } from '../statistics/group-stats.ts';
@@ -30,21 +33,54 @@ export function countDropped(counts: ArrayLike<number>, rowCount: number): numbe
   );
 }
 
+/** The groups and weights of rows, on the host. */
+export interface GroupedRows {
+  readonly sensitive: SensitiveSource;
+  readonly sampleWeight?: ColumnSource | undefined;
+  readonly nanPolicy?: NanPolicy | undefined;
+  readonly naValues?: readonly string[] | undefined;
+}
+
+/** Rows as codes of groups, and weights. */
+export interface PreparedRows {
+  readonly labels: readonly string[];
+  /** -1 for an incomplete row. */
+  readonly codes: Int32Array;
+  /** The number of incomplete rows of each group, [groups]. */
+  readonly dropped: Float64Array;
+  readonly weights: Float64Array | undefined;
+}
+
 /**
- * Returns the group of each row, with -1 for incomplete rows, and the number of incomplete rows of each group.
- * @param isInteger returns whether a row is complete
+ * Reads the groups, weights and values of rows, and marks incomplete rows.
+ * `read` reads the columns of values, and `isComplete` returns whether the values of a row are known.
  */
-export function codesOfComplete(
-  { codes, labels }: CategoricalColumn,
-  isInteger: (row: number) => boolean,
-): { readonly codes: Int32Array; readonly dropped: Float64Array } {
+export function prepareRows<Values extends Readonly<Record<string, ArrayLike<number> | undefined>>>(
+  { sensitive, sampleWeight, nanPolicy, naValues }: GroupedRows,
+  read: () => Values,
+  isComplete: (values: Values, row: number) => boolean,
+): PreparedRows & Values {
+  const groups = encodeGroups(sensitive, nanPolicy, naValues);
+  assertCodesHaveLabels(groups);
+  const values = read();
+  const weights = sampleWeight === undefined ? undefined : toWeights(sampleWeight, naValues);
+  const [first, ...others] = Object.entries(values).map(([name, column]) => [name, column?.length] as const);
+  assertSameLength(
+    Object.fromEntries([
+      ...(first === undefined ? [] : [first]),
+      ['sensitive', groups.codes.length],
+      ...others,
+      ['sampleWeight', weights?.length],
+    ]),
+  );
+  const { labels } = groups;
   const dropped = new Float64Array(labels.length);
-  const complete = codes.map((code, row) => {
-    if (isInteger(row)) return code;
+  const codes = groups.codes.map((code, row) => {
+    if (isComplete(values, row) && !Number.isNaN(weights?.[row] ?? 0)) return code;
     if (code >= 0) dropped[code] = (dropped[code] as number) + 1;
     return -1;
   });
-  return { codes: complete, dropped };
+  return { labels, codes, dropped, weights, ...values };
 }
 
 /** Reads the weights of rows: finite, 0 or more, NaN if missing. */

@@ -2,17 +2,20 @@ import type { ScoreCell } from '../../io/count-scores.ts';
 import type { NumberSums } from '../../io/sum-moments.ts';
 import type { WeightSums } from '../../io/value-sql.ts';
 import { emptyMoments, type GroupMoments, mergeMoments } from '../../stats/moments.ts';
-import { type CellTables, type LossSums, makeMoments, type RegressionStats } from '../statistics/group-stats.ts';
+import {
+  type CellTables,
+  type LossSums,
+  makeMoments,
+  makeTables,
+  type RegressionStats,
+} from '../statistics/group-stats.ts';
 import { noLosses } from '../statistics/score-grid.ts';
-import { type PreparedDecisions, RAW_CELLS, type RawCells } from './reduce-classification.ts';
+import { type PreparedDecisions, RAW_CELLS, rawCell, type RawCells } from './reduce-classification.ts';
+import { countDropped } from './row-arguments.ts';
 
 /** Adds sums into tables at the given indexes. */
 export function fillTables(parts: readonly WeightSums[], indices: readonly number[], size: number): CellTables {
-  const tables = {
-    counts: new Float64Array(size),
-    weights: new Float64Array(size),
-    squaredWeights: new Float64Array(size),
-  };
+  const tables = makeTables(() => new Float64Array(size));
   parts.forEach(({ count, weight, squaredWeight }, index) => {
     const position = indices[index] as number;
     tables.counts[position] = (tables.counts[position] as number) + count;
@@ -36,7 +39,7 @@ export function lossesOfCells(cells: readonly ScoreCell[], groups: number): Loss
  * Returns the moments of all groups from the sums that SQL computed. A group may consist of several parts, one per
  * spelling of its label.
  */
-export function momentsOfSums(
+function momentsOfSums(
   sums: readonly Pick<NumberSums, 'group' | 'moments' | 'weight'>[],
   groups: number,
 ): RegressionStats['moments'] {
@@ -57,14 +60,29 @@ export function momentsOfSums(
   });
 }
 
+/** Creates the statistics of predicted numbers from sums by group. */
+export function regressionOfSums(
+  labels: readonly string[],
+  sums: readonly (WeightSums & Pick<NumberSums, 'group' | 'moments'>)[],
+  { hasTruth, dropped, rowCount }: { hasTruth: boolean; dropped: Float64Array; rowCount: number },
+): RegressionStats {
+  const tables = fillTables(
+    sums,
+    sums.map(({ group }) => group),
+    labels.length,
+  );
+  const moments = momentsOfSums(sums, labels.length);
+  const nDropped = countDropped(tables.counts, rowCount);
+  return { kind: 'regression', labels, ...tables, moments, hasTruth, dropped, nDropped };
+}
+
 /**
  * Returns the raw cell of each row, numbered as in {@link RawCells}. A row without a weight counts as a row without a
  * decision.
  */
 export function rawCellCodes({ groups, yTrue, yPred, weights }: PreparedDecisions): Int32Array {
   return groups.codes.map((code, row) => {
-    const decisionState = Number.isNaN(weights?.[row] ?? 0) ? 0 : (yPred[row] as number) + 1;
-    return (code + 1) * RAW_CELLS + ((yTrue?.[row] ?? -1) + 1) * 4 + decisionState;
+    return rawCell(code, yTrue?.[row] ?? -1, Number.isNaN(weights?.[row] ?? 0) ? -1 : (yPred[row] as number));
   });
 }
 

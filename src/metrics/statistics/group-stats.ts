@@ -124,10 +124,32 @@ export const CELLS_PER_GROUP = 6;
 /** The number of states of the true label of a row without a decision: 0, 1 and missing. */
 export const UNDECIDED_PER_GROUP = 3;
 
+/** A true label: 0, 1, or 2 if it is missing. */
+export type TruthState = 0 | 1 | 2;
+
 /** Returns the index of a cell within its group. */
-export function cellIndex(truth: 0 | 1 | 2, decision: 0 | 1): number {
+export function cellIndex(truth: TruthState, decision: 0 | 1): number {
   return 2 * truth + decision;
 }
+
+/** Returns the decision of a cell. */
+export function decisionOfCell(cell: number): 0 | 1 {
+  return (cell % 2) as 0 | 1;
+}
+
+/** Lists the cells of a group that have one of the true labels and one of the decisions. */
+export function cellsWith(truths: readonly TruthState[], decisions: readonly (0 | 1)[] = [0, 1]): readonly number[] {
+  return truths.flatMap((truth) => decisions.map((decision) => cellIndex(truth, decision)));
+}
+
+/** All cells of a group. */
+export const ALL_CELLS = cellsWith([0, 1, 2]);
+
+/** The cells of rows with a true label. */
+export const LABELLED_CELLS = cellsWith([0, 1]);
+
+/** The cells of rows by decision, whatever the true label. */
+export const CELLS_BY_DECISION = { positive: cellsWith([0, 1, 2], [1]), negative: cellsWith([0, 1, 2], [0]) };
 
 /** Sums some cells of each group: [groups, perGroup] to [groups]. */
 export function sumCells(table: Float64Array, cells: readonly number[], perGroup = CELLS_PER_GROUP): Float64Array {

@@ -1,10 +1,18 @@
-import { CELLS_PER_GROUP, type GroupStats, sum, sumCells, UNDECIDED_PER_GROUP } from './group-stats.ts';
+import {
+  ALL_CELLS,
+  cellsWith,
+  type GroupStats,
+  LABELLED_CELLS,
+  sum,
+  sumCells,
+  UNDECIDED_PER_GROUP,
+} from './group-stats.ts';
 
 /** Returns the number of rows of each group that have all values that a metric needs, [groups]. */
 export function rowsPerGroup(stats: GroupStats, needsTruth: boolean): Float64Array {
   switch (stats.kind) {
     case 'classification':
-      return sumCells(stats.counts, needsTruth ? [0, 1, 2, 3] : [0, 1, 2, 3, 4, 5]);
+      return sumCells(stats.counts, needsTruth ? LABELLED_CELLS : ALL_CELLS);
     case 'regression':
       return stats.counts;
     case 'scores': {
@@ -25,11 +33,11 @@ export function droppedPerGroup(stats: GroupStats, needsTruth: boolean): Float64
   if (stats.kind !== 'classification') return stats.dropped;
   const undecided = sumCells(stats.undecided.counts, [0, 1, 2], UNDECIDED_PER_GROUP);
   if (!needsTruth) return undecided;
-  const unlabelled = sumCells(stats.counts, [4, 5]);
+  const unlabelled = sumCells(stats.counts, cellsWith([2]));
   return undecided.map((rows, group) => rows + (unlabelled[group] as number));
 }
 
 /** Returns the number of counted rows without a true label. */
 export function rowsWithoutTruth(stats: GroupStats): number {
-  return stats.kind === 'classification' ? sum(stats.counts.filter((_, index) => index % CELLS_PER_GROUP >= 4)) : 0;
+  return stats.kind === 'classification' ? sum(sumCells(stats.counts, cellsWith([2]))) : 0;
 }

@@ -2,6 +2,7 @@ import { listOf } from '../../internal/values.ts';
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { assertThreshold, rangeOfName } from '../../metrics/threshold-range.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import { requireLevel, requireInteger } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR, type NanPolicy } from '../../table/index.ts';
 import { type ABMetric, abMetric, measuresOf, needsTruth } from './fairness-measures.ts';
@@ -175,7 +176,7 @@ export function fillSettings(options: ABTestOptions): ABSettings {
     alpha: requireLevel('alpha', options.alpha ?? 0.05),
     minimumEffect: optionalPositive('minimumEffect', options.minimumEffect),
     ...sequentialSettings(options.sequential),
-    minGroupSize: requireInteger('minGroupSize', options.minGroupSize ?? 30, 1),
+    minGroupSize: requireInteger('minGroupSize', options.minGroupSize ?? DEFAULT_MIN_GROUP_SIZE, 1),
     treatmentShare: requireLevel('treatmentShare', options.treatmentShare ?? 0.5),
     referenceGroups: referencesOf(options.referenceGroups ?? {}),
     nanPolicy: oneOf('nanPolicy', options.nanPolicy ?? 'exclude', ['exclude', 'include']),

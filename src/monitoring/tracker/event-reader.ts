@@ -1,5 +1,6 @@
 import { isMapping } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
+import { cellIndex, type TruthState } from '../../metrics/statistics/group-stats.ts';
 import { type Column, columnLength, Table, type TableSource } from '../../table/index.ts';
 import { type EventBlock, type ProblemCounts, LEFT_OUT, type StreamProblem } from './event-block.ts';
 import { shownKind } from '../require-kind.ts';
@@ -205,16 +206,16 @@ export class EventReader {
   }
 
   #cellOf(prediction: number, truth: number, row: number | undefined): number {
-    if (!this.#watchesRates) return Number.isNaN(truth) ? 4 : 0;
+    if (!this.#watchesRates) return cellIndex(Number.isNaN(truth) ? 2 : 0, 0);
     if (prediction < 0 || prediction > 1) {
       const index = { column: this.#options.columns.yPred, row };
       throw badValue(index, 'be a decision 0 or 1, or a score from 0 to 1', prediction);
     }
     const decision = prediction >= this.#options.decisionThreshold ? 1 : 0;
-    return 2 * this.#truthState(truth, row) + decision;
+    return cellIndex(this.#truthState(truth, row), decision);
   }
 
-  #truthState(truth: number, row: number | undefined): 0 | 1 | 2 {
+  #truthState(truth: number, row: number | undefined): TruthState {
     if (Number.isNaN(truth)) return 2;
     if (truth === 0 || truth === 1) return truth;
     throw badValue({ column: this.#options.columns.yTrue as string, row }, 'be 0 or 1', truth);

@@ -1,3 +1,4 @@
+import { cellIndex, decisionOfCell } from '../../metrics/statistics/group-stats.ts';
 import type { TableSource } from '../../table/index.ts';
 import { compact, type EventBlock, type EventObserver, ProblemCounts, LEFT_OUT } from './event-block.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
@@ -125,7 +126,7 @@ export class EventStream {
     const waiting = this.labels?.find(id);
     if (waiting === undefined) return this.#refuse('unknown_label_id');
     if (waiting.isLabelled) return this.#refuse('repeated_label');
-    const cell = watchesRates ? 2 * y + (waiting.cell % 2) : 0;
+    const cell = watchesRates ? cellIndex(y as 0 | 1, decisionOfCell(waiting.cell)) : 0;
     const error = this.shape.hasErrors ? this.#clip(Math.abs(waiting.prediction - y)) : NaN;
     this.labels?.settle(id, cell);
     this.tables.forEach((table, index) => {

@@ -1,6 +1,12 @@
 import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
-import { CELLS_PER_GROUP, type ClassificationStats, sum } from '../../metrics/statistics/group-stats.ts';
+import {
+  ALL_CELLS,
+  CELLS_PER_GROUP,
+  type ClassificationStats,
+  LABELLED_CELLS,
+  sum,
+} from '../../metrics/statistics/group-stats.ts';
 import type { TableSource } from '../../table/index.ts';
 import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-record.ts';
 import type { RecordLogState } from '../records/record-log-state.ts';
@@ -35,10 +41,6 @@ import {
 
 /** The maximum number of records in the history. Beyond it, the older half of the record times is thinned out. */
 const MAX_HISTORY_RECORDS = 200_000;
-
-/** Cells of events that have a true label. */
-const LABELLED_CELLS = [0, 1, 2, 3];
-const ALL_CELLS = [...LABELLED_CELLS, 4, 5];
 
 /** The state of a tracker as plain JSON, for {@link RealTimeFairnessTracker.restore}. */
 export interface TrackerSnapshot extends StreamSnapshot {

@@ -1,7 +1,7 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
 import { type ClassificationStats, reduceClassificationTensors } from '../../metrics/index.ts';
-import { sum } from '../../metrics/statistics/group-stats.ts';
+import { cellIndex, sum } from '../../metrics/statistics/group-stats.ts';
 import { onHost, type TableSource, type TensorLike } from '../../table/index.ts';
 import { currentTensorflow } from '../../tensor/index.ts';
 import type { EventBlock } from './event-block.ts';
@@ -81,7 +81,7 @@ export function blockOfTail(
     }),
     cells: Uint8Array.from(rows, (row) => {
       const truth = truths[row] ?? NaN;
-      return 2 * (Number.isNaN(truth) ? 2 : truth) + (predictions[row] as number);
+      return cellIndex(Number.isNaN(truth) ? 2 : (truth as 0 | 1), predictions[row] as 0 | 1);
     }),
     weights: null,
     predictions: null,

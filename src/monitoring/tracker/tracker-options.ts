@@ -1,6 +1,7 @@
 import { isMapping } from '../../internal/values.ts';
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import { requireLevel, requireRate, requireInteger } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 import type { RecordStore } from '../records/monitoring-record.ts';
@@ -165,7 +166,7 @@ export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOption
     attributes: attributesOf(columns, groupsOf(options.groups ?? {})),
     metrics: metricsOf(columns, options.metrics),
     windowSize,
-    minGroupSize: requireInteger('minGroupSize', options.minGroupSize ?? 30, 1),
+    minGroupSize: requireInteger('minGroupSize', options.minGroupSize ?? DEFAULT_MIN_GROUP_SIZE, 1),
     labelHorizon: requireKept('labelHorizon', options.labelHorizon ?? 100_000),
     decisionThreshold: requireRate(
       'decisionThreshold',

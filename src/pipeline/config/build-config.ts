@@ -1,4 +1,5 @@
-import { freezeDeep } from '../../internal/values.ts';
+import { camelFields } from '../../internal/arguments.ts';
+import { freezeDeep, listOf } from '../../internal/values.ts';
 import type {
   PipelineConfig,
   PipelineDocument,
@@ -16,23 +17,14 @@ import { paramsToCamelCase } from './params-case.ts';
 export function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
   // All required fields are present: otherwise the check before would have reported an error.
   const document = fields as PipelineDocument;
-  const { sensitive, report_out: reportOut, features, training } = document;
-  const { fairness_metric: fairnessMetric, na_values: naValues, validation_threshold: validationThreshold } = document;
-  const { strict_missing: strictMissing } = document;
+  const { sensitive, intersections = [], benchmarks = {}, pipeline = [], training, ...others } = document;
   return freezeDeep({
-    sensitive: typeof sensitive === 'string' ? [sensitive] : sensitive,
-    intersections: document.intersections ?? [],
-    benchmarks: document.benchmarks ?? {},
-    alpha: document.alpha,
-    proxyThreshold: document.proxy_threshold,
-    ...(reportOut === undefined ? {} : { reportOut }),
-    pipeline: buildSteps(document.pipeline ?? []),
-    ...(features === undefined ? {} : { features }),
-    ...(naValues === undefined ? {} : { naValues }),
+    sensitive: listOf(sensitive),
+    intersections,
+    benchmarks,
+    pipeline: buildSteps(pipeline),
+    ...camelFields(others),
     ...(training === undefined ? {} : { training: buildTraining(training) }),
-    ...(fairnessMetric === undefined ? {} : { fairnessMetric }),
-    ...(validationThreshold === undefined ? {} : { validationThreshold }),
-    ...(strictMissing === undefined ? {} : { strictMissing }),
   });
 }
 
@@ -53,11 +45,6 @@ function freeName(kind: string, taken: ReadonlySet<string | undefined>): string 
 }
 
 function buildTraining(training: NonNullable<PipelineDocument['training']>): TrainingConfig {
-  const { method, target_column: targetColumn, positive_label: positiveLabel, params } = training;
-  return {
-    method,
-    targetColumn,
-    ...(positiveLabel === undefined ? {} : { positiveLabel }),
-    params: paramsToCamelCase(params ?? {}, TRAINING_PARAMS[method]),
-  };
+  const { params = {}, ...others } = training;
+  return { ...camelFields(others), params: paramsToCamelCase(params, TRAINING_PARAMS[training.method]) };
 }

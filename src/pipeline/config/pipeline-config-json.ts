@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../internal/values.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
@@ -43,8 +44,4 @@ export function pipelineConfigToJson(config: PipelineConfig): Record<string, unk
     validation_threshold: config.validationThreshold,
     strict_missing: config.strictMissing,
   });
-}
-
-function withoutUndefined(record: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }

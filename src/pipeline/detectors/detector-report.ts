@@ -1,3 +1,5 @@
+import { toSnakeCase } from '../../internal/arguments.ts';
+import { freezeDeep } from '../../internal/values.ts';
 import { escapeMarkdown, markdownTable } from '../../metrics/metric-markdown.ts';
 import type { DetectorReportBody, DetectorReportFields, DetectorReportMeta } from './detector-report-fields.ts';
 import type { ReportSection, ReportTable } from './report-numbers.ts';
@@ -25,13 +27,6 @@ export class DetectorReport implements DetectorReportFields {
   }
 }
 
-function freezeDeep<T extends object>(value: T): T {
-  for (const part of Object.values(value) as unknown[]) {
-    if (typeof part === 'object' && part !== null && !Object.isFrozen(part)) freezeDeep(part);
-  }
-  return Object.freeze(value);
-}
-
 /** A report as plain data in snake_case. */
 interface WireReport {
   readonly meta: unknown;
@@ -46,12 +41,7 @@ function toWire(value: unknown): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (Array.isArray(value)) return value.map(toWire);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [snakeCase(key), toWire(part as unknown)]));
-}
-
-/** Converts a key to snake_case: adjustedPValue becomes adjusted_p_value. */
-function snakeCase(key: string): string {
-  return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [toSnakeCase(key), toWire(part as unknown)]));
 }
 
 /** Formats a report as Markdown: the findings as sentences, then a table for every detector. */

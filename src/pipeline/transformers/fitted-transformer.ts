@@ -1,9 +1,10 @@
 import { PipelineExecutionError } from '../../exceptions/index.ts';
-import { assertKnownOptions } from '../../internal/arguments.ts';
+import { assertKnownOptions, snakeFields } from '../../internal/arguments.ts';
+import { withoutUndefined } from '../../internal/values.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 import type { Table, TableSource } from '../../table/index.ts';
 import { type FitRows, readFitRows, readRows } from './fit-rows.ts';
-import { toSnakeCaseKeys } from './transformer-json.ts';
+import { fromStored, readTransformerJson, type TransformerDefinition } from './transformer-json.ts';
 import {
   type TransformedRows,
   type Transformer,
@@ -35,10 +36,23 @@ export abstract class FittedTransformer<
   #state: State | undefined;
   #notes: readonly string[] = [];
 
-  constructor(kind: TransformerKind, settings: Settings) {
+  constructor({ kind, options: known }: TransformerDefinition<unknown>, options: object, settings: () => Settings) {
+    assertKnownOptions(kind, options, known);
     this.kind = kind;
-    this.settings = Object.freeze(settings);
+    this.settings = Object.freeze(settings());
     Object.freeze(this);
+  }
+
+  /** Restores a transformer of a class from the output of `toJSON`. */
+  protected static restore<Made extends FittedTransformer<object, State>, State extends TransformerState>(
+    type: new (options: never) => Made,
+    definition: TransformerDefinition<State>,
+    json: unknown,
+  ): Made {
+    const { options, state } = readTransformerJson(definition, json);
+    const made = fromStored(definition.kind, () => new type(options as never));
+    made.keep(state);
+    return made;
   }
 
   /** Warnings about the fit, and then about the latest `transform`. Empty before `fit`. */
@@ -75,7 +89,7 @@ export abstract class FittedTransformer<
     const state = this.#state === undefined ? null : (structuredClone(this.#state) as unknown);
     return {
       kind: this.kind,
-      params: toSnakeCaseKeys(structuredClone(this.settings)),
+      params: withoutUndefined(snakeFields(structuredClone(this.settings))),
       state: state as TransformerJson['state'],
     };
   }

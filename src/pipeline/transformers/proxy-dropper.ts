@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
-import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
+import { type OptionNames } from '../../internal/arguments.ts';
 import { requireRate, requireInteger } from '../../stats/parameters.ts';
 import type { Table } from '../../table/index.ts';
 import { type AssociationMeasure, columnAssociation } from '../association.ts';
@@ -11,13 +10,12 @@ import {
   FEATURE_SETTINGS_NAMES,
   featureNames,
   type FeatureSettings,
-  frozenNames,
+  featureSettings,
   nameSome,
   readKnownGroups,
   type SensitiveColumns,
   sensitiveNames,
 } from './read-columns.ts';
-import { FROM_AROUND, fromStored, readTransformerJson } from './transformer-json.ts';
 
 /** Options of {@link ProxyDropper}. */
 export interface ProxyDropperOptions extends FeatureSettings {
@@ -61,10 +59,6 @@ export interface DroppedColumn {
   readonly value: number;
 }
 
-const KIND = 'ProxyDropper';
-
-const PARAMS = TRANSFORMER_PARAMS[KIND].extend(FROM_AROUND);
-
 const DROPPED = z.object({
   column: z.string(),
   attribute: z.string(),
@@ -75,6 +69,8 @@ const DROPPED = z.object({
 const STATE = z.object({ dropped: z.array(DROPPED), warnings: z.array(z.string()) });
 
 type State = z.output<typeof STATE>;
+
+const DEFINITION = { kind: 'ProxyDropper', options: PROXY_DROPPER_OPTION_NAMES, state: STATE } as const;
 
 /**
  * Drops columns that are proxies for a sensitive attribute: those whose association with any of the attributes is
@@ -107,17 +103,12 @@ type State = z.output<typeof STATE>;
 export class ProxyDropper extends FittedTransformer<Settings, State> {
   /** @throws {ValueError} if an option is out of its range */
   constructor(options: ProxyDropperOptions) {
-    assertKnownOptions('ProxyDropper', options, PROXY_DROPPER_OPTION_NAMES);
     const { maxDrop } = options;
-    sensitiveNames(options.sensitive);
-    super(KIND, {
-      sensitive: frozenNames(options.sensitive),
-      features: frozenNames(options.features),
-      candidates: frozenNames(options.candidates),
-      label: options.label,
+    super(DEFINITION, options, () => ({
+      ...featureSettings(options),
       threshold: requireRate('threshold', options.threshold ?? 0.3),
       maxDrop: maxDrop === undefined ? undefined : requireInteger('maxDrop', maxDrop, 0),
-    });
+    }));
   }
 
   /** The columns that `transform` drops, strongest association first; empty before `fit`. */
@@ -130,10 +121,7 @@ export class ProxyDropper extends FittedTransformer<Settings, State> {
    * @throws {DataValidationError} naming the first invalid part
    */
   static fromJSON(json: unknown): ProxyDropper {
-    const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
-    const made = fromStored(KIND, () => new ProxyDropper(options as unknown as ProxyDropperOptions));
-    made.keep(state);
-    return made;
+    return FittedTransformer.restore(ProxyDropper, DEFINITION, json);
   }
 
   protected override learn({ table }: FitRows): State {

@@ -56,6 +56,28 @@ export function sensitiveNames(sensitive: SensitiveColumns): readonly string[] {
   throw invalidParameter('sensitive', 'be the name of a column, or a list of at least one', JSON.stringify(sensitive));
 }
 
+/**
+ * Returns the choice of columns among the options of a transformer, as settings.
+ * @throws {ValueError} if no sensitive column is named
+ */
+export function featureSettings({ sensitive, features, candidates, label }: FeatureSettings): FeatureSettings {
+  return {
+    sensitive: frozenSensitive(sensitive),
+    features: frozenNames(features),
+    candidates: frozenNames(candidates),
+    label,
+  };
+}
+
+/**
+ * Returns a frozen copy of the names of sensitive columns.
+ * @throws {ValueError} if none is named
+ */
+export function frozenSensitive(sensitive: SensitiveColumns): SensitiveColumns {
+  sensitiveNames(sensitive);
+  return frozenNames(sensitive);
+}
+
 /** Returns a frozen copy of a choice of columns, so that the caller cannot change it later. */
 export function frozenNames<Names extends SensitiveColumns | undefined>(names: Names): Names {
   return Array.isArray(names) ? (Object.freeze([...(names as readonly string[])]) as unknown as Names) : names;

@@ -1,5 +1,6 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
-import { oneOf, toCamelCase } from '../../internal/arguments.ts';
+import { oneOf, toCamelCase, snakeFields } from '../../internal/arguments.ts';
+import { withoutUndefined } from '../../internal/values.ts';
 import {
   TRANSFORMER_KINDS,
   TRANSFORMER_PARAMS,
@@ -11,7 +12,6 @@ import { sensitiveNames } from './read-columns.ts';
 import { DISPARATE_IMPACT_REMOVER_OPTION_NAMES, DisparateImpactRemover } from './repair/disparate-impact-remover.ts';
 import { LearnedFairRepresentations } from './representations/learned-fair-representations.ts';
 import { LEARNED_FAIR_REPRESENTATIONS_OPTION_NAMES } from './representations/representation-options.ts';
-import { toSnakeCaseKeys } from './transformer-json.ts';
 import type { StepDefaults, Transformer } from './transformer.ts';
 import { INSTANCE_REWEIGHTING_OPTION_NAMES, InstanceReweighting } from './weighting/instance-reweighting.ts';
 import { REWEIGHING_TRANSFORMER_OPTION_NAMES, ReweighingTransformer } from './weighting/reweighing-transformer.ts';
@@ -85,10 +85,10 @@ export function transformerFromJson(json: unknown): Transformer {
 /** Returns the options that are not undefined, after checking their names and types. */
 function checkParams(kind: TransformerKind, params: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const schema = TRANSFORMER_PARAMS[kind];
-  const given = Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
+  const given = withoutUndefined(params);
   const names = Object.keys(schema.shape).map(toCamelCase);
   for (const name of Object.keys(given)) oneOf(`params of ${kind}`, name, names);
-  const parsed = schema.safeParse(toSnakeCaseKeys(given));
+  const parsed = schema.safeParse(snakeFields(given));
   if (parsed.success) return given;
   const [issue] = parsed.error.issues;
   const field = toCamelCase(String(issue?.path[0] ?? 'params'));

@@ -1,36 +1,40 @@
 import { z } from 'zod';
 
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
-import { toCamelCase, toSnakeCase } from '../../internal/arguments.ts';
-import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
+import { camelFields } from '../../internal/arguments.ts';
+import { firstIssue } from '../../schemas/parse.ts';
+import { TRANSFORMER_PARAMS, type TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
 /** Parameters that come from the rest of the configuration, not from the step; steps have no keys for them. */
-export const FROM_AROUND = { label: z.string().optional(), candidates: z.array(z.string()).optional() } as const;
+const FROM_AROUND = { label: z.string().optional(), candidates: z.array(z.string()).optional() } as const;
 
-/** The options and the fitted state of a stored transformer. */
-export interface StoredTransformer<Options, State> {
-  readonly options: Options;
-  /** null if it was stored before `fit`. */
-  readonly state: State | null;
+/** The definition of a class of transformers. */
+export interface TransformerDefinition<State> {
+  readonly kind: TransformerKind;
+  /** The options of its constructor. */
+  readonly options: Readonly<Record<string, true>>;
+  readonly state: z.ZodType<State>;
 }
 
 /**
  * Reads the output of a transformer's `toJSON`.
+ * @returns the options, and the fitted state; null if it was stored before `fit`
  * @throws {DataValidationError} naming the first invalid part
  */
-export function readTransformerJson<State extends z.ZodType>(
-  kind: TransformerKind,
+export function readTransformerJson<State>(
+  { kind, options: known, state: stateSchema }: TransformerDefinition<State>,
   json: unknown,
-  schemas: { readonly params: z.ZodType<object>; readonly state: State },
-): StoredTransformer<Record<string, unknown>, z.output<State>> {
+): { readonly options: Record<string, unknown>; readonly state: State | null } {
   const {
     kind: given,
     params,
     state,
   } = (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;
   if (given !== kind) throw unreadable(kind, `kind: it is ${JSON.stringify(given)}`);
-  const options = toCamelCaseKeys(readPart(kind, 'params', schemas.params, params));
-  return { options, state: state === null ? null : readPart(kind, 'state', schemas.state, state) };
+  const schema: z.ZodObject = TRANSFORMER_PARAMS[kind];
+  const around = Object.entries(FROM_AROUND).filter(([name]) => name in known && !(name in schema.shape));
+  const options = camelFields(readPart(kind, 'params', schema.extend(Object.fromEntries(around)), params));
+  return { options, state: state === null ? null : readPart(kind, 'state', stateSchema, state) };
 }
 
 /**
@@ -55,9 +59,8 @@ function readPart<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const field = [part, ...(issue?.path ?? [])].map(String).join('.');
-  throw unreadable(kind, `${field}: ${issue?.message ?? 'it cannot be read'}`, parsed.error);
+  const isOfPart = (parsed.error.issues[0]?.path.length ?? 0) > 0;
+  throw unreadable(kind, `${part}${isOfPart ? '.' : ': '}${firstIssue(parsed.error)}`, parsed.error);
 }
 
 function unreadable(kind: string, problem: string, cause?: unknown): DataValidationError {
@@ -67,19 +70,4 @@ function unreadable(kind: string, problem: string, cause?: unknown): DataValidat
     suggestion: `Pass the unchanged output of the toJSON method of a ${kind}.`,
     cause,
   });
-}
-
-/** Renames an object's own keys to snake_case and drops undefined values; nested values are not changed. */
-export function toSnakeCaseKeys(settings: object): Record<string, unknown> {
-  return mapKeys(settings, toSnakeCase);
-}
-
-/** Reverses {@link toSnakeCaseKeys}. */
-function toCamelCaseKeys(params: object): Record<string, unknown> {
-  return mapKeys(params, toCamelCase);
-}
-
-function mapKeys(from: object, nameOf: (key: string) => string): Record<string, unknown> {
-  const entries = Object.entries(from) as [string, unknown][];
-  return Object.fromEntries(entries.flatMap(([key, value]) => (value === undefined ? [] : [[nameOf(key), value]])));
 }

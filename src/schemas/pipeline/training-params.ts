@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { backendName, batchSize, lagrangianFairness, reductionConstraint } from '../method-names.ts';
+import { MIN_GROUP_SIZE_DEFAULT } from '../min-group-size.ts';
 
 const count = z.int().min(1);
 /**
@@ -14,14 +15,10 @@ const reductions = z.strictObject({
   constraint: reductionConstraint
     .optional()
     .meta({ description: 'The rates that the constraint compares between groups. Default: demographic_parity.' }),
-  eps: z
-    .number()
-    .min(1e-12)
-    .optional()
-    .meta({
-      description:
-        'The allowed violation: it limits the sum of multipliers, and is the bound if none is given. Default: 0.01.',
-    }),
+  eps: z.number().min(1e-12).optional().meta({
+    description:
+      'The allowed violation: it limits the sum of multipliers, and is the bound if none is given. Default: 0.01.',
+  }),
   difference_bound: atLeastZero
     .optional()
     .meta({ description: "The largest difference between a group's rate and the overall rate. Default: eps." }),
@@ -43,12 +40,9 @@ const reductions = z.strictObject({
     .enum(['square', 'absolute', 'zero_one'])
     .optional()
     .meta({ description: 'For bounded_group_loss: the loss. Default: square.' }),
-  range: z
-    .tuple([z.number(), z.number()])
-    .optional()
-    .meta({
-      description: 'For bounded_group_loss: the range to which targets and predictions are clipped. Default: [0, 1].',
-    }),
+  range: z.tuple([z.number(), z.number()]).optional().meta({
+    description: 'For bounded_group_loss: the range to which targets and predictions are clipped. Default: [0, 1].',
+  }),
   costs: z
     .strictObject({ false_positive: atLeastZero.max(1e100), false_negative: atLeastZero.max(1e100) })
     .optional()
@@ -62,13 +56,10 @@ const reductions = z.strictObject({
     .optional()
     .meta({ description: 'The duality gap at which the search stops. Default: by the noise of the error.' }),
   eta0: positive.optional().meta({ description: 'The first learning rate of the multipliers. Default: 2.' }),
-  randomization: z
-    .enum(['draw', 'row'])
-    .optional()
-    .meta({
-      description:
-        'draw: a random draw for each row of a call; row: a draw fixed by the features of the row. Default: draw.',
-    }),
+  randomization: z.enum(['draw', 'row']).optional().meta({
+    description:
+      'draw: a random draw for each row of a call; row: a draw fixed by the features of the row. Default: draw.',
+  }),
 });
 
 const networkParams = {
@@ -110,11 +101,9 @@ const lagrangian = z.strictObject({
   dp_tol: atLeastZero
     .optional()
     .meta({ description: 'For demographic_parity: the largest gap of selection rates. Default: 0.02.' }),
-  eo_tol: atLeastZero
-    .optional()
-    .meta({
-      description: 'For the other constraints: the largest gap of true (and false) positive rates. Default: 0.02.',
-    }),
+  eo_tol: atLeastZero.optional().meta({
+    description: 'For the other constraints: the largest gap of true (and false) positive rates. Default: 0.02.',
+  }),
   model_lr: positive.optional().meta({ description: "Adam's learning rate for the network. Default: 0.001." }),
   lambda_lr: positive
     .optional()
@@ -130,7 +119,9 @@ const lagrangian = z.strictObject({
     .lt(1)
     .optional()
     .meta({ description: 'The weight of earlier batches in the running rates. Default: 0.9.' }),
-  min_group_size: count.optional().meta({ description: 'Smaller groups are not constrained. Default: 30.' }),
+  min_group_size: count
+    .optional()
+    .meta({ description: `Smaller groups are not constrained. ${MIN_GROUP_SIZE_DEFAULT}` }),
   ...networkParams,
 });
 

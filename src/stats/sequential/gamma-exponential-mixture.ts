@@ -16,8 +16,40 @@ export interface ScaledMixtureOptions extends MixtureOptions {
   readonly c: number;
 }
 
-/** Lists the options of {@link ScaledMixtureOptions}. */
-export const SCALED_MIXTURE_OPTION_NAMES: OptionNames<ScaledMixtureOptions> = { ...MIXTURE_OPTION_NAMES, c: true };
+const SCALED_MIXTURE_OPTION_NAMES: OptionNames<ScaledMixtureOptions> = { ...MIXTURE_OPTION_NAMES, c: true };
+
+/** Returns ln of a mixture with a scale at a sum s and a time v of the variance process. */
+export type LogMixture = (s: number, v: number, c: number, rho: number) => number;
+
+/** Checks the arguments of a mixture with a scale, and computes its logarithm. */
+export function scaledLogMixture(
+  name: string,
+  logMixture: LogMixture,
+  s: number,
+  v: number,
+  options: ScaledMixtureOptions,
+): number {
+  assertKnownOptions(name, options, SCALED_MIXTURE_OPTION_NAMES);
+  requireSumAndTime(s, v);
+  requirePositive('c', options.c);
+  return logMixture(s, v, options.c, rhoFrom(options, 1));
+}
+
+/** Checks the arguments of a boundary with a scale, and computes it. */
+export function scaledMixtureBound(
+  name: string,
+  logMixture: LogMixture,
+  v: number,
+  alpha: number,
+  options: ScaledMixtureOptions,
+): number {
+  assertKnownOptions(name, options, SCALED_MIXTURE_OPTION_NAMES);
+  requireTimeAndLevel(v, alpha);
+  const { c } = options;
+  requirePositive('c', c);
+  const rho = rhoFrom(options, 1);
+  return mixtureBound((s) => logMixture(s, v, c, rho), alpha, c + Math.sqrt(v + rho));
+}
 
 /**
  * Computes ln of the gamma-exponential mixture supermartingale of a sub-exponential sum s with variance process v and
@@ -36,11 +68,7 @@ export const SCALED_MIXTURE_OPTION_NAMES: OptionNames<ScaledMixtureOptions> = { 
  * ```
  */
 export function gammaExponentialLogMixture(s: number, v: number, options: ScaledMixtureOptions): number {
-  assertKnownOptions('gammaExponentialLogMixture', options, SCALED_MIXTURE_OPTION_NAMES);
-  requireSumAndTime(s, v);
-  const { c } = options;
-  requirePositive('c', c);
-  return logMixture(s, v, c, rhoFrom(options, 1));
+  return scaledLogMixture('gammaExponentialLogMixture', logMixture, s, v, options);
 }
 
 /**
@@ -59,12 +87,7 @@ export function gammaExponentialLogMixture(s: number, v: number, options: Scaled
  * ```
  */
 export function gammaExponentialMixtureBound(v: number, alpha: number, options: ScaledMixtureOptions): number {
-  assertKnownOptions('gammaExponentialMixtureBound', options, SCALED_MIXTURE_OPTION_NAMES);
-  requireTimeAndLevel(v, alpha);
-  const { c } = options;
-  requirePositive('c', c);
-  const rho = rhoFrom(options, 1);
-  return mixtureBound((s) => logMixture(s, v, c, rho), alpha, c + Math.sqrt(v + rho));
+  return scaledMixtureBound('gammaExponentialMixtureBound', logMixture, v, alpha, options);
 }
 
 /**

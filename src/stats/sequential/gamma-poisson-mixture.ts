@@ -1,8 +1,5 @@
-import { assertKnownOptions } from '../../internal/arguments.ts';
 import { logScaledUpperGamma } from '../scaled-incomplete-gamma.ts';
-import { SCALED_MIXTURE_OPTION_NAMES, type ScaledMixtureOptions } from './gamma-exponential-mixture.ts';
-import { mixtureBound } from './mixture-bound.ts';
-import { requirePositive, requireSumAndTime, requireTimeAndLevel, rhoFrom } from './mixture-parameters.ts';
+import { type ScaledMixtureOptions, scaledLogMixture, scaledMixtureBound } from './gamma-exponential-mixture.ts';
 
 /**
  * Computes ln of the gamma-Poisson mixture supermartingale of a sub-Poisson sum s with variance process v and scale c:
@@ -21,11 +18,7 @@ import { requirePositive, requireSumAndTime, requireTimeAndLevel, rhoFrom } from
  * ```
  */
 export function gammaPoissonLogMixture(s: number, v: number, options: ScaledMixtureOptions): number {
-  assertKnownOptions('gammaPoissonLogMixture', options, SCALED_MIXTURE_OPTION_NAMES);
-  requireSumAndTime(s, v);
-  const { c } = options;
-  requirePositive('c', c);
-  return logMixture(s, v, c, rhoFrom(options, 1));
+  return scaledLogMixture('gammaPoissonLogMixture', logMixture, s, v, options);
 }
 
 /**
@@ -44,12 +37,7 @@ export function gammaPoissonLogMixture(s: number, v: number, options: ScaledMixt
  * ```
  */
 export function gammaPoissonMixtureBound(v: number, alpha: number, options: ScaledMixtureOptions): number {
-  assertKnownOptions('gammaPoissonMixtureBound', options, SCALED_MIXTURE_OPTION_NAMES);
-  requireTimeAndLevel(v, alpha);
-  const { c } = options;
-  requirePositive('c', c);
-  const rho = rhoFrom(options, 1);
-  return mixtureBound((s) => logMixture(s, v, c, rho), alpha, c + Math.sqrt(v + rho));
+  return scaledMixtureBound('gammaPoissonMixtureBound', logMixture, v, alpha, options);
 }
 
 /**

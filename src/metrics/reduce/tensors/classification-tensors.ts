@@ -3,7 +3,7 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 import { toBinary } from '../../../table/index.ts';
 import { type CellRows, currentTensorflow, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
 import type { ClassificationStats } from '../../statistics/group-stats.ts';
-import { type ClassificationRows, finishClassification, RAW_CELLS } from '../reduce-classification.ts';
+import { type ClassificationRows, finishClassification, RAW_CELLS, RAW_STATES } from '../reduce-classification.ts';
 import { assertSameLength } from '../row-arguments.ts';
 import { encodeGroupTensors } from './group-codes.ts';
 import {
@@ -70,10 +70,7 @@ async function checkWeights(
   return { largest: await assertWeights(maxima.slice(1), weights), lacksWeights: maxima[0] === 1 };
 }
 
-/**
- * Returns the cell of each row, numbered as on the host: ((code + 1) x 4 + state of the truth) x 4 + state of the
- * decision.
- */
+/** Returns the cell of each row, numbered as by `rawCell` on the host. */
 function rawCells(
   tf: Tf,
   slice: Slice,
@@ -85,15 +82,15 @@ function rawCells(
     const refused = tf.equal(decision, BAD_STATE).cast('float32').mul<Tensor1D>(BAD_STATE);
     decision = tf.where<Tensor1D>(areKnown(tf, slice, [rows.weights]), decision, refused);
   }
-  const group = rows.codes.add(1).mul(4);
+  const group = rows.codes.add(1).mul(RAW_STATES);
   const truth = rows.yTrue === undefined ? group : group.add(stateOf(tf, slice(rows.yTrue)));
-  return truth.mul(4).add(decision).cast('int32');
+  return truth.mul(RAW_STATES).add(decision).cast('int32');
 }
 
 /** Rejects decisions and labels that are not 0 or 1. It reads them back only in that case, to find the first one. */
 async function assertBinary(counts: Float64Array, { yPred, yTrue }: DeviceDecisions): Promise<void> {
   const isSeen = (stateOfCell: (cell: number) => number): boolean =>
     counts.some((count, cell) => count > 0 && stateOfCell(cell % RAW_CELLS) === BAD_STATE);
-  if (isSeen((cell) => cell % 4)) toBinary(await yPred.data(), 'yPred');
-  if (yTrue !== undefined && isSeen((cell) => cell >> 2)) toBinary(await yTrue.data(), 'yTrue');
+  if (isSeen((cell) => cell % RAW_STATES)) toBinary(await yPred.data(), 'yPred');
+  if (yTrue !== undefined && isSeen((cell) => Math.floor(cell / RAW_STATES))) toBinary(await yTrue.data(), 'yTrue');
 }

@@ -34,13 +34,13 @@ export function known(tf: Tf, isKnown: Tensor1D, values: Tensor1D, otherwise = 0
 export async function droppedRows(
   tf: Tf,
   { rows, labels, codesOf }: DeviceGroups,
-  isInteger: (slice: Slice) => Tensor1D,
+  isComplete: (slice: Slice) => Tensor1D,
 ): Promise<Float64Array> {
   const { counts } = await cellTables(tf, {
     rows,
     cells: labels.length + 1,
     codesOf: (slice) =>
-      known(tf, tf.logicalNot(isInteger(slice)), codesOf(slice), -1)
+      known(tf, tf.logicalNot(isComplete(slice)), codesOf(slice), -1)
         .add(1)
         .cast('int32'),
   });

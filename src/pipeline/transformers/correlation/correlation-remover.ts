@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
-import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
+import { type OptionNames } from '../../../internal/arguments.ts';
 import { requireRate } from '../../../stats/parameters.ts';
 import type { Table } from '../../../table/index.ts';
 import { countMissing, type FitRows, leftOutWarning, nameMissing, replaceColumns } from '../fit-rows.ts';
@@ -9,7 +8,7 @@ import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
 import {
   FEATURE_SETTINGS_NAMES,
   type FeatureSettings,
-  frozenNames,
+  featureSettings,
   nameGroups,
   nameSome,
   numericFeatureNames,
@@ -18,7 +17,6 @@ import {
   type SensitiveColumns,
   sensitiveNames,
 } from '../read-columns.ts';
-import { FROM_AROUND, fromStored, readTransformerJson } from '../transformer-json.ts';
 import { regress } from './regress.ts';
 import {
   countIncomplete,
@@ -151,16 +149,14 @@ interface Settings extends CorrelationRemoverOptions {
   readonly alpha: number;
 }
 
-const KIND = 'CorrelationRemover';
-
-const PARAMS = TRANSFORMER_PARAMS[KIND].extend(FROM_AROUND);
-
 const STATE = z.object({
   features: z.array(z.object({ feature: z.string(), terms: z.array(TERM) })),
   warnings: z.array(z.string()),
 });
 
 type State = z.output<typeof STATE>;
+
+const DEFINITION = { kind: 'CorrelationRemover', options: CORRELATION_REMOVER_OPTION_NAMES, state: STATE } as const;
 
 /**
  * Removes from each feature its linear dependence on the sensitive columns. With S the sensitive columns, each
@@ -199,15 +195,10 @@ type State = z.output<typeof STATE>;
 export class CorrelationRemover extends FittedTransformer<Settings, State> {
   /** @throws {ValueError} if an option is out of its range */
   constructor(options: CorrelationRemoverOptions) {
-    assertKnownOptions('CorrelationRemover', options, CORRELATION_REMOVER_OPTION_NAMES);
-    sensitiveNames(options.sensitive);
-    super(KIND, {
-      sensitive: frozenNames(options.sensitive),
-      features: frozenNames(options.features),
-      candidates: frozenNames(options.candidates),
-      label: options.label,
+    super(DEFINITION, options, () => ({
+      ...featureSettings(options),
       alpha: requireRate('alpha', options.alpha ?? 1),
-    });
+    }));
   }
 
   /**
@@ -215,10 +206,7 @@ export class CorrelationRemover extends FittedTransformer<Settings, State> {
    * @throws {DataValidationError} naming the first invalid part
    */
   static fromJSON(json: unknown): CorrelationRemover {
-    const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
-    const made = fromStored(KIND, () => new CorrelationRemover(options as unknown as CorrelationRemoverOptions));
-    made.keep(state);
-    return made;
+    return FittedTransformer.restore(CorrelationRemover, DEFINITION, json);
   }
 
   protected override learn({ table, weights }: FitRows): State {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import { assertKnownOptions, oneOf, type OptionNames } from '../../../internal/arguments.ts';
-import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
+import { oneOf, type OptionNames } from '../../../internal/arguments.ts';
 import { requireRate, requireInteger } from '../../../stats/parameters.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import { countMissing, type FitRows, leftOutWarning, nameMissing, replaceColumns } from '../fit-rows.ts';
@@ -9,7 +8,7 @@ import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
 import {
   FEATURE_SETTINGS_NAMES,
   type FeatureSettings,
-  frozenNames,
+  featureSettings,
   nameGroups,
   nameSome,
   numericFeatureNames,
@@ -19,7 +18,6 @@ import {
   type SensitiveColumns,
   sensitiveNames,
 } from '../read-columns.ts';
-import { FROM_AROUND, fromStored, readTransformerJson } from '../transformer-json.ts';
 import { quantileRepair } from './quantile-repair.ts';
 import { indexKnots, interpolate, type Knots, nearestKnot, type RepairMap } from './repair-map.ts';
 
@@ -62,10 +60,6 @@ interface Settings extends DisparateImpactRemoverOptions {
   readonly minGroupSize: number;
 }
 
-const KIND = 'DisparateImpactRemover';
-
-const PARAMS = TRANSFORMER_PARAMS[KIND].extend(FROM_AROUND);
-
 const numbers = z.array(z.number()).min(1).readonly();
 
 const STATE = z.object({
@@ -84,6 +78,12 @@ const STATE = z.object({
 });
 
 type State = z.output<typeof STATE>;
+
+const DEFINITION = {
+  kind: 'DisparateImpactRemover',
+  options: DISPARATE_IMPACT_REMOVER_OPTION_NAMES,
+  state: STATE,
+} as const;
 
 /**
  * Moves the values of each group to a common distribution. A value at rank r of its group moves to the median, over
@@ -130,18 +130,13 @@ type State = z.output<typeof STATE>;
 export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
   /** @throws {ValueError} if an option is out of its range */
   constructor(options: DisparateImpactRemoverOptions) {
-    assertKnownOptions('DisparateImpactRemover', options, DISPARATE_IMPACT_REMOVER_OPTION_NAMES);
     const { compat } = options;
-    sensitiveNames(options.sensitive);
-    super(KIND, {
-      sensitive: frozenNames(options.sensitive),
-      features: frozenNames(options.features),
-      candidates: frozenNames(options.candidates),
-      label: options.label,
+    super(DEFINITION, options, () => ({
+      ...featureSettings(options),
       repairLevel: requireRate('repairLevel', options.repairLevel ?? 1),
       minGroupSize: requireInteger('minGroupSize', options.minGroupSize ?? (compat === undefined ? 20 : 1), 1),
       compat: compat === undefined ? undefined : oneOf<'aif360'>('compat', compat, ['aif360']),
-    });
+    }));
   }
 
   /**
@@ -149,13 +144,7 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
    * @throws {DataValidationError} naming the first invalid part
    */
   static fromJSON(json: unknown): DisparateImpactRemover {
-    const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
-    const made = fromStored(
-      KIND,
-      () => new DisparateImpactRemover(options as unknown as DisparateImpactRemoverOptions),
-    );
-    made.keep(state);
-    return made;
+    return FittedTransformer.restore(DisparateImpactRemover, DEFINITION, json);
   }
 
   protected override learn({ table }: FitRows): State {

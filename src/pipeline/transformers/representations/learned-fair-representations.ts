@@ -1,14 +1,11 @@
 import { z } from 'zod';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { assertKnownOptions } from '../../../internal/arguments.ts';
 import { createRandom } from '../../../internal/random.ts';
-import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import { type FitRows, replaceColumns } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
 import { nameSome, numericFeatureNames, readFeature, readKnownGroups } from '../read-columns.ts';
-import { FROM_AROUND, fromStored, readTransformerJson } from '../transformer-json.ts';
 import type { TransformerFitOptions } from '../transformer.ts';
 import { readClasses } from '../weighting/read-classes.ts';
 import { minimise, type Minimum } from './minimise.ts';
@@ -22,10 +19,6 @@ import {
 } from './representation-options.ts';
 
 export type { LearnedFairRepresentationsOptions };
-
-const KIND = 'LearnedFairRepresentations';
-
-const PARAMS = TRANSFORMER_PARAMS[KIND].extend({ candidates: FROM_AROUND.candidates });
 
 const PARTS = z.object({ reconstruction: z.number(), prediction: z.number(), parity: z.number() });
 
@@ -45,6 +38,12 @@ const STATE = z
   }, 'every position must have one number per feature that varies');
 
 type State = z.output<typeof STATE>;
+
+const DEFINITION = {
+  kind: 'LearnedFairRepresentations',
+  options: LEARNED_FAIR_REPRESENTATIONS_OPTION_NAMES,
+  state: STATE,
+} as const;
 
 /** The losses of a fit. */
 export interface RepresentationLosses {
@@ -103,8 +102,7 @@ export interface RepresentationLosses {
 export class LearnedFairRepresentations extends FittedTransformer<RepresentationSettings, State> {
   /** @throws {ValueError} if an option is out of its range */
   constructor(options: LearnedFairRepresentationsOptions) {
-    assertKnownOptions('LearnedFairRepresentations', options, LEARNED_FAIR_REPRESENTATIONS_OPTION_NAMES);
-    super(KIND, representationSettings(options));
+    super(DEFINITION, options, () => representationSettings(options));
   }
 
   /**
@@ -121,13 +119,7 @@ export class LearnedFairRepresentations extends FittedTransformer<Representation
    * @throws {DataValidationError} naming the first invalid part
    */
   static fromJSON(json: unknown): LearnedFairRepresentations {
-    const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
-    const made = fromStored(
-      KIND,
-      () => new LearnedFairRepresentations(options as unknown as LearnedFairRepresentationsOptions),
-    );
-    made.keep(state);
-    return made;
+    return FittedTransformer.restore(LearnedFairRepresentations, DEFINITION, json);
   }
 
   protected override async learn({ table, weights }: FitRows, options: TransformerFitOptions): Promise<State> {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { TrainingError } from '../../../exceptions/index.ts';
+import { dot } from '../../../internal/values.ts';
 
 /** A function of several numbers, with its gradient. */
 export interface Objective {
@@ -151,10 +152,6 @@ function remember(pairs: Pair[], from: Position, to: Position): void {
   if (!(curvature > 0)) return;
   pairs.push({ step, change, inverse: 1 / curvature });
   if (pairs.length > MEMORY) pairs.shift();
-}
-
-function dot(a: Float64Array, b: Float64Array): number {
-  return a.reduce((sum, value, index) => sum + value * (b[index] as number), 0);
 }
 
 function norm(values: Float64Array): number {

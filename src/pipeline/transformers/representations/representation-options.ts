@@ -1,11 +1,11 @@
 import { invalidParameter, type OptionNames } from '../../../internal/arguments.ts';
-import { requireCount, requireInteger } from '../../../stats/parameters.ts';
+import { requireCount, requireInteger, requireSeed } from '../../../stats/parameters.ts';
 import {
   FEATURE_SETTINGS_NAMES,
   type FeatureSettings,
   frozenNames,
+  frozenSensitive,
   type SensitiveColumns,
-  sensitiveNames,
 } from '../read-columns.ts';
 
 /** Options of learned fair representations. */
@@ -80,9 +80,8 @@ export interface RepresentationSettings extends LearnedFairRepresentationsOption
  * @throws {ValueError} if an option is out of its range
  */
 export function representationSettings(options: LearnedFairRepresentationsOptions): RepresentationSettings {
-  sensitiveNames(options.sensitive);
   return {
-    sensitive: frozenNames(options.sensitive),
+    sensitive: frozenSensitive(options.sensitive),
     label: requireLabel(options.label),
     positiveLabel: options.positiveLabel,
     features: frozenNames(options.features),
@@ -99,9 +98,4 @@ export function representationSettings(options: LearnedFairRepresentationsOption
 function requireLabel(label: unknown): string {
   if (typeof label === 'string' && label !== '') return label;
   throw invalidParameter('label', 'be the name of the column of true labels', label);
-}
-
-function requireSeed(seed: number): number {
-  if (Number.isSafeInteger(seed)) return seed;
-  throw invalidParameter('seed', 'be a whole number', seed);
 }

@@ -1,21 +1,19 @@
 import { z } from 'zod';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { assertKnownOptions, invalidParameter, type OptionNames } from '../../../internal/arguments.ts';
-import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
+import { invalidParameter, type OptionNames } from '../../../internal/arguments.ts';
 import { requireInteger } from '../../../stats/parameters.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import type { FitRows } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
 import {
-  frozenNames,
+  frozenSensitive,
   nameGroups,
   readGroups,
   readKnownGroups,
   type SensitiveColumns,
   sensitiveNames,
 } from '../read-columns.ts';
-import { fromStored, readTransformerJson } from '../transformer-json.ts';
 import { type Cells, crossToCells, type MeanOne, requireMaxWeight, scaleToMeanOne } from './cells.ts';
 import { rake } from './rake.ts';
 import { type Proportions, readProportions, targetShares } from './target-shares.ts';
@@ -54,10 +52,6 @@ interface Settings extends InstanceReweightingOptions {
   readonly minCount: number;
 }
 
-const KIND = 'InstanceReweighting';
-
-const PARAMS = TRANSFORMER_PARAMS[KIND];
-
 const STATE = z.object({
   attributes: z.array(
     z.object({ attribute: z.string(), labels: z.array(z.string()), factors: z.array(z.number().min(0).nullable()) }),
@@ -68,6 +62,8 @@ const STATE = z.object({
 });
 
 type State = z.output<typeof STATE>;
+
+const DEFINITION = { kind: 'InstanceReweighting', options: INSTANCE_REWEIGHTING_OPTION_NAMES, state: STATE } as const;
 
 /**
  * Weights rows so that groups have the shares of a population. With n_g / n the observed share of group g and t_g its
@@ -105,14 +101,12 @@ type State = z.output<typeof STATE>;
 export class InstanceReweighting extends FittedTransformer<Settings, State> {
   /** @throws {ValueError} if an option is out of its range, or a benchmark is not of a sensitive column */
   constructor(options: InstanceReweightingOptions) {
-    assertKnownOptions('InstanceReweighting', options, INSTANCE_REWEIGHTING_OPTION_NAMES);
-    sensitiveNames(options.sensitive);
-    super(KIND, {
-      sensitive: frozenNames(options.sensitive),
+    super(DEFINITION, options, () => ({
+      sensitive: frozenSensitive(options.sensitive),
       benchmarks: readBenchmarks(options),
       maxWeight: requireMaxWeight(options.maxWeight ?? 10),
       minCount: requireInteger('minCount', options.minCount ?? 1, 1),
-    });
+    }));
   }
 
   /**
@@ -120,10 +114,7 @@ export class InstanceReweighting extends FittedTransformer<Settings, State> {
    * @throws {DataValidationError} naming the first invalid part
    */
   static fromJSON(json: unknown): InstanceReweighting {
-    const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
-    const made = fromStored(KIND, () => new InstanceReweighting(options as unknown as InstanceReweightingOptions));
-    made.keep(state);
-    return made;
+    return FittedTransformer.restore(InstanceReweighting, DEFINITION, json);
   }
 
   protected override learn({ table, weights }: FitRows): State {

@@ -1,20 +1,18 @@
 import { z } from 'zod';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
-import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
+import { type OptionNames } from '../../../internal/arguments.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import type { FitRows } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
 import {
-  frozenNames,
+  frozenSensitive,
   nameGroups,
   readGroups,
   readKnownGroups,
   type SensitiveColumns,
   sensitiveNames,
 } from '../read-columns.ts';
-import { fromStored, readTransformerJson } from '../transformer-json.ts';
 import { crossToCells, type MeanOne, requireMaxWeight, scaleToMeanOne } from './cells.ts';
 import { readClasses } from './read-classes.ts';
 import { type Proportions, readProportions, targetShares } from './target-shares.ts';
@@ -80,16 +78,18 @@ interface Settings extends ReweighingTransformerOptions {
   readonly maxWeight: number;
 }
 
-const KIND = 'ReweighingTransformer';
-
-const PARAMS = TRANSFORMER_PARAMS[KIND];
-
 const STATE = z.object({
   cells: z.array(z.object({ group: z.string(), label: z.string().nullable(), weight: z.number().min(0) })),
   warnings: z.array(z.string()),
 });
 
 type State = z.output<typeof STATE>;
+
+const DEFINITION = {
+  kind: 'ReweighingTransformer',
+  options: REWEIGHING_TRANSFORMER_OPTION_NAMES,
+  state: STATE,
+} as const;
 
 /**
  * Weights rows so that group and label are independent. A row of group s and label y has the weight
@@ -127,15 +127,13 @@ type State = z.output<typeof STATE>;
 export class ReweighingTransformer extends FittedTransformer<Settings, State> {
   /** @throws {ValueError} if an option is out of its range */
   constructor(options: ReweighingTransformerOptions) {
-    assertKnownOptions('ReweighingTransformer', options, REWEIGHING_TRANSFORMER_OPTION_NAMES);
-    sensitiveNames(options.sensitive);
-    super(KIND, {
-      sensitive: frozenNames(options.sensitive),
+    super(DEFINITION, options, () => ({
+      sensitive: frozenSensitive(options.sensitive),
       label: options.label,
       positiveLabel: options.positiveLabel,
       targets: readProportions('targets', options.targets),
       maxWeight: requireMaxWeight(options.maxWeight ?? 10),
-    });
+    }));
   }
 
   /**
@@ -143,10 +141,7 @@ export class ReweighingTransformer extends FittedTransformer<Settings, State> {
    * @throws {DataValidationError} naming the first invalid part
    */
   static fromJSON(json: unknown): ReweighingTransformer {
-    const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
-    const made = fromStored(KIND, () => new ReweighingTransformer(options as unknown as ReweighingTransformerOptions));
-    made.keep(state);
-    return made;
+    return FittedTransformer.restore(ReweighingTransformer, DEFINITION, json);
   }
 
   protected override learn({ table, weights }: FitRows): State {

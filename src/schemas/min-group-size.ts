@@ -1,0 +1,10 @@
+import { z } from 'zod';
+
+/** The default minimum number of rows of a group; smaller groups are excluded and listed. */
+export const DEFAULT_MIN_GROUP_SIZE = 30;
+
+/** The end of a description of the option. */
+export const MIN_GROUP_SIZE_DEFAULT = `Default: ${String(DEFAULT_MIN_GROUP_SIZE)}.`;
+
+/** The option in schemas. Metrics and trackers fill in the default. */
+export const minGroupSize = z.number().int().min(1);
