@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { BusboyInstance } from '@fastify/busboy';
 
 import type { ServiceLimits } from '../context/service-context.ts';
-import { loadBusboy } from '../packages.ts';
+import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { mediaTypeOf, requireMediaType } from './media-type.ts';
 import { FILE_PART, type FormParts, malformed, type PartOptions, PartReader } from './part-reader.ts';
@@ -29,7 +29,7 @@ const NEVER_FULL = 2 ** 40;
  * @throws {ServiceProblem} like {@link receiveForm}
  */
 async function readForm(chunks: AsyncIterable<Buffer>, options: FormOptions): Promise<FormParts> {
-  const { Busboy } = loadBusboy();
+  const { Busboy } = loadPackage('@fastify/busboy');
   const parser = new Busboy({
     headers: { 'content-type': options.contentType },
     isPartAFile: () => true,

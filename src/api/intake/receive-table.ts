@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { ServiceLimits } from '../context/service-context.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { fieldProblem } from '../problem/service-problem.ts';
 import { requireMediaType } from './media-type.ts';
 import { readBody, refusing } from './read-body.ts';
 import { newSpoolFolder, type SpoolFolder } from './spool-folder.ts';
@@ -72,10 +72,7 @@ function assertFormat(type: TableType, content: 'text' | 'parquet'): ReceivedTab
   const format = FORMATS[type];
   if ((format === 'parquet') === (content === 'parquet')) return format;
   const detail = `The body is ${content === 'parquet' ? 'a Parquet file' : 'not a Parquet file'}, but the Content-Type is ${type}.`;
-  throw new ServiceProblem(422, {
-    detail,
-    errors: [{ pointer: '', detail }],
-    suggestion:
-      'Set the Content-Type to the type of the body: text/csv, application/x-ndjson or application/vnd.apache.parquet.',
-  });
+  const suggestion =
+    'Set the Content-Type to the type of the body: text/csv, application/x-ndjson or application/vnd.apache.parquet.';
+  throw fieldProblem(422, '', detail, suggestion);
 }

@@ -80,13 +80,13 @@ export interface ThreadPoolOptions {
 export class ThreadPool {
   readonly slots: Slots;
   readonly #limits: ThreadLimits;
-  readonly #onProblem: (error: unknown) => void;
+  readonly #onFailure: (error: unknown) => void;
   #pool: Promise<Piscina<ThreadTask, ThreadAnswer>> | undefined;
 
-  constructor({ threads, onFailure: onFault }: ThreadPoolOptions) {
+  constructor({ threads, onFailure }: ThreadPoolOptions) {
     this.slots = new Slots(threads);
     this.#limits = threadLimits(threads);
-    this.#onProblem = onFault;
+    this.#onFailure = onFailure;
   }
 
   /** Runs a job when a thread is free. Rejects with the signal's reason if it is aborted before. */
@@ -123,7 +123,7 @@ export class ThreadPool {
       env: inheritedEnvironment(process.env),
       ...(extension === '.ts' ? { execArgv: sourceLoader() } : {}),
     });
-    pool.on('error', this.#onProblem);
+    pool.on('error', this.#onFailure);
     return pool;
   }
 }

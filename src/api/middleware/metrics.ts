@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 
 import type { ServiceContext } from '../context/service-context.ts';
-import { loadPromClient } from '../packages.ts';
+import { loadPackage } from '../packages.ts';
 import type { RunCounts } from '../runs/runs.ts';
 import type { ServiceMiddleware } from './service-middleware.ts';
 
@@ -17,7 +17,7 @@ function processMetrics(): Registry {
 }
 
 function createRegistry(): Registry {
-  const { collectDefaultMetrics, Registry: OwnRegistry } = loadPromClient();
+  const { collectDefaultMetrics, Registry: OwnRegistry } = loadPackage('prom-client');
   const created = new OwnRegistry();
   collectDefaultMetrics({ register: created, prefix: 'evenhand_' });
   return created;
@@ -62,7 +62,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
  * @param counts returns the numbers of runs; if it fails, the last numbers stay
  */
 export function createServiceMetrics(counts: () => Promise<RunCounts>): ServiceMetrics {
-  const { Registry } = loadPromClient();
+  const { Registry } = loadPackage('prom-client');
   const registry = new Registry();
   registerRuns(registry, counts);
   const middleware = observer(registry);
@@ -77,7 +77,7 @@ export function createServiceMetrics(counts: () => Promise<RunCounts>): ServiceM
 }
 
 function registerRuns(registry: Registry, counts: () => Promise<RunCounts>): void {
-  const { Gauge } = loadPromClient();
+  const { Gauge } = loadPackage('prom-client');
   new Gauge({
     name: 'evenhand_runs',
     help: 'Runs by state: waiting for a thread, running, or ended and stored.',
@@ -93,7 +93,7 @@ function registerRuns(registry: Registry, counts: () => Promise<RunCounts>): voi
 }
 
 function observer(registry: Registry): ServiceMiddleware {
-  const { Counter, Gauge, Histogram } = loadPromClient();
+  const { Counter, Gauge, Histogram } = loadPackage('prom-client');
   const registers = [registry];
   const total = new Counter({
     name: 'evenhand_http_requests_total',

@@ -172,10 +172,22 @@ export interface Position {
   readonly port: number;
 }
 
+/** Starts to listen and returns the port; rejects with the error of Node.js. */
+export function listenOn(server: Server, { host, port }: Position): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
 /** An HTTP server with limits against slow clients and floods, and with a graceful shutdown. */
 export interface HttpServer {
   /** Returns the port; rejects with the error of Node.js. */
-  readonly listen: (index: Position) => Promise<number>;
+  readonly listen: (position: Position) => Promise<number>;
   /** Takes over a connection that another process has accepted. */
   readonly take: (socket: Socket) => void;
   /**
@@ -235,7 +247,6 @@ export function createHttpServer(
   { stallMillis = STALL_MILLIS, idleMillis = IDLE_MILLIS }: HttpServerOptions = {},
 ): HttpServer {
   const open = new Map<Socket, ServerResponse>();
-  let isEnding = false;
   let isDraining = false;
   let taken = 0;
   let onChange: () => void = () => undefined;
@@ -279,16 +290,10 @@ export function createHttpServer(
     answerClientError(error, socket, open.get(socket));
   });
   return {
-    listen: ({ host, port }) =>
-      new Promise((resolve, reject) => {
-        if (isEnding) throw new Error('The server is ending.');
-        server.once('error', reject);
-        server.listen({ host, port }, () => {
-          server.off('error', reject);
-          const address = server.address();
-          resolve(typeof address === 'object' && address !== null ? address.port : port);
-        });
-      }),
+    listen: async (position) => {
+      if (isDraining) throw new Error('The server is ending.');
+      return listenOn(server, position);
+    },
     take: (socket) => {
       // The server checks connections only after it listens, which it never does here.
       if (taken === 0 && !server.listening) server.emit('listening');
@@ -298,7 +303,6 @@ export function createHttpServer(
       else server.emit('connection', socket.setNoDelay(true));
     },
     drain: async () => {
-      isEnding = true;
       isDraining = true;
       for (const response of open.values()) askToClose(response);
       await acceptWaiting(server);

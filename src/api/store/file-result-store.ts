@@ -107,7 +107,7 @@ interface TimedFile {
  * resolves when the entry is on disk, and a new process reads the files again. Evicted or deleted entries lose their
  * file.
  *
- * All values are in memory too, so `mostBytes` limits both. Entries that exceed it lose their file as well, including
+ * All values are in memory too, so `maxBytes` limits both. Entries that exceed it lose their file as well, including
  * those from an earlier process with a higher limit.
  *
  * The files' times store when an entry was last used, to the minute; they restore the order of use. Values must be
@@ -160,7 +160,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   /**
    * Opens a folder and reads its entries. The folder is created if it does not exist. Other files in it are not
    * changed, and are reported in the log.
-   * @throws {ValueError} if the capacity or the number of bytes is out of range, or `mostBytes` is given without
+   * @throws {ValueError} if the capacity or the number of bytes is out of range, or `maxBytes` is given without
    *   `sizeOf`
    * @throws {DataValidationError} if another process uses the folder (the message names both), or it cannot be read or
    *   written

@@ -28,6 +28,7 @@ describe('answerProblems', () => {
       type: 'urn:evenhand:problem:too-many-requests',
       title: 'Too many requests',
       status: 429,
+      code: 'too-many-requests',
       detail: 'slow down',
     });
   });

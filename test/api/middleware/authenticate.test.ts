@@ -167,7 +167,7 @@ describe('checkKeys', () => {
     it(`rejects a key ${title}`, () => {
       expect(() => checkKeys([KEY, key], 'The keys parameter'))
         .to.throw(ConfigValidationError, 'keys parameter')
-        .with.nested.property('context.place', 2);
+        .with.nested.property('context.index', 2);
     });
   }
 });

@@ -125,6 +125,7 @@ describe('runs', () => {
         type: 'urn:evenhand:problem:invalid-request',
         title: 'The request cannot be processed',
         status: 422,
+        code: 'invalid-request',
         detail: 'There is no column y.',
         suggestion: 'Name one.',
         run_id: runId,
