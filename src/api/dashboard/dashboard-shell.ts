@@ -46,7 +46,7 @@ const VIEW_KEEPER = `
 })();
 `;
 
-const KEEPER_HASH = `&#39;sha256-${createHash('sha256').update(VIEW_KEEPER).digest('base64')}&#39;`;
+const KEEPER_HASH = `&#39;${digest(VIEW_KEEPER)}&#39;`;
 
 /** The policy that a page contains, as reports write it. */
 const OWN_POLICY = /(<meta http-equiv="Content-Security-Policy" content=")([^"]*)(">)/;

@@ -11,7 +11,7 @@ import { ServiceProblem } from '../problem/service-problem.ts';
 import { mediaTypeOf, requireMediaType } from './media-type.ts';
 import { FILE_PART, type FormParts, malformed, type PartOptions, PartReader } from './part-reader.ts';
 import { readBody, refusing } from './read-body.ts';
-import { newSpoolFolder, type ReceivedForm } from './spool-folder.ts';
+import { fillSpoolFolder, type ReceivedForm } from './spool-folder.ts';
 
 /** Options for reading a form. */
 interface FormOptions extends PartOptions {
@@ -114,22 +114,16 @@ export async function receiveForm(request: IncomingMessage, options: ReceiveForm
   return refusing(request, async () => {
     const contentType = requireForm(request.headers['content-type']);
     const maxBytes = uploadBytes + allowed.fields.length * fieldBytes + FRAME_BYTES;
-    const folder = await newSpoolFolder(spoolRoot);
-    try {
+    return fillSpoolFolder(spoolRoot, async (folder) => {
       const form = { contentType, folder: folder.path, fields: allowed.fields, uploadBytes, fieldBytes };
       const { file, fields } = await readBody(request, { maxBytes, idleMillis }, (chunks) => readForm(chunks, form));
-      const digest = digestOf({ file, fields });
-      const { path, format } = file;
       return Object.freeze({
         fields: Object.freeze(Object.fromEntries(fields)),
-        file: { path, format },
+        file: { path: file.path, format: file.format },
         folder,
-        digest,
+        digest: digestOf({ file, fields }),
       });
-    } catch (error) {
-      await folder.remove();
-      throw error;
-    }
+    });
   });
 }
 

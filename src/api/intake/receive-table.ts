@@ -4,7 +4,7 @@ import type { ServiceLimits } from '../context/service-context.ts';
 import { fieldProblem } from '../problem/service-problem.ts';
 import { requireMediaType } from './media-type.ts';
 import { readBody, refusing } from './read-body.ts';
-import { newSpoolFolder, type SpoolFolder } from './spool-folder.ts';
+import { fillSpoolFolder, type SpoolFolder } from './spool-folder.ts';
 import { writeTable } from './write-table.ts';
 
 const FORMATS = {
@@ -53,18 +53,14 @@ export async function receiveTable(
   const { uploadBytes: maxBytes, idleMillis } = limits;
   return refusing(request, async () => {
     const type = requireMediaType(request.headers['content-type'], TABLE_TYPES);
-    const folder = await newSpoolFolder(spoolRoot);
-    const formatOf = (content: 'text' | 'parquet'): ReceivedTable['format'] => assertFormat(type, content);
-    const target = { folder: folder.path, stem: 'table', maxBytes, name: '', formatOf };
-    try {
+    return fillSpoolFolder(spoolRoot, async (folder) => {
+      const formatOf = (content: 'text' | 'parquet'): ReceivedTable['format'] => assertFormat(type, content);
+      const target = { folder: folder.path, stem: 'table', maxBytes, name: '', formatOf };
       const { path, format, hash } = await readBody(request, { maxBytes, idleMillis }, (chunks) =>
         writeTable(chunks, target),
       );
       return Object.freeze({ path, format, folder, digest: hash.toString('hex') });
-    } catch (error) {
-      await folder.remove();
-      throw error;
-    }
+    });
   });
 }
 

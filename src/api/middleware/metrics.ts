@@ -12,15 +12,11 @@ let registry: Registry | undefined;
  * it contains, because each registry would collect these metrics again.
  */
 function processMetrics(): Registry {
-  registry ??= createRegistry();
-  return registry;
-}
-
-function createRegistry(): Registry {
+  if (registry !== undefined) return registry;
   const { collectDefaultMetrics, Registry: OwnRegistry } = loadPackage('prom-client');
-  const created = new OwnRegistry();
-  collectDefaultMetrics({ register: created, prefix: 'evenhand_' });
-  return created;
+  registry = new OwnRegistry();
+  collectDefaultMetrics({ register: registry, prefix: 'evenhand_' });
+  return registry;
 }
 
 /** The metrics of one process, to be merged with those of others. */

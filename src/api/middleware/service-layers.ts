@@ -174,13 +174,10 @@ export function requestId({ createId, workerName }: Service): ServiceMiddleware 
   };
 }
 
-/** Paths that do not count against the rate limit, because monitoring systems request them all the time. */
-const NOT_COUNTED = new Set(['/health', '/ready', '/metrics']);
-
-/** Counts the requests of each client and rejects those above the limit with 429. */
+/** Counts the requests of each client, except quiet paths, and rejects those above the limit with 429. */
 export function limitRate({ limiter }: Service): ServiceMiddleware {
   return async (context, next) => {
-    if (limiter !== null && !NOT_COUNTED.has(context.path)) await countRequest(limiter, context);
+    if (limiter !== null && !QUIET.has(context.path)) await countRequest(limiter, context);
     await next();
   };
 }

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Server, type Socket } from 'node:net';
 
+import { PROBLEM_KINDS, type ProblemJson } from '../problem/service-problem.ts';
+
 /**
  * The maximum number of turns. Clients may connect faster than they are accepted, but the port must close eventually.
  */
@@ -31,30 +33,19 @@ function nextTurn(): Promise<void> {
   });
 }
 
-interface Refusal {
-  readonly status: 400 | 408 | 431;
-  readonly kind: string;
-  readonly detail: string;
-  readonly suggestion?: string;
-}
+type Refusal = Pick<ProblemJson, 'detail' | 'suggestion'> & { readonly status: 400 | 408 | 431 };
 
-const MALFORMED: Refusal = {
-  status: 400,
-  kind: 'malformed-request',
-  detail: 'The request is not valid HTTP.',
-};
-
+const MALFORMED: Refusal = { status: 400, detail: 'The request is not valid HTTP.' };
 const NO_HOST: Refusal = {
   status: 400,
-  kind: 'malformed-request',
   detail: 'The request has no Host header, which HTTP/1.1 requires.',
   suggestion: 'Send the name and port of the service as the Host header.',
 };
 
 /** The answers by Node.js error code. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, kind: 'request-timeout', detail: 'The request arrived too slowly.' },
-  HPE_HEADER_OVERFLOW: { status: 431, kind: 'headers-too-large', detail: 'The headers are larger than 16 KiB.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request arrived too slowly.' },
+  HPE_HEADER_OVERFLOW: { status: 431, detail: 'The headers are larger than 16 KiB.' },
 };
 
 /**
@@ -86,9 +77,10 @@ function refuseWithoutHost(response: ServerResponse): void {
   response.writeHead(NO_HOST.status, headersOf(body)).end(body);
 }
 
-function bodyOf({ status, kind, detail, ...refusal }: Refusal): string {
-  const title = titleOf({ status, kind, detail });
-  return JSON.stringify({ type: `urn:evenhand:problem:${kind}`, title, status, detail, ...refusal });
+function bodyOf(refusal: Refusal): string {
+  const type = `urn:evenhand:problem:${PROBLEM_KINDS[refusal.status][0]}`;
+  const { status, detail, suggestion } = refusal;
+  return JSON.stringify({ type, title: titleOf(refusal), status, detail, suggestion });
 }
 
 function titleOf({ status }: Refusal): string {

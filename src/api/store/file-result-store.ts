@@ -5,6 +5,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
+import { Slots } from '../../internal/slots.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { warnOfNoChecksum } from '../../io/checksum.ts';
 import { cannotUse, type FolderLock, LOCK_NAME, lockFolder, textOf } from './folder-lock.ts';
@@ -23,17 +24,16 @@ import { entryInFileText, fileNameOf, fileTextOf, idOfFileName } from './stored-
  */
 class TaskQueues {
   readonly #lasts = new Map<string, Promise<unknown>>();
-  readonly #waiting: (() => void)[] = [];
-  #indices: number;
+  readonly #slots: Slots;
 
   constructor(maxAtOnce: number) {
-    this.#indices = maxAtOnce;
+    this.#slots = new Slots(maxAtOnce);
   }
 
   /** Runs a task in its turn, and returns its result. A task must not wait for another task. */
   run<Result>(name: string, task: () => Promise<Result>): Promise<Result> {
     const before = this.#lasts.get(name) ?? Promise.resolve();
-    const result = before.then(() => this.#inPlace(task));
+    const result = before.then(() => this.#inSlot(task));
     const last = result.then(
       () => undefined,
       () => undefined,
@@ -50,19 +50,12 @@ class TaskQueues {
     while (this.#lasts.size > 0) await Promise.all(this.#lasts.values());
   }
 
-  async #inPlace<Result>(task: () => Promise<Result>): Promise<Result> {
-    if (this.#indices === 0) {
-      // The previous task passes its slot on.
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else {
-      this.#indices -= 1;
-    }
+  async #inSlot<Result>(task: () => Promise<Result>): Promise<Result> {
+    await this.#slots.take();
     try {
       return await task();
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#indices += 1;
-      else next();
+      this.#slots.release();
     }
   }
 }
