@@ -74,6 +74,32 @@ export function findJsonProblem(text: string, labelKeys: ReadonlySet<string> = N
 }
 
 /**
+ * Returns whether a text has more open brackets at once than allowed. Safe for any text, also for one that is not JSON.
+ * O(characters); a text with few brackets is only searched for them.
+ */
+export function isNestedDeeper(text: string, maxDepth: number): boolean {
+  if (!['[', '{'].some((bracket) => occursOften(text, bracket, maxDepth / 2))) return false;
+  let depth = 0;
+  for (let position = 0; position < text.length; position++) {
+    const code = text.charCodeAt(position);
+    if (code === QUOTE) position = endOfString(text, position);
+    else if (code === OPEN_ARRAY || code === OPEN_OBJECT) depth++;
+    else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--;
+    if (depth > maxDepth) return true;
+  }
+  return false;
+}
+
+function occursOften(text: string, character: string, count: number): boolean {
+  let position = -1;
+  for (let found = 0; found <= count; found++) {
+    position = text.indexOf(character, position + 1);
+    if (position === -1) return false;
+  }
+  return true;
+}
+
+/**
  * Parses JSON, and rejects repeated keys, of which `JSON.parse` would drop all but the last.
  * @throws {SyntaxError} if the text is not JSON, or an object has a key twice
  */

@@ -5,7 +5,7 @@ import { assertKnownOptions, invalidParameter } from '../../internal/arguments.t
 import type { Handler, RequestState, ServiceContext } from '../context/service-context.ts';
 import { causesOf, writeProblem } from '../middleware/answer-problems.ts';
 import { warnOfShortKeys } from '../middleware/authenticate.ts';
-import { loadKoa } from '../packages.ts';
+import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { APP_OPTION_NAMES, type AppOptions, type ServiceApp } from './app-options.ts';
 import { checkFolders, createOwner } from './create-owner.ts';
@@ -51,7 +51,7 @@ const DRAIN_MILLIS = 30_000;
  */
 export function createApp(options: AppOptions = {}): ServiceApp {
   assertKnownOptions('createApp', options, APP_OPTION_NAMES);
-  const Koa = loadKoa();
+  const Koa = loadPackage('koa');
   // Checks the options before any work starts.
   const settings = settingsOf(options);
   const logger = embeddedLogger(settings.logger, process.env);

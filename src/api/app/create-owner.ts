@@ -13,7 +13,7 @@ import { createSpoolRoot, removeUploadsOf, type SpoolFolder } from '../intake/sp
 import { createJobRunner } from '../jobs/create-job-runner.ts';
 import { createMemoryRateLimiter } from '../middleware/memory-rate-limiter.ts';
 import { STORE_BOUND } from '../runs/kept-runs.ts';
-import { createLocalRuns } from '../runs/local-runs.ts';
+import { LocalRuns } from '../runs/local-runs.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
 import { FileResultStore, ResultStore } from '../store/index.ts';
@@ -53,7 +53,7 @@ export async function createOwner(options: AppOptions, logger: Logger = getLogge
     const store = options.store ?? opened ?? new ResultStore<RunRecord>(STORE_BOUND);
     const filesFolder = path.join(storeFolder ?? spool.path, 'files');
     const runner = createJobRunner({ threads, queue, logger });
-    const runs = createLocalRuns({ store, runner, filesFolder, clock, createId, logger });
+    const runs = new LocalRuns({ store, runner, filesFolder, clock, createId, logger });
     await runs.start();
     return {
       runs,

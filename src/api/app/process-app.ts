@@ -8,7 +8,7 @@ import { createServiceMetrics, type RenderedMetrics, type ServiceMetrics } from 
 import { serviceLayers } from '../middleware/service-layers.ts';
 import type { ServiceMiddleware } from '../middleware/service-middleware.ts';
 import { type OperationId, OPERATIONS } from '../openapi/operation-ids.ts';
-import { loadKoa, loadRouter } from '../packages.ts';
+import { loadPackage } from '../packages.ts';
 import { assetHandler } from '../routes/docs.ts';
 import { handlersOf } from '../routes/handlers-of.ts';
 import type { AppOptions } from './app-options.ts';
@@ -88,7 +88,7 @@ type ServiceKoa = Koa<RequestState> & {
  * @param observe the middleware that collects the metrics of this process
  */
 export function createAppOf(service: Service, observe: ServiceMiddleware): ServiceKoa {
-  const Koa = loadKoa();
+  const Koa = loadPackage('koa');
   const app = new Koa<RequestState>() as ServiceKoa;
   for (const layer of serviceLayers(service, observe)) app.use(layer);
   app.use(routesOf(service));
@@ -98,7 +98,7 @@ export function createAppOf(service: Service, observe: ServiceMiddleware): Servi
 
 /** Returns the middleware that serves every operation at its path, and the files of the documentation pages. */
 function routesOf(service: Service): Koa.Middleware<RequestState> {
-  const { Router } = loadRouter();
+  const { Router } = loadPackage('@koa/router');
   const router = new Router<RequestState>();
   const handlers = handlersOf(service);
   for (const [id, [method, path]] of Object.entries(OPERATIONS)) {

@@ -81,7 +81,7 @@ export interface FollowOptions {
 export async function* followRun(
   client: Client<paths>,
   runId: string,
-  { lastEventId = 0, signal, retryMillis = 1000, maxRetries: mostRetries = 5 }: FollowOptions = {},
+  { lastEventId = 0, signal, retryMillis = 1000, maxRetries = 5 }: FollowOptions = {},
 ): AsyncGenerator<RunEvent, void, undefined> {
   let seen = lastEventId;
   let losses = 0;
@@ -99,7 +99,7 @@ export async function* followRun(
     } catch (error) {
       if (!(error instanceof ConnectionLost)) throw error;
       losses += 1;
-      if (losses > mostRetries) throw error.cause instanceof Error ? error.cause : error;
+      if (losses > maxRetries) throw error.cause instanceof Error ? error.cause : error;
     }
     await sleep(retryMillis, signal);
   }

@@ -1,4 +1,4 @@
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { type ServiceProblem, unavailable } from '../problem/service-problem.ts';
 import {
   type CallPacket,
   type Handlers,
@@ -137,11 +137,7 @@ function settle(pending: Map<number, PendingCall>, id: number): PendingCall | un
 }
 
 function otherSideGone(): ServiceProblem {
-  return new ServiceProblem(503, {
-    detail: 'A process of the service has ended.',
-    suggestion: 'Send the request again in a moment.',
-    headers: { 'retry-after': '1' },
-  });
+  return unavailable('A process of the service has ended.', 'Send the request again in a moment.', 1);
 }
 
 /** The calls of the other side that are in progress here. */

@@ -1,5 +1,5 @@
 import type { MetricsJson, RenderedMetrics } from '../middleware/metrics.ts';
-import { loadPromClient } from '../packages.ts';
+import { loadPackage } from '../packages.ts';
 
 /** The combined metrics of several processes. */
 export interface MergedMetrics {
@@ -40,7 +40,7 @@ export function createMergedMetrics(): MergedMetrics {
 
 async function added(first: MetricsJson, second: MetricsJson): Promise<MetricsJson> {
   if (second.length === 0) return first;
-  const { AggregatorRegistry } = loadPromClient();
+  const { AggregatorRegistry } = loadPackage('prom-client');
   return AggregatorRegistry.aggregate([first, second]).getMetricsAsJSON();
 }
 
@@ -50,7 +50,7 @@ async function added(first: MetricsJson, second: MetricsJson): Promise<MetricsJs
  * @param processes the results of `toJson` in each process
  */
 export async function mergeMetrics(processes: readonly MetricsJson[]): Promise<RenderedMetrics> {
-  const { AggregatorRegistry } = loadPromClient();
+  const { AggregatorRegistry } = loadPackage('prom-client');
   const merged = AggregatorRegistry.aggregate(processes as unknown as object[]);
   return { text: await merged.metrics(), contentType: merged.contentType };
 }

@@ -18,17 +18,17 @@ const VIEW_KEEPER = `
     const seen = new Map();
     return Array.from(document.querySelectorAll('details'), (details) => {
       const title = details.querySelector('summary')?.textContent ?? '';
-      const place = seen.get(title) ?? 0;
-      seen.set(title, place + 1);
-      return { details, key: title + '#' + place };
+      const position = seen.get(title) ?? 0;
+      seen.set(title, position + 1);
+      return { details, key: title + '#' + position };
     });
   };
-  let isTold = false;
-  const tell = () => {
-    if (isTold) return;
-    isTold = true;
+  let isReported = false;
+  const report = () => {
+    if (isReported) return;
+    isReported = true;
     requestAnimationFrame(() => {
-      isTold = false;
+      isReported = false;
       const open = tables().filter(({ details }) => details.open).map(({ key }) => key);
       parent.postMessage({ evenhand: 'view', view: { left: scrollX, top: scrollY, open } }, '*');
     });
@@ -39,14 +39,14 @@ const VIEW_KEEPER = `
     for (const { details, key } of tables()) details.open = open.has(key);
     scrollTo({ left: data.view.left, top: data.view.top, behavior: 'instant' });
     parent.postMessage({ evenhand: 'restored' }, '*');
-    tell();
+    report();
   });
-  addEventListener('scroll', tell, { passive: true });
-  addEventListener('toggle', tell, true);
+  addEventListener('scroll', report, { passive: true });
+  addEventListener('toggle', report, true);
 })();
 `;
 
-const KEEPER_HASH = `&#39;sha256-${createHash('sha256').update(VIEW_KEEPER).digest('base64')}&#39;`;
+const KEEPER_HASH = `&#39;${digest(VIEW_KEEPER)}&#39;`;
 
 /** The policy that a page contains, as reports write it. */
 const OWN_POLICY = /(<meta http-equiv="Content-Security-Policy" content=")([^"]*)(">)/;

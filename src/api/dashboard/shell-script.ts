@@ -42,9 +42,9 @@ export const SHELL_SCRIPT = `
   };
   // Update only on changes; otherwise screen readers would repeat the text.
   const say = (id, [kind, text]) => {
-    const place = byId(id);
-    if (place.textContent !== text) place.textContent = text;
-    place.dataset.kind = kind;
+    const element = byId(id);
+    if (element.textContent !== text) element.textContent = text;
+    element.dataset.kind = kind;
   };
   const render = () => {
     say('connection', wordsOf());

@@ -1,4 +1,4 @@
-import { noRoomProblem, ServiceProblem } from '../problem/service-problem.ts';
+import { fieldProblem, noRoomProblem, ServiceProblem } from '../problem/service-problem.ts';
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
@@ -12,11 +12,8 @@ function sizeText(bytes: number): string {
 /** Returns a 413 problem for data above the limit. `part` is the name of a form's part; '' means the body. */
 export function tooLarge(maxBytes: number, part = ''): ServiceProblem {
   const detail = `${subjectOf(part)} is larger than the limit of ${sizeText(maxBytes)}.`;
-  return new ServiceProblem(413, {
-    detail,
-    errors: [{ pointer: pointerTo(part), detail }],
-    suggestion: 'Send fewer rows or columns, or ask the operator of the service for a higher limit.',
-  });
+  const suggestion = 'Send fewer rows or columns, or ask the operator of the service for a higher limit.';
+  return fieldProblem(413, pointerTo(part), detail, suggestion);
 }
 
 /** Returns a 413 problem for packed data whose compression ratio is so high that it looks like an attack. */
@@ -64,12 +61,7 @@ export function noRoomOr(cause: unknown): unknown {
 
 /** Returns a 422 problem for a part of a form, or for the body if the name is ''. */
 export function badPart(part: string, problem: string, suggestion: string): ServiceProblem {
-  const detail = `${subjectOf(part)} ${problem}.`;
-  return new ServiceProblem(422, {
-    detail,
-    errors: [{ pointer: pointerTo(part), detail }],
-    suggestion,
-  });
+  return fieldProblem(422, pointerTo(part), `${subjectOf(part)} ${problem}.`, suggestion);
 }
 
 function subjectOf(part: string): string {

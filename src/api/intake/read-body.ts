@@ -62,20 +62,20 @@ const MIN_BYTES = 1024;
  */
 function watchBody(
   request: IncomingMessage,
-  { maxBytes: mostBytes, idleMillis }: BodyLimits,
+  { maxBytes, idleMillis }: BodyLimits,
   fail: (problem: ServiceProblem) => void,
 ): () => void {
   let received = 0;
   let atLastCheck = 0;
   let isOver = false;
   const timer = setTimeout(() => {
-    // The request is paused while the disk is slow. This is not the client's fault.
+    // The request is paused while the disk is slow. The client does not cause that.
     if (request.isPaused()) timer.refresh();
     else giveUp(tooSlow(idleMillis, MIN_BYTES));
   }, idleMillis);
   const onData = (chunk: Buffer): void => {
     received += chunk.length;
-    if (received > mostBytes) giveUp(tooLarge(mostBytes));
+    if (received > maxBytes) giveUp(tooLarge(maxBytes));
     else if (received >= atLastCheck + MIN_BYTES) {
       atLastCheck = received;
       timer.refresh();
@@ -108,14 +108,14 @@ export type Consume<T> = (chunks: AsyncIterable<Buffer>) => Promise<T>;
  * @throws {ServiceProblem} 400, 408, 413, 415
  */
 export async function readBody<T>(request: IncomingMessage, limits: BodyLimits, consume: Consume<T>): Promise<T> {
-  const { maxBytes: mostBytes } = limits;
-  const isPacked = assertReadable(request, mostBytes);
+  const { maxBytes } = limits;
+  const isPacked = assertReadable(request, maxBytes);
   const entry = new PassThrough();
   const stop = watchBody(request, limits, (problem) => entry.destroy(problem));
   request.pipe(entry);
   try {
     if (!isPacked) return await consume(entry);
-    return await readUnpacked(entry, (chunks) => consume(atMost(chunks, mostBytes, () => tooLarge(mostBytes))));
+    return await readUnpacked(entry, (chunks) => consume(atMost(chunks, maxBytes, () => tooLarge(maxBytes))));
   } finally {
     stop();
     request.unpipe(entry);

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { codingOf, declaredBytes, readBody, readSmallBody, refusing } from './read-body.ts';
 import { beginningOf } from './read-unpacked.ts';
-import { newSpoolFolder, type ReceivedBody, writeSpoolFile } from './spool-folder.ts';
+import { fillSpoolFolder, type ReceivedBody, writeSpoolFile } from './spool-folder.ts';
 
 /** Options of {@link receiveBody}. */
 export interface ReceiveBodyOptions {
@@ -50,16 +50,12 @@ function inMemory(bytes: Buffer, withDigest: boolean): DigestedBody {
   return Object.freeze({ kind: 'memory', bytes, ...digest });
 }
 
-async function onDisk(chunks: AsyncIterable<Buffer>, spoolRoot: string, withDigest: boolean): Promise<DigestedBody> {
-  const folder = await newSpoolFolder(spoolRoot);
-  const file = path.join(folder.path, 'body');
-  const hash = withDigest ? createHash('sha256') : undefined;
-  try {
+function onDisk(chunks: AsyncIterable<Buffer>, spoolRoot: string, withDigest: boolean): Promise<DigestedBody> {
+  return fillSpoolFolder(spoolRoot, async (folder) => {
+    const file = path.join(folder.path, 'body');
+    const hash = withDigest ? createHash('sha256') : undefined;
     await writeSpoolFile(file, chunks, hash);
-  } catch (error) {
-    await folder.remove();
-    throw error;
-  }
-  const digest = hash === undefined ? {} : { digest: hash.digest('hex') };
-  return Object.freeze({ kind: 'file', path: file, folder, ...digest });
+    const digest = hash === undefined ? {} : { digest: hash.digest('hex') };
+    return Object.freeze({ kind: 'file', path: file, folder, ...digest });
+  });
 }

@@ -6,12 +6,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { BusboyInstance } from '@fastify/busboy';
 
 import type { ServiceLimits } from '../context/service-context.ts';
-import { loadBusboy } from '../packages.ts';
+import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { mediaTypeOf, requireMediaType } from './media-type.ts';
 import { FILE_PART, type FormParts, malformed, type PartOptions, PartReader } from './part-reader.ts';
 import { readBody, refusing } from './read-body.ts';
-import { newSpoolFolder, type ReceivedForm } from './spool-folder.ts';
+import { fillSpoolFolder, type ReceivedForm } from './spool-folder.ts';
 
 /** Options for reading a form. */
 interface FormOptions extends PartOptions {
@@ -29,7 +29,7 @@ const NEVER_FULL = 2 ** 40;
  * @throws {ServiceProblem} like {@link receiveForm}
  */
 async function readForm(chunks: AsyncIterable<Buffer>, options: FormOptions): Promise<FormParts> {
-  const { Busboy } = loadBusboy();
+  const { Busboy } = loadPackage('@fastify/busboy');
   const parser = new Busboy({
     headers: { 'content-type': options.contentType },
     isPartAFile: () => true,
@@ -114,22 +114,16 @@ export async function receiveForm(request: IncomingMessage, options: ReceiveForm
   return refusing(request, async () => {
     const contentType = requireForm(request.headers['content-type']);
     const maxBytes = uploadBytes + allowed.fields.length * fieldBytes + FRAME_BYTES;
-    const folder = await newSpoolFolder(spoolRoot);
-    try {
+    return fillSpoolFolder(spoolRoot, async (folder) => {
       const form = { contentType, folder: folder.path, fields: allowed.fields, uploadBytes, fieldBytes };
       const { file, fields } = await readBody(request, { maxBytes, idleMillis }, (chunks) => readForm(chunks, form));
-      const digest = digestOf({ file, fields });
-      const { path, format } = file;
       return Object.freeze({
         fields: Object.freeze(Object.fromEntries(fields)),
-        file: { path, format },
+        file: { path: file.path, format: file.format },
         folder,
-        digest,
+        digest: digestOf({ file, fields }),
       });
-    } catch (error) {
-      await folder.remove();
-      throw error;
-    }
+    });
   });
 }
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { ServiceLimits } from '../context/service-context.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { fieldProblem } from '../problem/service-problem.ts';
 import { requireMediaType } from './media-type.ts';
 import { readBody, refusing } from './read-body.ts';
-import { newSpoolFolder, type SpoolFolder } from './spool-folder.ts';
+import { fillSpoolFolder, type SpoolFolder } from './spool-folder.ts';
 import { writeTable } from './write-table.ts';
 
 const FORMATS = {
@@ -53,18 +53,14 @@ export async function receiveTable(
   const { uploadBytes: maxBytes, idleMillis } = limits;
   return refusing(request, async () => {
     const type = requireMediaType(request.headers['content-type'], TABLE_TYPES);
-    const folder = await newSpoolFolder(spoolRoot);
-    const formatOf = (content: 'text' | 'parquet'): ReceivedTable['format'] => assertFormat(type, content);
-    const target = { folder: folder.path, stem: 'table', maxBytes, name: '', formatOf };
-    try {
+    return fillSpoolFolder(spoolRoot, async (folder) => {
+      const formatOf = (content: 'text' | 'parquet'): ReceivedTable['format'] => assertFormat(type, content);
+      const target = { folder: folder.path, stem: 'table', maxBytes, name: '', formatOf };
       const { path, format, hash } = await readBody(request, { maxBytes, idleMillis }, (chunks) =>
         writeTable(chunks, target),
       );
       return Object.freeze({ path, format, folder, digest: hash.toString('hex') });
-    } catch (error) {
-      await folder.remove();
-      throw error;
-    }
+    });
   });
 }
 
@@ -72,10 +68,7 @@ function assertFormat(type: TableType, content: 'text' | 'parquet'): ReceivedTab
   const format = FORMATS[type];
   if ((format === 'parquet') === (content === 'parquet')) return format;
   const detail = `The body is ${content === 'parquet' ? 'a Parquet file' : 'not a Parquet file'}, but the Content-Type is ${type}.`;
-  throw new ServiceProblem(422, {
-    detail,
-    errors: [{ pointer: '', detail }],
-    suggestion:
-      'Set the Content-Type to the type of the body: text/csv, application/x-ndjson or application/vnd.apache.parquet.',
-  });
+  const suggestion =
+    'Set the Content-Type to the type of the body: text/csv, application/x-ndjson or application/vnd.apache.parquet.';
+  throw fieldProblem(422, '', detail, suggestion);
 }

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
+import { isRunning } from '../store/folder-lock.ts';
 import { noRoomOr } from './intake-problems.ts';
 
 /** Longer than a request that a process passed on takes to arrive after the process has ended. */
@@ -92,6 +93,23 @@ export async function newSpoolFolder(root: string): Promise<SpoolFolder> {
 }
 
 /**
+ * Fills a folder for one request, and removes it if that fails.
+ * @throws {ServiceProblem} 503 if the disk is full; also what `fill` throws
+ */
+export async function fillSpoolFolder<Result>(
+  root: string,
+  fill: (folder: SpoolFolder) => Promise<Result>,
+): Promise<Result> {
+  const folder = await newSpoolFolder(root);
+  try {
+    return await fill(folder);
+  } catch (error) {
+    await folder.remove();
+    throw error;
+  }
+}
+
+/**
  * Creates the spool folder again. Cleaners of temporary files remove old folders, and another user may take the name.
  */
 async function makeAgain(root: string): Promise<void> {
@@ -122,7 +140,7 @@ async function removeLeftovers(base: string): Promise<void> {
 
 async function isLeftBehind(folder: string, pid: number): Promise<boolean> {
   if (!(await isOurs(folder))) return false;
-  if (pid !== process.pid) return !isAlive(pid);
+  if (pid !== process.pid) return !isRunning(pid);
   // In a container the next process often has the same ID. A folder last changed before this process started is not its
   // own.
   const { ctimeMs } = await lstat(folder);
@@ -134,16 +152,6 @@ async function isOurs(folder: string): Promise<boolean> {
   const found = await lstat(folder).catch(() => undefined);
   if (found?.isDirectory() !== true) return false;
   return process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o077) === 0);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // A process of another user may not be signalled, but it exists.
-    return codeOf(error) !== 'ESRCH';
-  }
 }
 
 function codeOf(error: unknown): unknown {

@@ -44,9 +44,9 @@ export async function writeTable<Format extends string>(
   chunks: AsyncIterable<Buffer>,
   target: TableTarget<Format>,
 ): Promise<WrittenTable<Format>> {
-  const { maxBytes: mostBytes, name } = target;
+  const { maxBytes, name } = target;
   const within = (some: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
-    atMost(some, mostBytes, () => tooLarge(mostBytes, name));
+    atMost(some, maxBytes, () => tooLarge(maxBytes, name));
   const beginning = await beginningOf(within(chunks), MAGIC_BYTES);
   if (contentOf(beginning) !== 'gzip') return writeAs(beginning, target);
   return readUnpacked(beginning.all, async (unpacked) =>

@@ -5,12 +5,12 @@ import { runPipeline } from '../../pipeline/index.ts';
 import { pipelineRunToJson } from '../../pipeline/run-pipeline.ts';
 import { parsePipelineFields, parseWorkflowFields } from '../../schemas/workflow-fields.ts';
 import { loadJobTable, readJobConfig } from './job-config.ts';
-import type { JobContext, JobOutcome, PipelineJob, WorkflowJob } from './job.ts';
+import type { FormJob, JobContext, JobOutcome } from './job.ts';
 import { writeData, writeReports } from './run-files.ts';
 
 /** Runs `POST /pipeline`: detectors and transformers. Output paths in the configuration are ignored. */
 export async function runPipelineJob(
-  { path, config: text, fields }: PipelineJob,
+  { path, config: text, fields }: FormJob,
   { folder, signal, onProgress }: JobContext,
 ): Promise<JobOutcome> {
   const { detectors, profile } = parsePipelineFields(fields);
@@ -26,7 +26,7 @@ export async function runPipelineJob(
 
 /** Runs `POST /workflow`: baseline, transformation and training, validation. */
 export async function runWorkflowJob(
-  { path, config: text, fields }: WorkflowJob,
+  { path, config: text, fields }: FormJob,
   { folder, signal, onProgress }: JobContext,
 ): Promise<JobOutcome> {
   const { threshold, profile, class_weight: classWeight, ...how } = parseWorkflowFields(fields);

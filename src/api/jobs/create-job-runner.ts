@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 import { getLogger } from '../../internal/logger.ts';
 import { queueFull, serviceEnds } from '../problem/run-problems.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { internalProblem, ServiceProblem } from '../problem/service-problem.ts';
 import type { InternalFailure, Job, JobOutcome, JobRunner, RunJobOptions, ThreadAnswer } from './job.ts';
 import { ThreadPool } from './thread-pool.ts';
 
@@ -110,10 +110,7 @@ class PooledJobRunner implements JobRunner {
   #internal({ message, stack }: InternalFailure, { kind }: Job): ServiceProblem {
     const id = this.#createId();
     this.#log.error({ problem: id, job: kind, message, stack }, 'A job failed with an internal error.');
-    return new ServiceProblem(500, {
-      detail: `An internal error occurred. The log contains the reason under the ID ${id}.`,
-      suggestion: 'Give this ID to the operator of the service.',
-    });
+    return internalProblem(id);
   }
 }
 

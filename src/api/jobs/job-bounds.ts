@@ -1,6 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os';
 
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { fieldProblem } from '../problem/service-problem.ts';
 
 /** The maximum number of groups of an attribute. Each group is an object of the result and a line of the report. */
 export const MAX_GROUPS = 10_000;
@@ -42,9 +42,5 @@ export function assertShortConfig(text: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes <= LARGEST_CONFIG_BYTES) return;
   const detail = `The configuration has ${bytes.toLocaleString('en-US')} bytes. At most ${LARGEST_CONFIG_BYTES.toLocaleString('en-US')} are allowed.`;
-  throw new ServiceProblem(413, {
-    detail,
-    errors: [{ pointer: '/config', detail }],
-    suggestion: 'Send a shorter configuration.',
-  });
+  throw fieldProblem(413, '/config', detail, 'Send a shorter configuration.');
 }

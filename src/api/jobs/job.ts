@@ -33,21 +33,13 @@ export interface ValidateTableJob {
   readonly options: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** `POST /pipeline` */
-export interface PipelineJob {
-  readonly kind: 'pipeline';
+/** `POST /pipeline` or `POST /workflow` */
+export interface FormJob {
+  readonly kind: 'pipeline' | 'workflow';
   readonly path: string;
   /** YAML text. */
   readonly config: string;
   /** The other fields of the form, by name. */
-  readonly fields: Readonly<Record<string, string>>;
-}
-
-/** `POST /workflow` */
-export interface WorkflowJob {
-  readonly kind: 'workflow';
-  readonly path: string;
-  readonly config: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -70,13 +62,17 @@ export interface ValidationReportJob {
 }
 
 /** A job for a thread: plain data that can be sent to it. */
-export type Job = ValidateRowsJob | ValidateTableJob | PipelineJob | WorkflowJob | LlmEvalJob | ValidationReportJob;
+export type Job = ValidateRowsJob | ValidateTableJob | FormJob | LlmEvalJob | ValidationReportJob;
 
 /** What a job receives besides its data. */
 export interface JobContext {
   /** An existing, empty folder for the files of the run: reports and data. */
   readonly folder: string;
   readonly onProgress: OnProgress;
+  /**
+   * Asks the job to stop. It stops at its next step. Threads are never terminated while they work, because native code
+   * would take the process down.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -92,14 +88,7 @@ export interface JobOutcome {
 }
 
 /** Options for running one job. */
-export interface RunJobOptions {
-  readonly folder: string;
-  readonly onProgress: OnProgress;
-  /**
-   * Asks the job to stop. It stops at its next step. Threads are never terminated while they work, because native code
-   * would take the process down.
-   */
-  readonly signal: AbortSignal;
+export interface RunJobOptions extends JobContext {
   /** Called when a thread has started the job. */
   readonly onStart: () => void;
 }

@@ -14,7 +14,7 @@ import { plannedMetrics } from '../../llm-evals/run/score-run.ts';
 import { type LlmEvalBody, parseLlmEvalBody } from '../../schemas/llm-eval-body.ts';
 import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMProvider } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { parseJson } from '../problem/parse-json.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { fieldProblem, type ServiceProblem } from '../problem/service-problem.ts';
 import type { JobContext, JobOutcome, LlmEvalJob } from './job.ts';
 import { writeReports } from './run-files.ts';
 
@@ -77,11 +77,8 @@ async function assertFile(field: string, given: string, target: string): Promise
   if (found?.isFile() === true) return;
   const what = found === undefined ? 'there is no such file' : 'it is not a file';
   const detail = `${field} must name a file in the service's folder for language models. Got '${given}': ${what}.`;
-  throw new ServiceProblem(422, {
-    detail,
-    suggestion: 'Check the name, or ask the operator of the service to put the file there.',
-    errors: [{ pointer: `/${field}`, detail }],
-  });
+  const suggestion = 'Check the name, or ask the operator of the service to put the file there.';
+  throw fieldProblem(422, `/${field}`, detail, suggestion);
 }
 
 const NO_FOLDER = 'Omit it, or ask the operator of the service for such a folder.';
@@ -126,7 +123,7 @@ function assertAddress({ provider, baseUrl }: LLMEvalConfig, env: LlmPaths['env'
 }
 
 function refused(field: string, detail: string, suggestion: string): ServiceProblem {
-  return new ServiceProblem(403, { detail, suggestion, errors: [{ pointer: `/${field}`, detail }] });
+  return fieldProblem(403, `/${field}`, detail, suggestion);
 }
 
 /** The folder of the default cache. It is next to the folders of the runs, so that the next run finds it. */

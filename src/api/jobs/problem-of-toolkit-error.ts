@@ -14,8 +14,8 @@ import type { Job } from './job.ts';
 import { inWireNames, isValidation, wireNameOf } from './wire-names.ts';
 
 /**
- * Where in a request an error of the library is, as far as that is known.
- * @param work the work, which knows what named a column, or its kind alone
+ * Returns the JSON pointers of the fields of a request that caused an error of the library, if they are known.
+ * @param work the job, which contains the names of columns, or only its kind
  */
 function pointersOf(error: FairnessToolkitError, work: Job | Job['kind']): readonly string[] {
   const kind = typeof work === 'string' ? work : work.kind;
@@ -33,7 +33,7 @@ function pointersOf(error: FairnessToolkitError, work: Job | Job['kind']): reado
   return kind === 'pipeline' || kind === 'workflow' ? [partOf(error, isUnknownColumn)] : [];
 }
 
-/** The argument of the library that a request's field stands for. */
+/** Returns the field of a request for the argument that an error names. */
 function fieldOf(error: FairnessToolkitError, kind: Job['kind']): string | undefined {
   const { parameter, argument } = error.context;
   const [name] = [lackingArgument(error), parameter, argument].filter((known) => typeof known === 'string');
@@ -48,7 +48,7 @@ function lackingArgument({ code, context: { missing } }: FairnessToolkitError): 
   return code === 'missing-argument' && typeof missing === 'string' ? missing : undefined;
 }
 
-/** The parameters of the query that name a column. */
+/** Returns the parameters of the query that name a column. */
 function namersOf(column: string, work: Job): string[] {
   if (work.kind !== 'validate-table') return [];
   const isNamed = (given: unknown): boolean =>
@@ -60,7 +60,7 @@ function namersOf(column: string, work: Job): string[] {
 
 const COLUMN_PARAMETERS = new Set(['y_pred', 'score', 'y_score', 'y_true', 'sensitive', 'sample_weight', 'control']);
 
-/** The part of a form: a column that is not there was named by the configuration. */
+/** Returns the part of a form that caused an error. An unknown column was named by the configuration. */
 function partOf({ name, context }: FairnessToolkitError, isUnknownColumn: boolean): string {
   if (isUnknownColumn) return '/config';
   if (name === 'DataValidationError') return '/file';
@@ -71,13 +71,13 @@ function partOf({ name, context }: FairnessToolkitError, isUnknownColumn: boolea
     : '/config';
 }
 
-/** How the operator allows what was refused. */
+/** How the operator allows live calls. */
 const ALLOW_LIVE =
   "The operator of the service allows live calls with EVENHAND_LLM_ALLOW_LIVE=1 and the provider's key in its environment. A dry run (dry_run: true) and the provider local need neither.";
 
 /**
- * That answers are not known and nobody may be asked for them. What the service's environment has, and what it lacks, is
- * no business of who sent the request.
+ * Returns the problem of answers that are not known while live calls are not allowed. It does not reveal the environment
+ * of the service to the client.
  */
 function refusedCalls({ code, context }: FairnessToolkitError): ProblemDetails {
   const { missing, prompt } = context;
@@ -87,7 +87,8 @@ function refusedCalls({ code, context }: FairnessToolkitError): ProblemDetails {
   if (code === 'replay-only') {
     return {
       detail: `${count} not known, and replay_only allows no calls.${first}`,
-      suggestion: 'Leave replay_only out where the service may make live calls, or send what was asked before.',
+      suggestion:
+        'Omit replay_only if the service may make live calls, or send only prompts whose answers are recorded.',
     };
   }
   return {
@@ -101,8 +102,7 @@ function lowerFirst(text: string): string {
 }
 
 /**
- * What is wrong with a request answers 422: data, configuration, and steps that these made fail. By names, which hold
- * also where two copies of the package are loaded.
+ * The statuses of errors that a request causes, by name. Names also match if two copies of the package are loaded.
  */
 const STATUSES: Readonly<Record<string, ProblemStatus>> = {
   DataValidationError: 422,
@@ -117,22 +117,22 @@ const STATUSES: Readonly<Record<string, ProblemStatus>> = {
   LLMClientError: 502,
 };
 
-/** Faults of one request that are told; who sent it mends the first ones first. */
+/** The maximum number of reported problems of one request. */
 const MAX_PROBLEMS = 50;
 
-/** What to do about an error that does not say so itself. */
+/** The suggestions for errors that have none. */
 const SUGGESTIONS: Readonly<Record<string, string>> = {
-  DataValidationError: 'Check the data that were sent.',
-  ConfigValidationError: 'Check the configuration that was sent.',
+  DataValidationError: 'Check the data in the request.',
+  ConfigValidationError: 'Check the configuration in the request.',
   ValueError: 'Check the fields of the request.',
   MetricComputationError: 'Check the metric and the data that it needs.',
-  DependencyError: 'Ask who runs the service to install it.',
+  DependencyError: 'Ask the operator of the service to install it.',
 };
 
 /**
- * An error of the library as a problem for who sent the request; a problem as it is, and undefined for what is a fault
- * of ours.
- * @param work the work, or its kind, which knows what fields are called
+ * Converts an error of the library to the problem that the client receives. A problem is returned unchanged; the result
+ * is undefined for an internal error.
+ * @param work the job, or its kind, which determines the names of fields
  */
 export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): ServiceProblem | undefined {
   if (isProblem(error)) return error;
@@ -151,7 +151,7 @@ export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): 
       code: error.code,
       detail: detailOf(error, kind),
       suggestion: inWireNames(
-        suggestion ?? SUGGESTIONS[error.name] ?? 'Check the data and the configuration that were sent.',
+        suggestion ?? SUGGESTIONS[error.name] ?? 'Check the data and the configuration in the request.',
         kind,
         error.context,
       ),
@@ -181,17 +181,17 @@ function detailOf(error: FairnessToolkitError, kind: Job['kind']): string {
   return (problems as FieldProblem[]).map((problem) => describeProblem(problem, nameOf)).join(' ');
 }
 
-/** By its name, which holds also where two copies of the package are loaded. */
+/** Returns whether an error is a problem. Its name also matches if two copies of the package are loaded. */
 function isProblem(error: unknown): error is ServiceProblem {
   return error instanceof Error && error.name === 'ServiceProblem';
 }
 
-/** Whether a place of the service, not of the client, is at fault: the disk is full, a folder cannot be written. */
+/** Returns whether the system of the service caused an error, for example a folder that cannot be written. */
 function isOfSystem({ context }: FairnessToolkitError): boolean {
   return typeof context['code'] === 'string' && /^E[A-Z]+$/.test(context['code']);
 }
 
-/** The fields at fault, as far as they are known. */
+/** Returns the invalid fields, if they are known. */
 function problemsIn(error: FairnessToolkitError, work: Job | Job['kind']): readonly InvalidField[] {
   const kind = typeof work === 'string' ? work : work.kind;
   const { fields, faults: allProblems, problems } = error.context;
@@ -212,12 +212,12 @@ function schemaProblem(problem: FieldProblem, kind: Job['kind']): InvalidField {
   };
 }
 
-/** A fault of a configuration by its key: `pipeline[0].params.max_weight` is `/config/pipeline/0/params/max_weight`. */
+/** Returns the pointer to a key of a configuration: `/config/pipeline/0/params` for `pipeline[0].params`. */
 function configPointer({ key }: ConfigProblem): string {
   return toPointer(['config', ...key.split(/[.[\]]+/).filter((part) => part !== '')]);
 }
 
-/** What is to be sent where a metric lacks its data. */
+/** Returns the suggestion for a metric without its data. */
 function lackingColumn(error: FairnessToolkitError, kind: Job['kind']): string | undefined {
   const argument = lackingArgument(error);
   const field = argument === undefined ? undefined : wireNameOf(argument, kind);

@@ -2,7 +2,7 @@ import type { ValidateRowsInput } from '../../integration/validate-rows.ts';
 import { findTooLong, parseValidateRows, type ValidateRowsBody } from '../../schemas/validate-rows.ts';
 import { measureOptionsOf } from '../../schemas/validate-wire.ts';
 import { parseJson } from '../problem/parse-json.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { fieldProblem } from '../problem/service-problem.ts';
 
 /** The fields in which numbers are group names. */
 const GROUP_FIELDS: ReadonlySet<string> = new Set(['sensitive', 'control']);
@@ -19,11 +19,8 @@ export function readRowsBody(body: Uint8Array, maxItems: number): ValidateRowsIn
   const value = parseJson(body, labelFieldsOf);
   const tooLong = findTooLong(value, maxItems);
   if (tooLong !== undefined) {
-    throw new ServiceProblem(413, {
-      detail: tooLong.detail,
-      errors: [tooLong],
-      suggestion: 'Upload a table instead (CSV, NDJSON or Parquet): its rows are counted without being loaded.',
-    });
+    const suggestion = 'Upload a table instead (CSV, NDJSON or Parquet): its rows are counted without being loaded.';
+    throw fieldProblem(413, tooLong.pointer, tooLong.detail, suggestion);
   }
   return rowsInputOf(parseValidateRows(value));
 }

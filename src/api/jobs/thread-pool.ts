@@ -4,64 +4,10 @@ import { MessageChannel } from 'node:worker_threads';
 
 import type { Piscina } from 'piscina';
 
+import { Slots } from '../../internal/slots.ts';
 import { type ThreadLimits, threadLimits } from './job-bounds.ts';
 import type { Job, RunJobOptions, ThreadAnswer, ThreadMessage, ThreadTask } from './job.ts';
 import { inheritedEnvironment, providerEnvironment } from './service-environment.ts';
-
-/** Manages a limited number of slots with a waiting queue. */
-export class Slots {
-  readonly #count: number;
-  readonly #line: (() => void)[] = [];
-  #taken = 0;
-
-  constructor(count: number) {
-    this.#count = count;
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  get waiting(): number {
-    return this.#line.length;
-  }
-
-  get taken(): number {
-    return this.#taken;
-  }
-
-  /**
-   * Waits for a slot and takes it. Return it with {@link release}.
-   * @throws {unknown} the signal's reason if it is aborted first
-   */
-  async take(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.#taken < this.#count) {
-      this.#taken++;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const leave = (): void => {
-        this.#line.splice(this.#line.indexOf(enter), 1);
-        // The caller chooses the reason, which may be any value.
-        reject(signal.reason as Error);
-      };
-      const enter = (): void => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      this.#line.push(enter);
-    });
-  }
-
-  release(): void {
-    const next = this.#line.shift();
-    // The slot goes to the next in the queue without becoming free in between.
-    if (next === undefined) this.#taken--;
-    else next();
-  }
-}
 
 /** The time for which an idle thread is kept. */
 const IDLE_MILLIS = 60_000;
@@ -80,13 +26,13 @@ export interface ThreadPoolOptions {
 export class ThreadPool {
   readonly slots: Slots;
   readonly #limits: ThreadLimits;
-  readonly #onProblem: (error: unknown) => void;
+  readonly #onFailure: (error: unknown) => void;
   #pool: Promise<Piscina<ThreadTask, ThreadAnswer>> | undefined;
 
-  constructor({ threads, onFailure: onFault }: ThreadPoolOptions) {
+  constructor({ threads, onFailure }: ThreadPoolOptions) {
     this.slots = new Slots(threads);
     this.#limits = threadLimits(threads);
-    this.#onProblem = onFault;
+    this.#onFailure = onFailure;
   }
 
   /** Runs a job when a thread is free. Rejects with the signal's reason if it is aborted before. */
@@ -123,7 +69,7 @@ export class ThreadPool {
       env: inheritedEnvironment(process.env),
       ...(extension === '.ts' ? { execArgv: sourceLoader() } : {}),
     });
-    pool.on('error', this.#onProblem);
+    pool.on('error', this.#onFailure);
     return pool;
   }
 }

@@ -24,11 +24,8 @@ import { readRowsBody } from './rows-body.ts';
 import { writeValidationReports } from './run-files.ts';
 
 /** Runs `POST /validate` with arrays from a file. */
-export async function runValidateRows(
-  { path, maxItems: mostItems }: ValidateRowsJob,
-  context: JobContext,
-): Promise<JobOutcome> {
-  const input = readRowsBody(await readFile(path), mostItems);
+export async function runValidateRows({ path, maxItems }: ValidateRowsJob, context: JobContext): Promise<JobOutcome> {
+  const input = readRowsBody(await readFile(path), maxItems);
   const validation = await validateRows(input, {
     maxGroups: MAX_GROUPS,
     maxDraws: MAX_DRAWS,

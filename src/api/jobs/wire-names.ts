@@ -1,47 +1,15 @@
 import type { FairnessToolkitError } from '../../exceptions/index.ts';
-import { parametersIn, renameParameters, toSnakeCase } from '../../internal/arguments.ts';
+import { parametersIn, renameParameters, toCamelCase, toSnakeCase } from '../../internal/arguments.ts';
+import { validateRowsSchema } from '../../schemas/validate-rows.ts';
+import { validateTableSchema } from '../../schemas/validate-table.ts';
+import { workflowFieldsSchema } from '../../schemas/workflow-fields.ts';
 import type { Job } from './job.ts';
 
-/** Arguments and options of the library that have a field in requests. */
-const NAMES = [
-  'yPred',
-  'yTrue',
-  'yScore',
-  'score',
-  'scoreThreshold',
-  'sensitive',
-  'intersections',
-  'sampleWeight',
-  'positiveLabel',
-  'yTruePositiveLabel',
-  'naValues',
-  'control',
-  'threshold',
-  'metric',
-  'comparator',
-  'strictMissing',
-  'minGroupSize',
-  'withCi',
-  'ciLevel',
-  'ciMethod',
-  'ciSamples',
-  'withEffects',
-  'withPValue',
-  'method',
-  'referenceGroup',
-  'agg',
-  'compat',
-  'nanPolicy',
-  'seed',
-  'backend',
-  'trainSize',
-  'randomState',
-  'classWeight',
-  'targetColumn',
-] as const;
-
+/** The fields of requests by the library's arguments and options. */
 const WIRE_NAMES: ReadonlyMap<string, string> = new Map([
-  ...NAMES.map((name) => [name, toSnakeCase(name)] as const),
+  ...[validateRowsSchema.shape, validateTableSchema.shape, workflowFieldsSchema.shape, { target_column: null }]
+    .flatMap(Object.keys)
+    .map((field) => [toCamelCase(field), field] as const),
   ['applyPipeline', 'POST /pipeline'],
 ]);
 

@@ -4,7 +4,7 @@ import { nearestNames, suggestNames } from '../../internal/arguments.ts';
 import type { RequestState, Service, ServiceContext } from '../context/service-context.ts';
 import { leaveUnread } from '../intake/read-body.ts';
 import { problemOfToolkitError } from '../jobs/problem-of-toolkit-error.ts';
-import { PROBLEM_KINDS, type ProblemStatus, ServiceProblem } from '../problem/service-problem.ts';
+import { internalProblem, PROBLEM_KINDS, type ProblemStatus, ServiceProblem } from '../problem/service-problem.ts';
 import { knownPaths, methodsOfRoute, type ServiceMiddleware } from './service-middleware.ts';
 
 /** Statuses that the router sets, without a body, if no route matches. */
@@ -125,7 +125,7 @@ export function causesOf(error: unknown): string {
  */
 export function problemOfError(error: unknown, id: string): ServiceProblem {
   // Only validations of arrays are computed here; everything else runs in a thread.
-  return problemOfToolkitError(error, 'validate-rows') ?? ofHttpError(error) ?? internalFailure(error, id);
+  return problemOfToolkitError(error, 'validate-rows') ?? ofHttpError(error) ?? internalProblem(id, error);
 }
 
 /** Converts an error of Koa and its packages. `expose` states whether the client may see the message. */
@@ -136,17 +136,6 @@ function ofHttpError(error: unknown): ServiceProblem | undefined {
   const known: ProblemStatus = status in PROBLEM_KINDS ? (status as ProblemStatus) : 400;
   const isShown = 'expose' in error && error.expose === true && error.message !== '';
   return new ServiceProblem(known, { detail: isShown ? error.message : `${PROBLEM_KINDS[known][1]}.` }, error);
-}
-
-function internalFailure(cause: unknown, id: string): ServiceProblem {
-  return new ServiceProblem(
-    500,
-    {
-      detail: `An internal error occurred. The log of the service contains details under the ID ${id}.`,
-      suggestion: 'Give this ID to the operator of the service.',
-    },
-    cause,
-  );
 }
 
 /** Answers with a problem: its status, JSON and headers. */

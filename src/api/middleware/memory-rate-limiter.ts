@@ -1,6 +1,6 @@
 import { invalidParameter } from '../../internal/arguments.ts';
 import type { Allowance, RateLimiter } from '../context/service-context.ts';
-import { loadRateLimiter } from '../packages.ts';
+import { loadPackage } from '../packages.ts';
 
 /** The answer of rate-limiter-flexible about a client, for allowed and rejected requests. */
 interface Taken {
@@ -19,7 +19,7 @@ export function createMemoryRateLimiter(perMinute: number): RateLimiter {
   if (!Number.isSafeInteger(perMinute) || perMinute < 1) {
     throw invalidParameter('rateLimit', 'be a whole number of at least 1', perMinute);
   }
-  const { RateLimiterMemory } = loadRateLimiter();
+  const { RateLimiterMemory } = loadPackage('rate-limiter-flexible');
   const limiter = new RateLimiterMemory({ points: perMinute, duration: SECONDS });
   return {
     take: async (client) => {

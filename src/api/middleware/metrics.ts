@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 
 import type { ServiceContext } from '../context/service-context.ts';
-import { loadPromClient } from '../packages.ts';
+import { loadPackage } from '../packages.ts';
 import type { RunCounts } from '../runs/runs.ts';
 import type { ServiceMiddleware } from './service-middleware.ts';
 
@@ -12,15 +12,11 @@ let registry: Registry | undefined;
  * it contains, because each registry would collect these metrics again.
  */
 function processMetrics(): Registry {
-  registry ??= createRegistry();
+  if (registry !== undefined) return registry;
+  const { collectDefaultMetrics, Registry: OwnRegistry } = loadPackage('prom-client');
+  registry = new OwnRegistry();
+  collectDefaultMetrics({ register: registry, prefix: 'evenhand_' });
   return registry;
-}
-
-function createRegistry(): Registry {
-  const { collectDefaultMetrics, Registry: OwnRegistry } = loadPromClient();
-  const created = new OwnRegistry();
-  collectDefaultMetrics({ register: created, prefix: 'evenhand_' });
-  return created;
 }
 
 /** The metrics of one process, to be merged with those of others. */
@@ -62,7 +58,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
  * @param counts returns the numbers of runs; if it fails, the last numbers stay
  */
 export function createServiceMetrics(counts: () => Promise<RunCounts>): ServiceMetrics {
-  const { Registry } = loadPromClient();
+  const { Registry } = loadPackage('prom-client');
   const registry = new Registry();
   registerRuns(registry, counts);
   const middleware = observer(registry);
@@ -77,7 +73,7 @@ export function createServiceMetrics(counts: () => Promise<RunCounts>): ServiceM
 }
 
 function registerRuns(registry: Registry, counts: () => Promise<RunCounts>): void {
-  const { Gauge } = loadPromClient();
+  const { Gauge } = loadPackage('prom-client');
   new Gauge({
     name: 'evenhand_runs',
     help: 'Runs by state: waiting for a thread, running, or ended and stored.',
@@ -93,7 +89,7 @@ function registerRuns(registry: Registry, counts: () => Promise<RunCounts>): voi
 }
 
 function observer(registry: Registry): ServiceMiddleware {
-  const { Counter, Gauge, Histogram } = loadPromClient();
+  const { Counter, Gauge, Histogram } = loadPackage('prom-client');
   const registers = [registry];
   const total = new Counter({
     name: 'evenhand_http_requests_total',

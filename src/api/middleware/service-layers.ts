@@ -1,5 +1,5 @@
 import type { Service, ServiceContext } from '../context/service-context.ts';
-import { loadCors, loadHelmet } from '../packages.ts';
+import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { answerProblems } from './answer-problems.ts';
 import { authenticate } from './authenticate.ts';
@@ -136,7 +136,7 @@ const MAX_AGE_SECONDS = 600;
 export function crossOrigin({ corsOrigins }: Service): ServiceMiddleware | null {
   if (corsOrigins.length === 0) return null;
   const origins = new Set(corsOrigins);
-  const cors = loadCors()({
+  const cors = loadPackage('@koa/cors')({
     origin: (context) => {
       const origin = context.get('Origin');
       return origins.has(origin) ? origin : '';
@@ -174,13 +174,10 @@ export function requestId({ createId, workerName }: Service): ServiceMiddleware 
   };
 }
 
-/** Paths that do not count against the rate limit, because monitoring systems request them all the time. */
-const NOT_COUNTED = new Set(['/health', '/ready', '/metrics']);
-
-/** Counts the requests of each client and rejects those above the limit with 429. */
+/** Counts the requests of each client, except quiet paths, and rejects those above the limit with 429. */
 export function limitRate({ limiter }: Service): ServiceMiddleware {
   return async (context, next) => {
-    if (limiter !== null && !NOT_COUNTED.has(context.path)) await countRequest(limiter, context);
+    if (limiter !== null && !QUIET.has(context.path)) await countRequest(limiter, context);
     await next();
   };
 }
@@ -212,7 +209,7 @@ export function serviceLayers(service: Service, observe: ServiceMiddleware): rea
  */
 export function securityHeaders(): ServiceMiddleware {
   // Called for each answer: this takes 5 to 10 µs; setting the same headers directly takes 4 to 9 µs.
-  const helmet = (loadHelmet() as unknown as HelmetOfCommonJs)({
+  const helmet = (loadPackage('koa-helmet') as unknown as HelmetOfCommonJs)({
     contentSecurityPolicy: {
       useDefaults: false,
       directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },

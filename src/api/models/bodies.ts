@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { llmEvalBodySchema as bodySchema } from '../../schemas/llm-eval-body.ts';
 import { validateRowsSchema } from '../../schemas/validate-rows.ts';
 import { pipelineFieldsSchema, workflowFieldsSchema } from '../../schemas/workflow-fields.ts';
+import { model } from './plain.ts';
 
 /** `POST /llm-eval` */
 export const llmEvalBodySchema = bodySchema.meta({
@@ -18,7 +19,7 @@ export const validateBodySchema = validateRowsSchema.meta({
 
 const PARTS = {
   // A file has its own media type. Its content is not part of the JSON schema.
-  file: z.file().meta({ description: 'The rows: CSV, CSV compressed with gzip, or Parquet.' }),
+  file: z.file().describe('The rows: CSV, CSV compressed with gzip, or Parquet.'),
 } as const;
 
 /**
@@ -42,14 +43,15 @@ const WORKFLOW_CONFIG =
   '{"sensitive": ["gender"], "training": {"method": "reductions", "target_column": "hired"}, "validation_threshold": 0.1}';
 
 /** `POST /pipeline` */
-export const pipelineFormSchema = z
-  .strictObject({ ...PARTS, config: configPart(PIPELINE_CONFIG), ...pipelineFieldsSchema.shape })
-  .meta({ id: 'PipelineForm', description: 'A table, and a configuration of how to examine and transform it.' });
+export const pipelineFormSchema = model(
+  'PipelineForm',
+  'A table, and a configuration of how to examine and transform it.',
+  { ...PARTS, config: configPart(PIPELINE_CONFIG), ...pipelineFieldsSchema.shape },
+);
 
 /** `POST /workflow` */
-export const workflowFormSchema = z
-  .strictObject({ ...PARTS, config: configPart(WORKFLOW_CONFIG), ...workflowFieldsSchema.shape })
-  .meta({
-    id: 'WorkflowForm',
-    description: 'A table, and a configuration of how to train a model on it without and with a constraint.',
-  });
+export const workflowFormSchema = model(
+  'WorkflowForm',
+  'A table, and a configuration of how to train a model on it without and with a constraint.',
+  { ...PARTS, config: configPart(WORKFLOW_CONFIG), ...workflowFieldsSchema.shape },
+);

@@ -1,135 +1,103 @@
 import type { z } from 'zod';
 
-import { llmEvalBodySchema, pipelineFormSchema, validateBodySchema, workflowFormSchema } from './bodies.ts';
-import {
-  dryRunSchema,
-  llmDryRunSchema,
-  llmEvalAnswerSchema,
-  llmEvaluationSchema,
-  llmMetricResultSchema,
-} from './llm-eval-answer.ts';
-import { exclusionSchema, metricFrameSchema, metricResultSchema, missingRowsSchema } from './metric-result.ts';
-import { detectorReportSchema, pipelineAnswerSchema, pipelineStepSchema } from './pipeline-answer.ts';
-import { invalidFieldSchema, healthSchema, problemSchema, readinessSchema } from './problem.ts';
-import {
-  acceptedSchema,
-  cancelledSchema,
-  runEventSchema,
-  runListSchema,
-  runSchema,
-  runStatusSchema,
-  runSummarySchema,
-} from './run.ts';
-import {
-  attributeValidationSchema,
-  gateVerdictSchema,
-  readLabelsSchema,
-  severalValidationSchema,
-  singleValidationSchema,
-  validationAnswerSchema,
-  verdictSchema,
-} from './validation-answer.ts';
-import { workflowAnswerSchema, workflowMetricsSchema, workflowValidationSchema } from './workflow-answer.ts';
+import * as bodies from './bodies.ts';
+import * as llm from './llm-eval-answer.ts';
+import * as metric from './metric-result.ts';
+import * as pipeline from './pipeline-answer.ts';
+import * as problem from './problem.ts';
+import * as run from './run.ts';
+import * as validation from './validation-answer.ts';
+import * as workflow from './workflow-answer.ts';
 
-export {
-  acceptedSchema,
-  cancelledSchema,
-  detectorReportSchema,
-  dryRunSchema,
-  healthSchema,
-  llmEvalAnswerSchema,
-  llmEvalBodySchema,
-  llmMetricResultSchema,
-  metricFrameSchema,
-  metricResultSchema,
-  pipelineAnswerSchema,
-  pipelineFormSchema,
-  problemSchema,
-  readinessSchema,
-  runEventSchema,
-  runListSchema,
-  runSchema,
-  validateBodySchema,
-  validationAnswerSchema,
-  workflowAnswerSchema,
-  workflowFormSchema,
-};
+export { llmEvalBodySchema, pipelineFormSchema, validateBodySchema, workflowFormSchema } from './bodies.ts';
+export { dryRunSchema, llmEvalAnswerSchema, llmMetricResultSchema } from './llm-eval-answer.ts';
+export { metricFrameSchema, metricResultSchema } from './metric-result.ts';
+export { detectorReportSchema, pipelineAnswerSchema } from './pipeline-answer.ts';
+export { healthSchema, problemSchema, readinessSchema } from './problem.ts';
+export { acceptedSchema, cancelledSchema, runEventSchema, runListSchema, runSchema } from './run.ts';
+export { validationAnswerSchema } from './validation-answer.ts';
+export { workflowAnswerSchema } from './workflow-answer.ts';
 
 /** The models of request bodies. */
-export const BODY_MODELS = [validateBodySchema, pipelineFormSchema, workflowFormSchema, llmEvalBodySchema] as const;
+export const BODY_MODELS = [
+  bodies.validateBodySchema,
+  bodies.pipelineFormSchema,
+  bodies.workflowFormSchema,
+  bodies.llmEvalBodySchema,
+] as const;
 
 /** The models of response bodies. */
 export const ANSWER_MODELS = [
-  validationAnswerSchema,
-  singleValidationSchema,
-  severalValidationSchema,
-  attributeValidationSchema,
-  verdictSchema,
-  gateVerdictSchema,
-  readLabelsSchema,
-  metricResultSchema,
-  missingRowsSchema,
-  exclusionSchema,
-  metricFrameSchema,
-  pipelineAnswerSchema,
-  pipelineStepSchema,
-  detectorReportSchema,
-  workflowAnswerSchema,
-  workflowValidationSchema,
-  workflowMetricsSchema,
-  llmEvalAnswerSchema,
-  llmEvaluationSchema,
-  llmDryRunSchema,
-  llmMetricResultSchema,
-  dryRunSchema,
-  runSchema,
-  runListSchema,
-  runSummarySchema,
-  runStatusSchema,
-  runEventSchema,
-  acceptedSchema,
-  cancelledSchema,
-  problemSchema,
-  invalidFieldSchema,
-  healthSchema,
-  readinessSchema,
+  validation.validationAnswerSchema,
+  validation.singleValidationSchema,
+  validation.severalValidationSchema,
+  validation.attributeValidationSchema,
+  validation.verdictSchema,
+  validation.gateVerdictSchema,
+  validation.readLabelsSchema,
+  metric.metricResultSchema,
+  metric.missingRowsSchema,
+  metric.exclusionSchema,
+  metric.metricFrameSchema,
+  pipeline.pipelineAnswerSchema,
+  pipeline.pipelineStepSchema,
+  pipeline.detectorReportSchema,
+  workflow.workflowAnswerSchema,
+  workflow.workflowValidationSchema,
+  workflow.workflowMetricsSchema,
+  llm.llmEvalAnswerSchema,
+  llm.llmEvaluationSchema,
+  llm.llmDryRunSchema,
+  llm.llmMetricResultSchema,
+  llm.dryRunSchema,
+  run.runSchema,
+  run.runListSchema,
+  run.runSummarySchema,
+  run.runStatusSchema,
+  run.runEventSchema,
+  run.acceptedSchema,
+  run.cancelledSchema,
+  problem.problemSchema,
+  problem.invalidFieldSchema,
+  problem.healthSchema,
+  problem.readinessSchema,
 ] as const;
 
 /** `GET /health` */
-export type Health = z.output<typeof healthSchema>;
+export type Health = z.output<typeof problem.healthSchema>;
 
 /** `GET /ready` */
-export type Readiness = z.output<typeof readinessSchema>;
+export type Readiness = z.output<typeof problem.readinessSchema>;
 
 /** The reason why there is no result. */
-export type Problem = z.output<typeof problemSchema>;
+export type Problem = z.output<typeof problem.problemSchema>;
 
 /** The body of `POST /validate`. */
-export type ValidateBody = z.input<typeof validateBodySchema>;
+export type ValidateBody = z.input<typeof bodies.validateBodySchema>;
 
 /** The body of `POST /llm-eval`. */
-export type LlmEvalBody = z.input<typeof llmEvalBodySchema>;
+export type LlmEvalBody = z.input<typeof bodies.llmEvalBodySchema>;
 
 /** The answer of `POST /validate`. */
-export type ValidationAnswer = z.output<typeof validationAnswerSchema>;
+export type ValidationAnswer = z.output<typeof validation.validationAnswerSchema>;
 
 /** The answer of `POST /pipeline`. */
-export type PipelineAnswer = z.output<typeof pipelineAnswerSchema>;
+export type PipelineAnswer = z.output<typeof pipeline.pipelineAnswerSchema>;
 
 /** The answer of `POST /workflow`. */
-export type WorkflowAnswer = z.output<typeof workflowAnswerSchema>;
+export type WorkflowAnswer = z.output<typeof workflow.workflowAnswerSchema>;
 
 /** The answer of `POST /llm-eval`. */
-export type LlmEvalAnswer = z.output<typeof llmEvalAnswerSchema>;
+export type LlmEvalAnswer = z.output<typeof llm.llmEvalAnswerSchema>;
 
 /** The answer of `GET /results/{run_id}`. */
-export type Run = z.output<typeof runSchema>;
+export type Run = z.output<typeof run.runSchema>;
 
 /** A run in the list of `GET /results`. */
-export type RunSummary = z.output<typeof runSummarySchema>;
+export type RunSummary = z.output<typeof run.runSummarySchema>;
 
 /** The body of a 202 answer. */
-export type Accepted = z.output<typeof acceptedSchema>;
+export type Accepted = z.output<typeof run.acceptedSchema>;
 
 /** An event of a run. */
-export type RunEvent = z.output<typeof runEventSchema>;
+export type RunEvent = z.output<typeof run.runEventSchema>;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 import { METRIC_RESULT_FIELDS } from './metric-result.ts';
-import { comparator, count, interval, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
+import { comparator, count, interval, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
 
 const range = z
   .strictObject({ low: z.number(), expected: z.number(), ceiling: z.number() })
-  .meta({ description: 'The lower bound, the most likely value, and the upper bound.' });
+  .describe('The lower bound, the most likely value, and the upper bound.');
 
 const part = z.strictObject({
   evaluator: z.string(),
@@ -21,27 +21,29 @@ const part = z.strictObject({
 /** The fields of a dry run. */
 const DRY_RUN_FIELDS = {
   model: z.string(),
-  request_count: count.meta({ description: 'The number of requests that would be sent.' }),
-  cached_count: count.meta({ description: 'The number of answers that are already in the cache.' }),
+  request_count: count.describe('The number of requests that would be sent.'),
+  cached_count: count.describe('The number of answers that are already in the cache.'),
   estimated_input_tokens: z.number(),
   estimated_output_tokens: range,
-  estimated_cost_usd: range.nullable().meta({ description: "null if the model's price is not known." }),
+  estimated_cost_usd: range.nullable().describe("null if the model's price is not known."),
   price: z
     .strictObject({ input: z.number(), output: z.number(), as_of: z.string(), source: z.string() })
     .nullable()
-    .meta({ description: 'US dollars per million tokens.' }),
+    .describe('US dollars per million tokens.'),
   breakdown: z.array(part),
-  limits: z.array(z.string()).meta({ description: 'Limits of the run that would stop it.' }),
+  limits: z.array(z.string()).describe('Limits of the run that would stop it.'),
   undefined_metrics: z
     .array(z.strictObject({ metric: z.string(), reason: z.string(), suggestion: z.string() }))
-    .meta({ description: 'Metrics that will be undefined for any answers.' }),
-  plan_digest: z.string().meta({ description: 'SHA-256 of all requests that would be sent.' }),
+    .describe('Metrics that will be undefined for any answers.'),
+  plan_digest: z.string().describe('SHA-256 of all requests that would be sent.'),
 } as const;
 
 /** The requests that an evaluation would send, and their cost. */
-export const dryRunSchema = z
-  .strictObject(DRY_RUN_FIELDS)
-  .meta({ id: 'DryRun', description: 'The requests that an evaluation would send, and their estimated cost.' });
+export const dryRunSchema = model(
+  'DryRun',
+  'The requests that an evaluation would send, and their estimated cost.',
+  DRY_RUN_FIELDS,
+);
 
 const pair = z.strictObject({
   first: z.string(),
@@ -54,30 +56,22 @@ const pair = z.strictObject({
 });
 
 /** A metric of a language model's answers. */
-export const llmMetricResultSchema = z
-  .strictObject({
-    ...METRIC_RESULT_FIELDS,
-    evaluator: z.string(),
-    dimension: textOrNull.meta({ description: 'The attribute that was varied; null for a metric of all answers.' }),
-    n: count.meta({ description: 'The number of independent items in the metric.' }),
-    exclusions: z.record(z.string(), count).meta({ description: 'The number of excluded answers, by reason.' }),
-    adjusted_p_value: numberOrNull.meta({ description: 'The p-value, adjusted for all metrics of the run.' }),
-    adjustment: textOrNull,
-    noise_floor: numberOrNull.meta({
-      description: 'The value that noise alone produces; for an excess, on the scale of distances.',
-    }),
-    null_mean: numberOrNull.meta({
-      description: 'The mean of this metric if there is no effect; for a gap, the mean of its size.',
-    }),
-    null_quantile_95: numberOrNull.meta({
-      description: 'If there is no effect, the metric is below this with probability 0.95.',
-    }),
-    standard_error: numberOrNull,
-    degrees: numberOrNull,
-    least_p_value: numberOrNull.meta({ description: 'The smallest p-value that data of this size can have.' }),
-    pairs: z.array(pair),
-  })
-  .meta({ id: 'LlmMetricResult', description: "A metric of a language model's answers." });
+export const llmMetricResultSchema = model('LlmMetricResult', "A metric of a language model's answers.", {
+  ...METRIC_RESULT_FIELDS,
+  evaluator: z.string(),
+  dimension: textOrNull.describe('The attribute that was varied; null for a metric of all answers.'),
+  n: count.describe('The number of independent items in the metric.'),
+  exclusions: z.record(z.string(), count).describe('The number of excluded answers, by reason.'),
+  adjusted_p_value: numberOrNull.describe('The p-value, adjusted for all metrics of the run.'),
+  adjustment: textOrNull,
+  noise_floor: numberOrNull.describe('The value that noise alone produces; for an excess, on the scale of distances.'),
+  null_mean: numberOrNull.describe('The mean of this metric if there is no effect; for a gap, the mean of its size.'),
+  null_quantile_95: numberOrNull.describe('If there is no effect, the metric is below this with probability 0.95.'),
+  standard_error: numberOrNull,
+  degrees: numberOrNull,
+  least_p_value: numberOrNull.describe('The smallest p-value that data of this size can have.'),
+  pairs: z.array(pair),
+});
 
 const verdict = z.strictObject({
   passed: z.boolean(),
@@ -110,28 +104,25 @@ const actual = z.strictObject({
 });
 
 /** The answer of `POST /llm-eval` if answers were scored. */
-export const llmEvaluationSchema = z
-  .strictObject({
-    ...RUN_FIELDS,
-    passed: z.boolean().nullable(),
-    threshold: z.union([z.number(), z.record(z.string(), z.number())]).nullable(),
-    verdicts: z.record(z.string(), verdict),
-    metrics: z
-      .record(z.string(), llmMetricResultSchema)
-      .meta({ description: 'Metrics by name, such as `sentiment_gap.gender`.' }),
-    dry_run: dryRunSchema,
-    planned,
-    actual,
-    stopped: z.enum(['requests', 'tokens', 'cost', 'minutes', 'cancelled']).nullable(),
-    warnings: notes,
-    seed: z.number().int(),
-  })
-  .meta({ id: 'LlmEvaluation', description: 'How the answers differ, compared with sampling noise.' });
+export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers differ, compared with sampling noise.', {
+  ...RUN_FIELDS,
+  passed: z.boolean().nullable(),
+  threshold: z.union([z.number(), z.record(z.string(), z.number())]).nullable(),
+  verdicts: z.record(z.string(), verdict),
+  metrics: z.record(z.string(), llmMetricResultSchema).describe('Metrics by name, such as `sentiment_gap.gender`.'),
+  dry_run: dryRunSchema,
+  planned,
+  actual,
+  stopped: z.enum(['requests', 'tokens', 'cost', 'minutes', 'cancelled']).nullable(),
+  warnings: notes,
+  seed: z.number().int(),
+});
 
 /** `POST /llm-eval` with `dry_run`. */
-export const llmDryRunSchema = z
-  .strictObject({ ...RUN_FIELDS, ...DRY_RUN_FIELDS })
-  .meta({ id: 'LlmDryRun', description: 'The requests that would be sent. None was sent.' });
+export const llmDryRunSchema = model('LlmDryRun', 'The requests that would be sent. None was sent.', {
+  ...RUN_FIELDS,
+  ...DRY_RUN_FIELDS,
+});
 
 /** `POST /llm-eval` */
 export const llmEvalAnswerSchema = z.union([llmEvaluationSchema, llmDryRunSchema]).meta({

@@ -1,25 +1,28 @@
 import { z } from 'zod';
 
-import { count, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
+import { count, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
 
-const attribute = z.string().meta({ description: 'A sensitive column, or several joined by `||`.' });
-const degrees = z.array(z.number()).meta({ description: 'Degrees of freedom.' });
+const attribute = z.string().describe('A sensitive column, or several joined by `||`.');
+/** The fields of a statistical test. */
+const TEST = {
+  statistic: numberOrNull,
+  degrees: z.array(z.number()).describe('Degrees of freedom.'),
+  p_value: numberOrNull,
+  adjusted_p_value: numberOrNull,
+} as const;
 const association = z.enum(['cramers_v', 'eta_squared']);
 const contrastEnd = z.strictObject({ group: z.string(), value: z.number(), n: count });
 const contrast = z
   .strictObject({ level: textOrNull, lowest: contrastEnd, highest: contrastEnd })
   .nullable()
-  .meta({ description: 'The two groups with the largest gap.' });
+  .describe('The two groups with the largest gap.');
 
 const representation = z.strictObject({
   attribute,
   n: count,
   n_missing: count,
   groups: z.array(z.strictObject({ group: z.string(), n: count, share: numberOrNull, benchmark_share: numberOrNull })),
-  statistic: numberOrNull,
-  degrees,
-  p_value: numberOrNull,
-  adjusted_p_value: numberOrNull,
+  ...TEST,
   flagged: z.boolean(),
   reason: textOrNull,
   notes,
@@ -30,10 +33,7 @@ const disparity = z.strictObject({
   column: z.string(),
   n: count,
   test: z.enum(['chi_square', 'anova']),
-  statistic: numberOrNull,
-  degrees,
-  p_value: numberOrNull,
-  adjusted_p_value: numberOrNull,
+  ...TEST,
   effect_size_name: association,
   effect_size: numberOrNull,
   flagged: z.boolean(),
@@ -46,10 +46,7 @@ const missingness = z.strictObject({
   attribute,
   column: z.string(),
   n_missing: count,
-  statistic: numberOrNull,
-  degrees,
-  p_value: numberOrNull,
-  adjusted_p_value: numberOrNull,
+  ...TEST,
   effect_size: numberOrNull,
   flagged: z.boolean(),
   contrast,
@@ -76,7 +73,7 @@ const body = z.strictObject({
     disparities_flagged: count,
     missingness_flagged: count,
     proxies_found: count,
-    findings: z.array(z.string()).meta({ description: 'The findings as sentences, the most severe first.' }),
+    findings: z.array(z.string()).describe('The findings as sentences, the most severe first.'),
   }),
   representation: z.array(representation),
   disparities: z.array(disparity),
@@ -86,29 +83,30 @@ const body = z.strictObject({
 });
 
 /** The findings of the detectors. */
-export const detectorReportSchema = z
-  .strictObject({ meta, body })
-  .meta({ id: 'DetectorReport', description: 'The findings of the detectors in the data.' });
+export const detectorReportSchema = model('DetectorReport', 'The findings of the detectors in the data.', {
+  meta,
+  body,
+});
 
 const columns = z.array(z.string());
 
 /** The effect of one step of a pipeline. */
-export const pipelineStepSchema = z
-  .strictObject({
-    name: z.string(),
-    transformer: z.string(),
-    columns_dropped: columns,
-    columns_changed: columns,
-    weighs: z.boolean().meta({ description: 'Whether the step gives weights to rows.' }),
-    warnings: notes,
-  })
-  .meta({ id: 'PipelineStep', description: 'The effect of one step of a pipeline.' });
+export const pipelineStepSchema = model('PipelineStep', 'The effect of one step of a pipeline.', {
+  name: z.string(),
+  transformer: z.string(),
+  columns_dropped: columns,
+  columns_changed: columns,
+  weighs: z.boolean().describe('Whether the step gives weights to rows.'),
+  warnings: notes,
+});
 
 /** `POST /pipeline` */
-export const pipelineAnswerSchema = z
-  .strictObject({
+export const pipelineAnswerSchema = model(
+  'PipelineAnswer',
+  'Possible sources of unfairness in the data, and how the data were transformed.',
+  {
     ...RUN_FIELDS,
-    detector_report: detectorReportSchema.nullable().meta({ description: 'null with detectors=false.' }),
+    detector_report: detectorReportSchema.nullable().describe('null with detectors=false.'),
     transformed_rows: count,
     transformers_applied: z.array(z.string()),
     columns_in: columns,
@@ -118,8 +116,5 @@ export const pipelineAnswerSchema = z
       description: 'The path of the transformed rows: Parquet, or CSV with Accept: text/csv.',
       examples: ['/results/0e37df36-f698-4c1f-b1f5-6d9d2bf7ad7b/data'],
     }),
-  })
-  .meta({
-    id: 'PipelineAnswer',
-    description: 'Possible sources of unfairness in the data, and how the data were transformed.',
-  });
+  },
+);

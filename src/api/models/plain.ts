@@ -37,5 +37,14 @@ export const runId = z
 export const RUN_FIELDS = {
   run_id: runId,
   status: z.literal('success'),
-  timestamp: moment.meta({ description: 'The time at which the run ended.' }),
+  timestamp: moment.describe('The time at which the run ended.'),
 } as const;
+
+/** Returns the schema of an object without other fields, under its name in the document. */
+export function model<Shape extends z.ZodRawShape>(
+  id: string,
+  description: string,
+  shape: Shape,
+): z.ZodObject<Shape, z.core.$strict> {
+  return z.strictObject(shape).meta({ id, description });
+}

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 import { PROBLEM_KINDS } from '../problem/service-problem.ts';
-import { count, moment } from './plain.ts';
+import { count, model, moment } from './plain.ts';
 
 /** `GET /health` */
 export const healthSchema = z
   .strictObject({
     status: z.literal('ok'),
-    version: z.string().meta({ description: 'The version of evenhand.' }),
+    version: z.string().describe('The version of evenhand.'),
     timestamp: moment,
   })
   .meta({
@@ -20,11 +20,9 @@ export const healthSchema = z
 export const readinessSchema = z
   .strictObject({
     status: z.literal('ready'),
-    queued: count.meta({ description: 'The number of runs that wait for a thread.' }),
-    running: count.meta({
-      description: 'The number of busy threads, including those of cancelled runs that have not stopped yet.',
-    }),
-    kept: count.meta({ description: 'The number of runs whose answers are stored.' }),
+    queued: count.describe('The number of runs that wait for a thread.'),
+    running: count.describe('The number of busy threads, including those of cancelled runs that have not stopped yet.'),
+    kept: count.describe('The number of runs whose answers are stored.'),
   })
   .meta({
     id: 'Readiness',
@@ -35,33 +33,31 @@ export const readinessSchema = z
 const STATUSES = Object.keys(PROBLEM_KINDS).map(Number);
 
 /** An invalid field. */
-export const invalidFieldSchema = z
-  .strictObject({
-    pointer: z.string().meta({
-      description:
-        'A JSON pointer into the body; the parts of a form are fields (/config). For a query parameter or a header, its name.',
-      examples: ['/y_pred/3'],
-    }),
-    detail: z.string().meta({ description: 'What is wrong with the field.', examples: ['must be 0 or 1; got 2'] }),
-  })
-  .meta({ id: 'FieldFault', description: 'An invalid field.' });
+export const invalidFieldSchema = model('FieldFault', 'An invalid field.', {
+  pointer: z.string().meta({
+    description:
+      'A JSON pointer into the body; the parts of a form are fields (/config). For a query parameter or a header, its name.',
+    examples: ['/y_pred/3'],
+  }),
+  detail: z.string().meta({ description: 'What is wrong with the field.', examples: ['must be 0 or 1; got 2'] }),
+});
 
 /** The body of an error response: RFC 9457. */
 export const problemSchema = z
   .strictObject({
-    type: z.enum(Object.values(PROBLEM_KINDS).map(([slug]) => `urn:evenhand:problem:${slug}`)).meta({
-      description: 'The kind of problem, for programs.',
-    }),
-    title: z.string().meta({ description: 'The kind of problem, for people.' }),
+    type: z
+      .enum(Object.values(PROBLEM_KINDS).map(([slug]) => `urn:evenhand:problem:${slug}`))
+      .describe('The kind of problem, for programs.'),
+    title: z.string().describe('The kind of problem, for people.'),
     status: z.literal(STATUSES),
     code: z.string().meta({
       description: 'The stable code of the problem, for programs. docs/errors.md lists all codes.',
       examples: ['unknown-column'],
     }),
-    detail: z.string().meta({ description: 'What is wrong with this request.' }),
-    errors: z.array(invalidFieldSchema).optional().meta({ description: 'The invalid fields.' }),
-    suggestion: z.string().optional().meta({ description: 'How to fix the problem.' }),
-    run_id: z.string().optional().meta({ description: 'The ID of the run concerned.' }),
+    detail: z.string().describe('What is wrong with this request.'),
+    errors: z.array(invalidFieldSchema).optional().describe('The invalid fields.'),
+    suggestion: z.string().optional().describe('How to fix the problem.'),
+    run_id: z.string().optional().describe('The ID of the run concerned.'),
   })
   .meta({
     id: 'Problem',

@@ -1,44 +1,38 @@
 import { z } from 'zod';
 
 import { metricResults } from './metric-result.ts';
-import { comparator, count, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
+import { comparator, count, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
 
 /** The verdict on a workflow's final model. */
-export const workflowValidationSchema = z
-  .strictObject({
+export const workflowValidationSchema = model(
+  'WorkflowValidation',
+  'The verdict on the final model, compared with the baseline.',
+  {
     passed: z.boolean().nullable(),
     status: z.enum(['pass', 'fail', 'undefined']).nullable(),
     metric: z.string(),
-    attribute: z
-      .string()
-      .meta({ description: 'The attribute with the worst final value, which determines the verdict.' }),
+    attribute: z.string().describe('The attribute with the worst final value, which determines the verdict.'),
     baseline_metric_value: numberOrNull,
     baseline_undefined_reason: textOrNull,
     final_metric_value: numberOrNull,
     final_undefined_reason: textOrNull,
     threshold: numberOrNull,
     comparator: comparator.nullable(),
-    improvement_percent: numberOrNull.meta({
-      description: '100 (final - baseline) / |baseline|: negative if the gap shrinks.',
-    }),
+    improvement_percent: numberOrNull.describe('100 (final - baseline) / |baseline|: negative if the gap shrinks.'),
     message: z.string(),
     straddles: z.boolean(),
-    unevenly_missing: z.boolean().meta({
-      description: 'Whether the share of excluded rows differs significantly between groups.',
-    }),
-  })
-  .meta({ id: 'WorkflowValidation', description: 'The verdict on the final model, compared with the baseline.' });
+    unevenly_missing: z.boolean().describe('Whether the share of excluded rows differs significantly between groups.'),
+  },
+);
 
 /** The metrics of predictions on the held-out rows. */
-export const workflowMetricsSchema = z
-  .strictObject({
-    n: count.meta({ description: 'The number of evaluated rows.' }),
-    accuracy: numberOrNull,
-    mean_absolute_error: numberOrNull,
-    metrics: metricResults,
-    attributes: z.record(z.string(), metricResults).meta({ description: 'The metrics of each attribute.' }),
-  })
-  .meta({ id: 'WorkflowMetrics', description: 'The metrics of predictions on the held-out rows.' });
+export const workflowMetricsSchema = model('WorkflowMetrics', 'The metrics of predictions on the held-out rows.', {
+  n: count.describe('The number of evaluated rows.'),
+  accuracy: numberOrNull,
+  mean_absolute_error: numberOrNull,
+  metrics: metricResults,
+  attributes: z.record(z.string(), metricResults).describe('The metrics of each attribute.'),
+});
 
 const tradeOff = z.strictObject({
   label: z.string(),
@@ -58,32 +52,31 @@ const split = z.strictObject({
 const freeForm = z.record(z.string(), z.unknown());
 
 /** `POST /workflow` */
-export const workflowAnswerSchema = z
-  .strictObject({
+export const workflowAnswerSchema = model(
+  'WorkflowAnswer',
+  'A model trained without and with a fairness constraint, and the effect on held-out rows.',
+  {
     ...RUN_FIELDS,
     validation: workflowValidationSchema,
     baseline_metrics: workflowMetricsSchema,
     final_metrics: workflowMetricsSchema,
-    config: freeForm.meta({ description: 'The parsed configuration.' }),
+    config: freeForm.describe('The parsed configuration.'),
     seed: z.number().int(),
     transformers_applied: z.array(z.string()),
     task: z.enum(['binary', 'regression']),
     method: textOrNull,
     target: textOrNull,
     positive_label: textOrNull,
-    constraint: freeForm.nullable().meta({ description: 'The constraint of the method, in its own terms.' }),
+    constraint: freeForm.nullable().describe('The constraint of the method, in its own terms.'),
     class_weight: z
       .union([z.literal('balanced'), z.record(z.string(), z.number())])
       .nullable()
-      .meta({ description: 'The weights of classes in training.' }),
+      .describe('The weights of classes in training.'),
     decision_threshold: numberOrNull,
     min_group_size: count,
     split,
     features: z.strictObject({ baseline: z.array(z.string()), final: z.array(z.string()) }),
     trade_off: z.array(tradeOff),
     warnings: notes,
-  })
-  .meta({
-    id: 'WorkflowAnswer',
-    description: 'A model trained without and with a fairness constraint, and the effect on held-out rows.',
-  });
+  },
+);

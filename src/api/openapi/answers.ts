@@ -1,54 +1,46 @@
 import { schemaRef } from './component-schemas.ts';
 import type { MediaTypeObject, ReferenceObject, ResponseObject, SchemaObject } from './open-api-types.ts';
 
-/** The headers of answers. */
-export const HEADERS = {
-  RequestId: {
-    description: "The client's X-Request-Id, or a generated ID. The logs contain it.",
-    schema: { type: 'string' },
-  },
-  Worker: { description: 'The process that answered.', schema: { type: 'string' } },
-  Location: { description: 'The path of the result.', schema: { type: 'string' } },
-  PreferenceApplied: { description: '`respond-async` if the client requested it.', schema: { type: 'string' } },
-  IdempotencyReplayed: {
-    description: '`true` if the request was sent before with this Idempotency-Key.',
-    schema: { type: 'string', enum: ['true'] },
-  },
-  RetryAfter: {
-    description: 'The number of seconds to wait before the next attempt.',
-    schema: { type: 'integer', minimum: 0 },
-  },
-  RateLimitLimit: {
-    description: 'The number of requests allowed per minute, if there is a limit.',
-    schema: { type: 'integer' },
-  },
-  RateLimitRemaining: { description: 'The number of requests left.', schema: { type: 'integer' } },
-  RateLimitReset: { description: 'The number of seconds until the limit is reset.', schema: { type: 'integer' } },
-  Accept: { description: 'The accepted content types.', schema: { type: 'string' } },
-  Authenticate: { description: 'How to send a key.', schema: { type: 'string' } },
-} as const satisfies Readonly<Record<string, { readonly description: string; readonly schema: SchemaObject }>>;
+const TEXT_SCHEMA = { type: 'string' } as const;
+const NUMBER_SCHEMA = { type: 'integer' } as const;
 
-/** The names of headers on the wire. */
-const WIRE_NAMES: Readonly<Record<keyof typeof HEADERS, string>> = {
-  RequestId: 'x-request-id',
-  Worker: 'x-evenhand-worker',
-  Location: 'Location',
-  PreferenceApplied: 'Preference-Applied',
-  IdempotencyReplayed: 'Idempotency-Replayed',
-  RetryAfter: 'Retry-After',
-  RateLimitLimit: 'RateLimit-Limit',
-  RateLimitRemaining: 'RateLimit-Remaining',
-  RateLimitReset: 'RateLimit-Reset',
-  Accept: 'Accept',
-  Authenticate: 'WWW-Authenticate',
-};
+/** The headers of answers by their names in the document: the name on the wire, a description and a schema. */
+const ANSWER_HEADERS = {
+  RequestId: ['x-request-id', "The client's X-Request-Id, or a generated ID. The logs contain it.", TEXT_SCHEMA],
+  Worker: ['x-evenhand-worker', 'The process that answered.', TEXT_SCHEMA],
+  Location: ['Location', 'The path of the result.', TEXT_SCHEMA],
+  PreferenceApplied: ['Preference-Applied', '`respond-async` if the client requested it.', TEXT_SCHEMA],
+  IdempotencyReplayed: [
+    'Idempotency-Replayed',
+    '`true` if the request was sent before with this Idempotency-Key.',
+    { type: 'string', enum: ['true'] },
+  ],
+  RetryAfter: [
+    'Retry-After',
+    'The number of seconds to wait before the next attempt.',
+    { type: 'integer', minimum: 0 },
+  ],
+  RateLimitLimit: ['RateLimit-Limit', 'The number of requests allowed per minute, if there is a limit.', NUMBER_SCHEMA],
+  RateLimitRemaining: ['RateLimit-Remaining', 'The number of requests left.', NUMBER_SCHEMA],
+  RateLimitReset: ['RateLimit-Reset', 'The number of seconds until the limit is reset.', NUMBER_SCHEMA],
+  Accept: ['Accept', 'The accepted content types.', TEXT_SCHEMA],
+  Authenticate: ['WWW-Authenticate', 'How to send a key.', TEXT_SCHEMA],
+} as const satisfies Readonly<Record<string, readonly [wireName: string, description: string, schema: SchemaObject]>>;
+
+/** The name of a header in the document. */
+export type HeaderName = keyof typeof ANSWER_HEADERS;
+
+/** The headers as components of the document. */
+export const HEADERS = Object.fromEntries(
+  Object.entries(ANSWER_HEADERS).map(([name, [, description, schema]]) => [name, { description, schema }]),
+);
 
 const EVERYWHERE = ['RequestId', 'Worker', 'RateLimitLimit', 'RateLimitRemaining', 'RateLimitReset'] as const;
 
 /** Returns the headers of one answer: those of every answer, plus the given ones. */
-export function headersOf(...more: readonly (keyof typeof HEADERS)[]): Readonly<Record<string, ReferenceObject>> {
+export function headersOf(...more: readonly HeaderName[]): Readonly<Record<string, ReferenceObject>> {
   return Object.fromEntries(
-    [...EVERYWHERE, ...more].map((name) => [WIRE_NAMES[name], { $ref: `#/components/headers/${name}` }]),
+    [...EVERYWHERE, ...more].map((name) => [ANSWER_HEADERS[name][0], { $ref: `#/components/headers/${name}` }]),
   );
 }
 
@@ -56,22 +48,18 @@ export function headersOf(...more: readonly (keyof typeof HEADERS)[]): Readonly<
 export function answer(
   description: string,
   content: Readonly<Record<string, MediaTypeObject>>,
-  ...headers: readonly (keyof typeof HEADERS)[]
+  ...headers: readonly HeaderName[]
 ): ResponseObject {
   return { description, headers: headersOf(...headers), content };
 }
 
 /** Returns an answer in JSON. */
-export function jsonAnswer(
-  description: string,
-  schemaId: string,
-  ...headers: readonly (keyof typeof HEADERS)[]
-): ResponseObject {
+export function jsonAnswer(description: string, schemaId: string, ...headers: readonly HeaderName[]): ResponseObject {
   return answer(description, { 'application/json': { schema: schemaRef(schemaId) } }, ...headers);
 }
 
 /** The schema of a text body. */
-export const TEXT: MediaTypeObject = { schema: { type: 'string' } };
+export const TEXT: MediaTypeObject = { schema: TEXT_SCHEMA };
 
 /** The schema of an event stream. OpenAPI 3.1 cannot describe one, and tools interpret a schema here differently. */
 export const EVENTS: MediaTypeObject = {};

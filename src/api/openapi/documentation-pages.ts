@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 
 import { escapeHtml } from '../../internal/html.ts';
-import { loadSwaggerUi } from '../packages.ts';
+import { loadPackage } from '../packages.ts';
 
 /** A page, with the content security policy that allows only its own resources. */
 export interface Page {
@@ -66,7 +66,7 @@ const FONT_LINK = /[ \t]*<link href="https:\/\/fonts\.googleapis\.com[^>]*>\n?/;
  */
 export function swaggerPage({ basePath, version }: { readonly basePath: string; readonly version: string }): Page {
   const assets = `${basePath}/docs/assets`;
-  const render = loadSwaggerUi().koaSwagger({
+  const render = loadPackage('koa2-swagger-ui').koaSwagger({
     title: 'evenhand',
     routePrefix: false,
     swaggerCdnUrl: assets,

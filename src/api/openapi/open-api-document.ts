@@ -5,7 +5,7 @@ import { HEADERS } from './answers.ts';
 import { componentSchemas } from './component-schemas.ts';
 import type { OpenApiDocument, OperationObject } from './open-api-types.ts';
 import { type OperationId, OPERATIONS } from './operation-ids.ts';
-import { OPERATION_TEXTS } from './operations/index.ts';
+import { OPERATION_TEXTS } from './operations.ts';
 import { PARAMETERS } from './parameters.ts';
 import { problemResponses } from './problem-responses.ts';
 

@@ -1,21 +1,21 @@
 import type { ErrorCode } from '../../exceptions/index.ts';
 
-/** One field at fault, by its JSON pointer in what was sent ("/y_pred/3"); the pointer of a query parameter is its name. */
+/** An invalid field, with its JSON pointer in the body ("/y_pred/3"). The pointer of a query parameter is its name. */
 export interface InvalidField {
   readonly pointer: string;
   readonly detail: string;
 }
 
-/** What a problem says beside its status. */
+/** The content of a problem besides its status. */
 export interface ProblemDetails {
   /**
    * The stable code, listed in docs/errors.md.
    * @defaultValue the code of the status, for example `invalid-request`
    */
   readonly code?: ErrorCode | undefined;
-  /** What is wrong, in one sentence for the one who sent the request. */
+  /** What is wrong with the request, in one sentence. */
   readonly detail: string;
-  /** What to do next. */
+  /** How to fix it. */
   readonly suggestion?: string | undefined;
   readonly errors?: readonly InvalidField[] | undefined;
   readonly runId?: string | undefined;
@@ -23,24 +23,24 @@ export interface ProblemDetails {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a problem is called, by its status (RFC 9457: `type` and `title` name the kind, `detail` the case). */
+/** The slug and the title of each status (RFC 9457: `type` and `title` name the kind of problem, `detail` the case). */
 export const PROBLEM_KINDS = {
   400: ['malformed-request', 'The request is malformed'],
   401: ['not-authenticated', 'A valid key is required'],
-  403: ['not-allowed', 'This is not allowed here'],
-  404: ['not-found', 'There is nothing here'],
-  405: ['method-not-allowed', 'The method is not allowed here'],
-  406: ['not-acceptable', 'The result has no such form'],
-  408: ['request-timeout', 'The request came too slowly'],
-  409: ['conflict', 'The run is not in a state for this'],
+  403: ['not-allowed', 'The request is not allowed'],
+  404: ['not-found', 'The resource does not exist'],
+  405: ['method-not-allowed', 'The method is not allowed'],
+  406: ['not-acceptable', 'The requested format is not available'],
+  408: ['request-timeout', 'The request arrived too slowly'],
+  409: ['conflict', 'The state of the run does not allow this'],
   413: ['too-large', 'The request is too large'],
   415: ['unsupported-media-type', 'The content type is not supported'],
   422: ['invalid-request', 'The request cannot be processed'],
   429: ['too-many-requests', 'Too many requests'],
   431: ['headers-too-large', 'Request Header Fields Too Large'],
-  500: ['internal-fault', 'Something failed inside'],
-  502: ['provider-failed', 'The language model did not answer'],
-  503: ['unavailable', 'The service cannot take this now'],
+  500: ['internal-fault', 'Internal error'],
+  502: ['provider-failed', 'The provider of the language model failed'],
+  503: ['unavailable', 'The service is unavailable'],
 } as const satisfies Readonly<Record<number, readonly [slug: string, title: string]>>;
 
 /** A status that a problem may have. */
@@ -58,10 +58,10 @@ export interface ProblemJson {
   readonly run_id?: string;
 }
 
-/** When a client may try again that is not told otherwise. */
+/** The time in seconds after which a client may retry by default. */
 const RETRY_SECONDS = '60';
 
-/** An answer of the service that is a problem. Thrown anywhere below the routes, answered by the middleware `answerProblems`. */
+/** A problem that is returned to the client. It may be thrown anywhere; the middleware `answerProblems` answers it. */
 export class ServiceProblem extends Error {
   readonly status: ProblemStatus;
   readonly code: ErrorCode;
@@ -81,11 +81,11 @@ export class ServiceProblem extends Error {
     this.suggestion = suggestion;
     this.errors = errors;
     this.runId = runId;
-    // A problem that comes as JSON from a thread or the store has no headers, and 503 always says when to try again.
+    // A problem that was restored from JSON has no headers, but every 503 needs Retry-After.
     this.headers = headers ?? (status === 503 ? { 'Retry-After': RETRY_SECONDS } : {});
   }
 
-  /** The problem as it is answered, and as it travels between threads and processes. */
+  /** Returns the problem as it is answered, and as it is sent between threads and processes. */
   toJSON(): ProblemJson {
     const [slug, title] = PROBLEM_KINDS[this.status];
     return {
@@ -100,7 +100,7 @@ export class ServiceProblem extends Error {
     };
   }
 
-  /** A problem that came as JSON from another thread or process. */
+  /** Restores a problem from the JSON of another thread or process. */
   static fromJSON(
     { status, code, detail, errors, suggestion, run_id: runId }: ProblemJson,
     headers?: Readonly<Record<string, string>>,
@@ -109,39 +109,59 @@ export class ServiceProblem extends Error {
   }
 }
 
-/** The disk is full, the user's share of it is, or too many files are open. */
+/**
+ * Returns a problem of one field.
+ * @param pointer its JSON pointer; for a query parameter, its name
+ */
+export function fieldProblem(
+  status: ProblemStatus,
+  pointer: string,
+  detail: string,
+  suggestion: string,
+): ServiceProblem {
+  return new ServiceProblem(status, { detail, errors: [{ pointer, detail }], suggestion });
+}
+
+/** Returns a 503 problem with the time after which the client may retry. */
+export function unavailable(detail: string, suggestion: string, retrySeconds: number): ServiceProblem {
+  return new ServiceProblem(503, { detail, suggestion, headers: { 'Retry-After': String(retrySeconds) } });
+}
+
+/**
+ * Returns a 500 problem without details.
+ * @param id the ID under which the log contains the cause
+ */
+export function internalProblem(id: string, cause?: unknown): ServiceProblem {
+  const detail = `An internal error occurred. The log of the service contains details under the ID ${id}.`;
+  return new ServiceProblem(500, { detail, suggestion: 'Give this ID to the operator of the service.' }, cause);
+}
+
+/** The system's error codes for a full disk, an exhausted quota, and too many open files. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 
-/** What DuckDB says, which gives no code. */
+/** The messages of DuckDB for the same errors, which have no code. */
 const NO_ROOM_TEXT = /no space left on device|disk quota exceeded|too many open files/i;
 
-/** Errors have causes, but not endlessly many. */
+/** The maximum number of causes to follow, because causes may be circular. */
 const MAX_CAUSES = 10;
 
 /**
- * Returns 503 with Retry-After for an error that the system raised because it has no room; undefined for any other.
- * @param what there is no room for
+ * Returns a 503 problem if the disk is full or too many files are open; undefined for any other error.
+ * @param what the data that could not be stored
  */
 export function noRoomProblem(error: unknown, what: string): ServiceProblem | undefined {
   if (!isNoRoom(error)) return undefined;
-  return new ServiceProblem(
-    503,
-    {
-      detail: `The service has no room left for ${what}.`,
-      suggestion: 'Try again later.',
-      headers: { 'Retry-After': '60' },
-    },
-    error,
-  );
+  const detail = `The service has no room left for ${what}.`;
+  return new ServiceProblem(503, { detail, suggestion: 'Send the request again later.' }, error);
 }
 
-/** Whether an error, or one that caused it, says that a disk is full or no more files can be opened. */
+/** Returns whether an error, or one of its causes, reports a full disk or too many open files. */
 function isNoRoom(error: unknown): boolean {
   let cause = error;
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth++, cause = cause.cause) {
     const { code, context } = cause as { readonly code?: unknown; readonly context?: { readonly code?: unknown } };
-    if (NO_ROOM.has(String(code)) || NO_ROOM.has(String(context?.code)) || NO_ROOM_TEXT.test(cause.message))
-      return true;
+    const isNamed = NO_ROOM.has(String(code)) || NO_ROOM.has(String(context?.code));
+    if (isNamed || NO_ROOM_TEXT.test(cause.message)) return true;
   }
   return false;
 }

@@ -5,7 +5,7 @@ import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import type { Handler, Service } from '../context/service-context.ts';
 import { dashboardShell, framedPage, SHELL_POLICY } from '../dashboard/dashboard-shell.ts';
 import { FolderWatch, type MonitorFolderState, pageOfFolder, readMonitorFolder } from '../dashboard/folder-watch.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { ServiceProblem, unavailable } from '../problem/service-problem.ts';
 import { answerEventStream, HEARTBEAT_MILLIS } from './event-stream.ts';
 
 /** The maximum number of followers. Each one holds a connection. */
@@ -117,9 +117,6 @@ function noFolder(): ServiceProblem {
 }
 
 function tooManyFollow(): ServiceProblem {
-  return new ServiceProblem(503, {
-    detail: `The limit of ${String(MAX_FOLLOWERS)} dashboard followers is reached.`,
-    suggestion: 'Poll /dashboard/page instead.',
-    headers: { 'Retry-After': '30' },
-  });
+  const detail = `The limit of ${String(MAX_FOLLOWERS)} dashboard followers is reached.`;
+  return unavailable(detail, 'Poll /dashboard/page instead.', 30);
 }

@@ -8,7 +8,7 @@ import { receiveForm } from '../intake/receive-form.ts';
 import { openApiDocument } from '../openapi/open-api-document.ts';
 import type { OperationId } from '../openapi/operation-ids.ts';
 import { decodeBody, parseJson } from '../problem/parse-json.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { fieldProblem, type ServiceProblem, unavailable } from '../problem/service-problem.ts';
 import { RUN_ENDPOINTS, RUN_STATUSES, type RunSummary } from '../runs/run-record.ts';
 import { answerRun, readIdempotencyKey } from './answer-run.ts';
 import { dashboardEventsRoute, dashboardPageRoute, dashboardRoute } from './dashboard.ts';
@@ -37,11 +37,7 @@ function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
     const { config, ...others } = fields;
     if (config === undefined) {
       await folder.remove();
-      throw new ServiceProblem(422, {
-        detail: 'The form has no configuration.',
-        errors: [{ pointer: '/config', detail: "The form has no part 'config'." }],
-        suggestion: 'Send the YAML text as the field config.',
-      });
+      throw fieldProblem(422, '/config', "The form has no part 'config'.", 'Send the YAML text as the field config.');
     }
     await answerRun(context, service, {
       endpoint: `/${kind}`,
@@ -132,13 +128,7 @@ export function healthRoute({ clock }: Service): Handler {
 export function readinessRoute({ runs, notReady }: Service): Handler {
   return async (context) => {
     const reason = notReady();
-    if (reason !== null) {
-      throw new ServiceProblem(503, {
-        detail: reason,
-        suggestion: 'Try again in a few seconds.',
-        headers: { 'Retry-After': '5' },
-      });
-    }
+    if (reason !== null) throw unavailable(reason, 'Try again in a few seconds.', 5);
     const { queued, running, kept } = await runs.counts();
     context.body = { status: 'ready', queued, running, kept };
   };
@@ -187,10 +177,5 @@ function assertOneOf(name: string, value: string | undefined, known: readonly st
 }
 
 function wrongValue(name: string, wanted: string): ServiceProblem {
-  const detail = `The parameter ${name} must be ${wanted}.`;
-  return new ServiceProblem(422, {
-    detail,
-    errors: [{ pointer: name, detail }],
-    suggestion: 'Omit it to get all results.',
-  });
+  return fieldProblem(422, name, `The parameter ${name} must be ${wanted}.`, 'Omit it to get all results.');
 }

@@ -1,6 +1,6 @@
 import { suggestNames } from '../../internal/arguments.ts';
 import type { ServiceContext } from '../context/service-context.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { fieldProblem } from '../problem/service-problem.ts';
 
 /** The hint for options in the query of a request that takes none there. */
 const IN_BODY = 'With JSON, put options in the body; with a form, send them as parts.';
@@ -23,9 +23,6 @@ export function readQuery<Name extends string>(
   const detail = isKnown
     ? `The query contains '${name}' more than once.`
     : `The query parameter '${name}' is not supported here.`;
-  throw new ServiceProblem(422, {
-    detail,
-    errors: [{ pointer: name, detail }],
-    suggestion: isKnown ? 'Send it once.' : known.length === 0 ? IN_BODY : suggestNames(name, known, 'parameters'),
-  });
+  const unknown = known.length === 0 ? IN_BODY : suggestNames(name, known, 'parameters');
+  throw fieldProblem(422, name, detail, isKnown ? 'Send it once.' : unknown);
 }

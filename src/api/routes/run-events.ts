@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
 import { unknownRun } from '../problem/run-problems.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { unavailable } from '../problem/service-problem.ts';
 import { isFinal, type RunEvent } from '../runs/run-record.ts';
 import { answerEventStream, HEARTBEAT_MILLIS } from './event-stream.ts';
 import { runIdOf } from './results.ts';
@@ -15,11 +15,7 @@ export function runEventsRoute({ runs }: Service): Handler {
   let followers = 0;
   return async (context) => {
     if (followers >= MAX_FOLLOWERS) {
-      throw new ServiceProblem(503, {
-        detail: 'Too many clients are following runs.',
-        suggestion: 'Poll the result instead.',
-        headers: { 'Retry-After': '30' },
-      });
+      throw unavailable('Too many clients are following runs.', 'Poll the result instead.', 30);
     }
     // Counted before any await, so that concurrent requests cannot exceed the limit.
     followers += 1;

@@ -6,8 +6,7 @@ import { noRoomOr } from '../intake/intake-problems.ts';
 import { requireMediaType } from '../intake/media-type.ts';
 import { receiveBody } from '../intake/receive-body.ts';
 import { receiveTable, TABLE_TYPES } from '../intake/receive-table.ts';
-import { newSpoolFolder, type ReceivedBody, type SpoolFolder } from '../intake/spool-folder.ts';
-import type { Job } from '../jobs/job.ts';
+import { fillSpoolFolder, type ReceivedBody, type SpoolFolder } from '../intake/spool-folder.ts';
 import { answerRun, answerText, readIdempotencyKey, readPreference } from './answer-run.ts';
 import { readQuery } from './read-query.ts';
 import { validateAtOnce } from './validate-at-once.ts';
@@ -55,32 +54,22 @@ async function onDisk(
   spoolRoot: string,
 ): Promise<{ readonly path: string; readonly folder: SpoolFolder }> {
   if (received.kind === 'file') return received;
-  const folder = await newSpoolFolder(spoolRoot);
-  const file = path.join(folder.path, 'body');
-  try {
-    await writeFile(file, received.bytes);
-  } catch (error) {
-    await folder.remove();
-    throw noRoomOr(error);
-  }
-  return { path: file, folder };
+  return fillSpoolFolder(spoolRoot, async (folder) => {
+    const file = path.join(folder.path, 'body');
+    await writeFile(file, received.bytes).catch((cause: unknown) => {
+      throw noRoomOr(cause);
+    });
+    return { path: file, folder };
+  });
 }
 
 async function validateTable(context: ServiceContext, service: Service): Promise<void> {
   const idempotency = readIdempotencyKey(context);
-  const {
-    path: file,
-    format,
-    folder,
-    digest,
-  } = await receiveTable(context.req, {
-    limits: service.limits,
-    spoolRoot: service.spoolFolder,
-  });
-  const job: Job = { kind: 'validate-table', path: file, format, options: queryOf(context) };
+  const source = { limits: service.limits, spoolRoot: service.spoolFolder };
+  const { path: file, format, folder, digest } = await receiveTable(context.req, source);
   await answerRun(context, service, {
     endpoint: '/validate',
-    job,
+    job: { kind: 'validate-table', path: file, format, options: queryOf(context) },
     inputFolder: folder.path,
     idempotency: idempotency.claim(digest),
   });

@@ -12,7 +12,7 @@ type OnEvent = (event: RunEvent) => void;
 
 /** The numbered events of one run. Stores the most recent ones and passes each event to all followers. */
 class EventLog {
-  readonly #onProblem: (error: unknown) => void;
+  readonly #onFailure: (error: unknown) => void;
   readonly #followers = new Set<{ readonly onEvent: OnEvent }>();
   #statuses: RunEvent[] = [];
   #progress: RunEvent[] = [];
@@ -20,7 +20,7 @@ class EventLog {
 
   /** @param onFailure called with what a follower throws; that follower gets no more events */
   constructor(onFailure: (error: unknown) => void) {
-    this.#onProblem = onFailure;
+    this.#onFailure = onFailure;
   }
 
   /** The ID of the last event; 0 if there is none. */
@@ -66,7 +66,7 @@ class EventLog {
       follower.onEvent(event);
     } catch (error) {
       this.#followers.delete(follower);
-      this.#onProblem(error);
+      this.#onFailure(error);
     }
   }
 }

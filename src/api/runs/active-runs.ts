@@ -8,32 +8,8 @@ import { isSafeId } from '../store/result-store.ts';
 import { type ActiveRun, createActiveRun } from './active-run.ts';
 import type { KeptRuns } from './kept-runs.ts';
 import type { RunFolders } from './run-folders.ts';
-import { endedRecord, type RunRecord, succeededRecord } from './run-record.ts';
+import { dropOldest, endedRecord, type RunRecord, succeededRecord } from './run-record.ts';
 import type { RunRequest, Submitted } from './runs.ts';
-
-/**
- * The last records of a few runs that are not stored. A waiter in another process may begin to wait when the run has
- * already ended.
- */
-class RecentEnds {
-  readonly #most: number;
-  /** Oldest first. */
-  readonly #records = new Map<string, RunRecord>();
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  add(record: RunRecord): void {
-    this.#records.set(record.runId, record);
-    const [oldest] = this.#records.keys();
-    if (this.#records.size > this.#most && oldest !== undefined) this.#records.delete(oldest);
-  }
-
-  get(runId: string): RunRecord | undefined {
-    return this.#records.get(runId);
-  }
-}
 
 /** The maximum delay of a timer. */
 const MAX_MILLIS = 2 ** 31 - 1;
@@ -48,7 +24,7 @@ export interface ActiveRunsParts {
   readonly now: () => string;
   readonly logger: Logger;
   /** The number of ended runs that are not stored, but whose end can still be reported. */
-  readonly mostRecent: number;
+  readonly maxRecent: number;
 }
 
 /**
@@ -61,12 +37,15 @@ export class ActiveRuns {
   readonly #runs = new Map<string, ActiveRun>();
   /** The jobs that the runner has, including those of cancelled runs. */
   readonly #atWork = new Map<string, Promise<void>>();
-  readonly #recent: RecentEnds;
+  /**
+   * The last records of a few runs that are not stored, oldest first. A waiter in another process may begin to wait when
+   * the run has already ended.
+   */
+  readonly #recent = new Map<string, RunRecord>();
   #isClosing = false;
 
   constructor(parts: ActiveRunsParts) {
     this.#parts = parts;
-    this.#recent = new RecentEnds(parts.mostRecent);
   }
 
   get(runId: string): ActiveRun | undefined {
@@ -233,7 +212,10 @@ export class ActiveRuns {
     const last = Object.freeze({ ...end, lastEventId: run.events.lastId + 1 });
     const isToBeKept = !isForgotten(run, last);
     run.record = isToBeKept ? await this.#parts.kept.addEnd(last) : last;
-    if (!isToBeKept) this.#recent.add(last);
+    if (!isToBeKept) {
+      this.#recent.set(last.runId, last);
+      dropOldest(this.#recent, this.#parts.maxRecent);
+    }
     this.#runs.delete(end.runId);
     run.events.status(run.record.status);
     run.ended.resolve(run.record);

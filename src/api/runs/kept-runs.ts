@@ -4,7 +4,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { cannotKeep, damagedRun } from '../problem/run-problems.ts';
 import type { ResultStoreLike } from '../store/result-store.ts';
 import type { RunFolders } from './run-folders.ts';
-import { endedRecord, type RunRecord } from './run-record.ts';
+import { dropOldest, endedRecord, type RunRecord } from './run-record.ts';
 
 /** The approximate size of a record without its body. */
 const RECORD_BYTES = 1024;
@@ -61,8 +61,7 @@ export class KeptRuns {
       const problem = cannotKeep(record.runId, error).toJSON();
       const kept = record.body === null ? record : endedRecord(record, 'failed', problem, record.finishedAt ?? '');
       this.#unstored.set(kept.runId, kept);
-      const [oldest] = this.#unstored.keys();
-      if (this.#unstored.size > this.#options.maxUnstored && oldest !== undefined) this.#unstored.delete(oldest);
+      dropOldest(this.#unstored, this.#options.maxUnstored);
       return kept;
     }
   }

@@ -7,7 +7,7 @@ import { noteFollower } from './active-run.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { KeptRuns } from './kept-runs.ts';
 import { RunFolders } from './run-folders.ts';
-import { endedRecord, isFinal, type RunEvent, type RunRecord, type RunSummary } from './run-record.ts';
+import { dropOldest, endedRecord, isFinal, type RunEvent, type RunRecord, type RunSummary } from './run-record.ts';
 import type { IdempotencyClaim, KeptRun, Removal, RunCounts, RunRequest, Runs, Submitted, Unfollow } from './runs.ts';
 
 /** The maximum number of remembered keys. Above it, the oldest one is dropped. */
@@ -77,8 +77,7 @@ export class IdempotencyKeys {
   #note(key: string, fingerprint: string, submitted: Promise<Submitted>): Promise<Submitted> {
     const entry = { fingerprint, submitted, since: this.#clock() };
     this.#entries.set(key, entry);
-    const oldest = this.#entries.keys().next().value;
-    if (this.#entries.size > MAX_KEYS && oldest !== undefined) this.#entries.delete(oldest);
+    dropOldest(this.#entries, MAX_KEYS);
     // A rejected request may be repeated.
     submitted.catch(() => {
       this.#drop(key, entry);
@@ -102,7 +101,7 @@ export class IdempotencyKeys {
  */
 const LAST_EVENT_LEFT = 2 ** 31 - 1;
 
-/** Options of {@link createLocalRuns}. */
+/** Options of {@link LocalRuns}. */
 export interface LocalRunsOptions {
   /** The store of records. Its owner closes it after the runs. */
   readonly store: ResultStoreLike<RunRecord>;
@@ -123,30 +122,11 @@ export interface LocalRunsOptions {
   readonly capacity?: number | undefined;
 }
 
-/** The runs in the process that owns them. */
-export interface LocalRuns extends Runs {
-  /**
-   * Marks unfinished runs of an earlier process as failed, and removes unknown files. Await it before any other call.
-   */
-  start(): Promise<void>;
-  /** Returns whether a folder with an upload belongs to a run. */
-  hasInput(folder: string): boolean;
-  /**
-   * Rejects new work, waits for queued and running work, cancels the rest, and closes the runner.
-   * @param drainMillis how long to wait before it cancels
-   */
-  close(drainMillis: number): Promise<void>;
-}
-
 /**
- * Creates the runs of this process, from a store for their records and a runner for their jobs. Past events are sent
- * before `follow` resolves; for a run that has ended, only its final status is sent.
+ * The runs in the process that owns them, from a store for their records and a runner for their jobs. Past events are
+ * sent before `follow` resolves; for a run that has ended, only its final status is sent.
  */
-export function createLocalRuns(options: LocalRunsOptions): LocalRuns {
-  return new OwnedRuns(options);
-}
-
-class OwnedRuns implements LocalRuns {
+export class LocalRuns implements Runs {
   readonly #logger: Logger;
   readonly #now: () => string;
   readonly #runner: JobRunner;
@@ -159,21 +139,17 @@ class OwnedRuns implements LocalRuns {
   constructor({ store, runner, filesFolder, clock, createId, logger, capacity = 500 }: LocalRunsOptions) {
     const now = (): string => new Date(clock()).toISOString();
     const folders = new RunFolders(filesFolder, logger);
-    const kept = new KeptRuns({
-      store,
-      folders,
-      logger,
-      maxUnstored: capacity,
-    });
+    const kept = new KeptRuns({ store, folders, logger, maxUnstored: capacity });
     this.#logger = logger;
     this.#now = now;
     this.#runner = runner;
     this.#folders = folders;
     this.#kept = kept;
-    this.#active = new ActiveRuns({ runner, folders, kept, createId, now, logger, mostRecent: capacity });
+    this.#active = new ActiveRuns({ runner, folders, kept, createId, now, logger, maxRecent: capacity });
     this.#keys = new IdempotencyKeys({ clock, isUsable: (runId) => this.#isUsable(runId) });
   }
 
+  /** Marks unfinished runs of an earlier process as failed, and removes unknown files. Await it before any other call. */
   async start(): Promise<void> {
     const left = this.#kept.records().filter(({ status }) => !isFinal(status));
     for (const record of left) await this.#kept.addEnd(this.#settled(record));
@@ -268,6 +244,7 @@ class OwnedRuns implements LocalRuns {
     return Promise.resolve({ queued, running, kept: this.#endedRecords().length });
   }
 
+  /** Returns whether a folder with an upload belongs to a run. */
   hasInput(folder: string): boolean {
     return this.#folders.hasInput(folder);
   }
@@ -276,6 +253,10 @@ class OwnedRuns implements LocalRuns {
     return this.#folders.pathOf(runId);
   }
 
+  /**
+   * Rejects new work, waits for queued and running work, cancels the rest, and closes the runner.
+   * @param drainMillis how long to wait before it cancels
+   */
   close(drainMillis: number): Promise<void> {
     return (this.#closed ??= this.#active.close(drainMillis).then(() => this.#kept.sweep()));
   }

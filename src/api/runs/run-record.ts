@@ -89,3 +89,9 @@ export function answerBody(runId: string, result: string, timestamp: string, dow
   const link = download === undefined ? '' : `"download":${JSON.stringify(download)},`;
   return `{"run_id":${JSON.stringify(runId)},"status":"success",${between}${link}"timestamp":${JSON.stringify(timestamp)}}`;
 }
+
+/** Removes the oldest entry of a map that has more than `max`. Call it after each new entry. */
+export function dropOldest<Value>(entries: Map<string, Value>, max: number): void {
+  const [oldest] = entries.keys();
+  if (entries.size > max && oldest !== undefined) entries.delete(oldest);
+}

@@ -66,7 +66,7 @@ function inUrl(host: string): string {
 }
 
 /** The messages for an address on which the service cannot listen, by Node.js error code. */
-const LISTEN_PROBLEMS: Readonly<Record<string, readonly [what: string, mend: string]>> = {
+const LISTEN_PROBLEMS: Readonly<Record<string, readonly [what: string, fix: string]>> = {
   EADDRINUSE: ['is in use by another program', 'Stop that program, or choose another port with --port.'],
   EACCES: ['may not be used by this user', 'Choose a port above 1023 with --port.'],
   EADDRNOTAVAIL: ['is not an address of this machine', 'Name one of its addresses with --host, such as 127.0.0.1.'],
@@ -76,13 +76,13 @@ const LISTEN_PROBLEMS: Readonly<Record<string, readonly [what: string, mend: str
 /** Returns the error for an address on which the service cannot listen. */
 export function cannotListen(host: string, port: number, cause: unknown): ConfigValidationError {
   const { code = String(cause) } = cause as NodeJS.ErrnoException;
-  const [what, mend] = LISTEN_PROBLEMS[code] ?? [
+  const [what, fix] = LISTEN_PROBLEMS[code] ?? [
     `cannot be used for listening (${code})`,
     'Choose another address with --host and --port.',
   ];
   return new ConfigValidationError(`Port ${String(port)} of ${host} ${what}.`, {
     context: { host, port, code },
-    suggestion: mend,
+    suggestion: fix,
     cause,
   });
 }

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Server, type Socket } from 'node:net';
 
+import { PROBLEM_KINDS, type ProblemJson } from '../problem/service-problem.ts';
+
 /**
  * The maximum number of turns. Clients may connect faster than they are accepted, but the port must close eventually.
  */
@@ -31,30 +33,19 @@ function nextTurn(): Promise<void> {
   });
 }
 
-interface Refusal {
-  readonly status: 400 | 408 | 431;
-  readonly kind: string;
-  readonly detail: string;
-  readonly suggestion?: string;
-}
+type Refusal = Pick<ProblemJson, 'detail' | 'suggestion'> & { readonly status: 400 | 408 | 431 };
 
-const MALFORMED: Refusal = {
-  status: 400,
-  kind: 'malformed-request',
-  detail: 'The request is not valid HTTP.',
-};
-
+const MALFORMED: Refusal = { status: 400, detail: 'The request is not valid HTTP.' };
 const NO_HOST: Refusal = {
   status: 400,
-  kind: 'malformed-request',
   detail: 'The request has no Host header, which HTTP/1.1 requires.',
   suggestion: 'Send the name and port of the service as the Host header.',
 };
 
 /** The answers by Node.js error code. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, kind: 'request-timeout', detail: 'The request arrived too slowly.' },
-  HPE_HEADER_OVERFLOW: { status: 431, kind: 'headers-too-large', detail: 'The headers are larger than 16 KiB.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request arrived too slowly.' },
+  HPE_HEADER_OVERFLOW: { status: 431, detail: 'The headers are larger than 16 KiB.' },
 };
 
 /**
@@ -86,9 +77,10 @@ function refuseWithoutHost(response: ServerResponse): void {
   response.writeHead(NO_HOST.status, headersOf(body)).end(body);
 }
 
-function bodyOf({ status, kind, detail, ...refusal }: Refusal): string {
-  const title = titleOf({ status, kind, detail });
-  return JSON.stringify({ type: `urn:evenhand:problem:${kind}`, title, status, detail, ...refusal });
+function bodyOf(refusal: Refusal): string {
+  const type = `urn:evenhand:problem:${PROBLEM_KINDS[refusal.status][0]}`;
+  const { status, detail, suggestion } = refusal;
+  return JSON.stringify({ type, title: titleOf(refusal), status, detail, suggestion });
 }
 
 function titleOf({ status }: Refusal): string {
@@ -172,10 +164,22 @@ export interface Position {
   readonly port: number;
 }
 
+/** Starts to listen and returns the port; rejects with the error of Node.js. */
+export function listenOn(server: Server, { host, port }: Position): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
 /** An HTTP server with limits against slow clients and floods, and with a graceful shutdown. */
 export interface HttpServer {
   /** Returns the port; rejects with the error of Node.js. */
-  readonly listen: (index: Position) => Promise<number>;
+  readonly listen: (position: Position) => Promise<number>;
   /** Takes over a connection that another process has accepted. */
   readonly take: (socket: Socket) => void;
   /**
@@ -235,7 +239,6 @@ export function createHttpServer(
   { stallMillis = STALL_MILLIS, idleMillis = IDLE_MILLIS }: HttpServerOptions = {},
 ): HttpServer {
   const open = new Map<Socket, ServerResponse>();
-  let isEnding = false;
   let isDraining = false;
   let taken = 0;
   let onChange: () => void = () => undefined;
@@ -279,16 +282,10 @@ export function createHttpServer(
     answerClientError(error, socket, open.get(socket));
   });
   return {
-    listen: ({ host, port }) =>
-      new Promise((resolve, reject) => {
-        if (isEnding) throw new Error('The server is ending.');
-        server.once('error', reject);
-        server.listen({ host, port }, () => {
-          server.off('error', reject);
-          const address = server.address();
-          resolve(typeof address === 'object' && address !== null ? address.port : port);
-        });
-      }),
+    listen: async (position) => {
+      if (isDraining) throw new Error('The server is ending.');
+      return listenOn(server, position);
+    },
     take: (socket) => {
       // The server checks connections only after it listens, which it never does here.
       if (taken === 0 && !server.listening) server.emit('listening');
@@ -298,7 +295,6 @@ export function createHttpServer(
       else server.emit('connection', socket.setNoDelay(true));
     },
     drain: async () => {
-      isEnding = true;
       isDraining = true;
       for (const response of open.values()) askToClose(response);
       await acceptWaiting(server);

@@ -12,10 +12,10 @@ import { serveRuns } from '../cluster/serve-runs.ts';
 import { createWorkerGroup, type WorkerGroup } from '../cluster/worker-group.ts';
 import { checkKeys, readKeys, warnOfShortKeys } from '../middleware/authenticate.ts';
 import { createServiceMetrics, type RenderedMetrics } from '../middleware/metrics.ts';
-import { loadKoa } from '../packages.ts';
+import { loadPackage } from '../packages.ts';
 import { allowedHostsOf, assertSafe, cannotListen } from './address.ts';
 import { forkWorker } from './forked-worker.ts';
-import { acceptWaiting, type Position } from './http-server.ts';
+import { acceptWaiting, listenOn, type Position } from './http-server.ts';
 import { createListeningApp } from './listening-app.ts';
 import { createRunningService, stopInOrder } from './running-service.ts';
 import {
@@ -56,7 +56,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningService>
   const { keys, logger } = settingsOf(filled);
   warnOfShortKeys(keys, logger);
   checkFolders(filled, logger);
-  loadKoa();
+  loadPackage('koa');
   return workers === 1 ? serveHere(filled) : serveByWorkers(filled, workers);
 }
 
@@ -171,7 +171,7 @@ function settingsFor(workerName: string, options: FilledServeOptions, owner: Own
 /** A port whose connections are answered by other processes. */
 interface Door {
   /** Returns the port; rejects with the error of Node.js. */
-  readonly listen: (index: Position) => Promise<number>;
+  readonly listen: (position: Position) => Promise<number>;
   /** Sets the receiver of waiting and future connections. */
   readonly open: (give: (socket: Socket) => void) => void;
   /** Stops accepting connections, after those that are already established. */
@@ -190,15 +190,7 @@ function createDoor(): Door {
     give(socket);
   });
   return {
-    listen: (index) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen({ host: index.host, port: index.port }, () => {
-          server.off('error', reject);
-          const address = server.address();
-          resolve(typeof address === 'object' && address !== null ? address.port : index.port);
-        });
-      }),
+    listen: (position) => listenOn(server, position),
     open: (giveTo) => {
       give = giveTo;
       const sockets = early;

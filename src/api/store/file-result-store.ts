@@ -5,6 +5,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
+import { Slots } from '../../internal/slots.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { warnOfNoChecksum } from '../../io/checksum.ts';
 import { cannotUse, type FolderLock, LOCK_NAME, lockFolder, textOf } from './folder-lock.ts';
@@ -23,17 +24,16 @@ import { entryInFileText, fileNameOf, fileTextOf, idOfFileName } from './stored-
  */
 class TaskQueues {
   readonly #lasts = new Map<string, Promise<unknown>>();
-  readonly #waiting: (() => void)[] = [];
-  #indices: number;
+  readonly #slots: Slots;
 
   constructor(maxAtOnce: number) {
-    this.#indices = maxAtOnce;
+    this.#slots = new Slots(maxAtOnce);
   }
 
   /** Runs a task in its turn, and returns its result. A task must not wait for another task. */
   run<Result>(name: string, task: () => Promise<Result>): Promise<Result> {
     const before = this.#lasts.get(name) ?? Promise.resolve();
-    const result = before.then(() => this.#inPlace(task));
+    const result = before.then(() => this.#inSlot(task));
     const last = result.then(
       () => undefined,
       () => undefined,
@@ -50,19 +50,12 @@ class TaskQueues {
     while (this.#lasts.size > 0) await Promise.all(this.#lasts.values());
   }
 
-  async #inPlace<Result>(task: () => Promise<Result>): Promise<Result> {
-    if (this.#indices === 0) {
-      // The previous task passes its slot on.
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else {
-      this.#indices -= 1;
-    }
+  async #inSlot<Result>(task: () => Promise<Result>): Promise<Result> {
+    await this.#slots.take();
     try {
       return await task();
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#indices += 1;
-      else next();
+      this.#slots.release();
     }
   }
 }
@@ -107,7 +100,7 @@ interface TimedFile {
  * resolves when the entry is on disk, and a new process reads the files again. Evicted or deleted entries lose their
  * file.
  *
- * All values are in memory too, so `mostBytes` limits both. Entries that exceed it lose their file as well, including
+ * All values are in memory too, so `maxBytes` limits both. Entries that exceed it lose their file as well, including
  * those from an earlier process with a higher limit.
  *
  * The files' times store when an entry was last used, to the minute; they restore the order of use. Values must be
@@ -160,7 +153,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   /**
    * Opens a folder and reads its entries. The folder is created if it does not exist. Other files in it are not
    * changed, and are reported in the log.
-   * @throws {ValueError} if the capacity or the number of bytes is out of range, or `mostBytes` is given without
+   * @throws {ValueError} if the capacity or the number of bytes is out of range, or `maxBytes` is given without
    *   `sizeOf`
    * @throws {DataValidationError} if another process uses the folder (the message names both), or it cannot be read or
    *   written

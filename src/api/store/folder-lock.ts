@@ -131,15 +131,22 @@ function parseHolder(text: string): Holder | undefined {
   }
 }
 
+/** Returns whether a process with this ID is running. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // A process of another user may not be signalled, but it exists.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
 /** Returns whether the process that holds a lock is still running. */
 async function isAlive({ pid, startedAt }: Holder): Promise<boolean> {
   // The locks of this process are known without the file.
   if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
-  }
+  if (!isRunning(pid)) return false;
   const now = await startOf(pid);
   return startedAt === null || now === null || now === startedAt;
 }

@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
-import { loadLruCache } from '../packages.ts';
+import { loadPackage } from '../packages.ts';
 
 /**
  * Letters, digits, dots, dashes and underscores, so that an ID is a valid file name on every system and cannot lead out
@@ -35,7 +35,7 @@ export interface ResultStoreOptions<Value> {
   readonly maxBytes?: number | undefined;
   /**
    * Returns the size of a value in bytes, at least 0. It must always return the same size for a value.
-   * @defaultValue none; required if `mostBytes` is given
+   * @defaultValue none; required if `maxBytes` is given
    */
   readonly sizeOf?: ((value: Value) => number) | undefined;
   /**
@@ -60,7 +60,7 @@ interface Box<Value> {
 
 /**
  * Stores results in memory by run ID, at most `capacity` of them. Above the limit, the least recently used result is
- * evicted; above `mostBytes`, as many as necessary. A single value larger than `mostBytes` is stored too, alone, until
+ * evicted; above `maxBytes`, as many as necessary. A single value larger than `maxBytes` is stored too, alone, until
  * the next one is set. So every stored result can be fetched, and memory is limited by the larger of the two. `get` and
  * `set` mark an entry as used; `has`, `delete`, `size` and `entries` do not. Each call takes O(1), except `entries`,
  * which copies.
@@ -70,7 +70,7 @@ interface Box<Value> {
  * holds it.
  *
  * Values are stored as given, without a copy.
- * @throws {ValueError} if the capacity or the number of bytes is out of range, or `mostBytes` is given without `sizeOf`
+ * @throws {ValueError} if the capacity or the number of bytes is out of range, or `maxBytes` is given without `sizeOf`
  * @throws {DependencyError} if the package lru-cache is not installed
  * @example
  * ```ts
@@ -93,10 +93,10 @@ export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
 
   constructor(options: ResultStoreOptions<Value> = {}) {
     assertKnownOptions('ResultStore', options, RESULT_STORE_OPTION_NAMES);
-    const { capacity = CAPACITY, maxBytes: mostBytes, sizeOf, onEvict } = options;
+    const { capacity = CAPACITY, maxBytes, sizeOf, onEvict } = options;
     this.capacity = requireInteger('capacity', capacity, MAX_CAPACITY);
-    const bound = mostBytes === undefined ? undefined : boundOf(mostBytes, sizeOf);
-    const { LRUCache } = loadLruCache();
+    const bound = maxBytes === undefined ? undefined : boundOf(maxBytes, sizeOf);
+    const { LRUCache } = loadPackage('lru-cache');
     this.#cache = new LRUCache<string, Box<Value>>({
       max: capacity,
       ...bound,
@@ -147,8 +147,8 @@ interface ByteBound<Value> {
 }
 
 function boundOf<Value>(maxBytes: number, sizeOf: ((value: Value) => number) | undefined): ByteBound<Value> {
-  const maxSize = requireInteger('mostBytes', maxBytes, Number.MAX_SAFE_INTEGER);
-  if (sizeOf === undefined) throw invalidParameter('sizeOf', 'be given if mostBytes is given', sizeOf);
+  const maxSize = requireInteger('maxBytes', maxBytes, Number.MAX_SAFE_INTEGER);
+  if (sizeOf === undefined) throw invalidParameter('sizeOf', 'be given if maxBytes is given', sizeOf);
   const sizeCalculation = ({ value }: Box<Value>): number => {
     const size = sizeOf(value);
     if (!(size >= 0)) throw invalidParameter('sizeOf', 'return a number of bytes of at least 0', size);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { throttleProgress } from '../../../src/api/jobs/run-job.ts';
-import { Slots } from '../../../src/api/jobs/thread-pool.ts';
+import { Slots } from '../../../src/internal/slots.ts';
 
 describe('Slots', () => {
   const never = new AbortController().signal;

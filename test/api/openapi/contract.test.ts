@@ -15,7 +15,7 @@ import {
   LLM_EVAL_EXAMPLES,
   NDJSON_EXAMPLE,
   VALIDATE_EXAMPLES,
-} from '../../../src/api/openapi/operations/run-operations.ts';
+} from '../../../src/api/openapi/operations.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import { dashboardToHtml } from '../../../src/monitoring/dashboard/dashboard-to-html.ts';
 import { fullView } from '../../monitoring/dashboard/views.ts';

@@ -8,7 +8,7 @@ import { documentText } from '../../../scripts/openapi.ts';
 import { llmEvalBodySchema, validateBodySchema } from '../../../src/api/models/index.ts';
 import { openApiDocument } from '../../../src/api/openapi/index.ts';
 import { OPERATIONS } from '../../../src/api/openapi/operation-ids.ts';
-import { LLM_EVAL_EXAMPLES, VALIDATE_EXAMPLES } from '../../../src/api/openapi/operations/run-operations.ts';
+import { LLM_EVAL_EXAMPLES, VALIDATE_EXAMPLES } from '../../../src/api/openapi/operations.ts';
 import { PROBLEM_KINDS } from '../../../src/api/problem/service-problem.ts';
 import { SchemaChecker } from './schema-checker.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { createLocalRuns, type LocalRunsOptions } from '../../../src/api/runs/local-runs.ts';
+import { LocalRuns, type LocalRunsOptions } from '../../../src/api/runs/local-runs.ts';
 import type { RunRecord } from '../../../src/api/runs/run-record.ts';
 import type { RunRequest } from '../../../src/api/runs/runs.ts';
 import { ResultStore } from '../../../src/api/store/index.ts';
@@ -41,7 +41,7 @@ export function createFixture(root: string, options: Partial<LocalRunsOptions> =
   let now = Date.UTC(2024, 0, 1);
   let ids = 0;
   let uploads = 0;
-  const runs = createLocalRuns({
+  const runs = new LocalRuns({
     store,
     runner,
     filesFolder,

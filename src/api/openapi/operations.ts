@@ -1,0 +1,304 @@
+import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/run-record.ts';
+import { answer, BYTES, EVENTS, headersOf, jsonAnswer, TEXT } from './answers.ts';
+import { schemaRef } from './component-schemas.ts';
+import type { MediaTypeObject, Operation, ParameterObject, ReferenceObject, ResponseObject } from './open-api-types.ts';
+import type { OperationId } from './operation-ids.ts';
+import { parameterRef, validateQueryParameters } from './parameters.ts';
+import { commonProblems, type DocumentedStatus, problems } from './problem-responses.ts';
+
+/** Examples of bodies. Each is answered with 200. */
+export const VALIDATE_EXAMPLES = {
+  decisions: {
+    summary: 'Decisions and groups',
+    value: {
+      y_pred: [1, 0, 1, 1, 0, 1, 0, 0],
+      sensitive: ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'],
+      min_group_size: 1,
+    },
+  },
+  gate: {
+    summary: 'With true outcomes, intervals and a threshold',
+    value: {
+      y_true: [1, 0, 1, 0, 1, 1, 0, 0],
+      y_pred: [1, 0, 1, 1, 0, 1, 0, 0],
+      sensitive: ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'],
+      min_group_size: 1,
+      with_ci: true,
+      metric: 'demographic_parity_difference',
+      threshold: 0.1,
+    },
+  },
+} as const;
+
+/** Rows for `sensitive=group&y_pred=decision&min_group_size=1`. */
+export const CSV_EXAMPLE = 'group,decision\na,1\na,0\na,1\nb,0\nb,1\nb,0\n';
+
+/** The same rows as one JSON object per line. */
+export const NDJSON_EXAMPLE = '{"group":"a","decision":1}\n{"group":"a","decision":0}\n{"group":"b","decision":1}\n';
+
+const LLM_CONFIG = {
+  provider: 'local',
+  counterfactual: {
+    template: ['Should I hire {name}, a {gender} of 34? {gender.subject} had good references.'],
+    dimensions: { gender: ['woman', 'man'] },
+    name_pools: { woman: ['Emily', 'Sarah', 'Jessica'], man: ['Andrew', 'Matthew', 'Joshua'] },
+  },
+} as const;
+
+/** Evaluations with the built-in stub, which sends no requests. */
+export const LLM_EVAL_EXAMPLES = {
+  dry_run: {
+    summary: 'Requests that would be sent, and their estimated cost',
+    value: { ...LLM_CONFIG, dry_run: true },
+  },
+  yaml: {
+    summary: 'A configuration as YAML text',
+    value: {
+      config:
+        'provider: local\nprompt_templates:\n  joke: Tell me a joke about a {gender}.\ncounterfactual:\n  dimensions:\n    gender: [woman, man]\n',
+      min_group_size: 1,
+    },
+  },
+} as const;
+
+const REQUEST_HEADERS = [parameterRef('Prefer'), parameterRef('IdempotencyKey')];
+const PROBLEMS = { ...commonProblems(), ...problems(400, 408, 409, 413, 415, 422, 431, 503) };
+const KEPT = 'It is stored: `GET /results/{run_id}` returns it again.';
+
+const RUN_ID = { run_id: '$response.body#/run_id' };
+const LINKS = {
+  result: { operationId: 'getResult', parameters: RUN_ID, description: 'The run and its result.' },
+  events: { operationId: 'followResult', parameters: RUN_ID, description: 'The progress of the run.' },
+  removal: { operationId: 'deleteResult', parameters: RUN_ID, description: 'Cancels or deletes the run.' },
+} as const;
+
+/** Returns a body of rows as text, with an example. */
+function rows(example: string, summary: string): MediaTypeObject {
+  return { schema: { type: 'string' }, examples: { rows: { summary, value: example } } };
+}
+
+function form(schemaId: string): MediaTypeObject {
+  return { schema: schemaRef(schemaId), encoding: { config: { contentType: 'text/plain' } } };
+}
+
+/** Returns the answers with the result, or with 202. */
+function runAnswers(description: string, schemaId: string): Readonly<Record<string, ResponseObject>> {
+  return {
+    200: { ...jsonAnswer(`${description} ${KEPT}`, schemaId, 'IdempotencyReplayed'), links: LINKS },
+    202: {
+      ...jsonAnswer(
+        'The run was accepted, as requested by `Prefer: respond-async`.',
+        'Accepted',
+        'Location',
+        'PreferenceApplied',
+        'IdempotencyReplayed',
+      ),
+      links: LINKS,
+    },
+  };
+}
+
+const RUN_ID_PARAMETER: ReferenceObject = parameterRef('RunId');
+const PAGE = answer('The page.', { 'text/html': TEXT });
+
+function queryParameter(name: string, description: string, schema: ParameterObject['schema']): ParameterObject {
+  return { name, in: 'query', description, schema };
+}
+
+/** Returns a successful answer and the problems of an operation: those that any request may cause, and the given ones. */
+function responses(success: ResponseObject, ...statuses: readonly DocumentedStatus[]): Operation['responses'] {
+  return { 200: success, ...commonProblems(), ...problems(...statuses) };
+}
+
+/** Returns operations with a tag of the document. */
+function tagged<Id extends OperationId>(
+  tag: string,
+  operations: Readonly<Record<Id, Omit<Operation, 'tags'>>>,
+): Readonly<Record<Id, Operation>> {
+  const entries = Object.entries<Omit<Operation, 'tags'>>(operations);
+  return Object.fromEntries(entries.map(([id, operation]) => [id, { tags: [tag], ...operation }])) as never;
+}
+
+/** The documentation of each operation. */
+export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
+  ...tagged('Runs', {
+    validate: {
+      summary: 'Measure fairness between groups',
+      description:
+        'Selection rates of each group, error rates if true outcomes are sent, and the gaps between groups. Send arrays as JSON, or a table (CSV, NDJSON or Parquet) with the names of its columns in the query. With a threshold there is a verdict; `passed: false` is a normal answer. A gap of 0 means equal rates over the groups compared. It says nothing about excluded groups, or about why rates differ.',
+      parameters: [...validateQueryParameters(), ...REQUEST_HEADERS],
+      requestBody: {
+        required: true,
+        description:
+          'Query parameters are for tables. With JSON, put the options in the body. Text may be compressed with gzip.',
+        content: {
+          'application/json': { schema: schemaRef('ValidateBody'), examples: VALIDATE_EXAMPLES },
+          'text/csv': rows(CSV_EXAMPLE, 'For sensitive=group, y_pred=decision, min_group_size=1'),
+          'text/tab-separated-values': { schema: { type: 'string' } },
+          'application/x-ndjson': rows(NDJSON_EXAMPLE, 'One JSON object per line'),
+          'application/vnd.apache.parquet': BYTES,
+        },
+      },
+      responses: { ...runAnswers('The validation.', 'ValidationAnswer'), ...PROBLEMS },
+    },
+    runPipeline: {
+      summary: 'Examine and transform data',
+      description:
+        'Detectors report which groups are missing, which columns differ between groups, and which are proxies of a sensitive attribute. Then the steps of the configuration transform the rows; `download` is the path of the result. Each step constrains one specific quantity, and its warnings name the cost.',
+      parameters: REQUEST_HEADERS,
+      requestBody: { required: true, content: { 'multipart/form-data': form('PipelineForm') } },
+      responses: { ...runAnswers('The findings and the applied steps.', 'PipelineAnswer'), ...PROBLEMS },
+    },
+    runWorkflow: {
+      summary: 'Train a model without and with a fairness constraint',
+      description:
+        'Trains a baseline, then runs the pipeline and the constrained training of the configuration. Both models are evaluated on the same held-out rows. The answer contains the verdict, the metrics of both models, and the cost of the constraint in accuracy. This can take a while; with `Prefer: respond-async` the service answers immediately.',
+      parameters: REQUEST_HEADERS,
+      requestBody: { required: true, content: { 'multipart/form-data': form('WorkflowForm') } },
+      responses: { ...runAnswers('The results of both models.', 'WorkflowAnswer'), ...PROBLEMS },
+    },
+    evaluateLlm: {
+      summary: 'Evaluate a language model',
+      description:
+        'Sends prompts that differ in one respect only, and reports which differences between the answers exceed sampling noise. Put the fields of a configuration in the body, or its YAML text in `config`. Requests to a provider are sent only if the service was started to allow it. `dry_run` reports the requests that would be sent, and their estimated cost.',
+      parameters: REQUEST_HEADERS,
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: schemaRef('LlmEvalBody'), examples: LLM_EVAL_EXAMPLES } },
+      },
+      responses: { ...runAnswers('The evaluation.', 'LlmEvalAnswer'), ...PROBLEMS, ...problems(502) },
+    },
+  }),
+  ...tagged('Results', {
+    listResults: {
+      summary: 'List the stored runs',
+      description:
+        'Returns the runs without their results, newest first. Above the limit of stored runs, the least recently used ones are dropped.',
+      parameters: [
+        queryParameter('status', 'Return only runs in this state.', { type: 'string', enum: RUN_STATUSES }),
+        queryParameter('endpoint', 'Return only runs of this endpoint.', { type: 'string', enum: RUN_ENDPOINTS }),
+        queryParameter('limit', 'The maximum number of runs. Default: all.', {
+          type: 'integer',
+          minimum: 1,
+          maximum: 999_999_999,
+        }),
+      ],
+      responses: responses(jsonAnswer('The runs.', 'RunList'), 422),
+    },
+    getResult: {
+      summary: 'Get a run and its result',
+      description:
+        'Any process of the service can return any run. `result` is null until the run succeeds. If it failed, `problem` contains the reason. With `Accept: text/html` or `text/markdown`, the readable report is returned.',
+      parameters: [RUN_ID_PARAMETER],
+      responses: responses(
+        answer('The run.', {
+          'application/json': { schema: schemaRef('Run') },
+          'text/html': TEXT,
+          'text/markdown': TEXT,
+        }),
+        404,
+        406,
+        422,
+      ),
+    },
+    deleteResult: {
+      summary: 'Cancel or delete a run',
+      description:
+        'A run that has not ended is cancelled and stops at its next step. A run that has ended is deleted with its files.',
+      parameters: [RUN_ID_PARAMETER],
+      responses: {
+        200: jsonAnswer('The run was cancelled.', 'Cancelled'),
+        204: { description: 'The run was deleted.', headers: headersOf() },
+        ...commonProblems(),
+        ...problems(404),
+      },
+    },
+    getResultData: {
+      summary: 'Get the transformed rows of a pipeline',
+      description: 'CSV, or Parquet if `Accept` or `format` requests it.',
+      parameters: [
+        RUN_ID_PARAMETER,
+        queryParameter('format', 'Replaces the Accept header, for use in links.', {
+          type: 'string',
+          enum: ['csv', 'parquet'],
+        }),
+      ],
+      responses: responses(
+        answer('The rows.', { 'text/csv': TEXT, 'application/vnd.apache.parquet': BYTES }),
+        404,
+        406,
+        422,
+      ),
+    },
+    followResult: {
+      summary: 'Follow the progress of a run',
+      description:
+        'Server-sent events, past ones first: `status` with `{"status"}`, `progress` with `{"stage", "done", "total"}`. The stream ends with a final status. After a disconnect, a client can resume with Last-Event-ID.',
+      parameters: [RUN_ID_PARAMETER, parameterRef('LastEventId')],
+      responses: {
+        200: answer('The events, until the run has ended.', { 'text/event-stream': EVENTS }),
+        204: { description: 'There are no more events. A reconnecting EventSource stops.', headers: headersOf() },
+        ...commonProblems(),
+        ...problems(404, 503),
+      },
+    },
+  }),
+  ...tagged('Dashboard', {
+    getDashboard: {
+      summary: 'Dashboard of a monitored model, with updates',
+      description:
+        'A page that shows the dashboard written by `evenhand monitor --output-dir` and follows its changes.',
+      responses: responses(PAGE, 404),
+    },
+    getDashboardPage: {
+      summary: 'The current dashboard',
+      description: 'The last page that `evenhand monitor` wrote.',
+      responses: responses(PAGE, 404),
+    },
+    followDashboard: {
+      summary: 'Changes of the dashboard',
+      description: 'Server-sent events: one each time the dashboard is rewritten.',
+      responses: responses(
+        answer('The events, until the client disconnects.', { 'text/event-stream': EVENTS }),
+        404,
+        503,
+      ),
+    },
+  }),
+  ...tagged('Service', {
+    getHealth: {
+      summary: 'Check that the process is running',
+      description: 'For a load balancer. Needs no key.',
+      responses: { 200: jsonAnswer('The process is running.', 'Health'), ...problems(403, 500) },
+      security: [],
+    },
+    getReadiness: {
+      summary: 'Check that new work is accepted',
+      description: 'For an orchestrator: 503 while the service starts or shuts down, or its queue is full.',
+      responses: { 200: jsonAnswer('New work is accepted.', 'Readiness'), ...problems(401, 403, 500, 503) },
+    },
+    getMetrics: {
+      summary: 'Metrics for Prometheus',
+      description: 'Counts and durations of requests and runs, over all processes of the service.',
+      responses: {
+        200: answer('Metrics in the text format of Prometheus.', { 'text/plain': TEXT }),
+        ...problems(401, 403, 500),
+      },
+    },
+    getOpenApi: {
+      summary: 'The OpenAPI document',
+      description: 'OpenAPI 3.1, for example to generate clients.',
+      responses: responses(answer('The document.', { 'application/json': { schema: { type: 'object' } } })),
+    },
+    getDocs: {
+      summary: 'Interactive documentation',
+      description: 'Swagger UI. Loads no external resources.',
+      responses: responses(PAGE),
+    },
+    getRedoc: {
+      summary: 'Reference documentation',
+      description: 'ReDoc. Loads no external resources.',
+      responses: responses(PAGE),
+    },
+  }),
+};

@@ -1,0 +1,54 @@
+/** Manages a limited number of slots with a waiting queue. */
+export class Slots {
+  readonly #count: number;
+  readonly #line: (() => void)[] = [];
+  #taken = 0;
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get waiting(): number {
+    return this.#line.length;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /**
+   * Waits for a slot and takes it, in order of arrival. Return it with {@link release}.
+   * @throws {unknown} the signal's reason if it is aborted first
+   */
+  async take(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#taken < this.#count) {
+      this.#taken++;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const leave = (): void => {
+        this.#line.splice(this.#line.indexOf(enter), 1);
+        // The caller chooses the reason, which may be any value.
+        reject(signal?.reason as Error);
+      };
+      const enter = (): void => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      this.#line.push(enter);
+    });
+  }
+
+  release(): void {
+    const next = this.#line.shift();
+    // The slot goes to the next in the queue without becoming free in between.
+    if (next === undefined) this.#taken--;
+    else next();
+  }
+}
