@@ -4,8 +4,9 @@ import { VERSION } from '../../internal/version.ts';
 import type { CalibrationQuality } from '../../training/postprocessing/calibrator/measure-calibration.ts';
 import type { MeasuredRows, TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { numberColumn, type ReportBlock, type ReportDocument } from '../../document/report-document.ts';
+import { own } from '../../internal/values.ts';
+import { tableCount, tableNumber, tableValue } from '../../internal/format.ts';
 import { labelText, listed } from '../../document/report-text.ts';
-import { own, tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 
 /** The maximum number of groups in the table; the largest are listed. */
 const MAX_LISTED = 40;

@@ -16,11 +16,10 @@ import { VERSION } from '../../internal/version.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import type { ParetoPoint } from '../../training/pareto/pareto-points.ts';
 import type { ParetoSweep } from '../../training/pareto/pareto-sweep.ts';
-import { tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
-import { rangeText } from '../workflow-report/verdict-words.ts';
 import { workflowDocument } from '../workflow-report/workflow-document.ts';
 import { calibrationDocument } from './calibration-document.ts';
 import { jobDocument } from './job-document.ts';
+import { tableCount, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
 import {
   isCalibration,
   isSweep,

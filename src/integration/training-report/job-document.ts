@@ -14,10 +14,10 @@ import type { DecisionQuality, GroupDecisions } from '../../training/decision-qu
 import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
 import type { LagrangianJobResult } from '../../training/jobs/train-lagrangian.ts';
 import type { LagrangianEpoch } from '../../training/networks/lagrangian-objective.ts';
-import { tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 import { type GroupComparison, groupTable } from '../workflow-report/group-table.ts';
 import { constraintTerms, methodWords } from '../workflow-report/method-words.ts';
-import { metricChange, rangeText, signedValue } from '../workflow-report/verdict-words.ts';
+import { metricChange, signedValue } from '../workflow-report/verdict-words.ts';
+import { tableCount, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
 import { isLagrangianJob, isReductionsJob, warningNotes } from './training-kinds.ts';
 
 /** The level of the intervals of rates, the same as that of the gaps. */

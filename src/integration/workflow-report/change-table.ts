@@ -1,13 +1,13 @@
-import { capital } from '../../internal/format.ts';
+import { capital, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
 import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import { intervalName } from '../html/metric-charts.ts';
-import { own, tableNumber, tableValue } from '../html/report-numbers.ts';
 import type { WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
-import { metricChange, rangeText, signedValue } from './verdict-words.ts';
+import { own } from '../../internal/values.ts';
+import { metricChange, signedValue } from './verdict-words.ts';
 
 /** The level of the accuracy interval if no metric has an interval. */
 const LEVEL = 0.95;

@@ -1,4 +1,4 @@
-import { capital } from '../../internal/format.ts';
+import { capital, tableCount, formatLevel, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
 import { beforeAfterChart } from '../../charts/before-after-chart.ts';
 import { tradeOffChart } from '../../charts/trade-off-chart.ts';
 import {
@@ -10,16 +10,16 @@ import {
 } from '../../document/report-document.ts';
 import { cutItems, labelText, listed } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
-import { formatPercent, inWords } from '../../metrics/metric-markdown.ts';
+import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { intervalName } from '../html/metric-charts.ts';
-import { own, tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 import type { TradeOffPoint, WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
 import { calibrationBlocks } from './calibration-section.ts';
 import { accuracyInterval, changeBlocks, levelOf } from './change-table.ts';
 import { compareGroups, type GroupComparison, groupTable } from './group-table.ts';
 import { constraintTerms, methodWords, stepWords } from './method-words.ts';
-import { cost, rangeText, workflowVerdict } from './verdict-words.ts';
+import { own } from '../../internal/values.ts';
+import { cost, workflowVerdict } from './verdict-words.ts';
 
 const KINDS: Readonly<Record<TradeOffPoint['kind'], string>> = {
   baseline: 'baseline',
@@ -229,7 +229,7 @@ function madeOf(findings: WorkflowFindings): [name: string, value: string][] {
     ['evenhand', VERSION],
     ['Seed', String(seed)],
     ['Metrics', Object.keys(finalMetrics.metrics).join(', ') || 'none'],
-    ['Interval level', methods.length === 0 ? 'none' : formatPercent(levelOf(finalMetrics))],
+    ['Interval level', methods.length === 0 ? 'none' : formatLevel(levelOf(finalMetrics))],
     ['Interval method', [...new Set(methods)].join(', ') || 'none'],
     ['Sensitive attributes', listed(config.sensitive)],
     ['Intersections', listed(config.intersections.map((names) => names.join(' x ')))],

@@ -4,7 +4,8 @@ import { cutItems, labelText, listed, shownText } from '../../document/report-te
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { readDecision } from '../scoring/read-decision.ts';
-import { counted, countText, metricTitle } from './report-words.ts';
+import { counted, formatCount } from '../../internal/format.ts';
+import { metricTitle } from './report-words.ts';
 
 /**
  * The maximum number of unclear answers shown for each value. `EXAMPLE_WIDTH` is the maximum number of characters of
@@ -41,13 +42,13 @@ function problemTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
   if (problems.size === 0 && actual.failed + actual.notSent === 0) return [];
   const rows = [...problems].map(([kind, { keys, example }]) => [
     kind === 'not_sent' ? 'not sent' : kind.replaceAll('_', ' '),
-    countText(keys.size),
+    formatCount(keys.size),
     example,
   ]);
   return [
     {
       kind: 'paragraph',
-      text: `${counted(actual.failed, 'prompt')} failed on every attempt, and ${countText(actual.notSent)} ${actual.notSent === 1 ? 'was' : 'were'} not sent.`,
+      text: `${counted(actual.failed, 'prompt')} failed on every attempt, and ${formatCount(actual.notSent)} ${actual.notSent === 1 ? 'was' : 'were'} not sent.`,
     },
     ...(rows.length === 0
       ? []
@@ -82,7 +83,7 @@ function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
       columns: [{ name: 'Reason' }, numberColumn('Answers'), { name: 'Metrics' }],
       rows: [...rows.values()].map(({ reason, count, titles }) => [
         reason.replaceAll('_', ' '),
-        countText(count),
+        formatCount(count),
         listed(titles, 6),
       ]),
     },
@@ -113,7 +114,7 @@ function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
       kind: 'table',
       caption: 'Answers with no readable decision',
       columns: [{ name: 'Dimension' }, { name: 'Value' }, numberColumn('Without a decision'), numberColumn('Answers')],
-      rows: [...rows.values()].map(({ of, unread: count, all }) => [...of, countText(count), countText(all)]),
+      rows: [...rows.values()].map(({ of, unread: count, all }) => [...of, formatCount(count), formatCount(all)]),
     },
     { kind: 'paragraph', text: 'The decision gap excludes them. The first of each value:' },
     { kind: 'list', items: undecidedExamples(unread) },
@@ -134,7 +135,7 @@ function undecidedExamples(unread: readonly { readonly text: string; readonly gr
 function groupNotes(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   const items = metrics.flatMap((metric) =>
     Object.entries(metric.excluded).map(
-      ([group, { n, reason }]) => `${metricTitle(metric)}: ${labelText(group)} (n = ${countText(n)}): ${reason}`,
+      ([group, { n, reason }]) => `${metricTitle(metric)}: ${labelText(group)} (n = ${formatCount(n)}): ${reason}`,
     ),
   );
   return items.length === 0 ? [] : [{ kind: 'note', title: 'Excluded groups', items: cutItems(items) }];

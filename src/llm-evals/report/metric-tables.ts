@@ -1,11 +1,10 @@
-import { NOTHING, pValueText } from '../../internal/format.ts';
+import { formatCount, NOTHING, pValueText } from '../../internal/format.ts';
 import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { FINDING_WORDS, findingOf, findingSentences } from './finding.ts';
 import {
-  countText,
   intervalText,
   intervalTitle,
   metricName,
@@ -49,7 +48,7 @@ function metricsTable(metrics: readonly LlmMetricResult[]): ReportTable {
       intervalText(metric.ci),
       nullText(metric),
       adjustedText(metric),
-      countText(metric.n),
+      formatCount(metric.n),
       numberText(metric.minimumDetectableGap),
       FINDING_WORDS[findingOf(metric)],
     ]),
@@ -80,7 +79,7 @@ export function pairsTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
       numberText(value),
       intervalText(ci),
       pValueText(pValue),
-      countText(n),
+      formatCount(n),
       ...(isUndefined ? [undefinedReason ?? NOTHING] : []),
     ]),
   });
@@ -94,7 +93,7 @@ export function groupsTable(metrics: readonly LlmMetricResult[], caption: string
         metricTitle(metric),
         labelText(group),
         inWords(measure),
-        Object.hasOwn(metric.nPerGroup, group) ? countText(metric.nPerGroup[group] ?? 0) : NOTHING,
+        Object.hasOwn(metric.nPerGroup, group) ? formatCount(metric.nPerGroup[group] ?? 0) : NOTHING,
         numberText(value ?? null),
         intervalText(metric.perGroupCi?.[group]?.[measure] ?? null),
       ]),
@@ -108,7 +107,7 @@ export function groupsTable(metrics: readonly LlmMetricResult[], caption: string
 
 function cutTable(table: ReportTable): ReportBlock[] {
   if (table.rows.length <= MAX_ROWS) return [table];
-  const rest = countText(table.rows.length - MAX_ROWS);
+  const rest = formatCount(table.rows.length - MAX_ROWS);
   return [
     { ...table, rows: table.rows.slice(0, MAX_ROWS) },
     { kind: 'paragraph', text: `${rest} more rows of this table are in the JSON.` },
