@@ -1,6 +1,6 @@
 import { capital, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
-import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
-import { cutItems, labelText } from '../../document/report-text.ts';
+import { noteBlocks, numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
+import { labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
@@ -14,11 +14,7 @@ const LEVEL = 0.95;
 
 /** Returns the table of every metric before and after, and the reasons of undefined values. */
 export function changeBlocks(findings: WorkflowFindings): ReportBlock[] {
-  const reasons = undefinedReasons(findings);
-  return [
-    changeTable(findings),
-    ...(reasons.length === 0 ? [] : [{ kind: 'note' as const, title: 'Undefined values:', items: cutItems(reasons) }]),
-  ];
+  return [changeTable(findings), ...noteBlocks('Undefined values:', undefinedReasons(findings))];
 }
 
 function changeTable(findings: WorkflowFindings): ReportTable {
