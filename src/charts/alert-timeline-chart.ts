@@ -1,4 +1,4 @@
-import { bottomLegend, type Chart, FONT_FAMILY, headline, shortenLabel } from './chart.ts';
+import { bottomLegend, type Chart, font, frame, headline, shortenLabel } from './chart.ts';
 import { LIGHT, type Palette } from './palette.ts';
 import { timeAxis, type TimelineCheck, timelineTooltip } from './timeline-band-chart.ts';
 
@@ -56,10 +56,8 @@ export function alertTimelineChart(alerts: readonly TimelineAlert[], end: number
     height: top + alerts.length * ROW_HEIGHT + bottom,
     description: describe(alerts),
     option: {
-      animation: false,
-      backgroundColor: palette.surface,
+      ...frame(palette),
       useUTC: true,
-      textStyle: { fontFamily: FONT_FAMILY, color: palette.ink },
       ...(isFramed
         ? { title: headline('Alerts over time', [], WIDTHS), legend: bottomLegend([...TIMELINE_MARKS]) }
         : {}),
@@ -88,9 +86,7 @@ function rowAxis(alerts: readonly TimelineAlert[], palette: Palette): unknown {
       align: 'left',
       verticalAlign: 'bottom',
       padding: [0, 0, 14, 4],
-      fontFamily: FONT_FAMILY,
-      fontSize: 12,
-      color: palette.ink,
+      ...font(12, palette.ink),
     },
     z: 5,
     axisLine: { show: false },

@@ -1,19 +1,25 @@
 import {
-  axisLabel,
   bothEnds,
   bottomLegend,
   type Chart,
   COLOURS,
-  compactNumber,
-  DRAWN_AT_EACH_END,
-  FONT_FAMILY,
+  FRAME,
   type GroupRow,
   headline,
   type HeadlineWidths,
   LINE_HEIGHT,
   shortenLabel,
 } from './chart.ts';
-import { besideGroups, groupColumns, onAxis, valueAxis } from './group-values-parts.ts';
+import { chartValue, formatCompact, type Unit } from '../internal/format.ts';
+import {
+  besideGroups,
+  groupColumns,
+  onAxis,
+  valueAxis,
+  whiskers,
+  omission,
+  startsAtZero,
+} from './group-values-parts.ts';
 
 /** A row of a chart with two sides. */
 type ComparedRow = GroupRow<ComparedGroup>;
@@ -28,41 +34,8 @@ const CHECKS = {
   after: { line: COLOURS.main, fill: COLOURS.main, edge: '#ffffff', z: 4 },
 } as const;
 
-/** Returns the whiskers of one side. Their caps are points, so that the range of the axis includes them. */
-function sideIntervals(
-  side: Side,
-  sideName: string,
-  unit: ComparedMeasure['unit'],
-  rows: readonly ComparedRow[],
-): unknown {
-  const { line, z } = CHECKS[side];
-  const ends = rows.flatMap(({ group }, row) => {
-    const ci = group?.[side]?.ci ?? null;
-    return ci?.every(Number.isFinite) === true ? [ci.map((end) => [onAxis(end, unit), row + SHIFT[side]])] : [];
-  });
-  return {
-    name: `intervals ${sideName}`,
-    type: 'scatter',
-    silent: true,
-    clip: false,
-    data: ends.flat(),
-    symbol: 'rect',
-    symbolSize: [1.6, 7],
-    itemStyle: { color: line, opacity: 1 },
-    z,
-    markLine: {
-      silent: true,
-      animation: false,
-      symbol: 'none',
-      label: { show: false },
-      lineStyle: { color: line, width: 1.6, type: 'solid' },
-      data: ends.map(([from, to]) => [{ coord: from }, { coord: to }]),
-    },
-  };
-}
-
 /** Returns the dots of one side. */
-function sideDots(side: Side, sideName: string, unit: ComparedMeasure['unit'], rows: readonly ComparedRow[]): unknown {
+function sideDots(side: Side, sideName: string, unit: Unit, rows: readonly ComparedRow[]): unknown {
   const { fill, edge, z } = CHECKS[side];
   return {
     name: sideName,
@@ -126,12 +99,15 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
   const sides = text.sides ?? BEFORE_AFTER;
   const sorted = measure.groups.filter(hasValue).sort(byValue);
   const rows = bothEnds(sorted);
-  const fromZero = startsAtZero(sorted);
+  const ends = sorted.flatMap(({ before, after }) =>
+    [before, after].flatMap((side) => (side === null ? [] : [side.value, ...(side.ci ?? [])])),
+  );
+  const fromZero = startsAtZero(ends.filter(Number.isFinite));
   const lines = [
     text.subtitle,
     gapSentence(measure, sides),
     fromZero ? undefined : 'The axis does not start at 0.',
-    omission(sorted.length, sides),
+    omission(sorted.length, `values ${sides[1].adverb}`),
   ].filter((line) => line !== undefined);
   const labels = rows.map(({ label }) => shortenLabel(label));
   const top = 54 + lines.length * LINE_HEIGHT;
@@ -140,9 +116,7 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
     height: top + rows.length * ROW_HEIGHT + 76,
     description: describe(measure, sorted.length, sides),
     option: {
-      animation: false,
-      backgroundColor: '#ffffff',
-      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      ...FRAME,
       title: headline(text.title ?? measure.title, lines, WIDTHS),
       legend: bottomLegend(rows.length === 0 ? [] : sides.map(({ name }) => name)),
       tooltip: { trigger: 'item' },
@@ -155,7 +129,12 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
       ],
       series: (['before', 'after'] as const).flatMap((side, index) => {
         const { name } = sides[index] as SideWords;
-        return [sideIntervals(side, name, measure.unit, rows), sideDots(side, name, measure.unit, rows)];
+        const { line: color, z } = CHECKS[side];
+        const all = rows.map(({ group }, row) => ({ ci: group?.[side]?.ci, row: row + SHIFT[side] }));
+        return [
+          whiskers(measure.unit, all, { name: `intervals ${name}`, color, capHeight: 7, z }),
+          sideDots(side, name, measure.unit, rows),
+        ];
       }),
     },
   };
@@ -177,14 +156,8 @@ export function sortValueOf({ before, after }: ComparedGroup): number {
 
 type Sides = NonNullable<BeforeAfterText['sides']>;
 
-function omission(groups: number, [, after]: Sides): string | undefined {
-  if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
-  const each = String(DRAWN_AT_EACH_END);
-  return `Shows the ${each} groups with the lowest and the ${each} with the highest values ${after.adverb}, of ${String(groups)} groups.`;
-}
-
-function changeLabel({ before, after }: ComparedGroup, unit: ComparedMeasure['unit']): string {
-  const shown = (side: ComparedGroup['before']): string => (side === null ? 'none' : axisLabel(side.value, unit));
+function changeLabel({ before, after }: ComparedGroup, unit: Unit): string {
+  const shown = (side: ComparedGroup['before']): string => (side === null ? 'none' : chartValue(side.value, unit));
   return `${shown(before)} \u2192 ${shown(after)}`;
 }
 
@@ -197,7 +170,7 @@ function gapOf(groups: readonly ComparedGroup[], side: 'before' | 'after'): numb
 function gapSentence({ groups, unit }: ComparedMeasure, sides: Sides): string | undefined {
   const [before, after] = [gapOf(groups, 'before'), gapOf(groups, 'after')];
   if (before === undefined || after === undefined) return undefined;
-  const size = (gap: number): string => (unit === 'share' ? compactNumber(100 * gap) : compactNumber(gap));
+  const size = (gap: number): string => (unit === 'share' ? formatCompact(100 * gap) : formatCompact(gap));
   return `Largest gap between groups: ${size(before)} ${sides[0].adverb}, ${size(after)} ${sides[1].adverb}${unit === 'share' ? ' (percentage points)' : ''}`;
 }
 
@@ -205,16 +178,6 @@ function describe(measure: ComparedMeasure, groups: number, sides: Sides): strin
   const sentence = gapSentence(measure, sides);
   const counted = `${measure.title} of ${String(groups)} ${groups === 1 ? 'group' : 'groups'} ${sides[0].adverb} and ${sides[1].adverb}`;
   return sentence === undefined ? `${counted}.` : `${counted}. ${sentence}.`;
-}
-
-/** Returns whether the axis starts at 0: unless the values are so close that differences would not be visible. */
-function startsAtZero(groups: readonly ComparedGroup[]): boolean {
-  const ends = groups
-    .flatMap(({ before, after }) => [before, after])
-    .flatMap((side) => (side === null ? [] : [side.value, ...(side.ci ?? [])]))
-    .filter(Number.isFinite);
-  const [low, high] = [Math.min(...ends), Math.max(...ends)];
-  return ends.length === 0 || low <= 0 || high === low || high - low > 0.15 * high;
 }
 
 /** A value with its interval. */
@@ -235,6 +198,6 @@ export interface ComparedGroup {
 interface ComparedMeasure {
   readonly title: string;
   /** Shares are drawn in percent. */
-  readonly unit: 'share' | 'number';
+  readonly unit: Unit;
   readonly groups: readonly ComparedGroup[];
 }

@@ -47,22 +47,6 @@ export function countLabel(n: number): string {
   return `n = ${n.toLocaleString('en-US', isLong ? { notation: 'compact', maximumSignificantDigits: 4 } : {})}`;
 }
 
-/** Formats a number with the digits that a chart needs: three, or all before the decimal point. */
-export function compactNumber(value: number): string {
-  const size = Math.abs(value);
-  if (size >= 1e9 || (size > 0 && size < 1e-4)) return value.toExponential(2);
-  return size >= 1000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3)));
-}
-
-/** Formats a value for the side of its row: shares in percent, trailing zeros kept. */
-export function axisLabel(value: number, unit: 'share' | 'number'): string {
-  if (unit === 'share') return `${(100 * value).toFixed(1)}%`;
-  const size = Math.abs(value);
-  return size >= 1e-4 && size < 1000
-    ? value.toFixed(2 - Math.min(2, Math.floor(Math.log10(size))))
-    : compactNumber(value);
-}
-
 /** The number of groups drawn at each end of a chart that has more than twice as many. */
 export const DRAWN_AT_EACH_END = 20;
 
@@ -103,6 +87,45 @@ export const COLOURS = {
   other: '#9aa5b1',
 } as const;
 
+/** Returns the style of a text. */
+export function font(fontSize: number, color: string): Record<string, unknown> {
+  return { fontFamily: FONT_FAMILY, fontSize, color };
+}
+
+/** Returns the options that every chart has. */
+export function frame({ surface, ink }: { readonly surface: string; readonly ink: string }): Record<string, unknown> {
+  return { animation: false, backgroundColor: surface, textStyle: { fontFamily: FONT_FAMILY, color: ink } };
+}
+
+/** The options that every chart on a white background has. */
+export const FRAME = frame({ surface: '#ffffff', ink: COLOURS.ink });
+
+/** Returns lines over a plot, without labels and tooltips. */
+export function plotLines(lineStyle: object, data: readonly unknown[]): Record<string, unknown> {
+  return { silent: true, animation: false, symbol: 'none', label: { show: false }, lineStyle, data };
+}
+
+/** Returns the lines and labels of an axis of numbers. */
+export function axisLines(label: object, colours: { readonly line: string; readonly grid: string }): object {
+  return {
+    axisLabel: label,
+    axisLine: { show: true, onZero: false, lineStyle: { color: colours.line } },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: colours.grid } },
+  };
+}
+
+/** The colours of the lines of an axis. */
+export const AXIS_COLOURS = { line: COLOURS.other, grid: COLOURS.grid };
+
+/** The options of an axis without lines. */
+export const NO_AXIS_LINES = { axisLine: { show: false }, axisTick: { show: false }, splitLine: { show: false } };
+
+/** Returns the name of an axis, in the middle beside it. */
+export function axisName(name: string, nameGap: number, fontSize = 12, color: string = COLOURS.ink): object {
+  return { name, nameLocation: 'middle', nameGap, nameTextStyle: font(fontSize, color) };
+}
+
 /** The height of a line under a title. */
 export const LINE_HEIGHT = 18;
 
@@ -112,16 +135,18 @@ export interface HeadlineWidths {
   readonly line: number;
 }
 
+/** Returns a title. */
+export function title(text: string): Record<string, unknown> {
+  return { text, left: 16, top: 12, textStyle: { ...font(16, COLOURS.ink), fontWeight: 700 } };
+}
+
 /** Returns a title with lines of text under it, each cut to its maximum width. */
 export function headline(name: string, lines: readonly string[], widths: HeadlineWidths): unknown {
   return {
-    text: shortenLabel(name, widths.title),
+    ...title(shortenLabel(name, widths.title)),
     subtext: lines.map((line) => shortenLabel(line, widths.line)).join('\n'),
-    left: 16,
-    top: 12,
     itemGap: 6,
-    textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
-    subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, lineHeight: LINE_HEIGHT, color: COLOURS.quiet },
+    subtextStyle: { ...font(12, COLOURS.quiet), lineHeight: LINE_HEIGHT },
   };
 }
 
@@ -129,13 +154,13 @@ export function headline(name: string, lines: readonly string[], widths: Headlin
  * Returns a legend below the plot that is not interactive.
  * @param data names of series, or entries with their own style
  */
-export function bottomLegend(data: readonly unknown[]): unknown {
+export function bottomLegend(data: readonly unknown[]): Record<string, unknown> {
   return {
     left: 16,
     bottom: 10,
     itemGap: 24,
     selectedMode: false,
-    textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+    textStyle: font(12, COLOURS.ink),
     data,
   };
 }

@@ -1,14 +1,15 @@
 import {
-  axisLabel,
   bothEnds,
   type Chart,
   COLOURS,
   DRAWN_AT_EACH_END,
-  FONT_FAMILY,
+  FRAME,
   headline,
   LINE_HEIGHT,
+  plotLines,
   shortenLabel,
 } from './chart.ts';
+import { chartValue, withPlus } from '../internal/format.ts';
 import {
   besideGroups,
   byValue,
@@ -52,9 +53,7 @@ export function effectsChart({ title, subtitle, groups, overall }: ChartedEffect
     height: top + rows.length * ROW_HEIGHT + 44,
     description: `${title}: ${sorted.map(({ label, value }) => `${shortenLabel(label)} ${effectLabel(value)}`).join(', ')}.`,
     option: {
-      animation: false,
-      backgroundColor: '#ffffff',
-      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      ...FRAME,
       title: headline(title, lines, { title: 78, line: 108 }),
       grid: { ...besideGroups(labels), top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       // The axis always includes 0, the reference of an effect.
@@ -66,7 +65,7 @@ export function effectsChart({ title, subtitle, groups, overall }: ChartedEffect
 }
 
 function effectLabel(value: number): string {
-  return `${value > 0 ? '+' : ''}${axisLabel(value, 'number')}`;
+  return withPlus(value, (size) => chartValue(size, 'number'));
 }
 
 /** Returns the dots, a square for all rows, and the line at 0. */
@@ -90,13 +89,6 @@ function dots(rows: readonly Row[]): unknown {
     itemStyle: { color: COLOURS.main, opacity: 1, borderColor: '#ffffff', borderWidth: 1.5 },
     emphasis: { disabled: true },
     z: 4,
-    markLine: {
-      silent: true,
-      animation: false,
-      symbol: 'none',
-      label: { show: false },
-      lineStyle: { color: COLOURS.ink, width: 1, type: 'solid' },
-      data: [{ xAxis: 0 }],
-    },
+    markLine: plotLines({ color: COLOURS.ink, width: 1, type: 'solid' }, [{ xAxis: 0 }]),
   };
 }

@@ -1,16 +1,5 @@
-import {
-  axisLabel,
-  bothEnds,
-  type Chart,
-  COLOURS,
-  compactNumber,
-  DRAWN_AT_EACH_END,
-  FONT_FAMILY,
-  headline,
-  type HeadlineWidths,
-  LINE_HEIGHT,
-  shortenLabel,
-} from './chart.ts';
+import { bothEnds, type Chart, FRAME, headline, type HeadlineWidths, LINE_HEIGHT, shortenLabel } from './chart.ts';
+import { chartValue, formatCompact, type Unit } from '../internal/format.ts';
 import {
   besideGroups,
   byValue,
@@ -18,6 +7,8 @@ import {
   type ChartedMeasure,
   groupColumns,
   intervals,
+  omission,
+  startsAtZero,
   valueAxis,
   values,
 } from './group-values-parts.ts';
@@ -48,12 +39,14 @@ export function groupValuesChart(measure: ChartedMeasure, text: GroupValuesText 
   const sorted = measure.groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
   const rows = bothEnds(sorted);
   const [smallest, largest] = [sorted[0], sorted.at(-1)];
-  const fromZero = startsAtZero(sorted, measure.overall);
+  const fromZero = startsAtZero(
+    sorted.length === 0 ? [] : sorted.flatMap(({ value, ci }) => [value, ...(ci ?? [])]).concat(measure.overall ?? []),
+  );
   const lines = [
     text.subtitle,
     gapSentence(measure.unit, smallest, largest),
     fromZero ? undefined : 'The axis does not start at 0.',
-    omission(sorted.length),
+    omission(sorted.length, 'values'),
   ].filter((line) => line !== undefined);
   const labels = rows.map(({ label }) => shortenLabel(label));
   const top = 54 + lines.length * LINE_HEIGHT + (measure.overall === undefined ? 0 : LINE_HEIGHT);
@@ -62,33 +55,25 @@ export function groupValuesChart(measure: ChartedMeasure, text: GroupValuesText 
     height: top + rows.length * ROW_HEIGHT + 44,
     description: describe(measure, smallest, largest, sorted.length),
     option: {
-      animation: false,
-      backgroundColor: '#ffffff',
-      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      ...FRAME,
       title: headline(text.title ?? measure.title, lines, WIDTHS),
       tooltip: { trigger: 'item' },
       grid: { ...besideGroups(labels), top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       xAxis: valueAxis(measure.unit, fromZero),
-      yAxis: groupColumns(labels, rows, ({ value }) => axisLabel(value, measure.unit)),
+      yAxis: groupColumns(labels, rows, ({ value }) => chartValue(value, measure.unit)),
       series: [intervals(measure.unit, rows), values(measure, rows, smallest, largest)],
     },
   };
 }
 
-function omission(groups: number): string | undefined {
-  if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
-  const each = String(DRAWN_AT_EACH_END);
-  return `Shows the ${each} groups with the lowest and the ${each} with the highest values, of ${String(groups)} groups.`;
-}
-
 function gapSentence(
-  unit: ChartedMeasure['unit'],
+  unit: Unit,
   smallest: ChartedGroup | undefined,
   largest: ChartedGroup | undefined,
 ): string | undefined {
   if (smallest === undefined || largest === undefined || smallest === largest) return undefined;
   const gap = largest.value - smallest.value;
-  const size = unit === 'share' ? `${compactNumber(100 * gap)} percentage points` : compactNumber(gap);
+  const size = unit === 'share' ? `${formatCompact(100 * gap)} percentage points` : formatCompact(gap);
   return `From ${shortenLabel(smallest.label)} to ${shortenLabel(largest.label)}: a gap of ${size}`;
 }
 
@@ -99,13 +84,6 @@ function describe(
   groups: number,
 ): string {
   if (smallest === undefined || largest === undefined) return `${name}: no group has a value.`;
-  const end = ({ label, value }: ChartedGroup): string => `${axisLabel(value, unit)} (${shortenLabel(label)})`;
+  const end = ({ label, value }: ChartedGroup): string => `${chartValue(value, unit)} (${shortenLabel(label)})`;
   return `${name} of ${String(groups)} ${groups === 1 ? 'group' : 'groups'}, from ${end(smallest)} to ${end(largest)}.`;
-}
-
-/** Returns whether the axis starts at 0: unless the values are so close that differences would not be visible. */
-function startsAtZero(groups: readonly ChartedGroup[], overall: number | undefined): boolean {
-  const ends = groups.flatMap(({ value, ci }) => [value, ...(ci ?? [])]).concat(overall ?? []);
-  const [low, high] = [Math.min(...ends), Math.max(...ends)];
-  return groups.length === 0 || low <= 0 || high === low || high - low > 0.15 * high;
 }

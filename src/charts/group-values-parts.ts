@@ -1,4 +1,14 @@
-import { axisLabel, COLOURS, countLabel, FONT_FAMILY, type GroupRow, labelWidth } from './chart.ts';
+import { chartValue, type Unit } from '../internal/format.ts';
+import {
+  COLOURS,
+  countLabel,
+  DRAWN_AT_EACH_END,
+  font,
+  type GroupRow,
+  labelWidth,
+  NO_AXIS_LINES,
+  plotLines,
+} from './chart.ts';
 
 /** The data of a group in a chart. */
 export interface ChartedGroup {
@@ -12,7 +22,7 @@ export interface ChartedGroup {
 export interface ChartedMeasure {
   readonly title: string;
   /** Shares are drawn in percent. */
-  readonly unit: 'share' | 'number';
+  readonly unit: Unit;
   readonly groups: readonly ChartedGroup[];
   /** The value over all rows. */
   readonly overall?: number | undefined;
@@ -56,15 +66,13 @@ export function byValue(a: ChartedGroup, b: ChartedGroup): number {
 }
 
 /** Returns the axis of values; shares in percent. */
-export function valueAxis(unit: ChartedMeasure['unit'], fromZero: boolean): unknown {
+export function valueAxis(unit: Unit, fromZero: boolean): unknown {
   return {
     type: 'value',
     scale: !fromZero,
     splitNumber: 5,
     axisLabel: {
-      fontFamily: FONT_FAMILY,
-      fontSize: 12,
-      color: COLOURS.quiet,
+      ...font(12, COLOURS.quiet),
       hideOverlap: true,
       ...(unit === 'share' ? { formatter: '{value}%' } : {}),
     },
@@ -84,42 +92,69 @@ function column(
     data,
     position: index.position,
     offset: index.offset,
-    axisLabel: { interval: 0, margin: 12, fontFamily: FONT_FAMILY, fontSize: 12, color: index.color },
-    axisLine: { show: false },
-    axisTick: { show: false },
-    splitLine: { show: false },
+    axisLabel: { interval: 0, margin: 12, ...font(12, index.color) },
+    ...NO_AXIS_LINES,
   };
 }
 
 /** Returns a value as it is drawn: shares in percent. */
-export function onAxis(value: number, unit: ChartedMeasure['unit']): number {
+export function onAxis(value: number, unit: Unit): number {
   return unit === 'share' ? 100 * value : value;
 }
 
+/** The interval of a group at its height in the plot. */
+interface Whisker {
+  readonly ci: readonly [low: number, high: number] | null | undefined;
+  readonly row: number;
+}
+
+/** The name and the style of a series of intervals. */
+interface WhiskerStyle {
+  readonly name: string;
+  readonly color: string;
+  readonly capHeight: number;
+  readonly z: number;
+}
+
 /** Returns the whiskers. Their caps are points, so that the range of the axis includes them. */
-export function intervals(unit: ChartedMeasure['unit'], rows: readonly Row[]): unknown {
-  const ends = rows.flatMap(({ group }, row) =>
-    group?.ci?.every(Number.isFinite) === true ? [group.ci.map((end) => [onAxis(end, unit), row])] : [],
+export function whiskers(unit: Unit, all: readonly Whisker[], { name, color, capHeight, z }: WhiskerStyle): unknown {
+  const ends = all.flatMap(({ ci, row }) =>
+    ci?.every(Number.isFinite) === true ? [ci.map((end) => [onAxis(end, unit), row])] : [],
   );
   return {
-    name: 'intervals',
+    name,
     type: 'scatter',
     silent: true,
     clip: false,
     data: ends.flat(),
     symbol: 'rect',
-    symbolSize: [1.6, 9],
-    itemStyle: { color: COLOURS.main, opacity: 1 },
-    z: 3,
-    markLine: {
-      silent: true,
-      animation: false,
-      symbol: 'none',
-      label: { show: false },
-      lineStyle: { color: COLOURS.main, width: 1.6, type: 'solid' },
-      data: ends.map(([from, to]) => [{ coord: from }, { coord: to }]),
-    },
+    symbolSize: [1.6, capHeight],
+    itemStyle: { color, opacity: 1 },
+    z,
+    markLine: plotLines(
+      { color, width: 1.6, type: 'solid' },
+      ends.map(([from, to]) => [{ coord: from }, { coord: to }]),
+    ),
   };
+}
+
+/** Returns the whiskers of a chart with one value for each group. */
+export function intervals(unit: Unit, rows: readonly Row[]): unknown {
+  const all = rows.map(({ group }, row) => ({ ci: group?.ci, row }));
+  return whiskers(unit, all, { name: 'intervals', color: COLOURS.main, capHeight: 9, z: 3 });
+}
+
+/** Returns a line that says which of many groups are drawn. */
+export function omission(groups: number, values: string): string | undefined {
+  if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
+  const each = String(DRAWN_AT_EACH_END);
+  return `Shows the ${each} groups with the lowest and the ${each} with the highest ${values}, of ${String(groups)} groups.`;
+}
+
+/** Returns whether the axis starts at 0: unless the values are so close that differences would not be visible. */
+export function startsAtZero(ends: readonly number[]): boolean {
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  return ends.length === 0 || low <= 0 || high === low || high - low > 0.15 * high;
 }
 
 /** Returns the dots, the band from the smallest to the largest value, and the line of all rows. */
@@ -147,18 +182,14 @@ export function values(
       itemStyle: { color: COLOURS.mainSoft, opacity: 0.22 },
       data: smallest === undefined ? [] : [edges],
     },
-    markLine: {
-      silent: true,
-      animation: false,
-      symbol: 'none',
-      lineStyle: { color: COLOURS.main, width: 1, type: [4, 3] },
-      label: { show: false },
-      data: [...(smallest === undefined ? [] : edges), ...overallLine(unit, overall)],
-    },
+    markLine: plotLines({ color: COLOURS.main, width: 1, type: [4, 3] }, [
+      ...(smallest === undefined ? [] : edges),
+      ...overallLine(unit, overall),
+    ]),
   };
 }
 
-function overallLine(unit: ChartedMeasure['unit'], overall: number | undefined): unknown[] {
+function overallLine(unit: Unit, overall: number | undefined): unknown[] {
   if (overall === undefined || !Number.isFinite(overall)) return [];
   return [
     {
@@ -167,10 +198,8 @@ function overallLine(unit: ChartedMeasure['unit'], overall: number | undefined):
       label: {
         show: true,
         position: 'end',
-        formatter: `all rows ${axisLabel(overall, unit)}`,
-        fontFamily: FONT_FAMILY,
-        fontSize: 12,
-        color: COLOURS.ink,
+        formatter: `all rows ${chartValue(overall, unit)}`,
+        ...font(12, COLOURS.ink),
       },
     },
   ];

@@ -1,11 +1,14 @@
 import {
   type Chart,
   COLOURS,
+  font,
   FONT_FAMILY,
+  FRAME,
   headline,
   type HeadlineWidths,
   labelWidth,
   LINE_HEIGHT,
+  NO_AXIS_LINES,
   shortenLabel,
 } from './chart.ts';
 
@@ -63,9 +66,7 @@ export function heatMapChart(map: HeatMap, text: HeatMapText = {}): Chart {
     height: top + plot.height + 64,
     description: describe(map, order),
     option: {
-      animation: false,
-      backgroundColor: '#ffffff',
-      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      ...FRAME,
       title: headline(text.title ?? 'Associations', lines, WIDTHS),
       tooltip: { trigger: 'item' },
       grid: { ...plot, outerBoundsMode: 'none' },
@@ -119,7 +120,7 @@ function legend(threshold: number): unknown {
     itemGap: 14,
     selectedMode: false,
     dimension: 2,
-    textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet },
+    textStyle: font(12, COLOURS.quiet),
     pieces: [...pieces(0, threshold, WEAK, false), ...pieces(threshold, 1, STRONG, true)],
     outOfRange: { color: '#ffffff' },
   };
@@ -153,9 +154,7 @@ function names(
       fontWeight: check.fontWeight,
       color: COLOURS.ink,
     },
-    axisLine: { show: false },
-    axisTick: { show: false },
-    splitLine: { show: false },
+    ...NO_AXIS_LINES,
   };
 }
 

@@ -1,4 +1,4 @@
-import { bottomLegend, type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { AXIS_COLOURS, axisLines, axisName, bottomLegend, type Chart, COLOURS, font, FRAME, title } from './chart.ts';
 
 /** An epoch of training with a constraint. */
 export interface ChartedEpoch {
@@ -38,15 +38,8 @@ export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tole
     height: 530,
     description: describe(history, bestEpoch, tolerance),
     option: {
-      animation: false,
-      backgroundColor: '#ffffff',
-      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
-      title: {
-        text: 'The gap and its multipliers over training',
-        left: 16,
-        top: 12,
-        textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
-      },
+      ...FRAME,
+      title: title('The gap and its multipliers over training'),
       legend: bottomLegend(['gap in decisions', ...multipliers]),
       tooltip: { trigger: 'item' },
       grid: TOPS.map((top) => ({ left: 76, right: 40, top, height: PANEL })),
@@ -96,7 +89,7 @@ function line(
 }
 
 function marks(bestEpoch: number, tolerance: number | null): unknown {
-  const label = { show: true, fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink, ...HALO };
+  const label = { show: true, ...font(12, COLOURS.ink), ...HALO };
   return {
     silent: true,
     animation: false,
@@ -123,14 +116,8 @@ function epochAxis(panel: number, history: readonly ChartedEpoch[]): unknown {
     min: Math.min(1, ...history.map(({ epoch }) => epoch)),
     max: Math.max(2, ...history.map(({ epoch }) => epoch)),
     minInterval: 1,
-    name: panel === 1 ? 'Epoch' : '',
-    nameLocation: 'middle',
-    nameGap: 28,
-    nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
-    axisLabel: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet, hideOverlap: true },
-    axisLine: { show: true, onZero: false, lineStyle: { color: COLOURS.other } },
-    axisTick: { show: false },
-    splitLine: { lineStyle: { color: COLOURS.grid } },
+    ...axisName(panel === 1 ? 'Epoch' : '', 28),
+    ...axisLines({ ...font(12, COLOURS.quiet), hideOverlap: true }, AXIS_COLOURS),
   };
 }
 
@@ -140,11 +127,8 @@ function valueAxis(panel: number, name: string): unknown {
     gridIndex: panel,
     min: 0,
     splitNumber: 3,
-    name,
-    nameLocation: 'middle',
-    nameGap: 48,
-    nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
-    axisLabel: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet },
+    ...axisName(name, 48),
+    axisLabel: font(12, COLOURS.quiet),
     axisLine: { show: true, lineStyle: { color: COLOURS.other } },
     axisTick: { show: false },
     splitLine: { lineStyle: { color: COLOURS.grid } },

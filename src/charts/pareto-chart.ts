@@ -1,4 +1,4 @@
-import { type Chart, COLOURS, FONT_FAMILY, labelWidth } from './chart.ts';
+import { bottomLegend, type Chart, COLOURS, font, FONT_FAMILY, FRAME, labelWidth } from './chart.ts';
 import { placeLabels, type Rectangle } from './place-labels.ts';
 import { type AxisRange, rangeAxis } from './range-axis.ts';
 
@@ -49,9 +49,7 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
     height: HEIGHT,
     description: describe(points),
     option: {
-      animation: false,
-      backgroundColor: '#ffffff',
-      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      ...FRAME,
       title: {
         text: text.title ?? 'Accuracy against demographic parity difference',
         subtext: text.subtitle ?? '',
@@ -59,15 +57,12 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
         top: 16,
         itemGap: 8,
         textStyle: { fontFamily: FONT_FAMILY, fontSize: 18, fontWeight: 700, color: COLOURS.ink },
-        subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet },
+        subtextStyle: font(12, COLOURS.quiet),
       },
       legend: {
+        ...bottomLegend(dominated.length > 0 ? ['not dominated', 'dominated'] : ['not dominated']),
         left: 24,
         bottom: 12,
-        itemGap: 24,
-        selectedMode: false,
-        textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
-        data: dominated.length > 0 ? ['not dominated', 'dominated'] : ['not dominated'],
       },
       tooltip: { trigger: 'item', confine: true },
       grid: GRID,

@@ -1,4 +1,4 @@
-import { COLOURS, FONT_FAMILY } from './chart.ts';
+import { axisLines, axisName, COLOURS, font } from './chart.ts';
 import type { Palette } from './palette.ts';
 
 /** The margin of an axis beyond the data at each end, as a share of their range. */
@@ -31,17 +31,11 @@ export function rangeAxis(
   const stepsOf = (count: number): number => Number((count * step).toFixed(9));
   return {
     type: 'value',
-    name,
-    nameLocation: 'middle',
-    nameGap,
-    nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 13, color: colours.ink },
+    ...axisName(name, nameGap, 13, colours.ink),
     min: Math.max(least, stepsOf(Math.floor((low - margin) / step))),
     max: Math.min(most, stepsOf(Math.ceil((high + margin) / step))),
     interval: step,
-    axisLabel: { fontFamily: FONT_FAMILY, fontSize: 12, color: colours.quiet },
-    axisLine: { show: true, onZero: false, lineStyle: { color: colours.axis } },
-    axisTick: { show: false },
-    splitLine: { lineStyle: { color: colours.grid } },
+    ...axisLines(font(12, colours.quiet), { line: colours.axis, grid: colours.grid }),
   };
 }
 

@@ -1,4 +1,5 @@
-import { bottomLegend, type Chart, COLOURS, FONT_FAMILY, headline, LINE_HEIGHT, shortenLabel } from './chart.ts';
+import { formatLevel } from '../internal/format.ts';
+import { bottomLegend, type Chart, FRAME, headline, LINE_HEIGHT, shortenLabel } from './chart.ts';
 import {
   diagonal,
   panelAxes,
@@ -53,10 +54,9 @@ export function reliabilityChart(panels: readonly ReliabilityPanel[], text: Reli
   const dots = drawn.flatMap(({ before, after }) => [...before, ...(after ?? [])]);
   const top = Math.max(0, ...dots.flatMap(({ meanScore, positiveRate }) => [meanScore, positiveRate]));
   const most = [...SCALE_STEPS.keys()].find((end) => end >= top) ?? 1;
-  const percent = Number((100 * (text.level ?? 0.95)).toFixed(4));
   const lines = [
     text.subtitle,
-    `Dots are bins of equal size; bars are their ${String(percent)}% intervals.`,
+    `Dots are bins of equal size; bars are their ${formatLevel(text.level ?? 0.95)} intervals.`,
     panels.length > drawn.length
       ? `Shows the ${String(drawn.length)} largest of ${String(panels.length)} groups.`
       : undefined,
@@ -67,9 +67,7 @@ export function reliabilityChart(panels: readonly ReliabilityPanel[], text: Reli
     height,
     description: describe(panels, drawn),
     option: {
-      animation: false,
-      backgroundColor: '#ffffff',
-      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      ...FRAME,
       title: headline(text.title ?? 'Reliability of scores by group', lines, {
         title: Math.floor((width - 32) / 9.5),
         line: Math.floor((width - 32) / 6.6),

@@ -1,4 +1,15 @@
-import { COLOURS, compactNumber, countLabel, FONT_FAMILY } from './chart.ts';
+import { formatCompact } from '../internal/format.ts';
+import {
+  AXIS_COLOURS,
+  axisLines,
+  axisName,
+  COLOURS,
+  countLabel,
+  font,
+  FONT_FAMILY,
+  NO_AXIS_LINES,
+  plotLines,
+} from './chart.ts';
 
 /** The position of a panel, and which of its axes have labels. */
 interface PanelPosition {
@@ -103,18 +114,12 @@ export function panelAxes(
     min: 0,
     max: most,
     interval: SCALE_STEPS.get(most),
-    axisLabel: { show: hasLabels, fontFamily: FONT_FAMILY, fontSize: 11, color: COLOURS.quiet },
-    axisLine: { show: true, onZero: false, lineStyle: { color: COLOURS.other } },
-    axisTick: { show: false },
-    splitLine: { lineStyle: { color: COLOURS.grid } },
+    ...axisLines({ show: hasLabels, ...font(11, COLOURS.quiet) }, AXIS_COLOURS),
   });
   return {
     x: {
       ...axis(isLowest),
-      name: isLowest ? 'Mean score' : '',
-      nameLocation: 'middle',
-      nameGap: 28,
-      nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+      ...axisName(isLowest ? 'Mean score' : '', 28),
     },
     y: {
       ...axis(isFirst),
@@ -134,14 +139,9 @@ export function upwardName(index: number, most: number): unknown {
     position: 'left',
     min: 0,
     max: most,
-    name: 'Share of positives',
-    nameLocation: 'middle',
-    nameGap: 38,
-    nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+    ...axisName('Share of positives', 38),
     axisLabel: { show: false },
-    axisLine: { show: false },
-    axisTick: { show: false },
-    splitLine: { show: false },
+    ...NO_AXIS_LINES,
   };
 }
 
@@ -178,9 +178,7 @@ export function panelCount(index: number, n: number, most: number): unknown {
       distance: 9,
       align: 'left',
       formatter: '{b}',
-      fontFamily: FONT_FAMILY,
-      fontSize: 12,
-      color: COLOURS.quiet,
+      ...font(12, COLOURS.quiet),
     },
   };
 }
@@ -207,21 +205,14 @@ export function reliabilityLine(
     itemStyle: { color: fill, borderColor: edge, borderWidth: 1.4, opacity: 1 },
     emphasis: { disabled: true },
     z,
-    markLine: {
-      silent: true,
-      animation: false,
-      symbol: 'none',
-      label: { show: false },
-      lineStyle: { color: bar, width: 1.2, type: 'solid', opacity: 0.55 },
-      data: dots.map(({ meanScore, low, high }) => [
-        { coord: [meanScore, cut(low)] },
-        { coord: [meanScore, cut(high)] },
-      ]),
-    },
+    markLine: plotLines(
+      { color: bar, width: 1.2, type: 'solid', opacity: 0.55 },
+      dots.map(({ meanScore, low, high }) => [{ coord: [meanScore, cut(low)] }, { coord: [meanScore, cut(high)] }]),
+    ),
   };
 }
 
 function words({ n, meanScore, positiveRate, low, high }: ReliabilityDot): string {
-  const [score, share, from, to] = [meanScore, positiveRate, low, high].map(compactNumber);
+  const [score, share, from, to] = [meanScore, positiveRate, low, high].map((value) => formatCompact(value));
   return `mean score ${score ?? ''}, share of positives ${share ?? ''} (${from ?? ''} to ${to ?? ''}), ${countLabel(n)}`;
 }

@@ -1,5 +1,6 @@
-import { axisLabel, bottomLegend, type Chart, FONT_FAMILY, headline, shortenLabel } from './chart.ts';
+import { bottomLegend, type Chart, font, frame, headline, shortenLabel } from './chart.ts';
 import { type Dash, DASHES, LIGHT, type Palette } from './palette.ts';
+import { chartValue, type Unit } from '../internal/format.ts';
 import { rangeAxis } from './range-axis.ts';
 
 /** The margin before the first and after the last time, as a share of the time range. */
@@ -32,7 +33,7 @@ export function timeAxis(times: readonly number[], palette: Palette): unknown {
     min: first - margin,
     max: last + margin,
     splitNumber: 4,
-    axisLabel: { formatter, fontFamily: FONT_FAMILY, fontSize: 12, color: palette.quiet, hideOverlap: true },
+    axisLabel: { formatter, ...font(12, palette.quiet), hideOverlap: true },
     axisLine: { show: true, onZero: false, lineStyle: { color: palette.axis } },
     axisTick: { show: true, lineStyle: { color: palette.axis } },
     splitLine: { show: false },
@@ -47,7 +48,7 @@ export function timelineTooltip(trigger: 'axis' | 'item', palette: Palette): unk
     transitionDuration: 0,
     backgroundColor: palette.surface,
     borderColor: palette.axis,
-    textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: palette.ink },
+    textStyle: font(12, palette.ink),
   };
 }
 
@@ -71,7 +72,7 @@ export interface BandedLine {
 export interface BandTimeline {
   readonly title: string;
   /** Shares are drawn in percent, on an axis that fits their range; the axis of numbers starts at 0. */
-  readonly unit: 'share' | 'number';
+  readonly unit: Unit;
   /** Milliseconds since 1970, ascending. */
   readonly times: readonly number[];
   /** At most eight. */
@@ -115,10 +116,8 @@ export function timelineBandChart(timeline: BandTimeline, check: TimelineCheck =
     height: top + PLOT + bottom,
     description: describe(timeline),
     option: {
-      animation: false,
-      backgroundColor: palette.surface,
+      ...frame(palette),
       useUTC: true,
-      textStyle: { fontFamily: FONT_FAMILY, color: palette.ink },
       ...(isFramed
         ? {
             title: headline(timeline.title, [], WIDTHS),
@@ -241,12 +240,12 @@ function valueAxis({ unit, lines, limit, times }: BandTimeline, palette: Palette
 const smaller = (a: number, b: number): number => Math.min(a, b);
 const larger = (a: number, b: number): number => Math.max(a, b);
 
-function rangeOf(unit: BandTimeline['unit']): readonly [number, number] {
+function rangeOf(unit: Unit): readonly [number, number] {
   return unit === 'share' ? [0, 100] : [0, Infinity];
 }
 
 /** Returns a value as it is drawn, rounded to the visible digits. */
-function onAxis(value: number | null | undefined, unit: BandTimeline['unit']): number | null {
+function onAxis(value: number | null | undefined, unit: Unit): number | null {
   if (value === null || value === undefined || !Number.isFinite(value)) return null;
   return rounded(unit === 'share' ? 100 * value : value);
 }
@@ -267,9 +266,9 @@ function describe({ title: name, unit, times, lines, limit, alarms = [] }: BandT
     const known = values.filter((value) => value !== null && Number.isFinite(value)) as number[];
     const [first, last] = [known[0], known.at(-1)];
     if (first === undefined || last === undefined) return `${shortenLabel(label)} has no value`;
-    return `${shortenLabel(label)} from ${axisLabel(first, unit)} to ${axisLabel(last, unit)}`;
+    return `${shortenLabel(label)} from ${chartValue(first, unit)} to ${chartValue(last, unit)}`;
   });
-  const held = limit === undefined ? '' : ` The limit is ${axisLabel(limit, unit)}.`;
+  const held = limit === undefined ? '' : ` The limit is ${chartValue(limit, unit)}.`;
   const raised = alarms.length === 0 ? '' : ` Alarms raised: ${String(alarms.length)}.`;
   return `${name} at ${String(times.length)} times: ${ends.join('; ')}.${held}${raised}`;
 }

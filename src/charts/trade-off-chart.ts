@@ -1,4 +1,14 @@
-import { bottomLegend, type Chart, COLOURS, FONT_FAMILY, shortenLabel } from './chart.ts';
+import {
+  bottomLegend,
+  type Chart,
+  COLOURS,
+  font,
+  FONT_FAMILY,
+  FRAME,
+  plotLines,
+  shortenLabel,
+  title,
+} from './chart.ts';
 import { rangeAxis } from './range-axis.ts';
 
 /** A model by its accuracy and its unfairness. */
@@ -44,15 +54,8 @@ export function tradeOffChart(points: readonly TradeOffChartPoint[], text: Trade
     height: 440,
     description: describe(drawn, text),
     option: {
-      animation: false,
-      backgroundColor: '#ffffff',
-      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
-      title: {
-        text: shortenLabel(text.title ?? `Accuracy against ${metric.toLowerCase()}`, 78),
-        left: 16,
-        top: 12,
-        textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
-      },
+      ...FRAME,
+      title: title(shortenLabel(text.title ?? `Accuracy against ${metric.toLowerCase()}`, 78)),
       legend: bottomLegend(shown.map(({ name }) => name)),
       tooltip: { trigger: 'item', formatter: '{b}' },
       grid: { left: 76, right: 40, top: 72, bottom: 92 },
@@ -117,13 +120,11 @@ function joint(drawn: readonly TradeOffChartPoint[]): unknown {
     data: [],
     silent: true,
     markLine: {
-      silent: true,
-      animation: false,
+      ...plotLines(
+        { color: COLOURS.quiet, width: 1.2, type: 'solid' },
+        ends.every((point) => point !== undefined) ? [coords] : [],
+      ),
       z: 4,
-      symbol: 'none',
-      label: { show: false },
-      lineStyle: { color: COLOURS.quiet, width: 1.2, type: 'solid' },
-      data: ends.every((point) => point !== undefined) ? [coords] : [],
     },
   };
 }
@@ -144,9 +145,7 @@ function thresholdLine(threshold: number | null, label: string | undefined): unk
         show: true,
         position: 'end',
         formatter: label ?? `threshold ${String(threshold)}`,
-        fontFamily: FONT_FAMILY,
-        fontSize: 12,
-        color: COLOURS.ink,
+        ...font(12, COLOURS.ink),
       },
       data: threshold === null ? [] : [{ xAxis: threshold }],
     },

@@ -1,4 +1,5 @@
 import type { DoctorReport } from '../integration/doctor.ts';
+import { formatNumber } from '../internal/format.ts';
 import { isGpuRoute, routesToGpu } from '../tensor/diagnosis/backend-report.ts';
 import { isSaid } from '../tensor/diagnosis/host.ts';
 import { textTable } from './output.ts';
@@ -18,7 +19,7 @@ export function backendsText(report: DoctorReport, width: number): string {
   return [
     `evenhand ${report.version} on Node ${report.node}`,
     ...wrapped(`tensor backend: ${report.chosen}${report.adapter === null ? '' : ` (${report.adapter})`}`, width),
-    `512 x 512 matrix product: ${report.matmul_ms.toFixed(1)} ms`,
+    `512 x 512 matrix product: ${formatNumber(report.matmul_ms, 1)} ms`,
     '',
     wrappedTable(['backend', 'available', 'reason'], rows, { wrap: 2, width }),
   ].join('\n');

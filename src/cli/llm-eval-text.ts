@@ -5,7 +5,8 @@ import { pairSuffix, signSentences } from '../llm-evals/report/report-words.ts';
 import { costText, STOP_WORDS } from '../llm-evals/report/spending-section.ts';
 import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
-import { asOneLine, count, number, range, textTable } from './output.ts';
+import { bracketText, formatCount, formatLevel, formatNumber, pValueText } from '../internal/format.ts';
+import { asOneLine, textTable } from './output.ts';
 
 /**
  * The maximum number of table rows. Metrics of the gate and significant metrics are always shown, then the nearest
@@ -60,12 +61,14 @@ function restLines(metrics: readonly LlmMetricResult[], shown: readonly LlmMetri
   const rest = metrics.filter((metric) => !shown.includes(metric) && !isUndefined(metric)).length;
   return rest === 0
     ? []
-    : [`${count(rest)} more metrics, none statistically distinguishable from noise, are in the reports and in --json.`];
+    : [
+        `${formatCount(rest)} more metrics, none statistically distinguishable from noise, are in the reports and in --json.`,
+      ];
 }
 
 function openingLine({ config, actual }: LlmEvalResult): string {
-  const known = actual.cached === 0 ? '' : `, ${count(actual.cached)} from the cache`;
-  return `${config.model} (${config.provider}): ${count(actual.answered)} answered${known}.`;
+  const known = actual.cached === 0 ? '' : `, ${formatCount(actual.cached)} from the cache`;
+  return `${config.model} (${config.provider}): ${formatCount(actual.answered)} answered${known}.`;
 }
 
 function metricTable(metrics: readonly LlmMetricResult[]): string {
@@ -73,7 +76,7 @@ function metricTable(metrics: readonly LlmMetricResult[]): string {
   const header = [
     'metric',
     'value',
-    level === null ? 'interval' : `${String(Number((100 * level).toFixed(6)))}%`,
+    level === null ? 'interval' : formatLevel(level),
     'no effect',
     '95% below',
     'adj. p',
@@ -85,37 +88,37 @@ function metricTable(metrics: readonly LlmMetricResult[]): string {
     header,
     metrics.map((metric) => [
       `${metric.key}${pairSuffix(metric)}`,
-      number(metric.value, 3).replace(/^-(?=0\.0*$)/, ''),
-      range(metric.ci),
-      metric.nullMean === null ? '' : number(metric.nullMean, 3),
-      metric.nullQuantile === null ? '' : number(metric.nullQuantile, 3),
+      formatNumber(metric.value, 3).replace(/^-(?=0\.0*$)/, ''),
+      bracketText(metric.ci),
+      metric.nullMean === null ? '' : formatNumber(metric.nullMean, 3),
+      metric.nullQuantile === null ? '' : formatNumber(metric.nullQuantile, 3),
       pText(testedP(metric)),
-      count(metric.n),
-      metric.minimumDetectableGap === null ? '' : number(metric.minimumDetectableGap, 2),
+      formatCount(metric.n),
+      metric.minimumDetectableGap === null ? '' : formatNumber(metric.minimumDetectableGap, 2),
       FINDING_WORDS[findingOf(metric)],
     ]),
   );
 }
 
 function pText(p: number | null): string {
-  if (p === null) return '';
-  return p < 0.001 ? '<0.001' : p.toFixed(3);
+  return p === null ? '' : pValueText(p).replace(' ', '');
 }
 
 /** Returns sentences about prompts without an answer. */
 function missingLines({ actual, stopped }: LlmEvalResult): string[] {
-  const failed = actual.failed === 0 ? [] : [`${count(actual.failed)} failed after all retries; the report says why.`];
+  const failed =
+    actual.failed === 0 ? [] : [`${formatCount(actual.failed)} failed after all retries; the report says why.`];
   if (stopped === null) return failed;
   return [
     ...failed,
-    `The run ended early because ${STOP_WORDS[stopped]}: ${count(actual.notSent)} not sent. The metrics are computed from the answers that arrived.`,
+    `The run ended early because ${STOP_WORDS[stopped]}: ${formatCount(actual.notSent)} not sent. The metrics are computed from the answers that arrived.`,
   ];
 }
 
 function spendingLine({ planned, actual }: LlmEvalResult): string {
   const tokens = actual.inputTokens + actual.outputTokens;
-  const again = actual.retries === 0 ? '' : `, ${count(actual.retries)} of them retries`;
-  return `Spent: ${count(actual.requests)} requests${again} (planned ${count(planned.requests)}), ${count(tokens)} tokens (planned ${count(planned.inputTokens + planned.outputTokens)}), ${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${actual.seconds.toFixed(1)} s.`;
+  const again = actual.retries === 0 ? '' : `, ${formatCount(actual.retries)} of them retries`;
+  return `Spent: ${formatCount(actual.requests)} requests${again} (planned ${formatCount(planned.requests)}), ${formatCount(tokens)} tokens (planned ${formatCount(planned.inputTokens + planned.outputTokens)}), ${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${formatNumber(actual.seconds, 1)} s.`;
 }
 
 function verdictLines({ passed, metrics }: LlmEvalVerdict): string[] {

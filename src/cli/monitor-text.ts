@@ -2,13 +2,14 @@ import type { MonitorOutcome } from '../integration/monitor/run-monitor.ts';
 import type { AlertEvent } from '../monitoring/alarms/alert-event.ts';
 import type { MonitoringView } from '../monitoring/dashboard/monitoring-view.ts';
 import { MAX_GROUPS } from '../monitoring/tracker/group-codes.ts';
-import { asOneLine, count, textTable } from './output.ts';
+import { bracketText, counted, formatCount, formatNumber } from '../internal/format.ts';
+import { asOneLine, textTable } from './output.ts';
 
 /** Returns the line for an alarm: complete for a new alarm, short for one that was reported before. */
 export function alarmLine({ timestamp, severity, id, reason, value, low }: AlertEvent, isRepeat: boolean): string {
   return asOneLine(
     isRepeat
-      ? `ALARM still open ${minute(timestamp)} (${severity}) ${id}: a gap of ${value.toFixed(3)}, at least ${low.toFixed(3)}`
+      ? `ALARM still open ${minute(timestamp)} (${severity}) ${id}: a gap of ${formatNumber(value, 3)}, at least ${formatNumber(low, 3)}`
       : `ALARM raised ${minute(timestamp)} (${severity}) ${id}: ${reason}`,
   );
 }
@@ -42,11 +43,8 @@ function stateTable({ watched }: MonitoringView, windowEvents: number): string {
   ];
   const rows = watched.map(({ attribute, metric, state, limit, now }) => {
     const gap = now.find(({ group }) => group === null);
-    const interval =
-      gap === undefined || gap.low === null || gap.high === null
-        ? ''
-        : `[${gap.low.toFixed(3)}, ${gap.high.toFixed(3)}]`;
-    return [attribute, metric, state.toUpperCase(), gap?.value?.toFixed(3) ?? 'undefined', interval, String(limit)];
+    const interval = gap === undefined || gap.low === null || gap.high === null ? '' : bracketText([gap.low, gap.high]);
+    return [attribute, metric, state.toUpperCase(), formatNumber(gap?.value ?? NaN, 3), interval, String(limit)];
   });
   return textTable(header, rows);
 }
@@ -64,7 +62,7 @@ function alarmSentences({ view, raised, stillOpen, watches, preview }: MonitorOu
     .map(({ alert, changes }) => changes.find(({ change }) => change === 'raised')?.timestamp ?? alert.timestamp)
     .sort()[0];
   const are = stillOpen.length === 1 ? 'is' : 'are';
-  const open = since === undefined ? '' : `${count(stillOpen.length)} ${are} open since ${minute(since)}`;
+  const open = since === undefined ? '' : `${formatCount(stillOpen.length)} ${are} open since ${minute(since)}`;
   const risk = `the probability of a false alarm is at most ${String(view.alpha)}`;
   return [
     ...(raised.length > 0
@@ -107,7 +105,7 @@ export function problemSentences({ view, refusedLines }: Pick<MonitorOutcome, 'v
       ? [`${counted(refusedLines, 'line')} ${refusedLines === 1 ? 'was' : 'were'} not counted.`]
       : []),
     ...Object.entries(view.faults).map(([problem, times]) => {
-      const often = times === 1 ? 'once' : `${count(times)} times`;
+      const often = times === 1 ? 'once' : `${formatCount(times)} times`;
       if (problem === 'too_many_groups') return `${tooManyGroups(view)}, ${often}. Is it an id?`;
       return `Problem: ${PROBLEM_WORDS[problem] ?? problem.replaceAll('_', ' ')}, ${often}.`;
     }),
@@ -118,12 +116,7 @@ function tooManyGroups({ coverage }: MonitoringView): string {
   const groups = new Map<string, number>();
   for (const { attribute } of coverage) groups.set(attribute, (groups.get(attribute) ?? 0) + 1);
   const full = [...groups].filter(([, known]) => known >= MAX_GROUPS).map(([name]) => `'${name}'`);
-  return `Problem: more than ${count(MAX_GROUPS)} groups in ${full.join(' and ')}`;
-}
-
-/** Returns a number with its noun: "1 event", "2,000 events". */
-function counted(number: number, one: string, many = `${one}s`): string {
-  return `${count(number)} ${number === 1 ? one : many}`;
+  return `Problem: more than ${formatCount(MAX_GROUPS)} groups in ${full.join(' and ')}`;
 }
 
 /** Returns a time to the minute: 2026-01-12T10:55Z. */

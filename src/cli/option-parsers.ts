@@ -58,10 +58,6 @@ export function isRepeatable({ parseArg, variadic }: Pick<Option, 'parseArg' | '
   return variadic || (parseArg !== undefined && 'repeats' in parseArg);
 }
 
-/** The help text of `--na-values`, an option of every command that reads rows. */
-export const NA_VALUES_HELP =
-  'comma-separated list of texts that mean a missing value, in all columns (default: NA, NaN, None, null and others, as in pandas; in group columns only empty fields)';
-
 /** Parses texts separated by commas. A text may be empty; a comma in a text is written `\,`. */
 export function parseTexts(text: string): string[] {
   return splitNames(text);

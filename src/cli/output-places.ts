@@ -9,7 +9,7 @@ import type { TableFormat } from '../io/write-table.ts';
  * other.
  * @throws {ConfigValidationError} if two paths are the same, or one is inside the other
  */
-export function assertDistinct(paths: readonly string[]): void {
+function assertDistinct(paths: readonly string[]): void {
   const indices = paths.map(realPath);
   for (const [index, position] of indices.entries()) {
     const clash = indices.findIndex((other, at) => at !== index && holds(position, other));
@@ -37,10 +37,29 @@ export function assertInputsKept(outputs: readonly string[], inputs: readonly (s
 }
 
 /**
+ * Checks before the work starts that all outputs can be written, so that a bad path does not lose the result.
+ * @param files paths of output files; those that are undefined are not requested
+ * @param inputs paths of input files, which no output must replace
+ * @param folders paths of output folders
+ */
+export async function assertOutputs(
+  files: readonly (string | undefined)[],
+  inputs: readonly (string | undefined)[],
+  folders: readonly (string | undefined)[] = [],
+): Promise<void> {
+  const { assertFileWritable } = await import('../io/atomic-write.ts');
+  const outputs = [...files, ...folders].filter((path) => path !== undefined);
+  assertDistinct(outputs);
+  assertInputsKept(outputs, inputs);
+  for (const path of files) if (path !== undefined) await assertFileWritable(path);
+}
+
+/**
  * Checks that the extension of a file does not belong to another format.
  * @throws {ConfigValidationError} if it does; the message names the option
  */
-export function assertExtension(option: string, path: string, form: 'Markdown' | 'JSON'): void {
+export function assertExtension(option: string, path: string | undefined, form: 'Markdown' | 'JSON'): void {
+  if (path === undefined) return;
   const own = form === 'JSON' ? '.json' : '.md';
   const extension = extname(path).toLowerCase();
   if (extension === own || !KNOWN_EXTENSIONS.includes(extension)) return;

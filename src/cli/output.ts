@@ -1,18 +1,10 @@
-import type { Command } from 'commander';
+import type { TrackingOutcome } from '../integration/workflow-result.ts';
 
 /** The options that every command has. */
 export interface OutputOptions {
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
-}
-
-/** Adds the options that every command has. */
-export function withOutputOptions(command: Command): Command {
-  return command
-    .option('--json', 'print the result as JSON on stdout; logs go to stderr')
-    .option('--quiet', 'print only results, warnings and errors; no progress and no information')
-    .option('--verbose', 'print debug messages on stderr');
 }
 
 /** Sets the log level. Messages of level info are logged only if stdout is a terminal and --quiet is not given. */
@@ -59,7 +51,7 @@ export function warn(text: string): void {
 }
 
 /** Returns whether logged warnings appear on stderr, so that a command need not repeat them. */
-export async function showsLoggedWarnings(): Promise<boolean> {
+async function showsLoggedWarnings(): Promise<boolean> {
   const { getLogger } = await import('../internal/logger.ts');
   return (process.env['EVENHAND_LOG_FILE'] ?? '') === '' && getLogger().isLevelEnabled('warn');
 }
@@ -85,22 +77,27 @@ export function textTable(header: readonly string[], rows: readonly (readonly st
   return [line(names), rule, ...cells.map(line)].join('\n');
 }
 
-/** Returns an integer with thousands separators: 32,561. */
-export function count(value: number): string {
-  return value.toLocaleString('en-US');
+/** Prints a result on stdout: as JSON with --json, otherwise as text. */
+export async function printResult(
+  { json }: OutputOptions,
+  toJson: () => unknown,
+  toText: () => string | Promise<string>,
+): Promise<void> {
+  if (json === true) process.stdout.write(jsonText(await toJson()));
+  else print(await toText());
 }
 
-/** Returns a number with a given number of decimals, or the word undefined for NaN. */
-export function number(value: number, digits = 4): string {
-  return Number.isNaN(value) ? 'undefined' : value.toFixed(digits);
+/** Prints a remark for each output that was written. */
+export function remarkWritten(paths: readonly (string | undefined)[], options: OutputOptions): void {
+  for (const path of paths) if (path !== undefined) remark(`Wrote ${path}`, options);
 }
 
-/** Returns an interval in brackets, or an empty text if there is none. */
-export function range(interval: readonly [number, number] | null): string {
-  return interval === null ? '' : `[${interval[0].toFixed(3)}, ${interval[1].toFixed(3)}]`;
-}
-
-/** Returns a change with its sign, or an empty text if it is undefined. */
-export function change(value: number): string {
-  return Number.isNaN(value) ? '' : `${value > 0 ? '+' : ''}${value.toFixed(4)}`;
+/** Prints where a run was logged, or why it was not logged. */
+export async function remarkTracking(
+  { logged, runId, url, reason }: TrackingOutcome,
+  options: OutputOptions,
+): Promise<void> {
+  if (logged) remark(`Logged to MLflow as run ${runId ?? ''}${url === null ? '' : `, ${url}`}`, options);
+  else if (!(await showsLoggedWarnings()))
+    warn(`Tracking failed, the run is not logged: ${reason ?? 'unknown reason'}`);
 }

@@ -1,3 +1,4 @@
+import { cutItems } from './report-text.ts';
 import type { Chart } from '../charts/chart.ts';
 
 /** A block of a report. All text is plain; the renderer escapes it. */
@@ -87,4 +88,9 @@ export interface ReportDocument {
 /** Returns a column of numbers. */
 export function numberColumn(name: string): ReportColumn {
   return { name, isNumber: true };
+}
+
+/** Returns a note with the first items; an empty list if there are none. */
+export function noteBlocks(title: string, items: readonly string[]): ReportBlock[] {
+  return items.length === 0 ? [] : [{ kind: 'note', title, items: cutItems(items) }];
 }

@@ -3,7 +3,6 @@ import { drawSvg } from '../document/document-to-html.ts';
 import { reportPage } from '../document/report-page.ts';
 import { cell, headerCell, scrollingTable } from '../document/report-table.ts';
 import { type Html, markup } from '../internal/html.ts';
-import { own } from './html/report-numbers.ts';
 import {
   controlSection,
   drawAll,
@@ -18,6 +17,7 @@ import {
   reproducibility,
   verdictBox,
 } from './html/report-sections.ts';
+import { own } from '../internal/values.ts';
 import { LABEL_HEADER, labelRows } from './validation-report.ts';
 
 export type { ReportedValidation, ReportSettings } from './html/report-sections.ts';

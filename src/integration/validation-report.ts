@@ -1,6 +1,7 @@
+import { formatCount } from '../internal/format.ts';
 import type { MetricFrame } from '../metrics/index.ts';
 import { escapeMarkdown, markdownTable } from '../metrics/metric-markdown.ts';
-import { own } from './html/report-numbers.ts';
+import { own } from '../internal/values.ts';
 import type { FileValidation, GateVerdict } from './measure-attributes.ts';
 
 /** The header of {@link labelRows}. */
@@ -16,7 +17,7 @@ export function labelRows(labels: FileValidation['labels'] = {}): string[][] {
     read === undefined
       ? []
       : (['positive', 'negative', 'missing'] as const).flatMap((value) =>
-          Object.entries(read[value]).map(([label, rows]) => [column, label, value, rows.toLocaleString('en-US')]),
+          Object.entries(read[value]).map(([label, rows]) => [column, label, value, formatCount(rows)]),
         ),
   );
 }

@@ -107,3 +107,8 @@ export function decodePart(part: string): string {
 export function takeValues(values: ArrayLike<number>, rows: Int32Array): Float64Array {
   return Float64Array.from(rows, (row) => values[row] as number);
 }
+
+/** Returns the record's own value. Labels come from data and may have the name of an inherited property. */
+export function own<T>(record: Readonly<Record<string, T>> | null | undefined, key: string): T | undefined {
+  return record !== null && record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+}

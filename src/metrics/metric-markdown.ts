@@ -1,3 +1,5 @@
+import { capital, formatLevel, formatNumber, pValueWords, rangeText, type Unit } from '../internal/format.ts';
+import { isDecisionRate } from './measures/index.ts';
 import type { MetricResultFields } from './metric-result-fields.ts';
 
 /** Characters that change the direction of the text after them. */
@@ -37,18 +39,12 @@ export function metricToMarkdown(result: MetricResultFields): string {
 /** Converts a snake_case name to words, with a capital first letter and abbreviations in capitals. */
 export function inWords(name: string): string {
   const words = name.replaceAll('_', ' ').replaceAll(/\b(roc auc|mae|rmse|f1|r2)\b/g, (short) => short.toUpperCase());
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return capital(words);
 }
 
-/** Formats a number with four decimals by default; NaN is "undefined". */
-export function formatNumber(value: number, decimals = 4): string {
-  if (Number.isNaN(value)) return 'undefined';
-  return Number.isFinite(value) ? value.toFixed(decimals) : 'no bound';
-}
-
-/** Formats a confidence level as a percentage without trailing zeros. */
-export function formatPercent(level: number): string {
-  return `${String(Number((100 * level).toFixed(6)))}%`;
+/** Returns the unit of a measure by its name, which may end with a class of a multiclass outcome. */
+export function unitOf(measure: string): Unit {
+  return isDecisionRate(measure.replace(/ of '.*'$/s, '')) ? 'share' : 'number';
 }
 
 /** Describes how groups were compared, if not each with each by the default rules. */
@@ -75,13 +71,11 @@ function headline(result: MetricResultFields): string {
   const shown = undefinedReason === null ? formatNumber(value) : `undefined (${escapeMarkdown(undefinedReason)})`;
   return [
     `**${shown}**`,
-    ...(ci === null
-      ? []
-      : [`${formatPercent(ciLevel ?? 0)} interval ${formatNumber(ci[0])} to ${formatNumber(ci[1])}`]),
+    ...(ci === null ? [] : [`${formatLevel(ciLevel ?? 0)} interval ${rangeText(ci, (end) => formatNumber(end))}`]),
     ...(effectSize === null
       ? []
       : [`${effectSizeName === 'cohens_d' ? "Cohen's d" : 'risk ratio'} ${formatNumber(effectSize, 2)}`]),
-    ...(pValue === null ? [] : [`p ${pValue < 0.001 ? '< 0.001' : `= ${pValue.toFixed(3)}`}`]),
+    ...(pValue === null ? [] : [pValueWords(pValue)]),
     ...(minimumDetectableGap === null
       ? []
       : [`minimum detectable difference ${formatNumber(minimumDetectableGap, 3)} (80% power)`]),
@@ -96,9 +90,7 @@ function groupTable({ perGroup, perGroupCi, nPerGroup }: MetricResultFields): st
     ...measures.map((measure) => {
       const interval = perGroupCi?.[label]?.[measure];
       const range =
-        interval === undefined || interval === null
-          ? ''
-          : ` (${formatNumber(interval[0], 3)} to ${formatNumber(interval[1], 3)})`;
+        interval === undefined || interval === null ? '' : ` (${rangeText(interval, (end) => formatNumber(end, 3))})`;
       return `${formatNumber(group[measure] ?? NaN)}${range}`;
     }),
   ]);

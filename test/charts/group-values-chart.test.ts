@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 
-import { axisLabel, type Chart, compactNumber, countLabel, labelWidth, shortenLabel } from '../../src/charts/chart.ts';
+import { type Chart, countLabel, labelWidth, shortenLabel } from '../../src/charts/chart.ts';
 import { type ChartedGroup, groupValuesChart } from '../../src/charts/group-values-chart.ts';
+import { chartValue as axisLabel, formatCompact as compactNumber } from '../../src/internal/format.ts';
 import { renderChart } from '../../src/charts/render-chart.ts';
 
 const group = (label: string, value: number, ci: [number, number] | null = null, n = 100): ChartedGroup => ({

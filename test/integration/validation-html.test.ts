@@ -2,12 +2,13 @@ import { expect } from 'chai';
 
 import { DependencyError } from '../../src/exceptions/index.ts';
 import { judge } from '../../src/integration/assertions.ts';
-import { tableNumber, tableValue, unitOf } from '../../src/integration/html/report-numbers.ts';
 import { type ReportedValidation, validationToHtml } from '../../src/integration/validation-html.ts';
 import { VERSION } from '../../src/internal/version.ts';
 import { computeMetric } from '../../src/metrics/compute-metric.ts';
 import { metricFrame } from '../../src/metrics/frame/index.ts';
 import type { MetricOptions } from '../../src/metrics/options.ts';
+import { tableNumber, tableValue } from '../../src/internal/format.ts';
+import { unitOf } from '../../src/metrics/metric-markdown.ts';
 import type { MetricRows } from '../../src/metrics/row-options.ts';
 
 /** Rows of decisions: the given share of each group is selected; every second row has a positive true label. */

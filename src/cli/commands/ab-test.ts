@@ -1,21 +1,15 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import type { FairnessABTestAnalyzer } from '../../monitoring/ab-test/index.ts';
 import type { ABTestRequest } from '../../schemas/ab-test.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { Table } from '../../table/index.ts';
+import { formatCount } from '../../internal/format.ts';
+import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import {
-  flagName,
-  NA_VALUES_HELP,
-  parseNames,
-  parseNumber,
-  parseTexts,
-  repeatable,
-  requireOptions,
-} from '../option-parsers.ts';
+import { flagName, parseNames, repeatable } from '../option-parsers.ts';
 import { isSamePosition, reportWriter, terminalText } from '../output-places.ts';
-import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
+import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
 
 interface ABTestCommandOptions extends OutputOptions {
   readonly csv?: string;
@@ -27,13 +21,38 @@ interface ABTestCommandOptions extends OutputOptions {
 
 /** Returns the command `evenhand ab-test`. */
 export function abTestCommand(): Command {
-  return withOutputOptions(withStatisticOptions(withDataOptions(new Command('ab-test'))))
-    .description(
+  return defineCommand<ABTestCommandOptions>({
+    name: 'ab-test',
+    description:
       'Compare the two arms of an A/B test: the effect of the treatment on each group, and whether fairness got worse.',
-    )
-    .addHelpText(
-      'after',
-      `
+    options: `
+--csv <path>  file with the rows of both arms: CSV, TSV (also .gz) or Parquet
+--arm <column>  column of --csv that names the arm of each row
+--control <label>  label of the control arm (default: the label that is control, a, 0, false or baseline)
+--treatment <label>  label of the treatment arm (default: the only other label)
+--control-csv <path>  file with the rows of the control arm, instead of --csv
+--treatment-csv <path>  file with the rows of the treatment arm, instead of --csv
+--outcome <column>  column of decisions, 0 or 1; of numbers for mean_prediction_difference and mae_parity_difference
+${OPTION.sensitive}
+--y-true <column>  column of true labels, for metrics that need them
+--business <columns>  comma-separated list of columns of business metrics, whose effects are reported too
+--sample-weight <column>  column of row weights
+--id <column>  column with the id of the unit of each row; ids that are in both arms are reported
+--positive-label <label>  label that counts as 1 in --outcome and --y-true
+${OPTION.naValues}
+--nan-policy <policy>  rows without a group: exclude, or include as "(missing)" (default: exclude)
+--metric <names>  comma-separated list of metrics: demographic_parity_difference, equal_opportunity_difference, equalized_odds_difference, false_positive_rate_difference, accuracy_parity_difference, mean_prediction_difference or mae_parity_difference (default: demographic_parity_difference)
+--alpha <number>  accepted share of false findings (default: 0.05)
+--minimum-effect <number>  size of change for which the power is reported (default: 0.05)
+--sequential  use tests that remain valid if you check a running experiment repeatedly
+--tau <number>  expected size of changes, for --sequential (default: 0.05)
+--min-group-size <n>  minimum rows of a group in each arm; smaller groups are listed but not compared (default: ${String(DEFAULT_MIN_GROUP_SIZE)})
+--treatment-share <share>  intended share of rows in the treatment arm (default: 0.5)
+--seed <n>  seed of the interval for the largest gap of many groups (default: 42)
+${OPTION.report}`,
+    parsers: { sensitive: repeatable(parseNames) },
+    required: ['outcome', 'sensitive'],
+    help: `
 Examples:
   One file with both arms, by sex, by race and by their intersection:
   $ evenhand ab-test --csv experiment.csv --arm arm --outcome approved \\
@@ -48,69 +67,11 @@ Examples:
 
 Exit codes: 0 if fairness did not get significantly worse (also if the result is inconclusive), 1 if it got
 significantly worse at --alpha after adjustment, 2 for invalid options or data.`,
-    )
-    .action(async (options: ABTestCommandOptions) => {
-      await runABTestCommand(options);
-    });
-}
-
-function withDataOptions(command: Command): Command {
-  return command
-    .option('--csv <path>', 'file with the rows of both arms: CSV, TSV (also .gz) or Parquet')
-    .option('--arm <column>', 'column of --csv that names the arm of each row')
-    .option(
-      '--control <label>',
-      'label of the control arm (default: the label that is control, a, 0, false or baseline)',
-    )
-    .option('--treatment <label>', 'label of the treatment arm (default: the only other label)')
-    .option('--control-csv <path>', 'file with the rows of the control arm, instead of --csv')
-    .option('--treatment-csv <path>', 'file with the rows of the treatment arm, instead of --csv')
-    .option(
-      '--outcome <column>',
-      'column of decisions, 0 or 1; of numbers for mean_prediction_difference and mae_parity_difference',
-    )
-    .option(
-      '--sensitive <columns>',
-      'sensitive column; repeat to analyse several columns separately; a comma-separated list is one intersection (write a comma in a name as \\,)',
-      repeatable(parseNames),
-    )
-    .option('--y-true <column>', 'column of true labels, for metrics that need them')
-    .option(
-      '--business <columns>',
-      'comma-separated list of columns of business metrics, whose effects are reported too',
-      parseNames,
-    )
-    .option('--sample-weight <column>', 'column of row weights')
-    .option('--id <column>', 'column with the id of the unit of each row; ids that are in both arms are reported')
-    .option('--positive-label <label>', 'label that counts as 1 in --outcome and --y-true')
-    .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
-    .option('--nan-policy <policy>', 'rows without a group: exclude, or include as "(missing)" (default: exclude)');
-}
-
-function withStatisticOptions(command: Command): Command {
-  return command
-    .option(
-      '--metric <names>',
-      'comma-separated list of metrics: demographic_parity_difference, equal_opportunity_difference, equalized_odds_difference, false_positive_rate_difference, accuracy_parity_difference, mean_prediction_difference or mae_parity_difference (default: demographic_parity_difference)',
-      parseNames,
-    )
-    .option('--alpha <number>', 'accepted share of false findings (default: 0.05)', parseNumber)
-    .option('--minimum-effect <number>', 'size of change for which the power is reported (default: 0.05)', parseNumber)
-    .option('--sequential', 'use tests that remain valid if you check a running experiment repeatedly')
-    .option('--tau <number>', 'expected size of changes, for --sequential (default: 0.05)', parseNumber)
-    .option(
-      '--min-group-size <n>',
-      `minimum rows of a group in each arm; smaller groups are listed but not compared (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
-      parseNumber,
-    )
-    .option('--treatment-share <share>', 'intended share of rows in the treatment arm (default: 0.5)', parseNumber)
-    .option('--seed <n>', 'seed of the interval for the largest gap of many groups (default: 42)', parseNumber)
-    .option('--out <path>', 'write a report: .html (with charts), .md or .json');
+    run: runABTestCommand,
+  });
 }
 
 async function runABTestCommand(options: ABTestCommandOptions): Promise<void> {
-  requireOptions(options, ['outcome', 'sensitive']);
-  await prepareLogs(options);
   const [{ parseBy }, { abTestSchema }, { FairnessABTestAnalyzer }] = await Promise.all([
     import('../../schemas/parse.ts'),
     import('../../schemas/ab-test.ts'),
@@ -129,9 +90,12 @@ async function runABTestCommand(options: ABTestCommandOptions): Promise<void> {
     json: () => `${JSON.stringify(result, undefined, 2)}\n`,
     html: () => result.toHtml(),
   });
-  if (options.json === true) process.stdout.write(jsonText(result.toJSON()));
-  else print(terminalText(result.toMarkdown()));
-  if (out !== undefined) remark(`Wrote ${out}`, options);
+  await printResult(
+    options,
+    () => result.toJSON(),
+    () => terminalText(result.toMarkdown()),
+  );
+  remarkWritten([out], options);
   if (result.finding === 'worse') process.exitCode = CHECK_FAILED;
 }
 
@@ -188,7 +152,7 @@ async function readBoth(request: ABTestRequest, { settings }: FairnessABTestAnal
   ]);
   const split = splitArms(table, arm, { control: request.control, treatment: request.treatment });
   if (split.nLeftOut > 0) {
-    warn(`${split.nLeftOut.toLocaleString('en-US')} rows are in neither arm and were excluded.`);
+    warn(`${formatCount(split.nLeftOut)} rows are in neither arm and were excluded.`);
   }
   return split;
 }

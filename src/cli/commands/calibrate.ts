@@ -1,12 +1,15 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
+import { formatCount, formatNumber } from '../../internal/format.ts';
 import type { CalibrateTableOptions } from '../../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
-import { flagName, NA_VALUES_HELP, parseCrossing, parseNumber, parseTexts, requireOptions } from '../option-parsers.ts';
-import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
-import { assertDistinct, assertInputsKept, outputTableFormat } from '../output-places.ts';
+import { defineCommand, OPTION } from '../define-command.ts';
+import { flagName, parseCrossing } from '../option-parsers.ts';
+import { type OutputOptions, printResult, remarkWritten, textTable } from '../output.ts';
+import { assertOutputs, outputTableFormat } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
+import { quoted } from '../training-job.ts';
 
 interface CalibrateOptions extends OutputOptions {
   readonly csv: string;
@@ -24,50 +27,31 @@ interface CalibrateOptions extends OutputOptions {
 
 /** Returns the command `evenhand calibrate`. */
 export function calibrateCommand(): Command {
-  return withOutputOptions(
-    new Command('calibrate')
-      .description(
-        'Calibrate scores per group, so that a score means the same probability in every group, and compare calibration before and after.',
-      )
-      .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet')
-      .option('--score <column>', 'column of scores from 0 to 1 (default: score)')
-      .option('--target <column>', 'column of true outcomes, 0 or 1 (default: y)')
-      .option(
-        '--group <columns>',
-        'sensitive column, or a comma-separated list to intersect (default: g)',
-        parseCrossing,
-      )
-      .option('--positive-label <label>', 'label of --target that counts as 1, if the labels are not 0 and 1')
-      .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
-      .option('--method <name>', 'calibration method: platt, isotonic or temperature (default: platt)')
-      .option('--input <name>', 'input of the logistic model of platt: logit or score (default: logit)')
-      .option(
-        '--min-samples <n>',
-        'minimum rows of a group; smaller groups use the pooled calibrator and are listed (default: 20)',
-        parseNumber,
-      ) // prettier-ignore
-      .option(
-        '--folds <n>',
-        'number of folds; each row is calibrated by a calibrator fitted on the other folds; 1 fits and measures on the same rows (default: 5)',
-        parseNumber,
-      ) // prettier-ignore
-      .option(
-        '--train-size <share>',
-        'fit on this share of rows, and calibrate and measure the others, instead of --folds',
-        parseNumber,
-      ) // prettier-ignore
-      .option('--seed <n>', 'seed of the random assignment of rows to folds (default: 42)', parseNumber)
-      .option('--out-csv <path>', 'write the measured rows with the columns score_raw, score_cal, y and g')
-      .option('--raw-csv', 'do not mark texts that a spreadsheet would run as formulas')
-      .option('--out-plot <path>', 'draw a reliability diagram, before and after: .svg, .png or .html')
-      .option('--out-json <path>', 'write the results as JSON')
-      .option(
-        '--save-model <path>',
-        'write the calibrator as JSON; it is fitted on all rows, or on the share of --train-size',
-      ) // prettier-ignore
-      .addHelpText(
-        'after',
-        `
+  return defineCommand<CalibrateOptions>({
+    name: 'calibrate',
+    description:
+      'Calibrate scores per group, so that a score means the same probability in every group, and compare calibration before and after.',
+    options: `
+${OPTION.csv}
+--score <column>  column of scores from 0 to 1 (default: score)
+--target <column>  column of true outcomes, 0 or 1 (default: y)
+--group <columns>  sensitive column, or a comma-separated list to intersect (default: g)
+--positive-label <label>  label of --target that counts as 1, if the labels are not 0 and 1
+${OPTION.naValues}
+--method <name>  calibration method: platt, isotonic or temperature (default: platt)
+--input <name>  input of the logistic model of platt: logit or score (default: logit)
+--min-samples <n>  minimum rows of a group; smaller groups use the pooled calibrator and are listed (default: 20)
+--folds <n>  number of folds; each row is calibrated by a calibrator fitted on the other folds; 1 fits and measures on the same rows (default: 5)
+--train-size <share>  fit on this share of rows, and calibrate and measure the others, instead of --folds
+--seed <n>  seed of the random assignment of rows to folds (default: 42)
+--out-csv <path>  write the measured rows with the columns score_raw, score_cal, y and g
+${OPTION.rawCsv}
+--out-plot <path>  draw a reliability diagram, before and after: .svg, .png or .html
+--out-json <path>  write the results as JSON
+--save-model <path>  write the calibrator as JSON; it is fitted on all rows, or on the share of --train-size`,
+    parsers: { group: parseCrossing },
+    required: ['csv'],
+    help: `
 Examples:
   $ evenhand calibrate --csv scored.csv --score p --target repaid --group sex --out-csv calibrated.csv
 
@@ -77,34 +61,38 @@ Examples:
 Scores are calibrated and measured on rows that the calibrator has not seen, unless --folds is 1.
 If groups have different base rates, calibrated scores give them different error rates at a common
 threshold. Measure the error rates of the decisions with 'evenhand validate'.`,
-      ),
-  ).action(async (options: CalibrateOptions) => {
-    requireOptions(options, ['csv']);
-    await prepareLogs(options);
-    const calibration = await run(options);
-    const { tableCalibrationToJson } = await import('../../training/postprocessing/calibrator/table-calibration.ts');
-    const body = `${JSON.stringify(tableCalibrationToJson(calibration), undefined, 2)}\n`;
-    await writeOutputs(calibration, body, options);
-    if (options.json === true) process.stdout.write(body);
-    else print(describe(calibration));
-    for (const path of outputsOf(options)) remark(`Wrote ${path}`, options);
+    async run(options) {
+      const calibration = await run(options);
+      const { tableCalibrationToJson } = await import('../../training/postprocessing/calibrator/table-calibration.ts');
+      const body = tableCalibrationToJson(calibration);
+      await writeOutputs(calibration, `${JSON.stringify(body, undefined, 2)}\n`, options);
+      await printResult(
+        options,
+        () => body,
+        () => describe(calibration),
+      );
+      remarkWritten([options.outCsv, options.outPlot, options.outJson, options.saveModel], options);
+    },
   });
 }
 
 async function run(options: CalibrateOptions): Promise<TableCalibration> {
-  const [{ calibrateTable }, { loadData }, { parseBy }, { calibrateSchema }] = await Promise.all([
+  const [{ calibrateTable }, { loadData }, { parseBy }, { calibrateSchema }, { chartFormat }] = await Promise.all([
     import('../../training/postprocessing/calibrator/calibrate-table.ts'),
     import('../../io/index.ts'),
     import('../../schemas/parse.ts'),
     import('../../schemas/calibrate.ts'),
+    import('../../charts/render-chart.ts'),
   ]);
   const calibrateOptions = parseBy(calibrateSchema, options, 'calibrate', flagName);
   assertTogether(calibrateOptions);
-  await assertOutputs(options);
-  const { score, target, group, positiveLabel, naValues } = options;
+  const { score, target, group, positiveLabel, naValues, csv, outCsv, outPlot, outJson, saveModel } = options;
+  if (outPlot !== undefined) chartFormat(outPlot);
+  await assertOutputs([outCsv, outPlot, outJson, saveModel], [csv]);
+  if (outCsv !== undefined) await outputTableFormat('--out-csv', outCsv);
   const labels = group ?? ['g'];
   const columns = [score ?? 'score', target ?? 'y', ...labels];
-  const table = await loadData(options.csv, { columns: [...new Set(columns)], labels });
+  const table = await loadData(csv, { columns: [...new Set(columns)], labels });
   return calibrateTable(
     { table, score, target, group, positiveLabel, naValues },
     { ...calibrateOptions, onProgress: progressBar(options) },
@@ -126,24 +114,6 @@ function leftOut(field: string, where: string, given: unknown): ConfigValidation
     context: { option: flagName(field), value: given },
     suggestion: 'See the examples under --help.',
   });
-}
-
-function outputsOf({ outCsv, outPlot, outJson, saveModel }: CalibrateOptions): string[] {
-  return [outCsv, outPlot, outJson, saveModel].filter((path) => path !== undefined);
-}
-
-/** Checks the output paths before the work starts, so that a bad path does not lose the result. */
-async function assertOutputs(options: CalibrateOptions): Promise<void> {
-  const [{ assertFileWritable }, { chartFormat }] = await Promise.all([
-    import('../../io/atomic-write.ts'),
-    import('../../charts/render-chart.ts'),
-  ]);
-  if (options.outPlot !== undefined) chartFormat(options.outPlot);
-  const paths = outputsOf(options);
-  assertDistinct(paths);
-  assertInputsKept(paths, [options.csv]);
-  if (options.outCsv !== undefined) await outputTableFormat('--out-csv', options.outCsv);
-  for (const path of paths) await assertFileWritable(path);
 }
 
 async function writeOutputs(calibration: TableCalibration, body: string, options: CalibrateOptions): Promise<void> {
@@ -174,7 +144,7 @@ function subtitleOf({ columns, positiveLabel, calibrator, ...how }: TableCalibra
 
 /** Returns a description of the rows on which the calibrated scores were measured. */
 function measuredRows({ folds, trainSize, after }: Pick<TableCalibration, 'folds' | 'trainSize' | 'after'>): string {
-  const rows = `${after.overall.n.toLocaleString('en-US')} rows`;
+  const rows = `${formatCount(after.overall.n)} rows`;
   if (folds === null) return `${rows} held out, fitted on ${String(trainSize)} of all`;
   return folds === 1 ? `${rows}, the same rows as fitted` : `${rows}, cross-fitted in ${String(folds)} folds`;
 }
@@ -183,10 +153,8 @@ function describe(calibration: TableCalibration): string {
   const { before, after, columns, calibrator, nDropped, warnings } = calibration;
   const own = Object.entries(calibration.fallbacks);
   return [
-    `Calibrating '${columns.score}' to ${outcomeOf(calibration)}, by ${columns.group.map((name) => `'${name}'`).join(' x ')}: ${calibrator.method}, ${measuredRows(calibration)}.`,
-    ...(nDropped > 0
-      ? [`${nDropped.toLocaleString('en-US')} rows without a score, a label or a group were excluded.`]
-      : []),
+    `Calibrating '${columns.score}' to ${outcomeOf(calibration)}, by ${quoted(columns.group, ' x ')}: ${calibrator.method}, ${measuredRows(calibration)}.`,
+    ...(nDropped > 0 ? [`${formatCount(nDropped)} rows without a score, a label or a group were excluded.`] : []),
     '',
     textTable(
       ['group', 'n', 'positive', 'score', '→', 'ECE', '→', 'Brier', '→', 'log loss', '→'],
@@ -220,11 +188,11 @@ type Quality = TableCalibration['after']['overall'];
 
 function row(group: string, before: Quality, after: Quality): string[] {
   const pair = (name: 'meanScore' | 'ece' | 'brierScore' | 'logLoss', digits: number): string[] =>
-    [before, after].map((quality) => quality[name].toFixed(digits));
+    [before, after].map((quality) => formatNumber(quality[name], digits));
   return [
     group,
-    after.n.toLocaleString('en-US'),
-    after.positiveRate.toFixed(3),
+    formatCount(after.n),
+    formatNumber(after.positiveRate, 3),
     ...pair('meanScore', 3),
     ...pair('ece', 4),
     ...pair('brierScore', 4),

@@ -1,4 +1,4 @@
-import { type OutputOptions, jsonText, print } from '../output.ts';
+import { type OutputOptions, printResult } from '../output.ts';
 
 /**
  * Checks the configuration of a language-model evaluation, and prints a summary of it or its errors.
@@ -7,8 +7,11 @@ import { type OutputOptions, jsonText, print } from '../output.ts';
 export async function checkLlmEvalConfig(file: string, options: OutputOptions): Promise<boolean> {
   const { checkLlmEvalConfigFile } = await import('../../llm-evals/config/check-llm-eval-config-file.ts');
   const check = await checkLlmEvalConfigFile(file);
-  if (options.json === true) process.stdout.write(jsonText(await toJson(check)));
-  else print(await describe(check));
+  await printResult(
+    options,
+    async () => toJson(check),
+    async () => describe(check),
+  );
   return check.faults.length > 0;
 }
 

@@ -1,6 +1,7 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 
-import { type OutputOptions, jsonText, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
+import { defineCommand, OPTION } from '../define-command.ts';
+import { type OutputOptions, print, printResult, remarkWritten } from '../output.ts';
 
 interface CheckOptions extends OutputOptions {
   readonly kind?: ConfigKind;
@@ -40,28 +41,17 @@ Examples:
     );
 }
 
-function kindOption(fallback: string): Option {
-  return new Option('--kind <kind>', `kind of configuration (default: ${fallback})`).choices(KINDS);
-}
-
 function checkCommand(): Command {
-  return withOutputOptions(
-    new Command('check')
-      .description(
-        'Check a configuration file: print a summary of it, or each error with its line and column. Needs no data.',
-      )
-      .option(
-        '--config <path>',
-        'configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
-      )
-      .addOption(kindOption('detected from its keys'))
-      .option(
-        '--profile <name>',
-        'profile of the file (default: EVENHAND_PROFILE, else the only profile; if there are several, all are checked)',
-      )
-      .addHelpText(
-        'after',
-        `
+  return defineCommand<CheckOptions>({
+    name: 'check',
+    description:
+      'Check a configuration file: print a summary of it, or each error with its line and column. Needs no data.',
+    options: `
+${OPTION.config}
+--kind <kind>  kind of configuration (default: detected from its keys)
+--profile <name>  profile of the file (default: EVENHAND_PROFILE, else the only profile; if there are several, all are checked)`,
+    parsers: { kind: KINDS },
+    help: `
 Examples:
   $ evenhand config check --config config/adult.yml
   $ evenhand config check --config config/compas.yml --json
@@ -69,20 +59,22 @@ Examples:
   $ evenhand config check --profile release
 
 Errors are printed on stdout as file:line:column: message. Exit codes: 0 valid, 2 errors.`,
-      ),
-  ).action(async (options: CheckOptions) => {
-    await prepareLogs(options);
-    const evaluation = await evaluationFile(options);
-    if (evaluation !== undefined) {
-      const { checkLlmEvalConfig } = await import('./config-llm-eval.ts');
-      if (await checkLlmEvalConfig(evaluation, options)) process.exitCode = INVALID;
-      return;
-    }
-    const { checkConfigFile } = await import('../../pipeline/config/check-config-file.ts');
-    const check = await checkConfigFile(options.config, { profile: options.profile });
-    if (check.faults.length > 0) process.exitCode = INVALID;
-    if (options.json === true) process.stdout.write(jsonText(await toJson(check)));
-    else print(await describe(check));
+    async run(options) {
+      const evaluation = await evaluationFile(options);
+      if (evaluation !== undefined) {
+        const { checkLlmEvalConfig } = await import('./config-llm-eval.ts');
+        if (await checkLlmEvalConfig(evaluation, options)) process.exitCode = INVALID;
+        return;
+      }
+      const { checkConfigFile } = await import('../../pipeline/config/check-config-file.ts');
+      const check = await checkConfigFile(options.config, { profile: options.profile });
+      if (check.faults.length > 0) process.exitCode = INVALID;
+      await printResult(
+        options,
+        async () => toJson(check),
+        async () => describe(check),
+      );
+    },
   });
 }
 
@@ -131,31 +123,30 @@ async function describe({ file, faults: problems, profile, outlines, config }: C
 }
 
 function schemaCommand(): Command {
-  return withOutputOptions(
-    new Command('schema')
-      .description('Print the JSON Schema (draft 2020-12) of configuration files.')
-      .addOption(kindOption('pipeline'))
-      .option('--out <path>', 'write the schema to a file instead of stdout')
-      .addHelpText(
-        'after',
-        `
+  return defineCommand<SchemaOptions>({
+    name: 'schema',
+    description: 'Print the JSON Schema (draft 2020-12) of configuration files.',
+    options: `
+--kind <kind>  kind of configuration (default: pipeline)
+--out <path>  write the schema to a file instead of stdout`,
+    parsers: { kind: KINDS },
+    help: `
 Examples:
   $ evenhand config schema --out pipeline.schema.json
   $ evenhand config schema --kind llm-eval --out llm-eval.schema.json
 
 Editors with a YAML language server complete and check files that start with this line:
   # yaml-language-server: $schema=./pipeline.schema.json`,
-      ),
-  ).action(async (options: SchemaOptions) => {
-    await prepareLogs(options);
-    const text = JSON.stringify(await schemaOf(options.kind ?? 'pipeline'), null, 2);
-    if (options.out === undefined) {
-      print(text);
-      return;
-    }
-    const { writeFileAtomic } = await import('../../io/atomic-write.ts');
-    await writeFileAtomic(options.out, `${text}\n`);
-    remark(`Wrote ${options.out}`, options);
+    async run(options) {
+      const text = JSON.stringify(await schemaOf(options.kind ?? 'pipeline'), null, 2);
+      if (options.out === undefined) {
+        print(text);
+        return;
+      }
+      const { writeFileAtomic } = await import('../../io/atomic-write.ts');
+      await writeFileAtomic(options.out, `${text}\n`);
+      remarkWritten([options.out], options);
+    },
   });
 }
 

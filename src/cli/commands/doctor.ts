@@ -1,11 +1,12 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import type { DoctorReport } from '../../integration/doctor.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { isGpuRoute } from '../../tensor/diagnosis/backend-report.ts';
+import { defineCommand } from '../define-command.ts';
 import { adviceText, backendsText, fixesText, numericsText } from '../doctor-text.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { type OutputOptions, jsonText, prepareLogs, print, withOutputOptions } from '../output.ts';
+import { type OutputOptions, jsonText, print } from '../output.ts';
 
 interface DoctorOptions extends OutputOptions {
   readonly all?: boolean;
@@ -24,20 +25,15 @@ const PIPED_WIDTH = 80;
 
 /** Returns the command `evenhand doctor`. */
 export function doctorCommand(): Command {
-  return withOutputOptions(
-    new Command('doctor')
-      .description(
-        'Show which tensor backends work on this machine, which one is used by default, and what the others need.',
-      )
-      .option(
-        '--backend <name>',
-        'backend to examine: node-gpu, webgpu, node, wasm or cpu (default: EVENHAND_TF_BACKEND, else the one used by default)',
-      )
-      .option('--numerics', 'compare the results of every tensor operation with known float64 results')
-      .option('--all', 'show what every backend needs, even without a GPU, and every result of --numerics')
-      .addHelpText(
-        'after',
-        `
+  return defineCommand<DoctorOptions>({
+    name: 'doctor',
+    description:
+      'Show which tensor backends work on this machine, which one is used by default, and what the others need.',
+    options: `
+--backend <name>  backend to examine: node-gpu, webgpu, node, wasm or cpu (default: EVENHAND_TF_BACKEND, else the one used by default)
+--numerics  compare the results of every tensor operation with known float64 results
+--all  show what every backend needs, even without a GPU, and every result of --numerics`,
+    help: `
 Examples:
   $ evenhand doctor
   $ evenhand doctor --all
@@ -51,18 +47,17 @@ Examples:
 
 auto uses the first backend in the table that works. It never uses a software GPU.
 Exit codes: 0 success, 1 wrong results of --numerics, 2 the named backend cannot start.`,
-      ),
-  ).action(async (options: DoctorOptions) => {
-    await prepareLogs(options);
-    const { examine } = await import('../../integration/doctor.ts');
-    const { parseBackendChoice } = await import('../../tensor/index.ts');
-    const wanted = parseBackendChoice(options.backend ?? process.env['EVENHAND_TF_BACKEND'] ?? '');
-    const report = await examine({ backend: wanted, numerics: options.numerics });
-    const failed = wanted !== 'auto' && wanted !== report.chosen ? wanted : null;
-    if (options.json === true) process.stdout.write(jsonText(report));
-    else printReport(report, failed, options);
-    if (failed !== null) process.exitCode = CANNOT_START;
-    else if (report.numerics?.some(({ passes }) => !passes) === true) process.exitCode = CHECK_FAILED;
+    async run(options) {
+      const { examine } = await import('../../integration/doctor.ts');
+      const { parseBackendChoice } = await import('../../tensor/index.ts');
+      const wanted = parseBackendChoice(options.backend ?? process.env['EVENHAND_TF_BACKEND'] ?? '');
+      const report = await examine({ backend: wanted, numerics: options.numerics });
+      const failed = wanted !== 'auto' && wanted !== report.chosen ? wanted : null;
+      if (options.json === true) process.stdout.write(jsonText(report));
+      else printReport(report, failed, options);
+      if (failed !== null) process.exitCode = CANNOT_START;
+      else if (report.numerics?.some(({ passes }) => !passes) === true) process.exitCode = CHECK_FAILED;
+    },
   });
 }
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import type { JudgeLlmEvalOptions } from '../../integration/llm-eval/index.ts';
 import type { ResponseCache } from '../../llm-evals/cache/response-cache.ts';
@@ -8,20 +8,12 @@ import type { LlmEvalVerdict } from '../../llm-evals/report/index.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
 import type { LlmEvalRequest } from '../../schemas/llm-eval-body.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
-import { writeLlmEvalReports } from '../llm-eval-text.ts';
-import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
-import { assertDistinct, assertExtension, assertInputsKept, terminalText } from '../output-places.ts';
-import {
-  jsonText,
-  type OutputOptions,
-  prepareLogs,
-  print,
-  remark,
-  showsLoggedWarnings,
-  warn,
-  withOutputOptions,
-} from '../output.ts';
+import { describeLlmEval, writeLlmEvalReports } from '../llm-eval-text.ts';
+import { flagName } from '../option-parsers.ts';
+import { assertExtension, assertOutputs, terminalText } from '../output-places.ts';
+import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten, warn } from '../output.ts';
 import { catchInterrupt, type Interrupt, progressBar, untilDone } from '../progress-bar.ts';
 
 interface LlmEvalOptions extends OutputOptions {
@@ -36,13 +28,36 @@ interface LlmEvalOptions extends OutputOptions {
 
 /** Returns the command `evenhand llm-eval`. */
 export function llmEvalCommand(): Command {
-  return withOutputOptions(withReportOptions(withRunOptions(new Command('llm-eval'))))
-    .description(
+  return defineCommand<LlmEvalOptions>({
+    name: 'llm-eval',
+    description:
       'Evaluate a language model: send prompts that differ only in a sensitive attribute, and test which differences between the answers exceed sampling noise.',
-    )
-    .addHelpText(
-      'after',
-      `
+    options: `
+--config <path>  YAML file with the model, the prompts and the metrics
+--dry-run  show what would be sent and what it may cost; send nothing
+--live  allow requests to the provider (or set EVENHAND_LLM_ALLOW_LIVE=1)
+--max-cost <usd>  maximum cost in US dollars; the run stops before it exceeds this (default: the configuration's)
+--transcripts-out <path>  append every answer to this NDJSON file as it arrives
+--resume  reuse the answers that are already in --transcripts-out
+--retry-errors  with --resume: repeat the requests that failed
+--replay <path>  read the answers from this transcript file; send nothing
+--min-group-size <n>  minimum number of items; with fewer, a metric is undefined (default: 5)
+--allow-small-samples  compute metrics with fewer items too, with a warning
+--with-ci  add confidence intervals (default: yes)
+--no-with-ci  omit confidence intervals
+--ci-level <level>  confidence level of intervals (default: 0.95)
+--ci-samples <n>  bootstrap replicates for intervals without a closed form (default: 200)
+--random-state <n>  seed of random numbers in scoring (default: 42)
+--metric <names>  comma-separated list of metrics for the gate: sentiment_gap for every dimension, sentiment_gap.gender for one; names are checked before anything is sent
+--threshold <number>  threshold of the gate: exit with 1 if a metric does not satisfy it (needs --metric)
+--comparator <op>  comparison of the gate: <=, <, >= or > (default: <= of the absolute value, or of the value for an excess; >= for accuracies and ratios)
+--report-md <path>  write the report as Markdown
+--report-html <path>  write the report as an HTML page with charts
+--report-json <path>  write the metrics as JSON
+--junit <path>  write a test report as JUnit XML
+${OPTION.mlflow}`,
+    required: ['config'],
+    help: `
 Examples:
   Show what would be sent and what it may cost, without sending anything:
   $ evenhand llm-eval --config config/llm-eval.yml --dry-run
@@ -66,67 +81,11 @@ or EVENHAND_LLM_BASE_URL.
 Exit codes: 0 passed or no threshold; 1 the gate failed (an undefined metric fails), or a limit stopped the run
 (answers are kept); 2 invalid options or configuration, or an answer is not cached and requests are not
 allowed; 3 the provider failed; 130 stopped by Ctrl-C (answers are kept).`,
-    )
-    .action(async (options: LlmEvalOptions) => {
-      await runLlmEvalCommand(options);
-    });
-}
-
-function withRunOptions(command: Command): Command {
-  return command
-    .option('--config <path>', 'YAML file with the model, the prompts and the metrics')
-    .option('--dry-run', 'show what would be sent and what it may cost; send nothing')
-    .option('--live', 'allow requests to the provider (or set EVENHAND_LLM_ALLOW_LIVE=1)')
-    .option(
-      '--max-cost <usd>',
-      "maximum cost in US dollars; the run stops before it exceeds this (default: the configuration's)",
-      parseNumber,
-    )
-    .option('--transcripts-out <path>', 'append every answer to this NDJSON file as it arrives')
-    .option('--resume', 'reuse the answers that are already in --transcripts-out')
-    .option('--retry-errors', 'with --resume: repeat the requests that failed')
-    .option('--replay <path>', 'read the answers from this transcript file; send nothing')
-    .option(
-      '--min-group-size <n>',
-      'minimum number of items; with fewer, a metric is undefined (default: 5)',
-      parseNumber,
-    )
-    .option('--allow-small-samples', 'compute metrics with fewer items too, with a warning')
-    .option('--with-ci', 'add confidence intervals (default: yes)')
-    .option('--no-with-ci', 'omit confidence intervals')
-    .option('--ci-level <level>', 'confidence level of intervals (default: 0.95)', parseNumber)
-    .option('--ci-samples <n>', 'bootstrap replicates for intervals without a closed form (default: 200)', parseNumber)
-    .option('--random-state <n>', 'seed of random numbers in scoring (default: 42)', parseNumber);
-}
-
-function withReportOptions(command: Command): Command {
-  return command
-    .option(
-      '--metric <names>',
-      'comma-separated list of metrics for the gate: sentiment_gap for every dimension, sentiment_gap.gender for one; ' +
-        'names are checked before anything is sent',
-      parseNames,
-    )
-    .option(
-      '--threshold <number>',
-      'threshold of the gate: exit with 1 if a metric does not satisfy it (needs --metric)',
-      parseNumber,
-    )
-    .option(
-      '--comparator <op>',
-      'comparison of the gate: <=, <, >= or > (default: <= of the absolute value, or of the value for an excess; >= for accuracies and ratios)',
-    )
-    .option('--report-md <path>', 'write the report as Markdown')
-    .option('--report-html <path>', 'write the report as an HTML page with charts')
-    .option('--report-json <path>', 'write the metrics as JSON')
-    .option('--junit <path>', 'write a test report as JUnit XML')
-    .option('--mlflow-experiment <name>', 'log the run to this MLflow experiment, on the server at MLFLOW_TRACKING_URI')
-    .option('--mlflow-run-name <name>', 'name of the logged MLflow run');
+    run: runLlmEvalCommand,
+  });
 }
 
 async function runLlmEvalCommand(options: LlmEvalOptions): Promise<void> {
-  requireOptions(options, ['config']);
-  await prepareLogs(options);
   const [{ parseBy }, { llmEvalRequestSchema }, { loadLlmEvalConfig }] = await Promise.all([
     import('../../schemas/parse.ts'),
     import('../../schemas/llm-eval-body.ts'),
@@ -140,21 +99,14 @@ async function runLlmEvalCommand(options: LlmEvalOptions): Promise<void> {
 
 /** Checks the output paths before anything is sent, so that a bad path does not lose answers that were paid for. */
 async function assertPaths(options: LlmEvalOptions, request: LlmEvalRequest, config: LLMEvalConfig): Promise<void> {
-  const { assertFileWritable } = await import('../../io/atomic-write.ts');
   const { reportMd, reportHtml, reportJson, junit } = options;
-  const outputs = [reportMd, reportHtml, reportJson, junit, request.transcriptsOut].filter(
-    (path) => path !== undefined,
+  const { bbqPath, replayPath } = config;
+  assertExtension('--report-md', reportMd, 'Markdown');
+  assertExtension('--report-json', reportJson, 'JSON');
+  await assertOutputs(
+    [reportMd, reportHtml, reportJson, junit, request.transcriptsOut],
+    [request.config, request.replay, replayPath ?? undefined, bbqPath ?? undefined],
   );
-  if (reportMd !== undefined) assertExtension('--report-md', reportMd, 'Markdown');
-  if (reportJson !== undefined) assertExtension('--report-json', reportJson, 'JSON');
-  assertDistinct(outputs);
-  assertInputsKept(outputs, [
-    request.config,
-    request.replay,
-    config.replayPath ?? undefined,
-    config.bbqPath ?? undefined,
-  ]);
-  for (const path of outputs) await assertFileWritable(path);
   if (request.transcriptsOut === undefined && !request.dryRun) await assertCacheWritable(config, request);
 }
 
@@ -190,8 +142,11 @@ async function printDryRun(config: LLMEvalConfig, request: LlmEvalRequest, optio
     minGroupSize: request.minGroupSize,
     allowSmallSamples: request.allowSmallSamples,
   });
-  if (options.json === true) process.stdout.write(jsonText(dryRunToJson(estimate)));
-  else print(terminalText(estimate.toMarkdown()));
+  await printResult(
+    options,
+    () => dryRunToJson(estimate),
+    () => terminalText(estimate.toMarkdown()),
+  );
   if (request.threshold !== undefined) remark('A dry run computes no metrics, so --threshold has no effect.', options);
 }
 
@@ -257,17 +212,14 @@ async function tell(result: LlmEvalResult, request: LlmEvalRequest, options: Llm
   const { judgeLlmEval } = await import('../../integration/llm-eval/index.ts');
   const verdict = judgeLlmEval(result.metrics, gateOf(request));
   await writeLlmEvalReports(result, verdict, options);
-  if (options.json === true) {
-    const { llmEvalToJson } = await import('../../llm-evals/report/index.ts');
-    process.stdout.write(jsonText(llmEvalToJson(result, { verdict })));
-  } else {
-    const { describeLlmEval } = await import('../llm-eval-text.ts');
-    print(describeLlmEval(result, verdict));
-  }
+  const { llmEvalToJson } = await import('../../llm-evals/report/index.ts');
+  await printResult(
+    options,
+    () => llmEvalToJson(result, { verdict }),
+    () => describeLlmEval(result, verdict),
+  );
   for (const warning of result.warnings) remark(`Note: ${warning}`, options);
-  for (const path of [options.reportMd, options.reportHtml, options.reportJson, options.junit]) {
-    if (path !== undefined) remark(`Wrote ${path}`, options);
-  }
+  remarkWritten([options.reportMd, options.reportHtml, options.reportJson, options.junit], options);
   await track(result, verdict, options);
   if (verdict.passed === false || result.stopped !== null) process.exitCode = CHECK_FAILED;
 }
@@ -276,14 +228,8 @@ async function track(result: LlmEvalResult, verdict: LlmEvalVerdict, options: Ll
   const { mlflowExperiment, mlflowRunName } = options;
   if (mlflowExperiment === undefined && mlflowRunName === undefined) return;
   const { trackLlmEval } = await import('../../integration/tracking/log-llm-eval-results.ts');
-  const { logged, runId, url, reason } = await trackLlmEval(result, {
-    verdict,
-    experiment: mlflowExperiment,
-    runName: mlflowRunName,
-  });
-  if (logged) remark(`Logged to MLflow as run ${runId ?? ''}${url === null ? '' : `, ${url}`}`, options);
-  else if (!(await showsLoggedWarnings()))
-    warn(`Tracking failed, the run is not logged: ${reason ?? 'unknown reason'}`);
+  const outcome = await trackLlmEval(result, { verdict, experiment: mlflowExperiment, runName: mlflowRunName });
+  await remarkTracking(outcome, options);
 }
 
 /** The result and the cache of a run that ended early. */

@@ -1,21 +1,15 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/run-monitor.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
+import { formatCount } from '../../internal/format.ts';
+import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { alarmLine, describeOutcome, problemSentences, watchLine } from '../monitor-text.ts';
-import {
-  flagName,
-  NA_VALUES_HELP,
-  parseNames,
-  parseNumber,
-  parseTexts,
-  repeatable,
-  requireOptions,
-} from '../option-parsers.ts';
-import { assertDistinct, assertInputsKept } from '../output-places.ts';
-import { count, jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
+import { flagName, parseNames, repeatable } from '../option-parsers.ts';
+import { assertOutputs } from '../output-places.ts';
+import { type OutputOptions, print, printResult, remarkWritten, warn } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
 
 /** The maximum number of uncounted lines that are reported individually. */
@@ -27,13 +21,40 @@ interface MonitorOptions extends OutputOptions {
 
 /** Returns the command `evenhand monitor`. */
 export function monitorCommand(): Command {
-  return withOutputOptions(withPolicyOptions(withDataOptions(new Command('monitor'))))
-    .description(
+  return defineCommand<MonitorOptions>({
+    name: 'monitor',
+    description:
       'Monitor the fairness of a stream of decisions: replay a file, or follow events on stdin. The false alarm rate holds over all checks together.',
-    )
-    .addHelpText(
-      'after',
-      `
+    options: `
+--csv <path>  file to replay: CSV, TSV (also .gz) or Parquet (default: read events from stdin)
+--y-pred <column>  column of decisions, 0 or 1, or of scores from 0 to 1
+--y-true <column>  column of true labels; adds equalized odds
+${OPTION.scoreThreshold}
+--positive-label <label>  label that counts as 1, if decisions and labels are not 0 and 1
+${OPTION.naValues}
+--sensitive <columns>  sensitive column; repeat for several; a comma-separated list also adds the intersection of its columns (write a comma in a name as \\,)
+--timestamp <column>  column of event times: ISO 8601, or a number since 1970 (default: timestamp, if the file has it)
+--id <column>  column of event ids on stdin, so that true labels can arrive later
+--sample-weight <column>  column of event weights
+--error-scale <number>  largest possible error, for mae_parity_difference
+--metric <names>  comma-separated list of differences to monitor (default: demographic parity, and with labels also equalized odds)
+--limit <number>  largest accepted gap of each metric (default: 0.1)
+--alpha <number>  maximum probability of any false alarm, over all checks together (default: 0.05)
+--window-size <n>  number of events in the sliding window, at most 100000000 (default: 10000)
+--min-group-size <n>  minimum events of a group; smaller groups are excluded from gaps (default: ${String(DEFAULT_MIN_GROUP_SIZE)})
+--look-every <n>  number of events between two checks (default: 100)
+--persistence <n>  consecutive checks until a watch is reported, or a breach ends (default: 3)
+--cooldown-minutes <n>  minutes of stream time between two messages about an open alarm (default: 60)
+--detector <names>  comma-separated list of drift detectors, which estimate when a change began: adwin, page_hinkley, cusum, ewma, … (default: adwin)
+--output-dir <folder>  folder for dashboard.html, report.md and active_alerts.json
+--refresh-seconds <n>  seconds between two updates of the --output-dir files, on stdin (default: 60)
+--records <path>  append the metrics of every check to this file: .csv or .ndjson
+--alerts <path>  append alert events to this file: .ndjson
+--webhook <url>  send alert events to this URL by POST, with retries
+--state <path>  resume from this file if it exists, and write it at the end and at each refresh; needs the same columns, metrics, sizes, alpha, limit and detectors`,
+    parsers: { sensitive: repeatable(parseNames) },
+    required: ['yPred', 'sensitive'],
+    help: `
 Examples:
   Replay the decisions of last year, to see which alarms would have been raised, and write a dashboard:
   $ evenhand monitor --csv decisions.csv --y-pred approved --sensitive sex --sensitive sex,race \\
@@ -54,95 +75,11 @@ A watch is an early hint from an ordinary interval. It may be wrong, and does no
 Exit codes: 0 no alarm, 1 an alarm was raised or is open, 2 invalid options or data (also if no input could
 be counted, or an output could not be written at the end), 130 stopped by Ctrl-C (the dashboard and the
 state are written first).`,
-    )
-    .action(async (options: MonitorOptions) => {
-      await runMonitorCommand(options);
-    });
-}
-
-function withDataOptions(command: Command): Command {
-  return command
-    .option('--csv <path>', 'file to replay: CSV, TSV (also .gz) or Parquet (default: read events from stdin)')
-    .option('--y-pred <column>', 'column of decisions, 0 or 1, or of scores from 0 to 1')
-    .option('--y-true <column>', 'column of true labels; adds equalized odds')
-    .option(
-      '--score-threshold <number>',
-      'decision threshold: a score of at least this is a positive decision (default: 0.5)',
-      parseNumber,
-    )
-    .option('--positive-label <label>', 'label that counts as 1, if decisions and labels are not 0 and 1')
-    .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
-    .option(
-      '--sensitive <columns>',
-      'sensitive column; repeat for several; a comma-separated list also adds the intersection of its columns (write a comma in a name as \\,)',
-      repeatable(parseNames),
-    )
-    .option(
-      '--timestamp <column>',
-      'column of event times: ISO 8601, or a number since 1970 (default: timestamp, if the file has it)',
-    )
-    .option('--id <column>', 'column of event ids on stdin, so that true labels can arrive later')
-    .option('--sample-weight <column>', 'column of event weights')
-    .option('--error-scale <number>', 'largest possible error, for mae_parity_difference', parseNumber);
-}
-
-function withPolicyOptions(command: Command): Command {
-  return command
-    .option(
-      '--metric <names>',
-      'comma-separated list of differences to monitor (default: demographic parity, and with labels also equalized odds)',
-      parseNames,
-    )
-    .option('--limit <number>', 'largest accepted gap of each metric (default: 0.1)', parseNumber)
-    .option(
-      '--alpha <number>',
-      'maximum probability of any false alarm, over all checks together (default: 0.05)',
-      parseNumber,
-    )
-    .option(
-      '--window-size <n>',
-      'number of events in the sliding window, at most 100000000 (default: 10000)',
-      parseNumber,
-    )
-    .option(
-      '--min-group-size <n>',
-      `minimum events of a group; smaller groups are excluded from gaps (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
-      parseNumber,
-    )
-    .option('--look-every <n>', 'number of events between two checks (default: 100)', parseNumber)
-    .option(
-      '--persistence <n>',
-      'consecutive checks until a watch is reported, or a breach ends (default: 3)',
-      parseNumber,
-    )
-    .option(
-      '--cooldown-minutes <n>',
-      'minutes of stream time between two messages about an open alarm (default: 60)',
-      parseNumber,
-    )
-    .option(
-      '--detector <names>',
-      'comma-separated list of drift detectors, which estimate when a change began: adwin, page_hinkley, cusum, ewma, … (default: adwin)',
-      parseNames,
-    )
-    .option('--output-dir <folder>', 'folder for dashboard.html, report.md and active_alerts.json')
-    .option(
-      '--refresh-seconds <n>',
-      'seconds between two updates of the --output-dir files, on stdin (default: 60)',
-      parseNumber,
-    )
-    .option('--records <path>', 'append the metrics of every check to this file: .csv or .ndjson')
-    .option('--alerts <path>', 'append alert events to this file: .ndjson')
-    .option('--webhook <url>', 'send alert events to this URL by POST, with retries')
-    .option(
-      '--state <path>',
-      'resume from this file if it exists, and write it at the end and at each refresh; needs the same columns, metrics, sizes, alpha, limit and detectors',
-    );
+    run: runMonitorCommand,
+  });
 }
 
 async function runMonitorCommand(options: MonitorOptions): Promise<void> {
-  requireOptions(options, ['yPred', 'sensitive']);
-  await prepareLogs(options);
   const [{ parseBy }, { monitorSchema }] = await Promise.all([
     import('../../schemas/parse.ts'),
     import('../../schemas/monitor.ts'),
@@ -154,8 +91,11 @@ async function runMonitorCommand(options: MonitorOptions): Promise<void> {
   const input = await prepareInput(request);
   try {
     const outcome = await runMonitor(request, { ...input, ...hooksOf(options) });
-    if (options.json === true) process.stdout.write(jsonText(monitorToJson(outcome)));
-    else print(describeOutcome(outcome));
+    await printResult(
+      options,
+      () => monitorToJson(outcome),
+      () => describeOutcome(outcome),
+    );
     printRest(outcome, options);
     if (outcome.isAlarmed) process.exitCode = CHECK_FAILED;
     if (input.isStopped()) process.exitCode = INTERRUPTED;
@@ -168,12 +108,8 @@ async function runMonitorCommand(options: MonitorOptions): Promise<void> {
 
 /** Checks the output paths before the work starts, so that a bad path does not lose the result. */
 async function assertPaths({ csv, outputDir, records, alerts, state }: MonitorRequest): Promise<void> {
-  const { assertFileWritable } = await import('../../io/atomic-write.ts');
-  const files = [records, alerts, state].filter((path) => path !== undefined);
-  const dashboard = outputDir === undefined ? [] : [`${outputDir}/dashboard.html`];
-  assertDistinct([...files, ...dashboard]);
-  assertInputsKept([...files, ...dashboard], [csv]);
-  for (const path of [...files, ...dashboard]) await assertFileWritable(path);
+  const dashboard = outputDir === undefined ? undefined : `${outputDir}/dashboard.html`;
+  await assertOutputs([records, alerts, state, dashboard], [csv]);
 }
 
 interface Input {
@@ -242,7 +178,7 @@ function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'openLines' | 'isS
     },
     onInvalidLine: (line, reason) => {
       problems++;
-      if (problems <= MAX_REPORTED_PROBLEMS) warn(`Line ${count(line)} was not counted: ${reason}`);
+      if (problems <= MAX_REPORTED_PROBLEMS) warn(`Line ${formatCount(line)} was not counted: ${reason}`);
       if (problems === MAX_REPORTED_PROBLEMS)
         warn('Further lines that are not counted are not listed; their number is reported at the end.');
     },
@@ -253,5 +189,5 @@ function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'openLines' | 'isS
 function printRest(outcome: MonitorOutcome, options: OutputOptions): void {
   for (const sentence of problemSentences(outcome)) warn(sentence);
   for (const warning of outcome.warnings) warn(warning);
-  for (const path of outcome.written) remark(`Wrote ${path}`, options);
+  remarkWritten(outcome.written, options);
 }

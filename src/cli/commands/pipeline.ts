@@ -1,20 +1,11 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
+import { counted } from '../../internal/format.ts';
 import type { PipelineRun } from '../../pipeline/index.ts';
-import { NA_VALUES_HELP, parseTexts, requireOptions } from '../option-parsers.ts';
-import { assertDistinct, assertExtension, assertInputsKept, outputTableFormat } from '../output-places.ts';
-import {
-  asOneLine,
-  count,
-  jsonText,
-  type OutputOptions,
-  prepareLogs,
-  print,
-  remark,
-  textTable,
-  withOutputOptions,
-} from '../output.ts';
+import { defineCommand, OPTION } from '../define-command.ts';
+import { assertExtension, assertOutputs, outputTableFormat } from '../output-places.ts';
+import { asOneLine, type OutputOptions, printResult, remarkWritten, textTable } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
 
 interface PipelineOptions extends OutputOptions {
@@ -33,29 +24,23 @@ interface PipelineOptions extends OutputOptions {
 
 /** Returns the command `evenhand pipeline`. */
 export function pipelineCommand(): Command {
-  return withOutputOptions(
-    new Command('pipeline')
-      .description('Check data for sources of unfairness, and transform the data as a configuration describes.')
-      .option(
-        '--config <path>',
-        'configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
-      )
-      .option('--profile <name>', 'profile of the configuration (default: EVENHAND_PROFILE)')
-      .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet')
-      .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
-      .option(
-        '--out-csv <path>',
-        'write the transformed rows: .csv, .tsv or .parquet; weights are the column sample_weight',
-      )
-      .option('--raw-csv', 'do not mark texts that a spreadsheet would run as formulas')
-      .option('--detector-json <path>', 'write the findings of the detectors as JSON')
-      .option('--report-md <path>', 'write the findings of the detectors as Markdown')
-      .option('--no-detectors', 'only transform the data; run no detectors')
-      .option('--save-pipeline <path>', 'write the fitted pipeline as JSON, so that it can be applied to other rows')
-      .option('--apply-pipeline <path>', 'apply a pipeline written by --save-pipeline, instead of fitting one')
-      .addHelpText(
-        'after',
-        `
+  return defineCommand<PipelineOptions>({
+    name: 'pipeline',
+    description: 'Check data for sources of unfairness, and transform the data as a configuration describes.',
+    options: `
+${OPTION.config}
+${OPTION.profile}
+${OPTION.csv}
+${OPTION.naValues}
+--out-csv <path>  write the transformed rows: .csv, .tsv or .parquet; weights are the column sample_weight
+${OPTION.rawCsv}
+--detector-json <path>  write the findings of the detectors as JSON
+--report-md <path>  write the findings of the detectors as Markdown
+--no-detectors  only transform the data; run no detectors
+--save-pipeline <path>  write the fitted pipeline as JSON, so that it can be applied to other rows
+--apply-pipeline <path>  apply a pipeline written by --save-pipeline, instead of fitting one`,
+    required: ['csv'],
+    help: `
 Examples:
   $ evenhand sample-data cps-wages --out wages.csv
   $ evenhand pipeline --config config/cps-wages.yml --csv wages.csv --out-csv transformed.csv --report-md data.md
@@ -65,22 +50,20 @@ Examples:
 
 All rows are treated as training rows. For a model and a verdict on held-out rows, use run-pipeline.
 Exit codes: 0 success, whatever the detectors find; 2 invalid options or data; 3 a step failed.`,
-      ),
-  ).action(async (options: PipelineOptions) => {
-    requireOptions(options, ['csv']);
-    await prepareLogs(options);
-    const { done, outputs } = await run(options);
-    if (options.json === true) {
+    async run(options) {
+      const { done, outputs } = await run(options);
       const { pipelineRunToJson } = await import('../../pipeline/run-pipeline.ts');
-      process.stdout.write(jsonText(pipelineRunToJson(done)));
-    } else {
-      print(describe(done));
-    }
-    for (const path of outputs) remark(`Wrote ${path}`, options);
+      await printResult(
+        options,
+        () => pipelineRunToJson(done),
+        () => describe(done),
+      );
+      remarkWritten(outputs, options);
+    },
   });
 }
 
-async function run(options: PipelineOptions): Promise<{ done: PipelineRun; outputs: readonly string[] }> {
+async function run(options: PipelineOptions): Promise<{ done: PipelineRun; outputs: readonly (string | undefined)[] }> {
   const [{ assertReportPath, findConfigFile, loadConfig, loadPipeline, runPipeline }, { loadData }] = await Promise.all(
     [import('../../pipeline/index.ts'), import('../../io/load-data.ts')],
   );
@@ -90,10 +73,15 @@ async function run(options: PipelineOptions): Promise<{ done: PipelineRun; outpu
   const config = options.naValues === undefined ? loaded : { ...loaded, naValues: options.naValues };
   const reportOut = detectors ? config.reportOut : undefined;
   if (reportOut !== undefined) assertReportPath(reportOut);
-  const outputs = outputsOf(options, reportOut);
-  await assertOutputs(options, outputs, options.config ?? findConfigFile());
-  const pipeline = options.applyPipeline === undefined ? undefined : await loadPipeline(options.applyPipeline);
-  const table = await loadData(options.csv, { labels: config.sensitive });
+  const { csv, outCsv, detectorJson, reportMd, savePipeline, applyPipeline } = options;
+  const outputs = [outCsv, detectorJson, reportMd, savePipeline, reportOut];
+  await assertOutputs(outputs, [csv, options.config ?? findConfigFile(), applyPipeline]);
+  if (outCsv !== undefined) await outputTableFormat('--out-csv', outCsv);
+  assertExtension('--detector-json', detectorJson, 'JSON');
+  assertExtension('--report-md', reportMd, 'Markdown');
+  assertExtension('--save-pipeline', savePipeline, 'JSON');
+  const pipeline = applyPipeline === undefined ? undefined : await loadPipeline(applyPipeline);
+  const table = await loadData(csv, { labels: config.sensitive });
   const done = await runPipeline(config, table, { detectors, pipeline, onProgress: progressBar(options) });
   await write(done, reportOut, options);
   return { done, outputs };
@@ -104,29 +92,6 @@ function assertDetectors({ detectors, detectorJson, reportMd }: PipelineOptions)
   throw new ConfigValidationError('--detector-json and --report-md need the detectors, but --no-detectors is given.', {
     suggestion: 'Remove --no-detectors, or both of the others.',
   });
-}
-
-function outputsOf(
-  { outCsv, detectorJson, reportMd, savePipeline }: PipelineOptions,
-  reportOut: string | undefined,
-): string[] {
-  return [outCsv, detectorJson, reportMd, savePipeline, reportOut].filter((path) => path !== undefined);
-}
-
-/** Checks the output paths before the work starts, so that a bad path does not lose the result. */
-async function assertOutputs(
-  { csv, outCsv, detectorJson, reportMd, savePipeline, applyPipeline }: PipelineOptions,
-  paths: readonly string[],
-  config: string | undefined,
-): Promise<void> {
-  const { assertFileWritable } = await import('../../io/atomic-write.ts');
-  assertDistinct(paths);
-  assertInputsKept(paths, [csv, config, applyPipeline]);
-  if (outCsv !== undefined) await outputTableFormat('--out-csv', outCsv);
-  if (detectorJson !== undefined) assertExtension('--detector-json', detectorJson, 'JSON');
-  if (reportMd !== undefined) assertExtension('--report-md', reportMd, 'Markdown');
-  if (savePipeline !== undefined) assertExtension('--save-pipeline', savePipeline, 'JSON');
-  for (const path of paths) await assertFileWritable(path);
 }
 
 async function write(
@@ -178,7 +143,7 @@ function describe({ report, result }: PipelineRun): string {
 }
 
 function outcome(rows: number, steps: number): string {
-  const text = rows === 1 ? '1 row' : `${count(rows)} rows`;
+  const text = counted(rows, 'row');
   return steps === 0 ? `${text}, no step to transform ${rows === 1 ? 'it' : 'them'}.` : `${text} transformed.`;
 }
 

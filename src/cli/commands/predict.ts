@@ -1,12 +1,14 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import type { FilePredictions } from '../../integration/predict-file.ts';
 import type { PredictedTable } from '../../training/jobs/predict-table.ts';
 import type { Table } from '../../table/index.ts';
 import type { SavedModel } from '../../training/models/saved-model.ts';
-import { flagName, parseNumber, requireOptions } from '../option-parsers.ts';
-import { type OutputOptions, asOneLine, jsonText, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
-import { assertInputsKept, outputTableFormat } from '../output-places.ts';
+import { counted, formatCount, formatNumber } from '../../internal/format.ts';
+import { defineCommand, OPTION } from '../define-command.ts';
+import { flagName } from '../option-parsers.ts';
+import { asOneLine, type OutputOptions, printResult, remarkWritten } from '../output.ts';
+import { assertOutputs, outputTableFormat } from '../output-places.ts';
 
 interface PredictCommandOptions extends OutputOptions {
   readonly model: string;
@@ -17,28 +19,21 @@ interface PredictCommandOptions extends OutputOptions {
 
 /** Returns the command `evenhand predict`. */
 export function predictCommand(): Command {
-  return withOutputOptions(
-    new Command('predict')
-      .description('Add the score and the prediction of a saved model to every row of a file.')
-      .option('--model <folder>', 'folder written by --save-model, or the model folder of run-pipeline')
-      .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet, with the columns that the model was trained on')
-      .option('--out-csv <path>', 'write the rows with the columns score and prediction added: .csv, .tsv or .parquet')
-      .option('--raw-csv', 'do not mark texts that a spreadsheet would run as formulas')
-      .option('--eta <number>', 'eta of the network to use, if the folder holds a sweep', parseNumber)
-      .option(
-        '--threshold <number>',
-        "decision threshold: scores of at least this become 1 (default: the model card's threshold, else 0.5)",
-        parseNumber,
-      )
-      .option('--seed <n>', 'seed of the draw of a randomised model (default: the seed of its training)', parseNumber)
-      .option(
-        '--randomization <name>',
-        'how a randomised model draws: draw (by row number) or row (equal rows get equal predictions)',
-      )
-      .option('--backend <name>', 'tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
-      .addHelpText(
-        'after',
-        `
+  return defineCommand<PredictCommandOptions>({
+    name: 'predict',
+    description: 'Add the score and the prediction of a saved model to every row of a file.',
+    options: `
+--model <folder>  folder written by --save-model, or the model folder of run-pipeline
+--csv <path>  file with the rows: CSV, TSV (also .gz) or Parquet, with the columns that the model was trained on
+--out-csv <path>  write the rows with the columns score and prediction added: .csv, .tsv or .parquet
+${OPTION.rawCsv}
+--eta <number>  eta of the network to use, if the folder holds a sweep
+--threshold <number>  decision threshold: scores of at least this become 1 (default: the model card's threshold, else 0.5)
+--seed <n>  seed of the draw of a randomised model (default: the seed of its training)
+--randomization <name>  how a randomised model draws: draw (by row number) or row (equal rows get equal predictions)
+${OPTION.backend}`,
+    required: ['model', 'csv', 'outCsv'],
+    help: `
 Examples:
   $ evenhand predict --model models/adult --csv applicants.csv --out-csv decisions.csv
 
@@ -48,31 +43,29 @@ Examples:
 Models of train-reductions are randomised: score is the probability of a positive decision, and
 prediction is one draw from it. The draw is the same for the same seed and rows. If the rows already
 have a column score or prediction, the new column is called score_2 or prediction_2.`,
-      ),
-  ).action(async (options: PredictCommandOptions) => {
-    requireOptions(options, ['model', 'csv', 'outCsv']);
-    await prepareLogs(options);
-    const { model, predicted } = await run(options);
-    const summary = summarise(model, predicted);
-    if (options.json === true) process.stdout.write(jsonText(summary));
-    else print(describe(model, predicted, summary));
-    remark(`Wrote ${options.outCsv}`, options);
+    async run(options) {
+      const { model, predicted } = await run(options);
+      const summary = summarise(model, predicted);
+      await printResult(
+        options,
+        () => summary,
+        () => describe(model, predicted, summary),
+      );
+      remarkWritten([options.outCsv], options);
+    },
   });
 }
 
 async function run(options: PredictCommandOptions): Promise<FilePredictions> {
-  const [{ parseBy }, { predictSchema }, { assertFileWritable }, { writeTableAs }, { predictWithSavedModel }] =
-    await Promise.all([
-      import('../../schemas/parse.ts'),
-      import('../../schemas/training-job.ts'),
-      import('../../io/atomic-write.ts'),
-      import('../../io/write-table.ts'),
-      import('../../integration/predict-file.ts'),
-    ]);
+  const [{ parseBy }, { predictSchema }, { writeTableAs }, { predictWithSavedModel }] = await Promise.all([
+    import('../../schemas/parse.ts'),
+    import('../../schemas/training-job.ts'),
+    import('../../io/write-table.ts'),
+    import('../../integration/predict-file.ts'),
+  ]);
   const how = parseBy(predictSchema, options, 'predict', flagName);
   const format = await outputTableFormat('--out-csv', options.outCsv);
-  assertInputsKept([options.outCsv], [options.csv]);
-  await assertFileWritable(options.outCsv);
+  await assertOutputs([options.outCsv], [options.csv]);
   const predictions = await predictWithSavedModel(options.model, options.csv, how);
   const { table } = predictions.predicted;
   const written = format === 'parquet' ? await withNumbers(table, options.csv) : table;
@@ -143,13 +136,12 @@ function describe(
   const { n, n_positive: positive, mean_score: mean, warnings } = summary;
   const label = card.data?.positive_label;
   const outcome = `${card.data === null ? 'the outcome' : `'${card.data.target}'`}${label === null || label === undefined ? '' : ` = '${label}'`}`;
-  const rows = n === 1 ? '1 row' : `${n.toLocaleString('en-US')} rows`;
   return [
-    `${rows} scored for ${outcome} by a model of ${card.method.replaceAll('_', ' ')}.`,
-    `${scoreColumn}: ${card.output}, ${mean.toFixed(4)} on average.`,
+    `${counted(n, 'row')} scored for ${outcome} by a model of ${card.method.replaceAll('_', ' ')}.`,
+    `${scoreColumn}: ${card.output}, ${formatNumber(mean)} on average.`,
     positive === null
       ? `${predictionColumn}: the predicted value.`
-      : `${predictionColumn}: 1 for ${positive.toLocaleString('en-US')} rows (${((100 * positive) / n).toFixed(1)}%), 0 for the others${isRandomized ? ', drawn at random' : ''}.`,
+      : `${predictionColumn}: 1 for ${formatCount(positive)} rows (${formatNumber((100 * positive) / n, 1)}%), 0 for the others${isRandomized ? ', drawn at random' : ''}.`,
     ...warnings.map((warning) => `Note: ${warning}.`),
   ]
     .map(asOneLine)

@@ -1,29 +1,17 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import type { WorkflowOptions, WorkflowResult } from '../../integration/index.ts';
+import { bracketText, formatChange, formatCount, formatNumber, withPlus } from '../../internal/format.ts';
 import type { MetricResult } from '../../metrics/index.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
+import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { flagName, NA_VALUES_HELP, parseNumber, parseTexts, requireOptions } from '../option-parsers.ts';
+import { flagName } from '../option-parsers.ts';
 import { assertInputsKept } from '../output-places.ts';
-import {
-  asOneLine,
-  change,
-  count,
-  jsonText,
-  number,
-  type OutputOptions,
-  prepareLogs,
-  print,
-  range,
-  remark,
-  showsLoggedWarnings,
-  textTable,
-  warn,
-  withOutputOptions,
-} from '../output.ts';
+import { asOneLine, type OutputOptions, printResult, remark, remarkTracking, textTable } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
+import { outcomeText, quoted } from '../training-job.ts';
 
 interface RunPipelineOptions extends OutputOptions {
   readonly config?: string;
@@ -38,44 +26,25 @@ interface RunPipelineOptions extends OutputOptions {
 
 /** Returns the command `evenhand run-pipeline`. */
 export function runPipelineCommand(): Command {
-  return withOutputOptions(
-    new Command('run-pipeline')
-      .description(
-        'Run the three-step workflow of a configuration: measure a baseline, mitigate and train, validate against a threshold.',
-      )
-      .option(
-        '--config <path>',
-        'configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
-      )
-      .option('--profile <name>', 'profile of the configuration (default: EVENHAND_PROFILE)')
-      .option('--csv <path>', 'file with the rows: CSV, TSV (also .gz) or Parquet')
-      .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
-      .option(
-        '--output-dir <folder>',
-        'folder for results, transformed data, model and reports; replaces earlier output',
-      )
-      .option(
-        '--min-group-size <n>',
-        `minimum held-out rows of a group; smaller groups are excluded from metrics (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
-        parseNumber,
-      )
-      .option('--train-size <share>', 'share of rows to train on (default: 0.8)', parseNumber)
-      .option('--random-state <n>', 'seed of the split and all other random numbers (default: 42)', parseNumber)
-      .option(
-        '--threshold <number>',
-        "largest difference, or smallest ratio, that passes (default: the configuration's)",
-        parseNumber,
-      )
-      .option('--class-weight <name>', 'class weights in training: balanced or none (default: balanced)')
-      .option('--backend <name>', 'tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
-      .option(
-        '--mlflow-experiment <name>',
-        'log the run to this MLflow experiment, on the server at MLFLOW_TRACKING_URI',
-      )
-      .option('--mlflow-run-name <name>', 'name of the logged MLflow run')
-      .addHelpText(
-        'after',
-        `
+  return defineCommand<RunPipelineOptions>({
+    name: 'run-pipeline',
+    description:
+      'Run the three-step workflow of a configuration: measure a baseline, mitigate and train, validate against a threshold.',
+    options: `
+${OPTION.config}
+${OPTION.profile}
+${OPTION.csv}
+${OPTION.naValues}
+--output-dir <folder>  folder for results, transformed data, model and reports; replaces earlier output
+--min-group-size <n>  minimum held-out rows of a group; smaller groups are excluded from metrics (default: ${String(DEFAULT_MIN_GROUP_SIZE)})
+${OPTION.trainSize}
+--random-state <n>  seed of the split and all other random numbers (default: 42)
+--threshold <number>  largest difference, or smallest ratio, that passes (default: the configuration's)
+--class-weight <name>  class weights in training: balanced or none (default: balanced)
+${OPTION.backend}
+${OPTION.mlflow}`,
+    required: ['csv'],
+    help: `
 Examples:
   $ evenhand sample-data cps-wages --out wages.csv
   $ evenhand run-pipeline --config config/cps-wages.yml --csv wages.csv --output-dir out
@@ -90,19 +59,19 @@ The three steps use one split of the rows:
 The worst value over the sensitive attributes is compared with the threshold.
 Exit codes: 0 the value is within the threshold, or there is no threshold; 1 it is not; 2 invalid options
 or data; 3 a step of the pipeline or the training failed.`,
-      ),
-  ).action(async (options: RunPipelineOptions) => {
-    requireOptions(options, ['csv']);
-    await prepareLogs(options);
-    const result = await run(options);
-    if (options.json === true) {
+    async run(options) {
+      const result = await run(options);
       const { workflowToJson } = await import('../../integration/workflow-report/index.ts');
-      process.stdout.write(jsonText(workflowToJson(result)));
-    } else {
-      print(describe(result));
-    }
-    await tell(result, options);
-    if (result.validation.passed === false) process.exitCode = CHECK_FAILED;
+      await printResult(
+        options,
+        () => workflowToJson(result),
+        () => describe(result),
+      );
+      const { outputDir, files, tracking } = result.artifacts;
+      if (outputDir !== null) remark(`Wrote ${outputDir}: ${files.join(', ')}`, options);
+      if (tracking !== null) await remarkTracking(tracking, options);
+      if (result.validation.passed === false) process.exitCode = CHECK_FAILED;
+    },
   });
 }
 
@@ -141,27 +110,12 @@ function trackingOf({ mlflowExperiment, mlflowRunName }: RunPipelineOptions): Wo
   return { experiment: mlflowExperiment, runName: mlflowRunName };
 }
 
-/** Prints the files that were written and the outcome of tracking, on stderr. */
-async function tell({ artifacts }: WorkflowResult, options: RunPipelineOptions): Promise<void> {
-  const { outputDir, files, tracking } = artifacts;
-  if (outputDir !== null) remark(`Wrote ${outputDir}: ${files.join(', ')}`, options);
-  if (tracking === null) return;
-  if (tracking.logged)
-    remark(
-      `Logged to MLflow as run ${tracking.runId ?? ''}${tracking.url === null ? '' : `, ${tracking.url}`}`,
-      options,
-    );
-  else if (!(await showsLoggedWarnings()))
-    warn(`Tracking failed, the run is not logged: ${tracking.reason ?? 'unknown reason'}`);
-}
-
 function describe(result: WorkflowResult): string {
   const { config, split, validation, transformersApplied, warnings, task } = result;
-  const target = `'${config.training?.targetColumn ?? ''}'`;
-  const outcome = result.positiveLabel === null ? target : `${target} = '${result.positiveLabel}' as positive`;
+  const outcome = outcomeText(config.training?.targetColumn ?? '', result.positiveLabel);
   const steps = transformersApplied.length === 0 ? 'no step' : transformersApplied.join(', ');
   const above = [
-    `Predicting ${outcome}, by ${config.sensitive.map((name) => `'${name}'`).join(' and ')}: ${count(split.train.length)} rows trained on, ${count(split.test.length)} held out.`,
+    `Predicting ${outcome}, by ${quoted(config.sensitive, ' and ')}: ${formatCount(split.train.length)} rows trained on, ${formatCount(split.test.length)} held out.`,
     `Pipeline: ${steps}. Training: ${config.training?.method ?? ''}, seed ${String(result.seed)}.`,
     '',
     `Baseline (Step 1): ${summary(result, 'baseline')}`,
@@ -185,20 +139,22 @@ function summary(
   const { accuracy, meanAbsoluteError, metrics } = step === 'baseline' ? baselineMetrics : finalMetrics;
   const model = step === 'baseline' ? 'without constraint' : `${config.training?.method ?? ''} after the pipeline`;
   const quality =
-    accuracy === null ? `mean absolute error ${number(meanAbsoluteError ?? NaN)}` : `accuracy ${number(accuracy)}`;
-  return `${model}, ${quality}, ${validation.metric} ${number(metrics[validation.metric]?.value ?? NaN)}`;
+    accuracy === null
+      ? `mean absolute error ${formatNumber(meanAbsoluteError ?? NaN)}`
+      : `accuracy ${formatNumber(accuracy)}`;
+  return `${model}, ${quality}, ${validation.metric} ${formatNumber(metrics[validation.metric]?.value ?? NaN)}`;
 }
 
 function improvement(percent: number | null): string {
   if (percent === null) return 'Change of unfairness: undefined, since the baseline is at parity or undefined.';
-  return `Change of unfairness: ${percent > 0 ? '+' : ''}${percent.toFixed(1)}% (negative: less unfairness).`;
+  return `Change of unfairness: ${withPlus(percent, (size) => size.toFixed(1))}% (negative: less unfairness).`;
 }
 
 function changeTable({ baselineMetrics, finalMetrics }: WorkflowResult): string {
   const quality = (key: 'accuracy' | 'meanAbsoluteError', name: string): string[][] => {
     const [before, after] = [baselineMetrics[key], finalMetrics[key]];
     if (before === null || after === null) return [];
-    return [[name, '', number(before), '', number(after), '', change(after - before)]];
+    return [[name, '', formatNumber(before), '', formatNumber(after), '', formatChange(after - before)]];
   };
   const rows = Object.entries(finalMetrics.attributes).flatMap(([attribute, metrics]) =>
     Object.entries(metrics).map(([name, after]) => {
@@ -207,11 +163,11 @@ function changeTable({ baselineMetrics, finalMetrics }: WorkflowResult): string 
       return [
         name,
         attribute,
-        number(before.value),
-        range(before.ci),
-        number(after.value),
-        range(after.ci),
-        change(gap),
+        formatNumber(before.value),
+        bracketText(before.ci),
+        formatNumber(after.value),
+        bracketText(after.ci),
+        formatChange(gap),
       ];
     }),
   );

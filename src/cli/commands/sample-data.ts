@@ -1,6 +1,8 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
-import { type OutputOptions, jsonText, prepareLogs, print, withOutputOptions } from '../output.ts';
+import { formatCount } from '../../internal/format.ts';
+import { defineCommand } from '../define-command.ts';
+import { type OutputOptions, printResult } from '../output.ts';
 
 interface SampleDataOptions extends OutputOptions {
   readonly out?: string;
@@ -15,29 +17,27 @@ const NEXT: Readonly<Record<string, (path: string) => string>> = {
 
 /** Returns the command `evenhand sample-data NAME`. */
 export function sampleDataCommand(): Command {
-  return withOutputOptions(
-    new Command('sample-data')
-      .description('Write a sample data set that is part of the package. Downloads nothing.')
-      .argument('<name>', 'sample: cps-wages (534 people, 1985) or berkeley (4,526 applicants, 1973)')
-      .option('--out <path>', 'CSV file to write (default: NAME.csv in this folder)')
-      .addHelpText(
-        'after',
-        `
+  return defineCommand<SampleDataOptions>({
+    name: 'sample-data',
+    description: 'Write a sample data set that is part of the package. Downloads nothing.',
+    options: `
+--out <path>  CSV file to write (default: NAME.csv in this folder)`,
+    help: `
 Examples:
   $ evenhand sample-data cps-wages
   $ evenhand sample-data berkeley --out data/berkeley.csv`,
-      ),
-  ).action(async (name: string, options: SampleDataOptions) => {
-    await prepareLogs(options);
-    const { sampleData, writeCsv } = await import('../../io/index.ts');
-    const table = sampleData(name as Parameters<typeof sampleData>[0]);
-    const path = options.out ?? `${name}.csv`;
-    await writeCsv(path, table);
-    if (options.json === true) {
-      process.stdout.write(jsonText({ name, path, rows: table.rowCount, columns: table.columnNames }));
-      return;
-    }
-    print(`Wrote ${path}: ${table.rowCount.toLocaleString('en-US')} rows, columns ${table.columnNames.join(', ')}.`);
-    if (options.quiet !== true) print(`Next: ${NEXT[name]?.(path) ?? ''}`);
-  });
+    async run(options, [name = '']) {
+      const { sampleData, writeCsv } = await import('../../io/index.ts');
+      const table = sampleData(name as Parameters<typeof sampleData>[0]);
+      const path = options.out ?? `${name}.csv`;
+      await writeCsv(path, table);
+      const wrote = `Wrote ${path}: ${formatCount(table.rowCount)} rows, columns ${table.columnNames.join(', ')}.`;
+      const next = options.quiet === true ? '' : `\nNext: ${NEXT[name]?.(path) ?? ''}`;
+      await printResult(
+        options,
+        () => ({ name, path, rows: table.rowCount, columns: table.columnNames }),
+        () => `${wrote}${next}`,
+      );
+    },
+  }).argument('<name>', 'sample: cps-wages (534 people, 1985) or berkeley (4,526 applicants, 1973)');
 }

@@ -1,20 +1,40 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import type { RunningService, ServeOptions } from '../../api/serve/serve-options.ts';
 import type { ServeRequest } from '../../schemas/serve.ts';
-import { flagName, parseNumber, repeatable } from '../option-parsers.ts';
-import { type OutputOptions, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
+import { defineCommand } from '../define-command.ts';
+import { flagName, repeatable } from '../option-parsers.ts';
+import { type OutputOptions, prepareLogs, print, remark } from '../output.ts';
 
 /** Milliseconds after which the process is killed, because a thread that still runs cannot be stopped. */
 const STUCK_MILLIS = 1_000;
 
 /** Returns the command `evenhand serve`. */
 export function serveCommand(): Command {
-  return withOutputOptions(withLimitOptions(withPlaceOptions(new Command('serve'))))
-    .description('Start the HTTP service: validate, pipeline, workflow and llm-eval. Its documentation is at /docs.')
-    .addHelpText(
-      'after',
-      `
+  return defineCommand({
+    name: 'serve',
+    description: 'Start the HTTP service: validate, pipeline, workflow and llm-eval. Its documentation is at /docs.',
+    options: `
+--host <address>  address to listen on; 0.0.0.0 for all addresses (default: 127.0.0.1)
+--port <n>  port to listen on; 0 for any free port (default: 8000)
+--workers <n>  number of processes that answer requests (default: 1)
+--reload  restart when a file of the package changes
+--insecure  allow an address that other machines can reach without API keys
+--store <folder>  folder in which results are also saved, so that they survive a restart
+--monitor <folder>  folder that 'evenhand monitor --output-dir' writes; shown at /dashboard
+--llm-dir <folder>  folder with the files that configurations sent to /llm-eval may name
+--cors-origin <origin>  origin whose web pages may call the service, such as https://audit.example.com; repeat for several
+--allowed-host <name>  host name that requests may have in their Host header; repeat for several
+--base-path <path>  path prefix under which a proxy serves the service, such as /fairness; used in links
+--rate-limit <n>  maximum requests per minute for each key, or for each address without keys (default: no limit)
+--threads <n>  number of runs that execute at the same time (default: 2, or 1 on one core)
+--queue <n>  number of runs that may wait for a thread; further runs are rejected (default: 256)
+--max-json-mb <n>  maximum size of a JSON body in MiB (default: 32)
+--max-upload-mb <n>  maximum size of an upload in MiB, also after decompression (default: 2048)
+--max-array-items <n>  maximum length of an array in a JSON body (default: 5000000)
+--drain-seconds <n>  seconds that requests and runs have to finish when the service stops (default: 30)`,
+    parsers: { 'cors-origin': repeatable((text) => text), 'allowed-host': repeatable((text) => text) },
+    help: `
 Examples:
   Try it on this machine (documentation: http://127.0.0.1:8000/docs):
   $ evenhand serve
@@ -47,67 +67,12 @@ Ctrl-C or SIGTERM stops the service: it accepts no new connections, and requests
 finish before they are cancelled. A second Ctrl-C ends it at once. --reload is for developers of this package: it
 uses one worker, gives work one second to finish at each change, and loses results kept in memory.
 Exit codes: 0 stopped, 2 invalid options or data or a port in use, 3 workers fail repeatedly, 130 ended at once.`,
-    )
-    .action(async (options: OutputOptions) => {
-      await runServeCommand(options);
-    });
-}
-
-function withPlaceOptions(command: Command): Command {
-  return command
-    .option('--host <address>', 'address to listen on; 0.0.0.0 for all addresses (default: 127.0.0.1)')
-    .option('--port <n>', 'port to listen on; 0 for any free port (default: 8000)', parseNumber)
-    .option('--workers <n>', 'number of processes that answer requests (default: 1)', parseNumber)
-    .option('--reload', 'restart when a file of the package changes')
-    .option('--insecure', 'allow an address that other machines can reach without API keys')
-    .option('--store <folder>', 'folder in which results are also saved, so that they survive a restart')
-    .option('--monitor <folder>', "folder that 'evenhand monitor --output-dir' writes; shown at /dashboard")
-    .option('--llm-dir <folder>', 'folder with the files that configurations sent to /llm-eval may name')
-    .option(
-      '--cors-origin <origin>',
-      'origin whose web pages may call the service, such as https://audit.example.com; repeat for several',
-      repeatable((text: string) => text),
-    )
-    .option(
-      '--allowed-host <name>',
-      'host name that requests may have in their Host header; repeat for several',
-      repeatable((text: string) => text),
-    )
-    .option(
-      '--base-path <path>',
-      'path prefix under which a proxy serves the service, such as /fairness; used in links',
-    );
-}
-
-function withLimitOptions(command: Command): Command {
-  return command
-    .option(
-      '--rate-limit <n>',
-      'maximum requests per minute for each key, or for each address without keys (default: no limit)',
-      parseNumber,
-    )
-    .option('--threads <n>', 'number of runs that execute at the same time (default: 2, or 1 on one core)', parseNumber)
-    .option(
-      '--queue <n>',
-      'number of runs that may wait for a thread; further runs are rejected (default: 256)',
-      parseNumber,
-    )
-    .option('--max-json-mb <n>', 'maximum size of a JSON body in MiB (default: 32)', parseNumber)
-    .option(
-      '--max-upload-mb <n>',
-      'maximum size of an upload in MiB, also after decompression (default: 2048)',
-      parseNumber,
-    )
-    .option('--max-array-items <n>', 'maximum length of an array in a JSON body (default: 5000000)', parseNumber)
-    .option(
-      '--drain-seconds <n>',
-      'seconds that requests and runs have to finish when the service stops (default: 30)',
-      parseNumber,
-    );
+    prepare: prepareServiceLogs,
+    run: runServeCommand,
+  });
 }
 
 async function runServeCommand(options: OutputOptions): Promise<void> {
-  await prepareServiceLogs(options);
   const [{ parseBy }, { serveSchema }] = await Promise.all([
     import('../../schemas/parse.ts'),
     import('../../schemas/serve.ts'),

@@ -1,48 +1,40 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { formatNumber } from '../../internal/format.ts';
+import { defineCommand, OPTION } from '../define-command.ts';
 
 import type { LagrangianJobResult, TrainLagrangianOptions } from '../../training/jobs/train-lagrangian.ts';
-import { flagName, parseNumber, parseNumberOrAuto, parseNumbers } from '../option-parsers.ts';
-import { withOutputOptions } from '../output.ts';
+import { flagName, parseCrossing, parseNumberOrAuto } from '../option-parsers.ts';
 import { progressBar } from '../progress-bar.ts';
 import {
+  comparisonTables,
+  JOB_OPTIONS,
   runTrainingJob,
+  SOURCE_OPTIONS,
   type TrainingJobCommand,
   type TrainingJobCommandOptions,
-  withJobOptions,
-  withSourceOptions,
 } from '../training-job.ts';
 
 /** Returns the command `evenhand train-lagrangian`. */
 export function trainLagrangianCommand(): Command {
-  const command = withSourceOptions(
-    new Command('train-lagrangian').description(
+  return defineCommand<TrainingJobCommandOptions>({
+    name: 'train-lagrangian',
+    description:
       'Train a neural network that keeps the gap between groups within a tolerance (Lagrange multipliers), and compare it with an unconstrained one.',
-    ),
-  )
-    .option(
-      '--fairness <name>',
-      'constraint: demographic_parity, equal_opportunity or equalized_odds (default: demographic_parity)',
-    )
-    .option('--dp-tol <number>', 'largest allowed gap between selection rates (default: 0.02)', parseNumber)
-    .option(
-      '--eo-tol <number>',
-      'largest allowed gap between true (and false) positive rates (default: 0.02)',
-      parseNumber,
-    )
-    .option('--model-lr <rate>', 'learning rate of Adam for the network (default: 0.001)', parseNumber)
-    .option('--lambda-lr <rate>', 'learning rate of the multipliers (default: 0.01)', parseNumber)
-    .option('--epochs <n>', 'passes over the rows (default: 50)', parseNumber)
-    .option(
-      '--batch-size <n>',
-      'rows per step, or auto to fit the data and the backend (default: 128)',
-      parseNumberOrAuto,
-    )
-    .option('--hidden <units>', 'units of each hidden layer, comma-separated (default: 32)', parseNumbers)
-    .option('--patience <n>', 'stop after this many epochs without improvement (default: 10)', parseNumber);
-  return withOutputOptions(withJobOptions(command))
-    .addHelpText(
-      'after',
-      `
+    options: `
+${SOURCE_OPTIONS}
+--fairness <name>  constraint: demographic_parity, equal_opportunity or equalized_odds (default: demographic_parity)
+--dp-tol <number>  largest allowed gap between selection rates (default: 0.02)
+--eo-tol <number>  largest allowed gap between true (and false) positive rates (default: 0.02)
+--model-lr <rate>  learning rate of Adam for the network (default: 0.001)
+--lambda-lr <rate>  learning rate of the multipliers (default: 0.01)
+--epochs <n>  passes over the rows (default: 50)
+${OPTION.batchSize}
+${OPTION.hidden}
+--patience <n>  stop after this many epochs without improvement (default: 10)
+${JOB_OPTIONS}`,
+    parsers: { 'batch-size': parseNumberOrAuto, sensitive: parseCrossing },
+    required: ['csv'],
+    help: `
 Examples:
   $ evenhand sample-data cps-wages --out wages.csv
   $ evenhand train-lagrangian --csv wages.csv --target wage_above_median --sensitive gender \\
@@ -54,10 +46,8 @@ Examples:
 
 The tolerance applies to the training rows, and is reached if the epochs and learning rates allow it. The
 table shows the result on rows that the network has not seen, next to the same network without the constraint.`,
-    )
-    .action(async (options: TrainingJobCommandOptions) => {
-      await runTrainingJob(options, JOB);
-    });
+    run: async (options) => runTrainingJob(options, JOB),
+  });
 }
 
 const JOB: TrainingJobCommand<TrainLagrangianOptions, LagrangianJobResult> = {
@@ -83,14 +73,15 @@ const JOB: TrainingJobCommand<TrainLagrangianOptions, LagrangianJobResult> = {
     const tolerance = Number(fairness === 'demographic_parity' ? constraint['dp_tol'] : constraint['eo_tol']);
     const best = history[bestEpoch - 1];
     const gap = best?.violationHard ?? NaN;
-    const lambdas = (best?.lambdas ?? []).map((lambda) => lambda.toFixed(2)).join(' and ');
+    const lambdas = (best?.lambdas ?? []).map((lambda) => formatNumber(lambda, 2)).join(' and ');
     return [
+      ...comparisonTables(result),
       `Constrained on the training rows: the gap between groups in ${BOUNDED[fairness] ?? ''}, to at most ${String(tolerance)}.`,
-      `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${gap.toFixed(4)} on the training rows, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
+      `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${formatNumber(gap)} on the training rows, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
       ...(gap > tolerance
         ? ['The gap was never within the tolerance: try more epochs (--epochs) or a larger --lambda-lr.']
         : []),
-      `Backend ${result.backend}, seed ${String(result.seed)}, ${seconds.toFixed(1)} s.`,
+      `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
     ];
   },
 };

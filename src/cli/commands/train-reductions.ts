@@ -1,39 +1,39 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { formatNumber } from '../../internal/format.ts';
+import { defineCommand } from '../define-command.ts';
 
 import type { ReductionsJobResult, TrainReductionsOptions } from '../../training/jobs/train-reductions.ts';
-import { flagName, parseNumber } from '../option-parsers.ts';
-import { withOutputOptions } from '../output.ts';
+import { flagName, parseCrossing } from '../option-parsers.ts';
 import { progressBar } from '../progress-bar.ts';
 import {
+  comparisonTables,
+  JOB_OPTIONS,
   runTrainingJob,
+  SOURCE_OPTIONS,
   type TrainingJobCommand,
   type TrainingJobCommandOptions,
-  withJobOptions,
-  withSourceOptions,
 } from '../training-job.ts';
 
 /** Returns the command `evenhand train-reductions`. */
 export function trainReductionsCommand(): Command {
-  const command = withSourceOptions(
-    new Command('train-reductions').description(
+  return defineCommand<TrainingJobCommandOptions>({
+    name: 'train-reductions',
+    description:
       'Train a randomised mixture of logistic regressions whose group rates differ by at most a bound (exponentiated gradient), and compare it with an unconstrained model.',
-    ),
-  )
-    .option(
-      '--constraint <name>',
-      'constraint: demographic_parity, equalized_odds, true_positive_rate_parity, false_positive_rate_parity, error_rate_parity or bounded_group_loss (default: demographic_parity)',
-    )
-    .option('--eps <number>', 'bound on the constraint; the sum of the multipliers is at most 1 / eps (default: 0.01)', parseNumber)
-    .option('--difference-bound <number>', "bound on the difference between a group's rate and the overall rate (default: eps)", parseNumber)
-    .option('--ratio-bound <number>', 'bound on ratios of rates, in (0, 1], instead of differences', parseNumber)
-    .option('--upper-bound <number>', "bound on each group's error rate, for bounded_group_loss (default: eps)", parseNumber)
-    .option('--bound <name>', 'rates to compare: overall (each group with all rows) or pairwise (each two groups) (default: overall)')
-    .option('--T <n>', 'maximum number of iterations (default: 50)', parseNumber)
-    .option('--nu <number>', 'duality gap below which training stops (default: from the sampling noise of the error)', parseNumber);
-  return withOutputOptions(withJobOptions(command))
-    .addHelpText(
-      'after',
-      `
+    options: `
+${SOURCE_OPTIONS}
+--constraint <name>  constraint: demographic_parity, equalized_odds, true_positive_rate_parity, false_positive_rate_parity, error_rate_parity or bounded_group_loss (default: demographic_parity)
+--eps <number>  bound on the constraint; the sum of the multipliers is at most 1 / eps (default: 0.01)
+--difference-bound <number>  bound on the difference between a group's rate and the overall rate (default: eps)
+--ratio-bound <number>  bound on ratios of rates, in (0, 1], instead of differences
+--upper-bound <number>  bound on each group's error rate, for bounded_group_loss (default: eps)
+--bound <name>  rates to compare: overall (each group with all rows) or pairwise (each two groups) (default: overall)
+--T <n>  maximum number of iterations (default: 50)
+--nu <number>  duality gap below which training stops (default: from the sampling noise of the error)
+${JOB_OPTIONS}`,
+    parsers: { sensitive: parseCrossing },
+    required: ['csv'],
+    help: `
 Examples:
   $ evenhand sample-data cps-wages --out wages.csv
   $ evenhand train-reductions --csv wages.csv --target wage_above_median --sensitive gender \\
@@ -46,10 +46,8 @@ Examples:
 The constraint holds on the training rows, in expectation over the model's random draws. The table shows
 the result on rows that the model has not seen, next to the same estimator without the constraint. A bound
 of 0.01 from the overall rate allows two groups to differ by 0.02; --bound pairwise does not.`,
-    )
-    .action(async (options: TrainingJobCommandOptions) => {
-      await runTrainingJob(options, JOB);
-    });
+    run: async (options) => runTrainingJob(options, JOB),
+  });
 }
 
 const JOB: TrainingJobCommand<TrainReductionsOptions, ReductionsJobResult> = {
@@ -72,9 +70,10 @@ const JOB: TrainingJobCommand<TrainReductionsOptions, ReductionsJobResult> = {
     return reductionsJobToJson(result);
   },
   describe: (result, seconds) => [
+    ...comparisonTables(result),
     `Constrained on the training rows, in expectation over the model's random draws: ${BOUNDED[String(result.constraint['constraint'])] ?? ''}.`,
     `${describeBound(result)} ${result.predictors === 1 ? 'One predictor' : `A mixture of ${String(result.predictors)} predictors`} after ${String(result.iterations)} iterations and ${String(result.oracleCalls)} oracle calls, duality gap ${result.bestGap.toPrecision(2)}.`,
-    `Backend ${result.backend}, seed ${String(result.seed)}, ${seconds.toFixed(1)} s.`,
+    `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
   ],
 };
 
@@ -97,5 +96,5 @@ function describeBound({ constraint, violation }: ReductionsJobResult): string {
   const kind = bound === 'pairwise' ? `${String(limit)} between any two groups` : String(limit);
   // The duality gap that remains may be as large as eps.
   const unmet = violation > limit + Number(eps) ? ' The bound cannot be met with this estimator: raise it.' : '';
-  return `Bound ${kind}, ${found} ${violation.toFixed(4)}.${unmet}`;
+  return `Bound ${kind}, ${found} ${formatNumber(violation)}.${unmet}`;
 }

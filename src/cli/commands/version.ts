@@ -1,13 +1,17 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import { VERSION } from '../../internal/version.ts';
-import { type OutputOptions, print, withOutputOptions } from '../output.ts';
+import { defineCommand } from '../define-command.ts';
+import { print } from '../output.ts';
 
 /** Returns the command `evenhand version`. */
 export function versionCommand(): Command {
-  return withOutputOptions(new Command('version').description('Print the version.')).action(
-    (options: OutputOptions) => {
-      print(options.json === true ? JSON.stringify({ version: VERSION, node: process.versions.node }) : VERSION);
+  return defineCommand({
+    name: 'version',
+    description: 'Print the version.',
+    // eslint-disable-next-line @typescript-eslint/require-await -- every command is asynchronous
+    async run({ json }) {
+      print(json === true ? JSON.stringify({ version: VERSION, node: process.versions.node }) : VERSION);
     },
-  );
+  });
 }

@@ -1,8 +1,9 @@
 import type { Chart } from '../../charts/chart.ts';
 import { groupValuesChart } from '../../charts/group-values-chart.ts';
-import { formatPercent, inWords } from '../../metrics/metric-markdown.ts';
+import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
+import { formatLevel } from '../../internal/format.ts';
+import { own } from '../../internal/values.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
-import { own, unitOf } from './report-numbers.ts';
 
 /** Returns the measures of a metric's groups, in the order of the first group. */
 export function measuresOf({ perGroup }: Pick<MetricResult, 'perGroup'>): string[] {
@@ -29,5 +30,5 @@ export function metricCharts(result: MetricResult, attribute: string): Chart[] {
 
 /** Returns "95% interval", or "interval" if the level is unknown. */
 export function intervalName(level: number | null): string {
-  return level === null ? 'interval' : `${formatPercent(level)} interval`;
+  return level === null ? 'interval' : `${formatLevel(level)} interval`;
 }

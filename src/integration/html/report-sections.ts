@@ -1,15 +1,24 @@
-import { capital } from '../../internal/format.ts';
+import {
+  formatNumber,
+  capital,
+  tableCount,
+  formatLevel,
+  pValueText,
+  rangeText,
+  tableNumber,
+  tableValue,
+} from '../../internal/format.ts';
 import type { Chart } from '../../charts/chart.ts';
 import { cell, headerCell, scrollingTable } from '../../document/report-table.ts';
 import { DependencyError } from '../../exceptions/index.ts';
 import { type Html, markup, trusted } from '../../internal/html.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { MeasureValues, MetricFrame } from '../../metrics/frame/index.ts';
-import { formatPercent, inWords } from '../../metrics/metric-markdown.ts';
+import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import type { FileValidation } from '../validate-file.ts';
+import { own } from '../../internal/values.ts';
 import { intervalName, measuresOf, metricCharts } from './metric-charts.ts';
-import { own, tableCount, tableNumber, tablePValue, tableValue, unitOf } from './report-numbers.ts';
 
 /** Descriptions of interval methods by their names in results. */
 const CI_METHODS: Readonly<Record<string, string>> = {
@@ -79,12 +88,12 @@ function factsOf(result: MetricResult): Fact[] {
     ...gapGroups(result),
     {
       name: ci === null ? 'Interval' : capital(intervalName(result.ciLevel)),
-      value: ci === null ? 'none' : rangeOf(ci, tableNumber),
+      value: ci === null ? 'none' : rangeText(ci),
       remark: ciMethod === null ? undefined : (own(CI_METHODS, ciMethod) ?? ciMethod),
     },
     {
       name: 'Effect size',
-      value: effectSize === null ? 'none' : effectSize.toFixed(2),
+      value: effectSize === null ? 'none' : formatNumber(effectSize, 2),
       remark:
         effectSizeName === null
           ? undefined
@@ -94,7 +103,7 @@ function factsOf(result: MetricResult): Fact[] {
     },
     {
       name: 'p-value',
-      value: pValue === null ? 'none' : tablePValue(pValue),
+      value: pValue === null ? 'none' : pValueText(pValue),
       remark: pValueMethod === null ? undefined : (own(P_VALUE_METHODS, pValueMethod) ?? pValueMethod),
     },
     {
@@ -120,10 +129,6 @@ function comparesShares(result: MetricResult): boolean {
   return measuresOf(result).some((measure) => unitOf(measure) === 'share');
 }
 
-function rangeOf([low, high]: readonly [number, number], format: (end: number) => string): string {
-  return `${format(low)} to ${format(high)}`;
-}
-
 function groupTable(result: MetricResult): Html | false {
   const labels = Object.keys(result.perGroup);
   if (labels.length === 0) return false;
@@ -141,7 +146,7 @@ function groupTable(result: MetricResult): Html | false {
       const ci = own(own(result.perGroupCi, label), measure) ?? null;
       return [
         cell(tableValue(own(own(result.perGroup, label), measure), unit), 'number'),
-        ...(hasIntervals ? [cell(ci === null ? 'none' : rangeOf(ci, (end) => tableValue(end, unit)), 'number')] : []),
+        ...(hasIntervals ? [cell(ci === null ? 'none' : rangeText(ci, (end) => tableValue(end, unit)), 'number')] : []),
       ];
     }),
   ]);
@@ -177,8 +182,7 @@ function notes({ excluded, nDropped, missing, warnings }: MetricResult): Html {
       : `${tableCount(nDropped)} ${nDropped === 1 ? 'row was' : 'rows were'} excluded because of missing values.`;
   const none = Object.keys(excluded).length === 0 && 'No group was excluded. ';
   const bounds =
-    worstCase !== null &&
-    ` With the missing values of these groups, the value could be ${rangeOf(worstCase, tableNumber)}.`;
+    worstCase !== null && ` With the missing values of these groups, the value could be ${rangeText(worstCase)}.`;
   return markup`<p>${none}${dropped}${bounds}</p>
 ${
   warnings.length > 0 &&
@@ -214,7 +218,7 @@ export function overview(entries: readonly ReportEntry[]): Html | false {
     headerCell(attribute, 'row'),
     cell(markup`<a href="#${id}">${inWords(metric)}</a>`),
     cell(tableNumber(value), 'number'),
-    cell(ci === null ? 'none' : `${tableNumber(ci[0])} to ${tableNumber(ci[1])}`, 'number'),
+    cell(ci === null ? 'none' : rangeText(ci), 'number'),
     cell(tableCount(Object.keys(excluded).length), 'number'),
   ]);
   const interval = capital(intervalName(levels.size === 1 ? ([...levels][0] ?? null) : null));
@@ -253,7 +257,7 @@ export function reproducibility(results: readonly MetricResult[], source: string
     ['evenhand', VERSION],
     ['Source', source],
     ['Metrics', listed(({ metric }) => metric)],
-    ['Interval level', listed(({ ciLevel }) => ciLevel, formatPercent)],
+    ['Interval level', listed(({ ciLevel }) => ciLevel, formatLevel)],
     ['Interval method', listed(({ ciMethod }) => ciMethod)],
     ['p-value method', listed(({ pValueMethod }) => pValueMethod)],
     ['Seed', listed(({ seed }) => seed)],

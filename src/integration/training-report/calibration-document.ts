@@ -1,11 +1,11 @@
-import { warningNotes } from './training-kinds.ts';
 import { reliabilityChart } from '../../charts/reliability-chart.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { CalibrationQuality } from '../../training/postprocessing/calibrator/measure-calibration.ts';
 import type { MeasuredRows, TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
-import { numberColumn, type ReportBlock, type ReportDocument } from '../../document/report-document.ts';
+import { noteBlocks, numberColumn, type ReportBlock, type ReportDocument } from '../../document/report-document.ts';
+import { own } from '../../internal/values.ts';
+import { capital, tableCount, tableNumber, tableValue } from '../../internal/format.ts';
 import { labelText, listed } from '../../document/report-text.ts';
-import { own, tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 
 /** The maximum number of groups in the table; the largest are listed. */
 const MAX_LISTED = 40;
@@ -29,7 +29,10 @@ export function calibrationDocument(calibration: TableCalibration): ReportDocume
     title: 'Calibration by group',
     subject: `${labelText(columns.score)} for ${labelText(columns.target)} by ${listed(columns.group)}; ${tableCount(n)} rows`,
     sections: [
-      { title: 'What changed', blocks: [qualityTable(calibration), ...warningNotes(calibration)] },
+      {
+        title: 'What changed',
+        blocks: [qualityTable(calibration), ...noteBlocks('Warnings', calibration.warnings.map(capital))],
+      },
       { title: 'Reliability', blocks: [pictureOf(calibration), ...fallbackBlocks(calibration)] },
       { title: 'What is constrained, and what it costs', blocks: [{ kind: 'list', items: priceOf(calibration) }] },
       { title: 'How to read this', blocks: [{ kind: 'list', items: READING }] },

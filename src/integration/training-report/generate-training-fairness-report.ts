@@ -4,6 +4,7 @@ import { paretoChart } from '../../charts/pareto-chart.ts';
 import { documentToHtml } from '../../document/document-to-html.ts';
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
 import {
+  noteBlocks,
   numberColumn,
   type ReportBlock,
   type ReportDocument,
@@ -16,19 +17,11 @@ import { VERSION } from '../../internal/version.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import type { ParetoPoint } from '../../training/pareto/pareto-points.ts';
 import type { ParetoSweep } from '../../training/pareto/pareto-sweep.ts';
-import { tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
-import { rangeText } from '../workflow-report/verdict-words.ts';
 import { workflowDocument } from '../workflow-report/workflow-document.ts';
 import { calibrationDocument } from './calibration-document.ts';
 import { jobDocument } from './job-document.ts';
-import {
-  isCalibration,
-  isSweep,
-  isTrainingJob,
-  isWorkflow,
-  type ReportedTraining,
-  warningNotes,
-} from './training-kinds.ts';
+import { capital, tableCount, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
+import { isCalibration, isSweep, isTrainingJob, isWorkflow, type ReportedTraining } from './training-kinds.ts';
 
 /** Builds the report of a sweep over the weight of a penalty: every point with its intervals. */
 function sweepDocument(sweep: ParetoSweep): ReportDocument {
@@ -36,7 +29,10 @@ function sweepDocument(sweep: ParetoSweep): ReportDocument {
     title: 'Training sweep',
     subject: subjectOf(sweep),
     sections: [
-      { title: 'Accuracy against the gap', blocks: [...pictureOf(sweep), pointsTable(sweep), ...warningNotes(sweep)] },
+      {
+        title: 'Accuracy against the gap',
+        blocks: [...pictureOf(sweep), pointsTable(sweep), ...noteBlocks('Warnings', sweep.warnings.map(capital))],
+      },
       { title: 'What is constrained, and what it costs', blocks: [{ kind: 'list', items: priceOf(sweep) }] },
       { title: 'How to read this', blocks: [{ kind: 'list', items: READING }] },
     ],

@@ -1,6 +1,7 @@
 import { beforeAfterChart, type ComparedGroup, type ComparedValue } from '../../charts/before-after-chart.ts';
 import { historyChart } from '../../charts/history-chart.ts';
 import {
+  noteBlocks,
   numberColumn,
   type ReportBlock,
   type ReportDocument,
@@ -14,11 +15,11 @@ import type { DecisionQuality, GroupDecisions } from '../../training/decision-qu
 import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
 import type { LagrangianJobResult } from '../../training/jobs/train-lagrangian.ts';
 import type { LagrangianEpoch } from '../../training/networks/lagrangian-objective.ts';
-import { tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 import { type GroupComparison, groupTable } from '../workflow-report/group-table.ts';
 import { constraintTerms, methodWords } from '../workflow-report/method-words.ts';
-import { metricChange, rangeText, signedValue } from '../workflow-report/verdict-words.ts';
-import { isLagrangianJob, isReductionsJob, warningNotes } from './training-kinds.ts';
+import { metricChange, signedValue } from '../workflow-report/verdict-words.ts';
+import { capital, tableCount, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
+import { isLagrangianJob, isReductionsJob } from './training-kinds.ts';
 
 /** The level of the intervals of rates, the same as that of the gaps. */
 const LEVEL = 0.95;
@@ -128,7 +129,7 @@ export function jobDocument(job: TrainingJobResult): ReportDocument {
         blocks: [
           qualityTable('On held-out rows, which neither model was trained on', job.baseline, job.final),
           qualityTable('On the training rows, where the constraint is imposed', job.train.baseline, job.train.final),
-          ...warningNotes(job),
+          ...noteBlocks('Warnings', job.warnings.map(capital)),
         ],
       },
       { title: 'What is constrained, and what it costs', blocks: [{ kind: 'list', items: priceOf(job) }] },

@@ -1,6 +1,3 @@
-import { cutItems } from '../../document/report-text.ts';
-import { type ReportBlock } from '../../document/report-document.ts';
-import { capital } from '../../internal/format.ts';
 import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
 import type { LagrangianJobResult } from '../../training/jobs/train-lagrangian.ts';
 import type { ReductionsJobResult } from '../../training/jobs/train-reductions.ts';
@@ -43,9 +40,4 @@ export function isCalibration(result: unknown): result is TableCalibration {
 
 function has(result: unknown, ...keys: readonly string[]): boolean {
   return typeof result === 'object' && result !== null && keys.every((key) => key in result);
-}
-
-/** Returns the warnings of a result as a note; an empty list if there are none. */
-export function warningNotes({ warnings }: { readonly warnings: readonly string[] }): ReportBlock[] {
-  return warnings.length === 0 ? [] : [{ kind: 'note', title: 'Warnings', items: cutItems(warnings.map(capital)) }];
 }

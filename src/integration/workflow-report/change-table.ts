@@ -1,24 +1,20 @@
-import { capital } from '../../internal/format.ts';
-import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
-import { cutItems, labelText } from '../../document/report-text.ts';
+import { capital, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
+import { noteBlocks, numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
+import { labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import { intervalName } from '../html/metric-charts.ts';
-import { own, tableNumber, tableValue } from '../html/report-numbers.ts';
 import type { WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
-import { metricChange, rangeText, signedValue } from './verdict-words.ts';
+import { own } from '../../internal/values.ts';
+import { metricChange, signedValue } from './verdict-words.ts';
 
 /** The level of the accuracy interval if no metric has an interval. */
 const LEVEL = 0.95;
 
 /** Returns the table of every metric before and after, and the reasons of undefined values. */
 export function changeBlocks(findings: WorkflowFindings): ReportBlock[] {
-  const reasons = undefinedReasons(findings);
-  return [
-    changeTable(findings),
-    ...(reasons.length === 0 ? [] : [{ kind: 'note' as const, title: 'Undefined values:', items: cutItems(reasons) }]),
-  ];
+  return [changeTable(findings), ...noteBlocks('Undefined values:', undefinedReasons(findings))];
 }
 
 function changeTable(findings: WorkflowFindings): ReportTable {

@@ -1,13 +1,13 @@
 import { sortValueOf } from '../../charts/before-after-chart.ts';
-import { capital } from '../../internal/format.ts';
+import { capital, tableCount, rangeText, tableValue } from '../../internal/format.ts';
 import type { ComparedGroup, ComparedValue } from '../../charts/before-after-chart.ts';
 import { numberColumn, type ReportTable } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
-import { inWords } from '../../metrics/metric-markdown.ts';
+import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { intervalName, measuresOf } from '../html/metric-charts.ts';
-import { own, tableCount, tableValue, unitOf } from '../html/report-numbers.ts';
-import { rangeText, signedValue } from './verdict-words.ts';
+import { own } from '../../internal/values.ts';
+import { signedValue } from './verdict-words.ts';
 
 /** The number of groups shown at each end of a table that has more than twice as many. */
 const SHOWN_AT_EACH_END = 20;

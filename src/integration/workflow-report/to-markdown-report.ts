@@ -4,11 +4,10 @@ import { ValueError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { escapeMarkdown, inWords, markdownTable, metricToMarkdown } from '../../metrics/metric-markdown.ts';
 import type { MetricResultFields } from '../../metrics/metric-result-fields.ts';
-import { tableNumber } from '../html/report-numbers.ts';
 import type { FileValidation } from '../validate-file.ts';
 import { validationToMarkdown } from '../validation-report.ts';
 import type { WorkflowFindings } from '../workflow-result.ts';
-import { rangeText } from './verdict-words.ts';
+import { rangeText, tableNumber } from '../../internal/format.ts';
 import { workflowDocument } from './workflow-document.ts';
 
 /** The results that {@link toMarkdownReport} can report. */

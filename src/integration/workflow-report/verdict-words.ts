@@ -1,7 +1,7 @@
 import type { ReportVerdict } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
-import { tableNumber } from '../html/report-numbers.ts';
+import { counted, formatShare, tableNumber } from '../../internal/format.ts';
 import type { ValidationResult, WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
 
 /** Builds the verdict box: the message of the gate, the change of the metric, and the cost in accuracy. */
@@ -63,33 +63,17 @@ function percentText(percent: number): string {
 /** Describes the change of accuracy, or of the error, which is the cost of a constraint. */
 export function cost(baseline: WorkflowMetrics, final: WorkflowMetrics): string {
   if (baseline.accuracy !== null && final.accuracy !== null) {
-    return `Accuracy went from ${share(baseline.accuracy)} to ${share(final.accuracy)}: ${signedValue(
+    return `Accuracy went from ${formatShare(baseline.accuracy, 2)} to ${formatShare(final.accuracy, 2)}: ${signedValue(
       final.accuracy - baseline.accuracy,
       'share',
-    )} on the same ${rows(final.n)}.`;
+    )} on the same ${counted(final.n, 'held-out row')}.`;
   }
   if (baseline.meanAbsoluteError === null || final.meanAbsoluteError === null) return '';
   const [from, to] = [baseline.meanAbsoluteError, final.meanAbsoluteError];
   return `The mean absolute error went from ${tableNumber(from)} to ${tableNumber(to)}: ${signedValue(
     to - from,
     'number',
-  )} on the same ${rows(final.n)}.`;
-}
-
-function share(value: number): string {
-  return `${(100 * value).toFixed(2)}%`;
-}
-
-function rows(n: number): string {
-  return `${n.toLocaleString('en-US')} held-out ${n === 1 ? 'row' : 'rows'}`;
-}
-
-/** Formats an interval, as in "0.1000 to 0.2000". */
-export function rangeText(
-  [low, high]: readonly [number, number],
-  shown: (end: number) => string = (end) => tableNumber(end),
-): string {
-  return `${shown(low)} to ${shown(high)}`;
+  )} on the same ${counted(final.n, 'held-out row')}.`;
 }
 
 /** Formats a change with its sign; a change of shares in percentage points. */

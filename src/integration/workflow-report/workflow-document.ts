@@ -1,25 +1,26 @@
-import { capital } from '../../internal/format.ts';
+import { capital, tableCount, formatLevel, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
 import { beforeAfterChart } from '../../charts/before-after-chart.ts';
 import { tradeOffChart } from '../../charts/trade-off-chart.ts';
 import {
+  noteBlocks,
   numberColumn,
   type ReportBlock,
   type ReportDocument,
   type ReportFact,
   type ReportSection,
 } from '../../document/report-document.ts';
-import { cutItems, labelText, listed } from '../../document/report-text.ts';
+import { labelText, listed } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
-import { formatPercent, inWords } from '../../metrics/metric-markdown.ts';
+import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { intervalName } from '../html/metric-charts.ts';
-import { own, tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 import type { TradeOffPoint, WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
 import { calibrationBlocks } from './calibration-section.ts';
 import { accuracyInterval, changeBlocks, levelOf } from './change-table.ts';
 import { compareGroups, type GroupComparison, groupTable } from './group-table.ts';
 import { constraintTerms, methodWords, stepWords } from './method-words.ts';
-import { cost, rangeText, workflowVerdict } from './verdict-words.ts';
+import { own } from '../../internal/values.ts';
+import { cost, workflowVerdict } from './verdict-words.ts';
 
 const KINDS: Readonly<Record<TradeOffPoint['kind'], string>> = {
   baseline: 'baseline',
@@ -145,7 +146,9 @@ function groupSections({ baselineMetrics, finalMetrics }: WorkflowFindings): Rep
         comparisonBlocks(comparison, attribute),
       ),
       ...exclusionBlocks(attribute, before, after),
-      ...notes(Object.values(results).flatMap(({ warnings }) => warnings)),
+      ...noteBlocks('Before you quote these values:', [
+        ...new Set(Object.values(results).flatMap(({ warnings }) => warnings.map(capital))),
+      ]),
     ],
   }));
 }
@@ -161,13 +164,6 @@ function comparisonBlocks(comparison: GroupComparison, attribute: string): Repor
       { subtitle: `Hollow: before; filled: after${lines}` },
     );
   return [{ kind: 'picture', chart }, table];
-}
-
-function notes(warnings: readonly string[]): ReportBlock[] {
-  const items = [...new Set(warnings)];
-  return items.length === 0
-    ? []
-    : [{ kind: 'note', title: 'Before you quote these values:', items: cutItems(items.map(capital)) }];
 }
 
 /** Explanations of a comparison of two models, for readers without a background in statistics. */
@@ -186,7 +182,10 @@ export function workflowDocument(findings: WorkflowFindings): ReportDocument {
     subject: subjectOf(findings),
     verdict: workflowVerdict(findings),
     sections: [
-      { title: 'What changed', blocks: [...changeBlocks(findings), ...warningBlocks(findings.warnings)] },
+      {
+        title: 'What changed',
+        blocks: [...changeBlocks(findings), ...noteBlocks('Warnings', findings.warnings.map(capital))],
+      },
       { title: 'Baseline (Step 1)', blocks: [{ kind: 'facts', facts: stepSummary(findings.baselineMetrics) }] },
       { title: 'Pipeline and training (Step 2)', blocks: trainingBlocks(findings) },
       { title: 'Final (Step 3)', blocks: [{ kind: 'facts', facts: stepSummary(findings.finalMetrics) }] },
@@ -204,10 +203,6 @@ function subjectOf({ config, split, finalMetrics }: WorkflowFindings): string {
   const target = config.training === undefined ? '' : `${labelText(config.training.targetColumn)} `;
   const sizes = `${tableCount(split.train.length)} training rows, ${tableCount(split.test.length)} held-out rows`;
   return `${target}by ${listed(Object.keys(finalMetrics.attributes))}; ${sizes}`;
-}
-
-function warningBlocks(warnings: readonly string[]): ReportBlock[] {
-  return warnings.length === 0 ? [] : [{ kind: 'note', title: 'Warnings', items: cutItems(warnings.map(capital)) }];
 }
 
 function priceOf({ config, baselineMetrics, finalMetrics }: WorkflowFindings): string[] {
@@ -229,7 +224,7 @@ function madeOf(findings: WorkflowFindings): [name: string, value: string][] {
     ['evenhand', VERSION],
     ['Seed', String(seed)],
     ['Metrics', Object.keys(finalMetrics.metrics).join(', ') || 'none'],
-    ['Interval level', methods.length === 0 ? 'none' : formatPercent(levelOf(finalMetrics))],
+    ['Interval level', methods.length === 0 ? 'none' : formatLevel(levelOf(finalMetrics))],
     ['Interval method', [...new Set(methods)].join(', ') || 'none'],
     ['Sensitive attributes', listed(config.sensitive)],
     ['Intersections', listed(config.intersections.map((names) => names.join(' x ')))],

@@ -4,7 +4,8 @@ import { cutItems, labelText, listed, shownText } from '../../document/report-te
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { readDecision } from '../scoring/read-decision.ts';
-import { counted, countText, metricTitle, tableOf } from './report-words.ts';
+import { counted, formatCount } from '../../internal/format.ts';
+import { metricTitle, tableOf } from './report-words.ts';
 
 /**
  * The maximum number of unclear answers shown for each value. `EXAMPLE_WIDTH` is the maximum number of characters of
@@ -41,11 +42,11 @@ function problemTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
   if (problems.size === 0 && actual.failed + actual.notSent === 0) return [];
   const rows = [...problems].map(([kind, { keys, example }]) => [
     kind === 'not_sent' ? 'not sent' : spaced(kind),
-    countText(keys.size),
+    formatCount(keys.size),
     example,
   ]);
   const failed = `${counted(actual.failed, 'prompt')} failed on every attempt`;
-  const text = `${failed}, and ${countText(actual.notSent)} ${actual.notSent === 1 ? 'was' : 'were'} not sent.`;
+  const text = `${failed}, and ${formatCount(actual.notSent)} ${actual.notSent === 1 ? 'was' : 'were'} not sent.`;
   const columns = ['Reason', numberColumn('Answers'), 'First error'];
   return [{ kind: 'paragraph', text }, ...tableOf('Missing answers', columns, rows)];
 }
@@ -65,7 +66,7 @@ function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   return tableOf(
     'Answers excluded from a metric',
     ['Reason', numberColumn('Answers'), 'Metrics'],
-    Array.from(rows.values(), ({ reason, count, titles }) => [spaced(reason), countText(count), listed(titles, 6)]),
+    Array.from(rows.values(), ({ reason, count, titles }) => [spaced(reason), formatCount(count), listed(titles, 6)]),
   );
 }
 
@@ -92,7 +93,7 @@ function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
     ...tableOf(
       'Answers with no readable decision',
       ['Dimension', 'Value', numberColumn('Without a decision'), numberColumn('Answers')],
-      Array.from(rows.values(), ({ of, unread: count, all }) => [...of, countText(count), countText(all)]),
+      Array.from(rows.values(), ({ of, unread: count, all }) => [...of, formatCount(count), formatCount(all)]),
     ),
     { kind: 'paragraph', text: 'The decision gap excludes them. The first of each value:' },
     { kind: 'list', items: undecidedExamples(unread) },
@@ -113,7 +114,7 @@ function undecidedExamples(unread: readonly { readonly text: string; readonly gr
 function groupNotes(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   const items = metrics.flatMap((metric) =>
     Object.entries(metric.excluded).map(
-      ([group, { n, reason }]) => `${metricTitle(metric)}: ${labelText(group)} (n = ${countText(n)}): ${reason}`,
+      ([group, { n, reason }]) => `${metricTitle(metric)}: ${labelText(group)} (n = ${formatCount(n)}): ${reason}`,
     ),
   );
   return items.length === 0 ? [] : [{ kind: 'note', title: 'Excluded groups', items: cutItems(items) }];

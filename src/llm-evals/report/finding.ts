@@ -1,9 +1,8 @@
-import { pValuePhrase } from '../../internal/format.ts';
+import { counted, formatLevel, formatNumber, pValuePhrase } from '../../internal/format.ts';
 import { labelText, listed } from '../../document/report-text.ts';
 import { groupBy } from '../../internal/values.ts';
-import { formatNumber, formatPercent } from '../../metrics/metric-markdown.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
-import { counted, metricName, metricPairTitle, metricTitle } from './report-words.ts';
+import { metricName, metricPairTitle, metricTitle } from './report-words.ts';
 
 /** The significance level of findings in sentences, independent of the level of intervals. */
 export const ALPHA = 0.05;
@@ -57,7 +56,7 @@ export function testedP({ adjustedPValue, pValue }: LlmMetricResult): number | n
 /** Lists the interval, the number of items and the p-value, as far as they are known. */
 function basis(metric: LlmMetricResult): string {
   const { ci, ciLevel, n, adjustedPValue } = metric;
-  const level = ciLevel === null ? 'interval' : `${formatPercent(ciLevel)} interval`;
+  const level = ciLevel === null ? 'interval' : `${formatLevel(ciLevel)} interval`;
   const p = testedP(metric);
   return [
     ...(ci === null ? [] : [`${level} ${formatNumber(ci[0])} to ${formatNumber(ci[1])}`]),

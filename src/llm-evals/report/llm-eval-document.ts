@@ -20,8 +20,6 @@ import { ALPHA, findingOf, testedP } from './finding.ts';
 import { findingBlocks } from './metric-tables.ts';
 import {
   answeredBy,
-  counted,
-  countText,
   LLM_EVAL_REPORT_OPTION_NAMES,
   type LlmEvalReportOptions,
   type LlmEvalVerdict,
@@ -29,6 +27,7 @@ import {
   NO_VERDICT,
   tableOf,
 } from './report-words.ts';
+import { counted, formatCount } from '../../internal/format.ts';
 import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
 
 /**
@@ -228,7 +227,7 @@ function pairBlocks(result: LlmEvalResult): ReportBlock[] {
   const rule = `Of ${counted(total, 'pair')} of answers to prompts that differ only in ${labelText(dimension)} (${first ?? ''} and ${second ?? ''}), these are ${
     typical.length === 0
       ? 'all'
-      : `the ${countText(different.length)} that share the fewest words, and ${countText(typical.length)} from the middle of the rest`
+      : `the ${formatCount(different.length)} that share the fewest words, and ${formatCount(typical.length)} from the middle of the rest`
   }. The dimension and its two values have the clearest effect (the smallest p-value). Words in which the prompts differ are marked. Answers are cut after ${String(SHOWN_LETTERS)} characters. One pair proves nothing: answers to the same prompt differ too.`;
   return [
     { kind: 'paragraph', text: rule },
@@ -304,7 +303,7 @@ function subjectOf(result: LlmEvalResult): string {
   const { actual, transcripts } = result;
   const { model, provider } = answeredBy(result);
   const answered = new Set(transcripts.flatMap(({ text, key }) => (text === null ? [] : [key])));
-  return `${model} (${provider}): ${counted(answered.size, 'answer')}, ${countText(actual.requests)} ${actual.requests === 1 ? 'request' : 'requests'} sent for ${costText(actual.costUsd)}`;
+  return `${model} (${provider}): ${counted(answered.size, 'answer')}, ${formatCount(actual.requests)} ${actual.requests === 1 ? 'request' : 'requests'} sent for ${costText(actual.costUsd)}`;
 }
 
 function verdictBox(result: LlmEvalResult, { passed, threshold, metrics }: LlmEvalVerdict): ReportVerdict {
@@ -355,7 +354,7 @@ function foundSentence(metrics: readonly LlmMetricResult[]): string {
     return `No effect beyond noise was shown by any of ${counted(tested, 'tested metric')}; the table lists the minimum detectable differences.`;
   }
   const which = listed(shown.map(metricTitle), 6);
-  return `Statistically distinguishable from sampling noise: ${which} (${countText(shown.length)} of ${counted(tested, 'tested metric')}).`;
+  return `Statistically distinguishable from sampling noise: ${which} (${formatCount(shown.length)} of ${counted(tested, 'tested metric')}).`;
 }
 
 function warningBlocks(warnings: readonly string[]): ReportBlock[] {

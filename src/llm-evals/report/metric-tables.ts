@@ -1,11 +1,10 @@
-import { NOTHING, pValueText } from '../../internal/format.ts';
+import { formatCount, NOTHING, pValueText } from '../../internal/format.ts';
 import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { FINDING_WORDS, findingOf, findingSentences } from './finding.ts';
 import {
-  countText,
   intervalText,
   intervalTitle,
   metricName,
@@ -39,7 +38,7 @@ function metricsTable(metrics: readonly LlmMetricResult[]): ReportTable[] {
     ['Metric', ...numbers.map(numberColumn), 'Distinguishable from noise'],
     metrics.map((metric) => [
       ...[metricPairTitle(metric), numberText(metric.value), intervalText(metric.ci), nullText(metric)],
-      ...[adjustedText(metric), countText(metric.n), numberText(metric.minimumDetectableGap)],
+      ...[adjustedText(metric), formatCount(metric.n), numberText(metric.minimumDetectableGap)],
       FINDING_WORDS[findingOf(metric)],
     ]),
   );
@@ -59,7 +58,7 @@ export function pairsTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
     ['Metric', 'Pair', ...numbers, ...(isUndefined ? ['Undefined because'] : [])],
     pairs.map(({ metric, first, second, value, ci, pValue, n, undefinedReason }) => [
       ...[metricName(metric), pairLabel(metric, first, second), numberText(value), intervalText(ci)],
-      ...[pValueText(pValue), countText(n), ...(isUndefined ? [undefinedReason ?? NOTHING] : [])],
+      ...[pValueText(pValue), formatCount(n), ...(isUndefined ? [undefinedReason ?? NOTHING] : [])],
     ]),
   );
 }
@@ -72,7 +71,7 @@ export function groupsTable(metrics: readonly LlmMetricResult[], caption: string
         metricTitle(metric),
         labelText(group),
         inWords(measure),
-        Object.hasOwn(metric.nPerGroup, group) ? countText(metric.nPerGroup[group] ?? 0) : NOTHING,
+        Object.hasOwn(metric.nPerGroup, group) ? formatCount(metric.nPerGroup[group] ?? 0) : NOTHING,
         numberText(value ?? null),
         intervalText(metric.perGroupCi?.[group]?.[measure] ?? null),
       ]),
@@ -85,6 +84,6 @@ export function groupsTable(metrics: readonly LlmMetricResult[], caption: string
 function cutTable(...[caption, columns, rows]: Parameters<typeof tableOf>): ReportBlock[] {
   const table = tableOf(caption, columns, rows.slice(0, MAX_ROWS));
   if (rows.length <= MAX_ROWS) return table;
-  const text = `${countText(rows.length - MAX_ROWS)} more rows of this table are in the JSON.`;
+  const text = `${formatCount(rows.length - MAX_ROWS)} more rows of this table are in the JSON.`;
   return [...table, { kind: 'paragraph', text }];
 }

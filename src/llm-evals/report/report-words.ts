@@ -1,8 +1,8 @@
 import type { ReportColumn, ReportTable } from '../../document/report-document.ts';
-import { NOTHING } from '../../internal/format.ts';
+import { formatLevel, formatNumber, NOTHING, rangeText } from '../../internal/format.ts';
 import { labelText } from '../../document/report-text.ts';
 import type { OptionNames } from '../../internal/arguments.ts';
-import { formatNumber, formatPercent, inWords } from '../../metrics/metric-markdown.ts';
+import { inWords } from '../../metrics/metric-markdown.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 
@@ -64,7 +64,7 @@ export function metricName({ metric }: LlmMetricResult): string {
 
 /** Formats an interval as "0.0123 to 0.0456", or as a dash if it is null. */
 export function intervalText(ci: readonly [number, number] | null): string {
-  return ci === null ? NOTHING : `${formatNumber(ci[0])} to ${formatNumber(ci[1])}`;
+  return ci === null ? NOTHING : rangeText(ci, (end) => formatNumber(end));
 }
 
 /** Formats a number, or a dash if it is null. */
@@ -90,21 +90,11 @@ export function nullText({ nullMean, nullQuantile }: Pick<LlmMetricResult, 'null
   return `${numberText(nullMean)}, 95% below ${numberText(nullQuantile)}`;
 }
 
-/** Formats a whole number with thousands separators. */
-export function countText(count: number): string {
-  return count.toLocaleString('en-US');
-}
-
-/** Formats a count with its noun: "1 item", "2,000 items". */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${countText(count)} ${count === 1 ? one : many}`;
-}
-
 /** Returns "95% interval", or "Interval" if levels differ or are unknown. */
 export function intervalTitle(metrics: readonly LlmMetricResult[]): string {
   const levels = new Set(metrics.flatMap(({ ciLevel }) => ciLevel ?? []));
   const [level] = levels;
-  return levels.size === 1 && level !== undefined ? `${formatPercent(level)} interval` : 'Interval';
+  return levels.size === 1 && level !== undefined ? `${formatLevel(level)} interval` : 'Interval';
 }
 
 /** Matches metrics that measure a distance between two values, which has no direction. */

@@ -1,3 +1,4 @@
+import { formatShare, pValueWords } from '../../internal/format.ts';
 import { createRandom } from '../../internal/random.ts';
 import { crossCountsOf } from '../../stats/association/cross-counts.ts';
 import { fisherExactTest } from '../../stats/distances/fisher-exact-test.ts';
@@ -96,11 +97,9 @@ export function describeMissing(
   });
   shares.sort((a, b) => b.share - a.share);
   const [most, min] = [shares[0], shares.at(-1)] as [(typeof shares)[0], (typeof shares)[0]];
-  const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
   const bounds =
     missing.worstCase === null
       ? 'No bounds are known for the value with the missing rows'
       : `With the missing rows the value could be anywhere from ${missing.worstCase.map((end) => end.toFixed(4)).join(' to ')}`;
-  const p = missing.pValue as number;
-  return `rows with missing values are not equally common in all groups (p ${p < 0.001 ? '< 0.001' : `= ${p.toFixed(3)}`}): ${percent(most.share)} of ${most.label}, ${percent(min.share)} of ${min.label}. ${bounds}`;
+  return `rows with missing values are not equally common in all groups (${pValueWords(missing.pValue as number)}): ${formatShare(most.share)} of ${most.label}, ${formatShare(min.share)} of ${min.label}. ${bounds}`;
 }

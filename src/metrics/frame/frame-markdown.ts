@@ -1,6 +1,7 @@
 import type { MeasureName } from '../measures/index.ts';
-import { escapeMarkdown, formatNumber, inWords, markdownTable } from '../metric-markdown.ts';
+import { escapeMarkdown, inWords, markdownTable } from '../metric-markdown.ts';
 import type { MetricResult } from '../metric-result.ts';
+import { formatNumber } from '../../internal/format.ts';
 import type { MetricOptions } from '../options.ts';
 
 /** Renders a frame as Markdown: one table of groups, then for each measure one table of levels by groups. */

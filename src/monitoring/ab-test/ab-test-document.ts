@@ -1,4 +1,4 @@
-import { capital, formatCount, formatShare, pValueText } from '../../internal/format.ts';
+import { capital, formatCount, formatLevel, formatShare, pValueText } from '../../internal/format.ts';
 import {
   numberColumn,
   type ReportBlock,
@@ -8,7 +8,6 @@ import {
 } from '../../document/report-document.ts';
 import { cutItems, labelText, listed } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
-import { formatPercent } from '../../metrics/metric-markdown.ts';
 import { attributeText } from '../attribute-text.ts';
 import type { ABFinding, ABRow, ABTestFields } from './ab-test-fields.ts';
 import { comparisonSections } from './comparison-section.ts';
@@ -135,7 +134,7 @@ function factsOf({ n, rows, nTests, settings }: ABTestFields): ReportFact[] {
       value: formatCount(n.control + n.treatment),
       remark: `${formatCount(n.control)} control, ${formatCount(n.treatment)} treatment`,
     },
-    { name: 'Tests', value: String(nTests.fairness), remark: `adjusted together at ${formatPercent(settings.alpha)}` },
+    { name: 'Tests', value: String(nTests.fairness), remark: `adjusted together at ${formatLevel(settings.alpha)}` },
     {
       name: 'Analyses',
       value: settings.isSequential ? 'any number' : 'one',
@@ -147,7 +146,7 @@ function factsOf({ n, rows, nTests, settings }: ABTestFields): ReportFact[] {
         tested.length === 0
           ? 'none'
           : span(
-              powers.map((power) => `${(100 * power).toFixed(0)}%`),
+              powers.map((power) => formatShare(power, 0)),
               powers,
             ),
       remark: changeRemark(tested),
@@ -215,17 +214,17 @@ function spanOfShares(shares: readonly number[]): string {
   return shares.length === 0
     ? 'no group'
     : span(
-        shares.map((share) => `${(100 * share).toFixed(1)}%`),
+        shares.map((share) => formatShare(share)),
         shares,
       );
 }
 
 function readingOf({ settings }: ABTestFields): string[] {
-  const level = formatPercent(1 - settings.alpha);
+  const level = formatLevel(1 - settings.alpha);
   return [
     'A disparity is the value of a group minus that of its reference group. Its change is the disparity under treatment minus that under control. This equals the effect on the group minus the effect on the reference group.',
     'Fairness got worse (better) if the size of the disparity is shown to have increased (decreased). A disparity that changed its sign has changed, but may be as large as before.',
-    `Each interval separately has the level ${level}. The adjusted p determines the finding: on average, at most ${formatPercent(settings.alpha)} of the reported changes are false (Benjamini and Hochberg).`,
+    `Each interval separately has the level ${level}. The adjusted p determines the finding: on average, at most ${formatLevel(settings.alpha)} of the reported changes are false (Benjamini and Hochberg).`,
     settings.isSequential
       ? 'These p-values and intervals hold for any number of interim analyses. They are approximate, and need at least some tens of rows per cell. The intervals are wider than those of a single analysis.'
       : 'These p-values hold for a single analysis at a number of rows fixed in advance. Repeating the analysis until a result is significant makes them invalid; use the sequential mode instead.',

@@ -1,15 +1,22 @@
-import { capital, formatCount, NOTHING, pValueText } from '../../internal/format.ts';
+import {
+  capital,
+  formatCount,
+  formatShare,
+  formatLevel,
+  NOTHING,
+  pValueText,
+  twoDigits,
+} from '../../internal/format.ts';
 import { beforeAfterChart } from '../../charts/before-after-chart.ts';
 import { effectsChart } from '../../charts/effects-chart.ts';
 import type { ChartedGroup } from '../../charts/group-values-parts.ts';
 import { numberColumn, type ReportBlock, type ReportSection } from '../../document/report-document.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
-import { formatPercent } from '../../metrics/metric-markdown.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import { attributeText } from '../attribute-text.ts';
 import type { ABComparison, ABEffect, ABGroup, ABInterval, ABRow } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
-import { changeWords, intervalWords, measureWords, numberWords, twoDigits } from './verdict-words.ts';
+import { changeWords, intervalWords, measureWords, numberWords } from './verdict-words.ts';
 
 /** Returns a section for each comparison: the effects on groups, rates in both arms, and details of the pairs. */
 export function comparisonSections(
@@ -49,7 +56,7 @@ function pictures(comparison: ABComparison, settings: ABSettings): ReportBlock[]
   const { groups, overall, kind, attribute } = comparison;
   const drawn = groups.filter(({ excluded, value }) => excluded === null && value !== null);
   if (drawn.length < 2) return [];
-  const level = formatPercent(1 - settings.alpha);
+  const level = formatLevel(1 - settings.alpha);
   const by = attributeText(attribute);
   const charted = (label: string, effect: ABEffect): ChartedGroup => ({
     label,
@@ -123,7 +130,7 @@ function effectTable({ groups, overall, ...comparison }: ABComparison, { alpha }
   ];
   return {
     kind: 'table',
-    caption: `Effect on the ${subjectOf({ ...comparison, groups, overall })}, with ${formatPercent(1 - alpha)} intervals, p-values not adjusted`,
+    caption: `Effect on the ${subjectOf({ ...comparison, groups, overall })}, with ${formatLevel(1 - alpha)} intervals, p-values not adjusted`,
     columns: [
       { name: 'Group' },
       ...['n control', 'n treatment', 'Control', 'Treatment', 'Effect', 'Interval', 'p'].map(numberColumn),
@@ -189,7 +196,7 @@ const PAIR_COLUMNS: readonly PairColumn[] = [
   {
     name: 'Power',
     text: ({ power, minimumEffect }) =>
-      power === null ? NOTHING : `${(100 * power).toFixed(0)}% for ${twoDigits(minimumEffect ?? NaN)}`,
+      power === null ? NOTHING : `${formatShare(power, 0)} for ${twoDigits(minimumEffect ?? NaN)}`,
   },
   { name: 'Minimum detectable (80% power)', text: ({ detectable }) => numberWords(detectable) },
 ];

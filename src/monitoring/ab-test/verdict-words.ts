@@ -1,34 +1,25 @@
-import { NOTHING, pValueWords } from '../../internal/format.ts';
+import { NOTHING, pValueWords, rangeText, tableNumber, twoDigits, withPlus } from '../../internal/format.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import type { ABComparison, ABFinding, ABInterval, ABRow } from './ab-test-fields.ts';
 
-/** Formats a number for a table: four decimals, or scientific notation for very small and very large values. */
+/** Returns a number for a table; a dash if there is none. */
 export function numberWords(value: number | null): string {
-  if (value === null) return NOTHING;
-  const size = Math.abs(value);
-  return size !== 0 && (size < 5e-5 || size >= 1e15) ? value.toExponential(3) : value.toFixed(4);
+  return value === null ? NOTHING : tableNumber(value);
 }
 
-/** Formats a change with its sign. */
+/** Returns a change with its sign. */
 export function changeWords(value: number | null): string {
-  return `${value !== null && value > 0 ? '+' : ''}${numberWords(value)}`;
+  return value === null ? NOTHING : withPlus(value, tableNumber);
 }
 
-/** Formats an interval. */
+/** Returns an interval of changes. */
 export function intervalWords(interval: ABInterval | null): string {
-  return interval === null ? NOTHING : `${changeWords(interval[0])} to ${changeWords(interval[1])}`;
+  return interval === null ? NOTHING : rangeText(interval, changeWords);
 }
 
 /** All findings, from worse to better to unknown. */
 const ORDER: readonly ABFinding[] = ['worse', 'changed', 'better', 'no_change_shown', 'cannot_tell'];
-
-/** Formats a number with two significant digits, as in "0.14". */
-export function twoDigits(value: number): string {
-  if (!Number.isFinite(value)) return 'undefined';
-  const size = Math.abs(value);
-  return size >= 1e-4 && size < 10 ? value.toPrecision(2) : String(Number(value.toPrecision(2)));
-}
 
 /** Returns a measure's name for use in a sentence: "selection rate". */
 export function measureWords(measure: string): string {
@@ -84,7 +75,7 @@ function separate(value: number | null): string {
 }
 
 function signed(value: number | null): string {
-  return `${(value ?? 0) > 0 ? '+' : ''}${twoDigits(value ?? NaN)}`;
+  return withPlus(value ?? NaN, twoDigits);
 }
 
 /** Returns the overall finding, which is the worst of all rows, and the number of rows with each finding. */

@@ -1,6 +1,8 @@
 import { labelText } from '../../document/report-text.ts';
 import type { AlertEvent, AlertHistory } from '../alarms/alert-event.ts';
-import { countText, minuteText, rangeText, shortNumber, timeText, unitOf, valueText } from './dashboard-words.ts';
+import { minuteText, rangeText, timeText, valueText } from './dashboard-words.ts';
+import { formatCount, formatSignificant } from '../../internal/format.ts';
+import { unitOf } from '../../metrics/metric-markdown.ts';
 import type { MonitoringView } from './monitoring-view.ts';
 
 /** The maximum number of alerts listed. */
@@ -37,12 +39,12 @@ export function alertFacts({ alert, changes }: AlertHistory): (readonly [name: s
   return [
     [
       'Gap',
-      `${valueText(alert.value, 'number')} (${rangeText(alert.low, alert.high, 'number')}), limit ${shortNumber(alert.limit)}`,
+      `${valueText(alert.value, 'number')} (${rangeText(alert.low, alert.high, 'number')}), limit ${formatSignificant(alert.limit, 3)}`,
     ],
     ['Rates', rates.join(', ')],
     [
       'Events',
-      `${countText(alert.n)} in the smaller denominator; a window of ${countText(alert.windowEvents)} events since ${timeText(alert.windowStart)}`,
+      `${formatCount(alert.n)} in the smaller denominator; a window of ${formatCount(alert.windowEvents)} events since ${timeText(alert.windowStart)}`,
     ],
     [
       'Severity',
@@ -68,7 +70,7 @@ function changesText(changes: AlertHistory['changes']): string {
   }
   return runs
     .map(({ change, times, last }) =>
-      times === 1 ? `${change} ${timeText(last)}` : `${change} ${countText(times)} times, last ${timeText(last)}`,
+      times === 1 ? `${change} ${timeText(last)}` : `${change} ${formatCount(times)} times, last ${timeText(last)}`,
     )
     .join('; ');
 }
@@ -76,7 +78,7 @@ function changesText(changes: AlertHistory['changes']): string {
 function shareText({ share }: AlertEvent): string {
   if (share === null) return 'none: a watch has no guarantee over many checks';
   const { engine, combination, window, group } = share;
-  return `each group ${shortNumber(group)}, window ${shortNumber(window)}, metric ${shortNumber(combination)}, engine ${shortNumber(engine)}`;
+  return `each group ${formatSignificant(group, 3)}, window ${formatSignificant(window, 3)}, metric ${formatSignificant(combination, 3)}, engine ${formatSignificant(engine, 3)}`;
 }
 
 function changeText({ changedAt, driftScore }: AlertEvent): string {

@@ -1,9 +1,9 @@
-import { axisLabel } from '../../charts/chart.ts';
 import { numberColumn, type ReportTable } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
-import { inWords } from '../../metrics/metric-markdown.ts';
+import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import { attributeText } from '../attribute-text.ts';
-import { countText, MIN_SHOWN, rateText, unitOf } from './dashboard-words.ts';
+import { MIN_SHOWN, rateText } from './dashboard-words.ts';
+import { chartValue, formatCount } from '../../internal/format.ts';
 import type { CrossedCells } from './monitoring-view.ts';
 
 /** The maximum numbers of rows and columns of an intersection table: those with the most events. */
@@ -64,7 +64,7 @@ export function heatTable(crossing: CrossedCells): HeatTable {
         const cell = cells.get(JSON.stringify([row, column]));
         if (cell === undefined) return { text: '\u2013', events: null, step: null };
         if (cell.n < MIN_SHOWN) return { text: 'too few', events: `under ${String(MIN_SHOWN)}`, step: null };
-        return { text: rateText(cell, unit), events: countText(cell.n), step: stepOf(cell.value, low, width) };
+        return { text: rateText(cell, unit), events: formatCount(cell.n), step: stepOf(cell.value, low, width) };
       }),
     })),
     steps: values.length === 0 ? [] : stepLabels(low, high, width, unit),
@@ -107,7 +107,7 @@ function largest({ cells }: CrossedCells, side: 'row' | 'column', most: number):
 function omission(name: string, { shown, total }: Largest): string[] {
   return total === shown.length
     ? []
-    : [`Showing the ${String(shown.length)} ${name} with the most events, of ${countText(total)}.`];
+    : [`Showing the ${String(shown.length)} ${name} with the most events, of ${formatCount(total)}.`];
 }
 
 function stepOf(value: number | null, low: number, width: number): number | null {
@@ -116,9 +116,9 @@ function stepOf(value: number | null, low: number, width: number): number | null
 }
 
 function stepLabels(low: number, high: number, width: number, unit: 'share' | 'number'): string[] {
-  if (width === 0) return [axisLabel(low, unit)];
+  if (width === 0) return [chartValue(low, unit)];
   return Array.from({ length: HEAT_STEPS }, (_, step) => {
     const to = step === HEAT_STEPS - 1 ? high : low + (step + 1) * width;
-    return `${axisLabel(low + step * width, unit)} to ${axisLabel(to, unit)}`;
+    return `${chartValue(low + step * width, unit)} to ${chartValue(to, unit)}`;
   });
 }

@@ -4,9 +4,10 @@ import { type Html, markup } from '../../internal/html.ts';
 import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import { attributeText } from '../attribute-text.ts';
 import { alertFacts, statusText, reportOrder } from './alert-words.ts';
-import { countedText, rangeText, sentenceText, shortNumber, valueText, watchedText } from './dashboard-words.ts';
+import { rangeText, sentenceText, valueText, watchedText } from './dashboard-words.ts';
 import { coverageTables, problemTable, gapOf } from './metric-tables.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import { counted, formatSignificant } from '../../internal/format.ts';
 import { headlineOf, sentenceAfterState, STATE_WORDS } from './state-words.ts';
 
 /** Renders the headline in a box. */
@@ -38,7 +39,7 @@ export function cardToHtml(watched: WatchedMetric, target: string | undefined): 
     ['Gap in the window', valueText(now?.value ?? null, 'number')],
     ['Gap over all events', valueText(overall?.value ?? null, 'number')],
     ['Bounds at all times', rangeText(overall?.low ?? null, overall?.high ?? null, 'number')],
-    ['Limit', shortNumber(limit)],
+    ['Limit', formatSignificant(limit, 3)],
   ];
   return markup`<li class="card ${state}">${stateToHtml(state)}
 <h3>${target === undefined ? markup`<bdi>${name}</bdi>` : markup`<a href="#${target}"><bdi>${name}</bdi></a>`}</h3>
@@ -54,7 +55,7 @@ export function alertsToHtml(view: MonitoringView): Html {
   if (total === 0) return markup`<p>No alert was raised.</p>`;
   const rest = total - shown.length;
   return markup`<ol class="alerts">${shown.map(alertToHtml)}</ol>
-${rest > 0 && markup`<p>\u2026 and ${countedText(rest, 'older alert')}.</p>`}`;
+${rest > 0 && markup`<p>\u2026 and ${counted(rest, 'older alert')}.</p>`}`;
 }
 
 function alertToHtml(history: AlertHistory): Html {

@@ -30,13 +30,14 @@ import {
   stateToHtml,
 } from './dashboard-parts.ts';
 import { DASHBOARD_STYLE } from './dashboard-style.ts';
-import { countedText, countText, minuteText, timeText, watchedText, withoutSmallCells } from './dashboard-words.ts';
+import { minuteText, timeText, watchedText, withoutSmallCells } from './dashboard-words.ts';
 import { attributeGroups, HistoryIndex, measuresOf } from './drawn-groups.ts';
 import { type DashboardFigure, type FigurePosition, figureToHtml } from './figure-html.ts';
 import { metricFigures } from './metric-figures.ts';
 import { awaitsLabels, groupTable, stateTable, worstFirst } from './metric-tables.ts';
 import { DEFAULT_TITLE, madeOf, readingOf, subjectOf } from './monitoring-document.ts';
 import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import { counted, formatCount } from '../../internal/format.ts';
 import { sentenceAfterState } from './state-words.ts';
 
 /** The maximum number of alerts in a timeline. */
@@ -64,7 +65,7 @@ function alertFigure(view: MonitoringView): DashboardFigure | undefined {
     legend: used.map((mark) => ({ label: MARK_WORDS[mark], shape: { kind: 'mark', mark } })),
     remark:
       total > drawn.length
-        ? `Showing ${String(drawn.length)} of ${countText(total)} alerts: open alerts first, then the latest.`
+        ? `Showing ${String(drawn.length)} of ${formatCount(total)} alerts: open alerts first, then the latest.`
         : undefined,
     draw: (palette) => alertTimelineChart(alerts, end, { palette, isFramed: false }),
     table: alertTable(drawn),
@@ -344,7 +345,7 @@ function crossingsSection({ crossings }: MonitoringView): Html | undefined {
   return markup`<section aria-labelledby="crossed">
 <h2 id="crossed">Intersections</h2>
 ${shown.map((crossing) => markup`${heatToHtml(crossing)}\n`)}
-${rest > 0 && markup`<p>Not shown: ${countedText(rest, 'more intersection')}.</p>`}
+${rest > 0 && markup`<p>Not shown: ${counted(rest, 'more intersection')}.</p>`}
 </section>`;
 }
 

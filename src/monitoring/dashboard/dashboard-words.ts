@@ -1,7 +1,7 @@
-import { isDecisionRate } from '../../metrics/measures/index.ts';
-import { formatNumber, inWords } from '../../metrics/metric-markdown.ts';
+import { inWords } from '../../metrics/metric-markdown.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 import { attributeText } from '../attribute-text.ts';
+import { formatNumber, formatShare, NOTHING, type Unit } from '../../internal/format.ts';
 import type { MonitoringView } from './monitoring-view.ts';
 
 /**
@@ -33,28 +33,10 @@ function withoutSmallRate(record: Rate): Rate {
   return isShown ? record : { ...record, value: null, low: null, high: null };
 }
 
-/** The unit in which a measure is shown. */
-export type Unit = 'share' | 'number';
-
-/** Returns the unit of a measure of groups. Gaps are always numbers, because their limits are. */
-export function unitOf(measure: string): Unit {
-  return isDecisionRate(measure) ? 'share' : 'number';
-}
-
-/** Formats a number of events. */
-export function countText(count: number): string {
-  return count.toLocaleString('en-US');
-}
-
-/** Formats a count with its noun: "1 event", "2 events". */
-export function countedText(count: number, noun: string): string {
-  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /** Formats a rate as a percentage, and other numbers with three decimals. */
 export function valueText(value: number | null, unit: Unit): string {
   if (value === null || !Number.isFinite(value)) return 'undefined';
-  return unit === 'share' ? `${(100 * value).toFixed(1)}%` : formatNumber(value, 3);
+  return unit === 'share' ? formatShare(value) : formatNumber(value, 3);
 }
 
 /** Formats the value of a group's rate; "too few" if it has too few events. */
@@ -64,7 +46,7 @@ export function rateText({ value, n }: { readonly value: number | null; readonly
 
 /** Formats a range: "0.131 to 0.410". */
 export function rangeText(low: number | null, high: number | null, unit: Unit): string {
-  return low === null || high === null ? '\u2013' : `${valueText(low, unit)} to ${valueText(high, unit)}`;
+  return low === null || high === null ? NOTHING : `${valueText(low, unit)} to ${valueText(high, unit)}`;
 }
 
 /** Formats an ISO time for display, in UTC. */
@@ -87,9 +69,4 @@ export function sentenceText(sentence: string, attribute: string): string {
 /** Returns a metric's display name: "Demographic parity difference of region". */
 export function watchedText({ metric, attribute }: { readonly metric: string; readonly attribute: string }): string {
   return `${inWords(metric)} of ${attributeText(attribute)}`;
-}
-
-/** Formats a number with three significant digits, without trailing zeros. */
-export function shortNumber(value: number): string {
-  return String(Number(value.toPrecision(3)));
 }

@@ -1,18 +1,9 @@
 import { type BandedLine, type BandTimeline, timelineBandChart } from '../../charts/timeline-band-chart.ts';
 import { numberColumn, type ReportTable } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
-import { inWords } from '../../metrics/metric-markdown.ts';
+import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import { attributeText } from '../attribute-text.ts';
-import {
-  countText,
-  rangeText,
-  rateText,
-  shortNumber,
-  timeText,
-  unitOf,
-  valueText,
-  watchedText,
-} from './dashboard-words.ts';
+import { rangeText, rateText, timeText, valueText, watchedText } from './dashboard-words.ts';
 import {
   type DrawnGroup,
   drawnGroups,
@@ -23,6 +14,7 @@ import {
 } from './drawn-groups.ts';
 import type { DashboardFigure, LegendEntry } from './figure-html.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import { formatCount, formatSignificant } from '../../internal/format.ts';
 import { raisedAt } from './state-words.ts';
 
 /** The maximum number of times in the table below a chart. */
@@ -54,7 +46,7 @@ function gapFigure({ view, history, watched, maxTimes: mostTimes }: FigureSource
   const times = history.times([index('sliding'), index('cumulative')], mostTimes);
   if (times.length === 0) return undefined;
   const [now, overall] = [history.at(index('sliding'), times), history.at(index('cumulative'), times)];
-  const inWindow = `In the last ${countText(view.windowSize)} events`;
+  const inWindow = `In the last ${formatCount(view.windowSize)} events`;
   const lines: BandedLine[] = [
     { label: 'Over all events', values: valuesOf(overall), low: endsOf(overall, 'low'), high: endsOf(overall, 'high') },
     { label: inWindow, values: valuesOf(now) },
@@ -76,7 +68,7 @@ function gapFigure({ view, history, watched, maxTimes: mostTimes }: FigureSource
         shape: { kind: 'line', look: 0, hasBand: true },
       },
       { label: inWindow, shape: { kind: 'line', look: 1, hasBand: false } },
-      { label: `Limit ${shortNumber(limit)}`, shape: { kind: 'limit' } },
+      { label: `Limit ${formatSignificant(limit, 3)}`, shape: { kind: 'limit' } },
       ...markLegend(marks),
     ],
     remark: undefined,
@@ -189,10 +181,10 @@ function tableCaption(name: string, shown: number, total: number): string {
 }
 
 function rateRemark(view: MonitoringView, groups: readonly DrawnGroup[], total: number): string {
-  const lines = `Lines: the last ${countText(view.windowSize)} events. Bands: all events, valid at all times simultaneously.`;
+  const lines = `Lines: the last ${formatCount(view.windowSize)} events. Bands: all events, valid at all times simultaneously.`;
   const cut =
     total > groups.length
-      ? ` Showing ${String(groups.length)} of ${countText(total)} groups: the lowest, the highest and the largest.`
+      ? ` Showing ${String(groups.length)} of ${formatCount(total)} groups: the lowest, the highest and the largest.`
       : '';
   const bands = groups.every(({ hasBand }) => hasBand) ? '' : ' Only the lowest and the highest group have a band.';
   return `${lines}${cut}${bands}`;

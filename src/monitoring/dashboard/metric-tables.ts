@@ -2,12 +2,13 @@ import { bothEnds } from '../../charts/chart.ts';
 import { numberColumn, type ReportTable } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
 import { metricDefinition, metricNeedsTruth } from '../../metrics/metric-definitions.ts';
-import { inWords } from '../../metrics/metric-markdown.ts';
+import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import { attributeText } from '../attribute-text.ts';
 import type { MonitoringRecord } from '../records/monitoring-record.ts';
-import { countedText, countText, rangeText, rateText, unitOf, valueText, watchedText } from './dashboard-words.ts';
+import { rangeText, rateText, valueText, watchedText } from './dashboard-words.ts';
 import { groupsOf } from './drawn-groups.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import { counted, formatCount } from '../../internal/format.ts';
 import { STATE_WORDS, STATES } from './state-words.ts';
 
 /** The maximum number of attributes with a coverage table. */
@@ -31,7 +32,7 @@ export function coverageTables(view: MonitoringView): ReportTable[] {
   const attributes = [...new Set(coverage.map(({ attribute }) => attribute))];
   return attributes.slice(0, MAX_ATTRIBUTES).map((attribute, index) => {
     const isCut = index === MAX_ATTRIBUTES - 1 && attributes.length > MAX_ATTRIBUTES;
-    const more = isCut ? ` (and of ${countText(attributes.length - MAX_ATTRIBUTES)} more attributes, not shown)` : '';
+    const more = isCut ? ` (and of ${formatCount(attributes.length - MAX_ATTRIBUTES)} more attributes, not shown)` : '';
     const groups = coverage
       .filter((one) => one.attribute === attribute)
       .sort((a, b) => (a.share ?? 2) - (b.share ?? 2) || (a.group < b.group ? -1 : 1))
@@ -43,7 +44,7 @@ export function coverageTables(view: MonitoringView): ReportTable[] {
       rows: bothEnds(groups).map(({ label, group }) =>
         group === undefined
           ? [label, '', '', '']
-          : [labelText(label), countText(group.n), countText(group.labelled), valueText(group.share, 'share')],
+          : [labelText(label), formatCount(group.n), formatCount(group.labelled), valueText(group.share, 'share')],
       ),
     };
   });
@@ -55,14 +56,14 @@ export function problemTable({ faults: problems }: MonitoringView): ReportTable 
     .filter(([, count]) => count > 0)
     .sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
   if (found.length === 0) return undefined;
-  const rows = found.slice(0, MAX_PROBLEMS).map(([name, count]) => [labelText(inWords(name)), countText(count)]);
+  const rows = found.slice(0, MAX_PROBLEMS).map(([name, count]) => [labelText(inWords(name)), formatCount(count)]);
   const cut = found.length - rows.length;
   const rest = found.slice(MAX_PROBLEMS).reduce((sum, [, count]) => sum + count, 0);
   return {
     kind: 'table',
     caption: 'Not counted, and why',
     columns: [{ name: 'Why' }, numberColumn('Times')],
-    rows: cut === 0 ? rows : [...rows, [`\u2026 and ${countedText(cut, 'other reason')}`, countText(rest)]],
+    rows: cut === 0 ? rows : [...rows, [`\u2026 and ${counted(cut, 'other reason')}`, formatCount(rest)]],
   };
 }
 
@@ -76,13 +77,13 @@ export function stateTable({ watched, windowSize }: MonitoringView): ReportTable
     kind: 'table',
     caption:
       rest > 0
-        ? `The ${String(MAX_ROWS)} worst of ${countText(watched.length)} watched metrics`
+        ? `The ${String(MAX_ROWS)} worst of ${formatCount(watched.length)} watched metrics`
         : 'Every watched metric',
     columns: [
       { name: 'Metric' },
       { name: 'State' },
       numberColumn('Limit'),
-      numberColumn(`Gap in the last ${countText(windowSize)}`),
+      numberColumn(`Gap in the last ${formatCount(windowSize)}`),
       numberColumn('Gap over all events'),
       numberColumn('Bounds that hold at all times'),
     ],
@@ -127,10 +128,10 @@ export function groupTable(watched: WatchedMetric, measure: string, windowSize: 
   const numbers = (record: MonitoringRecord | undefined): string[] =>
     record === undefined
       ? ['0', 'undefined', '\u2013']
-      : [countText(record.n), rateText(record, unit), rangeText(record.low, record.high, unit)];
+      : [formatCount(record.n), rateText(record, unit), rangeText(record.low, record.high, unit)];
   return {
     kind: 'table',
-    caption: `${inWords(measure)} by ${attributeText(watched.attribute)}, over all events and in the last ${countText(windowSize)}`,
+    caption: `${inWords(measure)} by ${attributeText(watched.attribute)}, over all events and in the last ${formatCount(windowSize)}`,
     columns: [
       { name: 'Group' },
       numberColumn('Events'),

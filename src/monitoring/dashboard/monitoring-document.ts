@@ -2,23 +2,14 @@ import { documentToMarkdown } from '../../document/document-to-markdown.ts';
 import type { ReportBlock, ReportDocument, ReportVerdict } from '../../document/report-document.ts';
 import { cutItems } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
-import { formatPercent } from '../../metrics/metric-markdown.ts';
 import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import { alertFacts, statusText, reportOrder } from './alert-words.ts';
 import { crossedTable, heatTable, MAX_CROSSINGS } from './crossed-table.ts';
-import {
-  countedText,
-  countText,
-  MIN_SHOWN,
-  sentenceText,
-  shortNumber,
-  timeText,
-  watchedText,
-  withoutSmallCells,
-} from './dashboard-words.ts';
+import { MIN_SHOWN, sentenceText, timeText, watchedText, withoutSmallCells } from './dashboard-words.ts';
 import { measuresOf } from './drawn-groups.ts';
 import { coverageTables, problemTable, groupTable, stateTable, worstFirst } from './metric-tables.ts';
 import type { MonitoringView } from './monitoring-view.ts';
+import { counted, formatCount, formatLevel, formatSignificant } from '../../internal/format.ts';
 import { headlineOf, sentenceAfterState, STATE_WORDS } from './state-words.ts';
 
 /** The default title of a monitored stream. */
@@ -78,7 +69,7 @@ function alertBlocks(view: MonitoringView): ReportBlock[] {
   const rest = total - shown.length;
   return [
     ...shown.flatMap(alertBlock),
-    ...(rest === 0 ? [] : [{ kind: 'paragraph' as const, text: `\u2026 and ${countedText(rest, 'older alert')}.` }]),
+    ...(rest === 0 ? [] : [{ kind: 'paragraph' as const, text: `\u2026 and ${counted(rest, 'older alert')}.` }]),
   ];
 }
 
@@ -96,7 +87,7 @@ function alertBlock(history: AlertHistory): ReportBlock[] {
 
 function crossedBlocks({ crossings }: MonitoringView): ReportBlock[] {
   const rest = crossings.length - MAX_CROSSINGS;
-  const cut = { kind: 'paragraph' as const, text: `Not shown: ${countedText(rest, 'more intersection')}.` };
+  const cut = { kind: 'paragraph' as const, text: `Not shown: ${counted(rest, 'more intersection')}.` };
   return [...crossings.slice(0, MAX_CROSSINGS).flatMap(crossingBlocks), ...(rest > 0 ? [cut] : [])];
 }
 
@@ -113,16 +104,16 @@ function nothingLeftOut(): ReportBlock {
 export function subjectOf({ nEvents, firstTimestamp, timestamp }: MonitoringView): string {
   if (timestamp === null) return 'Before the first event';
   const since = firstTimestamp === null ? '' : `${timeText(firstTimestamp)} to `;
-  return `${countText(nEvents)} ${nEvents === 1 ? 'event' : 'events'}, ${since}${timeText(timestamp)} UTC`;
+  return `${formatCount(nEvents)} ${nEvents === 1 ? 'event' : 'events'}, ${since}${timeText(timestamp)} UTC`;
 }
 
 /** Explains what the numbers guarantee, and what they do not. */
 export function readingOf({ alpha, windowSize, level }: MonitoringView): string[] {
   return [
-    `A band over all events holds at all times simultaneously. For any number of checks, the probability that it ever excludes the true value is at most its share of alpha, as long as the rates themselves do not change. Over all attributes and metrics, these shares add up to alpha = ${shortNumber(alpha)}.`,
-    `A breach is based on such a bound, so the probability that this engine ever raises a false alarm is at most ${shortNumber(alpha)}. In return, small groups and small gaps need many events.`,
-    `A watch is based on an ordinary ${formatPercent(level)} interval at one time. It is fast but has no guarantee over many checks: for a fair stream that is checked often, it is occasionally wrong. It should not page anyone.`,
-    `The line of the last ${countText(windowSize)} events shows the current values. It may leave the band of all events, which covers the complete past and moves late.`,
+    `A band over all events holds at all times simultaneously. For any number of checks, the probability that it ever excludes the true value is at most its share of alpha, as long as the rates themselves do not change. Over all attributes and metrics, these shares add up to alpha = ${formatSignificant(alpha, 3)}.`,
+    `A breach is based on such a bound, so the probability that this engine ever raises a false alarm is at most ${formatSignificant(alpha, 3)}. In return, small groups and small gaps need many events.`,
+    `A watch is based on an ordinary ${formatLevel(level)} interval at one time. It is fast but has no guarantee over many checks: for a fair stream that is checked often, it is occasionally wrong. It should not page anyone.`,
+    `The line of the last ${formatCount(windowSize)} events shows the current values. It may leave the band of all events, which covers the complete past and moves late.`,
     '"Inconclusive" is neither good nor bad news: the bounds still include the limit, or there are too few events.',
     'Severity is the excess over the limit times the precision of the estimate ("confidence" in JSON). The precision is 1 minus half the width of the bounds divided by the limit, and at least 0. It grows with the number of events. Neither of them decides whether an alarm is raised.',
     'The start of a change is estimated by a detector, without a guarantee.',
@@ -135,12 +126,12 @@ export function readingOf({ alpha, windowSize, level }: MonitoringView): string[
 /** Returns the settings needed to reproduce the page. */
 export function madeOf(view: MonitoringView): (readonly [name: string, value: string])[] {
   return [
-    ['Sliding window', `the last ${countText(view.windowSize)} events`],
-    ['Smallest group compared', `${countText(view.minGroupSize)} events`],
+    ['Sliding window', `the last ${formatCount(view.windowSize)} events`],
+    ['Smallest group compared', `${formatCount(view.minGroupSize)} events`],
     ['Smallest group shown', `${String(MIN_SHOWN)} events`],
-    ['Alpha of the engine', shortNumber(view.alpha)],
-    ['Level of ordinary intervals', formatPercent(view.level)],
-    ['Metrics watched', countText(view.watched.length)],
+    ['Alpha of the engine', formatSignificant(view.alpha, 3)],
+    ['Level of ordinary intervals', formatLevel(view.level)],
+    ['Metrics watched', formatCount(view.watched.length)],
     ['Version', `evenhand ${VERSION}`],
   ];
 }

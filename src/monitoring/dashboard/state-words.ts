@@ -1,7 +1,7 @@
-import { capital } from '../../internal/format.ts';
+import { capital, counted, formatCount } from '../../internal/format.ts';
 import { listed } from '../../document/report-text.ts';
 import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
-import { countedText, countText, sentenceText } from './dashboard-words.ts';
+import { sentenceText } from './dashboard-words.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 
 /** A state's word and sign, so that the colour is not needed to understand it. */
@@ -90,7 +90,7 @@ function restText(state: MonitorState, count: number): string {
     unknown: `${verb} inconclusive`,
     within: `${verb} within ${limit}`,
   };
-  return `${countText(count)} ${words[state]}`;
+  return `${formatCount(count)} ${words[state]}`;
 }
 
 function openSentences({ alerts }: MonitoringView): string[] {
@@ -99,7 +99,7 @@ function openSentences({ alerts }: MonitoringView): string[] {
   const waiting = open.filter(({ isAcknowledged }) => !isAcknowledged).length;
   const verb = open.length === 1 ? 'is' : 'are';
   const seen = waiting === 0 ? 'all acknowledged' : `${String(waiting)} not acknowledged`;
-  return [`${countedText(open.length, 'alarm')} ${verb} open, ${seen}.`];
+  return [`${counted(open.length, 'alarm')} ${verb} open, ${seen}.`];
 }
 
 /** Returns when an alert was raised, ISO 8601. The alert's own time is when it was last sent. */

@@ -1,6 +1,6 @@
 import type { CrossCounts } from '../../stats/association/cross-counts.ts';
+import { formatShare, formatStatistic } from '../../internal/format.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
-import { formatShare, formatStatistic } from './report-numbers.ts';
 
 /** Groups with fewer rows are not considered as extremes. */
 const MIN_ROWS = 30;

@@ -1,9 +1,9 @@
-import { formatCount, pValueWords } from '../../internal/format.ts';
+import { formatCount, formatNumber, formatStatistic, pValueText, pValueWords } from '../../internal/format.ts';
 import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import type { AssociationMeasure } from '../association.ts';
 import { type Contrast, contrastPhrase } from './contrast.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
-import { formatPValue, formatSize, formatStatistic, MEASURE_NAMES, reportTable } from './report-numbers.ts';
+import { MEASURE_NAMES, reportTable } from './report-numbers.ts';
 
 /** The differences of a column between groups. */
 export interface DisparityFinding extends DetectorFinding {
@@ -68,7 +68,7 @@ export const disparityDetector: Detector<DisparityFinding> = {
     if (first === undefined || largest === undefined) return [];
     const tested = findings.filter(({ reason }) => reason === null).length;
     const detail = largest.contrast === null ? '' : `: ${contrastPhrase(largest.contrast)}`;
-    const text = `${String(flagged.length)} of ${String(tested)} columns tested ${flagged.length === 1 ? 'differs' : 'differ'} between groups of ${first.attribute} at ${String(alpha)}; the largest difference is in '${largest.column}' (${MEASURE_NAMES[largest.effectSizeName]} ${formatSize(largest.effectSize)}, ${pValueWords(largest.adjustedPValue)})${detail}.`;
+    const text = `${String(flagged.length)} of ${String(tested)} columns tested ${flagged.length === 1 ? 'differs' : 'differ'} between groups of ${first.attribute} at ${String(alpha)}; the largest difference is in '${largest.column}' (${MEASURE_NAMES[largest.effectSizeName]} ${formatNumber(largest.effectSize, 3)}, ${pValueWords(largest.adjustedPValue)})${detail}.`;
     return [{ severity: largest.effectSize, text }];
   },
 
@@ -80,8 +80,8 @@ export const disparityDetector: Detector<DisparityFinding> = {
       finding.test === 'anova' ? 'F' : 'chi-square',
       formatStatistic(finding.statistic),
       finding.degrees.map(formatCount).join('; '),
-      formatPValue(finding.adjustedPValue),
-      `${MEASURE_NAMES[finding.effectSizeName]} ${formatSize(finding.effectSize)}`,
+      pValueText(finding.adjustedPValue),
+      `${MEASURE_NAMES[finding.effectSizeName]} ${formatNumber(finding.effectSize, 3)}`,
       finding.flagged ? 'yes' : 'no',
       [
         ...(finding.reason === null ? [] : [`undefined: ${finding.reason}`]),

@@ -1,9 +1,9 @@
-import { formatCount, pValueWords } from '../../internal/format.ts';
+import { formatCount, formatNumber, formatStatistic, pValueText, pValueWords } from '../../internal/format.ts';
 import { type Contrast, contrastPhrase } from './contrast.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
 import { adjustInPlace } from './disparity-detector.ts';
 import { expectedNotes } from './relation.ts';
-import { formatPValue, formatSize, formatStatistic, reportTable } from './report-numbers.ts';
+import { reportTable } from './report-numbers.ts';
 
 /** The frequency of missing values of a column in the groups. */
 export interface MissingnessFinding extends DetectorFinding {
@@ -64,8 +64,8 @@ export const missingnessDetector: Detector<MissingnessFinding> = {
       finding.column,
       formatCount(finding.nMissing),
       formatStatistic(finding.statistic),
-      formatPValue(finding.adjustedPValue),
-      formatSize(finding.effectSize),
+      pValueText(finding.adjustedPValue),
+      formatNumber(finding.effectSize, 3),
       finding.flagged ? 'yes' : 'no',
       [...(finding.contrast === null ? [] : [contrastPhrase(finding.contrast)]), ...finding.notes].join('; '),
     ]);

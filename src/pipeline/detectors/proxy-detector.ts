@@ -1,7 +1,7 @@
-import { formatCount } from '../../internal/format.ts';
+import { formatCount, formatNumber } from '../../internal/format.ts';
 import type { AssociationMeasure } from '../association.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
-import { formatSize, MEASURE_NAMES, reportTable } from './report-numbers.ts';
+import { MEASURE_NAMES, reportTable } from './report-numbers.ts';
 
 /** A column whose association with an attribute reaches the proxy threshold. */
 export interface ProxyFinding extends DetectorFinding {
@@ -38,7 +38,7 @@ export const proxyDetector: Detector<ProxyFinding> = {
   summarise(findings, { proxyThreshold }) {
     return findings.map(({ attribute, column, measure, value, notes }) => ({
       severity: value,
-      text: `'${column}' may be a proxy for ${attribute}: ${[`${MEASURE_NAMES[measure]} ${formatSize(value)}, threshold ${String(proxyThreshold)}`, ...notes].join('; ')}.`,
+      text: `'${column}' may be a proxy for ${attribute}: ${[`${MEASURE_NAMES[measure]} ${formatNumber(value, 3)}, threshold ${String(proxyThreshold)}`, ...notes].join('; ')}.`,
     }));
   },
 
@@ -47,7 +47,7 @@ export const proxyDetector: Detector<ProxyFinding> = {
       attribute,
       column,
       MEASURE_NAMES[measure],
-      formatSize(value),
+      formatNumber(value, 3),
       formatCount(n),
       notes.join('; '),
     ]);

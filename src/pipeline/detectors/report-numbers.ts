@@ -37,28 +37,3 @@ export const MEASURE_NAMES: Readonly<Record<AssociationMeasure, string>> = {
   cramers_v: "Cramér's V",
   eta_squared: 'eta squared',
 };
-
-/** Formats a p-value with three decimals, or as a bound below them. */
-export function formatPValue(p: number): string {
-  if (Number.isNaN(p)) return 'undefined';
-  return p < 0.001 ? '< 0.001' : p.toFixed(3);
-}
-
-/** Formats a share as a percentage with one decimal. */
-export function formatShare(share: number): string {
-  return Number.isNaN(share) ? 'undefined' : `${(100 * share).toFixed(1)}%`;
-}
-
-/** Formats the size of an association or an effect, 0 to 1. */
-export function formatSize(value: number): string {
-  return Number.isNaN(value) ? 'undefined' : value.toFixed(3);
-}
-
-/** Formats a statistic or a mean with four digits. */
-export function formatStatistic(value: number): string {
-  if (Number.isNaN(value)) return 'undefined';
-  if (!Number.isFinite(value)) return 'no bound';
-  const size = Math.abs(value);
-  if (size >= 1e9 || (size > 0 && size < 1e-4)) return value.toExponential(2);
-  return size >= 1000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(4)));
-}

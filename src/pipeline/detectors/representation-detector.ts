@@ -1,10 +1,10 @@
-import { capital, formatCount, pValueWords } from '../../internal/format.ts';
+import { capital, formatCount, formatShare, formatStatistic, pValueWords } from '../../internal/format.ts';
 import { chiSquareGoodnessOfFit } from '../../stats/tests/chi-square-test.ts';
 import { nameGroups } from '../transformers/read-columns.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
 import { adjustInPlace } from './disparity-detector.ts';
 import { type AnalysedAttribute, expectedNotes } from './relation.ts';
-import { formatShare, formatStatistic, type ReportTable, reportTable } from './report-numbers.ts';
+import { type ReportTable, reportTable } from './report-numbers.ts';
 
 /** The deviation of a benchmark's sum from 1 above which a note is added. */
 const ROUNDED_SUM = 0.01;

@@ -13,7 +13,7 @@ import {
   writeDetectorReport,
 } from '../../../src/pipeline/detectors/index.ts';
 import { reportToHtml } from '../../../src/pipeline/detectors/report-html.ts';
-import { formatPValue, formatStatistic } from '../../../src/pipeline/detectors/report-numbers.ts';
+import { formatStatistic, pValueText as formatPValue } from '../../../src/internal/format.ts';
 import { Table } from '../../../src/table/index.ts';
 
 const HOSTILE = 'a|b\n<script>alert(1)</script>';

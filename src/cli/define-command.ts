@@ -1,0 +1,89 @@
+import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
+import { Command, Option } from 'commander';
+
+import { parseNames, parseNumber, parseNumbers, parseTexts, requireOptions } from './option-parsers.ts';
+import { type OutputOptions, prepareLogs } from './output.ts';
+
+/** The lines of options that several commands have: their flags, two spaces, their description. */
+export const OPTION = {
+  csv: '--csv <path>  file with the rows: CSV, TSV (also .gz) or Parquet',
+  naValues:
+    '--na-values <texts>  comma-separated list of texts that mean a missing value, in all columns (default: NA, NaN, None, null and others, as in pandas; in group columns only empty fields)',
+  sensitive:
+    '--sensitive <columns>  sensitive column; repeat to analyse several columns separately; a comma-separated list is one intersection (write a comma in a name as \\,)',
+  scoreThreshold:
+    '--score-threshold <number>  decision threshold: a score of at least this is a positive decision (default: 0.5)',
+  config:
+    '--config <path>  configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
+  profile: '--profile <name>  profile of the configuration (default: EVENHAND_PROFILE)',
+  trainSize: '--train-size <share>  share of rows to train on (default: 0.8)',
+  minGroupSize:
+    `--min-group-size <n>  minimum held-out rows of a group; smaller groups are excluded from gaps (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
+  batchSize: '--batch-size <n>  rows per step, or auto to fit the data and the backend (default: 128)',
+  hidden: '--hidden <units>  units of each hidden layer, comma-separated (default: 32)',
+  backend: '--backend <name>  tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)',
+  rawCsv: '--raw-csv  do not mark texts that a spreadsheet would run as formulas',
+  report: '--out <path>  write a report: .html (with charts), .md or .json',
+  mlflow: `--mlflow-experiment <name>  log the run to this MLflow experiment, on the server at MLFLOW_TRACKING_URI
+--mlflow-run-name <name>  name of the logged MLflow run`,
+};
+
+const OUTPUT_OPTIONS = `
+--json  print the result as JSON on stdout; logs go to stderr
+--quiet  print only results, warnings and errors; no progress and no information
+--verbose  print debug messages on stderr`;
+
+/** Turns the text of an option into its value; `earlier` is the value of the same option before. */
+type OptionParser = (text: string, earlier: never) => unknown;
+
+/** Parsers or allowed values by names. */
+type OptionParsers = Readonly<Record<string, OptionParser | readonly string[]>>;
+
+/** The parsers by the placeholder of the option's value; other values are texts. */
+const PARSERS: OptionParsers = {
+  ...Object.fromEntries(['n', 'number', 'share', 'rate', 'level', 'usd'].map((name) => [name, parseNumber])),
+  columns: parseNames,
+  names: parseNames,
+  texts: parseTexts,
+  units: parseNumbers,
+};
+
+/** The parts of a command. */
+export interface CommandParts<Options extends OutputOptions> {
+  readonly name: string;
+  readonly description: string;
+  /** A line for each option: its flags, two spaces, its description. */
+  readonly options?: string;
+  /** The parsers or allowed values, by long names, of options whose placeholder does not determine them. */
+  readonly parsers?: OptionParsers;
+  /** The fields of required options. */
+  readonly required?: readonly string[];
+  /** Examples and exit codes, for the end of the help. */
+  readonly help?: string;
+  /** Sets the log level, if not by the usual rule. */
+  readonly prepare?: (options: Options) => Promise<void>;
+  readonly run: (options: Options, args: readonly string[]) => Promise<void>;
+}
+
+/** Returns a command with its own options and those that every command has. */
+export function defineCommand<Options extends OutputOptions>(parts: CommandParts<Options>): Command {
+  const { name, description, options = '', parsers = {}, required = [], help = '', prepare = prepareLogs, run } = parts;
+  const command = new Command(name).description(description);
+  for (const line of `${options}${OUTPUT_OPTIONS}`.trim().split('\n')) addOption(command, line, parsers);
+  return command.addHelpText('after', help).action(async (...given: unknown[]) => {
+    const [values, { args }] = given.slice(-2) as [Options, Command];
+    requireOptions(values, required);
+    await prepare(values);
+    await run(values, args);
+  });
+}
+
+function addOption(command: Command, line: string, parsers: OptionParsers): void {
+  const [, flags = '', description = ''] = /^(.+?) {2}(.*)$/.exec(line) ?? [];
+  const [, long = '', placeholder = ''] = /^--(\S+)(?: <(.*)>)?$/.exec(flags) ?? [];
+  const parser = parsers[long] ?? PARSERS[placeholder];
+  const option = new Option(flags, description);
+  if (typeof parser === 'function') option.argParser(parser as (text: string) => unknown);
+  else if (parser !== undefined) option.choices(parser);
+  command.addOption(option);
+}
