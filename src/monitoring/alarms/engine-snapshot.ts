@@ -2,20 +2,9 @@ import { z } from 'zod';
 
 import type { EventStream } from '../tracker/event-stream.ts';
 import { badSnapshot, count, readSnapshot, time } from '../tracker/snapshot-schema.ts';
-import type { AlertHistory, MonitorState } from './alert-event.ts';
+import type { AlertEvent, AlertHistory, MonitorState } from './alert-event.ts';
 import type { DetectorBankState } from './detector-bank.ts';
-import type { CombinationMemory, WatchedCombination } from './watched-combination.ts';
-
-/** The state of an engine as plain JSON, for {@link FairnessDriftAndAlertEngine.restore}. */
-export interface EngineSnapshot {
-  readonly version: number;
-  readonly combinations: readonly (CombinationMemory & { readonly attribute: string; readonly metric: string })[];
-  readonly alerts: readonly AlertHistory[];
-  readonly detectors: DetectorBankState;
-  /** The numbers of events and late labels at the last check, and the states found there. */
-  readonly seen: string;
-  readonly present: readonly MonitorState[];
-}
+import type { WatchedCombination } from './watched-combination.ts';
 
 /** The version of the snapshot format. */
 export const ENGINE_SNAPSHOT_VERSION = 1;
@@ -23,7 +12,8 @@ export const ENGINE_SNAPSHOT_VERSION = 1;
 const timestamp = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'it should be a time in ISO 8601');
 const level = z.number().gt(0).lte(1);
 
-const ALERT = z.strictObject({
+/** The fields of an alert, in the order in which JSON has them. */
+export const ALERT_FIELDS = {
   id: z.string(),
   tier: z.enum(['alarm', 'watch']),
   timestamp,
@@ -46,25 +36,37 @@ const ALERT = z.strictObject({
   windowEvents: count,
   share: z.strictObject({ engine: level, combination: level, window: level, group: level }).nullable(),
   reason: z.string(),
-});
+} satisfies { [Name in keyof AlertEvent]: z.ZodType<AlertEvent[Name]> };
+
+const ALERT: z.ZodType<AlertEvent> = z.strictObject(ALERT_FIELDS);
 
 const COMBINATION = z.strictObject({
   attribute: z.string(),
   metric: z.string(),
+  /** The open alarm. */
   open: ALERT.nullable(),
   isAcknowledged: z.boolean(),
+  /** When the open alarm was last sent, in milliseconds since 1970. */
   reportedAt: time,
+  /** The number of events counted when it was raised. */
   raisedAt: count,
+  /** The numbers of consecutive checks at which the window was within the limit, and at which a watch held. */
   calmLooks: count,
   watchLooks: count,
+  /** The watch that was reported and still holds. */
   watch: ALERT.nullable(),
   alarms: count,
   watches: count,
+  /** The first start that counts as evidence. Windows that began earlier belong to a closed alarm. */
   firstStart: count,
+  /** The number of closed alarms. */
   closed: count,
 });
 
-const HISTORY = z.strictObject({
+/** The state of a combination between checks, as plain JSON. */
+export type CombinationMemory = Omit<z.output<typeof COMBINATION>, 'attribute' | 'metric'>;
+
+const HISTORY: z.ZodType<AlertHistory> = z.strictObject({
   alert: ALERT,
   isOpen: z.boolean(),
   isAcknowledged: z.boolean(),
@@ -73,19 +75,25 @@ const HISTORY = z.strictObject({
     .min(1),
 });
 
+const DETECTORS: z.ZodType<DetectorBankState> = z.array(
+  z.strictObject({
+    detectors: z.array(z.array(z.record(z.string(), z.unknown()))),
+    changes: z.array(z.strictObject({ time, n: z.number().min(0), sum: z.number() }).nullable()),
+  }),
+);
+
 const SCHEMA = z.strictObject({
   version: z.literal(ENGINE_SNAPSHOT_VERSION),
   combinations: z.array(COMBINATION),
   alerts: z.array(HISTORY),
-  detectors: z.array(
-    z.strictObject({
-      detectors: z.array(z.array(z.record(z.string(), z.unknown()))),
-      changes: z.array(z.strictObject({ time, n: z.number().min(0), sum: z.number() }).nullable()),
-    }),
-  ),
+  detectors: DETECTORS,
+  /** The numbers of events and late labels at the last check, and the states found there. */
   seen: z.string().regex(/^(?:\d{1,16} \d{1,16})?$/, 'it should be two counts'),
   present: z.array(z.enum(['within', 'watch', 'breach', 'unknown'])),
 });
+
+/** The state of an engine as plain JSON, for {@link FairnessDriftAndAlertEngine.restore}. */
+export type EngineSnapshot = z.output<typeof SCHEMA>;
 
 /**
  * Reads a snapshot of an engine for the combinations it now monitors.

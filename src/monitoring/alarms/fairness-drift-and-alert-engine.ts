@@ -272,10 +272,10 @@ export class FairnessDriftAndAlertEngine {
         metric: metric.metric,
         ...memory,
       })),
-      alerts: this.#ledger.list(),
+      alerts: [...this.#ledger.list()],
       detectors: this.#watched?.bank.state() ?? [],
       seen: this.#watched?.seen ?? '',
-      present: this.#present,
+      present: [...this.#present],
     };
   }
 

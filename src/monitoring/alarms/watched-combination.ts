@@ -7,6 +7,7 @@ import { alarmReason, type AlertFacts, groupName, watchReason } from './alert-wo
 import { type AnytimeBound, type BoundQuestion, strongestBound } from './anytime-bound.ts';
 import type { DetectorBank } from './detector-bank.ts';
 import type { FilledEngineOptions } from './engine-options.ts';
+import type { CombinationMemory } from './engine-snapshot.ts';
 import { readWindow, type WatchOutcome, type WatchReading } from './watch-tier.ts';
 
 /** The lower bounds of the severities, most severe first. */
@@ -51,28 +52,6 @@ export interface CheckOutcome {
   readonly alert: AlertEvent | null;
   /** A watch that has now held for enough checks to be reported. */
   readonly watch: AlertEvent | null;
-}
-
-/** The state of a combination between checks, as plain JSON. */
-export interface CombinationMemory {
-  /** The open alarm. */
-  open: AlertEvent | null;
-  isAcknowledged: boolean;
-  /** When the open alarm was last sent, in milliseconds since 1970. */
-  reportedAt: number;
-  /** The number of events counted when it was raised. */
-  raisedAt: number;
-  /** The numbers of consecutive checks at which the window was within the limit, and at which a watch held. */
-  calmLooks: number;
-  watchLooks: number;
-  /** The watch that was reported and still holds. */
-  watch: AlertEvent | null;
-  alarms: number;
-  watches: number;
-  /** The first start that counts as evidence. Windows that began earlier belong to a closed alarm. */
-  firstStart: number;
-  /** The number of closed alarms. */
-  closed: number;
 }
 
 /** One metric of one attribute. It evaluates the evidence at every check and has at most one open alarm. */

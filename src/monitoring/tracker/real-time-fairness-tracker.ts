@@ -14,8 +14,15 @@ import { LATEST_TIME } from './event-values.ts';
 import { type GroupCodes, UNKNOWN_GROUP } from './group-codes.ts';
 import type { GroupTable } from './group-table.ts';
 import { mergeStreams } from './merge-streams.ts';
-import { badSnapshot, readSnapshot, SNAPSHOT_SCHEMA, whileRestoring } from './snapshot-schema.ts';
-import { restoreSnapshot, SNAPSHOT_VERSION, type StreamSnapshot, takeSnapshot } from './stream-snapshot.ts';
+import {
+  badSnapshot,
+  readSnapshot,
+  SNAPSHOT_SCHEMA,
+  SNAPSHOT_VERSION,
+  type StreamSnapshot,
+  whileRestoring,
+} from './snapshot-schema.ts';
+import { restoreSnapshot, takeSnapshot } from './stream-snapshot.ts';
 import { takeRecords } from './take-records.ts';
 import {
   blockOfTail,
@@ -232,7 +239,7 @@ export class RealTimeFairnessTracker {
     requirePositions(parts);
     return whileRestoring(() => {
       // The constructor and RecordLog.restore check the options and the history.
-      const read = readSnapshot(SNAPSHOT_SCHEMA, snapshot) as unknown as TrackerSnapshot;
+      const read = readSnapshot(SNAPSHOT_SCHEMA, snapshot);
       const tracker = new RealTimeFairnessTracker({ ...read.options, ...parts });
       restoreSnapshot(tracker.stream, read);
       tracker.#history = RecordLog.restore(read.history);
