@@ -146,7 +146,7 @@ export interface ABTestFields {
   /** The same for business metrics, adjusted separately. They do not affect the finding about fairness. */
   readonly business: readonly ABComparison[];
   /** The number of tests in the adjustment. */
-  readonly nTests: PerFamily;
+  readonly nTests: { readonly fairness: number; readonly business: number };
   readonly checks: {
     /** Chi-square test of the share of rows in the treatment arm. */
     readonly sampleRatio: { readonly treatmentShare: number; readonly expected: number; readonly pValue: number };
@@ -158,12 +158,6 @@ export interface ABTestFields {
   readonly finding: ABFinding;
   readonly verdict: string;
   readonly settings: ABSettings;
-}
-
-/** A number for fairness and one for business metrics. */
-interface PerFamily {
-  readonly fairness: number;
-  readonly business: number;
 }
 
 /** Returns an interval; null if an end is undefined. */

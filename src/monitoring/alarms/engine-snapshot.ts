@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { EventStream } from '../tracker/event-stream.ts';
 import { badSnapshot, count, readSnapshot, time } from '../tracker/snapshot-schema.ts';
-import type { AlertEvent, AlertHistory, MonitorState } from './alert-event.ts';
+import { ALERT_CHANGES, type AlertEvent, type AlertHistory, MONITOR_STATES, type MonitorState } from './alert-event.ts';
 import type { DetectorBankState } from './detector-bank.ts';
 import type { WatchedCombination } from './watched-combination.ts';
 
@@ -70,9 +70,7 @@ const HISTORY: z.ZodType<AlertHistory> = z.strictObject({
   alert: ALERT,
   isOpen: z.boolean(),
   isAcknowledged: z.boolean(),
-  changes: z
-    .array(z.strictObject({ change: z.enum(['raised', 'repeated', 'acknowledged', 'resolved', 'cleared']), timestamp }))
-    .min(1),
+  changes: z.array(z.strictObject({ change: z.enum(ALERT_CHANGES), timestamp })).min(1),
 });
 
 const DETECTORS: z.ZodType<DetectorBankState> = z.array(
@@ -89,7 +87,7 @@ const SCHEMA = z.strictObject({
   detectors: DETECTORS,
   /** The numbers of events and late labels at the last check, and the states found there. */
   seen: z.string().regex(/^(?:\d{1,16} \d{1,16})?$/, 'it should be two counts'),
-  present: z.array(z.enum(['within', 'watch', 'breach', 'unknown'])),
+  present: z.array(z.enum(MONITOR_STATES)),
 });
 
 /** The state of an engine as plain JSON, for {@link FairnessDriftAndAlertEngine.restore}. */

@@ -1,4 +1,4 @@
-import type { EventBlock } from './event-block.ts';
+import { type EventBlock, NO_COLUMNS } from './event-block.ts';
 
 /** The data kept of an event until its label arrives. */
 export interface WaitingEvent {
@@ -109,14 +109,12 @@ export class LateLabels {
       id,
       event,
       {
+        ...NO_COLUMNS,
         length: 1,
         codes: codes.map((code) => Int32Array.of(code)),
         cells: Uint8Array.of(cell),
         weights: Float64Array.of(weight),
         predictions: Float64Array.of(prediction),
-        errors: null,
-        times: null,
-        ids: null,
       },
       0,
     );

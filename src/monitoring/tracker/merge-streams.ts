@@ -1,5 +1,6 @@
 import { ValueError } from '../../exceptions/index.ts';
 import { CELLS_PER_GROUP, sum } from '../../metrics/statistics/group-stats.ts';
+import { NO_COLUMNS } from './event-block.ts';
 import type { EventStream } from './event-stream.ts';
 import type { FreshStart } from './fresh-starts.ts';
 import { CrossedCodes, type GroupCodes } from './group-codes.ts';
@@ -144,14 +145,12 @@ function joinWindows(
     (event.isOwn ? numbers.own : numbers.other).set(event.number, window.added);
     window.add(
       {
+        ...NO_COLUMNS,
         length: 1,
         codes: event.codes.map((code) => Int32Array.of(code)),
         cells: Uint8Array.of(event.cell),
         weights: window.weights === null ? null : Float64Array.of(event.weight),
-        predictions: null,
         errors: window.errors === null ? null : Float64Array.of(event.error),
-        times: null,
-        ids: null,
       },
       0,
       1,

@@ -1,4 +1,4 @@
-import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
 import { CELLS_PER_GROUP, type ClassificationStats, sum } from '../../metrics/statistics/group-stats.ts';
 import type { TableSource } from '../../table/index.ts';
@@ -6,7 +6,7 @@ import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-r
 import type { RecordLogState } from '../records/record-log-state.ts';
 import { RecordLog } from '../records/record-log.ts';
 import { formatTime } from '../records/record-time.ts';
-import { requireSource, shownKind } from '../require-kind.ts';
+import { requireInstance, requireSource } from '../require-kind.ts';
 import type { LabelCoverage, StreamProblems } from './event-block.ts';
 import type { StreamEvent } from './event-reader.ts';
 import { EventStream, type LabelOutcome } from './event-stream.ts';
@@ -256,9 +256,7 @@ export class RealTimeFairnessTracker {
    * @throws {ValueError} if the trackers have different options
    */
   merge(other: RealTimeFairnessTracker): this {
-    if (!((other as unknown) instanceof RealTimeFairnessTracker)) {
-      throw invalidParameter('other', 'be a RealTimeFairnessTracker', shownKind(other));
-    }
+    requireInstance('other', other, RealTimeFairnessTracker);
     mergeStreams(this.stream, other.stream);
     this.#history.append(other.history.toRecords());
     this.#lastRecordTime = Math.max(this.#lastRecordTime, other.#lastRecordTime);

@@ -4,7 +4,7 @@ import { type ClassificationStats, reduceClassificationTensors } from '../../met
 import { sum } from '../../metrics/statistics/group-stats.ts';
 import { onHost, type TableSource, type TensorLike } from '../../table/index.ts';
 import { currentTensorflow } from '../../tensor/index.ts';
-import type { EventBlock } from './event-block.ts';
+import { type EventBlock, NO_COLUMNS } from './event-block.ts';
 import { badValue } from './event-values.ts';
 import { type GroupCodes, NO_GROUP } from './group-codes.ts';
 import type { FilledTrackerOptions } from './tracker-options.ts';
@@ -83,11 +83,7 @@ export function blockOfTail(
       const truth = truths[row] ?? NaN;
       return 2 * (Number.isNaN(truth) ? 2 : truth) + (predictions[row] as number);
     }),
-    weights: null,
-    predictions: null,
-    errors: null,
-    times: null,
-    ids: null,
+    ...NO_COLUMNS,
   };
 }
 
