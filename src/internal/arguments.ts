@@ -162,6 +162,9 @@ export function quote(given: unknown): string {
  */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
+/** Options with their defaults filled in. */
+export type Filled<Options> = { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> };
+
 /**
  * Throws if an options object has an option that does not exist. Otherwise a mistyped option would silently keep its
  * default. Only own enumerable properties count; undefined and null mean no options.

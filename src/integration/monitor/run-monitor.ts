@@ -4,12 +4,11 @@ import { loadData } from '../../io/load-data.ts';
 import { assertPositiveLabel } from '../../io/positive-label.ts';
 import { withRelation } from '../../io/sql-source.ts';
 import type { AlertEvent, AlertHistory } from '../../monitoring/alarms/alert-event.ts';
-import type { EngineUpdate } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { takeGaps, type WatchedGap } from '../../monitoring/dashboard/take-gaps.ts';
 import { takeView } from '../../monitoring/dashboard/take-view.ts';
 import { type ExtraChecks, followLines } from '../../monitoring/follow-lines.ts';
-import { replay } from '../../monitoring/replay.ts';
+import { replay, type ReplayResult } from '../../monitoring/replay.ts';
 import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
@@ -114,13 +113,7 @@ export interface MonitorHooks {
 }
 
 /** The outcome of a monitoring run. */
-export interface MonitorOutcome {
-  /** Alarms as they were sent, including repeats. */
-  readonly alerts: readonly AlertEvent[];
-  readonly watches: readonly AlertEvent[];
-  readonly states: EngineUpdate['states'];
-  /** The result of an extra check at the end that is not counted; null if no state is kept. */
-  readonly preview: EngineUpdate | null;
+export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' | 'states' | 'preview'> {
   /** Alarms raised in this run, as they were when raised. */
   readonly raised: readonly AlertEvent[];
   /** Alarms of earlier runs that are open at the end. */

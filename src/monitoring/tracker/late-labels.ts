@@ -16,8 +16,8 @@ function keyOf(id: string | number): string {
   return String(id);
 }
 
-/** Cells below this have a true label. */
-const FIRST_UNKNOWN_CELL = 4;
+/** Cells below this have a true label, which is final. */
+export const FIRST_UNKNOWN_CELL = 4;
 
 /**
  * The last events with ids in a ring buffer: those that can still be labelled, and whose ids cannot be used again.
