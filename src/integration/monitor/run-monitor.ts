@@ -57,8 +57,8 @@ function strangeLabel(
   if (positiveLabel === undefined || stream.events === 0) return undefined;
   const cells = [...POSITIVE_DECISIONS, ...POSITIVE_TRUTHS];
   const isHeld = stream.tables.some(({ data, stride, groups }) =>
-    Array.from({ length: groups }, (_, group) => cells.some((cell) => (data[group * stride + cell] ?? 0) > 0)).includes(
-      true,
+    Array.from({ length: groups }, (_, group) => group * stride).some((at) =>
+      cells.some((cell) => (data[at + cell] ?? 0) > 0),
     ),
   );
   return isHeld ? undefined : `No event has the positive label '${positiveLabel}' in '${yPred}'.`;

@@ -7,7 +7,7 @@ import { attributeText } from '../attribute-text.ts';
 import { type ABComparison, type ABTestFields, type SampleRatio } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
 import type { MeasuredRows } from './measured-rows.ts';
-import { type ArmRows, ARMS } from './read-arms.ts';
+import { type ArmRows, ARMS, perArm } from './read-arms.ts';
 
 /** The p-value below which an assignment is reported as broken. Few valid experiments reach it. */
 const BROKEN = 0.001;
@@ -62,10 +62,7 @@ function overlapOf(ids: readonly (string | number | null)[], nControl: number): 
     seen[arm].add(name);
   });
   const inBothArms = [...seen[0]].filter((id) => seen[1].has(id)).length;
-  return Object.freeze({
-    inBothArms,
-    repeated: Object.freeze({ control: repeated[0], treatment: repeated[1] }),
-  });
+  return Object.freeze({ inBothArms, repeated: perArm((arm) => repeated[ARMS.indexOf(arm) as 0 | 1]) });
 }
 
 /** Returns the warnings to read before the results. */

@@ -180,7 +180,12 @@ export class FairnessDriftAndAlertEngine {
     requireInstance('tracker', tracker, RealTimeFairnessTracker);
     const { stream } = tracker;
     if (this.#watched?.stream === stream) return;
-    if (this.#watched !== undefined) throw otherTracker();
+    if (this.#watched !== undefined) {
+      throw new ValueError('An engine watches one tracker, but was given another.', {
+        suggestion:
+          'Create one engine per tracker; each has its own error budget. After a restart, use FairnessDriftAndAlertEngine.restore.',
+      });
+    }
     this.#begin(this.#prepare(stream));
   }
 
@@ -370,11 +375,4 @@ export class FairnessDriftAndAlertEngine {
       suggestion: suggestNames(typeof id === 'string' ? id : '', open, 'open alerts'),
     });
   }
-}
-
-function otherTracker(): ValueError {
-  return new ValueError('An engine watches one tracker, but was given another.', {
-    suggestion:
-      'Create one engine per tracker; each has its own error budget. After a restart, use FairnessDriftAndAlertEngine.restore.',
-  });
 }

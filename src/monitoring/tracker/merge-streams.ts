@@ -65,17 +65,13 @@ function assertAlike(stream: EventStream, other: EventStream): void {
     });
   }
   const ways = ['columns', 'attributes', 'metrics', 'windowSize', 'labelHorizon', 'decisionThreshold', 'positiveLabel', 'errorScale', 'restartEvery'] as const; // prettier-ignore
-  const odd = ways.find((name) => textOf(stream.options[name]) !== textOf(other.options[name]));
+  const odd = ways.find((name) => JSON.stringify(stream.options[name]) !== JSON.stringify(other.options[name]));
   if (odd === undefined && stream.shape.hasWeights === other.shape.hasWeights) return;
   const what = odd ?? 'weights';
   throw new ValueError(`Trackers that differ in their ${what} cannot be merged.`, {
     context: { parameter: what },
     suggestion: 'Give all shards the same options.',
   });
-}
-
-function textOf(value: unknown): string {
-  return JSON.stringify(value);
 }
 
 /** Returns by attribute the code here of each of the other's groups. */

@@ -52,7 +52,7 @@ export async function countTensors(batch: TensorBatch, options: FilledTrackerOpt
     const missingPredictions = decisions.size - events;
     // If predictions are missing, only the rows themselves show how far back the window reaches.
     const size = missingPredictions > 0 ? decisions.size : Math.min(decisions.size, windowSize);
-    const tail = await tailOf({ ...batch, [columns.yPred]: asColumn(decisions) }, size);
+    const tail = await tailOf({ ...batch, [columns.yPred]: decisions }, size);
     return { attributes: counted, events, missingPredictions, tail };
   } finally {
     decisions.dispose();
@@ -101,14 +101,10 @@ export async function readTensors(
   const { yPred } = options.columns;
   const decisions = await decide(columnOf(batch, yPred), options);
   try {
-    return await onHost({ ...batch, [yPred]: asColumn(decisions) });
+    return await onHost({ ...batch, [yPred]: decisions });
   } finally {
     decisions.dispose();
   }
-}
-
-function asColumn(tensor: Tensor1D): TensorBatch[string] {
-  return tensor;
 }
 
 function columnOf(batch: TensorBatch, name: string): TensorBatch[string] {
