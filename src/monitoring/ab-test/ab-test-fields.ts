@@ -164,3 +164,8 @@ export interface ABTestFields {
 export function definedInterval([low, high]: ABInterval): ABInterval | null {
   return Number.isNaN(low) || Number.isNaN(high) ? null : Object.freeze<ABInterval>([low, high]);
 }
+
+/** Returns a value for each arm, frozen. */
+export function perArm<Value>(valueOf: (arm: keyof PerArm) => Value): PerArm<Value> {
+  return Object.freeze({ control: valueOf('control'), treatment: valueOf('treatment') });
+}

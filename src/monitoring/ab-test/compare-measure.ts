@@ -17,13 +17,14 @@ import {
   type ABInterval,
   type ABRow,
   definedInterval,
+  perArm,
   type PerArm,
 } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
 import { type ArmCell, countCells, type GroupCells } from './arm-cells.ts';
 import type { ABMeasure } from './fairness-measures.ts';
 import { type MeasuredRows, ROW_PROBLEMS } from './measured-rows.ts';
-import { type Arm, type ArmRows, ARMS, perArm } from './read-arms.ts';
+import { type Arm, type ArmRows, ARMS } from './read-arms.ts';
 
 /** How pairs of groups are compared. */
 interface PairRule {

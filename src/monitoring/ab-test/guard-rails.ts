@@ -4,10 +4,10 @@ import { crossCounts } from '../../stats/association/cross-counts.ts';
 import { chiSquareGoodnessOfFit, chiSquareIndependence } from '../../stats/tests/chi-square-test.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { attributeText } from '../attribute-text.ts';
-import { type ABComparison, type ABTestFields, type SampleRatio } from './ab-test-fields.ts';
+import { type ABComparison, type ABTestFields, perArm, type SampleRatio } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
 import type { MeasuredRows } from './measured-rows.ts';
-import { type ArmRows, ARMS, perArm } from './read-arms.ts';
+import { type ArmRows, ARMS } from './read-arms.ts';
 
 /** The p-value below which an assignment is reported as broken. Few valid experiments reach it. */
 const BROKEN = 0.001;

@@ -9,7 +9,6 @@ import {
   type TextColumns,
   toBinary,
 } from '../../table/index.ts';
-import type { PerArm } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
 
 /** The names of the arms, in order. */
@@ -17,11 +16,6 @@ export const ARMS = ['control', 'treatment'] as const;
 
 /** One of the two arms. */
 export type Arm = (typeof ARMS)[number];
-
-/** Returns a value for each arm, frozen. */
-export function perArm<Value>(valueOf: (arm: Arm) => Value): PerArm<Value> {
-  return Object.freeze({ control: valueOf('control'), treatment: valueOf('treatment') });
-}
 
 /** Both arms as one long table: the rows of the control arm, then those of the treatment arm. */
 export interface ArmRows {

@@ -2,9 +2,15 @@ import { z } from 'zod';
 
 import type { EventStream } from '../tracker/event-stream.ts';
 import { badSnapshot, count, readSnapshot, time } from '../tracker/snapshot-schema.ts';
+import type { WatchedMetric } from '../tracker/watched-metric.ts';
 import { ALERT_CHANGES, type AlertEvent, type AlertHistory, MONITOR_STATES, type MonitorState } from './alert-event.ts';
 import type { DetectorBankState } from './detector-bank.ts';
-import type { WatchedCombination } from './watched-combination.ts';
+
+/** A metric of an attribute. */
+interface Combination {
+  readonly name: string;
+  readonly metric: WatchedMetric;
+}
 
 /** The version of the snapshot format. */
 export const ENGINE_SNAPSHOT_VERSION = 1;
@@ -100,7 +106,7 @@ export type EngineSnapshot = z.output<typeof SCHEMA>;
 export function readEngineSnapshot(
   given: unknown,
   stream: EventStream,
-  combinations: readonly WatchedCombination[],
+  combinations: readonly Combination[],
 ): EngineSnapshot {
   const snapshot = readSnapshot(SCHEMA, given);
   if (isUnused(snapshot)) return snapshot;
@@ -116,7 +122,7 @@ export function readEngineSnapshot(
 /** Returns the state of a combination in a snapshot. */
 export function memoryOf(
   { combinations }: EngineSnapshot,
-  { name, metric }: Pick<WatchedCombination, 'name' | 'metric'>,
+  { name, metric }: Combination,
 ): EngineSnapshot['combinations'][number] {
   const saved = combinations.find((one) => one.attribute === name && one.metric === metric.metric);
   if (saved === undefined) throw badSnapshot(`the state of '${metric.metric}' by '${name}' is missing`);
@@ -168,10 +174,7 @@ function checkAlerts({ alerts, combinations }: EngineSnapshot): void {
 export type EngineStates = Readonly<Record<string, Readonly<Record<string, MonitorState>>>>;
 
 /** Returns the states by attribute and metric. */
-export function engineStates(
-  combinations: readonly WatchedCombination[],
-  present: readonly MonitorState[],
-): EngineStates {
+export function engineStates(combinations: readonly Combination[], present: readonly MonitorState[]): EngineStates {
   const states = new Map<string, Map<string, MonitorState>>();
   combinations.forEach(({ name, metric }, index) => {
     const own = states.get(name) ?? new Map<string, MonitorState>();
