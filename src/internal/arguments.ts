@@ -153,6 +153,17 @@ export function camelFields<Fields extends object>(fields: Fields): CamelFields<
 }
 
 /**
+ * Returns a value as plain JSON whose keys are all in snake case. Numbers that JSON cannot represent are null. Keys must
+ * be names of fields, never labels from the data.
+ */
+export function toSnakeCaseJson(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSnakeCaseJson);
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, own]) => [toSnakeCase(key), toSnakeCaseJson(own)]));
+}
+
+/**
  * Returns a given name if it is in a list of known names.
  * @param parameter the parameter that the name was given for
  * @throws {ValueError} if it is not in the list; the message has the list, the suggestion the nearest names

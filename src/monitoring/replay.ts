@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import { loadData } from '../io/load-data.ts';
@@ -157,10 +159,4 @@ function orderOf(table: Table, { stream }: RealTimeFairnessTracker): Int32Array 
   for (let row = 0; row < times.length; row++) if (Number.isNaN(times[row])) times[row] = times[row - 1] ?? first;
   const isAscending = times.every((time, row) => row === 0 || time >= (times[row - 1] as number));
   return isAscending ? order : order.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
-}
-
-async function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

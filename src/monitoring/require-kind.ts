@@ -68,3 +68,15 @@ export function requireSource(argument: string, given: unknown): void {
     suggestion: 'Give a list of records, or an object with a list for each column.',
   });
 }
+
+/**
+ * Checks that a value is an instance of a class.
+ * @throws {ValueError} if it is anything else
+ */
+export function requireInstance(
+  parameter: string,
+  given: unknown,
+  kind: abstract new (...args: never) => object,
+): void {
+  if (!(given instanceof kind)) throw invalidParameter(parameter, `be a ${kind.name}`, shownKind(given));
+}

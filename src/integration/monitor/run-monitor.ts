@@ -5,12 +5,11 @@ import { assertLabelsCounted } from '../../io/positive-label.ts';
 import { CELLS_BY_DECISION, cellsWith } from '../../metrics/statistics/group-stats.ts';
 import { withRelation } from '../../io/sql-source.ts';
 import type { AlertEvent, AlertHistory } from '../../monitoring/alarms/alert-event.ts';
-import type { EngineUpdate } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { takeGaps, type WatchedGap } from '../../monitoring/dashboard/take-gaps.ts';
 import { takeView } from '../../monitoring/dashboard/take-view.ts';
 import { type ExtraChecks, followLines } from '../../monitoring/follow-lines.ts';
-import { replay } from '../../monitoring/replay.ts';
+import { replay, type ReplayResult } from '../../monitoring/replay.ts';
 import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
@@ -54,8 +53,8 @@ function strangeLabel(
   if (positiveLabel === undefined || stream.events === 0) return undefined;
   const cells = [...CELLS_BY_DECISION.positive, ...cellsWith([1])];
   const isHeld = stream.tables.some(({ data, stride, groups }) =>
-    Array.from({ length: groups }, (_, group) => cells.some((cell) => (data[group * stride + cell] ?? 0) > 0)).includes(
-      true,
+    Array.from({ length: groups }, (_, group) => group * stride).some((at) =>
+      cells.some((cell) => (data[at + cell] ?? 0) > 0),
     ),
   );
   return isHeld ? undefined : `No event has the positive label '${positiveLabel}' in '${yPred}'.`;
@@ -110,13 +109,7 @@ export interface MonitorHooks {
 }
 
 /** The outcome of a monitoring run. */
-export interface MonitorOutcome {
-  /** Alarms as they were sent, including repeats. */
-  readonly alerts: readonly AlertEvent[];
-  readonly watches: readonly AlertEvent[];
-  readonly states: EngineUpdate['states'];
-  /** The result of an extra check at the end that is not counted; null if no state is kept. */
-  readonly preview: EngineUpdate | null;
+export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' | 'states' | 'preview'> {
   /** Alarms raised in this run, as they were when raised. */
   readonly raised: readonly AlertEvent[];
   /** Alarms of earlier runs that are open at the end. */

@@ -126,8 +126,6 @@ function otherSentences(result: ABTestFields): ReportBlock[] {
 
 function factsOf({ n, rows, nTests, settings }: ABTestFields): ReportFact[] {
   const tested = rows.filter(({ power }) => power !== null);
-  const powers = tested.map(({ power }) => power ?? 0);
-  const changes = tested.map(({ detectable }) => detectable ?? 0);
   return [
     {
       name: 'Rows',
@@ -142,24 +140,18 @@ function factsOf({ n, rows, nTests, settings }: ABTestFields): ReportFact[] {
     },
     {
       name: 'Power',
-      value:
-        tested.length === 0
-          ? 'none'
-          : span(
-              powers.map((power) => formatShare(power, 0)),
-              powers,
-            ),
+      value: span(
+        tested.map(({ power }) => power ?? 0),
+        (power) => formatShare(power, 0),
+      ),
       remark: changeRemark(tested),
     },
     {
       name: 'Minimum detectable difference',
-      value:
-        tested.length === 0
-          ? 'none'
-          : span(
-              changes.map((change) => change.toPrecision(2)),
-              changes,
-            ),
+      value: span(
+        tested.map(({ detectable }) => detectable ?? 0),
+        (change) => change.toPrecision(2),
+      ),
       remark: '80% power, p-values not adjusted',
     },
   ];
@@ -171,16 +163,20 @@ function changeRemark(tested: readonly ABRow[]): string | undefined {
 }
 
 /** Returns a range such as "12% to 43%", or a single value. */
-function span(texts: readonly string[], values: readonly number[]): string {
-  const low = texts[values.indexOf(Math.min(...values))] ?? '';
-  const high = texts[values.indexOf(Math.max(...values))] ?? '';
+function span(values: readonly number[], text: (value: number) => string, nothing = 'none'): string {
+  if (values.length === 0) return nothing;
+  const [low, high] = [text(Math.min(...values)), text(Math.max(...values))];
   return low === high ? low : `${low} to ${high}`;
 }
 
 function assignmentTable({ checks: { sampleRatio, byAttribute, overlap }, n }: ABTestFields): ReportBlock {
   const others = byAttribute.map(({ attribute, groups, pValue }) => [
     `Same share in every group of ${attributeText(attribute)}`,
-    spanOfShares(groups.map(({ treatmentShare }) => treatmentShare)),
+    span(
+      groups.map(({ treatmentShare }) => treatmentShare),
+      (share) => `${(100 * share).toFixed(1)}%`,
+      'no group',
+    ),
     pValueText(pValue),
   ]);
   const ids =
@@ -208,15 +204,6 @@ function assignmentTable({ checks: { sampleRatio, byAttribute, overlap }, n }: A
       ...ids,
     ],
   };
-}
-
-function spanOfShares(shares: readonly number[]): string {
-  return shares.length === 0
-    ? 'no group'
-    : span(
-        shares.map((share) => formatShare(share)),
-        shares,
-      );
 }
 
 function readingOf({ settings }: ABTestFields): string[] {

@@ -146,7 +146,7 @@ export interface ABTestFields {
   /** The same for business metrics, adjusted separately. They do not affect the finding about fairness. */
   readonly business: readonly ABComparison[];
   /** The number of tests in the adjustment. */
-  readonly nTests: PerFamily;
+  readonly nTests: { readonly fairness: number; readonly business: number };
   readonly checks: {
     /** Chi-square test of the share of rows in the treatment arm. */
     readonly sampleRatio: { readonly treatmentShare: number; readonly expected: number; readonly pValue: number };
@@ -160,13 +160,12 @@ export interface ABTestFields {
   readonly settings: ABSettings;
 }
 
-/** A number for fairness and one for business metrics. */
-interface PerFamily {
-  readonly fairness: number;
-  readonly business: number;
-}
-
 /** Returns an interval; null if an end is undefined. */
 export function definedInterval([low, high]: ABInterval): ABInterval | null {
   return Number.isNaN(low) || Number.isNaN(high) ? null : Object.freeze<ABInterval>([low, high]);
+}
+
+/** Returns a value for each arm, frozen. */
+export function perArm<Value>(valueOf: (arm: keyof PerArm) => Value): PerArm<Value> {
+  return Object.freeze({ control: valueOf('control'), treatment: valueOf('treatment') });
 }

@@ -1,6 +1,6 @@
 import { documentToHtml } from '../../document/document-to-html.ts';
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
-import { toSnakeCase } from '../../internal/arguments.ts';
+import { toSnakeCaseJson } from '../../internal/arguments.ts';
 import { VERSION } from '../../internal/version.ts';
 import { abTestDocument } from './ab-test-document.ts';
 import type { ABComparison, ABTestFields } from './ab-test-fields.ts';
@@ -44,31 +44,13 @@ export type ABTestJson = Readonly<Record<string, unknown>>;
 
 /** Returns a result as JSON. Pairs are separate from their comparisons, in `rows` and `business_rows`. */
 function abTestToJson(result: ABTestFields): ABTestJson {
-  const { finding, verdict, n, warnings, rows, comparisons, business, nTests, checks, settings } = result;
-  const fields = {
-    finding,
-    verdict,
-    n,
-    warnings,
-    rows,
-    comparisons: comparisons.map(withoutRows),
-    businessRows: business.flatMap((comparison) => comparison.rows),
-    business: business.map(withoutRows),
-    nTests,
-    checks,
-    settings,
-  };
-  return { ...(withSnakeKeys(fields) as Record<string, unknown>), version: VERSION };
+  const { finding, verdict, n, warnings, rows, comparisons, business, ...rest } = result;
+  const businessRows = business.flatMap((comparison) => comparison.rows);
+  const separate = { comparisons: comparisons.map(withoutRows), businessRows, business: business.map(withoutRows) };
+  const fields = { finding, verdict, n, warnings, rows, ...separate, ...rest, version: VERSION };
+  return toSnakeCaseJson(fields) as ABTestJson;
 }
 
 function withoutRows({ rows: _, ...others }: ABComparison): Omit<ABComparison, 'rows'> {
   return others;
-}
-
-/** Converts all keys to snake_case. Keys are always field names and never labels from the data. */
-function withSnakeKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSnakeKeys);
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, own]) => [toSnakeCase(key), withSnakeKeys(own)]));
 }

@@ -1,4 +1,5 @@
 import { type Cell, meanCell, type RateCell, rateCell } from '../../stats/ab/index.ts';
+import type { PerArm } from './ab-test-fields.ts';
 import type { MeasuredRows } from './measured-rows.ts';
 
 /** The counts of one group in one arm. */
@@ -15,10 +16,7 @@ export interface ArmCell {
 }
 
 /** The cells of one group. */
-export interface GroupCells {
-  readonly control: ArmCell;
-  readonly treatment: ArmCell;
-}
+export type GroupCells = PerArm<ArmCell>;
 
 /**
  * Counts every group in both arms.

@@ -2,7 +2,7 @@ import { numberOrNull } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { suggestNames } from '../../internal/arguments.ts';
 import { createRandom } from '../../internal/random.ts';
-import { differenceInDifferences, type FourCells, logitInteraction, type RateCell } from '../../stats/ab/index.ts';
+import { differenceInDifferences, logitInteraction, type RateCell } from '../../stats/ab/index.ts';
 import { judgeDifference, type JudgingRule, marginOf } from '../../stats/ab/judge-difference.ts';
 import { newcombeInterval } from '../../stats/ab/newcombe-interval.ts';
 import { detectableDifference, differencePower } from '../../stats/ab/power.ts';
@@ -17,6 +17,7 @@ import {
   type ABInterval,
   type ABRow,
   definedInterval,
+  perArm,
   type PerArm,
 } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
@@ -76,23 +77,16 @@ function comparePair(pair: PairArguments): ABRow {
   const { identity, overall, group, reference, rule } = pair;
   const reason = pair.problem ?? group.excluded ?? reference.excluded;
   const tested = reason === null ? testPair(pair) : UNTESTED;
-  const disparity = (of: ABEffect, to: ABEffect, arm: 'control' | 'treatment'): number | null => {
-    const [own, other] = [of[arm], to[arm]];
-    return own === null || other === null ? null : own - other;
-  };
   const untestable = reason ?? (tested.pValue === null ? 'the outcome does not vary within the groups' : null);
   return {
     ...identity,
     group: group.group,
     reference: reference.group,
-    n: Object.freeze({
-      control: Object.freeze({ group: group.n.control, reference: reference.n.control }),
-      treatment: Object.freeze({ group: group.n.treatment, reference: reference.n.treatment }),
-    }),
+    n: perArm((arm) => Object.freeze({ group: group.n[arm], reference: reference.n[arm] })),
     effect: Object.freeze({ overall, group, reference }),
-    disparity: Object.freeze({
-      control: disparity(group, reference, 'control'),
-      treatment: disparity(group, reference, 'treatment'),
+    disparity: perArm((arm) => {
+      const [own, other] = [group[arm], reference[arm]];
+      return own === null || other === null ? null : own - other;
     }),
     ...tested,
     adjustedPValue: null,
@@ -103,10 +97,7 @@ function comparePair(pair: PairArguments): ABRow {
 }
 
 function testPair({ cells, rule }: PairArguments): PairTest {
-  const four: FourCells = {
-    control: { group: cells.group.control.cell, reference: cells.reference.control.cell },
-    treatment: { group: cells.group.treatment.cell, reference: cells.reference.treatment.cell },
-  };
+  const four = perArm((arm) => ({ group: cells.group[arm].cell, reference: cells.reference[arm].cell }));
   const { alpha, tau, minimumEffect } = rule;
   const result = differenceInDifferences(four, { alpha, tau });
   const ofTest = { standardError: result.standardError, degrees: result.degrees, alpha, tau };
@@ -128,22 +119,15 @@ function testPair({ cells, rule }: PairArguments): PairTest {
 }
 
 function logitOf({ group, reference }: PairArguments['cells']): ABRow['logitInteraction'] {
-  const rates = [group.control.rate, reference.control.rate, group.treatment.rate, reference.treatment.rate];
-  if (rates.includes(undefined)) return null;
-  const [ofGroup, ofReference, groupAfter, referenceAfter] = rates as [RateCell, RateCell, RateCell, RateCell];
-  const found = logitInteraction({
-    control: { group: ofGroup, reference: ofReference },
-    treatment: { group: groupAfter, reference: referenceAfter },
-  });
+  if (ARMS.some((arm) => group[arm].rate === undefined || reference[arm].rate === undefined)) return null;
+  const found = logitInteraction(
+    perArm((arm) => ({ group: group[arm].rate as RateCell, reference: reference[arm].rate as RateCell })),
+  );
   return Number.isNaN(found.estimate) ? null : found;
 }
 
 /** How the interval of a gap's change is computed. */
-interface GapRule {
-  readonly alpha: number;
-  readonly tau: number | undefined;
-  readonly seed: number;
-}
+type GapRule = Pick<PairRule, 'alpha' | 'tau'> & { readonly seed: number };
 
 /** The number of replicates of the simultaneous interval. */
 const SAMPLES = 1000;
@@ -162,20 +146,10 @@ function gapChange(groups: readonly GroupCells[], pair: ABRow | undefined, rule:
   const [before, after] = [spreadOf(control), spreadOf(treatment)];
   const found = groups.length === 2 ? ofPair(pair) : ofMany(control, treatment, rule);
   if (found === null) return null;
-  return Object.freeze({
-    groups: groups.length,
-    control: before,
-    treatment: after,
-    change: after - before,
-    interval: found.interval,
-    method: found.method,
-  });
+  return Object.freeze({ groups: groups.length, control: before, treatment: after, change: after - before, ...found });
 }
 
-interface GapInterval {
-  readonly interval: ABInterval;
-  readonly method: string;
-}
+type GapInterval = Pick<ABGap, 'interval' | 'method'>;
 
 function ofPair(pair: ABRow | undefined): GapInterval | null {
   const interval = pair?.sizeChange.interval ?? null;
@@ -403,7 +377,8 @@ function countDropped(
 }
 
 /** Returns the effect of the treatment on the rows of two cells. */
-function effectOfCells({ control, treatment }: GroupCells, rule: JudgingRule): ABEffect {
+function effectOfCells(cells: GroupCells, rule: JudgingRule): ABEffect {
+  const { control, treatment } = cells;
   const judged = judgeDifference(
     {
       value: treatment.cell.value - control.cell.value,
@@ -418,8 +393,8 @@ function effectOfCells({ control, treatment }: GroupCells, rule: JudgingRule): A
     ? newcombeInterval(after.successes, after.trials, before.successes, before.trials, 1 - rule.alpha)
     : judged.interval;
   return Object.freeze({
-    n: Object.freeze({ control: control.n, treatment: treatment.n }),
-    effective: Object.freeze({ control: control.effective, treatment: treatment.effective }),
+    n: perArm((arm) => cells[arm].n),
+    effective: perArm((arm) => cells[arm].effective),
     control: numberOrNull(control.cell.value),
     treatment: numberOrNull(treatment.cell.value),
     value: numberOrNull(judged.value),

@@ -4,7 +4,7 @@ import { crossCounts } from '../../stats/association/cross-counts.ts';
 import { chiSquareGoodnessOfFit, chiSquareIndependence } from '../../stats/tests/chi-square-test.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { attributeText } from '../attribute-text.ts';
-import { type ABComparison, type ABTestFields, type SampleRatio } from './ab-test-fields.ts';
+import { type ABComparison, type ABTestFields, perArm, type SampleRatio } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
 import type { MeasuredRows } from './measured-rows.ts';
 import { type ArmRows, ARMS } from './read-arms.ts';
@@ -62,10 +62,7 @@ function overlapOf(ids: readonly (string | number | null)[], nControl: number): 
     seen[arm].add(name);
   });
   const inBothArms = [...seen[0]].filter((id) => seen[1].has(id)).length;
-  return Object.freeze({
-    inBothArms,
-    repeated: Object.freeze({ control: repeated[0], treatment: repeated[1] }),
-  });
+  return Object.freeze({ inBothArms, repeated: perArm((arm) => repeated[ARMS.indexOf(arm) as 0 | 1]) });
 }
 
 /** Returns the warnings to read before the results. */

@@ -1,5 +1,5 @@
 import type { ArmRows } from './read-arms.ts';
-import type { ABMeasure } from './fairness-measures.ts';
+import { type ABMeasure, needsTruth } from './fairness-measures.ts';
 
 /** Why a row does not count. */
 export type RowProblem = 'outcome' | 'label' | 'weight';
@@ -21,8 +21,7 @@ const [OUTCOME, LABEL, WEIGHT] = [1, 2, 3] as const;
 /** Returns the values of one measure, row by row. */
 export function measureRows(rows: ArmRows, measure: ABMeasure, outcome: Float64Array): MeasuredRows {
   const { nRows, truth, weights } = rows;
-  const usesTruth =
-    truth !== undefined && (measure.rows !== 'all' || measure.of === 'correct' || measure.of === 'absolute_error');
+  const usesTruth = truth !== undefined && needsTruth(measure);
   const values = new Float64Array(nRows).fill(NaN);
   const problems = new Uint8Array(nRows);
   for (let row = 0; row < nRows; row++) {

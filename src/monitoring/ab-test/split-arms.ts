@@ -1,6 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames, suggestNames } from '../../internal/arguments.ts';
 import type { Table } from '../../table/index.ts';
+import type { PerArm } from './ab-test-fields.ts';
 
 /** The labels of the arms, if they cannot be inferred from the data. */
 export interface ArmLabels {
@@ -14,7 +15,7 @@ const ARM_LABELS_NAMES: OptionNames<ArmLabels> = { control: true, treatment: tru
 export interface SplitArms {
   readonly control: Table;
   readonly treatment: Table;
-  readonly labels: { readonly control: string; readonly treatment: string };
+  readonly labels: PerArm<string>;
   /** The number of rows without an arm, or in neither of the two. */
   readonly nLeftOut: number;
 }

@@ -1,8 +1,11 @@
 /** The severity of an alert: confidence x excess over the limit, in bands that begin at 0, 0.02 and 0.10. */
 export type Severity = 'low' | 'high' | 'critical';
 
+/** All states. */
+export const MONITOR_STATES = ['within', 'watch', 'breach', 'unknown'] as const;
+
 /** The state of one metric of one attribute. */
-export type MonitorState = 'within' | 'watch' | 'breach' | 'unknown';
+export type MonitorState = (typeof MONITOR_STATES)[number];
 
 /** The part of the error budget that one bound of an alert used. */
 export interface AlphaShare {
@@ -67,8 +70,11 @@ export interface AlertEvent {
   readonly reason: string;
 }
 
+/** All changes of alerts. */
+export const ALERT_CHANGES = ['raised', 'repeated', 'acknowledged', 'resolved', 'cleared'] as const;
+
 /** A change of an alert. */
-export type AlertChange = 'raised' | 'repeated' | 'acknowledged' | 'resolved' | 'cleared';
+export type AlertChange = (typeof ALERT_CHANGES)[number];
 
 /** A change of an alert: the data raise, repeat or clear it; a person acknowledges or resolves it. */
 export interface AlertTransition {

@@ -1,9 +1,8 @@
 import { shortenLabel } from '../../charts/chart.ts';
 import { attributeText } from '../attribute-text.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
-import type { WatchedMeasure } from '../tracker/watched-metric.ts';
-import type { AlphaShare } from './alert-event.ts';
-import type { NoReading, WatchReading } from './watch-tier.ts';
+import type { AlertEvent, AlphaShare } from './alert-event.ts';
+import { type NoReading, type WatchReading, windowState } from './watch-tier.ts';
 
 /** The maximum length of a group's label in a sentence. */
 const LABEL_WIDTH = 60;
@@ -17,25 +16,20 @@ export function groupName(stream: EventStream, attribute: number, code: number):
 }
 
 /** Returns a measure's name in words: "true positive rate". */
-function measureWords({ name }: Pick<WatchedMeasure, 'name'>): string {
-  return name.replaceAll('_', ' ');
+function measureWords(measure: string): string {
+  return measure.replaceAll('_', ' ');
 }
 
 const decimal = (value: number): string => value.toFixed(3);
 const complete = (value: number): string => Math.round(value).toLocaleString('en-US');
 
 /** The facts that an alert reports. */
-export interface AlertFacts {
-  readonly attribute: string;
-  readonly measure: string;
+export interface AlertFacts extends Pick<
+  AlertEvent,
+  'attribute' | 'measure' | 'rates' | 'value' | 'low' | 'limit' | 'windowEvents' | 'changedAt'
+> {
   readonly larger: string;
   readonly smaller: string;
-  readonly rates: readonly [larger: number, smaller: number];
-  readonly value: number;
-  readonly low: number;
-  readonly limit: number;
-  readonly windowEvents: number;
-  readonly changedAt: string | null;
 }
 
 /** Returns the sentence of an alarm. */
@@ -56,26 +50,17 @@ export function watchReason(facts: AlertFacts): string {
 }
 
 /** Returns the sentence for a state other than a breach. */
-export function stateSentence(
-  stream: EventStream,
-  attribute: number,
-  reading: WatchReading,
-  limit: number,
-): { readonly state: 'within' | 'watch' | 'unknown'; readonly sentence: string } {
+export function stateSentence(stream: EventStream, attribute: number, reading: WatchReading, limit: number): string {
   const { value, low, high } = reading;
   const gap = `The gap in the last ${complete(stream.window.length)} events is ${decimal(value)}`;
-  if (high <= limit)
-    return { state: 'within', sentence: `${gap}, at most ${decimal(high)}: within the limit of ${String(limit)}.` };
-  if (low > limit) {
-    return {
-      state: 'watch',
-      sentence: `${gap}, at least ${decimal(low)} at this check: possibly above the limit of ${String(limit)}.`,
-    };
+  switch (windowState(reading, limit)) {
+    case 'within':
+      return `${gap}, at most ${decimal(high)}: within the limit of ${String(limit)}.`;
+    case 'watch':
+      return `${gap}, at least ${decimal(low)} at this check: possibly above the limit of ${String(limit)}.`;
+    case 'unknown':
+      return `${gap}, with an interval from ${decimal(low)} to ${decimal(high)} that contains the limit of ${String(limit)}${more(stream, attribute, reading, limit)}.`;
   }
-  return {
-    state: 'unknown',
-    sentence: `${gap}, with an interval from ${decimal(low)} to ${decimal(high)} that contains the limit of ${String(limit)}${more(stream, attribute, reading, limit)}.`,
-  };
 }
 
 /** Returns the sentence for a metric without a reading. */
@@ -85,7 +70,7 @@ export function missingSentence(
   { measure, tooSmall, large }: NoReading,
 ): string {
   const { minGroupSize } = stream.options;
-  const words = measureWords(measure);
+  const words = measureWords(measure.name);
   const needed = tooSmall.slice(0, 2 - large.length);
   if (needed.length + large.length < 2) {
     const had = tooSmall.length + large.length;
@@ -119,7 +104,7 @@ function more(
 
 function gapSentence({ attribute, measure, larger, smaller, rates, value, windowEvents }: AlertFacts): string {
   return (
-    `By ${attributeText(attribute)}, the ${measure.replaceAll('_', ' ')} of ${larger} is ${decimal(rates[0])} and that of ${smaller} ` +
+    `By ${attributeText(attribute)}, the ${measureWords(measure)} of ${larger} is ${decimal(rates[0])} and that of ${smaller} ` +
     `${decimal(rates[1])} over ${complete(windowEvents)} events, a gap of ${decimal(value)}.`
   );
 }

@@ -177,7 +177,7 @@ export class DetectorBank implements EventObserver {
     changes[group] =
       changeAge === null
         ? clearestSplit(marks, now)
-        : between([...marks, now], Math.max(0, now.n - later - changeAge), firstTime);
+        : markAt([...marks, now], Math.max(0, now.n - later - changeAge), firstTime);
   }
 }
 
@@ -195,8 +195,11 @@ function clearestSplit(marks: readonly SuspectedChange[], now: SuspectedChange):
 /** Used if there is no mark. */
 const NEVER: SuspectedChange = { time: NaN, n: 0, sum: 0 };
 
-/** Returns the mark of a group at a given count, by linear interpolation between the marks around it. */
-function between(marks: readonly SuspectedChange[], n: number, firstTime: number): SuspectedChange {
+/**
+ * Returns the mark at a given count, by linear interpolation between the marks around it.
+ * @param firstTime the time of marks without a time
+ */
+export function markAt(marks: readonly SuspectedChange[], n: number, firstTime: number): SuspectedChange {
   const after = marks.find((mark) => mark.n >= n) ?? marks.at(-1) ?? NEVER;
   const before = marks.findLast((mark) => mark.n < n) ?? after;
   const share = after.n === before.n ? 1 : (n - before.n) / (after.n - before.n);

@@ -1,5 +1,5 @@
 import { ValueError } from '../../exceptions/index.ts';
-import { invalidParameter, oneOf, type OptionNames, suggestNames } from '../../internal/arguments.ts';
+import { type FilledOptions, invalidParameter, oneOf, type OptionNames, suggestNames } from '../../internal/arguments.ts';
 import { assertThreshold, rangeOfName } from '../../metrics/threshold-range.ts';
 import { requireLevel, requireInteger } from '../../stats/parameters.ts';
 import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-drift-detector.ts';
@@ -60,13 +60,8 @@ export const ALERT_ENGINE_OPTION_NAMES: OptionNames<AlertEngineOptions> = {
 };
 
 /** Engine options with defaults filled in. */
-export interface FilledEngineOptions {
+export interface FilledEngineOptions extends FilledOptions<Omit<AlertEngineOptions, 'limits' | 'windows'>> {
   readonly limits: ReadonlyMap<string, number>;
-  readonly alpha: number;
-  readonly detectors: readonly DriftDetectorChoice[];
-  readonly persistence: number;
-  readonly cooldownMillis: number;
-  readonly sinks: readonly AlertSink[];
   readonly isRestarted: boolean;
 }
 

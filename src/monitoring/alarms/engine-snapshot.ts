@@ -2,19 +2,14 @@ import { z } from 'zod';
 
 import type { EventStream } from '../tracker/event-stream.ts';
 import { badSnapshot, count, readSnapshot, time } from '../tracker/snapshot-schema.ts';
-import type { AlertHistory, MonitorState } from './alert-event.ts';
+import type { WatchedMetric } from '../tracker/watched-metric.ts';
+import { ALERT_CHANGES, type AlertEvent, type AlertHistory, MONITOR_STATES, type MonitorState } from './alert-event.ts';
 import type { DetectorBankState } from './detector-bank.ts';
-import type { CombinationMemory, WatchedCombination } from './watched-combination.ts';
 
-/** The state of an engine as plain JSON, for {@link FairnessDriftAndAlertEngine.restore}. */
-export interface EngineSnapshot {
-  readonly version: number;
-  readonly combinations: readonly (CombinationMemory & { readonly attribute: string; readonly metric: string })[];
-  readonly alerts: readonly AlertHistory[];
-  readonly detectors: DetectorBankState;
-  /** The numbers of events and late labels at the last check, and the states found there. */
-  readonly seen: string;
-  readonly present: readonly MonitorState[];
+/** A metric of an attribute. */
+interface Combination {
+  readonly name: string;
+  readonly metric: WatchedMetric;
 }
 
 /** The version of the snapshot format. */
@@ -23,7 +18,8 @@ export const ENGINE_SNAPSHOT_VERSION = 1;
 const timestamp = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'it should be a time in ISO 8601');
 const level = z.number().gt(0).lte(1);
 
-const ALERT = z.strictObject({
+/** The fields of an alert, in the order in which JSON has them. */
+export const ALERT_FIELDS = {
   id: z.string(),
   tier: z.enum(['alarm', 'watch']),
   timestamp,
@@ -46,46 +42,62 @@ const ALERT = z.strictObject({
   windowEvents: count,
   share: z.strictObject({ engine: level, combination: level, window: level, group: level }).nullable(),
   reason: z.string(),
-});
+} satisfies { [Name in keyof AlertEvent]: z.ZodType<AlertEvent[Name]> };
+
+const ALERT: z.ZodType<AlertEvent> = z.strictObject(ALERT_FIELDS);
 
 const COMBINATION = z.strictObject({
   attribute: z.string(),
   metric: z.string(),
+  /** The open alarm. */
   open: ALERT.nullable(),
   isAcknowledged: z.boolean(),
+  /** When the open alarm was last sent, in milliseconds since 1970. */
   reportedAt: time,
+  /** The number of events counted when it was raised. */
   raisedAt: count,
+  /** The numbers of consecutive checks at which the window was within the limit, and at which a watch held. */
   calmLooks: count,
   watchLooks: count,
+  /** The watch that was reported and still holds. */
   watch: ALERT.nullable(),
   alarms: count,
   watches: count,
+  /** The first start that counts as evidence. Windows that began earlier belong to a closed alarm. */
   firstStart: count,
+  /** The number of closed alarms. */
   closed: count,
 });
 
-const HISTORY = z.strictObject({
+/** The state of a combination between checks, as plain JSON. */
+export type CombinationMemory = Omit<z.output<typeof COMBINATION>, 'attribute' | 'metric'>;
+
+const HISTORY: z.ZodType<AlertHistory> = z.strictObject({
   alert: ALERT,
   isOpen: z.boolean(),
   isAcknowledged: z.boolean(),
-  changes: z
-    .array(z.strictObject({ change: z.enum(['raised', 'repeated', 'acknowledged', 'resolved', 'cleared']), timestamp }))
-    .min(1),
+  changes: z.array(z.strictObject({ change: z.enum(ALERT_CHANGES), timestamp })).min(1),
 });
+
+const DETECTORS: z.ZodType<DetectorBankState> = z.array(
+  z.strictObject({
+    detectors: z.array(z.array(z.record(z.string(), z.unknown()))),
+    changes: z.array(z.strictObject({ time, n: z.number().min(0), sum: z.number() }).nullable()),
+  }),
+);
 
 const SCHEMA = z.strictObject({
   version: z.literal(ENGINE_SNAPSHOT_VERSION),
   combinations: z.array(COMBINATION),
   alerts: z.array(HISTORY),
-  detectors: z.array(
-    z.strictObject({
-      detectors: z.array(z.array(z.record(z.string(), z.unknown()))),
-      changes: z.array(z.strictObject({ time, n: z.number().min(0), sum: z.number() }).nullable()),
-    }),
-  ),
+  detectors: DETECTORS,
+  /** The numbers of events and late labels at the last check, and the states found there. */
   seen: z.string().regex(/^(?:\d{1,16} \d{1,16})?$/, 'it should be two counts'),
-  present: z.array(z.enum(['within', 'watch', 'breach', 'unknown'])),
+  present: z.array(z.enum(MONITOR_STATES)),
 });
+
+/** The state of an engine as plain JSON, for {@link FairnessDriftAndAlertEngine.restore}. */
+export type EngineSnapshot = z.output<typeof SCHEMA>;
 
 /**
  * Reads a snapshot of an engine for the combinations it now monitors.
@@ -94,7 +106,7 @@ const SCHEMA = z.strictObject({
 export function readEngineSnapshot(
   given: unknown,
   stream: EventStream,
-  combinations: readonly WatchedCombination[],
+  combinations: readonly Combination[],
 ): EngineSnapshot {
   const snapshot = readSnapshot(SCHEMA, given);
   if (isUnused(snapshot)) return snapshot;
@@ -110,7 +122,7 @@ export function readEngineSnapshot(
 /** Returns the state of a combination in a snapshot. */
 export function memoryOf(
   { combinations }: EngineSnapshot,
-  { name, metric }: Pick<WatchedCombination, 'name' | 'metric'>,
+  { name, metric }: Combination,
 ): EngineSnapshot['combinations'][number] {
   const saved = combinations.find((one) => one.attribute === name && one.metric === metric.metric);
   if (saved === undefined) throw badSnapshot(`the state of '${metric.metric}' by '${name}' is missing`);
@@ -162,10 +174,7 @@ function checkAlerts({ alerts, combinations }: EngineSnapshot): void {
 export type EngineStates = Readonly<Record<string, Readonly<Record<string, MonitorState>>>>;
 
 /** Returns the states by attribute and metric. */
-export function engineStates(
-  combinations: readonly WatchedCombination[],
-  present: readonly MonitorState[],
-): EngineStates {
+export function engineStates(combinations: readonly Combination[], present: readonly MonitorState[]): EngineStates {
   const states = new Map<string, Map<string, MonitorState>>();
   combinations.forEach(({ name, metric }, index) => {
     const own = states.get(name) ?? new Map<string, MonitorState>();

@@ -1,7 +1,7 @@
 import { ValueError } from '../../exceptions/index.ts';
-import { assertKnownOptions, invalidParameter, suggestNames } from '../../internal/arguments.ts';
+import { assertKnownOptions, suggestNames } from '../../internal/arguments.ts';
 import { formatTime } from '../records/record-time.ts';
-import { shownKind } from '../require-kind.ts';
+import { requireInstance } from '../require-kind.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
 import { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
 import { whileRestoring } from '../tracker/snapshot-schema.ts';
@@ -36,14 +36,6 @@ import { type CheckOutcome, WatchedCombination } from './watched-combination.ts'
 /** The maximum number of closed alerts in the history. */
 const MAX_CLOSED = 1000;
 
-/** An alert with its changes. */
-interface Entry {
-  alert: AlertEvent;
-  isOpen: boolean;
-  isAcknowledged: boolean;
-  readonly changes: { readonly change: AlertChange; readonly timestamp: string }[];
-}
-
 /**
  * The maximum number of changes kept of one alert. A frequently repeated alarm keeps its first and its latest changes.
  */
@@ -51,37 +43,34 @@ const MAX_CHANGES = 100;
 
 /** All open alerts and the latest closed ones, in the order in which they were raised. */
 class AlertLedger {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, AlertHistory>();
 
   /** Records a change of an alert. A repeated alert replaces its earlier values. */
   note({ change, timestamp, alert }: AlertTransition): void {
-    const entry = this.#entries.get(alert.id) ?? { alert, isOpen: true, isAcknowledged: false, changes: [] };
-    entry.alert = alert;
-    entry.changes.push(Object.freeze({ change, timestamp }));
-    if (entry.changes.length > MAX_CHANGES) entry.changes.splice(1, 1);
-    if (change === 'acknowledged') entry.isAcknowledged = true;
-    if (change === 'resolved' || change === 'cleared') entry.isOpen = false;
-    this.#entries.set(alert.id, entry);
+    const { isOpen = true, isAcknowledged = false, changes: earlier = [] } = this.#entries.get(alert.id) ?? {};
+    const changes = [...earlier, Object.freeze({ change, timestamp })];
+    if (changes.length > MAX_CHANGES) changes.splice(1, 1);
+    this.#keep({
+      alert,
+      isOpen: isOpen && change !== 'resolved' && change !== 'cleared',
+      isAcknowledged: isAcknowledged || change === 'acknowledged',
+      changes,
+    });
     this.#forgetOldest();
   }
 
-  /** Returns an alert by its id. */
-  find(id: string): AlertHistory | undefined {
-    return this.#entries.get(id);
-  }
-
-  /** Returns copies of all kept alerts, oldest first. */
+  /** Returns all kept alerts, oldest first. */
   list(): readonly AlertHistory[] {
-    return Object.freeze(
-      Array.from(this.#entries.values(), (entry) =>
-        Object.freeze({ ...entry, changes: Object.freeze([...entry.changes]) }),
-      ),
-    );
+    return Object.freeze([...this.#entries.values()]);
   }
 
   /** Restores what {@link AlertLedger.list} returned. */
   restore(alerts: readonly AlertHistory[]): void {
-    for (const entry of alerts) this.#entries.set(entry.alert.id, { ...entry, changes: [...entry.changes] });
+    for (const entry of alerts) this.#keep(entry);
+  }
+
+  #keep(entry: AlertHistory): void {
+    this.#entries.set(entry.alert.id, Object.freeze({ ...entry, changes: Object.freeze([...entry.changes]) }));
   }
 
   #forgetOldest(): void {
@@ -188,10 +177,15 @@ export class FairnessDriftAndAlertEngine {
    *   monitored
    */
   watch(tracker: RealTimeFairnessTracker): void {
-    requireTracker(tracker);
+    requireInstance('tracker', tracker, RealTimeFairnessTracker);
     const { stream } = tracker;
     if (this.#watched?.stream === stream) return;
-    if (this.#watched !== undefined) throw otherTracker();
+    if (this.#watched !== undefined) {
+      throw new ValueError('An engine watches one tracker, but was given another.', {
+        suggestion:
+          'Create one engine per tracker; each has its own error budget. After a restart, use FairnessDriftAndAlertEngine.restore.',
+      });
+    }
     this.#begin(this.#prepare(stream));
   }
 
@@ -272,10 +266,10 @@ export class FairnessDriftAndAlertEngine {
         metric: metric.metric,
         ...memory,
       })),
-      alerts: this.#ledger.list(),
+      alerts: [...this.#ledger.list()],
       detectors: this.#watched?.bank.state() ?? [],
       seen: this.#watched?.seen ?? '',
-      present: this.#present,
+      present: [...this.#present],
     };
   }
 
@@ -293,7 +287,7 @@ export class FairnessDriftAndAlertEngine {
   ): FairnessDriftAndAlertEngine {
     assertKnownOptions('FairnessDriftAndAlertEngine.restore', options, ALERT_ENGINE_OPTION_NAMES);
     const engine = new FairnessDriftAndAlertEngine(options);
-    requireTracker(tracker);
+    requireInstance('tracker', tracker, RealTimeFairnessTracker);
     const watched = engine.#prepare(tracker.stream);
     whileRestoring(() => {
       engine.#fill(readEngineSnapshot(snapshot, watched.stream, watched.combinations), watched);
@@ -381,16 +375,4 @@ export class FairnessDriftAndAlertEngine {
       suggestion: suggestNames(typeof id === 'string' ? id : '', open, 'open alerts'),
     });
   }
-}
-
-function requireTracker(tracker: unknown): void {
-  if (tracker instanceof RealTimeFairnessTracker) return;
-  throw invalidParameter('tracker', 'be a RealTimeFairnessTracker', shownKind(tracker));
-}
-
-function otherTracker(): ValueError {
-  return new ValueError('An engine watches one tracker, but was given another.', {
-    suggestion:
-      'Create one engine per tracker; each has its own error budget. After a restart, use FairnessDriftAndAlertEngine.restore.',
-  });
 }

@@ -60,3 +60,9 @@ export function readWindow(stream: EventStream, attribute: number, metric: Watch
   }
   return { reading: { ...(widest as WatchReading), low, high } };
 }
+
+/** Returns the state of a gap in the sliding window. */
+export function windowState({ low, high }: WatchReading, limit: number): 'within' | 'watch' | 'unknown' {
+  if (high <= limit) return 'within';
+  return low > limit ? 'watch' : 'unknown';
+}

@@ -5,9 +5,10 @@ import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts
 import type { AlertChange, AlertEvent, MonitorState, Severity } from './alert-event.ts';
 import { alarmReason, type AlertFacts, groupName, watchReason } from './alert-words.ts';
 import { type AnytimeBound, type BoundQuestion, strongestBound } from './anytime-bound.ts';
-import type { DetectorBank } from './detector-bank.ts';
+import { type DetectorBank, markAt } from './detector-bank.ts';
 import type { FilledEngineOptions } from './engine-options.ts';
-import { readWindow, type WatchOutcome, type WatchReading } from './watch-tier.ts';
+import type { CombinationMemory } from './engine-snapshot.ts';
+import { readWindow, type WatchOutcome, type WatchReading, windowState } from './watch-tier.ts';
 
 /** The lower bounds of the severities, most severe first. */
 const BANDS: readonly (readonly [severity: Severity, from: number])[] = [
@@ -53,28 +54,6 @@ export interface CheckOutcome {
   readonly watch: AlertEvent | null;
 }
 
-/** The state of a combination between checks, as plain JSON. */
-export interface CombinationMemory {
-  /** The open alarm. */
-  open: AlertEvent | null;
-  isAcknowledged: boolean;
-  /** When the open alarm was last sent, in milliseconds since 1970. */
-  reportedAt: number;
-  /** The number of events counted when it was raised. */
-  raisedAt: number;
-  /** The numbers of consecutive checks at which the window was within the limit, and at which a watch held. */
-  calmLooks: number;
-  watchLooks: number;
-  /** The watch that was reported and still holds. */
-  watch: AlertEvent | null;
-  alarms: number;
-  watches: number;
-  /** The first start that counts as evidence. Windows that began earlier belong to a closed alarm. */
-  firstStart: number;
-  /** The number of closed alarms. */
-  closed: number;
-}
-
 /** One metric of one attribute. It evaluates the evidence at every check and has at most one open alarm. */
 export class WatchedCombination {
   readonly attribute: number;
@@ -114,7 +93,7 @@ export class WatchedCombination {
   /** Checks the current stream. */
   look(stream: EventStream, bank: DetectorBank): CheckOutcome {
     const outcome = readWindow(stream, this.attribute, this.metric);
-    const state = stateOf(outcome, this.limit);
+    const state = 'missing' in outcome ? 'unknown' : windowState(outcome.reading, this.limit);
     const reported = this.memory.open === null ? this.#raise(stream, bank) : this.#follow(stream, bank, state);
     const isOpen = this.memory.open !== null;
     return {
@@ -305,14 +284,6 @@ interface Facts {
   readonly words: AlertFacts;
 }
 
-/** Returns the state according to the sliding window. */
-function stateOf(outcome: WatchOutcome, limit: number): Exclude<MonitorState, 'breach'> {
-  if ('missing' in outcome) return 'unknown';
-  const { low, high } = outcome.reading;
-  if (high <= limit) return 'within';
-  return low > limit ? 'watch' : 'unknown';
-}
-
 /** Returns the time of a start; for the beginning of the stream, the time of the first event. */
 function timeOfStart(stream: EventStream, time: number): number {
   if (!Number.isNaN(time)) return time;
@@ -321,14 +292,8 @@ function timeOfStart(stream: EventStream, time: number): number {
 
 /** Estimates when the sliding window begins, by linear interpolation between the starts around its first event. */
 function windowStart(stream: EventStream): number {
-  const first = stream.events - stream.window.length;
-  const marks = [...stream.starts.kept, { events: stream.events, time: stream.time }];
-  const after = marks.find(({ events }) => events >= first);
-  const before = marks.findLast(({ events }) => events <= first);
-  const timeOf = (mark: { time: number } | undefined): number => timeOfStart(stream, mark?.time ?? NaN);
-  if (after === undefined || before === undefined || after.events === before.events) return timeOf(before);
-  const share = (first - before.events) / (after.events - before.events);
-  return timeOf(before) + share * (timeOf(after) - timeOf(before));
+  const marks = [...stream.starts.kept, stream].map(({ events, time }) => ({ n: events, time, sum: 0 }));
+  return markAt(marks, stream.events - stream.window.length, timeOfStart(stream, NaN)).time;
 }
 
 /** When groups probably changed, and by how much. */

@@ -1,10 +1,9 @@
-import { finiteOrNull } from '../../internal/values.ts';
+import { toSnakeCaseJson } from '../../internal/arguments.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { AlertHistory } from '../alarms/alert-event.ts';
-import type { MonitoringRecord } from '../records/monitoring-record.ts';
 import { alertToJson } from '../sinks/transition-json.ts';
 import { withoutSmallCells } from './dashboard-words.ts';
-import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import type { MonitoringView } from './monitoring-view.ts';
 import { headlineOf, raisedAt } from './state-words.ts';
 
 /**
@@ -24,37 +23,9 @@ import { headlineOf, raisedAt } from './state-words.ts';
  * ```
  */
 export function dashboardToJson(view: MonitoringView): Record<string, unknown> {
-  const shown = withoutSmallCells(view);
-  return {
-    version: VERSION,
-    headline: headlineOf(view).title,
-    timestamp: shown.timestamp,
-    first_timestamp: shown.firstTimestamp,
-    n_events: shown.nEvents,
-    window_size: shown.windowSize,
-    min_group_size: shown.minGroupSize,
-    level: shown.level,
-    alpha: shown.alpha,
-    watched: shown.watched.map(watchedJson),
-    alerts: shown.alerts.map(alertJson),
-    coverage: shown.coverage.map(({ attribute, group, n, labelled, share }) => ({
-      attribute,
-      group,
-      n,
-      labelled,
-      share: finiteOrNull(share),
-    })),
-    crossings: shown.crossings.map(({ attribute, rowAttribute, columnAttribute, measure, cells }) => ({
-      attribute,
-      row_attribute: rowAttribute,
-      column_attribute: columnAttribute,
-      measure,
-      cells: cells.map(({ row, column, n, value }) => ({ row, column, n, value: finiteOrNull(value) })),
-    })),
-    faults: { ...shown.faults },
-    notes: [...shown.notes],
-    history: shown.history.map(recordJson),
-  };
+  const { history, ...shown } = withoutSmallCells(view);
+  const fields = toSnakeCaseJson({ ...shown, alerts: shown.alerts.map(alertJson), history });
+  return { version: VERSION, headline: headlineOf(view).title, ...(fields as Record<string, unknown>) };
 }
 
 /**
@@ -66,25 +37,6 @@ export function activeAlertsJson(view: MonitoringView): Record<string, unknown> 
   const open = view.alerts.filter(({ isOpen }) => isOpen);
   const ofTier = (tier: 'alarm' | 'watch'): unknown[] => open.filter(({ alert }) => alert.tier === tier).map(alertJson);
   return { timestamp: view.timestamp, alpha: view.alpha, alerts: ofTier('alarm'), watches: ofTier('watch') };
-}
-
-function watchedJson({ attribute, metric, state, sentence, limit, alpha, now, overall }: WatchedMetric): unknown {
-  return {
-    attribute,
-    metric,
-    state,
-    sentence,
-    limit,
-    alpha,
-    now: now.map(recordJson),
-    overall: overall.map(recordJson),
-  };
-}
-
-function recordJson(record: MonitoringRecord): unknown {
-  const { timestamp, metric, attribute, group, window, value, n, low, high } = record;
-  const [shown, from, to] = [finiteOrNull(value), finiteOrNull(low), finiteOrNull(high)];
-  return { timestamp, metric, attribute, group, window, value: shown, n, low: from, high: to };
 }
 
 function alertJson(history: AlertHistory): unknown {

@@ -1,6 +1,6 @@
-import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
-import { requireFields, shownKind } from '../require-kind.ts';
+import { requireFields, requireInstance } from '../require-kind.ts';
 import { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
 import { dashboardToJson } from './dashboard-json.ts';
 import { dashboardToHtml } from './dashboard-to-html.ts';
@@ -51,12 +51,8 @@ export class FairnessReportingDashboard {
   /** @throws {ValueError} if the parts are not a tracker and an engine */
   constructor(parts: DashboardParts) {
     const { tracker, engine } = requireFields('parts', parts, 'be an object, as in { tracker, engine }');
-    if (!((tracker as unknown) instanceof RealTimeFairnessTracker)) {
-      throw invalidParameter('tracker', 'be a RealTimeFairnessTracker', shownKind(tracker));
-    }
-    if (!((engine as unknown) instanceof FairnessDriftAndAlertEngine)) {
-      throw invalidParameter('engine', 'be a FairnessDriftAndAlertEngine', shownKind(engine));
-    }
+    requireInstance('tracker', tracker, RealTimeFairnessTracker);
+    requireInstance('engine', engine, FairnessDriftAndAlertEngine);
     this.#parts = parts;
   }
 

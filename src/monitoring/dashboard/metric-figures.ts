@@ -14,7 +14,7 @@ import {
 } from './drawn-groups.ts';
 import type { DashboardFigure, LegendEntry } from './figure-html.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
-import { formatCount, formatSignificant } from '../../internal/format.ts';
+import { formatCount, formatSignificant, type Unit } from '../../internal/format.ts';
 import { raisedAt } from './state-words.ts';
 
 /** The maximum number of times in the table below a chart. */
@@ -73,30 +73,48 @@ function gapFigure({ view, history, watched, maxTimes: mostTimes }: FigureSource
     ],
     remark: undefined,
     draw: (palette) => timelineBandChart(timeline, { palette, isFramed: false }),
-    table: gapTable(times, now, overall, inWindow),
+    table: timeTable('The gap', times, [
+      valueColumn(inWindow, now),
+      valueColumn('Over all events', overall),
+      boundsColumn('Bounds at all times', overall, 'number'),
+    ]),
   };
 }
 
 type Series = ReturnType<HistoryIndex['at']>;
 
-function gapTable(times: readonly string[], now: Series, overall: Series, inWindow: string): ReportTable {
+/** A column of a table below a chart: its name, and its text at the index of a time. */
+type TimeColumn = readonly [name: string, text: (row: number) => string];
+
+function timeTable(name: string, times: readonly string[], columns: readonly TimeColumn[]): ReportTable {
   const rows = thinned(Array.from(times.keys()), TABLE_TIMES);
   return {
     kind: 'table',
-    caption: tableCaption('The gap', rows.length, times.length),
-    columns: [
-      { name: 'Time (UTC)' },
-      numberColumn(inWindow),
-      numberColumn('Over all events'),
-      numberColumn('Bounds at all times'),
-    ],
-    rows: rows.map((row) => [
-      timeText(times[row] as string),
-      valueText(now[row]?.value ?? null, 'number'),
-      valueText(overall[row]?.value ?? null, 'number'),
-      rangeText(overall[row]?.low ?? null, overall[row]?.high ?? null, 'number'),
-    ]),
+    caption:
+      rows.length === times.length
+        ? `${name} over time`
+        : `${name} at ${String(rows.length)} of the ${String(times.length)} times shown`,
+    columns: [{ name: 'Time (UTC)' }, ...columns.map(([column]) => numberColumn(column))],
+    rows: rows.map((row) => [timeText(times[row] as string), ...columns.map(([, text]) => text(row))]),
   };
+}
+
+function valueColumn(name: string, series: Series): TimeColumn {
+  return [name, (row) => valueText(series[row]?.value ?? null, 'number')];
+}
+
+function boundsColumn(name: string, series: Series, unit: Unit): TimeColumn {
+  return [name, (row) => rangeText(series[row]?.low ?? null, series[row]?.high ?? null, unit)];
+}
+
+function rateColumn(name: string, series: Series, unit: Unit): TimeColumn {
+  return [
+    name,
+    (row) => {
+      const record = series[row];
+      return record === undefined ? 'undefined' : rateText(record, unit);
+    },
+  ];
 }
 
 function rateFigure(source: FigureSource, measure: string): DashboardFigure | undefined {
@@ -138,46 +156,16 @@ function rateFigure(source: FigureSource, measure: string): DashboardFigure | un
     })),
     remark: rateRemark(view, groups, total),
     draw: (palette) => timelineBandChart(timeline, { palette, isFramed: false }),
-    table: rateTable(inWords(measure), times, drawn, unit),
-  };
-}
-
-interface DrawnSeries {
-  readonly group: DrawnGroup;
-  readonly now: Series;
-  readonly overall: Series;
-}
-
-function rateTable(
-  name: string,
-  times: readonly string[],
-  drawn: readonly DrawnSeries[],
-  unit: ReturnType<typeof unitOf>,
-): ReportTable {
-  const rows = thinned(Array.from(times.keys()), TABLE_TIMES);
-  return {
-    kind: 'table',
-    caption: tableCaption(`${name} of each group shown`, rows.length, times.length),
-    columns: [
-      { name: 'Time (UTC)' },
-      ...drawn.flatMap(({ group }) => [
-        numberColumn(labelText(group.label)),
-        ...(group.hasBand ? [numberColumn(`${labelText(group.label)}: bounds over all events`)] : []),
-      ]),
-    ],
-    rows: rows.map((row) => [
-      timeText(times[row] as string),
-      ...drawn.flatMap(({ group, now, overall }) => {
-        const [inWindow, inAll] = [now[row], overall[row]];
-        const value = inWindow === undefined ? 'undefined' : rateText(inWindow, unit);
-        return group.hasBand ? [value, rangeText(inAll?.low ?? null, inAll?.high ?? null, unit)] : [value];
+    table: timeTable(
+      `${inWords(measure)} of each group shown`,
+      times,
+      drawn.flatMap(({ group, now, overall }) => {
+        const name = labelText(group.label);
+        const rates = rateColumn(name, now, unit);
+        return group.hasBand ? [rates, boundsColumn(`${name}: bounds over all events`, overall, unit)] : [rates];
       }),
-    ]),
+    ),
   };
-}
-
-function tableCaption(name: string, shown: number, total: number): string {
-  return shown === total ? `${name} over time` : `${name} at ${String(shown)} of the ${String(total)} times shown`;
 }
 
 function rateRemark(view: MonitoringView, groups: readonly DrawnGroup[], total: number): string {

@@ -35,7 +35,10 @@ function monitoringDocument(view: MonitoringView, title: string): ReportDocument
         })),
       { title: 'Intersections', blocks: crossedBlocks(view) },
       { title: 'True labels', blocks: coverageTables(view) },
-      { title: 'What was not counted', blocks: [problemTable(view) ?? nothingLeftOut()] },
+      {
+        title: 'What was not counted',
+        blocks: [problemTable(view) ?? { kind: 'paragraph', text: 'Every event was counted.' }],
+      },
       { title: 'How to read this', blocks: [{ kind: 'list', items: readingOf(view) }] },
     ],
     made: madeOf(view),
@@ -94,10 +97,6 @@ function crossedBlocks({ crossings }: MonitoringView): ReportBlock[] {
 function crossingBlocks(crossing: MonitoringView['crossings'][number]): ReportBlock[] {
   const { remarks } = heatTable(crossing);
   return [crossedTable(crossing), ...remarks.map((text) => ({ kind: 'paragraph' as const, text }))];
-}
-
-function nothingLeftOut(): ReportBlock {
-  return { kind: 'paragraph', text: 'Every event was counted.' };
 }
 
 /** Returns the line under the title: the number of events, and their first and last times. */

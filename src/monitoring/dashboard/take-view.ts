@@ -54,7 +54,7 @@ function watchedMetric(
   const window =
     'missing' in outcome
       ? missingSentence(stream, attribute, outcome.missing)
-      : stateSentence(stream, attribute, outcome.reading, limit).sentence;
+      : stateSentence(stream, attribute, outcome.reading, limit);
   return {
     attribute: name,
     metric: metric.metric,

@@ -3,15 +3,7 @@ import { z } from 'zod';
 import { BettingProcess, type BettingState } from '../../stats/sequential/betting-process.ts';
 import { count } from './detector-state.ts';
 import { type DetectorKernel, KernelDetector } from './kernel-detector.ts';
-import {
-  fillParameters,
-  fraction,
-  type Given,
-  type ParameterTable,
-  shareOrNull,
-  tolerance,
-  whole,
-} from './parameter-table.ts';
+import { fraction, type Given, shareOrNull, tolerance, whole } from './parameter-table.ts';
 
 /** The parameters of {@link BettingDetector}. */
 export interface BettingParameters {
@@ -39,13 +31,6 @@ export interface BettingParameters {
 
 /** Options of {@link BettingDetector}: its parameters, all with defaults. */
 export type BettingDetectorOptions = Given<BettingParameters>;
-
-const PARAMETERS: ParameterTable<BettingParameters> = {
-  referenceMean: shareOrNull(),
-  tolerance: tolerance(0.05),
-  alpha: fraction(0.05),
-  warmUp: whole(1000, 1),
-};
 
 /** Bets stay on one side, so that the wealth is a supermartingale under the complete hypothesis. */
 const ONE_SIDED = { largestBet: 0 };
@@ -83,6 +68,12 @@ const SCHEMA = z.strictObject({ n: count, reference: z.number().min(0).max(1), u
 const KERNEL: DetectorKernel<BettingParameters, BettingMemory, SavedBetting> = {
   name: 'betting',
   domain: 'share',
+  parameters: {
+    referenceMean: shareOrNull(),
+    tolerance: tolerance(0.05),
+    alpha: fraction(0.05),
+    warmUp: whole(1000, 1),
+  },
   start: ({ referenceMean }) => ({ n: 0, reference: referenceMean ?? 0, up: freshSide(), down: freshSide() }),
   step,
   changeAge: ({ n, up, down }) => n - 1 - (up.process.logWealth > down.process.logWealth ? up : down).lowestAt,
@@ -161,7 +152,7 @@ function bet(on: Side<BettingProcess>, outcome: number, n: number): number {
 export class BettingDetector extends KernelDetector<BettingParameters, BettingMemory, SavedBetting> {
   /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: BettingDetectorOptions = {}) {
-    super(KERNEL, fillParameters(PARAMETERS, options));
+    super(KERNEL, options);
   }
 
   /** The mean that values are compared with; null while it is being estimated. */

@@ -1,30 +1,34 @@
 import { invalidParameter, oneOf } from '../../internal/arguments.ts';
-import { AdwinDetector, type AdwinOptions } from './adwin-detector.ts';
-import { BettingDetector, type BettingDetectorOptions } from './betting-detector.ts';
-import { CusumDetector, type CusumOptions } from './cusum-detector.ts';
-import { DdmDetector, type DdmOptions } from './ddm-detector.ts';
+import { AdwinDetector } from './adwin-detector.ts';
+import { BettingDetector } from './betting-detector.ts';
+import { CusumDetector } from './cusum-detector.ts';
+import { DdmDetector } from './ddm-detector.ts';
 import type { DriftDetector } from './drift-detector.ts';
-import { EwmaDetector, type EwmaOptions } from './ewma-detector.ts';
-import { HddmADetector, type HddmAOptions } from './hddm-a-detector.ts';
-import { HddmWDetector, type HddmWOptions } from './hddm-w-detector.ts';
-import { KsWindowDetector, type KsWindowOptions } from './ks-window-detector.ts';
-import { PageHinkleyDetector, type PageHinkleyOptions } from './page-hinkley-detector.ts';
+import { EwmaDetector } from './ewma-detector.ts';
+import { HddmADetector } from './hddm-a-detector.ts';
+import { HddmWDetector } from './hddm-w-detector.ts';
+import { KsWindowDetector } from './ks-window-detector.ts';
+import { PageHinkleyDetector } from './page-hinkley-detector.ts';
 
-/** The options of each detector, by its name. */
-export interface DriftDetectorOptions {
-  readonly adwin: AdwinOptions;
-  readonly page_hinkley: PageHinkleyOptions;
-  readonly cusum: CusumOptions;
-  readonly ewma: EwmaOptions;
-  readonly ddm: DdmOptions;
-  readonly hddm_a: HddmAOptions;
-  readonly hddm_w: HddmWOptions;
-  readonly ks_windows: KsWindowOptions;
-  readonly betting: BettingDetectorOptions;
-}
+const DETECTORS = {
+  adwin: AdwinDetector,
+  page_hinkley: PageHinkleyDetector,
+  cusum: CusumDetector,
+  ewma: EwmaDetector,
+  ddm: DdmDetector,
+  hddm_a: HddmADetector,
+  hddm_w: HddmWDetector,
+  ks_windows: KsWindowDetector,
+  betting: BettingDetector,
+};
 
 /** The name of a built-in detector. */
-export type DriftDetectorName = keyof DriftDetectorOptions;
+export type DriftDetectorName = keyof typeof DETECTORS;
+
+/** The options of each detector, by its name. */
+export type DriftDetectorOptions = {
+  readonly [Name in DriftDetectorName]: NonNullable<ConstructorParameters<(typeof DETECTORS)[Name]>[0]>;
+};
 
 /** A detector by its name, with parameters. */
 export type DriftDetectorSpec = {
@@ -34,24 +38,8 @@ export type DriftDetectorSpec = {
 /** A detector: a name, a name with parameters, or a function that creates one. */
 export type DriftDetectorChoice = DriftDetectorName | DriftDetectorSpec | (() => DriftDetector);
 
-type DetectorMakers = {
-  readonly [Name in DriftDetectorName]: (params?: DriftDetectorOptions[Name]) => DriftDetector;
-};
-
-const MAKERS: DetectorMakers = {
-  adwin: (params) => new AdwinDetector(params),
-  page_hinkley: (params) => new PageHinkleyDetector(params),
-  cusum: (params) => new CusumDetector(params),
-  ewma: (params) => new EwmaDetector(params),
-  ddm: (params) => new DdmDetector(params),
-  hddm_a: (params) => new HddmADetector(params),
-  hddm_w: (params) => new HddmWDetector(params),
-  ks_windows: (params) => new KsWindowDetector(params),
-  betting: (params) => new BettingDetector(params),
-};
-
 /** The names of the built-in detectors. */
-export const DRIFT_DETECTOR_NAMES = Object.freeze(Object.keys(MAKERS) as DriftDetectorName[]);
+export const DRIFT_DETECTOR_NAMES = Object.freeze(Object.keys(DETECTORS) as DriftDetectorName[]);
 
 /** The methods that every detector must have. */
 const METHODS = ['update', 'state', 'restore'] as const;
@@ -80,9 +68,9 @@ export function createDriftDetector(source: DriftDetectorChoice): DriftDetector 
 }
 
 function make(name: string, params: DriftDetectorOptions[DriftDetectorName] | undefined): DriftDetector {
-  // Each maker takes the options of its own name; the type system cannot express this for a name in a variable.
-  const maker = MAKERS[oneOf('detector', name, DRIFT_DETECTOR_NAMES)];
-  return maker(params);
+  // Each class takes the options of its own name; the type system cannot express this for a name in a variable.
+  const Detector = DETECTORS[oneOf('detector', name, DRIFT_DETECTOR_NAMES)] as new (options: unknown) => DriftDetector;
+  return new Detector(params);
 }
 
 function requireDetector(made: unknown): DriftDetector {

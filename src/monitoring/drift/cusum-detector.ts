@@ -1,16 +1,8 @@
 import { z } from 'zod';
 
 import { CHANGE_DIRECTIONS, type ChangeDirection, count } from './detector-state.ts';
-import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
-import {
-  atLeastZero,
-  choice,
-  fillParameters,
-  type Given,
-  type ParameterTable,
-  positive,
-  whole,
-} from './parameter-table.ts';
+import { type DetectorKernel, KernelDetector } from './kernel-detector.ts';
+import { atLeastZero, choice, type Given, positive, whole } from './parameter-table.ts';
 
 /** The parameters of {@link CusumDetector}. */
 export interface CusumParameters {
@@ -36,43 +28,32 @@ export interface CusumParameters {
 /** Options of {@link CusumDetector}: its parameters, all with defaults. */
 export type CusumOptions = Given<CusumParameters>;
 
-const PARAMETERS: ParameterTable<CusumParameters> = {
-  minInstances: whole(30, 2),
-  slack: atLeastZero(0.5),
-  threshold: positive(5),
-  mode: choice('both', CHANGE_DIRECTIONS),
-};
-
-interface CusumMemory {
-  n: number;
-  /** Of the first `minInstances` values; unchanged afterwards. */
-  mean: number;
-  squares: number;
-  up: number;
-  down: number;
-  /** The number of values when each sum was last 0. */
-  upSince: number;
-  downSince: number;
-}
-
 const SCHEMA = z.strictObject({
   n: count,
+  /** Of the first `minInstances` values; unchanged afterwards. */
   mean: z.number(),
   squares: z.number().min(0),
   up: z.number().min(0),
   down: z.number().min(0),
+  /** The number of values when each sum was last 0. */
   upSince: count,
   downSince: count,
 });
 
+type CusumMemory = z.output<typeof SCHEMA>;
+
 const KERNEL: DetectorKernel<CusumParameters, CusumMemory> = {
   name: 'cusum',
   domain: 'number',
+  parameters: {
+    minInstances: whole(30, 2),
+    slack: atLeastZero(0.5),
+    threshold: positive(5),
+    mode: choice('both', CHANGE_DIRECTIONS),
+  },
   start: () => ({ n: 0, mean: 0, squares: 0, up: 0, down: 0, upSince: 0, downSince: 0 }),
   step,
   schema: () => SCHEMA,
-  save: savePlain,
-  load: loadPlain,
   changeAge: (at, parameters) =>
     at.n - 1 - (hasRisen(at, deviationOf(at, parameters), parameters) ? at.upSince : at.downSince),
 };
@@ -133,6 +114,6 @@ function hasRisen({ up }: CusumMemory, sigma: number, { mode, threshold }: Cusum
 export class CusumDetector extends KernelDetector<CusumParameters, CusumMemory> {
   /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: CusumOptions = {}) {
-    super(KERNEL, fillParameters(PARAMETERS, options));
+    super(KERNEL, options);
   }
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 import { invalidParameter } from '../../internal/arguments.ts';
-import { count, noteWarning, WARNING_FIELDS, warningAge, type WarningZone } from './detector-state.ts';
-import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
-import { fillParameters, type Given, type ParameterTable, positive, whole } from './parameter-table.ts';
+import { count, noteWarning, share, WARNING_FIELDS, warningAge } from './detector-state.ts';
+import { type DetectorKernel, WarningDetector } from './kernel-detector.ts';
+import { type Given, positive, whole } from './parameter-table.ts';
 
 /** The parameters of {@link DdmDetector}. */
 export interface DdmParameters {
@@ -27,38 +27,36 @@ export interface DdmParameters {
 /** Options of {@link DdmDetector}: its parameters, all with defaults. */
 export type DdmOptions = Given<DdmParameters>;
 
-const PARAMETERS: ParameterTable<DdmParameters> = {
-  warmStart: whole(30, 1),
-  warningThreshold: positive(2),
-  driftThreshold: positive(3),
-};
-
-interface DdmMemory extends WarningZone {
-  n: number;
-  rate: number;
-  /** The rate and its standard deviation where their sum was lowest; null before the first value. */
-  lowestRate: number | null;
-  lowestDeviation: number;
-}
-
-const share = z.number().min(0).max(1);
-
 const SCHEMA = z.strictObject({
   n: count,
   rate: share,
+  /** The rate and its standard deviation where their sum was lowest; null before the first value. */
   lowestRate: share.nullable(),
   lowestDeviation: share,
   ...WARNING_FIELDS,
 });
 
+type DdmMemory = z.output<typeof SCHEMA>;
+
 const KERNEL: DetectorKernel<DdmParameters, DdmMemory> = {
   name: 'ddm',
   domain: 'share',
+  parameters: {
+    warmStart: whole(30, 1),
+    warningThreshold: positive(2),
+    driftThreshold: positive(3),
+  },
+  check: ({ warningThreshold, driftThreshold }) => {
+    if (warningThreshold <= driftThreshold) return;
+    throw invalidParameter(
+      'warningThreshold',
+      `be at most driftThreshold = ${String(driftThreshold)}`,
+      warningThreshold,
+    );
+  },
   start: () => ({ n: 0, rate: 0, lowestRate: null, lowestDeviation: 0, isWarning: false, warnedAt: null }),
   step,
   schema: () => SCHEMA,
-  save: savePlain,
-  load: loadPlain,
   changeAge: (at) => warningAge(at, at.n),
 };
 
@@ -104,20 +102,9 @@ function step(at: DdmMemory, value: number, { warmStart, warningThreshold, drift
  * // 1027 1058
  * ```
  */
-export class DdmDetector extends KernelDetector<DdmParameters, DdmMemory> {
+export class DdmDetector extends WarningDetector<DdmParameters, DdmMemory> {
   /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: DdmOptions = {}) {
-    const parameters = fillParameters(PARAMETERS, options);
-    const { warningThreshold, driftThreshold } = parameters;
-    if (warningThreshold > driftThreshold) {
-      const required = `be at most driftThreshold = ${String(driftThreshold)}`;
-      throw invalidParameter('warningThreshold', required, warningThreshold);
-    }
-    super(KERNEL, parameters);
-  }
-
-  /** Whether the latest value was a warning but not a change. */
-  get isWarning(): boolean {
-    return this.memory.isWarning;
+    super(KERNEL, options);
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { shownKind } from '../require-kind.ts';
 
 /** The direction in which a mean must move to be a change. */
 export type ChangeDirection = 'up' | 'down' | 'both';
@@ -23,33 +24,21 @@ export function isInDomain(value: number, domain: DetectorDomain): boolean {
 /** Returns the error for a value that a detector does not accept. */
 export function invalidValue(detector: string, value: unknown, domain: DetectorDomain): DataValidationError {
   const required = domain === 'share' ? 'a number from 0 to 1' : 'a number from -1e100 to 1e100';
-  return new DataValidationError(`The value for ${detector} must be ${required}. Got ${describe(value)} instead.`, {
+  return new DataValidationError(`The value for ${detector} must be ${required}. Got ${shownKind(value)} instead.`, {
     code: 'invalid-value',
     context: { argument: 'value', detector, value },
     suggestion: 'Exclude events without a value and count them separately. The detector has not changed.',
   });
 }
 
-function describe(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`;
-  return (typeof value === 'object' && value !== null) || typeof value === 'function' ? 'an object' : String(value);
-}
-
 /** A number of values, or a position among them. */
 export const count = z.int().min(0);
 
+/** A number from 0 to 1. */
+export const share = z.number().min(0).max(1);
+
 /** A position among values; null if there is none. */
 const positionOrNull = count.nullable();
-
-/** A detector's state as JSON: its kind, its parameters and its memory. */
-export interface SavedDetector<Memory> {
-  readonly detector: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
-  /** Whether the latest value was a detection, so that the detector restarts at the next value. */
-  readonly isDetected: boolean;
-  readonly changeAge: number | null;
-  readonly memory: Memory;
-}
 
 /**
  * Reads a state of a detector with the same name and parameters.
@@ -59,10 +48,11 @@ export function readState<Memory>(
   { name, parameters }: { readonly name: string; readonly parameters: object },
   memory: z.ZodType<Memory>,
   state: unknown,
-): SavedDetector<Memory> {
+): { readonly isDetected: boolean; readonly changeAge: number | null; readonly memory: Memory } {
   const schema = z.strictObject({
     detector: z.literal(name),
     parameters: z.record(z.string(), z.unknown()),
+    // After a detection, the detector restarts at the next value.
     isDetected: z.boolean(),
     changeAge: positionOrNull,
     memory,
@@ -108,16 +98,14 @@ function shown(value: unknown): string {
   return value === undefined ? 'missing' : JSON.stringify(value);
 }
 
-/** The warning state of a detector. */
-export interface WarningZone {
-  /** Whether the latest value was a warning but not a change. */
-  isWarning: boolean;
-  /** The number of the value at which the current run of warnings began; null if there is none. */
-  warnedAt: number | null;
-}
-
-/** The fields of {@link WarningZone} in a saved memory. */
+/**
+ * The fields of a memory with warnings: whether the latest value was a warning but not a change, and the number of the
+ * value at which the current run of warnings began (null if there is none).
+ */
 export const WARNING_FIELDS = { isWarning: z.boolean(), warnedAt: positionOrNull };
+
+/** The warning state of a detector. */
+export type WarningZone = z.output<z.ZodObject<typeof WARNING_FIELDS>>;
 
 /**
  * Records whether value number n is a warning or a change. A change counts as a warning and ends the run.

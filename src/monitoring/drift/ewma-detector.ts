@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { CHANGE_DIRECTIONS, type ChangeDirection, count } from './detector-state.ts';
-import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
-import { choice, fillParameters, type Given, type ParameterTable, positive, weight, whole } from './parameter-table.ts';
+import { type DetectorKernel, KernelDetector } from './kernel-detector.ts';
+import { choice, type Given, positive, weight, whole } from './parameter-table.ts';
 
 /** The parameters of {@link EwmaDetector}. */
 export interface EwmaParameters {
@@ -28,31 +28,23 @@ export interface EwmaParameters {
 /** Options of {@link EwmaDetector}: its parameters, all with defaults. */
 export type EwmaOptions = Given<EwmaParameters>;
 
-const PARAMETERS: ParameterTable<EwmaParameters> = {
-  alpha: weight(0.1),
-  threshold: positive(4),
-  minInstances: whole(30, 1),
-  mode: choice('both', CHANGE_DIRECTIONS),
-};
-
-interface EwmaMemory {
-  n: number;
-  mean: number;
-  /** The exponentially weighted mean and variance. */
-  recent: number;
-  variance: number;
-}
-
+/** `recent` and `variance` are exponentially weighted. */
 const SCHEMA = z.strictObject({ n: count, mean: z.number(), recent: z.number(), variance: z.number().min(0) });
+
+type EwmaMemory = z.output<typeof SCHEMA>;
 
 const KERNEL: DetectorKernel<EwmaParameters, EwmaMemory> = {
   name: 'ewma',
   domain: 'number',
+  parameters: {
+    alpha: weight(0.1),
+    threshold: positive(4),
+    minInstances: whole(30, 1),
+    mode: choice('both', CHANGE_DIRECTIONS),
+  },
   start: () => ({ n: 0, mean: 0, recent: 0, variance: 0 }),
   step,
   schema: () => SCHEMA,
-  save: savePlain,
-  load: loadPlain,
   changeAge: () => null,
 };
 
@@ -96,6 +88,6 @@ function step(at: EwmaMemory, value: number, { alpha, threshold, minInstances, m
 export class EwmaDetector extends KernelDetector<EwmaParameters, EwmaMemory> {
   /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: EwmaOptions = {}) {
-    super(KERNEL, fillParameters(PARAMETERS, options));
+    super(KERNEL, options);
   }
 }

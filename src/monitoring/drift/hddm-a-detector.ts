@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 import { invalidParameter } from '../../internal/arguments.ts';
-import { count, noteWarning, WARNING_FIELDS, warningAge, type WarningZone } from './detector-state.ts';
-import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
-import { fillParameters, flag, fraction, type Given, type ParameterTable } from './parameter-table.ts';
+import { count, noteWarning, share, WARNING_FIELDS, warningAge } from './detector-state.ts';
+import { type DetectorKernel, WarningDetector } from './kernel-detector.ts';
+import { flag, fraction, type Given, type ParameterTable } from './parameter-table.ts';
 
 /** The parameters of both HDDM detectors. */
 export interface HddmParameters {
@@ -42,30 +42,22 @@ export function requireWarningFirst({ driftConfidence, warningConfidence }: Hddm
 export type HddmAOptions = Given<HddmParameters>;
 
 /** The mean of the first n values. */
-interface HeadMean {
-  n: number;
-  mean: number;
-}
+const headMean = z.strictObject({ n: count, mean: share });
 
-interface HddmAMemory extends WarningZone {
-  readonly all: HeadMean;
-  /** The prefixes of the stream with the lowest upper bound and with the highest lower bound. */
-  readonly lowest: HeadMean;
-  readonly highest: HeadMean;
-}
-
-const headMean = z.strictObject({ n: count, mean: z.number().min(0).max(1) });
-
+/** `lowest` and `highest` are the prefixes of the stream with the lowest upper bound and the highest lower bound. */
 const SCHEMA = z.strictObject({ all: headMean, lowest: headMean, highest: headMean, ...WARNING_FIELDS });
+
+type HeadMean = z.output<typeof headMean>;
+type HddmAMemory = z.output<typeof SCHEMA>;
 
 const KERNEL: DetectorKernel<HddmParameters, HddmAMemory> = {
   name: 'hddm_a',
   domain: 'share',
+  parameters: HDDM_PARAMETERS,
+  check: requireWarningFirst,
   start: () => ({ all: none(), lowest: none(), highest: none(), isWarning: false, warnedAt: null }),
   step,
   schema: () => SCHEMA,
-  save: savePlain,
-  load: loadPlain,
   changeAge: (at) => warningAge(at, at.all.n),
 };
 
@@ -139,16 +131,9 @@ function hasMoved(head: HeadMean, all: HeadMean, confidence: number, direction: 
  * // 1014 1013
  * ```
  */
-export class HddmADetector extends KernelDetector<HddmParameters, HddmAMemory> {
+export class HddmADetector extends WarningDetector<HddmParameters, HddmAMemory> {
   /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: HddmAOptions = {}) {
-    const parameters = fillParameters(HDDM_PARAMETERS, options);
-    requireWarningFirst(parameters);
-    super(KERNEL, parameters);
-  }
-
-  /** Whether the latest value was a warning but not a change. */
-  get isWarning(): boolean {
-    return this.memory.isWarning;
+    super(KERNEL, options);
   }
 }

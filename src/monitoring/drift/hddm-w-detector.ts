@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import { count, noteWarning, WARNING_FIELDS, warningAge, type WarningZone } from './detector-state.ts';
+import { count, noteWarning, share, WARNING_FIELDS, warningAge } from './detector-state.ts';
 import { HDDM_PARAMETERS, type HddmParameters, requireWarningFirst } from './hddm-a-detector.ts';
-import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
-import { fillParameters, type Given, type ParameterTable, weight } from './parameter-table.ts';
+import { type DetectorKernel, WarningDetector } from './kernel-detector.ts';
+import { type Given, weight } from './parameter-table.ts';
 
 /** The parameters of {@link HddmWDetector}. */
 export interface HddmWParameters extends HddmParameters {
@@ -17,40 +17,28 @@ export interface HddmWParameters extends HddmParameters {
 /** Options of {@link HddmWDetector}: its parameters, all with defaults. */
 export type HddmWOptions = Given<HddmWParameters>;
 
-const PARAMETERS: ParameterTable<HddmWParameters> = { ...HDDM_PARAMETERS, lambda: weight(0.05) };
-
 /** An exponentially weighted mean of n values, and the sum of its squared weights. */
-interface WeightedMean {
-  n: number;
-  mean: number;
-  squaredWeights: number;
-}
-
-interface HddmWMemory extends WarningZone {
-  readonly all: WeightedMean;
-  /** The mean at its lowest upper bound, and the mean of the values since then. */
-  readonly lowest: WeightedMean;
-  readonly sinceLowest: WeightedMean;
-  /** The mean at its highest lower bound, and the mean of the values since then. */
-  readonly highest: WeightedMean;
-  readonly sinceHighest: WeightedMean;
-}
-
-const share = z.number().min(0).max(1);
 const weightedMean = z.strictObject({ n: count, mean: share, squaredWeights: share });
 
 const SCHEMA = z.strictObject({
   all: weightedMean,
+  /** The mean at its lowest upper bound, and the mean of the values since then. */
   lowest: weightedMean,
   sinceLowest: weightedMean,
+  /** The mean at its highest lower bound, and the mean of the values since then. */
   highest: weightedMean,
   sinceHighest: weightedMean,
   ...WARNING_FIELDS,
 });
 
+type WeightedMean = z.output<typeof weightedMean>;
+type HddmWMemory = z.output<typeof SCHEMA>;
+
 const KERNEL: DetectorKernel<HddmWParameters, HddmWMemory> = {
   name: 'hddm_w',
   domain: 'share',
+  parameters: { ...HDDM_PARAMETERS, lambda: weight(0.05) },
+  check: requireWarningFirst,
   start: () => ({
     all: none(),
     lowest: none(),
@@ -62,8 +50,6 @@ const KERNEL: DetectorKernel<HddmWParameters, HddmWMemory> = {
   }),
   step,
   schema: () => SCHEMA,
-  save: savePlain,
-  load: loadPlain,
   changeAge: (at) => warningAge(at, at.all.n),
 };
 
@@ -143,16 +129,9 @@ function isAbove(upper: WeightedMean, lower: WeightedMean, confidence: number): 
  * // 1030 1025
  * ```
  */
-export class HddmWDetector extends KernelDetector<HddmWParameters, HddmWMemory> {
+export class HddmWDetector extends WarningDetector<HddmWParameters, HddmWMemory> {
   /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: HddmWOptions = {}) {
-    const parameters = fillParameters(PARAMETERS, options);
-    requireWarningFirst(parameters);
-    super(KERNEL, parameters);
-  }
-
-  /** Whether the latest value was a warning but not a change. */
-  get isWarning(): boolean {
-    return this.memory.isWarning;
+    super(KERNEL, options);
   }
 }

@@ -1,12 +1,16 @@
 import type { z } from 'zod';
 
-import { type DetectorDomain, invalidValue, isInDomain, readState } from './detector-state.ts';
+import { type DetectorDomain, invalidValue, isInDomain, readState, type WarningZone } from './detector-state.ts';
 import type { DetectorState, DriftDetector } from './drift-detector.ts';
+import { fillParameters, type Given, type ParameterTable } from './parameter-table.ts';
 
-/** The parts of a detector: its initial memory, the update by a value, and how the memory is saved. */
+/** The parts of a detector: its parameters, its initial memory, the update by a value, and how the memory is saved. */
 export interface DetectorKernel<Parameters, Memory, Saved = Memory> {
   readonly name: string;
   readonly domain: DetectorDomain;
+  readonly parameters: ParameterTable<Parameters>;
+  /** Throws if parameters that are valid separately do not fit together. */
+  check?(parameters: Parameters): void;
   start(parameters: Parameters): Memory;
   /**
    * Updates the memory in place.
@@ -17,20 +21,10 @@ export interface DetectorKernel<Parameters, Memory, Saved = Memory> {
   changeAge(memory: Memory, parameters: Parameters): number | null;
   /** Returns the schema of a saved memory: plain data without infinities, which JSON cannot represent. */
   schema(parameters: Parameters): z.ZodType<Saved>;
-  /** Returns a copy of the memory as plain data. */
-  save(memory: Memory): Saved;
+  /** Returns a copy of the memory as plain data. A memory that is plain data needs neither this nor `load`. */
+  save?(memory: Memory): Saved;
   /** Creates a memory from a saved copy, which it may keep. */
-  load(saved: Saved, parameters: Parameters): Memory;
-}
-
-/** Saves a memory that is plain data. */
-export function savePlain<Memory>(memory: Memory): Memory {
-  return structuredClone(memory);
-}
-
-/** Loads a memory that is plain data. The schema has already made a copy. */
-export function loadPlain<Memory>(saved: Memory): Memory {
-  return saved;
+  load?(saved: Saved, parameters: Parameters): Memory;
 }
 
 /** The base class of detectors. It checks values, restarts after a detection, and saves and restores states. */
@@ -43,11 +37,12 @@ export abstract class KernelDetector<Parameters extends object, Memory, Saved = 
   #isDetected = false;
   #changeAge: number | null = null;
 
-  protected constructor(kernel: DetectorKernel<Parameters, Memory, Saved>, parameters: Readonly<Parameters>) {
+  protected constructor(kernel: DetectorKernel<Parameters, Memory, Saved>, options: Given<Parameters>) {
     this.name = kernel.name;
-    this.parameters = parameters;
+    this.parameters = fillParameters(kernel.parameters, options);
+    kernel.check?.(this.parameters);
     this.#kernel = kernel;
-    this.#memory = kernel.start(parameters);
+    this.#memory = kernel.start(this.parameters);
   }
 
   /**
@@ -80,7 +75,7 @@ export abstract class KernelDetector<Parameters extends object, Memory, Saved = 
       parameters: { ...this.parameters },
       isDetected: this.#isDetected,
       changeAge: this.#changeAge,
-      memory: this.#kernel.save(this.#memory),
+      memory: this.#kernel.save?.(this.#memory) ?? structuredClone(this.#memory),
     });
   }
 
@@ -91,7 +86,8 @@ export abstract class KernelDetector<Parameters extends object, Memory, Saved = 
    */
   restore(state: DetectorState): void {
     const { memory, isDetected, changeAge } = readState(this, this.#kernel.schema(this.parameters), state);
-    this.#memory = this.#kernel.load(memory, this.parameters);
+    // A memory without `load` is plain data, of which the schema has made a copy.
+    this.#memory = this.#kernel.load?.(memory, this.parameters) ?? (memory as unknown as Memory);
     this.#isDetected = isDetected;
     this.#changeAge = changeAge;
   }
@@ -99,5 +95,16 @@ export abstract class KernelDetector<Parameters extends object, Memory, Saved = 
   /** The current memory of the detector. */
   protected get memory(): Readonly<Memory> {
     return this.#memory;
+  }
+}
+
+/** The base class of detectors that also warn. */
+export abstract class WarningDetector<Parameters extends object, Memory extends WarningZone> extends KernelDetector<
+  Parameters,
+  Memory
+> {
+  /** Whether the latest value was a warning but not a change. */
+  get isWarning(): boolean {
+    return this.memory.isWarning;
   }
 }

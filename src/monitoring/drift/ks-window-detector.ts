@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { invalidParameter } from '../../internal/arguments.ts';
 import { count } from './detector-state.ts';
 import { type DetectorKernel, KernelDetector } from './kernel-detector.ts';
-import { fillParameters, fraction, type Given, type ParameterTable, whole } from './parameter-table.ts';
+import { fraction, type Given, whole } from './parameter-table.ts';
 
 /** The parameters of {@link KsWindowDetector}. */
 export interface KsWindowParameters {
@@ -27,12 +27,6 @@ export interface KsWindowParameters {
 /** Options of {@link KsWindowDetector}: its parameters, all with defaults. */
 export type KsWindowOptions = Given<KsWindowParameters>;
 
-const PARAMETERS: ParameterTable<KsWindowParameters> = {
-  windowSize: whole(200, 5),
-  alpha: fraction(0.0001),
-  clock: whole(20, 1),
-};
-
 interface KsWindowMemory {
   /** The latest values of both windows. Once it is full, the next value replaces the oldest. */
   readonly ring: Float64Array;
@@ -53,6 +47,11 @@ interface SavedKsWindow {
 const KERNEL: DetectorKernel<KsWindowParameters, KsWindowMemory, SavedKsWindow> = {
   name: 'ks_windows',
   domain: 'number',
+  parameters: {
+    windowSize: whole(200, 5),
+    alpha: fraction(0.0001),
+    clock: whole(20, 1),
+  },
   start,
   step,
   changeAge: (_, { windowSize }) => windowSize - 1,
@@ -149,7 +148,7 @@ function largestCount(first: Float64Array, second: Float64Array): number {
 export class KsWindowDetector extends KernelDetector<KsWindowParameters, KsWindowMemory, SavedKsWindow> {
   /** @throws {ValueError} if a parameter is unknown or out of range, or the windows are too small for `alpha` */
   constructor(options: KsWindowOptions = {}) {
-    super(KERNEL, fillParameters(PARAMETERS, options));
+    super(KERNEL, options);
   }
 }
 

@@ -1,17 +1,8 @@
 import { z } from 'zod';
 
 import { CHANGE_DIRECTIONS, type ChangeDirection, count } from './detector-state.ts';
-import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
-import {
-  atLeastZero,
-  choice,
-  fillParameters,
-  type Given,
-  type ParameterTable,
-  positive,
-  weight,
-  whole,
-} from './parameter-table.ts';
+import { type DetectorKernel, KernelDetector } from './kernel-detector.ts';
+import { atLeastZero, choice, type Given, positive, weight, whole } from './parameter-table.ts';
 
 /** The parameters of {@link PageHinkleyDetector}. */
 export interface PageHinkleyParameters {
@@ -42,26 +33,6 @@ export interface PageHinkleyParameters {
 /** Options of {@link PageHinkleyDetector}: its parameters, all with defaults. */
 export type PageHinkleyOptions = Given<PageHinkleyParameters>;
 
-const PARAMETERS: ParameterTable<PageHinkleyParameters> = {
-  minInstances: whole(30, 1),
-  delta: atLeastZero(0.005),
-  threshold: positive(50),
-  alpha: weight(0.9999),
-  mode: choice('both', CHANGE_DIRECTIONS),
-};
-
-interface PageHinkleyMemory {
-  n: number;
-  mean: number;
-  rise: number;
-  fall: number;
-  lowestRise: number;
-  highestFall: number;
-  /** The numbers of values at the minimum of the rise and at the maximum of the fall. */
-  lowestAt: number;
-  highestAt: number;
-}
-
 const SCHEMA = z.strictObject({
   n: count,
   mean: z.number(),
@@ -69,19 +40,27 @@ const SCHEMA = z.strictObject({
   fall: z.number(),
   lowestRise: z.number(),
   highestFall: z.number(),
+  /** The numbers of values at the minimum of the rise and at the maximum of the fall. */
   lowestAt: count,
   highestAt: count,
 });
 
+type PageHinkleyMemory = z.output<typeof SCHEMA>;
+
 const KERNEL: DetectorKernel<PageHinkleyParameters, PageHinkleyMemory> = {
   name: 'page_hinkley',
   domain: 'number',
+  parameters: {
+    minInstances: whole(30, 1),
+    delta: atLeastZero(0.005),
+    threshold: positive(50),
+    alpha: weight(0.9999),
+    mode: choice('both', CHANGE_DIRECTIONS),
+  },
   // The first deviation is 0, so the initial extremes of 0 are replaced at the first value.
   start: () => ({ n: 0, mean: 0, rise: 0, fall: 0, lowestRise: 0, highestFall: 0, lowestAt: 0, highestAt: 0 }),
   step,
   schema: () => SCHEMA,
-  save: savePlain,
-  load: loadPlain,
   changeAge: (at, parameters) => at.n - 1 - (hasRisen(at, parameters) ? at.lowestAt : at.highestAt),
 };
 
@@ -137,6 +116,6 @@ function hasFallen({ fall, highestFall }: PageHinkleyMemory, { mode, threshold }
 export class PageHinkleyDetector extends KernelDetector<PageHinkleyParameters, PageHinkleyMemory> {
   /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: PageHinkleyOptions = {}) {
-    super(KERNEL, fillParameters(PARAMETERS, options));
+    super(KERNEL, options);
   }
 }

@@ -1,5 +1,4 @@
 import { invalidParameter, oneOf, quote } from '../../internal/arguments.ts';
-import { requireLevel, requireRate, requireInteger } from '../../stats/parameters.ts';
 
 /** A parameter's default value and its check. */
 export interface ParameterRule<Value> {
@@ -37,50 +36,38 @@ export function fillParameters<Parameters extends object>(
 
 /** Returns the rule of a number strictly between 0 and 1. */
 export function fraction(defaultValue: number): ParameterRule<number> {
-  return numeric(defaultValue, 'be a number between 0 and 1, both excluded', requireLevel);
+  return numeric(defaultValue, 'be a number between 0 and 1, both excluded', (given) => given > 0 && given < 1);
 }
 
 /** Returns the rule of a number of at least 0 and below 1. */
 export function tolerance(defaultValue: number): ParameterRule<number> {
-  const required = 'be a number of at least 0 and below 1';
-  return numeric(defaultValue, required, (parameter, given) => {
-    if (!(given >= 0 && given < 1)) throw invalidParameter(parameter, required, given);
-  });
+  return numeric(defaultValue, 'be a number of at least 0 and below 1', (given) => given >= 0 && given < 1);
 }
 
 /** Returns the rule of a whole number with a lower limit. */
 export function whole(defaultValue: number, min: number): ParameterRule<number> {
   const required = `be a whole number of at least ${String(min)}`;
-  return numeric(defaultValue, required, (parameter, given) => requireInteger(parameter, given, min));
+  return numeric(defaultValue, required, (given) => Number.isSafeInteger(given) && given >= min);
 }
 
 /** Returns the rule of a finite number above 0. */
 export function positive(defaultValue: number): ParameterRule<number> {
-  const required = 'be a finite number above 0';
-  return numeric(defaultValue, required, (parameter, given) => {
-    if (!(given > 0 && given < Infinity)) throw invalidParameter(parameter, required, given);
-  });
+  return numeric(defaultValue, 'be a finite number above 0', (given) => given > 0 && given < Infinity);
 }
 
 /** Returns the rule of a finite number of at least 0. */
 export function atLeastZero(defaultValue: number): ParameterRule<number> {
-  const required = 'be a finite number of at least 0';
-  return numeric(defaultValue, required, (parameter, given) => {
-    if (!(given >= 0 && given < Infinity)) throw invalidParameter(parameter, required, given);
-  });
+  return numeric(defaultValue, 'be a finite number of at least 0', (given) => given >= 0 && given < Infinity);
 }
 
 /** Returns the rule of a number above 0 and at most 1. */
 export function weight(defaultValue: number): ParameterRule<number> {
-  const required = 'be a number above 0 and at most 1';
-  return numeric(defaultValue, required, (parameter, given) => {
-    if (!(given > 0 && given <= 1)) throw invalidParameter(parameter, required, given);
-  });
+  return numeric(defaultValue, 'be a number above 0 and at most 1', (given) => given > 0 && given <= 1);
 }
 
 /** Returns the rule of a number from 0 to 1, or null if it is unknown. */
 export function shareOrNull(): ParameterRule<number | null> {
-  const { check } = numeric(0, 'be a number from 0 to 1', requireRate);
+  const { check } = numeric(0, 'be a number from 0 to 1', (given) => given >= 0 && given <= 1);
   return {
     defaultValue: null,
     check: (parameter, given) => {
@@ -104,17 +91,12 @@ export function choice<Name extends string>(defaultValue: Name, names: readonly 
   return { defaultValue, check: (parameter, given) => oneOf(parameter, given as string, names) };
 }
 
-function numeric(
-  defaultValue: number,
-  required: string,
-  check: (parameter: string, given: number) => unknown,
-): ParameterRule<number> {
+function numeric(defaultValue: number, required: string, holds: (given: number) => boolean): ParameterRule<number> {
   return {
     defaultValue,
     check: (parameter, given) => {
       // Text such as '1' would pass numeric comparisons.
-      if (typeof given !== 'number') throw invalidParameter(parameter, required, quote(given));
-      check(parameter, given);
+      if (typeof given !== 'number' || !holds(given)) throw invalidParameter(parameter, required, quote(given));
     },
   };
 }

@@ -32,26 +32,19 @@ class GrowingArray<Values extends Float64Array | Int32Array> {
 }
 
 /** A column of numbers that grows at its end. Missing numbers are NaN. */
-export class NumberColumn {
-  readonly #numbers = new GrowingArray((length) => new Float64Array(length));
-
-  push(value: number | null): void {
-    this.#numbers.push(value ?? NaN);
+export class NumberColumn extends GrowingArray<Float64Array> {
+  constructor() {
+    super((length) => new Float64Array(length));
   }
 
-  at(row: number): number {
-    return this.#numbers.at(row);
+  override push(value: number | null): void {
+    super.push(value ?? NaN);
   }
 
   /** Returns the number in a row; null if it is missing. */
   valueAt(row: number): number | null {
-    const value = this.#numbers.at(row);
+    const value = this.at(row);
     return Number.isNaN(value) ? null : value;
-  }
-
-  /** Returns a copy of all numbers. */
-  values(): Float64Array {
-    return this.#numbers.values();
   }
 
   /** Returns a column of the given rows, in the given order. */

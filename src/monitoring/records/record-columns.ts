@@ -2,39 +2,22 @@ import { LabelColumn, NumberColumn } from './growing-columns.ts';
 import type { MonitoringRecord, MonitoringWindow } from './monitoring-record.ts';
 import { formatTime } from './record-time.ts';
 
-/** Records as columns of equal length: their times and values. */
-export interface RecordColumns {
-  /** Milliseconds since 1970. */
-  readonly time: NumberColumn;
-  readonly metric: LabelColumn;
-  readonly attribute: LabelColumn;
-  readonly group: LabelColumn;
-  readonly window: LabelColumn;
-  readonly value: NumberColumn;
-  readonly n: NumberColumn;
-  readonly low: NumberColumn;
-  readonly high: NumberColumn;
-}
-
 /** The names of the label columns. */
 export const LABEL_COLUMNS = ['metric', 'attribute', 'group', 'window'] as const;
 
 /** The names of the number columns, except the times. */
 export const NUMBER_COLUMNS = ['value', 'n', 'low', 'high'] as const;
 
+/** Records as columns of equal length: their times in milliseconds since 1970, and their values. */
+export type RecordColumns = Readonly<Record<'time' | (typeof NUMBER_COLUMNS)[number], NumberColumn>> &
+  Readonly<Record<(typeof LABEL_COLUMNS)[number], LabelColumn>>;
+
 /** Returns columns without rows. */
 export function emptyColumns(): RecordColumns {
-  return {
-    time: new NumberColumn(),
-    metric: new LabelColumn(),
-    attribute: new LabelColumn(),
-    group: new LabelColumn(),
-    window: new LabelColumn(),
-    value: new NumberColumn(),
-    n: new NumberColumn(),
-    low: new NumberColumn(),
-    high: new NumberColumn(),
-  };
+  return Object.fromEntries([
+    ...LABEL_COLUMNS.map((name) => [name, new LabelColumn()]),
+    ...['time', ...NUMBER_COLUMNS].map((name) => [name, new NumberColumn()]),
+  ]) as RecordColumns;
 }
 
 /** Adds a record as the last row, at a time in milliseconds since 1970. */
@@ -61,15 +44,6 @@ export function recordAt(columns: RecordColumns, row: number): MonitoringRecord 
 
 /** Returns the given rows, in the given order. */
 export function takeRecords(columns: RecordColumns, rows: ArrayLike<number>): RecordColumns {
-  return {
-    time: columns.time.take(rows),
-    metric: columns.metric.take(rows),
-    attribute: columns.attribute.take(rows),
-    group: columns.group.take(rows),
-    window: columns.window.take(rows),
-    value: columns.value.take(rows),
-    n: columns.n.take(rows),
-    low: columns.low.take(rows),
-    high: columns.high.take(rows),
-  };
+  const taken = Object.entries(columns).map(([name, column]) => [name, column.take(rows)]);
+  return Object.fromEntries(taken) as RecordColumns;
 }

@@ -1,6 +1,8 @@
-import { isMapping } from '../../internal/values.ts';
+import { z } from 'zod';
+
+import { isMapping, numberOrNull } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
-import { type LabelColumn, NumberColumn } from './growing-columns.ts';
+import { NumberColumn } from './growing-columns.ts';
 import { WINDOWS } from './monitoring-record.ts';
 import { emptyColumns, LABEL_COLUMNS, NUMBER_COLUMNS, type RecordColumns } from './record-columns.ts';
 
@@ -10,26 +12,42 @@ export interface LabelColumnState {
   readonly codes: readonly number[];
 }
 
-/** The content of a `RecordLog` as plain JSON. Missing numbers are null. */
-export interface RecordLogState {
-  readonly kind: 'record_log';
+/** The furthest time of a `Date` from 1970, in milliseconds. */
+const FURTHEST = 8.64e15;
+
+const BAD_TIME = 'should be a time in milliseconds, not before the previous one';
+const BAD_COUNT = 'should be a whole number of at least 0';
+const BAD_ORDINAL = 'should be a whole number below times';
+const BAD_NUMBER = 'should be a finite number';
+const BAD_CODE = 'should be the index of a label';
+const BAD_LABEL = 'is not a label of this column';
+
+const list = <Item extends z.ZodType>(item: Item): z.ZodArray<Item> => z.array(item, 'should be a list');
+const labelled = (label: z.ZodType<string>): z.ZodType<LabelColumnState> =>
+  z.object({ labels: list(label), codes: list(z.int(BAD_CODE)) }, 'should hold labels and codes');
+const text = labelled(z.string(BAD_LABEL));
+const measured = list(z.number(BAD_NUMBER).nullable());
+
+const SCHEMA = z.object({
+  kind: z.literal('record_log', "should be 'record_log'"),
   /** Milliseconds since 1970, ascending. */
-  readonly time: readonly number[];
-  /**
-   * `ordinal`: for each record, the number of distinct times added before its own. `times`: the number of times ever
-   * added.
-   */
-  readonly ordinal: readonly number[];
-  readonly times: number;
-  readonly metric: LabelColumnState;
-  readonly attribute: LabelColumnState;
-  readonly group: LabelColumnState;
-  readonly window: LabelColumnState;
-  readonly value: readonly (number | null)[];
-  readonly n: readonly number[];
-  readonly low: readonly (number | null)[];
-  readonly high: readonly (number | null)[];
-}
+  time: list(z.int(BAD_TIME).min(-FURTHEST, BAD_TIME).max(FURTHEST, BAD_TIME)),
+  /** For each record, the number of distinct times added before its own. */
+  ordinal: list(z.int(BAD_ORDINAL).min(0, BAD_ORDINAL)),
+  /** The number of times ever added. */
+  times: z.int(BAD_COUNT).min(0, BAD_COUNT),
+  metric: text,
+  attribute: text,
+  group: text,
+  window: labelled(z.enum(WINDOWS, BAD_LABEL)),
+  value: measured,
+  n: list(z.number(BAD_NUMBER).min(0, BAD_NUMBER)),
+  low: measured,
+  high: measured,
+});
+
+/** The content of a `RecordLog` as plain JSON. Missing numbers are null. */
+export type RecordLogState = z.output<typeof SCHEMA>;
 
 /** The parts of a log. */
 export interface RecordLogParts {
@@ -40,19 +58,25 @@ export interface RecordLogParts {
 
 /** Returns a log as plain data. */
 export function stateOfParts({ columns, ordinals, times }: RecordLogParts): RecordLogState {
+  const labels = (name: (typeof LABEL_COLUMNS)[number]): LabelColumnState => ({
+    labels: columns[name].labels(),
+    codes: [...columns[name].codes()],
+  });
+  const numbers = (name: 'value' | 'low' | 'high'): (number | null)[] =>
+    Array.from(columns[name].values(), numberOrNull);
   return {
     kind: 'record_log',
     time: [...columns.time.values()],
     ordinal: [...ordinals.values()],
     times,
-    metric: labelState(columns.metric),
-    attribute: labelState(columns.attribute),
-    group: labelState(columns.group),
-    window: labelState(columns.window),
-    value: numberState(columns.value),
+    metric: labels('metric'),
+    attribute: labels('attribute'),
+    group: labels('group'),
+    window: labels('window'),
+    value: numbers('value'),
     n: [...columns.n.values()],
-    low: numberState(columns.low),
-    high: numberState(columns.high),
+    low: numbers('low'),
+    high: numbers('high'),
   };
 }
 
@@ -61,88 +85,42 @@ export function stateOfParts({ columns, ordinals, times }: RecordLogParts): Reco
  * @throws {DataValidationError} if a part is invalid; the error names the first
  */
 export function partsOfState(state: unknown): RecordLogParts {
-  if (!isMapping(state) || state['kind'] !== 'record_log') throw badState('kind', "should be 'record_log'");
+  const parsed = SCHEMA.safeParse(isMapping(state) ? state : {});
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues as [z.core.$ZodIssue];
+    const index = issue.path.map((part) => (typeof part === 'number' ? `[${String(part)}]` : `.${String(part)}`));
+    throw badState(index.join('').slice(1), issue.message);
+  }
+  const { time, ordinal, times } = parsed.data;
   const columns = emptyColumns();
-  const times = arrayAt(state, 'time');
-  times.forEach((time, row) => {
-    if (!isTime(time) || time < Number(times[row - 1] ?? -Infinity)) {
-      throw badState(`time[${String(row)}]`, 'should be a time in milliseconds, not before the previous one');
-    }
-    columns.time.push(time);
-  });
-  for (const name of LABEL_COLUMNS) fillLabels(columns[name], state, name, times.length);
-  for (const name of NUMBER_COLUMNS) fillNumbers(columns[name], state, name, times.length);
-  return { columns, ...readSteps(state, times.length) };
-}
-
-function readSteps(state: Readonly<Record<string, unknown>>, rows: number): Omit<RecordLogParts, 'columns'> {
-  const { times } = state;
-  if (!isInteger(times)) throw badState('times', 'should be a whole number of at least 0');
-  const list = arrayAt(state, 'ordinal');
-  requireRows(list, rows, 'ordinal');
   const ordinals = new NumberColumn();
-  list.forEach((ordinal, row) => {
-    if (!isInteger(ordinal) || ordinal >= times) {
-      throw badState(`ordinal[${String(row)}]`, 'should be a whole number below times');
-    }
-    ordinals.push(ordinal);
+  const requireRows = ({ length }: readonly unknown[], index: string): void => {
+    if (length === time.length) return;
+    throw badState(index, `has ${String(length)} entries; expected ${String(time.length)}, one for each time`);
+  };
+  time.forEach((millis, row) => {
+    if (millis < (time[row - 1] ?? -Infinity)) throw badState(`time[${String(row)}]`, BAD_TIME);
+    columns.time.push(millis);
   });
-  return { ordinals, times };
-}
-
-function fillLabels(column: LabelColumn, state: object, name: (typeof LABEL_COLUMNS)[number], rows: number): void {
-  const part: unknown = (state as Record<string, unknown>)[name];
-  if (!isMapping(part)) throw badState(name, 'should hold labels and codes');
-  const labels = arrayAt(part, 'labels', name);
-  const codes = arrayAt(part, 'codes', name);
-  requireRows(codes, rows, `${name}.codes`);
-  const isLabel = (label: unknown): label is string =>
-    typeof label === 'string' && (name !== 'window' || WINDOWS.some((window) => window === label));
-  const badLabel = labels.findIndex((label) => !isLabel(label));
-  if (badLabel >= 0) throw badState(`${name}.labels[${String(badLabel)}]`, 'is not a label of this column');
-  codes.forEach((code, row) => {
-    const label = code === -1 && name === 'group' ? null : labels[code as number];
-    if (label === undefined) throw badState(`${name}.codes[${String(row)}]`, 'should be the index of a label');
-    column.push(label as string | null);
+  for (const name of LABEL_COLUMNS) {
+    const { labels, codes } = parsed.data[name];
+    requireRows(codes, `${name}.codes`);
+    codes.forEach((code, row) => {
+      const label = code === -1 && name === 'group' ? null : labels[code];
+      if (label === undefined) throw badState(`${name}.codes[${String(row)}]`, BAD_CODE);
+      columns[name].push(label);
+    });
+  }
+  for (const name of NUMBER_COLUMNS) {
+    requireRows(parsed.data[name], name);
+    for (const value of parsed.data[name]) columns[name].push(value);
+  }
+  requireRows(ordinal, 'ordinal');
+  ordinal.forEach((before, row) => {
+    if (before >= times) throw badState(`ordinal[${String(row)}]`, BAD_ORDINAL);
+    ordinals.push(before);
   });
-}
-
-function fillNumbers(column: NumberColumn, state: object, name: (typeof NUMBER_COLUMNS)[number], rows: number): void {
-  const values = arrayAt(state, name);
-  requireRows(values, rows, name);
-  values.forEach((value, row) => {
-    const isRight =
-      name === 'n' ? Number.isFinite(value) && Number(value) >= 0 : value === null || Number.isFinite(value);
-    if (!isRight) throw badState(`${name}[${String(row)}]`, 'should be a finite number');
-    column.push(value as number | null);
-  });
-}
-
-function labelState(column: LabelColumn): LabelColumnState {
-  return { labels: column.labels(), codes: [...column.codes()] };
-}
-
-function numberState(column: NumberColumn): (number | null)[] {
-  return Array.from(column.values(), (value) => (Number.isNaN(value) ? null : value));
-}
-
-function arrayAt(part: object, name: string, of = ''): readonly unknown[] {
-  const found: unknown = (part as Record<string, unknown>)[name];
-  if (Array.isArray(found)) return found;
-  throw badState(of === '' ? name : `${of}.${name}`, 'should be a list');
-}
-
-function requireRows(list: readonly unknown[], rows: number, index: string): void {
-  if (list.length === rows) return;
-  throw badState(index, `has ${String(list.length)} entries; expected ${String(rows)}, one for each time`);
-}
-
-function isTime(value: unknown): value is number {
-  return Number.isInteger(value) && Math.abs(value as number) <= 8.64e15;
-}
-
-function isInteger(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
+  return { columns, ordinals, times };
 }
 
 function badState(index: string, problem: string): DataValidationError {

@@ -1,4 +1,11 @@
-import type { AlertChange, AlertSink, AlertTransition, MonitorReading, MonitorState } from '../alarms/alert-event.ts';
+import {
+  ALERT_CHANGES,
+  type AlertChange,
+  type AlertSink,
+  type AlertTransition,
+  MONITOR_STATES,
+  type MonitorReading,
+} from '../alarms/alert-event.ts';
 import { logQuietly } from '../records/file/file-functions.ts';
 
 /** A sink for Prometheus to scrape. */
@@ -10,9 +17,6 @@ export interface PrometheusSink extends AlertSink {
   /** Replaces all current values. */
   read(readings: readonly MonitorReading[]): void;
 }
-
-const STATES: readonly MonitorState[] = ['within', 'watch', 'breach', 'unknown'];
-const CHANGES: readonly AlertChange[] = ['raised', 'repeated', 'acknowledged', 'resolved', 'cleared'];
 
 type Gauge = readonly [name: string, help: string, value: (reading: MonitorReading) => number];
 
@@ -51,7 +55,7 @@ export function prometheusSink(): PrometheusSink {
   let readings: readonly MonitorReading[] = [];
   let failures = 0;
   const open = new Set<string>();
-  const totals = new Map<AlertChange, number>(CHANGES.map((change) => [change, 0]));
+  const totals = new Map<AlertChange, number>(ALERT_CHANGES.map((change) => [change, 0]));
   const quietly = (work: () => void): void => {
     try {
       work();
@@ -117,7 +121,7 @@ function readingFamilies(readings: readonly MonitorReading[]): MetricFamily[] {
     samples: readings.map((reading) => ({ labels: labelsOf(reading), value: valueOf(reading) })),
   }));
   const states = readings.flatMap((reading) =>
-    STATES.map((state): Sample => ({
+    MONITOR_STATES.map((state): Sample => ({
       labels: { ...labelsOf(reading), state },
       value: Number(reading.state === state),
     })),

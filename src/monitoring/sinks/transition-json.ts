@@ -1,5 +1,6 @@
-import { finiteOrNull } from '../../internal/values.ts';
+import { toSnakeCaseJson } from '../../internal/arguments.ts';
 import type { AlertEvent, AlertTransition } from '../alarms/alert-event.ts';
+import { ALERT_FIELDS } from '../alarms/engine-snapshot.ts';
 
 /**
  * Returns a transition as plain JSON with keys in snake_case: change, timestamp and the alert.
@@ -15,30 +16,8 @@ export function transitionToJson({ change, timestamp, alert }: AlertTransition):
  * null.
  */
 export function alertToJson(alert: AlertEvent): Record<string, unknown> {
-  return {
-    id: alert.id,
-    tier: alert.tier,
-    timestamp: alert.timestamp,
-    metric: alert.metric,
-    attribute: alert.attribute,
-    groups: [...alert.groups],
-    measure: alert.measure,
-    rates: alert.rates.map(finiteOrNull),
-    value: finiteOrNull(alert.value),
-    low: finiteOrNull(alert.low),
-    high: finiteOrNull(alert.high),
-    limit: alert.limit,
-    n: alert.n,
-    severity: alert.severity,
-    severity_score: finiteOrNull(alert.severityScore),
-    confidence: finiteOrNull(alert.confidence),
-    drift_score: finiteOrNull(alert.driftScore),
-    changed_at: alert.changedAt,
-    window_start: alert.windowStart,
-    window_events: alert.windowEvents,
-    share: alert.share === null ? null : { ...alert.share },
-    reason: alert.reason,
-  };
+  const fields = Object.keys(ALERT_FIELDS).map((name) => [name, alert[name as keyof AlertEvent]]);
+  return toSnakeCaseJson(Object.fromEntries(fields)) as Record<string, unknown>;
 }
 
 /** Returns a transition as one line: `Alarm raised (high): … [sex:demographic_parity_difference:1]`. */

@@ -1,6 +1,6 @@
 import { decodePart } from '../../internal/values.ts';
 import { ConfigValidationError, ValueError } from '../../exceptions/index.ts';
-import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { type FilledOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { MAX_TIMER_MILLIS } from '../../internal/retry.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import { requireFields, shownKind } from '../require-kind.ts';
@@ -71,19 +71,11 @@ export const WEBHOOK_SINK_OPTION_NAMES: OptionNames<WebhookSinkOptions> = {
 };
 
 /** {@link WebhookSinkOptions} with every default filled in. */
-export interface WebhookSettings {
+export interface WebhookSettings extends FilledOptions<Omit<WebhookSinkOptions, 'url' | 'secretFromEnvironment'>> {
   /** The address without credentials. */
   readonly address: string;
   /** The part of the address that messages show: a path can be a secret too. */
   readonly origin: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly timeoutMillis: number;
-  readonly retries: number;
-  readonly backoffMillis: number;
-  readonly mostWaiting: number;
-  readonly closeMillis: number;
-  readonly seed: number;
-  readonly fetch: typeof globalThis.fetch;
 }
 
 /**

@@ -1,13 +1,10 @@
-import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
+import { CELLS_PER_GROUP, sum } from '../../metrics/statistics/group-stats.ts';
 import type { EventStream } from './event-stream.ts';
 import type { FreshStart } from './fresh-starts.ts';
 import { LONG_LABEL } from './group-codes.ts';
-import { ERROR, GroupTable } from './group-table.ts';
-import type { WaitingEvent } from './late-labels.ts';
+import { ERROR, GroupTable, type TableShape } from './group-table.ts';
+import { FIRST_UNKNOWN_CELL, type WaitingEvent } from './late-labels.ts';
 import { badSnapshot } from './snapshot-schema.ts';
-
-/** Cells below this have a true label, which is final. */
-const FIRST_UNKNOWN_CELL = 4;
 
 /**
  * Checks that the parts of a restored stream are consistent. Impossible sums would make later computations fail or
@@ -54,9 +51,7 @@ function countIn(table: GroupTable): number {
 }
 
 function countOf({ data, stride }: GroupTable, group: number): number {
-  let total = 0;
-  for (let cell = 0; cell < CELLS_PER_GROUP; cell++) total += data[group * stride + cell] as number;
-  return total;
+  return sum(data.subarray(group * stride, group * stride + CELLS_PER_GROUP));
 }
 
 function checkEarly({ early, tables, reader }: EventStream): void {
@@ -105,9 +100,8 @@ function checkWindow({ window, shape, reader, options }: EventStream): void {
   }
   window.tables.forEach((table, index) => {
     checkSums(table, index);
-    const recounted = new GroupTable({ ...shape, hasWeights: false });
     const groups = reader.groups[index]?.labels.length ?? 0;
-    recounted.grow(groups);
+    const recounted = countsOf(shape, groups);
     const codes = window.codes[index] as Int32Array;
     for (let slot = 0; slot < length; slot++) {
       const code = codes[slot] as number;
@@ -120,6 +114,13 @@ function checkWindow({ window, shape, reader, options }: EventStream): void {
       if (!hasSameCounts(table, recounted, group)) throw badSnapshot('the sums of the window do not match its events');
     }
   });
+}
+
+/** Returns a table without weights for some groups. */
+function countsOf(shape: TableShape, groups: number): GroupTable {
+  const table = new GroupTable({ ...shape, hasWeights: false });
+  table.grow(groups);
+  return table;
 }
 
 function isWeight(value: number): boolean {
@@ -142,11 +143,7 @@ function hasSameCounts(one: GroupTable, other: GroupTable, group: number): boole
  */
 function checkWaiting(stream: EventStream): void {
   if (stream.labels === null) return;
-  const waiting = stream.tables.map(({ shape, groups }) => {
-    const table = new GroupTable({ ...shape, hasWeights: false });
-    table.grow(groups);
-    return table;
-  });
+  const waiting = stream.tables.map(({ shape, groups }) => countsOf(shape, groups));
   for (const event of stream.labels.entries()) {
     if (event.codes.length !== waiting.length || event.event >= stream.events)
       throw badSnapshot('a waiting event is not an event of this stream');

@@ -23,6 +23,9 @@ export interface EventBlock {
   readonly ids: readonly (string | number | null)[] | null;
 }
 
+/** The columns of a block without weights, errors, times and ids. */
+export const NO_COLUMNS = { weights: null, predictions: null, errors: null, times: null, ids: null } as const;
+
 /** The reasons why events, labels or groups were not counted. */
 export const STREAM_PROBLEMS = [
   'missing_prediction',

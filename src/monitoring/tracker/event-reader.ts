@@ -64,7 +64,7 @@ export class EventReader {
   }
 
   #roomForOne(): OneEvent {
-    const { columns, attributes } = this.#options;
+    const { columns } = this.#options;
     const labels: (string | undefined)[] = columns.protected.map(() => undefined);
     const fields: Fields = {
       length: 1,
@@ -78,18 +78,7 @@ export class EventReader {
         return label === undefined ? NO_GROUP : (this.groups[index] as GroupCodes).codeOf(label);
       },
     };
-    const cells = new Uint8Array(1);
-    const codes = attributes.map(() => new Int32Array(1));
-    const { weights, times, ids } = fields;
-    const predictions = this.#watchesErrors ? fields.predictions : null;
-    const errors = this.#watchesErrors ? new Float64Array(1) : null;
-    return {
-      fields,
-      labels,
-      cells,
-      codes,
-      block: { length: 1, codes, cells, weights, predictions, errors, times, ids },
-    };
+    return { fields, labels, block: this.#roomFor(fields) };
   }
 
   /**
@@ -100,7 +89,7 @@ export class EventReader {
   readEvent(event: StreamEvent): EventBlock {
     if (!isMapping(event)) throw noEvent(event);
     const { yPred, yTrue, weight, timestamp, id, protected: names } = this.#options.columns;
-    const { fields, labels, cells, codes } = this.#one;
+    const { fields, labels, block } = this.#one;
     fields.predictions[0] = this.readOutcome(fieldOf(event, yPred), alone(yPred));
     if (fields.truths !== null) {
       fields.truths[0] = yTrue === undefined ? NaN : this.readOutcome(fieldOf(event, yTrue), alone(yTrue));
@@ -117,13 +106,7 @@ export class EventReader {
       const name = names[index] as string;
       labels[index] = readLabel(fieldOf(event, name), alone(name));
     }
-    cells[0] = this.#cellOf(fields.predictions[0], fields.truths?.[0] ?? NaN, undefined);
-    if (this.#one.block.errors !== null) this.#one.block.errors[0] = errorOf(fields, 0);
-    this.#leaveOut(0, fields, cells);
-    for (let index = 0; index < codes.length; index++) {
-      this.#codeRow(index, 0, fields, cells, codes);
-    }
-    return this.#one.block;
+    return this.#fill(block, fields);
   }
 
   /**
@@ -146,28 +129,37 @@ export class EventReader {
       ids: id === undefined ? null : idsOf(table.column(id)),
       codeAt: (index, row) => (groups[index] as (row: number) => number)(row),
     };
-    return this.#block(fields);
+    return this.#fill(this.#roomFor(fields), fields);
   }
 
-  #block(fields: Fields): EventBlock {
-    const { length, predictions, truths, weights, times, ids } = fields;
-    const cells = new Uint8Array(length);
-    const isOne = length === 1;
+  /** Returns a block of some events, to be filled. */
+  #roomFor({ length, predictions, weights, times, ids }: Fields): EventBlock {
+    return {
+      length,
+      codes: this.#options.attributes.map(() => new Int32Array(length)),
+      cells: new Uint8Array(length),
+      weights,
+      predictions: this.#watchesErrors ? predictions : null,
+      errors: this.#watchesErrors ? new Float64Array(length) : null,
+      times,
+      ids,
+    };
+  }
+
+  #fill(block: EventBlock, fields: Fields): EventBlock {
+    const { length, predictions, truths } = fields;
+    const { cells, codes, errors } = block;
     for (let row = 0; row < length; row++) {
-      cells[row] = this.#cellOf(
-        predictions[row] as number,
-        truths === null ? NaN : (truths[row] as number),
-        isOne ? undefined : row,
-      );
+      const truth = truths === null ? NaN : (truths[row] as number);
+      cells[row] = this.#cellOf(predictions[row] as number, truth, length === 1 ? undefined : row);
     }
-    const errors = this.#watchesErrors ? predictions.map((_, row) => errorOf(fields, row)) : null;
+    if (errors !== null) for (let row = 0; row < length; row++) errors[row] = errorOf(fields, row);
     // Nothing below throws, so a batch is counted completely or not at all.
     for (let row = 0; row < length; row++) this.#leaveOut(row, fields, cells);
-    const codes = this.#options.attributes.map(() => new Int32Array(length));
     for (let index = 0; index < codes.length; index++) {
       for (let row = 0; row < length; row++) this.#codeRow(index, row, fields, cells, codes);
     }
-    return { length, codes, cells, weights, predictions: this.#watchesErrors ? predictions : null, errors, times, ids };
+    return block;
   }
 
   /** Sets the code of a row's group. Parts must be coded before their intersections. */
@@ -238,8 +230,6 @@ interface Fields {
 interface OneEvent {
   readonly fields: Fields;
   readonly labels: (string | undefined)[];
-  readonly cells: Uint8Array;
-  readonly codes: readonly Int32Array[];
   readonly block: EventBlock;
 }
 

@@ -1,6 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { type Column, missingOutcomes } from '../../table/index.ts';
 import { parseDecimal, parseTime } from '../records/record-time.ts';
+import { shownKind } from '../require-kind.ts';
 
 /** The position of a value, for messages. */
 export interface ValuePosition {
@@ -145,13 +146,7 @@ export function readColumn(column: Column, name: string, read: ReadValue<number>
 /** Returns the error for a value that is invalid in its field. */
 export function badValue({ column, row }: ValuePosition, required: string, value: unknown): DataValidationError {
   const where = row === undefined ? '' : ` in row ${String(row + 1)}`;
-  const shown =
-    typeof value === 'string'
-      ? `'${value.slice(0, 60)}'`
-      : typeof value === 'object' && value !== null
-        ? 'an object'
-        : String(value);
-  return new DataValidationError(`The field '${column}' must ${required}; it is ${shown}${where}.`, {
+  return new DataValidationError(`The field '${column}' must ${required}; it is ${shownKind(value)}${where}.`, {
     code: 'invalid-value',
     context: { column, row, value },
     suggestion: 'Nothing of this call was counted. Fix the value, or leave it empty if it is unknown.',

@@ -1,4 +1,4 @@
-import type { EventBlock } from './event-block.ts';
+import { type EventBlock, NO_COLUMNS } from './event-block.ts';
 
 /** The data kept of an event until its label arrives. */
 export interface WaitingEvent {
@@ -16,8 +16,8 @@ function keyOf(id: string | number): string {
   return String(id);
 }
 
-/** Cells below this have a true label. */
-const FIRST_UNKNOWN_CELL = 4;
+/** Cells below this have a true label, which is final. */
+export const FIRST_UNKNOWN_CELL = 4;
 
 /**
  * The last events with ids in a ring buffer: those that can still be labelled, and whose ids cannot be used again.
@@ -109,14 +109,12 @@ export class LateLabels {
       id,
       event,
       {
+        ...NO_COLUMNS,
         length: 1,
         codes: codes.map((code) => Int32Array.of(code)),
         cells: Uint8Array.of(cell),
         weights: Float64Array.of(weight),
         predictions: Float64Array.of(prediction),
-        errors: null,
-        times: null,
-        ids: null,
       },
       0,
     );

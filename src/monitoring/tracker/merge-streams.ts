@@ -1,5 +1,6 @@
 import { ValueError } from '../../exceptions/index.ts';
 import { CELLS_PER_GROUP, sum } from '../../metrics/statistics/group-stats.ts';
+import { NO_COLUMNS } from './event-block.ts';
 import type { EventStream } from './event-stream.ts';
 import type { FreshStart } from './fresh-starts.ts';
 import { CrossedCodes, type GroupCodes } from './group-codes.ts';
@@ -64,17 +65,13 @@ function assertAlike(stream: EventStream, other: EventStream): void {
     });
   }
   const ways = ['columns', 'attributes', 'metrics', 'windowSize', 'labelHorizon', 'decisionThreshold', 'positiveLabel', 'errorScale', 'restartEvery'] as const; // prettier-ignore
-  const odd = ways.find((name) => textOf(stream.options[name]) !== textOf(other.options[name]));
+  const odd = ways.find((name) => JSON.stringify(stream.options[name]) !== JSON.stringify(other.options[name]));
   if (odd === undefined && stream.shape.hasWeights === other.shape.hasWeights) return;
   const what = odd ?? 'weights';
   throw new ValueError(`Trackers that differ in their ${what} cannot be merged.`, {
     context: { parameter: what },
     suggestion: 'Give all shards the same options.',
   });
-}
-
-function textOf(value: unknown): string {
-  return JSON.stringify(value);
 }
 
 /** Returns by attribute the code here of each of the other's groups. */
@@ -144,14 +141,12 @@ function joinWindows(
     (event.isOwn ? numbers.own : numbers.other).set(event.number, window.added);
     window.add(
       {
+        ...NO_COLUMNS,
         length: 1,
         codes: event.codes.map((code) => Int32Array.of(code)),
         cells: Uint8Array.of(event.cell),
         weights: window.weights === null ? null : Float64Array.of(event.weight),
-        predictions: null,
         errors: window.errors === null ? null : Float64Array.of(event.error),
-        times: null,
-        ids: null,
       },
       0,
       1,

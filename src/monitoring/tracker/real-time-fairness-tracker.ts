@@ -1,4 +1,4 @@
-import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
 import {
   ALL_CELLS,
@@ -12,7 +12,7 @@ import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-r
 import type { RecordLogState } from '../records/record-log-state.ts';
 import { RecordLog } from '../records/record-log.ts';
 import { formatTime } from '../records/record-time.ts';
-import { requireSource, shownKind } from '../require-kind.ts';
+import { requireInstance, requireSource } from '../require-kind.ts';
 import type { LabelCoverage, StreamProblems } from './event-block.ts';
 import type { StreamEvent } from './event-reader.ts';
 import { EventStream, type LabelOutcome } from './event-stream.ts';
@@ -20,8 +20,15 @@ import { LATEST_TIME } from './event-values.ts';
 import { type GroupCodes, UNKNOWN_GROUP } from './group-codes.ts';
 import type { GroupTable } from './group-table.ts';
 import { mergeStreams } from './merge-streams.ts';
-import { badSnapshot, readSnapshot, SNAPSHOT_SCHEMA, whileRestoring } from './snapshot-schema.ts';
-import { restoreSnapshot, SNAPSHOT_VERSION, type StreamSnapshot, takeSnapshot } from './stream-snapshot.ts';
+import {
+  badSnapshot,
+  readSnapshot,
+  SNAPSHOT_SCHEMA,
+  SNAPSHOT_VERSION,
+  type StreamSnapshot,
+  whileRestoring,
+} from './snapshot-schema.ts';
+import { restoreSnapshot, takeSnapshot } from './stream-snapshot.ts';
 import { takeRecords } from './take-records.ts';
 import {
   blockOfTail,
@@ -234,7 +241,7 @@ export class RealTimeFairnessTracker {
     requirePositions(parts);
     return whileRestoring(() => {
       // The constructor and RecordLog.restore check the options and the history.
-      const read = readSnapshot(SNAPSHOT_SCHEMA, snapshot) as unknown as TrackerSnapshot;
+      const read = readSnapshot(SNAPSHOT_SCHEMA, snapshot);
       const tracker = new RealTimeFairnessTracker({ ...read.options, ...parts });
       restoreSnapshot(tracker.stream, read);
       tracker.#history = RecordLog.restore(read.history);
@@ -251,9 +258,7 @@ export class RealTimeFairnessTracker {
    * @throws {ValueError} if the trackers have different options
    */
   merge(other: RealTimeFairnessTracker): this {
-    if (!((other as unknown) instanceof RealTimeFairnessTracker)) {
-      throw invalidParameter('other', 'be a RealTimeFairnessTracker', shownKind(other));
-    }
+    requireInstance('other', other, RealTimeFairnessTracker);
     mergeStreams(this.stream, other.stream);
     this.#history.append(other.history.toRecords());
     this.#lastRecordTime = Math.max(this.#lastRecordTime, other.#lastRecordTime);

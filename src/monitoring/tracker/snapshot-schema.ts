@@ -5,6 +5,7 @@ import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
 import { STREAM_PROBLEMS } from './event-block.ts';
 import { EARLIEST_TIME, LATEST_TIME } from './event-values.ts';
 import { LONG_LABEL } from './group-codes.ts';
+import type { TrackerOptions } from './tracker-options.ts';
 
 const ARGUMENT = 'snapshot';
 
@@ -66,15 +67,22 @@ const waitingEvent = z.object({
   codes: z.array(z.int().min(LONG_LABEL)),
 });
 
-/** The fields of a tracker's snapshot, checked one by one. Options and history are checked where they are used. */
+/** The version of the snapshot format. */
+export const SNAPSHOT_VERSION = 1;
+
+/**
+ * The fields of a tracker's snapshot, checked one by one. Options and history are checked where they are used. Columns of
+ * numbers are base64 of little-endian bytes, so that every bit is restored.
+ */
 export const SNAPSHOT_SCHEMA = z.object({
-  version: z.literal(1),
-  options: z.looseObject({}),
+  version: z.literal(SNAPSHOT_VERSION),
+  options: z.looseObject({}) as unknown as z.ZodType<Omit<TrackerOptions, 'store' | 'clock'>>,
   events: count,
   lateLabels: count,
   firstTime: time.nullable(),
   latestTime: time.nullable(),
   faults: z.partialRecord(z.enum(STREAM_PROBLEMS), count),
+  /** By attribute: its labels; for an intersection, the codes of each group's parts. */
   groups: z.array(z.union([z.array(z.string()), z.array(z.array(count))])),
   early: z.array(count),
   tables: z.array(column),
@@ -93,3 +101,6 @@ export const SNAPSHOT_SCHEMA = z.object({
   waiting: z.array(waitingEvent).nullable(),
   history: z.unknown(),
 });
+
+/** The complete counted state of a stream as plain JSON. */
+export type StreamSnapshot = Omit<z.output<typeof SNAPSHOT_SCHEMA>, 'history'>;

@@ -5,56 +5,7 @@ import type { FreshStart } from './fresh-starts.ts';
 import { CrossedCodes, type GroupCodes } from './group-codes.ts';
 import { GroupTable } from './group-table.ts';
 import type { SlidingWindow } from './sliding-window.ts';
-import { badSnapshot } from './snapshot-schema.ts';
-import type { TrackerOptions } from './tracker-options.ts';
-
-/** The version of the snapshot format. */
-export const SNAPSHOT_VERSION = 1;
-
-/**
- * The complete counted state of a stream as plain JSON. Columns of numbers are base64 of little-endian bytes, so that
- * every bit is restored.
- */
-export interface StreamSnapshot {
-  readonly version: number;
-  readonly options: Omit<TrackerOptions, 'store' | 'clock'>;
-  readonly events: number;
-  readonly lateLabels: number;
-  readonly firstTime: number | null;
-  readonly latestTime: number | null;
-  readonly faults: Readonly<Record<string, number>>;
-  /** By attribute: its labels; for an intersection, the codes of each group's parts. */
-  readonly groups: readonly (readonly string[] | readonly (readonly number[])[])[];
-  readonly early: readonly number[];
-  readonly tables: readonly string[];
-  readonly starts: {
-    readonly next: number;
-    readonly kept: readonly {
-      readonly index: number;
-      readonly events: number;
-      readonly time: number | null;
-      readonly tables: readonly string[];
-    }[];
-  };
-  readonly window: {
-    readonly added: number;
-    readonly tables: readonly string[];
-    readonly codes: readonly string[];
-    readonly cells: string;
-    readonly weights: string | null;
-    readonly errors: string | null;
-  };
-  readonly waiting:
-    | readonly {
-        readonly id: string;
-        readonly event: number;
-        readonly cell: number;
-        readonly weight: number;
-        readonly prediction: number | null;
-        readonly codes: readonly number[];
-      }[]
-    | null;
-}
+import { badSnapshot, SNAPSHOT_VERSION, type StreamSnapshot } from './snapshot-schema.ts';
 
 /** Returns a snapshot of a stream. */
 export function takeSnapshot(stream: EventStream, options: StreamSnapshot['options']): StreamSnapshot {
@@ -98,7 +49,7 @@ export function takeSnapshot(stream: EventStream, options: StreamSnapshot['optio
             cell,
             weight,
             prediction: finiteOrNull(prediction),
-            codes,
+            codes: [...codes],
           })),
   };
 }

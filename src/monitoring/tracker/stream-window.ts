@@ -4,24 +4,22 @@ import type { GroupTable } from './group-table.ts';
 import { emptySums, type MeasureSums, measureValue, sumMeasure } from './measured-groups.ts';
 import type { WatchedMeasure } from './watched-metric.ts';
 
-/** A window of a stream: the difference between its sums now and at its start. */
+/** The sums of a window of a stream. */
 export interface StreamWindow {
   /** By attribute. */
-  readonly now: readonly GroupTable[];
-  /** By attribute; null for the full stream. */
-  readonly before: readonly GroupTable[] | null;
+  readonly tables: readonly GroupTable[];
   /** The number of events in the window. */
   readonly events: number;
 }
 
 /** Returns the window of the last `windowSize` events. */
 export function slidingWindow(stream: EventStream): StreamWindow {
-  return { now: stream.window.tables, before: null, events: stream.window.length };
+  return { tables: stream.window.tables, events: stream.window.length };
 }
 
 /** Returns the window of all events. */
 export function cumulativeWindow(stream: EventStream): StreamWindow {
-  return { now: stream.tables, before: null, events: stream.events };
+  return { tables: stream.tables, events: stream.events };
 }
 
 /** A group's measure in a window. */
@@ -33,11 +31,10 @@ export interface MeasuredGroup {
 
 /** Returns the measure of every group of an attribute that has events in the denominator. */
 export function measureGroups(window: StreamWindow, attribute: number, measure: WatchedMeasure): MeasuredGroup[] {
-  const now = window.now[attribute] as GroupTable;
-  const before = window.before?.[attribute] ?? null;
+  const table = window.tables[attribute] as GroupTable;
   const found: MeasuredGroup[] = [];
-  for (let code = 0; code < now.groups; code++) {
-    const sums = sumMeasure(measure, now, before, code, emptySums());
+  for (let code = 0; code < table.groups; code++) {
+    const sums = sumMeasure(measure, table, null, code, emptySums());
     if (sums.n <= 0) continue;
     const value = measureValue(sums);
     if (!Number.isNaN(value)) found.push({ code, sums, value });

@@ -77,7 +77,10 @@ export function takeAttribute(
     }
   }
   const gap = gapOf(stream, window, kind, metric, measured, alpha);
-  return { groups, gap: Object.freeze({ timestamp, attribute: name, window: kind, ...gap }) };
+  return {
+    groups,
+    gap: Object.freeze({ timestamp, metric: metric.metric, attribute: name, group: null, window: kind, ...gap }),
+  };
 }
 
 function measureAttribute(
@@ -105,7 +108,7 @@ function gapOf(
   metric: WatchedMetric,
   measured: readonly MeasuredAttribute[],
   alpha: number,
-): Pick<MonitoringRecord, 'metric' | 'group' | 'value' | 'n' | 'low' | 'high'> {
+): Pick<MonitoringRecord, 'value' | 'n' | 'low' | 'high'> {
   let value: number | null = null;
   let ends: Interval | null = [0, 0];
   for (const { measure, groups } of measured) {
@@ -129,7 +132,7 @@ function gapOf(
   }
   const rate = metric.measures.every((measure) => measure.kind === 'rate');
   const high = ends === null ? null : rate ? Math.min(1, ends[1]) : ends[1];
-  return { metric: metric.metric, group: null, value, n: window.events, low: ends?.[0] ?? null, high };
+  return { value, n: window.events, low: ends?.[0] ?? null, high };
 }
 
 /**

@@ -4,7 +4,7 @@ import { type ClassificationStats, reduceClassificationTensors } from '../../met
 import { cellIndex, sum } from '../../metrics/statistics/group-stats.ts';
 import { onHost, type TableSource, type TensorLike } from '../../table/index.ts';
 import { currentTensorflow } from '../../tensor/index.ts';
-import type { EventBlock } from './event-block.ts';
+import { type EventBlock, NO_COLUMNS } from './event-block.ts';
 import { badValue } from './event-values.ts';
 import { type GroupCodes, NO_GROUP } from './group-codes.ts';
 import type { FilledTrackerOptions } from './tracker-options.ts';
@@ -52,7 +52,7 @@ export async function countTensors(batch: TensorBatch, options: FilledTrackerOpt
     const missingPredictions = decisions.size - events;
     // If predictions are missing, only the rows themselves show how far back the window reaches.
     const size = missingPredictions > 0 ? decisions.size : Math.min(decisions.size, windowSize);
-    const tail = await tailOf({ ...batch, [columns.yPred]: asColumn(decisions) }, size);
+    const tail = await tailOf({ ...batch, [columns.yPred]: decisions }, size);
     return { attributes: counted, events, missingPredictions, tail };
   } finally {
     decisions.dispose();
@@ -83,11 +83,7 @@ export function blockOfTail(
       const truth = truths[row] ?? NaN;
       return cellIndex(Number.isNaN(truth) ? 2 : (truth as 0 | 1), predictions[row] as 0 | 1);
     }),
-    weights: null,
-    predictions: null,
-    errors: null,
-    times: null,
-    ids: null,
+    ...NO_COLUMNS,
   };
 }
 
@@ -105,14 +101,10 @@ export async function readTensors(
   const { yPred } = options.columns;
   const decisions = await decide(columnOf(batch, yPred), options);
   try {
-    return await onHost({ ...batch, [yPred]: asColumn(decisions) });
+    return await onHost({ ...batch, [yPred]: decisions });
   } finally {
     decisions.dispose();
   }
-}
-
-function asColumn(tensor: Tensor1D): TensorBatch[string] {
-  return tensor;
 }
 
 function columnOf(batch: TensorBatch, name: string): TensorBatch[string] {

@@ -1,6 +1,6 @@
 import { isMapping } from '../../internal/values.ts';
 import { ValueError } from '../../exceptions/index.ts';
-import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { type FilledOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import { requireLevel, requireRate, requireInteger } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
@@ -121,21 +121,14 @@ export const TRACKER_OPTION_NAMES: OptionNames<TrackerOptions> = {
 };
 
 /** Tracker options with defaults filled in; part of snapshots. */
-export interface FilledTrackerOptions {
-  readonly columns: TrackerColumns;
+export interface FilledTrackerOptions extends FilledOptions<
+  Omit<TrackerOptions, 'metrics' | 'groups' | 'positiveLabel' | 'errorScale' | 'store' | 'clock'>
+> {
   /** Protected attributes, then intersections. */
   readonly attributes: readonly TrackedAttribute[];
   readonly metrics: readonly WatchedMetric[];
-  readonly windowSize: number;
-  readonly minGroupSize: number;
-  readonly labelHorizon: number;
-  readonly decisionThreshold: number;
   readonly positiveLabel: string | null;
-  readonly timestampUnit: TimestampUnit;
   readonly errorScale: number | null;
-  readonly level: number;
-  readonly restartEvery: number;
-  readonly recordEvery: number;
 }
 
 /** An attribute, or an intersection of attributes. */

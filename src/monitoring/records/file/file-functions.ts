@@ -45,26 +45,16 @@ export interface FileFunctions {
 
 /** The functions of `node:fs`. */
 export const SYSTEM_FILES: FileFunctions = Object.freeze({
-  open: (path, flags) => openSync(path, flags),
-  write: (descriptor, bytes, offset, length) => writeSync(descriptor, bytes, offset, length),
-  read: (descriptor, bytes, offset, length, position) => readSync(descriptor, bytes, offset, length, position),
-  ftruncate: (descriptor, size) => {
-    ftruncateSync(descriptor, size);
-  },
-  fsync: (descriptor) => {
-    fsyncSync(descriptor);
-  },
-  fstat: (descriptor) => fstatSync(descriptor),
-  close: (descriptor) => {
-    closeSync(descriptor);
-  },
+  open: openSync,
+  write: writeSync,
+  read: readSync,
+  ftruncate: ftruncateSync,
+  fsync: fsyncSync,
+  fstat: fstatSync,
+  close: closeSync,
   stat: (path) => statSync(path, { throwIfNoEntry: false }),
-  rename: (from, to) => {
-    renameSync(from, to);
-  },
-  remove: (path) => {
-    rmSync(path);
-  },
+  rename: renameSync,
+  remove: rmSync,
   mkdir: (path) => {
     mkdirSync(path, { recursive: true });
   },

@@ -32,21 +32,12 @@ export function areQuotesClosed(text: string): boolean {
 }
 
 /** The column indices of a CSV file's fields; -1 for a missing column. */
-export interface RecordLayout {
+export interface RecordLayout extends Readonly<Record<(typeof RECORD_FIELDS)[number], number>> {
   /** `own` as a record store writes it, `older` with a time column of a different name. */
   readonly kind: 'own' | 'older' | 'other';
   readonly columnCount: number;
-  readonly time: number;
   /** Whether the times are in a column without a name, which could also contain row numbers. */
   readonly isTimeUnnamed: boolean;
-  readonly metric: number;
-  readonly attribute: number;
-  readonly group: number;
-  readonly window: number;
-  readonly value: number;
-  readonly n: number;
-  readonly low: number;
-  readonly high: number;
 }
 
 const REQUIRED = ['metric', 'value', 'n'] as const;
