@@ -15,14 +15,14 @@ export function alarmMarkdown(results: readonly AlarmResult[], { command, versio
 
 This study simulates streams and checks them after **every event**, with the defaults of \`FairnessDriftAndAlertEngine\`
 (alpha 0.05, one attribute, \`demographic_parity_difference\`). \`${command}\` generated it with version ${version},
-seed ${seed}; the figures are in [alarms.csv](alarms.csv). The guarantee is that the
-probability of at least one false alarm is at most 5% over all checks of a stream together.
+seed ${seed}. The figures are in [alarms.csv](alarms.csv). The guarantee is that the probability of at least one false
+alarm is at most 5% over all checks of a stream together.
 
 ## False alarms
 
-The table shows the share of ${fair[0]?.runs.length ?? 0} streams of 20,000 events each that raised an alarm although the gap was not above the
-limit. Two common rules are shown for comparison, also checked after every event: a z test of the largest against the
-smallest rate at 5%, and the plain rule, which raises an alarm if the observed gap is above the limit (above 0.1 if the
+The table shows the share of ${fair[0]?.runs.length ?? 0} streams of 20,000 events each that raised an alarm although the true gap was not above
+the limit. For comparison, two common rules were also checked after every event. The z test compares the largest with the
+smallest rate at the 5% level. The plain rule raises an alarm if the observed gap is above the limit (above 0.1 if the
 limit is 0). Both rules start when every group has 30 events.
 
 | stream | engine | z test | plain rule |
