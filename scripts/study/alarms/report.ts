@@ -33,8 +33,8 @@ ${fair.map((result) => `| ${result.cell.text} | ${share(result, 'alarm')} | ${sh
 
 The delay is the number of events from the start of the gap to the alarm. The table shows the median over runs and the
 delay that 9 of 10 runs did not exceed. The last column shows the median delay of the same engine with
-\`windows: 'cumulative'\`. This engine never restarts its statistics: it uses one window over the complete stream. The
-value > 60,000 means that most runs ended without an alarm.
+\`windows: 'cumulative'\`. This engine does not restart its statistics regularly: it uses one window over the complete
+stream. The value > 60,000 means that most runs ended without an alarm.
 
 | stream | runs | median delay | 9 of 10 within | median, cumulative |
 | --- | --- | --- | --- | --- |
