@@ -1,5 +1,5 @@
 /**
- * Measures how often the alarms of a monitored stream are false, and how late they come:
+ * Measures the false alarms and the detection delays of a monitored stream:
  *
  *     npm run study:alarms             # writes docs/alarms.md and docs/alarms.csv
  *     npm run study:alarms -- --quick  # a tenth of the runs, printed only

@@ -41,7 +41,7 @@ export function markdown(results: readonly CellResult[], made: Provenance): stri
   return [
     '# Coverage of the default interval',
     `<!-- Made by \`${made.command}\`; edit scripts/study/report.ts instead. -->`,
-    `Made by \`${made.command}\` with evenhand ${made.version}, seed ${made.seed}. The figures of every cell are in [coverage.csv](coverage.csv). The same seed gives the same figures on every machine and for any number of workers.`,
+    `\`${made.command}\` generated this page with evenhand ${made.version}, seed ${made.seed}. The figures for every cell are in [coverage.csv](coverage.csv). The same seed gives the same figures on every machine and with any number of workers.`,
     design(made),
     '## Verdicts',
     verdicts(results).map(verdictLine).join('\n'),
@@ -54,18 +54,18 @@ export function markdown(results: readonly CellResult[], made: Provenance): stri
 
 const design = ({ repetitions, repetitionsAgain }: Provenance): string => `## Design
 
-How often does the default ${LEVEL * 100}% interval of a gap contain the true gap? The gap is the largest minus the smallest rate, or mean absolute error, of the groups. Each cell draws ${thousands(repetitions)} data sets. A cell with coverage below ${RUN_AGAIN_BELOW.equal} (${RUN_AGAIN_BELOW.unequal} with unequal groups) is repeated ${thousands(repetitionsAgain)} times with another seed, and only the second figure counts. The intervals are those that the metrics report: \`gapIntervals\` with ${thousands(SAMPLES)} replicates. The differences of all pairs of groups are covered simultaneously, using the largest studentised difference of a parametric bootstrap. In the bootstrap, counts are binomial, and errors follow a gamma distribution with each group's mean, variance and skewness.
+How often does the default ${LEVEL * 100}% interval of a gap contain the true gap? The gap is the largest minus the smallest rate (or mean absolute error) of the groups. The study simulates many settings, called cells. For each cell, ${thousands(repetitions)} data sets are drawn. A cell with coverage below ${RUN_AGAIN_BELOW.equal} (${RUN_AGAIN_BELOW.unequal} with unequal groups) is repeated ${thousands(repetitionsAgain)} times with another seed, and only the second figure counts. The study uses the same intervals as the metrics: \`gapIntervals\` with ${thousands(SAMPLES)} replicates. These intervals cover the differences of all pairs of groups simultaneously. They are based on the largest studentised difference in a parametric bootstrap. In the bootstrap, counts are binomial, and errors follow a gamma distribution with each group's mean, variance and skewness.
 
-- **Groups**: 2, 3, 5 or 8, each with 40, 200 or 2,000 rows. The true rate (or mean absolute error) of the last group is the base plus the gap; that of all others is the base.
-- **Demographic parity difference**: rates 0.05, 0.3 and 0.5, gaps 0, 0.05 and 0.2; binomial counts.
-- **Equalized odds difference**: labels are drawn first, positive with probability 0.5, so that denominators vary (about 20 in groups of 40). The base is the same for true and false positive rates. The gap is in both rates, or in the true positive rate only; the metric is the larger of the two gaps in both cases. A draw in which fewer than two groups have one of the rates has no value. Such draws are counted separately.
+- **Groups**: 2, 3, 5 or 8, each with 40, 200 or 2,000 rows. The true rate (or mean absolute error) of the last group is the base plus the gap. In all other groups it is the base.
+- **Demographic parity difference**: the base rates are 0.05, 0.3 and 0.5, and the gaps are 0, 0.05 and 0.2. Counts are binomial.
+- **Equalized odds difference**: labels are drawn first and are positive with probability 0.5. The denominators of the rates therefore vary (about 20 in groups of 40). The base is the same for true and false positive rates. The gap is in both rates or in the true positive rate only. In both cases the metric is the larger of the two gaps. If one of the rates is defined for fewer than two groups, the data set has no value. Such draws are counted separately.
 - **MAE parity difference**: absolute errors are half-normal, exponential or log-normal (sigma 1, skewness 6.2) with mean 1. The gaps are 0, 0.05 and 0.2, with a base mean absolute error of 1. The last group's errors are scaled to its mean, so that its spread grows with the gap. There is also a harder case with base 0.25 and gap 0.2, in which the last group's errors are 1.8 times as large.
-- **Unequal groups**: one group of 40, all others of 2,000. The small group is the last one, which has the gap, or the first one, which does not.
-- **Compared methods**: the Bonferroni bound over the same pairs and families, with the Agresti-Caffo interval for rates and the Welch interval for means, mapped to the gap in the same way. At equality also the percentile method: the 2.5% and 97.5% quantiles of max - min over ${thousands(SAMPLES)} parametric bootstrap replicates, over the first 500 data sets.`;
+- **Unequal groups**: one group of 40, all others of 2,000. The small group is either the last group, which has the gap, or the first group, which does not.
+- **Compared methods**: the Bonferroni bound over the same pairs and families, with the Agresti-Caffo interval for rates and the Welch interval for means, mapped to the gap in the same way. If the true gap is 0 (at equality), the percentile method is also compared, on the first 500 data sets. Its interval consists of the 2.5% and 97.5% quantiles of max - min over ${thousands(SAMPLES)} parametric bootstrap replicates.`;
 
 const READING = `## How to read the tables
 
-Each row is a base and a gap; the columns are numbers of groups K. **cover** is the coverage, with a star if it comes from the second run. **width** is the mean width relative to that of Bonferroni. **perc.** is the coverage of the percentile method, at equality only. The percentile interval reaches down to 0 only if two small groups often tie; with more groups it stays farther from 0. With more than two groups and a true gap, coverage is above the level by construction: all pairs are covered simultaneously, and only the extreme pairs can be wrong about the gap.`;
+Each row is a combination of a base and a gap. The columns are for different numbers of groups K. **cover** is the coverage. A star marks coverage from the second run. **width** is the mean width divided by the mean width of the Bonferroni interval. **perc.** is the coverage of the percentile method, at equality only. The percentile interval contains 0 only if two small groups often have equal rates. With more groups, its lower end is farther from 0. With more than two groups and a true gap, the coverage is above the nominal level by construction. All pairs are covered simultaneously, but only errors for the extreme pairs affect the interval of the gap.`;
 
 function verdictLine({ text, isMet }: Verdict): string {
   return `- ${isMet ? 'met' : '**missed**'}: ${text}`;
@@ -95,7 +95,7 @@ function section(table: Cell['table'], metric: Cell['metric'], results: readonly
   const rivals = results.map(({ first }) => first.bonferroniHeld / (first.repetitions - first.undefinedDraws));
   return [
     `## ${title.charAt(0).toUpperCase()}${title.slice(1)}, ${table === 'equal' ? 'equal groups' : 'one group of 40, others of 2,000'}`,
-    `Draws without a value: ${undefinedDraws} of ${thousands(draws)}. Coverage is ${mean(results.map(({ first }) => coverageOf(first))).toFixed(4)} on average. That of Bonferroni is ${mean(rivals).toFixed(4)}, and ${Math.min(...rivals).toFixed(4)} at minimum.`,
+    `Draws without a value: ${undefinedDraws} of ${thousands(draws)}. The average coverage is ${mean(results.map(({ first }) => coverageOf(first))).toFixed(4)}. The coverage of Bonferroni is ${mean(rivals).toFixed(4)} on average and ${Math.min(...rivals).toFixed(4)} at minimum.`,
     tableOf(table, metric, results),
   ].join('\n\n');
 }

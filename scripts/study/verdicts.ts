@@ -83,7 +83,7 @@ function narrowerThanBonferroni(metric: StudyMetric, results: readonly CellResul
   const ratio = mean(results.map(relativeWidth));
   const rival = metric === 'mae' ? 'Bonferroni-Welch' : 'Bonferroni-Agresti-Caffo';
   return {
-    text: `${METRIC_NAMES[metric]}, equal groups: mean width ${ratio.toFixed(4)} of ${rival} on average over cells, below 1 required`,
+    text: `${METRIC_NAMES[metric]}, equal groups: mean width relative to ${rival} is ${ratio.toFixed(4)} on average over cells, below 1 required`,
     isMet: ratio < 1,
   };
 }

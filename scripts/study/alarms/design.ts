@@ -58,7 +58,7 @@ export const ALARM_CELLS: readonly AlarmCell[] = [
   {
     id: 'fresh-small',
     kind: 'fresh',
-    text: 'a gap of 0.30 of the group with 3% of the events, limit 0.1',
+    text: 'a gap of 0.30 for the group with 3% of the events, limit 0.1',
     limit: 0.1,
     shares: FOUR,
     rates: [0.5, 0.5, 0.5, 0.2],

@@ -55,7 +55,7 @@ export function alarmVerdicts(results: readonly AlarmResult[]): Verdict[] {
     const fresh = results.find((other) => other.cell.id === cell.against);
     if (fresh === undefined) return [];
     const ratio = median / medianDelay(fresh);
-    const text = `delay, ${cell.text}: median ${median} events, ${ratio.toFixed(2)} times that of the same gap from the first event, at most ${MAX_LATER} allowed${before}`;
+    const text = `delay, ${cell.text}: median ${median} events, ${ratio.toFixed(2)} times the median of the same gap from the first event, at most ${MAX_LATER} times allowed${before}`;
     return [{ text, isMet: ratio <= MAX_LATER }];
   });
 }
