@@ -28,7 +28,7 @@ const WORDS = [
   [/\bastray\b/i, 'diverges'],
   [/\bkept up\b/i, 'maintained'],
   [/\bof which the rarer\b/i, 'the less frequent one'],
-  [/\b(?:lest|ought|thereof|wherein|whence|hither|begets?|bids?)\b/i, 'plain words'],
+  [/\b(?:lest|ought|thereof|wherein|whence|hither|begets?)\b/i, 'plain words'],
 ];
 
 /**
@@ -39,15 +39,14 @@ const FIXED = [
   /internal-fault/g,
   /target_?[fF]ault/g,
   /'FieldFault'|schemas\/FieldFault/g,
-  /(?<=[.{,['"] ?)faults\b(?=['"\]}:,.;) ]|$)/g,
-  /\bfaults\??:/g,
-  /(?<=[.{,'"] ?)mend\b(?=['"}:,.;) ]|$)/g,
-  /\bmend\??:/g,
+  /`(?:context\.)?faults`|\['faults'\]|"faults"|\.faults\b|\bfaults\??:|(?:readonly|get) faults\b/g,
+  /(?<=[{,] ?)faults\b(?=[,;. }]|$)|^\s*faults,$|'faults'/g,
+  /`mend`|\.mend\b|\bmend\??:|'mend'|(?<=[{,] ?)mend\b(?=[,; }]|$)|^\s*mend,$/g,
 ];
 
 /** The documents of third parties, generated lists of words, and this list. */
 const EXCEPT =
-  /^(?:scripts\/plain-words\.mjs|test\/golden\/.*|src\/llm-evals\/text\/sentiment\/.*|src\/llm-evals\/scoring\/.*words\.ts|models\/.*)$/;
+  /^(?:scripts\/plain-words\.mjs|test\/golden\/.*|src\/llm-evals\/text\/sentiment\/.*|src\/llm-evals\/scoring\/.*words\.ts|src\/llm-evals\/text\/refusal\/refusal-cues\.ts|test\/llm-evals\/text\/(?:labelled-refusals|refusal-cases)\.ts|models\/.*)$/;
 
 const files = execFileSync('git', ['ls-files', '*.ts', '*.mjs', '*.md', '*.css', '*.html', '*.js'], {
   encoding: 'utf8',

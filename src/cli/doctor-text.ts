@@ -107,9 +107,9 @@ function sectionText(heading: string, backends: readonly Report[], width: number
   ];
 }
 
-function stepText({ what, mend }: Report['missing'][number], index: number, width: number): string {
+function stepText({ what, mend: fix }: Report['missing'][number], index: number, width: number): string {
   const number = `${String(index + 1)}.`.padStart(4);
-  const [said = '', ...lines] = mend.split('\n');
+  const [said = '', ...lines] = fix.split('\n');
   return [
     ...wrapped(what, width - INDENT.length).map((line, position) => `${position === 0 ? `${number} ` : INDENT}${line}`),
     ...wrapped(said, width - INDENT.length).map((line) => `${INDENT}${line}`),

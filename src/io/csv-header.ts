@@ -170,18 +170,18 @@ function csvProblem(path: string, cause: unknown): DataValidationError {
   const text = cause instanceof Error ? cause.message : String(cause);
   const line = /CSV Error on Line: (\d+)/.exec(text)?.[1];
   const where = line === undefined ? '' : `line ${line}: `;
-  const mend = line === undefined ? 'Export the file again.' : 'Fix that line, or export the file again.';
+  const fix = line === undefined ? 'Export the file again.' : 'Fix that line, or export the file again.';
   const fields = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(text);
   if (fields !== null) {
     const [, expected = '', found = ''] = fields;
     const noun = found === '1' ? 'field' : 'fields';
-    return cannotRead(path, `${where}it has ${found} ${noun} where the header has ${expected}`, mend, cause);
+    return cannotRead(path, `${where}it has ${found} ${noun} where the header has ${expected}`, fix, cause);
   }
-  if (text.includes('unterminated quote')) return cannotRead(path, `${where}a quoted value does not end`, mend, cause);
+  if (text.includes('unterminated quote')) return cannotRead(path, `${where}a quoted value does not end`, fix, cause);
   if (text.includes('not utf-8')) {
     return cannotRead(path, `${where}the text is not UTF-8`, 'Save it as UTF-8.', cause);
   }
-  if (text.includes('Maximum line size')) return cannotRead(path, `${where}the line is too long`, mend, cause);
+  if (text.includes('Maximum line size')) return cannotRead(path, `${where}the line is too long`, fix, cause);
   const reason = `${where}its lines do not make a table (mixed line ends, stray quotes or delimiters?)`;
-  return cannotRead(path, reason, mend, cause);
+  return cannotRead(path, reason, fix, cause);
 }

@@ -37,7 +37,7 @@ class YamlNodeReader {
     if (this.yaml.isSeq(node)) return this.readList(node);
     if (!this.yaml.isScalar(node) || node.value === null) return null;
     if (typeof node.value === 'object') {
-      this.addFault(node, 'this is not a text, a number, true or false', 'Remove the tag that starts with !!.');
+      this.addProblem(node, 'this is not a text, a number, true or false', 'Remove the tag that starts with !!.');
       return null;
     }
     return key !== undefined && this.source.textKeys.has(key) ? textOf(node) : node.value;
@@ -48,7 +48,7 @@ class YamlNodeReader {
     if (target !== undefined) return this.read(target, key);
     // One error is enough: further ones are its consequence.
     if (this.aliasCount <= MAX_ALIASES + 1) {
-      this.addFault(
+      this.addProblem(
         node,
         this.aliasCount > MAX_ALIASES
           ? `there are more than ${String(MAX_ALIASES)} aliases`
@@ -68,7 +68,7 @@ class YamlNodeReader {
       const at = this.slot(pair.key);
       const before = indices.get(key);
       if (before !== undefined) {
-        this.addFault(
+        this.addProblem(
           pair.key,
           `the key '${key}' occurs twice, first in line ${String(before.key.line)}`,
           'Keep one of the two.',
@@ -97,7 +97,7 @@ class YamlNodeReader {
 
   private readKey({ key }: Pair): string | undefined {
     if (this.yaml.isScalar(key) && key.value !== null) return textOf(key);
-    this.addFault(key, 'a key must be a text', 'Write `key: value`.');
+    this.addProblem(key, 'a key must be a text', 'Write `key: value`.');
     return undefined;
   }
 
@@ -113,7 +113,7 @@ class YamlNodeReader {
     return positionAt(this.source.lines, (node as Node | null)?.range?.[0] ?? 0);
   }
 
-  private addFault(node: unknown, message: string, suggestion: string): void {
+  private addProblem(node: unknown, message: string, suggestion: string): void {
     this.faults.push({ ...this.slot(node), message, suggestion });
   }
 }

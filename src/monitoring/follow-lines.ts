@@ -76,7 +76,7 @@ export interface FollowResult {
  */
 export async function followLines(lines: AsyncIterable<string>, options: FollowOptions): Promise<FollowResult> {
   assertKnownOptions('followLines', options, FOLLOW_OPTION_NAMES);
-  const { tracker, engine, onUpdate, onCheck: onLook, onInvalidLine: onFault, onPreview } = options;
+  const { tracker, engine, onUpdate, onCheck, onInvalidLine, onPreview } = options;
   const isPreviewing = options.extraChecks === 'previewed';
   const lookEvery = requireInteger('lookEvery', options.lookEvery ?? 100, 1);
   const counts = { lines: 0, events: 0, labels: 0, refused: 0 };
@@ -86,7 +86,7 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
   const checkNow = async (): Promise<EngineUpdate> => {
     const update = engine.update(tracker);
     if (update.alerts.length + update.watches.length > 0) onUpdate?.(update);
-    await onLook?.(counts.lines);
+    await onCheck?.(counts.lines);
     return update;
   };
   const extraCheck = async (): Promise<EngineUpdate> => {
@@ -112,7 +112,7 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
       const reason = countLine(tracker, line, labelKeys, counts);
       if (reason !== undefined) {
         counts.refused++;
-        onFault?.(counts.lines, reason);
+        onInvalidLine?.(counts.lines, reason);
       } else if (isDue(tracker, before, lookEvery)) {
         isChecking = true;
         await checkNow();

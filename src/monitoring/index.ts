@@ -13,7 +13,7 @@ export { activeAlertsJson, dashboardToJson } from './dashboard/dashboard-json.ts
 export { type DashboardOptions, dashboardToHtml } from './dashboard/dashboard-to-html.ts';
 export { dashboardToMarkdown } from './dashboard/monitoring-document.ts';
 export type { CrossedCells, MonitoringView, WatchedMetric } from './dashboard/monitoring-view.ts';
-export type { LabelCoverage, StreamProblems as StreamFaults } from './tracker/event-block.ts';
+export type { LabelCoverage, StreamProblems } from './tracker/event-block.ts';
 export type { AlertHistory } from './alarms/alert-event.ts';
 export { type SavedDashboard, saveDashboard } from './dashboard/save-dashboard.ts';
 export { takeView } from './dashboard/take-view.ts';

@@ -7,7 +7,7 @@ export {
 } from './run-pipeline.ts';
 export { type Association, type AssociationMeasure, columnAssociation } from './association.ts';
 export {
-  type ConfigFault,
+  type ConfigProblem,
   findConfigFile,
   loadConfig,
   type LoadConfigOptions,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { type BrokenRule, parseWire, ruleIssue } from './faults-of.ts';
+import { type BrokenRule, parseWire, ruleIssue } from './problems-of.ts';
 import { LLM_EVAL_FIELDS } from './llm-eval/llm-eval-document.ts';
 import { minGroupSize } from './min-group-size.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { isNumberText } from '../internal/values.ts';
-import { type BrokenRule, ruleIssue } from './faults-of.ts';
+import { type BrokenRule, ruleIssue } from './problems-of.ts';
 import { describeGiven } from './parse.ts';
 
 /** An item of a column of labels; null if it is missing. */

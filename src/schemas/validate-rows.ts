@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { suggestNames } from '../internal/arguments.ts';
-import { type BrokenRule, parseWire, ruleIssue, toPointer, type WireProblem } from './faults-of.ts';
+import { type BrokenRule, parseWire, ruleIssue, toPointer, type WireProblem } from './problems-of.ts';
 import { columnOrColumns, type JsonColumn, labelColumn, MAX_ATTRIBUTES, numberColumn } from './row-arrays.ts';
 import { MEASURE_WIRE_FIELDS, measureRules } from './validate-wire.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { splitNames } from '../internal/arguments.ts';
-import { type BrokenRule, parseWire, ruleIssue } from './faults-of.ts';
+import { type BrokenRule, parseWire, ruleIssue } from './problems-of.ts';
 import { MAX_ATTRIBUTES } from './row-arrays.ts';
 import { textBoolean, textNumber } from './text-values.ts';
 import { VALIDATE_VALUES, type ValidateInput } from './validate-values.ts';

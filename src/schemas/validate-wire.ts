@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { camelFields } from '../internal/arguments.ts';
-import type { BrokenRule } from './faults-of.ts';
+import type { BrokenRule } from './problems-of.ts';
 import { DEFAULT_MIN_GROUP_SIZE, MIN_GROUP_SIZE_DEFAULT } from './min-group-size.ts';
 import { type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { parseWire } from './faults-of.ts';
+import { parseWire } from './problems-of.ts';
 import { backendName } from './method-names.ts';
 import { MIN_GROUP_SIZE_DEFAULT, minGroupSize } from './min-group-size.ts';
 import { textBoolean, textNumber } from './text-values.ts';

@@ -93,7 +93,7 @@ describe('evenhand ab-test', () => {
   });
 
   it('reports invalid options and data on one line, with exit code 2', async () => {
-    const file = makeFile('faults.csv', { a: even, b: separate });
+    const file = makeFile('errors.csv', { a: even, b: separate });
     const odd = makeFile('odd.csv', { x: even, y: separate });
     const link = path.join(folder(), 'link.csv');
     symlinkSync(file, link);

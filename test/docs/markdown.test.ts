@@ -54,7 +54,7 @@ for (const page of pages) {
           }
         });
       } else if (language === 'yaml') {
-        it(`${title} is a configuration without faults`, async () => {
+        it(`${title} is a valid configuration`, async () => {
           expect((await parseConfigText(code)).sensitive).not.to.deep.equal([]);
         });
       } else {

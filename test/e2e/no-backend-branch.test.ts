@@ -21,7 +21,7 @@ function branchesIn(source: string): string[] {
   const file = ts.createSourceFile('file.ts', source, ts.ScriptTarget.Latest, true);
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
-    if (tellsApart(node)) {
+    if (distinguishesBackends(node)) {
       const { line } = file.getLineAndCharacterOfPosition(node.getStart(file));
       found.push(`${String(line + 1)}: ${node.getText(file).split('\n')[0] ?? ''}`);
     }
@@ -31,7 +31,7 @@ function branchesIn(source: string): string[] {
   return found;
 }
 
-function tellsApart(node: ts.Node): boolean {
+function distinguishesBackends(node: ts.Node): boolean {
   if (ts.isBinaryExpression(node)) return isComparison(node.operatorToken.kind) && [node.left, node.right].some(isName);
   if (ts.isCaseClause(node)) return isName(node.expression);
   if (ts.isObjectLiteralExpression(node)) return isTable(node);

@@ -222,7 +222,7 @@ function dressed(column: readonly (number | null)[], dress: Dress): unknown {
 
 /** Returns the rows of a case in its containers and with its problem. */
 export function inputOf(one: Case, rows: readonly Row[]): MetricRows {
-  const { metric, dress, weights, hasTruth, problem: fault } = one.profile;
+  const { metric, dress, weights, hasTruth, problem: spoiled } = one.profile;
   const columns = columnsOf(metric, rows);
   const isNumeric = kindOf(metric) === 'numbers';
   const dressFor = (column: unknown): MetricRows['yPred'] => {
@@ -232,7 +232,7 @@ export function inputOf(one: Case, rows: readonly Row[]): MetricRows {
   };
   const input: MetricRows = {
     yTrue: hasTruth ? dressFor(columns.yTrue) : undefined,
-    yPred: fault === null ? dressFor(columns.yPred) : columns.yPred,
+    yPred: spoiled === null ? dressFor(columns.yPred) : columns.yPred,
     yScore: dressed(
       columns.yScore as (number | null)[],
       dress === 'tensor' ? 'tensor' : 'list',
@@ -241,7 +241,7 @@ export function inputOf(one: Case, rows: readonly Row[]): MetricRows {
     sampleWeight: weights === null ? undefined : rows.map(({ weight }) => weight),
     nanPolicy: one.options.nanPolicy,
   };
-  return fault === null ? input : (PROBLEMS[fault]?.spoil(input) ?? input);
+  return spoiled === null ? input : (PROBLEMS[spoiled]?.spoil(input) ?? input);
 }
 
 /** Returns the options of a case. */

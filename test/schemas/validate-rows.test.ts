@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { ConfigValidationError } from '../../src/exceptions/index.ts';
-import type { WireProblem } from '../../src/schemas/faults-of.ts';
+import type { WireProblem } from '../../src/schemas/problems-of.ts';
 import { findTooLong, parseValidateRows } from '../../src/schemas/validate-rows.ts';
 
 /** Returns the problems of a body: pointer and detail. */

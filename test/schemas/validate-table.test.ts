@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { ConfigValidationError } from '../../src/exceptions/index.ts';
-import type { WireProblem } from '../../src/schemas/faults-of.ts';
+import type { WireProblem } from '../../src/schemas/problems-of.ts';
 import { parseValidateTable } from '../../src/schemas/validate-table.ts';
 
 type Query = Readonly<Record<string, string | readonly string[]>>;

@@ -111,7 +111,7 @@ export type Packet =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'event'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'problem'; readonly id: number; readonly problem: ProblemJson; readonly headers: Headers }
-  | { readonly kind: 'fault'; readonly id: number; readonly text: string };
+  | { readonly kind: 'failure'; readonly id: number; readonly text: string };
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -128,11 +128,11 @@ export function isPacketMessage(message: unknown): message is PacketMessage {
 /** Serializes an error. A problem keeps its fields; of any other error only the text is kept, for the log. */
 export function packError(id: number, error: unknown): Packet {
   if (error instanceof ServiceProblem) return { kind: 'problem', id, problem: error.toJSON(), headers: error.headers };
-  return { kind: 'fault', id, text: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  return { kind: 'failure', id, text: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
 /** Restores a serialized error. */
-export function unpackError(packet: Extract<Packet, { kind: 'problem' | 'fault' }>): Error {
+export function unpackError(packet: Extract<Packet, { kind: 'problem' | 'failure' }>): Error {
   if (packet.kind === 'problem') return ServiceProblem.fromJSON(packet.problem, packet.headers);
   return new Error(`The other process failed: ${packet.text}`);
 }

@@ -1,7 +1,7 @@
 import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { splitNames, toSnakeCase } from '../../internal/arguments.ts';
-import { type ConfigProblem, describeConfigProblem } from '../../io/config-text/config-fault.ts';
-import { toPointer } from '../../schemas/faults-of.ts';
+import { type ConfigProblem, describeConfigProblem } from '../../io/config-text/config-problem.ts';
+import { toPointer } from '../../schemas/problems-of.ts';
 import { describeProblem, type FieldProblem } from '../../schemas/parse.ts';
 import {
   type InvalidField,

@@ -26,7 +26,7 @@ async function toJson({ file, faults: problems, config }: Check): Promise<Record
 }
 
 async function describe({ file, faults: problems, config }: Check): Promise<string> {
-  const { describeConfigProblem } = await import('../../io/config-text/config-fault.ts');
+  const { describeConfigProblem } = await import('../../io/config-text/config-problem.ts');
   const { describeLlmEvalConfig } = await import('../../llm-evals/config/llm-eval-config-json.ts');
   const lines =
     config === null

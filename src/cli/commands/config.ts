@@ -99,7 +99,7 @@ async function toJson({ file, faults: problems, profile, profiles, config }: Che
 
 async function describe({ file, faults: problems, profile, outlines, config }: Check): Promise<string> {
   if (problems.length > 0) {
-    const { describeConfigProblem } = await import('../../io/config-text/config-fault.ts');
+    const { describeConfigProblem } = await import('../../io/config-text/config-problem.ts');
     return [
       ...problems.map(describeConfigProblem),
       problems.length === 1 ? '1 error.' : `${String(problems.length)} errors.`,

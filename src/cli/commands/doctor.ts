@@ -68,7 +68,7 @@ function printReport(report: DoctorReport, failed: BackendChoice | null, { all =
   const reported = report.backends.filter(
     ({ name }) => all || name === failed || (isGpuRoute(name) && report.advice !== null && failed === null),
   );
-  const mends = fixesText(reported, width);
-  if (mends !== '') print(`\n${mends}`);
+  const fixes = fixesText(reported, width);
+  if (fixes !== '') print(`\n${fixes}`);
   if (report.numerics !== null) print(`\n${numericsText(report.numerics, { width, all })}`);
 }

@@ -171,7 +171,7 @@ export function seconds(millis: number): string {
   return `${String(millis / 1000)} s`;
 }
 
-/** Returns what a call threw as a TrackingFault: one of its own as it is, else for an abort or a network failure. */
+/** Returns what a call threw as a {@link TrackingFailure}: one of its own as it is, else for an abort or a network failure. */
 function problemOf(cause: unknown, signal: AbortSignal): TrackingFailure {
   const own = [cause, signal.aborted ? signal.reason : undefined].find((value) => value instanceof TrackingFailure);
   if (own !== undefined) return own;

@@ -22,7 +22,7 @@ export class TrackingFailure extends Error {
 
   constructor(reason: string, details: TrackingFailureDetails = {}) {
     super(reason, { cause: details.cause });
-    this.name = 'TrackingFault';
+    this.name = 'TrackingFailure';
     this.errorCode = details.errorCode;
     this.isTransient = details.isTransient ?? false;
     this.isUndone = details.isUndone ?? false;

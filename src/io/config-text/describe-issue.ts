@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
-import type { ConfigDialect } from './config-fault.ts';
+import type { ConfigDialect } from './config-problem.ts';
 import { isMapping, isNumberText, type Mapping, valueAt } from '../../internal/values.ts';
 import { describeChoices } from '../../schemas/parse.ts';
-import type { KeyPath, PathProblem } from './path-fault.ts';
+import type { KeyPath, PathProblem } from './path-problem.ts';
 import { cleanRequirement, type JsonSchema, requirement, schemaAt } from './requirement.ts';
 
 /** The key that merges mappings in YAML 1.1; in YAML 1.2 it has no special meaning. */

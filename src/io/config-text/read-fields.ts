@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import type { ConfigDialect } from './config-fault.ts';
+import type { ConfigDialect } from './config-problem.ts';
 import { describeIssue, MAX_SUGGESTED, unknownKey, type Wording } from './describe-issue.ts';
 import type { Mapping } from '../../internal/values.ts';
-import type { KeyPath, PathProblem } from './path-fault.ts';
+import type { KeyPath, PathProblem } from './path-problem.ts';
 import type { JsonSchema } from './requirement.ts';
 
 /** The fields of a configuration that are valid, and the errors of the others. */

@@ -1,7 +1,7 @@
 import { toSnakeCase } from '../../internal/arguments.ts';
 import type { EntryPosition, YamlPositions } from '../read-yaml.ts';
 import { isMapping } from '../../internal/values.ts';
-import type { KeyPath, PathProblem } from './path-fault.ts';
+import type { KeyPath, PathProblem } from './path-problem.ts';
 
 /** The context of renaming. */
 export interface Renaming {

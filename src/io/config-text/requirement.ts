@@ -1,7 +1,7 @@
 import { describeChoices } from '../../schemas/parse.ts';
 import { FILLED, NO_CONTROLS, ONE_LINE } from '../../schemas/text-values.ts';
 import { isMapping } from '../../internal/values.ts';
-import type { KeyPath } from './path-fault.ts';
+import type { KeyPath } from './path-problem.ts';
 
 /** The JSON Schema keywords that requirements are read from. */
 export interface JsonSchema {

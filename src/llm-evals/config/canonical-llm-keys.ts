@@ -1,4 +1,4 @@
-import type { ConfigDialect } from '../../io/config-text/config-fault.ts';
+import type { ConfigDialect } from '../../io/config-text/config-problem.ts';
 import { isMapping } from '../../internal/values.ts';
 import { renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
 import { COUNTERFACTUAL_KEYS, LLM_EVAL_FIELDS, PRICE_KEYS } from '../../schemas/llm-eval/llm-eval-document.ts';

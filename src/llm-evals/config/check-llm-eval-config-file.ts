@@ -1,5 +1,5 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import type { ConfigProblem } from '../../io/config-text/config-fault.ts';
+import type { ConfigProblem } from '../../io/config-text/config-problem.ts';
 import { isMapping } from '../../internal/values.ts';
 import { readTextFile } from '../../io/read-text-file.ts';
 import { readYaml } from '../../io/read-yaml.ts';

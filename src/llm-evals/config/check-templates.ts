@@ -1,5 +1,5 @@
-import { escapeControls, hasControls } from '../../io/config-text/config-fault.ts';
-import { problemAt, formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-fault.ts';
+import { escapeControls, hasControls } from '../../io/config-text/config-problem.ts';
+import { problemAt, formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-problem.ts';
 import type { LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { checkTemplate } from '../plan/counterfactual/parse-template.ts';
 import { MAX_PROMPTS } from '../plan/counterfactual/plan-counterfactual.ts';

@@ -1,5 +1,5 @@
 import { isMapping } from '../../internal/values.ts';
-import { formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-fault.ts';
+import { formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-problem.ts';
 import { API_PROVIDERS, variablesOf } from '../client/access.ts';
 import { looksLikeSecret, REDACTED, redactKeys } from '../client/secrets.ts';
 

@@ -1,5 +1,5 @@
 import { snakeFields, toSnakeCase } from '../../internal/arguments.ts';
-import { escapeControls } from '../../io/config-text/config-fault.ts';
+import { escapeControls } from '../../io/config-text/config-problem.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { describePairs, planCounterfactual } from '../plan/counterfactual/index.ts';
 

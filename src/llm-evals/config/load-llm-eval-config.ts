@@ -1,5 +1,5 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import { type ConfigProblem, problemsError } from '../../io/config-text/config-fault.ts';
+import { type ConfigProblem, problemsError } from '../../io/config-text/config-problem.ts';
 import { type ConfigText, openConfigText, readConfigFile } from '../../io/config-text/open-config-text.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { redactSecrets } from '../client/secrets.ts';

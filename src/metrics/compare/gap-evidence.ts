@@ -156,7 +156,7 @@ export function pairOfMetric(
     const [first] = pairs;
     return pairs.every((pair) => pair.join() === first?.join()) ? first : undefined;
   }
-  const gaps = compared.map((one) => unevenness(gapOf(one, definition, options), comparison));
+  const gaps = compared.map((one) => distanceFromParity(gapOf(one, definition, options), comparison));
   const worst = compared[gaps.indexOf(largest(gaps))];
   return worst === undefined ? undefined : pairOf(worst);
 }
@@ -173,14 +173,14 @@ function withFewestRows({ measure }: ComparedMeasure, groups: readonly number[])
 }
 
 function distanceFrom(anchor: number, value: number, comparison: Comparison): number {
-  return unevenness(comparison === 'ratio' ? value / anchor : value - anchor, comparison);
+  return distanceFromParity(comparison === 'ratio' ? value / anchor : value - anchor, comparison);
 }
 
 /**
  * Returns a gap on a scale where larger is worse: the absolute difference, or how far a ratio or its inverse is below
  * 1.
  */
-function unevenness(gap: number, comparison: Comparison): number {
+function distanceFromParity(gap: number, comparison: Comparison): number {
   if (comparison === 'difference') return Math.abs(gap);
   // A ratio of 0 to 0 counts as no gap.
   return Number.isNaN(gap) ? 0 : 1 - Math.min(gap, 1 / gap);

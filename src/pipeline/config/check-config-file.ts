@@ -1,5 +1,5 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import { type ConfigProblem, describeConfigProblem, inTextOrder } from '../../io/config-text/config-fault.ts';
+import { type ConfigProblem, describeConfigProblem, inTextOrder } from '../../io/config-text/config-problem.ts';
 import { isMapping, type Mapping } from '../../internal/values.ts';
 import type { ConfigText } from '../../io/config-text/open-config-text.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';

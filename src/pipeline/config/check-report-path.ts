@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path';
 
-import { escapeControls, hasControls } from '../../io/config-text/config-fault.ts';
-import type { PathProblem } from '../../io/config-text/path-fault.ts';
+import { escapeControls, hasControls } from '../../io/config-text/config-problem.ts';
+import type { PathProblem } from '../../io/config-text/path-problem.ts';
 
 /**
  * Checks that the report's path stays below the current folder, since a configuration may come from a third party.

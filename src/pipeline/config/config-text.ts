@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 
-import { type ConfigDialect, problemsError } from '../../io/config-text/config-fault.ts';
+import { type ConfigDialect, problemsError } from '../../io/config-text/config-problem.ts';
 import { type ConfigText, openConfigText, readConfigFile, fileProblem } from '../../io/config-text/open-config-text.ts';
 import { KEY_ALIASES } from '../../schemas/pipeline/pipeline-document.ts';
 

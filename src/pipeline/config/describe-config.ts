@@ -1,4 +1,4 @@
-import { escapeControls } from '../../io/config-text/config-fault.ts';
+import { escapeControls } from '../../io/config-text/config-problem.ts';
 import type { Mapping } from '../../internal/values.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';

@@ -1,4 +1,4 @@
-export type { ConfigProblem as ConfigFault } from '../../io/config-text/config-fault.ts';
+export type { ConfigProblem } from '../../io/config-text/config-problem.ts';
 export { findConfigFile } from './config-text.ts';
 export { loadConfig, type LoadConfigOptions, parseConfigText } from './load-config.ts';
 export { parsePipelineConfig } from './parse-pipeline-config.ts';

@@ -31,11 +31,11 @@ export function routesToGpu<Report extends Pick<BackendReport, 'name' | 'missing
 /**
  * Formats a fix on one line, for a message: the prose up to the first command, and that command. Further commands are
  * left to `evenhand doctor`, because two commands on one line cannot be copied.
- * @param mend in the format of {@link MissingPart}
+ * @param fix in the format of {@link MissingPart}
  * @param isPart whether there are further parts to fix
  */
-export function asOneLine(mend: string, isPart = false): string {
-  const lines = mend.split('\n');
+export function asOneLine(fix: string, isPart = false): string {
+  const lines = fix.split('\n');
   const command = lines.findIndex((line, index) => index > 0 && !isSaid(line));
   const end = command === -1 ? lines.length : command + 1;
   const reported = lines.slice(0, end).join(' ');

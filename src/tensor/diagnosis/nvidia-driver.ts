@@ -52,8 +52,8 @@ function missingOnLinux(host: Host): readonly MissingPart[] {
   if (!host.exists(VERSION_FILE)) return [noDriver(host)];
   if (version !== null && isOlder(version, OLDEST_DRIVER.linux)) {
     const what = `the NVIDIA driver is ${version}, and CUDA 11 needs ${OLDEST_DRIVER.linux} or newer`;
-    const mend = `Update the NVIDIA driver to ${OLDEST_DRIVER.linux} or newer, and restart the machine.`;
-    return [{ what, mend }];
+    const fix = `Update the NVIDIA driver to ${OLDEST_DRIVER.linux} or newer, and restart the machine.`;
+    return [{ what, mend: fix }];
   }
   return [missingLibrary(host, version), missingDevice(host)].filter((part) => part !== null);
 }
@@ -86,8 +86,8 @@ function missingDevice(host: Host): MissingPart | null {
 
 function missingOnWindows(host: Host): readonly MissingPart[] {
   if (host.exists(windowsLibrary(host))) return [];
-  const mend = `If the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.win32} or newer.`;
-  return [{ what: 'no NVIDIA driver is installed (no nvcuda.dll)', mend }];
+  const fix = `If the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.win32} or newer.`;
+  return [{ what: 'no NVIDIA driver is installed (no nvcuda.dll)', mend: fix }];
 }
 
 function windowsLibrary(host: Host): string {

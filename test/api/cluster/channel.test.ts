@@ -31,7 +31,7 @@ function openBench(): Bench {
       if (how === 'problem') {
         throw new ServiceProblem(422, {
           detail: 'It is wrong.',
-          suggestion: 'Mend it.',
+          suggestion: 'Fix it.',
           errors: [{ pointer: '/a', detail: 'b' }],
           runId: 'r',
           headers: { 'Retry-After': '3' },
@@ -95,7 +95,7 @@ describe('a channel between processes', () => {
     expect({ status, detail, suggestion, errors, runId, headers }).to.deep.equal({
       status: 422,
       detail: 'It is wrong.',
-      suggestion: 'Mend it.',
+      suggestion: 'Fix it.',
       errors: [{ pointer: '/a', detail: 'b' }],
       runId: 'r',
       headers: { 'Retry-After': '3' },

@@ -26,7 +26,7 @@ describe('createJobRunner', function () {
   let runner: JobRunner;
   before(() => {
     const logger = { error: (...line: unknown[]) => logged.push(line) };
-    runner = createJobRunner({ threads: 1, queue: 2, logger: logger, createId: () => 'fault-7' });
+    runner = createJobRunner({ threads: 1, queue: 2, logger: logger, createId: () => 'failure-7' });
   });
   after(() => runner.close());
 
@@ -70,9 +70,9 @@ describe('createJobRunner', function () {
       runner.run({ kind: 'validate-rows', path: missing, maxItems: 10 }, runOptions(folder())),
     );
     expect(problem.status).to.equal(500);
-    expect(problem.detail).to.include('fault-7');
+    expect(problem.detail).to.include('failure-7');
     expect(JSON.stringify(problem)).not.to.match(/nothing-here|ENOENT/);
-    expect(JSON.stringify(logged)).to.match(/fault-7.*nothing-here/);
+    expect(JSON.stringify(logged)).to.match(/failure-7.*nothing-here/);
   });
 
   it('rejects with 503 and Retry-After if there is no free thread and the queue is full', async () => {

@@ -116,13 +116,13 @@ describe('the schemas of answers', () => {
 
   for (const [name, { model }] of Object.entries(CASES)) {
     it(`accept the output of the command line: ${name}`, () => {
-      expect(checker.faultsOf(model, answers.get(name))).to.deep.equal([]);
+      expect(checker.problemsOf(model, answers.get(name))).to.deep.equal([]);
       expect(MODELS[model].safeParse(answers.get(name)).error?.issues).to.equal(undefined);
-      expect(checker.faultsOf('Run', { ...runOf(answers.get(name)) })).to.deep.equal([]);
+      expect(checker.problemsOf('Run', { ...runOf(answers.get(name)) })).to.deep.equal([]);
     });
 
     it(`reject it with an unknown field: ${name}`, () => {
-      expect(checker.faultsOf(model, { ...(answers.get(name) as object), surprise: 1 })).to.not.deep.equal([]);
+      expect(checker.problemsOf(model, { ...(answers.get(name) as object), surprise: 1 })).to.not.deep.equal([]);
     });
 
     it(`reject it without any one of its fields: ${name}`, () => {
@@ -130,7 +130,7 @@ describe('the schemas of answers', () => {
       for (const field of Object.keys(answer)) {
         if (field === 'control') continue;
         const { [field]: _, ...rest } = answer;
-        expect(checker.faultsOf(model, rest), field).to.not.deep.equal([]);
+        expect(checker.problemsOf(model, rest), field).to.not.deep.equal([]);
       }
     });
   }
@@ -138,11 +138,11 @@ describe('the schemas of answers', () => {
   it('reject a metric that is NaN, is text, or has no reason', () => {
     const answer = answers.get('a validation by one attribute');
     const metric = objectsIn(answer).find((part) => part['metric'] === 'demographic_parity_difference');
-    expect(checker.faultsOf('MetricResult', metric)).to.deep.equal([]);
-    expect(checker.faultsOf('MetricResult', { ...metric, value: NaN })).to.not.deep.equal([]);
-    expect(checker.faultsOf('MetricResult', { ...metric, value: '0.1' })).to.not.deep.equal([]);
+    expect(checker.problemsOf('MetricResult', metric)).to.deep.equal([]);
+    expect(checker.problemsOf('MetricResult', { ...metric, value: NaN })).to.not.deep.equal([]);
+    expect(checker.problemsOf('MetricResult', { ...metric, value: '0.1' })).to.not.deep.equal([]);
     const { undefined_reason: _, ...without } = metric ?? {};
-    expect(checker.faultsOf('MetricResult', without)).to.not.deep.equal([]);
+    expect(checker.problemsOf('MetricResult', without)).to.not.deep.equal([]);
   });
 
   it('accept every problem that the service throws', () => {
@@ -155,11 +155,11 @@ describe('the schemas of answers', () => {
         runId: 'r',
       });
       for (const problem of [min, most]) {
-        expect(checker.faultsOf('Problem', JSON.parse(JSON.stringify(problem)))).to.deep.equal([]);
+        expect(checker.problemsOf('Problem', JSON.parse(JSON.stringify(problem)))).to.deep.equal([]);
       }
     }
-    expect(checker.faultsOf('Problem', { ...new ServiceProblem(404, { detail: 'No.' }).toJSON(), status: 418 })).to.not
-      .be.empty;
+    expect(checker.problemsOf('Problem', { ...new ServiceProblem(404, { detail: 'No.' }).toJSON(), status: 418 })).to
+      .not.be.empty;
   });
 });
 

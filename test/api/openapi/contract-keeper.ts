@@ -36,7 +36,7 @@ export class ContractKeeper {
       const value = headers[header.toLowerCase()];
       if (value === undefined) continue;
       const { schema } = document.components.headers[ref.$ref.split('/').at(-1) ?? ''] ?? {};
-      expect(this.#checker.faultsBy(schema ?? {}, valueOf(schema, String(value))), `${name} ${header}`).to.deep.equal(
+      expect(this.#checker.problemsBy(schema ?? {}, valueOf(schema, String(value))), `${name} ${header}`).to.deep.equal(
         [],
       );
     }
@@ -45,9 +45,9 @@ export class ContractKeeper {
   }
 
   /** Returns whether a JSON body is valid according to the document. */
-  bodyFaults(id: OperationId, body: unknown): string[] {
+  bodyProblems(id: OperationId, body: unknown): string[] {
     const schema = operationOf(id).requestBody?.content['application/json']?.schema;
-    return this.#checker.faultsBy(schema ?? {}, body);
+    return this.#checker.problemsBy(schema ?? {}, body);
   }
 
   /** Returns the documented answers that have not occurred. */
@@ -66,7 +66,9 @@ export class ContractKeeper {
     expect(content, `${name} has the media type ${type}`).to.have.property(type);
     const { schema } = content[type] as MediaTypeObject;
     if (schema === undefined || !type.endsWith('json')) return;
-    expect(this.#checker.faultsBy(schema, JSON.parse(payload)), `${name}: ${payload.slice(0, 600)}`).to.deep.equal([]);
+    expect(this.#checker.problemsBy(schema, JSON.parse(payload)), `${name}: ${payload.slice(0, 600)}`).to.deep.equal(
+      [],
+    );
   }
 }
 

@@ -110,14 +110,14 @@ describe('the service follows its OpenAPI document', function () {
 
     for (const [name, { value }] of Object.entries(VALIDATE_EXAMPLES)) {
       it(`answers the example of validate with 200: ${name}`, async () => {
-        expect(keeper.bodyFaults('validate', value)).to.deep.equal([]);
+        expect(keeper.bodyProblems('validate', value)).to.deep.equal([]);
         keeper.check('validate', 200, await ask(app, 'validate', jsonBody(value)));
       });
     }
 
     for (const [name, { value }] of Object.entries(LLM_EVAL_EXAMPLES)) {
       it(`answers the example of evaluateLlm with 200: ${name}`, async () => {
-        expect(keeper.bodyFaults('evaluateLlm', value)).to.deep.equal([]);
+        expect(keeper.bodyProblems('evaluateLlm', value)).to.deep.equal([]);
         keeper.check('evaluateLlm', 200, await ask(app, 'evaluateLlm', jsonBody(value)));
       });
     }
@@ -140,7 +140,7 @@ describe('the service follows its OpenAPI document', function () {
         min_group_size: 1,
         control: ['x', 'x', 'y', 'y'],
       };
-      expect(keeper.bodyFaults('validate', value)).to.deep.equal([]);
+      expect(keeper.bodyProblems('validate', value)).to.deep.equal([]);
       keeper.check('validate', 200, await ask(app, 'validate', jsonBody(value)));
     });
 

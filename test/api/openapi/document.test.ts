@@ -140,14 +140,14 @@ describe('the OpenAPI document', () => {
 
   for (const [name, { value }] of Object.entries(VALIDATE_EXAMPLES)) {
     it(`has a valid example of POST /validate: ${name}`, () => {
-      expect(checker.faultsOf('ValidateBody', value)).to.deep.equal([]);
+      expect(checker.problemsOf('ValidateBody', value)).to.deep.equal([]);
       expect(validateBodySchema.safeParse(value).success).to.equal(true);
     });
   }
 
   for (const [name, { value }] of Object.entries(LLM_EVAL_EXAMPLES)) {
     it(`has a valid example of POST /llm-eval: ${name}`, () => {
-      expect(checker.faultsOf('LlmEvalBody', value)).to.deep.equal([]);
+      expect(checker.problemsOf('LlmEvalBody', value)).to.deep.equal([]);
       expect(llmEvalBodySchema.safeParse(value).success).to.equal(true);
     });
   }
@@ -155,7 +155,7 @@ describe('the OpenAPI document', () => {
   for (const [id, schema] of Object.entries(document.components.schemas)) {
     for (const example of (schema['examples'] ?? []) as unknown[]) {
       it(`has a valid example of ${id}`, () => {
-        expect(checker.faultsOf(id, example)).to.deep.equal([]);
+        expect(checker.problemsOf(id, example)).to.deep.equal([]);
       });
     }
   }

@@ -27,12 +27,12 @@ export class SchemaChecker {
   }
 
   /** Returns the errors of a value according to a component of the document; empty if it is valid. */
-  faultsOf(component: string, value: unknown): string[] {
-    return this.faultsBy({ $ref: `#/components/schemas/${component}` }, value);
+  problemsOf(component: string, value: unknown): string[] {
+    return this.problemsBy({ $ref: `#/components/schemas/${component}` }, value);
   }
 
   /** Returns the errors of a value according to any schema of the document. */
-  faultsBy(schema: object, value: unknown): string[] {
+  problemsBy(schema: object, value: unknown): string[] {
     const text = JSON.stringify(moved(schema, DOCUMENT));
     const validate = this.#known.get(text) ?? this.#ajv.compile(JSON.parse(text) as object);
     this.#known.set(text, validate);

@@ -11,7 +11,7 @@ import { logFairnessMetrics } from '../../../src/integration/tracking/index.ts';
 import type { TrackingOptions } from '../../../src/integration/tracking/index.ts';
 import { demographicParityDifference } from '../../../src/metrics/index.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
-import { type Behaviour, MlflowStub, send } from '../../helpers/mlflow-stand-in.ts';
+import { type Behaviour, MlflowStub, send } from '../../helpers/mlflow-stub.ts';
 import { projectRoot } from '../../helpers/project-files.ts';
 
 describe('tracking on a server that fails', () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { judgeLlmEval } from '../../../src/integration/llm-eval/index.ts';
 import { logLlmEvalResults, trackLlmEval } from '../../../src/integration/tracking/log-llm-eval-results.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
-import { MlflowStub, type StoredRun } from '../../helpers/mlflow-stand-in.ts';
+import { MlflowStub, type StoredRun } from '../../helpers/mlflow-stub.ts';
 import { madeResult } from '../../llm-evals/report/made-results.ts';
 
 describe('tracking an evaluation of a language model', () => {

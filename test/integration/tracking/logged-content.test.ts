@@ -7,7 +7,7 @@ import { logFairnessMetrics, logWorkflowResults, trackWorkflow } from '../../../
 import { VERSION } from '../../../src/internal/version.ts';
 import { demographicParityDifference, equalizedOddsDifference } from '../../../src/metrics/index.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
-import { MlflowStub, type StoredRun } from '../../helpers/mlflow-stand-in.ts';
+import { MlflowStub, type StoredRun } from '../../helpers/mlflow-stub.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { findingsOf, hostileFindings } from '../workflow-report/findings.ts';
 

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { logFairnessMetrics } from '../../../src/integration/tracking/index.ts';
 import { demographicParityDifference } from '../../../src/metrics/index.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
-import { type Behaviour, MlflowStub } from '../../helpers/mlflow-stand-in.ts';
+import { type Behaviour, MlflowStub } from '../../helpers/mlflow-stub.ts';
 
 const MEBIBYTE = 2 ** 20;
 const RESULT = demographicParityDifference([1, 0, 1, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 2 });

@@ -4,7 +4,7 @@ import { logFairnessMetrics } from '../../../src/integration/tracking/index.ts';
 import { findTrackingServer } from '../../../src/integration/tracking/tracking-server.ts';
 import { demographicParityDifference } from '../../../src/metrics/index.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
-import { MlflowStub, send } from '../../helpers/mlflow-stand-in.ts';
+import { MlflowStub, send } from '../../helpers/mlflow-stub.ts';
 
 describe('the address of a tracking server', () => {
   const ADDRESSES: readonly (readonly [uri: string, address: string])[] = [

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { ConfigValidationError } from '../../../src/exceptions/index.ts';
-import type { ConfigProblem } from '../../../src/io/config-text/config-fault.ts';
+import type { ConfigProblem } from '../../../src/io/config-text/config-problem.ts';
 import { parseLlmEvalConfig } from '../../../src/llm-evals/config/index.ts';
 import { BAD } from './bad-configs.ts';
 

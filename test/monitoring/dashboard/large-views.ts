@@ -77,7 +77,7 @@ export function viewOfGroups(labels: readonly string[], times = 5): MonitoringVi
         changes: [{ change: 'raised', timestamp: at(1001) }],
       },
     ],
-    faults: { [labels[0] ?? 'fault']: 2 },
+    faults: { [labels[0] ?? 'problem']: 2 },
     notes: [`A note on ${labels[0] ?? ''}.`],
   };
 }

@@ -29,9 +29,9 @@ describe('a fix on one line', () => {
 
   const COMMAND = /\b(?:apt-get|dnf|docker|npm|pip|export|unset|mkdir|vulkaninfo|nvidia-smi)\b(?! blocks| keeps)/g;
   for (const { title, backend, machine } of [...NODE_GPU_MACHINES, ...WEBGPU_MACHINES, ...PROCESSOR_MACHINES]) {
-    for (const { what, mend } of diagnose(backend, fakeHost(machine))) {
+    for (const { what, mend: fix } of diagnose(backend, fakeHost(machine))) {
       it(`is short and has one command at most: ${backend} on ${title}, ${what.slice(0, 40)}`, () => {
-        const line = asOneLine(mend);
+        const line = asOneLine(fix);
         expect(line.length, line).to.be.at.most(500);
         expect(line).to.not.match(/\n|\([^()]*:\s*\)/);
         // A command follows a colon; "&&" joins parts of one command.

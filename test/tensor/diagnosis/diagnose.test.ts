@@ -17,9 +17,9 @@ describe('the missing parts of a backend', () => {
       const missing = diagnose(backend, fakeHost(machine));
       const reported = missing.map(({ what }) => what).join('\n');
       expect(missing, reported).to.have.length(shows.length);
-      shows.forEach(([what, ...mends], index) => {
+      shows.forEach(([what, ...fixes], index) => {
         expect(missing[index]?.what).to.include(what);
-        for (const mend of mends) expect(missing[index]?.mend).to.include(mend);
+        for (const fix of fixes) expect(missing[index]?.mend).to.include(fix);
       });
       for (const { what } of missing) expect(what, 'one line').to.not.match(/\n/);
     });

@@ -9,5 +9,5 @@ export interface DiagnosedMachine {
   readonly title: string;
   readonly backend: TensorBackend;
   readonly machine: FakeMachine;
-  readonly shows: readonly (readonly [what: string, ...mends: string[]])[];
+  readonly shows: readonly (readonly [what: string, ...fixes: string[]])[];
 }

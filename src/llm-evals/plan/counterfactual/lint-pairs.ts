@@ -1,5 +1,5 @@
 import { ConfigValidationError } from '../../../exceptions/index.ts';
-import { escapeControls } from '../../../io/config-text/config-fault.ts';
+import { escapeControls } from '../../../io/config-text/config-problem.ts';
 import type { PlannedPrompt } from '../planned-prompt.ts';
 import { articleFor } from './article.ts';
 import { allPairsOf, itemsIn, type PromptPair, type Variant } from './describe-pairs.ts';

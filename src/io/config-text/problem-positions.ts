@@ -1,8 +1,8 @@
 import type { YamlPositions } from '../read-yaml.ts';
-import { type ConfigProblem, escapeControls } from './config-fault.ts';
+import { type ConfigProblem, escapeControls } from './config-problem.ts';
 import type { Wording } from './describe-issue.ts';
 import { valueAt } from '../../internal/values.ts';
-import { findInText, formatPath, type PathProblem } from './path-fault.ts';
+import { findInText, formatPath, type PathProblem } from './path-problem.ts';
 
 /** The maximum length of a value in messages. */
 const LONGEST = 60;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import type { ConfigValidationError } from '../../../src/exceptions/index.ts';
-import { type ConfigFault, parseConfigText } from '../../../src/pipeline/config/index.ts';
+import { type ConfigProblem, parseConfigText } from '../../../src/pipeline/config/index.ts';
 
 interface BadConfig {
   readonly title: string;
@@ -907,7 +907,7 @@ describe('a configuration with several problems', () => {
       'c.yml:4:8:',
       'c.yml:6:3:',
     ]);
-    expect((context['faults'] as ConfigFault[]).map(({ key }) => key)).to.deep.equal([
+    expect((context['faults'] as ConfigProblem[]).map(({ key }) => key)).to.deep.equal([
       'sensitve',
       'steps[0].kind',
       'alpha',
@@ -917,7 +917,7 @@ describe('a configuration with several problems', () => {
 
   it('reports problems between fields together with those of single fields', async () => {
     const { context } = await errorOf('sensitive: [sex]\nfeatures: [sex]\nalpha: 2\n');
-    expect((context['faults'] as ConfigFault[]).map(({ key }) => key)).to.deep.equal(['features[0]', 'alpha']);
+    expect((context['faults'] as ConfigProblem[]).map(({ key }) => key)).to.deep.equal(['features[0]', 'alpha']);
   });
 
   it('uses one line per problem, whatever the keys contain', async () => {

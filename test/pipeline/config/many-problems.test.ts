@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import type { ConfigValidationError } from '../../../src/exceptions/index.ts';
-import type { ConfigProblem } from '../../../src/io/config-text/config-fault.ts';
+import type { ConfigProblem } from '../../../src/io/config-text/config-problem.ts';
 import { parseConfigText } from '../../../src/pipeline/config/index.ts';
 
 const NAMES = Array.from({ length: 60 }, (_, index) => index);

@@ -1,6 +1,6 @@
 import { valueAt } from '../../internal/values.ts';
 import type { TextPosition, YamlPositions } from '../read-yaml.ts';
-import { escapeControls } from './config-fault.ts';
+import { escapeControls } from './config-problem.ts';
 
 /** The keys and list indices that lead to a value. */
 export type KeyPath = readonly (string | number)[];
