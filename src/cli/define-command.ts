@@ -17,8 +17,7 @@ export const OPTION = {
     '--config <path>  configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
   profile: '--profile <name>  profile of the configuration (default: EVENHAND_PROFILE)',
   trainSize: '--train-size <share>  share of rows to train on (default: 0.8)',
-  minGroupSize:
-    `--min-group-size <n>  minimum held-out rows of a group; smaller groups are excluded from gaps (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
+  minGroupSize: `--min-group-size <n>  minimum held-out rows of a group; smaller groups are excluded from gaps (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
   batchSize: '--batch-size <n>  rows per step, or auto to fit the data and the backend (default: 128)',
   hidden: '--hidden <units>  units of each hidden layer, comma-separated (default: 32)',
   backend: '--backend <name>  tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)',

@@ -1,5 +1,11 @@
 import { ValueError } from '../../exceptions/index.ts';
-import { type FilledOptions, invalidParameter, oneOf, type OptionNames, suggestNames } from '../../internal/arguments.ts';
+import {
+  type FilledOptions,
+  invalidParameter,
+  oneOf,
+  type OptionNames,
+  suggestNames,
+} from '../../internal/arguments.ts';
 import { assertThreshold, rangeOfName } from '../../metrics/threshold-range.ts';
 import { requireLevel, requireInteger } from '../../stats/parameters.ts';
 import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-drift-detector.ts';

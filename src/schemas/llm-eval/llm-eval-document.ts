@@ -42,21 +42,16 @@ const counterfactual = z.strictObject({
     description: 'The dimensions that are varied, each with at least two values: gender: [woman, man].',
     examples: [{ gender: ['woman', 'man'] }],
   }),
-  defaults: mapOf(ownName)
-    .optional()
-    .meta({
-      description:
-        'The value that a dimension keeps while another is varied. A dimension without a default is crossed.',
-    }),
+  defaults: mapOf(ownName).optional().meta({
+    description: 'The value that a dimension keeps while another is varied. A dimension without a default is crossed.',
+  }),
   name_pools: mapOf(z.array(ownName).min(1)).optional().meta({
     description:
       'First names for {name}, by the values of one dimension. Names at the same position are compared, as many as the smallest pool has.',
   }),
-  control_dimension: ownName
-    .optional()
-    .meta({
-      description: 'A dimension that should make no difference, such as days of the week. It gives the noise floor.',
-    }),
+  control_dimension: ownName.optional().meta({
+    description: 'A dimension that should make no difference, such as days of the week. It gives the noise floor.',
+  }),
 });
 
 /** The keys of an evaluation's configuration, in snake_case as in a file. */
@@ -84,12 +79,9 @@ export const LLM_EVAL_FIELDS = {
     .optional()
     .meta({ description: 'The words that are varied, and the texts in which they are varied.' }),
   cache_dir: filePath.default('.evenhand/llm-cache').meta({ description: 'The folder of the cache of answers.' }),
-  replay_only: z
-    .boolean()
-    .default(false)
-    .meta({
-      description: 'Whether only cached answers may be used; an answer that is not in the cache is then an error.',
-    }),
+  replay_only: z.boolean().default(false).meta({
+    description: 'Whether only cached answers may be used; an answer that is not in the cache is then an error.',
+  }),
   replay_path: filePath.optional().meta({
     description: 'The file of answers for the provider replay.',
     examples: ['answers.ndjson'],

@@ -67,11 +67,9 @@ const trainingBranches = TRAINING_METHODS.map((method) =>
   z.strictObject({
     method: z.literal(method).meta({ description: 'The training method.' }),
     target_column: columnName.meta({ description: 'The target column.' }),
-    positive_label: labelText
-      .optional()
-      .meta({
-        description: 'The label that counts as 1. Default: 1 for labels 0 and 1; the less frequent of two texts.',
-      }),
+    positive_label: labelText.optional().meta({
+      description: 'The label that counts as 1. Default: 1 for labels 0 and 1; the less frequent of two texts.',
+    }),
     params: TRAINING_PARAMS[method].optional().meta({ description: 'Options of the method.' }),
   }),
 );
@@ -130,11 +128,9 @@ export const PIPELINE_FIELDS = {
     .array(stepSchema)
     .optional()
     .meta({ description: 'The steps that change the data before training, in order.' }),
-  features: columnNames
-    .optional()
-    .meta({
-      description: 'The columns used as features. Default: the numeric columns without target and sensitive ones.',
-    }),
+  features: columnNames.optional().meta({
+    description: 'The columns used as features. Default: the numeric columns without target and sensitive ones.',
+  }),
   na_values: z
     .array(z.string())
     .optional()
@@ -154,14 +150,10 @@ export const PIPELINE_FIELDS = {
       description: 'The metric of the gate. Default: demographic_parity_difference.',
       examples: ['demographic_parity_difference'],
     }),
-  validation_threshold: z
-    .number()
-    .min(0)
-    .optional()
-    .meta({
-      description:
-        'The threshold of the gate: the largest difference, or the smallest ratio, that passes. Default: no verdict.',
-    }),
+  validation_threshold: z.number().min(0).optional().meta({
+    description:
+      'The threshold of the gate: the largest difference, or the smallest ratio, that passes. Default: no verdict.',
+  }),
   strict_missing: z.boolean().optional().meta({
     description:
       'Whether the gate fails if rows without a target are significantly more common in some groups than in others (p < 0.05). Default: false, which only warns.',

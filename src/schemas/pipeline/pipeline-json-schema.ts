@@ -36,13 +36,10 @@ const ONE_NAME = { not: { required: ['pipeline', 'steps'] } };
 const fileSchema = z
   .strictObject({
     ...fileFields,
-    profiles: z
-      .record(z.string(), z.strictObject(fileFields).meta(ONE_NAME))
-      .optional()
-      .meta({
-        description:
-          'Named sets of keys of the top level. Each key of the chosen profile replaces the same key of the top level.',
-      }),
+    profiles: z.record(z.string(), z.strictObject(fileFields).meta(ONE_NAME)).optional().meta({
+      description:
+        'Named sets of keys of the top level. Each key of the chosen profile replaces the same key of the top level.',
+    }),
   })
   .meta({
     title: 'A fairness pipeline of evenhand',

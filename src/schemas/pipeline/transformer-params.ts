@@ -55,14 +55,10 @@ export const TRANSFORMER_PARAMS = {
       .max(1)
       .optional()
       .meta({ description: 'How far values move towards the repaired ones, from 0 (no change) to 1. Default: 1.' }),
-    min_group_size: z
-      .int()
-      .min(1)
-      .optional()
-      .meta({
-        description:
-          'The values of a column are not changed in groups with fewer values of it. Default: 20; 1 with compat.',
-      }),
+    min_group_size: z.int().min(1).optional().meta({
+      description:
+        'The values of a column are not changed in groups with fewer values of it. Default: 20; 1 with compat.',
+    }),
     compat: z.enum(['aif360']).optional().meta({ description: 'Repairs like this library, value for value.' }),
   }),
   ProxyDropper: z.strictObject({
@@ -83,14 +79,9 @@ export const TRANSFORMER_PARAMS = {
   CorrelationRemover: z.strictObject({
     sensitive,
     features,
-    alpha: z
-      .number()
-      .min(0)
-      .max(1)
-      .optional()
-      .meta({
-        description: 'The share of the linear association that is removed, from 0 (no change) to 1. Default: 1.',
-      }),
+    alpha: z.number().min(0).max(1).optional().meta({
+      description: 'The share of the linear association that is removed, from 0 (no change) to 1. Default: 1.',
+    }),
   }),
   LearnedFairRepresentations: z.strictObject({
     sensitive,
