@@ -65,7 +65,7 @@ describe('the fix if Vulkan offers no NVIDIA GPU', () => {
   });
 
   it('the machine has no NVIDIA GPU: install the driver of its GPU', () => {
-    const { text } = missingHardware(fakeHost(), 'no adapter');
+    const { mend: text } = missingHardware(fakeHost(), 'no adapter');
     expect(text).to.include('\napt-get install mesa-vulkan-drivers\n');
     expect(text).to.match(/\nvulkaninfo --summary$/);
   });
