@@ -75,3 +75,20 @@ for (const page of pages) {
     });
   });
 }
+
+describe('docs/architecture.md', () => {
+  const page = readFileSync(path.join(projectRoot, 'docs/architecture.md'), 'utf8');
+
+  it('names only files and folders that exist', () => {
+    const named = [...page.matchAll(/`(src\/[\w./-]+)`/g)].map(([, file]) => file as string);
+    expect(named.length).to.be.above(60);
+    expect(named.filter((file) => !existsSync(path.join(projectRoot, file)))).to.deep.equal([]);
+  });
+
+  it('walks through each of three commands in at most 22 files', () => {
+    const walks = page.split('## Three walkthroughs')[1]?.split(/^\*\*/m).slice(1) ?? [];
+    const lengths = walks.map((walk) => [...walk.matchAll(/^\d+\. `src\//gm)].length);
+    expect(lengths).to.have.length(3);
+    for (const length of lengths) expect(length).to.be.within(10, 22);
+  });
+});
