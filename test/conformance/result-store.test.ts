@@ -223,13 +223,13 @@ for (const [name, open] of Object.entries(STORES)) {
       it(`rejects a bound of ${String(maxBytes)} bytes (${typeof maxBytes})`, async () => {
         const failure: unknown = await open({ maxBytes, sizeOf: lengthOf }).catch((error: unknown) => error);
         expect(failure).to.be.instanceOf(ValueError);
-        expect((failure as ValueError).message).to.include('The mostBytes parameter must be a whole number from 1 to');
+        expect((failure as ValueError).message).to.include('The maxBytes parameter must be a whole number from 1 to');
       });
     }
 
     it('rejects a bound of bytes without a size function', async () => {
       const failure: unknown = await open({ maxBytes: 5 }).catch((error: unknown) => error);
-      expect((failure as ValueError).message).to.include('The sizeOf parameter must be given if mostBytes is given.');
+      expect((failure as ValueError).message).to.include('The sizeOf parameter must be given if maxBytes is given.');
     });
 
     it('returns a snapshot of the entries', async () => {
