@@ -17,7 +17,7 @@ export interface Backoff {
 }
 
 /** A factor that is uniformly distributed in [min, max). */
-export interface Jitter {
+interface Jitter {
   readonly min: number;
   readonly max: number;
   /** Draws one number per wait. */
