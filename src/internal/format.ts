@@ -30,7 +30,7 @@ export function formatNumber(value: number, decimals = 4): string {
   return Number.isFinite(value) ? value.toFixed(decimals) : 'no bound';
 }
 
-/** Formats a number for a table: four decimals, or four significant digits if four decimals would show only zeros. */
+/** Formats a number for a table: four decimals, or four significant digits if it is very small or very large. */
 export function tableNumber(value: number | null | undefined): string {
   const known = value ?? NaN;
   const size = Math.abs(known);
