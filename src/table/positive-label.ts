@@ -62,7 +62,7 @@ function isAbsent({ isRead, hasPositive, hasNegative }: SearchedColumn): boolean
 
 /**
  * Returns the error for a positive label that does not occur.
- * @param where the data, or the column if the data have several columns: `'rows.csv'`, `column 'hired'`
+ * @param where the data, and the column if the data have several columns: `'rows.csv'`, `column 'hired'`
  * @param labels the labels of the column
  */
 export function absentLabelError(
