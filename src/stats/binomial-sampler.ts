@@ -1,7 +1,7 @@
 import type { Random } from '../internal/random.ts';
 
 /**
- * The table covers the mean ± 12 standard deviations, extended by 12 successes on each side. The probability outside
+ * The table covers the mode ± 12 standard deviations, extended by 12 successes on each side. The probability outside
  * the table is less than 1e-30.
  */
 const REACH = 12;

@@ -100,7 +100,7 @@ export interface MeanFamily {
   readonly ceiling?: number | undefined;
 }
 
-/** Estimates differences of means, in [0, ceiling]. */
+/** Returns the gap family of differences of means, in [0, ceiling]. */
 export function estimateMeans(family: MeanFamily, random: Random): GapFamily {
   const { means, standardErrors, sizes, ceiling = Infinity } = family;
   const unit = unitOf(means, standardErrors);

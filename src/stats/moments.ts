@@ -81,10 +81,7 @@ export function mergeMoments(a: GroupMoments, b: GroupMoments): GroupMoments {
 /** If the remaining share of a sum of squares is below this value, it is a rounding error of the subtraction. */
 const NOTHING_LEFT = 1e-13;
 
-/**
- * Removes `part` from `complete`: returns the moments that give `complete` if merged with `part`; see {@link
- * mergeMoments}.
- */
+/** Returns the moments of `complete` without `part`. It is the inverse of {@link mergeMoments}. */
 export function removeMoments(complete: GroupMoments, part: GroupMoments): GroupMoments {
   const weight = complete.weight - part.weight;
   if (part.weight === 0) return complete;

@@ -12,7 +12,10 @@ export interface CrossCounts {
   readonly counts: Float64Array;
 }
 
-/** The maximum number of cells of a table that is counted in a dense array. For larger tables, the pairs are sorted. */
+/**
+ * The maximum number of cells, in total and per data row, of a table that is counted in a dense array. For larger
+ * tables, the pairs are sorted.
+ */
 const MAX_DENSE_CELLS = 1 << 22;
 const DENSE_CELLS_PER_VALUE = 16;
 

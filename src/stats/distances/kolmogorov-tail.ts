@@ -4,8 +4,8 @@ import { stirlingError } from '../stirling-error.ts';
 const MAX_FOR_EXACT = 140;
 
 /**
- * The value of n d^2 above which the tail is computed as twice the one-sided tail. The double-counted part is below
- * 1e-10.
+ * The values of n d^2 above which the tail is computed as twice the one-sided tail. For up to 140 values, the
+ * double-counted part is below 1e-10.
  */
 const SMALL_TAIL_EXACT = 4;
 const SMALL_TAIL_SERIES = 2.2;
