@@ -25,8 +25,8 @@ interface SampleMoments {
  *     deviation = (S - N) / sqrt(N),   varianceRatio = S^2 / (N (N + 1)) * Q,
  *
  * with Q of mean 1 independent of S. Q is a scaled symmetric Dirichlet sum of squares. It is drawn from a gamma
- * distribution with the exact first two moments of Q, that is, of shape (n - 1) / 2 * (1 + 2 h / n) (1 + 3 h / n) / (1
- * + h), h = skewness^2 / 4. At skewness 0, this gives the normal mean and the chi-square variance.
+ * distribution with the exact first two moments of Q. Its shape is (n - 1) / 2 * (1 + 2 h / n) (1 + 3 h / n) / (1 + h),
+ * h = skewness^2 / 4. At skewness 0, this gives the normal mean and the chi-square variance.
  *
  * Every draw returns the same object.
  * @param size n, above 1; fractions are allowed (effective rows)

@@ -94,7 +94,7 @@ export function minimumDetectableGap(options: DetectableGapOptions): number | nu
   if (!isDetected(1)) return null;
   // Below and above the gap at which a rate reaches its bound, the gap minus the detectable gap is convex and starts at
   // or below 0. It therefore crosses 0 upward once. The crossing is in the first part if the difference is positive at
-  // its end.
+  // the end of that part.
   const bound = Math.min(1, (1 - rate) / (1 - shareA), rate / shareA);
   return isDetected(bound) ? bisect(isDetected, 0, bound) : bisect(isDetected, bound, 1);
 }
@@ -152,7 +152,7 @@ function ratesWith(gap: number, rate: number, shareA: number): Rates {
   return lower < 0 ? [gap, 0] : [higher, lower];
 }
 
-/** Returns the gap that a test detects if the rates are near the given rates. */
+/** Returns the gap that a test detects, computed with the variances at the given rates. */
 function detectable([rateA, rateB]: Rates, trialsA: number, trialsB: number, critical: CriticalValues): number {
   const pooled = (rateA * trialsA + rateB * trialsB) / (trialsA + trialsB);
   const underNull = pooled * (1 - pooled) * (1 / trialsA + 1 / trialsB);

@@ -54,9 +54,9 @@ export interface DifferenceInDifferences {
  *     standard error = sqrt(sum of the four variances)
  *
  * A disparity that goes from -0.1 to +0.1 changes by 0.2, but its size stays the same. The change of the size, |T| -
- * |C|, is therefore tested separately, with the same standard error. The magnitude of this change is the smaller of |T
- * - C| and |T + C|. If the true sizes are equal, T - C or T + C has mean 0, so the error rate of the test is at most
- * alpha. If both disparities have the same sign, both tests give the same p-value.
+ * |C|, is therefore tested separately, with the same standard error. Its magnitude is the smaller of |T - C| and
+ * |T + C|. If the true sizes are equal, T - C or T + C has mean 0, so the error rate of the test is at most alpha. If
+ * both disparities have the same sign, both tests give the same p-value.
  *
  * The test of rates uses the normal distribution, which requires some tens of rows per cell. The test of means uses
  * Welch's t. Results that depend on a standard error of 0 or NaN are NaN.

@@ -41,8 +41,9 @@ export function fisherExactTest(table: TwoByTwoTable): FisherExactResult {
 }
 
 /**
- * Sums the probabilities of tables with the same row and column sums, relative to the most likely table. Each
- * additional row on the diagonal multiplies the probability by b c / ((a + 1) (d + 1)), so no factorial is needed.
+ * Computes the p-value from the probabilities of all tables with the same row and column sums, relative to the most
+ * likely table. Each additional row on the diagonal multiplies the probability by b c / ((a + 1) (d + 1)), so no
+ * factorial is needed.
  */
 function twoSided(a: number, b: number, c: number, d: number): number {
   const likeliest = Math.floor(((a + b + 1) * (a + c + 1)) / (a + b + c + d + 2));

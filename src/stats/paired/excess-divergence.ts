@@ -37,7 +37,7 @@ export interface ExcessDivergence {
   readonly excesses: readonly number[];
   /** The mean of `excesses`. */
   readonly excess: number;
-  /** The probability of an excess at least as large if both groups give the same answers; NaN without units. */
+  /** The probability of an excess at least as large if answers do not depend on the group; NaN without units. */
   readonly pValue: number;
   /**
    * The mean excess of the random permutations. It estimates the excess without an effect and is close to 0. NaN
