@@ -64,8 +64,8 @@ type Rates = readonly [rateA: number, rateB: number];
  * gap, and the pooled rate changes accordingly. As in R's power.prop.test, rejections in the wrong direction do not
  * count as power.
  *
- * If the sizes differ, the result depends on which group has the higher rate. To cover both cases, compute both orders
- * and use the larger gap.
+ * If the sizes differ, the result depends on which group has the higher rate. To cover both cases, compute the gap for
+ * both orders and use the larger gap.
  * @returns a gap in (0, 1]; null if even rates of 1 and 0 cannot be distinguished, if a group is empty, or if the rate
  *   is NaN
  * @throws {ValueError} if the rate, the trials, the level, the power or the number of comparisons is out of range

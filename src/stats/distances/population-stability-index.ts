@@ -20,7 +20,7 @@ export interface BinnedStability {
 
 /**
  * Computes the population stability index of two distributions over the same categories: the sum of (q - p) ln(q / p),
- * where p are the reference shares and q the current ones.
+ * where p are the reference shares and q the current shares.
  *
  * A share of 0 has no logarithm and is replaced by 0.0001. If the smallest other share of the same distribution is
  * 0.0001 or less, the share of 0 is replaced by a millionth of that share instead. One empty category can therefore
