@@ -1,16 +1,15 @@
 /** The description of an error code: its class, cause and fix. */
 interface ErrorCodeEntry {
-  /** The error class, or `Problem` for answers of the HTTP service that no library error causes. */
+  /** The error class, or `Problem` for responses of the HTTP service that are not caused by a library error. */
   readonly raisedAs: string;
   readonly cause: string;
   readonly fix: string;
 }
 
 /**
- * All codes that an error or a problem response can have, with cause and fix.
- * The codes are stable: programs may depend on them. The wording of messages may change.
- * The first code of each class is its general code, used if nothing more specific is known.
- * docs/errors.md is generated from this list.
+ * Defines every code of an error or a problem response, with its cause and fix. The codes are stable: programs may
+ * depend on them. The wording of messages may change. The first code of each class is its general code. It is used if
+ * no more specific code applies. docs/errors.md is generated from this list.
  */
 export const ERROR_CODES = {
   'toolkit-error': {
@@ -228,7 +227,7 @@ export const ERROR_CODES = {
   },
 } as const satisfies Readonly<Record<string, ErrorCodeEntry>>;
 
-/** A stable, kebab-case code of an error or a problem response. */
+/** The stable code of an error or a problem response, in kebab case. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** Returns the catalogue of error codes as the Markdown page docs/errors.md. */

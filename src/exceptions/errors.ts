@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert';
 
 import type { ErrorCode } from './codes.ts';
 
-/** Marks every error of this package, also across realms and duplicate installs. */
+/** The key that marks every error of this package. It also works across realms and duplicate installs. */
 const MARKER = Symbol.for('evenhand.FairnessToolkitError');
 
 /** The details of an error, in addition to its message. */
@@ -12,11 +12,11 @@ export interface ErrorDetails {
    * @defaultValue the general code of the class, for example `invalid-data`
    */
   readonly code?: ErrorCode;
-  /** The facts behind the message: `parameter`, `argument`, `column`, `index`, `path`, `expected`, `received`. */
+  /** The data used in the message: `parameter`, `argument`, `column`, `index`, `path`, `expected`, `received`. */
   readonly context?: Readonly<Record<string, unknown>>;
-  /** What to do next, as one sentence. */
+  /** The recommended next step, as one sentence. */
   readonly suggestion?: string;
-  /** The error that led to this one. */
+  /** The error that caused this error. */
   readonly cause?: unknown;
 }
 
@@ -33,7 +33,7 @@ const CODE_OF_CLASS: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * Marks an error, so that `isInstance` returns true also for classes that cannot extend {@link FairnessToolkitError}.
+ * Marks an error so that `isInstance` accepts it. Needed for classes that cannot extend {@link FairnessToolkitError}.
  */
 function markAsToolkitError(error: Error): void {
   Object.defineProperty(error, MARKER, { value: true });
@@ -42,8 +42,8 @@ function markAsToolkitError(error: Error): void {
 /**
  * The base class of all errors that this package throws on purpose. Each error has a stable `code` (docs/errors.md).
  *
- * Test for it with `FairnessToolkitError.isInstance(error)`. This works even if two copies of the package are loaded,
- * while `instanceof` would fail.
+ * Test for these errors with `FairnessToolkitError.isInstance(error)`. Unlike `instanceof`, it also works if two copies
+ * of the package are loaded.
  * @example
  * ```ts
  * import { FairnessToolkitError } from 'evenhand/exceptions';
@@ -92,31 +92,33 @@ export class ValueError extends RangeError {
   }
 }
 
-/** Thrown if data cannot be used, or results cannot be written. */
+/** Thrown if data is invalid or results cannot be written. */
 export class DataValidationError extends FairnessToolkitError {}
 
 /** Thrown if a required optional package is not installed or cannot start. */
 export class DependencyError extends FairnessToolkitError {}
 
-/** Thrown if training started and failed. */
+/** Thrown if training fails after it has started. */
 export class TrainingError extends FairnessToolkitError {}
 
 /** Thrown if a configuration file, an option or an environment variable is invalid. */
 export class ConfigValidationError extends FairnessToolkitError {}
 
-/** Thrown if a metric cannot be computed at all: unknown name, missing labels, backend failure. */
+/**
+ * Thrown if a metric cannot be computed, for example because of an unknown name, missing labels or a backend failure.
+ */
 export class MetricComputationError extends FairnessToolkitError {}
 
-/** Thrown if a step of a pipeline fails; `context` holds its name and index. */
+/** Thrown if a step of a pipeline fails. `context` contains the name and index of the step. */
 export class PipelineExecutionError extends FairnessToolkitError {}
 
 /** Thrown if a call to a language model fails and is not retried. */
 export class LLMClientError extends FairnessToolkitError {}
 
-/** Thrown if only cached answers are allowed and one is not in the cache. */
+/** Thrown if only cached answers are allowed and the requested answer is not in the cache. */
 export class CacheMissError extends FairnessToolkitError {}
 
-/** `AssertionError` without `code`: Node's types fix it to `ERR_ASSERTION`, but this package uses its own codes. */
+/** `AssertionError` without `code`. Node's types fix `code` to `ERR_ASSERTION`, but this package uses its own codes. */
 const CodelessAssertionError = AssertionError as unknown as new (
   options: ConstructorParameters<typeof AssertionError>[0],
 ) => Omit<AssertionError, 'code'>;

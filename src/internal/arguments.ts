@@ -2,10 +2,10 @@ import { distance } from 'fastest-levenshtein';
 
 import { ValueError } from '../exceptions/index.ts';
 
-/** The maximum edit distance of a typing error. A name at a larger distance may be an abbreviation. */
+/** The maximum edit distance that is treated as a typing error. A name at a larger distance may be an abbreviation. */
 const TYPO_DISTANCE = 2;
 
-/** Returns at most three known names near a mistyped one, nearest first; none that are too different. */
+/** Returns up to three known names that are similar to a mistyped name, most similar first. */
 export function nearestNames(wrong: string, known: readonly string[]): string[] {
   const lower = wrong.toLowerCase();
   return known
@@ -17,8 +17,8 @@ export function nearestNames(wrong: string, known: readonly string[]): string[] 
 }
 
 /**
- * Returns the known names that a mistyped one abbreviates (`diffBound` for `differenceBound`). Returns the nearest
- * names instead if one of them is within the distance of a typing error, or if none is abbreviated.
+ * Returns the known names that a mistyped name abbreviates (`diffBound` for `differenceBound`). If a known name is
+ * within the distance of a typing error, or no known name is abbreviated, returns the nearest names instead.
  */
 function nearestOptions(wrong: string, known: readonly string[]): string[] {
   const near = nearestNames(wrong, known);
@@ -32,7 +32,7 @@ function maxDistance(wrong: string, name: string): number {
   return Math.max(TYPO_DISTANCE, Math.ceil(0.4 * Math.max(wrong.length, name.length)));
 }
 
-/** Returns whether a text of at least three letters is a name with some letters removed, but not the first. */
+/** Returns whether a text has at least three letters and equals a name with some letters after the first removed. */
 function abbreviates(text: string, name: string): boolean {
   if (text.length < 3 || text[0] !== name[0]) return false;
   let next = 0;
@@ -40,7 +40,7 @@ function abbreviates(text: string, name: string): boolean {
   return next === text.length;
 }
 
-/** Returns "Did you mean 'a' or 'b'?", or the list of known names if none is near. */
+/** Returns "Did you mean 'a' or 'b'?", or the list of known names if none is similar. */
 export function suggestNames(
   wrong: string,
   known: readonly string[],
@@ -60,7 +60,7 @@ function joinQuoted(names: readonly string[], word: 'and' | 'or'): string {
   return `${quoted.slice(0, -1).join(', ')} ${word} ${quoted.at(-1) ?? ''}`;
 }
 
-/** Returns the error for an invalid argument: its name, the requirement and the given value. */
+/** Returns the error for an invalid argument. Its message states the name, the requirement and the given value. */
 export function invalidParameter(parameter: string, required: string, given: unknown): ValueError {
   return new ValueError(`The ${parameter} parameter must ${required}. Got ${String(given)} instead.`, {
     context: { parameter, value: given, expected: required, received: given },
@@ -75,7 +75,7 @@ export function splitNames(text: string): string[] {
   return text.split(/(?<!\\),/).map((name) => name.replaceAll('\\,', ',').trim());
 }
 
-/** Returns the names of parameters that the context of an error says its message contains. */
+/** Returns the parameter names that an error message contains, according to the context of the error. */
 export function parametersIn(context: Readonly<Record<string, unknown>>): string[] {
   const { parameter, argument, missing, parameters } = context;
   return [parameter, argument, missing, parameters].flat().filter((name) => typeof name === 'string');
@@ -85,11 +85,11 @@ export function parametersIn(context: Readonly<Record<string, unknown>>): string
 const QUOTED = /((?<!\w)'[^']*'|"[^"]*")/;
 
 /**
- * Replaces names of parameters in a text by their names in another interface: `yTrue` becomes `--y-true` on the command
- * line and `y_true` in a request. Looks up camel-case words outside quotes. Words of one part may be ordinary English,
- * so they are replaced only if `certain` lists them, and only in parentheses or after "The".
+ * Replaces parameter names in a text with their names in another interface: `yTrue` becomes `--y-true` on the command
+ * line and `y_true` in a request. Looks up camel-case words outside quotes. A lowercase word may be ordinary English,
+ * so it is replaced only if `certain` lists it, and only in parentheses or after "The".
  * @param nameOf returns the other name, or undefined for a word that is not a parameter
- * @param certain names that the text is known to contain
+ * @param certain parameter names that the text is known to contain
  */
 export function renameParameters(
   text: string,
@@ -138,7 +138,7 @@ export type SnakeFields<Fields> = { readonly [Name in keyof Fields & string as S
 /** The fields of an object with their names in camel case. */
 export type CamelFields<Fields> = { readonly [Name in keyof Fields & string as CamelCase<Name>]: Fields[Name] };
 
-/** Converts the names of an object's fields to snake case; their order and values stay the same. */
+/** Converts the names of an object's fields to snake case. The order and the values of the fields do not change. */
 export function snakeFields<Fields extends object>(fields: Fields): SnakeFields<Fields> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [toSnakeCase(name), value as unknown]),
@@ -153,8 +153,8 @@ export function camelFields<Fields extends object>(fields: Fields): CamelFields<
 }
 
 /**
- * Returns a value as plain JSON whose keys are all in snake case. Numbers that JSON cannot represent are null. Keys must
- * be names of fields, never labels from the data.
+ * Converts a value to plain JSON with all keys in snake case. Numbers that JSON cannot represent become null. Keys must
+ * be field names, never labels from the data.
  */
 export function toSnakeCaseJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toSnakeCaseJson);
@@ -164,9 +164,10 @@ export function toSnakeCaseJson(value: unknown): unknown {
 }
 
 /**
- * Returns a given name if it is in a list of known names.
- * @param parameter the parameter that the name was given for
- * @throws {ValueError} if it is not in the list; the message has the list, the suggestion the nearest names
+ * Returns the given name if it is in the list of known names.
+ * @param parameter the name of the parameter that received the name
+ * @throws {ValueError} if the name is not in the list; the message contains the list, and the suggestion the nearest
+ *   names
  */
 export function oneOf<Name extends string>(parameter: string, given: string, known: readonly Name[]): Name {
   const found = known.find((name) => name === given);
@@ -178,24 +179,21 @@ export function oneOf<Name extends string>(parameter: string, given: string, kno
   });
 }
 
-/** Returns how a message shows a given value: texts in quotes, objects by their kind. */
+/** Formats a given value for a message: texts are quoted, and objects are shown by their type. */
 export function quote(given: unknown): string {
   if (typeof given === 'string') return `'${given}'`;
   return typeof given === 'object' && given !== null ? 'an object' : String(given);
 }
 
-/**
- * A list of all options of an interface. The compiler rejects a list that lacks an option of the interface, or has an
- * extra one.
- */
+/** A list of all options of an interface. The compiler rejects a list with a missing or an extra option. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * Throws if an options object has an option that does not exist. Otherwise a mistyped option would silently keep its
- * default. Only own enumerable properties count; undefined and null mean no options.
- * @param owner the name of the constructor or function, as its caller writes it: `ReductionsWrapper`
+ * Throws if an options object contains an unknown option. Otherwise, a mistyped option would silently keep its default.
+ * Only own enumerable properties are checked. Undefined and null mean no options.
+ * @param owner the name of the constructor or function, as in the caller's code: `ReductionsWrapper`
  * @param given the options as the caller passed them
- * @throws {ValueError} if an option is unknown; the message names it and the nearest known ones
+ * @throws {ValueError} if an option is unknown; the message names it and the nearest known options
  */
 export function assertKnownOptions(owner: string, given: unknown, known: object): void {
   if (given === undefined || given === null) return;
@@ -205,15 +203,15 @@ export function assertKnownOptions(owner: string, given: unknown, known: object)
   }
 }
 
-/** Options with every default filled in; those of `Open` have no default and may stay undefined. */
+/** Options with all defaults filled in. The options listed in `Open` have no default and may stay undefined. */
 export type FilledOptions<Options, Open extends keyof Options = never> = {
   readonly [Name in keyof Options]-?: Name extends Open ? Options[Name] : Exclude<Options[Name], undefined>;
 };
 
 /**
- * Returns options with the default of each one that is missing.
+ * Returns the options, with missing options set to their defaults.
  * @param defaults a value for every option; undefined for an option without a default
- * @throws {ValueError} if an option is unknown, as {@link assertKnownOptions} reports it
+ * @throws {ValueError} if an option is unknown; see {@link assertKnownOptions}
  */
 export function fillOptions<Filled extends object>(
   owner: string,

@@ -1,9 +1,9 @@
 import { DataValidationError } from '../exceptions/index.ts';
 
 /**
- * Decodes bytes as UTF-8 text, without a byte order mark at the start. All bytes from outside must be decoded by this
+ * Decodes bytes as UTF-8 text and removes a byte order mark at the start. All external bytes must be decoded with this
  * module. A lint rule forbids decoders that replace invalid bytes with U+FFFD, since é and è in Latin-1 would then
- * become the same group.
+ * become the same label.
  * @param what the source, as the subject of the message: `The body`
  * @throws {DataValidationError} if a byte is invalid; `context.offset` is its index
  */
@@ -12,11 +12,11 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
   return decoder.write(bytes) + decoder.end();
 }
 
-/** Decodes UTF-8 in chunks. A chunk may end within a character. */
+/** Decodes UTF-8 in chunks. A chunk may end in the middle of a character. */
 export class Utf8Stream {
   readonly #what: string;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  /** The first bytes of a sequence that is still incomplete: at most 3. */
+  /** The first bytes of an incomplete sequence, at most 3. */
   #rest: Uint8Array = new Uint8Array();
   #decoded = 0;
 
@@ -26,7 +26,7 @@ export class Utf8Stream {
   }
 
   /**
-   * Returns the text that a chunk completes.
+   * Decodes a chunk and returns all characters that are now complete.
    * @throws {DataValidationError} if a byte is invalid; the offset counts from the start of the stream
    */
   write(chunk: Uint8Array): string {
@@ -38,7 +38,7 @@ export class Utf8Stream {
   }
 
   /**
-   * Ends the stream, or a part of it that must be complete, such as a line.
+   * Ends the stream, or a part of the stream that must be complete, such as a line.
    * @returns an empty text, so that results can be concatenated
    * @throws {DataValidationError} if the last sequence is incomplete
    */
@@ -64,9 +64,9 @@ export class Utf8Stream {
 }
 
 /**
- * Splits UTF-8 bytes into lines. A line feed ends a line, with or without a carriage return before it. The line
- * separators of Unicode do not, since they may occur in JSON.
- * @yields each line without its line end; also the last line if it has no line end
+ * Splits UTF-8 bytes into lines. A line feed ends a line, with or without a carriage return before it. Unicode line
+ * separators do not end a line, since they may occur in JSON.
+ * @yields each line without its line end, including a last line that has no line end
  * @throws {DataValidationError} if a chunk has an invalid byte
  */
 export async function* utf8Lines(chunks: AsyncIterable<Uint8Array>, what: string): AsyncGenerator<string, void, void> {
@@ -95,7 +95,7 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Returns the number of bytes at the end that start an incomplete sequence. */
+/** Returns the number of bytes at the end that belong to an incomplete sequence. */
 function openLength(bytes: Uint8Array): number {
   for (let length = 1; length <= Math.min(3, bytes.length); length++) {
     const byte = bytes[bytes.length - length] as number;
@@ -105,7 +105,7 @@ function openLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Returns the length of a sequence from its first byte; 0 for a byte that cannot start a sequence. */
+/** Returns the length of the sequence that starts with a byte; 0 if the byte cannot start a sequence. */
 function sequenceLength(first: number): number {
   if (first < 0x80) return 1;
   if (first < 0xc2 || first > 0xf4) return 0;
@@ -113,8 +113,8 @@ function sequenceLength(first: number): number {
 }
 
 /**
- * The allowed range of the second byte, for first bytes that restrict it. Other second bytes would make the sequence
- * overlong, a surrogate, or larger than U+10FFFF (RFC 3629, section 4).
+ * The allowed range of the second byte, for first bytes that restrict it. A second byte outside this range would make
+ * the sequence overlong, a surrogate, or larger than U+10FFFF (RFC 3629, section 4).
  */
 const SECOND_BYTES: Readonly<Record<number, readonly [least: number, most: number]>> = {
   0xe0: [0xa0, 0xbf],
@@ -123,7 +123,7 @@ const SECOND_BYTES: Readonly<Record<number, readonly [least: number, most: numbe
   0xf4: [0x80, 0x8f],
 };
 
-/** Returns the index of the first invalid sequence, or the length if all are valid. */
+/** Returns the index of the first invalid sequence, or the length if all sequences are valid. */
 function findInvalid(bytes: Uint8Array): number {
   for (let start = 0; start < bytes.length;) {
     const first = bytes[start] as number;

@@ -1,4 +1,4 @@
-/** A promise with the functions that settle it. */
+/** A promise together with its resolve and reject functions. */
 export interface Deferred<Value> {
   readonly promise: Promise<Value>;
   readonly resolve: (value: Value) => void;
@@ -6,8 +6,8 @@ export interface Deferred<Value> {
 }
 
 /**
- * Returns what `Promise.withResolvers` returns, which Node 20 does not have. A rejection without a handler is ignored
- * instead of ending the process.
+ * Replaces `Promise.withResolvers`, which Node 20 does not have. A rejection without a handler is ignored instead of
+ * ending the process.
  */
 export function createDeferred<Value>(): Deferred<Value> {
   let resolve!: (value: Value) => void;

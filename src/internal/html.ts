@@ -1,4 +1,4 @@
-/** Markup that is safe to insert into a page: built by {@link markup}, or declared safe by {@link trusted}. */
+/** Markup that is safe to insert into a page. Create it with {@link markup} or {@link trusted}. */
 export class Html {
   readonly text: string;
 
@@ -7,14 +7,14 @@ export class Html {
   }
 }
 
-/** A value in a template: markup, text to escape, a number, an empty value, or a list of these. */
+/** A value in a template: markup, text to escape, a number, an empty value, or a list of such values. */
 export type HtmlPart = Html | string | number | null | undefined | false | readonly HtmlPart[];
 
-/** Characters that markup must not contain, and unpaired surrogates. */
+/** Matches unpaired surrogates and other characters that markup must not contain. */
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\uFFFE\uFFFF]|\p{Surrogate}/gu;
 
-/** Escapes text from data, so that markup shows it unchanged, also inside a quoted attribute. */
+/** Escapes text from data for use in markup, including quoted attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll(FORBIDDEN, '\uFFFD')
@@ -30,7 +30,7 @@ export function markup(strings: TemplateStringsArray, ...parts: readonly HtmlPar
   return new Html(strings.map((text, index) => text + render(parts[index])).join(''));
 }
 
-/** Declares text as safe markup, for a source that escapes its own text. */
+/** Declares text as safe markup. Use it only for text that is already escaped. */
 export function trusted(text: string): Html {
   return new Html(text);
 }

@@ -8,17 +8,18 @@ export interface RetryAfterOptions {
    */
   readonly maxSeconds?: number | undefined;
   /**
-   * Whether to accept what model servers send beyond the standard: `retry-after-ms`, which then takes precedence, decimal
-   * fractions, and negative numbers, which count as 0.
+   * Whether to accept the non-standard forms that model servers send: the header `retry-after-ms`, which takes
+   * precedence, decimal fractions, and negative numbers, which are treated as 0.
    * @defaultValue false
    */
   readonly acceptsModelServerForms?: boolean | undefined;
 }
 
 /**
- * Returns how long a response asks to wait before the next request, in milliseconds of at least 0 (`Retry-After`, RFC
- * 9110, section 10.2.3): whole seconds, or the time until an HTTP date. A date is compared with the `Date` of the
- * response, since the clocks of client and server may differ, and with `now` if there is none; a date in the past is 0.
+ * Returns the wait before the next request that a response asks for, in milliseconds of at least 0 (`Retry-After`, RFC
+ * 9110, section 10.2.3). The header contains whole seconds or an HTTP date. A date is compared with the `Date` header
+ * of the response, since the clocks of client and server may differ. If there is no `Date` header, it is compared with
+ * `now`. A date in the past gives 0.
  * @param now the current time, in milliseconds since 1970
  * @returns undefined if the header is missing, malformed or beyond `maxSeconds`
  */
@@ -64,9 +65,9 @@ const DATE_FORMATS = [
 ];
 
 /**
- * Returns the time of an HTTP date, in milliseconds since 1970, or undefined for any other text. `Date.parse` would also
- * accept bare numbers and local times. Reads the three formats that RFC 9110, section 5.6.7, requires.
- * @param now the current time, in milliseconds since 1970; decides the century of a year with two digits
+ * Returns the time of an HTTP date, in milliseconds since 1970, or undefined for any other text. Reads the three
+ * formats that RFC 9110, section 5.6.7, requires. `Date.parse` would also accept bare numbers and local times.
+ * @param now the current time, in milliseconds since 1970; determines the century of a two-digit year
  */
 export function parseHttpDate(text: string, now: number): number | undefined {
   const trimmed = text.trim();
@@ -87,7 +88,7 @@ function timeOf(fields: Readonly<Record<string, string>>, now: number): number |
   const month = MONTHS.indexOf(fields['month'] as string);
   const digits = fields['year'] as string;
   const timeInYear = (year: number): number => {
-    // Date.UTC takes years below 100 for those of the 20th century.
+    // Date.UTC interprets years below 100 as years of the 20th century.
     const midnight = new Date(0).setUTCFullYear(year, month, day);
     return midnight + ((hour * 60 + minute) * 60 + second) * 1000;
   };
@@ -98,7 +99,7 @@ function timeOf(fields: Readonly<Record<string, string>>, now: number): number |
   return isValid ? timeInYear(year) : undefined;
 }
 
-/** Returns the latest year with these two last digits that puts the date at most 50 years into the future. */
+/** Returns the latest year with these last two digits for which the date is at most 50 years in the future. */
 function fullYear(digits: number, timeInYear: (year: number) => number, now: number): number {
   const current = new Date(now).getUTCFullYear();
   const latest = new Date(now).setUTCFullYear(current + 50);
@@ -107,16 +108,16 @@ function fullYear(digits: number, timeInYear: (year: number) => number, now: num
   return year;
 }
 
-/** The start of a response's text. */
+/** The text of a response, possibly truncated. */
 export interface LimitedText {
   readonly text: string;
-  /** Whether this is all of it. */
+  /** Whether the text is complete. */
   readonly isComplete: boolean;
 }
 
 /**
- * Returns the text of a response, up to a limit that protects the memory; the rest is not taken from the network.
- * @param maxBytes the limit, in bytes after decompression; a character that crosses it is left out
+ * Returns the text of a response up to a size limit. The rest is not downloaded.
+ * @param maxBytes the limit, in bytes after decompression; a character that crosses the limit is excluded
  * @throws {DataValidationError} if the bytes within the limit are not UTF-8
  */
 export async function readLimitedText({ body }: Response, maxBytes: number): Promise<LimitedText> {
@@ -137,22 +138,22 @@ export async function readLimitedText({ body }: Response, maxBytes: number): Pro
   }
 }
 
-/** Why a request got no response. */
+/** The reason why a request received no response. */
 export interface FetchFailure {
   readonly message: string;
-  /** The system's code, such as `ECONNREFUSED`. */
+  /** The system error code, such as `ECONNREFUSED`. */
   readonly code: string | undefined;
 }
 
 /**
- * Returns the reason behind an error of `fetch`, whose own message is only "fetch failed"; undefined for a thrown value that
+ * Returns the cause of a `fetch` error, whose own message is only "fetch failed". Returns undefined if the thrown value
  * is not an error.
  */
 export function fetchFailureOf(thrown: unknown): FetchFailure | undefined {
   if (!(thrown instanceof Error)) return undefined;
   const inner = thrown.cause instanceof Error ? thrown.cause : thrown;
   const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : undefined;
-  // Node tries the addresses of a host one after the other, and then reports all of their errors in one without a message.
+  // Node tries each address of a host, and then reports all errors in one AggregateError without a message.
   const first = inner instanceof AggregateError ? (inner.errors[0] as unknown) : undefined;
   const message = inner.message === '' && first instanceof Error ? first.message : inner.message;
   return { message: message === '' ? (code ?? thrown.message) : message, code };

@@ -1,18 +1,21 @@
-/** A decimal number in a label: without leading zeros and without a plus sign; spaces around it are allowed. */
+/** Matches a label that is a decimal number without leading zeros or a plus sign. Surrounding spaces are allowed. */
 const NUMBER = /^[ \t]*(-?)(0|[1-9]\d*)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?[ \t]*$/;
 
 /** The powers of ten at which JavaScript's number notation changes: from `1e+21`, and below `0.000001`. */
 const [FIRST_EXPONENT, LAST_ZEROS] = [21, -6];
 
-/** A number with more digits than the shortest text of a float64 is written in full, up to this many digits. */
+/**
+ * The maximum number of significant digits of a float64, and the maximum length of an integer that is written in full.
+ */
 const [FLOAT64_DIGITS, MAX_INTEGER_DIGITS] = [17, 400];
 
 /**
- * Returns the canonical text of a group label. All readers use this rule to decide which labels are the same group.
+ * Returns the canonical text of a group label. All readers use this rule: labels with the same canonical text form one
+ * group.
  *
- * A label that is a decimal number means exactly that number, of any length: `1`, `1.0`, `1e0` and ` 1` are the label
- * `1`. Every other text is a separate label: `01`, `+1`, `0x1`, `1_000`, `true`, `True`. Numbers are written as in
- * JavaScript (`String(1.50)` is `1.5`), with all their digits.
+ * A label that is a decimal number stands for exactly that number, whatever its length: `1`, `1.0`, `1e0` and ` 1`
+ * become the label `1`. Every other text is a separate label: `01`, `+1`, `0x1`, `1_000`, `true`, `True`. Numbers are
+ * written as in JavaScript (`String(1.50)` is `1.5`), but with all digits.
  */
 export function canonicalLabel(label: string): string {
   if (!mayChange(label)) return label;
@@ -30,14 +33,15 @@ export function canonicalLabel(label: string): string {
 }
 
 /**
- * Returns whether a float64 loses digits of a number in a text, so that two different texts may become the same number.
+ * Returns whether a float64 cannot hold all digits of a number in a text. Two different texts may then become the same
+ * number.
  */
 export function losesDigits(number: string): boolean {
   const shown = String(Number(number));
   return shown !== number && canonicalLabel(number) !== canonicalLabel(shown);
 }
 
-/** Returns whether the canonical text may differ. Most labels are words or short integers, for which this is fast. */
+/** Returns whether the canonical text may differ from the label. This is fast for words and short integers. */
 function mayChange(label: string): boolean {
   const last = label.charCodeAt(label.length - 1);
   // The last character of a number is a digit, a point, a space or a tab.

@@ -18,9 +18,9 @@ let logger: Logger | undefined;
 let chosenLevel: Level | 'silent' | undefined;
 
 /**
- * Returns the logger of the package. It is created at its first use from the environment: `EVENHAND_LOG_LEVEL` (default
- * info), `EVENHAND_LOG_FILE` (a path to append to; stderr if unset) and `EVENHAND_JSON_LOGS` (1 for one JSON object per
- * line).
+ * Returns the logger of the package. The logger is created on first use from the environment variables
+ * `EVENHAND_LOG_LEVEL` (default info), `EVENHAND_LOG_FILE` (a path to append to; stderr if unset) and
+ * `EVENHAND_JSON_LOGS` (1 for one JSON object per line).
  * @throws {ConfigValidationError} if the level is unknown or the file cannot be opened
  */
 export function getLogger(): Logger {
@@ -29,12 +29,12 @@ export function getLogger(): Logger {
   return logger;
 }
 
-/** Sets the log level for the rest of the process. It overrides the environment. Creates no logger. */
+/** Sets the log level for the rest of the process and overrides the environment. Does not create the logger. */
 export function setLogLevel(level: Level | 'silent'): void {
   chosenLevel = level;
 }
 
-/** Creates a logger from environment variables. It is separate from {@link getLogger} for tests. */
+/** Creates a logger from environment variables. Separate from {@link getLogger}, so that tests can call it directly. */
 export function createLogger(environment: Readonly<Record<string, string | undefined>>): Logger {
   const level = (environment['EVENHAND_LOG_LEVEL'] ?? 'info').toLowerCase();
   if (!LEVELS.some((name) => name === level)) {
@@ -70,7 +70,7 @@ function toPlainLine(line: string): string {
   return `${time} ${(LEVEL_NAMES[level] ?? String(level)).toUpperCase()} ${text}${extras}\n`;
 }
 
-/** Returns whether environment variables configure logging, which means that the user wants to see the logs. */
+/** Returns whether environment variables configure logging. */
 export function isLoggingAskedFor(environment: Readonly<Record<string, string | undefined>>): boolean {
   const { EVENHAND_LOG_LEVEL: level = '', EVENHAND_LOG_FILE: file = '', EVENHAND_JSON_LOGS: json = '' } = environment;
   return level !== '' || file !== '' || !['', '0', 'false', 'no'].includes(json.toLowerCase());

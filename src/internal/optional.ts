@@ -39,8 +39,9 @@ export function installCommand(name: OptionalPackage): string {
  * Runs an import that may fail because an optional package is not installed.
  * @param name the package
  * @param neededFor the purpose, such as "to draw plots"
- * @param load a function with the import, which the caller writes out so that tools can find it
- * @throws {DependencyError} if the import fails; the message has the install command, and `cause` is the import's error
+ * @param load a function that contains a literal import, so that tools can find it
+ * @throws {DependencyError} if the import fails; the message contains the install command, and `cause` is the import
+ *   error
  */
 export async function importOptional<T>(name: OptionalPackage, neededFor: string, load: () => Promise<T>): Promise<T> {
   try {
@@ -54,7 +55,7 @@ const require = createRequire(import.meta.url);
 
 /**
  * Loads an optional package synchronously. The package must support CommonJS.
- * @throws {DependencyError} if it cannot be loaded, as in {@link importOptional}
+ * @throws {DependencyError} if the package cannot be loaded; see {@link importOptional}
  */
 export function requireOptional(name: OptionalPackage, neededFor: string): unknown {
   try {

@@ -11,18 +11,18 @@ export interface Random {
 }
 
 /**
- * Creates a random number generator from a seed. Different streams of a seed are independent, so additional draws from
- * one stream never change the numbers of another.
+ * Creates a random number generator from a seed. Streams of the same seed are independent: additional draws from one
+ * stream never change the numbers of another stream.
  */
 export function createRandom(seed: number, stream = 0): Random {
   const generator = xoroshiro128plus(mix(Math.trunc(seed) ^ mix(stream + 0x9e3779b9)));
   const bits = (): number => generator.next() >>> 0;
-  // 27 high bits and 26 low bits make one double, as in the reference code of the Mersenne Twister.
+  // 27 high bits and 26 low bits form one double, as in the reference code of the Mersenne Twister.
   const next = (): number => ((bits() >>> 5) * 67108864 + (bits() >>> 6)) / 9007199254740992;
   return {
     next,
     integer: (bound) => Math.floor(next() * bound),
-    // Box and Muller; 1 - next() keeps the logarithm finite.
+    // Box-Muller transform; 1 - next() keeps the logarithm finite.
     normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
   };
 }

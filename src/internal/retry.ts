@@ -1,16 +1,16 @@
 import type { Random } from './random.ts';
 
-/** Waits that double. */
+/** The waits of an exponential backoff. */
 export interface Backoff {
   /** The wait before the first retry, in milliseconds, without jitter. */
   readonly baseMillis: number;
   /**
-   * The longest wait, in milliseconds, also with jitter.
+   * The longest wait, in milliseconds, including jitter.
    * @defaultValue Infinity
    */
   readonly capMillis?: number | undefined;
   /**
-   * A random factor of each wait, so that clients that failed together do not retry together.
+   * A random factor for each wait, so that clients that failed at the same time do not retry at the same time.
    * @defaultValue none: the factor is 1
    */
   readonly jitter?: Jitter | undefined;
@@ -24,7 +24,7 @@ interface Jitter {
   readonly random: Pick<Random, 'next'>;
 }
 
-/** Keeps 2^retry finite, since 0 x Infinity is not a number. */
+/** The maximum exponent for which 2^retry is finite, since 0 x Infinity is NaN. */
 const MAX_EXPONENT = 1023;
 
 /**
@@ -36,12 +36,14 @@ export function backoffMillis(retry: number, { baseMillis, capMillis = Infinity,
   return Math.min(capMillis, baseMillis * 2 ** Math.min(retry, MAX_EXPONENT) * factor);
 }
 
-/** The longest time that a timer takes, in milliseconds (24.8 days); `setTimeout` fires at once for a longer one. */
+/**
+ * The longest delay that `setTimeout` accepts, in milliseconds (24.8 days). With a longer delay it fires immediately.
+ */
 export const MAX_TIMER_MILLIS = 2 ** 31 - 1;
 
 /**
- * Resolves after a time in milliseconds, 24.8 days at most.
- * @throws the signal's reason when it is aborted before that
+ * Resolves after a time in milliseconds, at most 24.8 days.
+ * @throws the signal's reason if it is aborted earlier
  */
 export function sleep(millis: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -62,11 +64,12 @@ export function sleep(millis: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Runs work with a signal that is aborted when the time is up or when `outer` is aborted. Waits for the work in any case:
- * race it against {@link whenAborted} if it may ignore its signal. The timer and the listener end with the work.
+ * Runs an operation with a signal that is aborted when the time limit expires or `outer` is aborted. Always waits for
+ * the operation to end. If the operation may ignore its signal, race it against {@link whenAborted}. The timer and the
+ * listener are removed when the operation ends.
  * @param millis the limit, in milliseconds, at most {@link MAX_TIMER_MILLIS}
- * @param timeoutError makes the reason of the signal when the time is up; with `outer`, it is that signal's reason
- * @throws what the work throws
+ * @param timeoutError creates the abort reason for an expired limit; if `outer` is aborted, its reason is used instead
+ * @throws any error that the operation throws
  */
 export async function withTimeLimit<Result>(
   millis: number,

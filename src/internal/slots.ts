@@ -1,4 +1,4 @@
-/** Manages a limited number of slots with a waiting queue. */
+/** Limits concurrency with a fixed number of slots and a waiting queue. */
 export class Slots {
   readonly #count: number;
   readonly #line: (() => void)[] = [];
@@ -21,7 +21,7 @@ export class Slots {
   }
 
   /**
-   * Waits for a slot and takes it, in order of arrival. Return it with {@link release}.
+   * Waits for a free slot and takes it. Callers are served in order of arrival. Return the slot with {@link release}.
    * @throws {unknown} the signal's reason if it is aborted first
    */
   async take(signal?: AbortSignal): Promise<void> {
@@ -47,7 +47,7 @@ export class Slots {
 
   release(): void {
     const next = this.#line.shift();
-    // The slot goes to the next in the queue without becoming free in between.
+    // The slot passes directly to the next caller in the queue.
     if (next === undefined) this.#taken--;
     else next();
   }

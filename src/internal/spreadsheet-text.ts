@@ -1,14 +1,14 @@
-/** A text that a spreadsheet treats as a formula: one of the first characters (OWASP, CSV injection), and more text. */
+/** Matches a text that a spreadsheet treats as a formula because of its first character (OWASP, CSV injection). */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]./s;
 const MARKED = /^'+[=+\-@\t\r\n＝＋－＠]./s;
 
-/** A number, which a spreadsheet shows unchanged. */
+/** Matches a number, which a spreadsheet shows unchanged. */
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * Marks a text so that a spreadsheet shows it and does not run it as a formula. A text that starts with `=`, `+`, `-`,
- * `@`, a tab or a line end gets a leading apostrophe, unless it is a number. {@link unmarkCell} returns the original
- * text.
+ * Marks a text so that a spreadsheet displays it instead of running it as a formula. A text that starts with `=`, `+`,
+ * `-`, `@`, a tab or a line end gets a leading apostrophe, unless it is a number. {@link unmarkCell} returns the
+ * original text.
  */
 export function markCell(text: string): string {
   return (FORMULA.test(text) && !NUMBER.test(text)) || MARKED.test(text) ? `'${text}` : text;

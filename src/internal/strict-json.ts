@@ -1,17 +1,17 @@
 import { losesDigits } from './label-text.ts';
 
-/** A problem of a text that `JSON.parse` accepts. */
+/** A problem in a text that `JSON.parse` accepts. */
 export interface JsonProblem {
   /** The JSON pointer of the value with the problem. */
   readonly pointer: string;
-  /** The problem, as the rest of a sentence that starts with the pointer. */
+  /** The problem, phrased to follow the pointer in a sentence. */
   readonly reason: string;
   readonly suggestion: string;
 }
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** An object or array that is being read. */
+/** An object or array that the parser is inside. */
 interface Frame {
   /** The keys seen so far; undefined for an array. */
   readonly keys: Set<string> | undefined;
@@ -25,17 +25,17 @@ const [QUOTE, COMMA, MINUS, COLON, BACKSLASH] = [0x22, 0x2c, 0x2d, 0x3a, 0x5c];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * The length from which a number may lose digits: shorter ones without an exponent have at most 15, which a float64
- * keeps.
+ * The length from which a number may lose digits. Shorter numbers without an exponent have at most 15 digits, which a
+ * float64 can hold.
  */
 const SHORTEST_LOSSY = 16;
 
 /**
- * Finds data that `JSON.parse` would silently change. One case is a key that an object has twice, since only the last
- * value would count. The other is a number that is a group label or an id and has more digits than a float64 keeps,
- * since two labels could become the same. Reads the text once. O(characters).
+ * Finds data that `JSON.parse` would silently change. The first case is a duplicate key in an object: only the last
+ * value would be kept. The second case is a number that is a group label or an id and has more digits than a float64
+ * can hold: two labels could become equal. Reads the text once. O(characters).
  * @param text JSON that `JSON.parse` has accepted
- * @param labelKeys the keys of the outermost object under which numbers are labels or ids
+ * @param labelKeys the top-level keys whose numbers are labels or ids
  * @returns the first problem, or undefined if there is none
  */
 export function findJsonProblem(text: string, labelKeys: ReadonlySet<string> = NO_KEYS): JsonProblem | undefined {
@@ -74,8 +74,8 @@ export function findJsonProblem(text: string, labelKeys: ReadonlySet<string> = N
 }
 
 /**
- * Returns whether a text has more open brackets at once than allowed. Safe for any text, also for one that is not JSON.
- * O(characters); a text with few brackets is only searched for them.
+ * Returns whether brackets in a text are nested deeper than allowed. Safe for any text, including text that is not
+ * JSON. O(characters), and faster for a text with few brackets.
  */
 export function isNestedDeeper(text: string, maxDepth: number): boolean {
   if (!['[', '{'].some((bracket) => occursOften(text, bracket, maxDepth / 2))) return false;
@@ -100,8 +100,8 @@ function occursOften(text: string, character: string, count: number): boolean {
 }
 
 /**
- * Parses JSON, and rejects repeated keys, of which `JSON.parse` would drop all but the last.
- * @throws {SyntaxError} if the text is not JSON, or an object has a key twice
+ * Parses JSON and rejects duplicate keys, for which `JSON.parse` would keep only the last value.
+ * @throws {SyntaxError} if the text is not JSON, or an object has a duplicate key
  */
 export function parseStrictJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -111,7 +111,7 @@ export function parseStrictJson(text: string): unknown {
 }
 
 /**
- * Returns why {@link parseStrictJson} rejected a text: the message about a repeated key, or `otherwise` for other
+ * Returns why {@link parseStrictJson} rejected a text: the message about a duplicate key, or `otherwise` for other
  * errors.
  */
 export function jsonReason(error: unknown, otherwise: string): string {

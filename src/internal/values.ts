@@ -1,12 +1,12 @@
 /** An object with string keys and unknown values. */
 export type Mapping = Readonly<Record<string, unknown>>;
 
-/** Returns whether a value is an object, and neither an array nor null. */
+/** Returns whether a value is an object other than an array or null. */
 export function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value at a path of own keys; undefined if there is none. */
+/** Returns the value at a path of own keys; undefined if the path does not exist. */
 export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, part) => {
     const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, part);
@@ -14,12 +14,12 @@ export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   }, root);
 }
 
-/** Returns whether a value is a text that holds a finite number. */
+/** Returns whether a value is a string that contains a finite number. */
 export function isNumberText(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value));
 }
 
-/** Parses a text as a JSON object; returns undefined if it is not one. */
+/** Parses a text as a JSON object. Returns undefined if the text is not a JSON object. */
 export function parseObject(text: string): Mapping | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -39,7 +39,7 @@ export function numberOrNull(value: number): number | null {
   return Number.isNaN(value) ? null : value;
 }
 
-/** Freezes a value and all values nested in it, and returns it. */
+/** Deeply freezes a value and returns it. */
 export function freezeDeep<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -53,7 +53,7 @@ export function withoutUndefined(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** Returns a single text as a list of one, and a list unchanged. */
+/** Wraps a single text in a list, and returns a list unchanged. */
 export function listOf<Item extends string>(given: Item | readonly Item[]): readonly Item[] {
   return typeof given === 'string' ? [given] : given;
 }
@@ -77,7 +77,7 @@ export function sumOf(values: ArrayLike<number>): number {
   return sum;
 }
 
-/** Returns a . b of two vectors of equal length. */
+/** Returns the dot product of two vectors of equal length. */
 export function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
   for (let index = 0; index < a.length; index++) sum += (a[index] as number) * (b[index] as number);
@@ -94,7 +94,7 @@ export function sigmoid(logit: number): number {
   return 1 / (1 + Math.exp(-logit));
 }
 
-/** Decodes the percent encoding of a part of a URL; returns the part unchanged if the encoding is invalid. */
+/** Decodes a percent-encoded part of a URL. Returns the part unchanged if the encoding is invalid. */
 export function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -108,7 +108,7 @@ export function takeValues(values: ArrayLike<number>, rows: Int32Array): Float64
   return Float64Array.from(rows, (row) => values[row] as number);
 }
 
-/** Returns the record's own value. Labels come from data and may have the name of an inherited property. */
+/** Returns an own property of a record. Labels come from data and may equal the name of an inherited property. */
 export function own<T>(record: Readonly<Record<string, T>> | null | undefined, key: string): T | undefined {
   return record !== null && record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }

@@ -1,13 +1,13 @@
 import type { Random } from '../internal/random.ts';
 
 /**
- * Half the width of the tabulated range, in standard deviations and again in successes. The probability beyond is less
- * than 1e-30.
+ * The table covers the mode ± 12 standard deviations, extended by 12 successes on each side. The probability outside
+ * the table is less than 1e-30.
  */
 const REACH = 12;
 
 /**
- * The number of parts of [0, 1) from which the search starts. A power of two, so that the part of a number is found
+ * The number of equal parts of [0, 1) in the guide table. It is a power of two, so that the part of a number is found
  * without rounding.
  */
 const PARTS = 256;
@@ -23,13 +23,13 @@ export function createBinomialSampler(trials: number, rate: number, random: Rand
 }
 
 /**
- * A table of a binomial distribution for sampling by inversion. It holds the cumulative probabilities near the mean,
- * computed from the mode outward by p(k + 1) / p(k) = (n - k) / (k + 1) * p / (1 - p). A guide table (Chen and Asau
- * 1974) gives the start of each search, which is usually also its end. Building it costs O(sqrt(n)), a draw about
- * sqrt(n) / 50 steps on average. It is exact to rounding.
+ * A table of a binomial distribution for sampling by inversion. It contains the cumulative probabilities near the mean,
+ * computed from the mode outward with p(k + 1) / p(k) = (n - k) / (k + 1) * p / (1 - p). A guide table (Chen and Asau
+ * 1974) gives the start of each search, which is usually also the result. Building the table costs O(sqrt(n)). A draw
+ * takes about sqrt(n) / 50 steps on average. Draws are exact up to rounding.
  */
 export class BinomialTable {
-  /** The number of successes at index 0; each further index has one success more. */
+  /** The number of successes at index 0. It increases by 1 with each index. */
   readonly first: number;
   readonly indices: number;
   readonly #cumulated: Float64Array;
@@ -50,7 +50,7 @@ export class BinomialTable {
     this.#total = this.#cumulated[this.indices - 1] as number;
   }
 
-  /** Returns the index that a number in [0, 1) falls into: the first with a larger cumulative probability. */
+  /** Returns the index for a number in [0, 1): the first index with a larger cumulative probability. */
   placeOf(share: number): number {
     const cumulated = this.#cumulated;
     const end = this.indices - 1;
@@ -61,7 +61,7 @@ export class BinomialTable {
   }
 }
 
-/** Computes the probabilities of `places` consecutive counts from `first`, scaled so that the mode has 1. */
+/** Computes the probabilities of `indices` consecutive counts from `first`, scaled so that the mode has 1. */
 function weigh(trials: number, rate: number, mode: number, first: number, indices: number): Float64Array {
   const odds = rate / (1 - rate);
   const weights = new Float64Array(indices);
@@ -84,8 +84,8 @@ function cumulate(values: Float64Array): Float64Array {
 }
 
 /**
- * Returns the first index of each part: that of the smallest number in the part, so no number in the part has a smaller
- * index.
+ * Returns the start index of each part of [0, 1): the index of the smallest number in the part. No number in the part
+ * has a smaller index.
  */
 function guideTo(cumulated: Float64Array): Int32Array {
   const guide = new Int32Array(PARTS);

@@ -7,10 +7,10 @@ import { requireRate, requireInteger } from './parameters.ts';
  *
  * It uses inversion from the mode outward, in O(sqrt(n p (1 - p))) steps and without a table, for parameters that
  * change with every draw. For many draws with the same parameters, `createBinomialSampler` is faster. The draw is exact
- * to rounding.
+ * up to rounding.
  * @param trials n, an integer of 0 or more; 0 gives 0
  * @param rate p, from 0 to 1; 0 gives 0 and 1 gives n
- * @param random the generator; one number is drawn from it, or none if the result is certain
+ * @param random the generator; each call draws one number, or none if the result is certain
  * @throws {ValueError} if trials is not an integer or the rate is outside [0, 1]
  * @see L. Devroye, Non-Uniform Random Variate Generation (1986), section III.2 (inversion from the mode)
  */

@@ -1,10 +1,10 @@
 import type { Random } from '../internal/random.ts';
 import { stirlingError } from './stirling-error.ts';
 
-/** The remaining probability that a random number can no longer resolve. */
+/** The remaining probability below which the search stops, since a random number cannot resolve it. */
 const NEGLIGIBLE = 1e-20;
 
-/** A discrete distribution on integers whose probabilities decrease on both sides of a mode. */
+/** A distribution on integers with probabilities that decrease on both sides of a mode. */
 export interface UnimodalLaw {
   /** The smallest value with a positive probability. */
   readonly first: number;
@@ -20,9 +20,10 @@ export interface UnimodalLaw {
 }
 
 /**
- * Draws once by inversion. Probabilities are subtracted from a uniform number until it is negative: first that of the
- * mode, then outward, alternately above and below. A draw takes one random number and about 1.6 standard deviations of
- * steps on average. It is exact to rounding: less than 1e-12 of probability may be assigned to the mode.
+ * Draws once by inversion. Probabilities are subtracted from a uniform random number until it is negative. The order
+ * starts at the mode and goes outward, alternately above and below. A draw takes one random number. Its number of steps
+ * is about 1.6 standard deviations on average. The draw is exact up to rounding: a probability of less than 1e-12 may
+ * be assigned to the mode.
  */
 export function drawOutward(law: UnimodalLaw, random: Random): number {
   const { first, last, mode } = law;
@@ -50,9 +51,9 @@ export function drawOutward(law: UnimodalLaw, random: Random): number {
  * for k near the mean, for any n.
  *
  * Differences of log-factorials would lose digits by cancellation, down to 1e-9 at a million trials. Loader (2000,
- * "Fast and accurate computation of binomial probabilities") writes it as sqrt(n / (2 pi k (n - k))) exp(s(n) - s(k) -
- * s(n - k) - D), where s is the error of Stirling's formula and D = k log(k / np) + (n - k) log((n - k) / nq) the
- * deviance, small near the mean.
+ * "Fast and accurate computation of binomial probabilities") writes the probability as sqrt(n / (2 pi k (n - k)))
+ * exp(s(n) - s(k) - s(n - k) - D), where s is the error of Stirling's formula and D = k log(k / np) + (n - k) log((n -
+ * k) / nq) the deviance, which is small near the mean.
  * @param successes k, an integer from 0 to n
  * @param trials n, an integer of 1 or more
  * @param rate p, strictly between 0 and 1
@@ -61,7 +62,7 @@ export function binomialProbability(successes: number, trials: number, rate: num
   const failures = trials - successes;
   if (successes === 0) return Math.exp(trials * Math.log1p(-rate));
   if (failures === 0) return Math.exp(trials * Math.log(rate));
-  // With d = np - k: np = k + d and nq = (n - k) - d, and the two linear terms cancel.
+  // With d = np - k, np = k + d and nq = (n - k) - d. The two linear terms cancel.
   const distance = trials * rate - successes;
   const deviance = -successes * Math.log1p(distance / successes) - failures * Math.log1p(-distance / failures);
   const correction = stirlingError(trials) - stirlingError(successes) - stirlingError(failures);

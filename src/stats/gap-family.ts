@@ -1,6 +1,6 @@
 import type { Interval } from './proportion-interval.ts';
 
-/** A family of groups reduced to what a gap interval needs: centres, variances and a function that draws both again. */
+/** A family of groups, with the inputs of a gap interval: centres, variances and a function that draws replicates. */
 export interface GapFamily {
   readonly centres: Float64Array;
   readonly variances: Float64Array;
@@ -12,7 +12,7 @@ export interface GapFamily {
   readonly ceiling: number;
   /** A lower bound of the interval's upper end; Infinity if the data give no bound. */
   readonly minHigh?: number | undefined;
-  /** The unit of the centres, which keeps their squares within float64; 1 by default. */
+  /** The unit of the centres; 1 by default. It keeps the squares of the centres within the range of float64. */
   readonly unit?: number | undefined;
   /** Draws a replicate's centres and variances into the given arrays. */
   draw(centres: Float64Array, variances: Float64Array): void;
@@ -30,7 +30,7 @@ export function spread(values: ArrayLike<number>): number {
 }
 
 /**
- * Returns the family with its groups ordered from the outermost centres inward: largest, smallest, next largest, ...
+ * Returns the family with its groups sorted from the outermost centres inward: largest, smallest, second largest, ...
  */
 export function outermostFirst(family: GapFamily): GapFamily {
   const { centres, variances, degrees } = family;
@@ -48,12 +48,14 @@ export function outermostFirst(family: GapFamily): GapFamily {
 }
 
 /**
- * Computes the interval of a family's gap from intervals of all its pairs. A pair's interval extends `critical`
- * standard errors, or, if degrees of freedom are given, Welch's t quantile of the same tail. O(groups squared).
+ * Computes the interval of a family's gap from the intervals of all pairs of groups. A pair's interval is the
+ * difference ± `critical` standard errors. If degrees of freedom are given, Welch's t quantile with the same tail
+ * replaces `critical`. O(groups squared).
  */
 export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degrees?: Float64Array): Interval {
   const { centres, variances, point, ceiling, minHigh: leastHigh = 0, unit = 1 } = family;
-  // Welch's degrees of freedom of a pair are at least the smaller of its groups', so this quantile bounds the pair's.
+  // A pair has at least the smaller degrees of freedom of its two groups, so this quantile is an upper bound for the
+  // pair.
   const widest = degrees?.map((df) => tOfNormal(critical, df));
   let low = 0;
   let high = 0;
@@ -64,11 +66,11 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
       const difference = Math.abs(centre - (centres[j] as number));
       const vj = variances[j] as number;
       const error = Math.sqrt(vi + vj);
-      // An error of 0 gives 0 for any quantile, even an infinite one.
+      // With an error of 0, the half-width is 0 for any quantile, even an infinite one.
       let half = error === 0 ? 0 : critical * error;
       if (degrees !== undefined && widest !== undefined && error > 0) {
         const most = Math.max(widest[i] as number, widest[j] as number) * error;
-        // Most pairs can change neither end: they skip the computation of the quantile.
+        // Most pairs cannot change either end, so the computation of their quantile is skipped.
         if (difference - half <= low && difference + most <= high) continue;
         half = error * tOfNormal(critical, welchDegrees(vi, degrees[i] as number, vj, degrees[j] as number));
       }
@@ -81,19 +83,21 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
 }
 
 /**
- * Returns the Student's t value that has the same tail as a normal value, by Wallace's approximation (1959),
+ * Returns the Student's t value with the same tail probability as a normal value. It uses Wallace's approximation
+ * (1959),
  *
  *     z = (8 v + 1) / (8 v + 3) sqrt(v ln(1 + t^2 / v)),
  *
- * It takes only a few operations, since many groups have millions of pairs. From 10 degrees of freedom, t is within 2%
- * down to tails of 1e-7. With fewer, it is too wide in such tails.
+ * It takes only a few operations, which matters because many groups have millions of pairs. With 10 or more degrees of
+ * freedom, the error of t is at most 2% for tails down to 1e-7. With fewer degrees of freedom, t is too large in such
+ * tails.
  */
 export function tOfNormal(z: number, degrees: number): number {
   const scaled = (z * (8 * degrees + 3)) / (8 * degrees + 1);
   return Math.sqrt(degrees * Math.expm1((scaled * scaled) / degrees));
 }
 
-/** Returns the normal value with the same tail as t; the inverse of {@link tOfNormal}. */
+/** Returns the normal value with the same tail probability as t. It is the inverse of {@link tOfNormal}. */
 export function normalOfT(t: number, degrees: number): number {
   return ((8 * degrees + 1) / (8 * degrees + 3)) * Math.sqrt(degrees * Math.log1p((t * t) / degrees));
 }

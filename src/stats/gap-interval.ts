@@ -9,7 +9,7 @@ import { estimateLogRates, estimateRates, type LogRateFamily, type RateFamily } 
 /** The largest number of groups for the simultaneous bootstrap. With more groups, Bonferroni's bound is used. */
 const MAX_GROUPS_TO_RESAMPLE = 64;
 
-/** The rounding error of (samples + 1) x level in float64; for example, 1001 x 0.9 is not exact. */
+/** The tolerance for rounding errors of (samples + 1) x level in float64. For example, 1001 x 0.9 is not exact. */
 const ROUNDING = 1e-9;
 
 /** Options of {@link gapIntervals}. */
@@ -21,13 +21,14 @@ export interface GapIntervalOptions {
   readonly random: Random;
 }
 
-/** Intervals of the largest gap of each family, which hold together at the given level. */
+/** Intervals of the largest gap of each family. They hold simultaneously at the given level. */
 export interface GapIntervals {
   readonly intervals: readonly Interval[];
   readonly method: 'simultaneous' | 'bonferroni-agresti-caffo' | 'bonferroni-welch';
   /**
    * The p-value of the hypothesis that all groups of every family are equal: (1 + replicates with max |t*| >= the
-   * observed max |t|) / (samples + 1). For Bonferroni's bound it is pairs x the two-sided normal tail, at most 1.
+   * observed max |t|) / (samples + 1). With Bonferroni's bound, it is the number of pairs times the two-sided normal
+   * tail, at most 1.
    */
   readonly pValue: number;
 }
@@ -35,11 +36,11 @@ export interface GapIntervals {
 /**
  * Computes intervals for the gap between groups: the largest minus the smallest rate (or mean).
  *
- * A percentile bootstrap of a maximum minus a minimum cannot cover 0 if the groups are equal. Therefore all pairwise
- * differences d_ij get simultaneous intervals d_ij ± c se_ij. The gap lies in [max(0, largest lower end), largest upper
- * end], clipped to the allowed range and widened to contain the observed gap. c is the `level` quantile of max |d*_ij -
- * d_ij| / se*_ij over a parametric bootstrap, in which the standard errors of each replicate are computed from that
- * replicate:
+ * A percentile bootstrap of a maximum minus a minimum cannot cover 0 if the groups are equal. Therefore simultaneous
+ * intervals d_ij ± c se_ij are computed for all pairwise differences d_ij. The gap lies in [max(0, largest lower end),
+ * largest upper end], clipped to the allowed range and widened to contain the observed gap. c is the `level` quantile
+ * of max |d*_ij - d_ij| / se*_ij over a parametric bootstrap, in which the standard errors of each replicate are
+ * computed from that replicate:
  *
  * - rates: binomial counts, centres and variances with one success and one failure added to every group (Agresti and
  *   Caffo 2000); normal for fewer than 10 trials;
@@ -47,10 +48,12 @@ export interface GapIntervals {
  * - means: mean and variance of a sample from a gamma distribution with the group's moments, which accounts for both
  *   Student's t and the skewness of the values.
  *
- * Several families, for example true and false positive rates, are covered together. A replicate costs O(groups
- * squared), independent of the number of rows. With more than 64 groups, c is Bonferroni's normal quantile, or Welch's
- * t for means with sizes. `docs/coverage.md` reports how often these intervals contain the true gap.
- * @param families families with one entry per group; every group has trials, and at least one family has two groups
+ * The intervals of several families, for example true and false positive rates, hold simultaneously. The cost of a
+ * replicate is O(groups squared), independent of the number of rows. With more than 64 groups, c is Bonferroni's normal
+ * quantile, or Welch's t for means with sizes. `docs/coverage.md` reports how often these intervals contain the true
+ * gap.
+ * @param families families with one entry per group; every group must have trials, and at least one family must have
+ *   two groups
  */
 export function gapIntervals(
   families: readonly (RateFamily | LogRateFamily | MeanFamily)[],
@@ -68,7 +71,7 @@ function estimate(family: RateFamily | LogRateFamily | MeanFamily, random: Rando
 
 function simultaneous(families: readonly GapFamily[], { level, samples }: GapIntervalOptions): GapIntervals {
   const maxima = drawMaxT(families, samples);
-  // The rank among samples + 1 at which the lower end is above 0 exactly if the p-value is at most 1 - level.
+  // The rank among samples + 1 for which the lower end is above 0 if and only if the p-value is at most 1 - level.
   const index = Math.min(samples, Math.ceil((samples + 1) * level - ROUNDING));
   const critical = selectSmallest(maxima, index - 1);
   const observed = Math.max(...families.map(({ centres, variances }) => largestT(centres, variances)));
@@ -100,9 +103,9 @@ function bonferroni(estimates: readonly GapFamily[], level: number): GapInterval
 }
 
 /**
- * Returns the value at an index of the ascending order without sorting the rest (quickselect, Hoare 1961). O(n) on
+ * Returns the value at an index of the sorted order without sorting all values (quickselect, Hoare 1961). O(n) on
  * average.
- * @param values reordered in place; none of them NaN
+ * @param values the values, which are reordered in place; none may be NaN
  */
 function selectSmallest(values: Float64Array, index: number): number {
   let low = 0;

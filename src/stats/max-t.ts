@@ -25,7 +25,10 @@ export function drawMaxT(families: readonly GapFamily[], samples: number): Float
   return maxima;
 }
 
-/** Returns max |t| over all pairs: |c_i - c_j| / sqrt(v_i + v_j). Equal centres count 0 for any variances. */
+/**
+ * Returns max |t| over all pairs, where |t| = |c_i - c_j| / sqrt(v_i + v_j). It is 0 for equal centres, even without
+ * variance.
+ */
 export function largestT(centres: Float64Array, variances: Float64Array): number {
   return Math.sqrt(largestSquare(centres, variances));
 }
@@ -52,7 +55,7 @@ function largestSquare(centres: Float64Array, variances: Float64Array): number {
  */
 export function largestNormal({ centres, variances, degrees }: GapFamily): number {
   if (degrees === undefined) return largestT(centres, variances);
-  // No pair has more degrees of freedom than its groups together, and with more degrees the same t lies further in the
+  // A pair has at most the summed degrees of freedom of its groups. With more degrees, the same t is further in the
   // tail.
   const maxDegrees = 2 * degrees.reduce((most, df) => Math.max(most, df), 0);
   let largest = 0;

@@ -4,8 +4,8 @@ import { createNormalSampler } from './normal.ts';
 import { steadySkewness, steadyVariances } from './steady-moments.ts';
 
 /**
- * The skewness below which the normal distribution replaces the gamma distribution; the means of 40 values differ by
- * 2e-5 standard errors.
+ * The skewness below which the normal distribution replaces the gamma distribution. For 40 values, the means then
+ * differ by 2e-5 standard errors.
  */
 const SYMMETRIC = 1e-4;
 
@@ -18,15 +18,15 @@ interface SampleMoments {
 }
 
 /**
- * Draws the mean and the variance of n values of a skewed distribution jointly, without drawing the values. The
- * distribution is a gamma, shifted and scaled to any mean and variance, of shape k = 4 / skewness^2. Its sum S is gamma
- * with shape N = n k and independent of the coefficient of variation (Lukacs 1955), so that
+ * Draws the mean and the variance of n values of a skewed distribution jointly, without drawing the values. The values
+ * have a gamma distribution of shape k = 4 / skewness^2, shifted and scaled to any mean and variance. Their sum S has a
+ * gamma distribution of shape N = n k and is independent of the coefficient of variation (Lukacs 1955), so that
  *
  *     deviation = (S - N) / sqrt(N),   varianceRatio = S^2 / (N (N + 1)) * Q,
  *
- * with Q of mean 1 independent of S. Q is a scaled symmetric Dirichlet sum of squares. It is drawn as a gamma with the
- * exact first two moments of Q, that is with shape (n - 1) / 2 * (1 + 2 h / n) (1 + 3 h / n) / (1 + h), h = skewness^2
- * / 4. At skewness 0 this is the normal mean and the chi-square variance.
+ * with Q of mean 1 independent of S. Q is a scaled symmetric Dirichlet sum of squares. It is drawn from a gamma
+ * distribution with the exact first two moments of Q. Its shape is (n - 1) / 2 * (1 + 2 h / n) (1 + 3 h / n) / (1 + h),
+ * h = skewness^2 / 4. At skewness 0, this gives the normal mean and the chi-square variance.
  *
  * Every draw returns the same object.
  * @param size n, above 1; fractions are allowed (effective rows)
@@ -57,7 +57,7 @@ export function createMomentSampler(size: number, skewness: number, random: Rand
 
 /**
  * Returns a sampler of the gamma distribution with scale 1 that uses rejection from a cubed normal (Marsaglia and Tsang
- * 2000). Below shape 1, a draw at shape + 1 is scaled by U^(1 / shape). The sampler is exact and takes about one normal
+ * 2000). Below shape 1, a draw at shape + 1 is scaled by U^(1 / shape). The sampler is exact and uses about one normal
  * and one uniform number per draw.
  * @param shape above 0
  */
@@ -89,18 +89,18 @@ export interface MeanFamily {
   readonly kind: 'means';
   readonly means: ArrayLike<number>;
   readonly standardErrors: ArrayLike<number>;
-  /** The effective number of rows of each group; without it, the standard errors are treated as known. */
+  /** The effective number of rows of each group. If undefined, the standard errors are treated as known. */
   readonly sizes?: ArrayLike<number> | undefined;
   /** Skewness m3 / m2^1.5 of the values of each group; 0 by default. */
   readonly skewness?: ArrayLike<number> | undefined;
   /**
-   * Largest possible gap (1 for AUC).
+   * The largest possible gap (1 for AUC).
    * @defaultValue Infinity
    */
   readonly ceiling?: number | undefined;
 }
 
-/** Estimates differences of means, in [0, ceiling]. */
+/** Returns the gap family of differences of means, in [0, ceiling]. */
 export function estimateMeans(family: MeanFamily, random: Random): GapFamily {
   const { means, standardErrors, sizes, ceiling = Infinity } = family;
   const unit = unitOf(means, standardErrors);
@@ -120,7 +120,7 @@ export function estimateMeans(family: MeanFamily, random: Random): GapFamily {
   };
 }
 
-/** Returns the largest of the gap and the standard errors, or 1 if it is 0 or not finite. */
+/** Returns the largest of the gap and the standard errors, or 1 if that value is 0 or not finite. */
 function unitOf(means: ArrayLike<number>, standardErrors: ArrayLike<number>): number {
   const largest = Math.max(spread(means), spread([0, ...Array.from(standardErrors)]));
   return largest > 0 && Number.isFinite(largest) ? largest : 1;
@@ -139,8 +139,8 @@ function drawKnownErrors(centres: Float64Array, variances: Float64Array, random:
 
 /**
  * Returns a function that draws each group's mean and variance from a gamma sample with the group's moments. The
- * skewness and the ratio of variances are shrunk first: they are only nuisance parameters of the distribution of |t|,
- * and their noise would widen it.
+ * skewness and the ratio of variances are shrunk first. They are only nuisance parameters of the distribution of |t|,
+ * and their noise would widen this distribution.
  */
 function drawSamples(
   centres: Float64Array,

@@ -2,7 +2,7 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../inter
 import { criticalValue, normalQuantile } from './normal.ts';
 import { requireCount, requireLevel, requireRate } from './parameters.ts';
 
-/** Bisection steps for an interval of length at most 1, enough for the last bit of a gap. */
+/** The number of bisection steps, enough for the last bit of a gap in an interval of length at most 1. */
 const HALVINGS = 60;
 
 /** Options of the test that must detect a gap. */
@@ -52,19 +52,20 @@ const DETECTABLE_MEAN_GAP_OPTION_NAMES: OptionNames<DetectableMeanGapOptions> = 
   standardErrorB: true,
 };
 
-/** The rates of two groups, the first the higher. */
+/** The rates of two groups, higher rate first. */
 type Rates = readonly [rateA: number, rateB: number];
 
 /**
  * Computes the smallest gap between two rates that a two-sided z test of these sizes detects with a given power.
  *
  * Solves g = z_crit sqrt(p q (1/nA + 1/nB)) + z_power sqrt(pA qA / nA + pB qB / nB) for the gap g = pA - pB, where the
- * pooled rate p = (nA pA + nB pB) / (nA + nB) is the one given: pA = p + g nB / (nA + nB), pB = p - g nA / (nA + nB).
- * If one of the two would leave [0, 1], it stays at its bound, the other rate changes by the rest of the gap, and the
- * pooled rate changes with it. As in R's power.prop.test, rejections in the wrong direction do not count as power.
+ * pooled rate p = (nA pA + nB pB) / (nA + nB) is the given `rate`: pA = p + g nB / (nA + nB), pB = p - g nA / (nA +
+ * nB). If one of the two rates would leave [0, 1], it is set to the bound. The other rate changes by the rest of the
+ * gap, and the pooled rate changes accordingly. As in R's power.prop.test, rejections in the wrong direction do not
+ * count as power.
  *
- * If the sizes differ, the result depends on which group has the higher rate. To cover both cases, compute both orders
- * and use the larger gap.
+ * If the sizes differ, the result depends on which group has the higher rate. To cover both cases, compute the gap for
+ * both orders and use the larger gap.
  * @returns a gap in (0, 1]; null if even rates of 1 and 0 cannot be distinguished, if a group is empty, or if the rate
  *   is NaN
  * @throws {ValueError} if the rate, the trials, the level, the power or the number of comparisons is out of range
@@ -91,9 +92,9 @@ export function minimumDetectableGap(options: DetectableGapOptions): number | nu
   const isDetected = (gap: number): boolean =>
     gap > detectable(ratesWith(gap, rate, shareA), trialsA, trialsB, critical);
   if (!isDetected(1)) return null;
-  // Up to the gap at which a rate reaches its bound, and again beyond it, the gap minus the detectable one is convex
-  // and starts at or below 0. So it crosses 0 upward once, and does so in the first part if it is positive at the end
-  // of that part.
+  // Below and above the gap at which a rate reaches its bound, the gap minus the detectable gap is convex and starts at
+  // or below 0. It therefore crosses 0 upward once. The crossing is in the first part if the difference is positive at
+  // the end of that part.
   const bound = Math.min(1, (1 - rate) / (1 - shareA), rate / shareA);
   return isDetected(bound) ? bisect(isDetected, 0, bound) : bisect(isDetected, bound, 1);
 }
@@ -131,7 +132,7 @@ interface CriticalValues {
 
 function criticalValues({ level, power = 0.8, comparisons = 1 }: DetectionOptions): CriticalValues {
   requireLevel('level', level);
-  // Below one half z_power is negative, and the equation may have no or two solutions.
+  // If the power is below 0.5, z_power is negative, and the equation may have no solution or two solutions.
   if (!(power >= 0.5 && power < 1)) throw invalidParameter('power', 'be a number from 0.5 to below 1', power);
   if (!(comparisons >= 1)) throw invalidParameter('comparisons', 'be a number of at least 1', comparisons);
   return {
@@ -151,7 +152,7 @@ function ratesWith(gap: number, rate: number, shareA: number): Rates {
   return lower < 0 ? [gap, 0] : [higher, lower];
 }
 
-/** Returns the gap that a test of two such rates detects. */
+/** Returns the gap that a test detects, computed with the variances at the given rates. */
 function detectable([rateA, rateB]: Rates, trialsA: number, trialsB: number, critical: CriticalValues): number {
   const pooled = (rateA * trialsA + rateB * trialsB) / (trialsA + trialsB);
   const underNull = pooled * (1 - pooled) * (1 / trialsA + 1 / trialsB);

@@ -1,7 +1,7 @@
 /**
  * Weighted moments of values per group, each array of shape [groups]: the mean, and the centred sums m2 = sum w (x -
- * mean)^2 and m3 = sum w (x - mean)^3. Centred sums keep digits that raw sums of squares lose by cancellation. A group
- * without weight has zeros.
+ * mean)^2 and m3 = sum w (x - mean)^3. Centred sums avoid the cancellation errors of raw sums of squares. All moments
+ * of a group without weight are 0.
  */
 export interface Moments {
   readonly mean: Float64Array;
@@ -9,13 +9,13 @@ export interface Moments {
   readonly m3: Float64Array;
 }
 
-/** Returns the moments of no values. */
+/** Returns the moments of an empty set of values. */
 export function emptyMoments(groups: number): Moments {
   return { mean: new Float64Array(groups), m2: new Float64Array(groups), m3: new Float64Array(groups) };
 }
 
 /**
- * Computes moments of values by group in two passes: first the means, then the sums around them.
+ * Computes the moments of each group in two passes: first the means, then the centred sums.
  * @param values [n]
  * @param codes [n], the group of each value; values with a negative code are excluded
  * @param weights [n], or undefined for weights of one
@@ -78,10 +78,10 @@ export function mergeMoments(a: GroupMoments, b: GroupMoments): GroupMoments {
   };
 }
 
-/** A remaining share of a sum of squares below this is rounding error of the subtraction. */
+/** If the remaining share of a sum of squares is below this value, it is a rounding error of the subtraction. */
 const NOTHING_LEFT = 1e-13;
 
-/** Returns the moments that give `whole` if merged with `part`: {@link mergeMoments} solved for the other set. */
+/** Returns the moments of `complete` without `part`. It is the inverse of {@link mergeMoments}. */
 export function removeMoments(complete: GroupMoments, part: GroupMoments): GroupMoments {
   const weight = complete.weight - part.weight;
   if (part.weight === 0) return complete;

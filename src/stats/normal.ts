@@ -8,7 +8,7 @@ export function normalCdf(value: number): number {
   return cdf(value, 0, 1);
 }
 
-/** Returns the value that a standard normal variable does not exceed with the given probability. */
+/** Returns the quantile of the standard normal distribution at a probability. */
 export function normalQuantile(probability: number): number {
   return quantile(probability, 0, 1);
 }
@@ -20,7 +20,7 @@ export function criticalValue(level: number): number {
 
 /**
  * Returns a sampler of the standard normal distribution that uses both numbers of each Box-Muller pair, which halves
- * the work.
+ * the cost.
  */
 export function createNormalSampler(random: Random): () => number {
   let spare = 0;

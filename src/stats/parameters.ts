@@ -31,7 +31,10 @@ export function requireCount(parameter: string, given: number): number {
   throw invalidParameter(parameter, 'be a finite number of at least 0', given);
 }
 
-/** Checks that successes are from 0 to their trials, and returns them. Fractions are allowed (effective counts). */
+/**
+ * Checks that the number of successes is from 0 to the number of trials, and returns it. Fractions are allowed
+ * (effective counts).
+ */
 export function requireSuccesses(parameter: string, given: number, trialsParameter: string, trials: number): number {
   if (given >= 0 && given <= trials) return given;
   throw invalidParameter(parameter, `be a number from 0 to ${trialsParameter} = ${String(trials)}`, given);

@@ -3,10 +3,10 @@ import type { Random } from '../internal/random.ts';
 import { binomialProbability, drawOutward } from './draw-outward.ts';
 import { requireInteger } from './parameters.ts';
 
-/** The amount by which rounding alone can put a replicate below the observed statistic. */
+/** An upper bound on the rounding error of a statistic. */
 const ROUNDING = 1e-12;
 
-/** Integer counts per group within one stratum, such as the rows of one true label. */
+/** Integer counts for each group within one stratum, for example the rows with one true label. */
 export interface PermutationStratum {
   readonly successes: ArrayLike<number>;
   readonly trials: ArrayLike<number>;
@@ -14,7 +14,7 @@ export interface PermutationStratum {
 
 /** Options of {@link permutationPValue}. */
 export interface PermutationOptions {
-  /** Replicates; the smallest p value is 1 / (samples + 1). */
+  /** The number of replicates. The smallest possible p-value is 1 / (samples + 1). */
   readonly samples: number;
   readonly random: Random;
 }
@@ -24,16 +24,16 @@ export interface PermutationOptions {
  * success is independent of the group. The p-value is (1 + hits) / (samples + 1), where hits is the number of
  * replicates whose statistic is at least the observed one.
  *
- * Permuting the group labels of the rows within a stratum draws the groups' successes from the multivariate
- * hypergeometric distribution given the stratum's total, so a replicate costs O(groups) draws, independent of the
- * number of rows. The test is exact for any statistic, up to the error of sampling.
+ * Permuting the group labels within a stratum is equivalent to drawing the groups' successes from a multivariate
+ * hypergeometric distribution with the stratum's total. A replicate therefore costs O(groups) draws, independent of the
+ * number of rows. The test is exact for any statistic, up to Monte Carlo error.
  *
  * If the statistic of the observed counts is NaN, the result is NaN. A replicate whose statistic is NaN counts as a
  * hit, so that it cannot lower the p-value.
- * @param strata strata with one entry per group; if there is no stratum, or all groups are equal, the result is 1
- * @param statistic a function that is larger if groups differ more. It receives the successes of each stratum (outer)
- *   and group (inner). The arrays are reused: copy the values to keep
- * @throws {ValueError} if a count is not an integer, successes exceed their trials, or there are no samples
+ * @param strata strata with one entry per group; the result is 1 if there are no strata or all groups are equal
+ * @param statistic a function that returns a larger value if groups differ more. It receives the successes of each
+ *   stratum (outer) and group (inner). The arrays are reused: copy the values that you want to keep
+ * @throws {ValueError} if a count is not an integer, successes exceed trials, or `samples` is less than 1
  * @see P. Good, Permutation, Parametric and Bootstrap Tests of Hypotheses (2005); for the added 1, B. Phipson and G.
  *   Smyth, Permutation p-values should never be zero (2010)
  */
@@ -53,13 +53,13 @@ export function permutationPValue(
     strata.forEach(({ trials }, index) => {
       permuteStratum(successes[index] as Float64Array, trials, totals[index] as number, random);
     });
-    // The negated comparison counts an undefined replicate as a hit.
+    // The negated comparison counts a NaN replicate as a hit.
     if (!(statistic(successes) < observed - ROUNDING)) hits++;
   }
   return (1 + hits) / (samples + 1);
 }
 
-/** Redistributes a stratum's successes: each group in turn draws its trials from the remaining ones. */
+/** Randomly redistributes the successes of a stratum: each group in turn draws its trials from the remaining trials. */
 function permuteStratum(into: Float64Array, trials: ArrayLike<number>, successes: number, random: Random): void {
   let leftSuccesses = successes;
   let left = 0;
@@ -93,11 +93,11 @@ function requireCounts({ successes, trials }: PermutationStratum, stratum: numbe
  * `successes` and `failures`.
  *
  * It uses inversion from the mode outward, in O(standard deviation) steps and without a table, for parameters that
- * change with every draw. The draw is exact to rounding.
+ * change with every draw. The draw is exact up to rounding.
  * @param successes an integer of 0 or more
  * @param failures an integer of 0 or more
  * @param draws an integer from 0 to successes + failures; drawing all returns all successes
- * @param random the generator; one number is drawn from it, or none if the result is certain
+ * @param random the generator; each call draws one number, or none if the result is certain
  * @returns from max(0, draws - failures) to min(draws, successes)
  * @throws {ValueError} if a count is not an integer, or draws exceed successes + failures
  * @see L. Devroye, Non-Uniform Random Variate Generation (1986), section III.2 (inversion from the mode)
@@ -126,8 +126,8 @@ export function drawHypergeometric(successes: number, failures: number, draws: n
 }
 
 /**
- * Computes C(s, k) C(f, d - k) / C(s + f, d) as a quotient of binomial probabilities, which is valid at any common rate
- * (Loader 2000). At rate d / (s + f) all three counts are near their means.
+ * Computes C(s, k) C(f, d - k) / C(s + f, d) as a quotient of binomial probabilities, which is valid for any common
+ * rate (Loader 2000). With the rate d / (s + f), all three counts are near their means.
  */
 function hypergeometricProbability(k: number, successes: number, failures: number, draws: number): number {
   const total = successes + failures;

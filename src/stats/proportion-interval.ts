@@ -1,6 +1,6 @@
 import { criticalValue } from './normal.ts';
 
-/** The ends of an interval, low first. */
+/** The lower and the upper end of an interval. */
 export type Interval = readonly [low: number, high: number];
 
 /**
@@ -17,6 +17,6 @@ export function wilsonInterval(successes: number, trials: number, level: number)
   const shrink = 1 + (z * z) / trials;
   const centre = (rate + (z * z) / (2 * trials)) / shrink;
   const half = (z / shrink) * Math.sqrt((rate * (1 - rate)) / trials + (z * z) / (4 * trials * trials));
-  // With 0 or n successes one end equals the rate up to rounding.
+  // With 0 or n successes, one end equals the rate except for rounding.
   return [Math.max(0, Math.min(rate, centre - half)), Math.min(1, Math.max(rate, centre + half))];
 }

@@ -1,4 +1,4 @@
-/** Returns the type 7 quantile (the default of R and numpy) of values in ascending order; NaN if there are none. */
+/** Returns the type 7 quantile (the default of R and numpy) of sorted values; NaN if there are no values. */
 export function quantileSorted(sorted: ArrayLike<number>, probability: number): number {
   const position = (sorted.length - 1) * probability;
   const below = Math.floor(position);

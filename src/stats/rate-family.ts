@@ -3,7 +3,7 @@ import { BinomialTable } from './binomial-sampler.ts';
 import { type GapFamily, spread } from './gap-family.ts';
 import { createNormalSampler } from './normal.ts';
 
-/** Rates of several groups as successes of trials, which may be effective (fractional) counts. */
+/** The rates of several groups, as counts of successes and trials. The counts may be effective (fractional) counts. */
 export interface RateFamily {
   readonly kind: 'rates';
   readonly successes: ArrayLike<number>;
@@ -21,15 +21,15 @@ export interface LogRateFamily {
 }
 
 /**
- * The variance above which a count is drawn from the normal distribution: its skewness is below 0.01, and a table would
- * be large.
+ * The variance above which a count is drawn from the normal distribution: the skewness is then below 0.01, and a table
+ * would be large.
  */
 const NORMAL_COUNT_VARIANCE = 10_000;
 
 /**
- * The smallest number of trials for which counts are drawn. With fewer trials, counts take too few values: one trial
- * with an estimated rate of 2/3 would be redrawn as 1/3 or 2/3, and every |t*| would be small. Such a group is drawn
- * from the normal distribution with its own standard error, as in Agresti and Caffo.
+ * The smallest number of trials for which counts are drawn. With fewer trials, counts have too few possible values: one
+ * trial with an estimated rate of 2/3 would be redrawn as 1/3 or 2/3, and every |t*| would be small. The rate of such a
+ * group is drawn from a normal distribution with its own standard error, as in Agresti and Caffo.
  */
 const FEWEST_TRIALS_TO_DRAW = 10;
 
@@ -40,7 +40,7 @@ interface RateScale {
   varianceOf(rate: number, trials: number): number;
 }
 
-/** Agresti and Caffo (2000): add one success and one failure to every group. */
+/** Adds one success and one failure to every group (Agresti and Caffo 2000). */
 const DIFFERENCE_SCALE: RateScale = {
   rateOf: (successes, trials) => (successes + 1) / (trials + 2),
   centreOf: (rate) => rate,
@@ -48,8 +48,8 @@ const DIFFERENCE_SCALE: RateScale = {
 };
 
 /**
- * Half a success and half a failure are added, which keeps the logarithm finite. The variance is 1 / (k + 1/2) - 1 / (n
- * + 1).
+ * Adds half a success and half a failure, which keeps the logarithm finite. The variance is 1 / (k + 1/2) - 1 / (n +
+ * 1).
  */
 const LOG_SCALE: RateScale = {
   rateOf: (successes, trials) => (successes + 0.5) / (trials + 1),
@@ -57,13 +57,13 @@ const LOG_SCALE: RateScale = {
   varianceOf: (rate, trials) => (1 - rate) / (rate * (trials + 1)),
 };
 
-/** Estimates differences of rates, in [0, 1]. */
+/** Returns the gap family of differences of rates, in [0, 1]. */
 export function estimateRates({ successes, trials }: RateFamily, random: Random): GapFamily {
   const point = spread(rawRates(successes, trials));
   return { ...estimate(successes, trials, DIFFERENCE_SCALE, random), point, ceiling: 1 };
 }
 
-/** Estimates differences of the logarithms of rates, in [0, Infinity]. */
+/** Returns the gap family of differences of log rates, in [0, Infinity]. */
 export function estimateLogRates({ successes, trials }: LogRateFamily, random: Random): GapFamily {
   const rates = rawRates(successes, trials);
   return {
@@ -95,7 +95,7 @@ function estimate(
     centres,
     variances,
     draw(intoCentres, intoVariances) {
-      // Created at the first draw: above the maximum number of groups nothing is drawn.
+      // Created at the first draw, because nothing is drawn if there are too many groups.
       counts ??= Array.from(completeTrials, (n, group) => countsOf(n, rates[group] as number, scale, random));
       for (let group = 0; group < counts.length; group++) {
         const n = completeTrials[group] as number;
@@ -121,7 +121,7 @@ function estimate(
   };
 }
 
-/** Returns the sampler of a binomial count. Its memory and time do not grow with the trials. */
+/** Returns the sampler of a binomial count. Its memory and time do not grow with the number of trials. */
 function countsOf(trials: number, rate: number, scale: RateScale, random: Random): TabledRate | (() => number) {
   const variance = trials * rate * (1 - rate);
   // A rate that rounds to 1 in float64 has no failures to draw.

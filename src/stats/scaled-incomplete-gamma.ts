@@ -1,6 +1,6 @@
 import { stirlingError } from './stirling-error.ts';
 
-/** The relative size below which further terms are negligible. */
+/** The relative size below which further terms are ignored. */
 const ENOUGH = 1e-16;
 
 const HALF_LOG_TAU = Math.log(2 * Math.PI) / 2;
@@ -9,7 +9,7 @@ const HALF_LOG_TAU = Math.log(2 * Math.PI) / 2;
  * Returns ln of the integral of t^(a - 1) e^(b (1 - t)) over t from 0 to 1, which is e^b b^-a times the lower
  * incomplete gamma function at (a, b).
  *
- * On this scale nothing overflows, and the large terms of the mixtures cancel algebraically instead of numerically.
+ * This scale prevents overflow, and the large terms of the mixtures cancel algebraically instead of numerically.
  * @param a above 0
  * @param b any number, including negative ones
  */
@@ -34,7 +34,7 @@ export function logScaledUpperGamma(a: number, b: number): number {
 
 /**
  * Returns the upper regularised incomplete gamma function Q(a, x): the integral of t^(a - 1) e^-t from x to infinity,
- * divided by Gamma(a). O(sqrt(a)) steps.
+ * divided by Gamma(a). Takes O(sqrt(a)) steps.
  * @param a above 0
  * @param x 0 or more
  */
@@ -62,7 +62,10 @@ function risingSeries(a: number, b: number): number {
   return sum;
 }
 
-/** Returns ln of the sum of x^k / (k! (a + k)) over k = 0, 1, ... for x > 0. It sums in units of the largest term. */
+/**
+ * Returns ln of the sum of x^k / (k! (a + k)) over k = 0, 1, ... for x > 0. Terms are summed relative to the largest
+ * term.
+ */
 function logFallingSeries(a: number, x: number): number {
   const peak = Math.floor(x);
   let sum = 1 / (a + peak);

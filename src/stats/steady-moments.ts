@@ -3,10 +3,10 @@ const ROWS_TO_TRUST_SKEWNESS = 200;
 
 /**
  * Adjusts the skewness of each group for prediction. The skewness of a sample
- * - underestimates that of its distribution: over samples of 40 and 200 half-normal, exponential and log-normal values,
- *   the median needs a factor of about 1 + (6 + 4 g^2) / n, which is limited to 2;
- * - is mostly noise for few rows, so it is shrunk to the mean over groups (weighted by rows) with weight 200 / (n +
- *   200);
+ * - underestimates the skewness of the distribution: in samples of 40 and 200 half-normal, exponential and log-normal
+ *   values, the median must be multiplied by about 1 + (6 + 4 g^2) / n, which is limited to 2;
+ * - is mostly noise if there are few rows, so it is shrunk towards the mean over groups (weighted by rows) with weight
+ *   200 / (n + 200);
  * - cannot exceed sqrt(n) for n rows, which also limits the result.
  */
 export function steadySkewness(skewness: ArrayLike<number>, sizes: ArrayLike<number>): Float64Array {
@@ -30,10 +30,10 @@ export function steadySkewness(skewness: ArrayLike<number>, sizes: ArrayLike<num
 }
 
 /**
- * Shrinks the variances of groups towards each other as far as chance explains their differences. The logarithm of a
- * sample variance of a gamma distribution has variance about e = (2 + 1.5 skewness^2) / (n - 1). Variation of the
- * logarithms beyond that (DerSimonian and Laird 1986) counts as a true difference of the groups. Each logarithm is
- * moved to the weighted mean by its share of noise. Variances of 0 are unchanged.
+ * Shrinks the variances of groups towards each other, as far as their differences can be explained by chance. The
+ * logarithm of a sample variance of a gamma distribution has variance about e = (2 + 1.5 skewness^2) / (n - 1).
+ * Variation of the logarithms beyond this noise (DerSimonian and Laird 1986) is treated as a true difference between
+ * groups. Each logarithm is moved towards the weighted mean by its share of noise. Variances of 0 do not change.
  */
 export function steadyVariances(
   variances: ArrayLike<number>,
@@ -57,7 +57,7 @@ export function steadyVariances(
   return steady;
 }
 
-/** Estimates the variance of values beyond their own noise by the method of moments. */
+/** Estimates the variance of values beyond their noise by the method of moments. */
 function varianceBetween(values: readonly number[], noise: readonly number[]): number {
   const weights = noise.map((e) => 1 / e);
   const mean = weightedMean(values, weights);

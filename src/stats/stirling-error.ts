@@ -1,11 +1,11 @@
-/** The x from which four terms of the series are exact to 2e-14. */
+/** The smallest x for which four terms of the series are exact to 2e-14. */
 const FIRST_BY_SERIES = 16;
 
 /**
  * Returns the error of Stirling's formula, ln Gamma(x + 1) - (x + 1/2) ln x + x - ln(2 pi) / 2, for x > 0.
  *
- * It is small if ln x! is large. So sums of such logarithms that nearly cancel, such as ln B or ln of a binomial
- * coefficient, keep their digits.
+ * The error is small even if ln x! is large. Sums of such logarithms that nearly cancel, such as ln B or ln of a
+ * binomial coefficient, therefore keep their precision.
  * @param x above 0; integers are fastest
  * @see C. Loader, Fast and accurate computation of binomial probabilities (2000)
  */

@@ -4,21 +4,21 @@ import { MISSING_TEXTS, numbersAmong } from './missing-values.ts';
 /** The number of rows for each label or text. */
 export type LabelCounts = Readonly<Record<string, number>>;
 
-/** The purpose of a column. */
+/** The role of a column in an analysis. */
 export type ColumnRole = 'predictions' | 'true labels' | 'scores' | 'weights' | 'features' | 'groups';
 
-/** The interpretation of the labels and texts of one column. */
+/** A record of how the labels and texts of one column were interpreted. */
 export interface ColumnReading {
   readonly role: ColumnRole;
-  /** The column's name if a role has several columns; undefined if the role identifies the column. */
+  /** The name of the column. Undefined if only one column can have the role. */
   readonly name?: string | undefined;
-  /** The label that was given as positive. */
+  /** The positive label that the caller specified. */
   readonly positiveLabel?: string | undefined;
   readonly positive: LabelCounts;
   readonly negative: LabelCounts;
-  /** Texts that were read as missing values; nulls are not included. */
+  /** The texts that were read as missing values. Nulls are not included. */
   readonly missing: LabelCounts;
-  /** For a column of groups: suspicious groups, whose labels look alike or often mean a missing value. */
+  /** For a column of groups: the suspicious groups. Their labels look alike or often mean a missing value. */
   readonly groups: LabelCounts;
 }
 
@@ -41,12 +41,15 @@ export function readingOfLabels(
   return { ...NOTHING, role, ...given, positive: withValue(1), negative: withValue(0), missing: withValue(-1) };
 }
 
-/** Returns the reading of a column for which only the missing texts matter. */
+/** Returns the reading of a column of which only the missing texts are reported. */
 export function readingOfMissing(role: ColumnRole, missing: LabelCounts, name?: string): ColumnReading {
   return { ...NOTHING, role, name, missing: countsOf(entriesOf(missing)) };
 }
 
-/** Returns the reading of a column of groups: the suspicious groups, and the texts that `naValues` made missing. */
+/**
+ * Returns the reading of a column of groups: the suspicious groups, and the texts that are missing because of
+ * `naValues`.
+ */
 export function readingOfGroups(
   name: string,
   labels: readonly ReadLabel[],
@@ -68,15 +71,13 @@ export function readingOfGroups(
   };
 }
 
-/**
- * Returns the labels of groups that resemble each other, or that look like a missing value not listed in `naValues`.
- */
+/** Returns the labels of groups that look alike, or that look like a missing value but are not listed in `naValues`. */
 export function suspiciousGroups(labels: readonly string[], naValues: readonly string[] | undefined): string[] {
   const alike = new Set(lookAlikes(labels).flat());
   return labels.filter((label) => alike.has(label) || (naValues === undefined && MISSING_TEXTS.includes(label)));
 }
 
-/** Returns the number of rows of each label of a column. Labels without rows are omitted. */
+/** Returns the number of rows for each label of a column. Labels without rows are omitted. */
 export function countLabels({
   codes,
   labels,
@@ -86,7 +87,7 @@ export function countLabels({
   return labels.map((label, code) => ({ label, count: counts[code] as number })).filter(({ count }) => count > 0);
 }
 
-/** Returns the number of rows of a column for each of some texts. */
+/** Returns the number of rows for each of the given texts in a column. */
 export function countTexts(column: Column, texts: ReadonlySet<string>): LabelCounts {
   if (column.kind === 'numeric') return countNumbers(column.values, new Set(numbersAmong(texts)));
   if (!column.labels.some((label) => texts.has(label))) return {};
@@ -115,7 +116,7 @@ function lookAlikes(labels: readonly string[]): string[][] {
   return [...alike.values()].filter((own) => own.length > 1);
 }
 
-/** Merges the readings of columns that were read in parts: one reading per column, with summed counts. */
+/** Merges the readings of columns that were read in parts. Returns one reading per column, with summed counts. */
 export function mergeReadings(readings: readonly ColumnReading[]): ColumnReading[] {
   const merged = new Map<string, ColumnReading>();
   for (const reading of readings) {
@@ -142,7 +143,7 @@ function addUp(
   return Array.from(counts, ([label, count]) => ({ label, count }));
 }
 
-/** Returns the warnings for readings. */
+/** Returns the warnings for column readings. */
 export function readingWarnings(readings: readonly ColumnReading[]): string[] {
   return [
     ...new Set(

@@ -2,13 +2,13 @@ import { DataValidationError } from '../exceptions/index.ts';
 import type { CategoricalColumn, Column } from './column.ts';
 import { encodeLabels } from './encode-labels.ts';
 
-/** The properties of a danfojs Series that are read. */
+/** The properties of a danfojs Series that this package uses. */
 interface SeriesLike {
   readonly values: unknown;
   readonly shape: readonly number[];
 }
 
-/** The properties of a tensor that are read. */
+/** The properties of a tensor that this package uses. */
 export interface TensorLike {
   readonly shape: readonly number[];
   readonly dtype: string;
@@ -19,12 +19,12 @@ export interface TensorLike {
 /** A source of one column: an array, a typed array, a column, a danfojs Series or a 1-D tensor. */
 export type ColumnSource = ArrayLike<unknown> | Column | SeriesLike | TensorLike;
 
-/** Returns whether a value is a tensor of any copy of TensorFlow.js. */
+/** Returns whether a value is a tensor, even if it comes from another copy of TensorFlow.js. */
 export function isTensorLike(source: unknown): source is TensorLike {
   return typeof source === 'object' && source !== null && 'dataSync' in source && 'dtype' in source;
 }
 
-/** Returns whether a value is a tensor that lives on the device. Tensors of strings always live on the host. */
+/** Returns whether a value is a tensor stored on the device. String tensors are always stored on the host. */
 export function isDeviceTensor(source: unknown): source is TensorLike {
   return isTensorLike(source) && source.dtype !== 'string';
 }
@@ -32,11 +32,11 @@ export function isDeviceTensor(source: unknown): source is TensorLike {
 /**
  * Reads a source of one column.
  *
- * Numbers, bigints and typed arrays become a numeric column; strings, booleans and mixtures become a categorical one.
- * Bigints that float64 would round also become categorical. `null`, `undefined` and NaN are missing.
+ * Numbers, bigints and typed arrays become a numeric column. Strings, booleans and mixtures become a categorical
+ * column. Bigints that float64 would round also become a categorical column. `null`, `undefined` and NaN are missing.
  * @param source the column
  * @param name the name of the column in errors
- * @throws {DataValidationError} if the source has more than one dimension or holds objects
+ * @throws {DataValidationError} if the source has more than one dimension or contains objects
  */
 export function toColumn(source: ColumnSource, name: string): Column {
   const values = unwrap(source, name);
@@ -151,7 +151,7 @@ function categoricalFrom(values: ArrayLike<unknown>, name: string): CategoricalC
   });
 }
 
-/** Returns the rows with all device tensors read to the host, both single columns and objects of columns. */
+/** Returns the rows with all device tensors copied to the host, including tensors in objects of columns. */
 export async function onHost<Rows extends object>(rows: Rows): Promise<Rows> {
   const read = Object.entries(rows).map(async ([name, value]) => [name, await readTensors(value)] as const);
   return Object.fromEntries(await Promise.all(read)) as Rows;

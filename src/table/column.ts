@@ -11,7 +11,7 @@ export interface CategoricalColumn {
   readonly labels: readonly string[];
 }
 
-/** A column that is held completely in memory. */
+/** A column that is completely in memory. */
 export type Column = NumericColumn | CategoricalColumn;
 
 /** Returns the number of rows of a column. */

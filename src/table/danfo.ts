@@ -1,6 +1,6 @@
 import { importOptional } from '../internal/optional.ts';
 
-/** The properties of a danfojs DataFrame that are read. The package itself is optional. */
+/** The properties of a danfojs DataFrame that this package uses. danfojs itself is optional. */
 export interface DanfoDataFrame {
   readonly columns: readonly string[];
   readonly shape: readonly number[];
@@ -50,17 +50,17 @@ export async function groupWithDanfo(
 ): Promise<DanfoGroup[]> {
   const DataFrame = await loadDataFrame('to group rows');
   if (Object.values(columns)[0]?.length === 0) return [];
-  // danfojs' own aggregation (`agg`) copies the complete result once per group: 13 s for 20,000 groups. The groups
-  // themselves are built in one pass.
+  // danfojs' own aggregation (`agg`) copies the complete result once per group: 13 s for 20,000 groups. `groups` is
+  // built in one pass.
   return Object.values(new DataFrame({ ...columns }).groupby([...keys]).groups);
 }
 
-/** The part of danfojs-node that is used. */
+/** The part of danfojs-node that this package uses. */
 type DataFrameClass = new (columns: Record<string, readonly unknown[]>) => DanfoDataFrame & {
   groupby(keys: string[]): { readonly groups: Readonly<Record<string, DanfoGroup>> };
 };
 
-/** Loads the DataFrame class. danfojs-node is CommonJS: its names are on the module or on its default export. */
+/** Loads the DataFrame class. danfojs-node is CommonJS: its exports are on the module or on its default export. */
 async function loadDataFrame(neededFor: string): Promise<DataFrameClass> {
   const danfo = (await importOptional('danfojs-node', neededFor, () => import('danfojs-node'))) as unknown as {
     readonly DataFrame?: DataFrameClass;

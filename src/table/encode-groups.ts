@@ -18,14 +18,14 @@ import { missingGroups, withoutTexts } from './missing-values.ts';
 import { columnsOf, Table, type TableSource } from './table.ts';
 
 /**
- * The treatment of rows whose group is missing: `exclude` excludes and counts them, `include` makes them a separate
+ * Specifies how to treat rows without a group: `exclude` excludes and counts them, `include` puts them in a separate
  * group.
  */
 export type NanPolicy = 'exclude' | 'include';
 
 /**
- * One sensitive attribute, or several attributes to cross: an object of columns, a table, a danfojs DataFrame, records,
- * rows of several values, or a 2-D tensor of shape [rows, attributes].
+ * One sensitive attribute, or several attributes to combine: an object of columns, a table, a danfojs DataFrame,
+ * records, rows of several values, or a 2-D tensor of shape [rows, attributes].
  */
 export type SensitiveSource = ColumnSource | TableSource;
 
@@ -35,7 +35,7 @@ export const INTERSECTION_SEPARATOR = '||';
 /** The label of rows without a group if `nanPolicy` is `'include'`. */
 export const MISSING_LABEL = '(missing)';
 
-/** Returns {@link MISSING_LABEL}, in additional parentheses if the data already use that label. */
+/** Returns {@link MISSING_LABEL}, with additional parentheses if the data already contain that label. */
 export function missingLabel(labels: readonly (string | undefined)[]): string {
   const taken = new Set(labels);
   let label = MISSING_LABEL;
@@ -44,8 +44,8 @@ export function missingLabel(labels: readonly (string | undefined)[]): string {
 }
 
 /**
- * Returns the labels of crossed groups: the joined parts. If two groups would get the same label because a part
- * contains the separator, their parts are quoted.
+ * Returns the labels of intersectional groups by joining their parts. If a part contains the separator and two groups
+ * would get the same label, the parts of these groups are quoted.
  */
 export function joinLabels(groups: readonly (readonly string[])[]): string[] {
   const joined = groups.map((parts) => parts.join(INTERSECTION_SEPARATOR));
@@ -64,8 +64,8 @@ export function joinLabels(groups: readonly (readonly string[])[]): string[] {
 
 /**
  * Returns the code of the group of each row. Labels that spell the same number, such as `1` and `1.0`, form one group.
- * Several attributes are crossed. Only groups that occur get a code, so the cost depends on the rows and not on the
- * product of the attributes' levels.
+ * Several attributes are combined into intersectional groups. Only groups that occur get a code, so the cost depends on
+ * the number of rows, not on the number of possible combinations.
  * @param naValues texts that are missing values, in addition to the empty text
  * @throws {DataValidationError} if attributes differ in length, or a column has duplicate labels
  * @throws {ValueError} if the policy is unknown
@@ -84,7 +84,7 @@ export function encodeGroups(
   return attributes.reduce(cross);
 }
 
-/** Returns the groups of each attribute separately, by name. Texts that are missing values are kept as labels. */
+/** Returns the groups of each attribute separately, by name. Texts that mean a missing value are kept as labels. */
 export function encodeAttributes(sensitive: SensitiveSource): (readonly [name: string, column: CategoricalColumn])[] {
   return attributesOf(sensitive).map(([name, source]) => [name, encodeColumn(source, name, new Set())]);
 }
@@ -98,7 +98,7 @@ function attributesOf(sensitive: SensitiveSource): (readonly [name: string, sour
   });
 }
 
-/** Returns whether several named columns were given. */
+/** Returns whether the source has named columns. */
 function isTable(sensitive: SensitiveSource): sensitive is TableSource {
   if (sensitive instanceof Table || isDanfoFrame(sensitive)) return true;
   if (isColumn(sensitive) || isTensorLike(sensitive)) return false;
@@ -111,7 +111,7 @@ function isPlainObject(value: unknown): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Returns the columns of rows with several values; a one-dimensional source is one column. */
+/** Returns the columns of an array of rows. A one-dimensional source is one column. */
 function attributesOfRows(sensitive: ColumnSource): [name: string, source: ColumnSource][] {
   if (isTensorLike(sensitive)) {
     return sensitive.shape.length === 2 ? attributesOfTensor(sensitive) : [['sensitive', sensitive]];
@@ -155,7 +155,7 @@ function encodeColumn(source: ColumnSource, name: string, missing: ReadonlySet<s
   const values = unwrap(source, name);
   const texts = Array.isArray(values) ? encodeTexts(values) : undefined;
   if (texts !== undefined) return texts;
-  // Uses the digits: float64 would merge integers above 2^53 that differ.
+  // Uses the digits: float64 would merge different integers above 2^53.
   if (isBigIntArray(values)) return encodeLabels(values.length, (row) => String(values[row]));
   const column = toColumn(values, name);
   if (column.kind === 'categorical') return isColumn(values) ? ownLabels(column, name) : column;
@@ -185,7 +185,7 @@ function labelMissing(column: CategoricalColumn): CategoricalColumn {
   return { kind: 'categorical', codes, labels: [...column.labels, missingLabel(column.labels)] };
 }
 
-/** Merges labels that spell the same number into one group, by the rule of {@link canonicalLabel}. */
+/** Merges labels that spell the same number into one group; see {@link canonicalLabel}. */
 function mergeSpellings(column: CategoricalColumn): CategoricalColumn {
   const labels = column.labels.map(canonicalLabel);
   if (labels.every((label, code) => label === column.labels[code])) return column;

@@ -1,8 +1,8 @@
 import type { CategoricalColumn } from './column.ts';
 
 /**
- * Gives each distinct label a code in the sorted order of the labels, so that the order of rows does not affect the
- * codes. O(rows + labels log labels).
+ * Assigns a code to each distinct label. Codes follow the sorted order of the labels, so the order of rows does not
+ * affect them. O(rows + labels log labels).
  * @param length the number of rows
  * @param labelAt a function that returns the label of a row, or undefined if it is missing
  */
@@ -27,7 +27,7 @@ export function encodeLabels(length: number, labelAt: (row: number) => string | 
 
 /**
  * Encodes an array of strings, null and undefined like {@link encodeLabels}. It handles this common case in one loop
- * without a call per row. Returns undefined if the array contains anything else.
+ * without a function call per row. Returns undefined if the array contains anything else.
  */
 export function encodeTexts(values: readonly unknown[]): CategoricalColumn | undefined {
   const codes = new Int32Array(values.length);
@@ -55,7 +55,7 @@ export function encodeTexts(values: readonly unknown[]): CategoricalColumn | und
 }
 
 /**
- * Renumbers codes in place so that labels are in sorted order: by value if all labels are numbers, otherwise by code
+ * Sorts the labels and renumbers the codes in place. Labels are sorted by value if all are numbers, otherwise by code
  * unit.
  */
 export function sortLabels(codes: Int32Array, labels: readonly string[]): CategoricalColumn {

@@ -1,4 +1,4 @@
-/** Texts that are read as 0 or 1 without a positive label. */
+/** Texts that are read as 0 or 1 if no positive label is given. */
 const TEXT_VALUES: ReadonlyMap<string, 0 | 1> = new Map([
   ['0', 0],
   ['0.0', 0],
@@ -8,18 +8,18 @@ const TEXT_VALUES: ReadonlyMap<string, 0 | 1> = new Map([
   ['true', 1],
 ]);
 
-/** The rule that determines the value of a label. */
+/** The settings that determine the value of a label. */
 export interface LabelRule {
   readonly positiveLabel?: string | undefined;
-  /** Texts that are missing values. */
+  /** Texts that mean a missing value. */
   readonly missing: ReadonlySet<string>;
   /** Whether the labels are numbers, so that '1.0' matches the number 1. */
   readonly isNumeric?: boolean | undefined;
 }
 
 /**
- * Returns the value of a label: 0, 1, or -1 if it is missing. Returns undefined if it is neither 0 nor 1 and no
- * positive label was given.
+ * Returns the value of a label: 0, 1, or -1 for a missing value. Returns undefined if the label is neither 0 nor 1 and
+ * no positive label was given.
  */
 export function labelValue(label: string, { positiveLabel, missing, isNumeric }: LabelRule): 0 | 1 | -1 | undefined {
   if (positiveLabel !== undefined && isSameLabel(label, positiveLabel, isNumeric === true)) return 1;
@@ -28,8 +28,8 @@ export function labelValue(label: string, { positiveLabel, missing, isNumeric }:
 }
 
 /**
- * Returns the positive label for a column, or undefined if the column needs none. A column of true and false needs
- * none, so true labels of True/False can be combined with predictions of 1/-1.
+ * Returns the positive label for a column, or undefined if the column needs none. A column of true and false needs no
+ * positive label, so true labels of True/False can be combined with predictions of 1/-1.
  */
 export function positiveLabelFor(
   labels: readonly string[],

@@ -3,8 +3,8 @@ import type { Column } from './column.ts';
 
 /**
  * The texts that are read as missing values: exactly the defaults of pandas' `read_csv`. They apply to predictions,
- * true labels, scores, weights and features. In columns of groups only the empty text is missing, since `None` or `NA`
- * may be the name of a group.
+ * true labels, scores, weights and features. In columns of groups, only the empty text means a missing value, since
+ * `None` or `NA` may be the name of a group.
  */
 export const MISSING_TEXTS: readonly string[] = Object.freeze([
   '',
@@ -29,9 +29,9 @@ export const MISSING_TEXTS: readonly string[] = Object.freeze([
 ]);
 
 /**
- * Returns the texts that are missing values in predictions, labels, scores, weights and features.
- * @param naValues texts that replace {@link MISSING_TEXTS}; the empty text stays missing
- * @param kept a label that is never missing: the positive one
+ * Returns the texts that mean a missing value in predictions, labels, scores, weights and features.
+ * @param naValues texts that replace {@link MISSING_TEXTS}; the empty text always means a missing value
+ * @param kept a label that never means a missing value: the positive label
  */
 export function missingOutcomes(naValues: readonly string[] | undefined, kept?: string): ReadonlySet<string> {
   const missing = new Set(naValues === undefined ? MISSING_TEXTS : ['', ...naValues]);
@@ -39,19 +39,19 @@ export function missingOutcomes(naValues: readonly string[] | undefined, kept?: 
   return missing;
 }
 
-/** Returns the texts that are missing values in sensitive and control columns; by default only the empty text. */
+/** Returns the texts that mean a missing value in sensitive and control columns; by default only the empty text. */
 export function missingGroups(naValues: readonly string[] | undefined): ReadonlySet<string> {
   return new Set(['', ...(naValues ?? [])]);
 }
 
-/** Returns the texts that are numbers, as numbers, for columns of numbers. */
+/** Returns the numbers among the texts, for use in numeric columns. */
 export function numbersAmong(texts: ReadonlySet<string>): number[] {
   return [...texts].filter(isNumberText).map(Number);
 }
 
 /**
- * Returns a column in which the given texts are missing values, or the column itself if it contains none of them. In a
- * column of numbers, texts that are numbers are compared by value.
+ * Returns a column in which the given texts are replaced by missing values, or the column itself if it contains none of
+ * these texts. In a numeric column, texts that are numbers are compared by value.
  */
 export function withoutTexts<Kind extends Column>(column: Kind, missing: ReadonlySet<string>): Kind;
 export function withoutTexts(column: Column, missing: ReadonlySet<string>): Column {
@@ -65,7 +65,7 @@ export function withoutTexts(column: Column, missing: ReadonlySet<string>): Colu
   const kept = labels.filter((label) => !missing.has(label));
   const positionOf = new Map(kept.map((label, index) => [label, index]));
   const codeOf = labels.map((label) => positionOf.get(label) ?? -1);
-  // A code without a label is unchanged, so that later checks can report it.
+  // A code without a label is kept, so that later checks can report it.
   return { kind: 'categorical', codes: codes.map((code) => codeOf[code] ?? code), labels: Object.freeze(kept) };
 }
 

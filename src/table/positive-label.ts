@@ -4,35 +4,38 @@ import type { BinaryValues } from './to-binary.ts';
 /** The positive labels of predictions and true labels. */
 export interface PositiveLabelOptions {
   readonly positiveLabel?: string | undefined;
-  /** The label of the true labels, if it differs. */
+  /** The positive label of the true labels, if it differs from that of the predictions. */
   readonly yTruePositiveLabel?: string | undefined;
 }
 
-/** The labels found in a column. */
+/** Describes which labels occur in a column. */
 export interface SearchedColumn {
   readonly hasPositive: boolean;
-  /** Whether another label occurs. */
+  /** Whether a label other than the positive one occurs. */
   readonly hasNegative: boolean;
-  /** Whether the column is read by the positive label; a column of true and false needs none. */
+  /** Whether the positive label was used to interpret the column. A column of true and false does not use it. */
   readonly isRead: boolean;
 }
 
-/** Returns what values of 0, 1 and missing say about the labels of a column. */
+/** Returns which labels occur in a column, given its values of 0, 1 and missing. */
 export function searchedColumn(values: BinaryValues, isRead: boolean): SearchedColumn {
   return { hasPositive: values.includes(1), hasNegative: values.includes(0), isRead };
 }
 
-/** A positive label that a column does not have. */
+/** A positive label that does not occur in its column. */
 export interface AbsentLabel {
   readonly column: 'yPred' | 'yTrue';
   readonly label: string;
-  /** Whether the label is that of both columns. Predictions may then lack it if their labels are true labels too. */
+  /**
+   * Whether both columns use this positive label. Predictions may then lack it if their labels occur in the true
+   * labels.
+   */
   readonly isShared: boolean;
 }
 
 /**
- * Finds a positive label without rows: it is mistyped, or belongs to the other column.
- * @param yPred undefined if decisions do not come from labels
+ * Finds a positive label that no row has. Such a label is mistyped or belongs to the other column.
+ * @param yPred undefined if the decisions are not computed from labels
  */
 export function findAbsentLabel(
   { positiveLabel, yTruePositiveLabel }: PositiveLabelOptions,
@@ -58,9 +61,9 @@ function isAbsent({ isRead, hasPositive, hasNegative }: SearchedColumn): boolean
 }
 
 /**
- * Returns the error for an absent label.
- * @param where the data, and the column if they have several: `'rows.csv'`, `column 'hired'`
- * @param labels those of the column
+ * Returns the error for a positive label that does not occur.
+ * @param where the data, and the column if the data have several columns: `'rows.csv'`, `column 'hired'`
+ * @param labels the labels of the column
  */
 export function absentLabelError(
   { label, isShared }: AbsentLabel,

@@ -15,20 +15,20 @@ import { readLabels } from './to-binary.ts';
 
 /** The columns of a table to read, and how to read them. */
 export interface TextColumns {
-  /** Columns of groups. Only the empty text is missing in them, unless `naValues` is given. */
+  /** The columns of groups. In them, only the empty text means a missing value, unless `naValues` is given. */
   readonly groups: readonly string[];
   /** The column of labels. */
   readonly target?: string | undefined;
   readonly positiveLabel?: string | undefined;
-  /** Other columns: numbers and features. */
+  /** Other columns, such as weights and features. */
   readonly others?: readonly string[] | undefined;
-  /** Texts that are missing values, instead of `MISSING_TEXTS`; they then apply to groups too. */
+  /** The texts that mean a missing value, instead of `MISSING_TEXTS`. They also apply to columns of groups. */
   readonly naValues?: readonly string[] | undefined;
 }
 
 /**
- * Replaces texts that are missing values in a table, and returns warnings about how its labels and texts were read. A
- * column that was text only because of such texts becomes numeric. Columns that are not listed are unchanged.
+ * Replaces texts that mean a missing value, and returns warnings about how labels and texts were interpreted. A column
+ * becomes numeric if all other texts in it are numbers. Columns that are not listed do not change.
  */
 export function readTexts(
   table: Table,

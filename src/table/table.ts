@@ -16,7 +16,7 @@ export type TableSource =
   Table | DanfoDataFrame | Readonly<Record<string, ColumnSource>> | readonly Readonly<Record<string, unknown>>[];
 
 /**
- * Named columns of equal length. Immutable.
+ * An immutable table of named columns of equal length.
  * @example
  * ```ts
  * import { Table } from 'evenhand';
@@ -52,7 +52,7 @@ export class Table {
 
   /**
    * Reads a table from columns, records or a danfojs DataFrame.
-   * @throws {DataValidationError} if columns differ in length or hold objects
+   * @throws {DataValidationError} if columns differ in length or contain objects
    */
   static from(source: TableSource): Table {
     if (source instanceof Table) return source;
@@ -84,7 +84,7 @@ export class Table {
 
   /**
    * Returns a column as numbers.
-   * @throws {DataValidationError} if the column holds text; the error names the first text and its row
+   * @throws {DataValidationError} if the column contains text; the error names the first text and its row
    */
   numeric(name: string): NumericColumn {
     const column = this.column(name);
@@ -99,7 +99,7 @@ export class Table {
     });
   }
 
-  /** Returns a column as categories; numbers become their shortest decimal text. */
+  /** Returns a column as categories. Numbers are converted to their shortest decimal text. */
   categorical(name: string): CategoricalColumn {
     const column = this.column(name);
     if (column.kind === 'categorical') return column;
@@ -112,12 +112,12 @@ export class Table {
       : { kind: 'categorical', codes: new Int32Array(this.rowCount).fill(-1), labels: [] };
   }
 
-  /** Returns a table of the same rows with only the given columns. */
+  /** Returns a table with the same rows and only the given columns. */
   select(names: readonly string[]): Table {
     return new Table(new Map(names.map((name) => [name, this.column(name)])));
   }
 
-  /** Returns a table of the rows at the given indexes, in that order. */
+  /** Returns a table with the rows at the given indexes, in that order. */
   take(rows: ArrayLike<number>): Table {
     return new Table(new Map([...this.#columns].map(([name, column]) => [name, takeRows(column, rows)])));
   }
@@ -153,7 +153,7 @@ export function unknownColumn(name: string, known: readonly string[], who: strin
   });
 }
 
-/** Returns the columns of a table source, in its order. A value that a record does not have is missing. */
+/** Returns the columns of a table source, in the order of the source. If a record lacks a key, the value is missing. */
 export function columnsOf(source: TableSource): (readonly [name: string, values: ColumnSource])[] {
   if (source instanceof Table) return source.columnNames.map((name) => [name, source.column(name)]);
   if (isDanfoFrame(source)) return readDanfoFrame(source);

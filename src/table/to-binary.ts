@@ -5,18 +5,18 @@ import { encodeLabels } from './encode-labels.ts';
 import { type LabelRule, labelValue, positiveLabelFor } from './label-values.ts';
 import { missingOutcomes, numbersAmong } from './missing-values.ts';
 
-/** One value per row: 1 (positive), 0 (negative) or -1 (missing). A `Uint8Array` has no missing values. */
+/** One value per row: 1 (positive), 0 (negative) or -1 (missing). A `Uint8Array` cannot contain missing values. */
 export type BinaryValues = Int8Array | Uint8Array;
 
 /**
- * Reads labels or decisions as 0, 1 or missing.
+ * Converts labels or decisions to 0, 1 or missing.
  *
- * Numbers 0 and 1, booleans and the texts "0", "1", "true" and "false" are read as their value. With `positiveLabel`,
- * that label is 1 and every other label is 0. Texts such as "NA" are missing (`MISSING_TEXTS`), but never the positive
- * label.
+ * The numbers 0 and 1, booleans and the texts "0", "1", "true" and "false" are converted to 0 or 1. With
+ * `positiveLabel`, that label becomes 1 and every other label 0. Texts such as "NA" become missing values
+ * (`MISSING_TEXTS`), unless the text is the positive label.
  * @param name the argument's name in errors
- * @param naValues texts that are missing, instead of `MISSING_TEXTS`
- * @throws {DataValidationError} if there is any other value; the error names the first one and its index
+ * @param naValues texts that mean a missing value, instead of `MISSING_TEXTS`
+ * @throws {DataValidationError} if there is any other value; the error names the first such value and its index
  */
 export function toBinary(
   source: ColumnSource,
@@ -76,10 +76,7 @@ function fromNumbers(values: ReturnType<typeof unwrap>, name: string): Int8Array
   return binary;
 }
 
-/**
- * Returns some distinct numbers of a column in ascending order: only as many as an error message needs, for a column of
- * any length.
- */
+/** Returns distinct numbers of a column in ascending order, but only as many as an error message needs. */
 function distinctNumbers(list: ArrayLike<unknown>): string[] {
   const found = new Set<number>();
   for (let row = 0; row < list.length && found.size <= SHOWN_VALUES; row++) {
@@ -108,19 +105,19 @@ function fromLabels(column: CategoricalColumn, name: string, rule: LabelRule): I
   return binary;
 }
 
-/** Details of a column with a value that is neither 0 nor 1, for {@link notBinary}. */
+/** Describes a column with a value that is neither 0 nor 1, for {@link notBinary}. */
 export interface LabelProblem {
-  /** Its distinct values, as far as they are known, possibly incomplete. */
+  /** The known distinct values of the column, possibly incomplete. */
   readonly values: readonly string[];
-  /** The role of the column, if its name does not tell it. */
+  /** The role of the column, if it does not follow from the name. */
   readonly role?: string | undefined;
-  /** The index of the row, from 0, if the values are those of an argument. */
+  /** The row index, from 0, if the values come from an argument. */
   readonly index?: number | undefined;
-  /** The name of the column, if the values are those of a file. */
+  /** The name of the column, if the values come from a file. */
   readonly column?: string | undefined;
 }
 
-/** The roles of arguments, in words. */
+/** The role of each argument, as text for messages. */
 const ROLES: Readonly<Record<string, string>> = { yPred: 'predictions', yTrue: 'true labels' };
 
 /** Returns the error for a value that is neither 0 nor 1. */
@@ -132,7 +129,7 @@ export function notBinary(
 ): DataValidationError {
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
   const areNumbers = typeof value === 'number';
-  // Fractions, or many different numbers, are scores or amounts, not labels.
+  // A column with fractions or many different numbers contains scores or amounts, not labels.
   const areLabels = !areNumbers || (values.length <= 2 && values.every((label) => Number.isInteger(Number(label))));
   const largest = areNumbers && areLabels ? `, for example ${String(Math.max(...values.map(Number)))}` : '';
   const suggestion = areLabels

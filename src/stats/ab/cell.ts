@@ -5,13 +5,13 @@ import { requireCount, requireSuccesses } from '../parameters.ts';
 export interface Cell {
   /** The group's rate or mean in this arm. */
   readonly value: number;
-  /** The variance of that estimate: its standard error squared. */
+  /** The variance of the estimate: its standard error squared. */
   readonly variance: number;
-  /** Degrees of freedom of the variance; Infinity for rates, whose variance follows from the rate. */
+  /** Degrees of freedom of the variance. Infinity for rates, because the rate determines the variance. */
   readonly degrees: number;
 }
 
-/** A rate in one arm, with the counts behind it. */
+/** A rate in one arm, with the counts that it is computed from. */
 export interface RateCell extends Cell {
   readonly successes: number;
   readonly trials: number;
@@ -25,8 +25,8 @@ export interface FourCells<Kind extends Cell = Cell> {
 
 /**
  * Returns a rate p = k / n with the variance p (1 - p) / n. Without a success or without a failure, that variance would
- * be 0, as if the rate were certain. In that case half a success and half a failure are added for the variance, as is
- * usual for log-odds.
+ * be 0, as if the rate were certain. In that case, the variance is computed with half a success and half a failure
+ * added, as is usual for log-odds.
  *
  * @param successes k, from 0 to `trials`; fractions are allowed (effective counts)
  * @param trials n; 0 gives a value and a variance of NaN
@@ -49,11 +49,11 @@ export function rateCell(successes: number, trials: number): RateCell {
 }
 
 /**
- * Returns a mean with the variance s^2 / n on n - 1 degrees of freedom.
+ * Returns a mean with the variance s^2 / n and n - 1 degrees of freedom.
  * @param mean the mean of the values
  * @param spread s^2, the variance of the values (divided by n - 1)
- * @param n the number of values, or their effective number; at 1 or less, the variance is NaN
- * @throws {ValueError} if the variance or the number is negative
+ * @param n the number of values, or the effective number of values; if n is 1 or less, the variance is NaN
+ * @throws {ValueError} if the variance or the number of values is negative
  * @example
  * ```ts
  * import { meanCell } from 'evenhand/stats';

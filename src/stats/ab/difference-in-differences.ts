@@ -14,15 +14,15 @@ export interface DifferenceInDifferencesOptions {
   readonly alpha?: number | undefined;
   /**
    * The standard deviation of the expected changes, in the units of the rates; above 0. If set, p-values and intervals
-   * are always-valid: they hold at every check of a running experiment.
-   * @defaultValue none: the number of rows was fixed in advance, and the result is checked once
+   * are always-valid: they stay valid at every check of a running experiment.
+   * @defaultValue none: the number of rows is fixed in advance, and the result is checked once
    */
   readonly tau?: number | undefined;
 }
 
 const DIFFERENCE_IN_DIFFERENCES_OPTION_NAMES: OptionNames<DifferenceInDifferencesOptions> = { alpha: true, tau: true };
 
-/** The difference of the disparity between two groups from one arm to the other. */
+/** The change of the disparity between two groups from the control arm to the treatment arm. */
 export interface DifferenceInDifferences {
   /** Group minus reference under control. */
   readonly controlDisparity: number;
@@ -40,7 +40,7 @@ export interface DifferenceInDifferences {
   readonly interval: Interval;
   /** Half the width of both intervals. */
   readonly margin: number;
-  /** |treatment disparity| - |control disparity|: above 0 the disparity is larger under treatment. */
+  /** |treatment disparity| - |control disparity|. If it is above 0, the disparity is larger under treatment. */
   readonly sizeChange: number;
   /** The two-sided p-value of the hypothesis that both disparities have the same size. */
   readonly sizePValue: number;
@@ -53,13 +53,13 @@ export interface DifferenceInDifferences {
  *     change = (treatment: group - reference) - (control: group - reference)
  *     standard error = sqrt(sum of the four variances)
  *
- * A disparity that goes from -0.1 to +0.1 changes by 0.2 and is as large as it was. The change of its size, |T| - |C|,
- * is therefore tested separately, with the same standard error. Its magnitude is the smaller of |T - C| and |T + C|. If
- * the true sizes are equal, the mean of one of these is 0, so the test keeps its alpha. If both disparities have the
- * same sign, both tests give the same p-value.
+ * A disparity that goes from -0.1 to +0.1 changes by 0.2, but its size stays the same. The change of the size, |T| -
+ * |C|, is therefore tested separately, with the same standard error. Its magnitude is the smaller of |T - C| and
+ * |T + C|. If the true sizes are equal, T - C or T + C has mean 0, so the error rate of the test is at most alpha. If
+ * both disparities have the same sign, both tests give the same p-value.
  *
- * Rates use the normal distribution, which needs some tens of rows per cell; means use Welch's t. Results that depend
- * on a standard error of 0 or NaN are NaN.
+ * The test of rates uses the normal distribution, which requires some tens of rows per cell. The test of means uses
+ * Welch's t. Results that depend on a standard error of 0 or NaN are NaN.
  * @throws {ValueError} if alpha or tau is out of range
  * @see R. Johari et al., Always Valid Inference (2022), for tau
  * @example

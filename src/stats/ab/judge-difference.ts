@@ -2,15 +2,18 @@ import type { Interval } from '../proportion-interval.ts';
 import { msprt } from '../sequential/msprt.ts';
 import { twoSidedCritical, twoSidedTail } from './student-t.ts';
 
-/** A difference that is normally distributed about its true value, or t-distributed if its variance was estimated. */
+/**
+ * An estimated difference. It is normally distributed about the true value, or t-distributed if its variance is
+ * estimated.
+ */
 export interface EstimatedDifference {
   readonly value: number;
   readonly standardError: number;
-  /** Infinity for the normal distribution. */
+  /** Degrees of freedom; Infinity for the normal distribution. */
   readonly degrees: number;
 }
 
-/** The rule by which a difference is tested. */
+/** The settings of the test of a difference. */
 export interface JudgingRule {
   /** The error rate of the test; the interval has the level 1 - alpha. */
   readonly alpha: number;
@@ -26,13 +29,13 @@ export interface JudgingRule {
 export interface JudgedDifference extends EstimatedDifference {
   /** The two-sided p-value of the hypothesis that the difference is 0; always-valid with a `tau`. */
   readonly pValue: number;
-  /** The interval at the level 1 - alpha; with a `tau` it holds at all times simultaneously. */
+  /** The interval at the level 1 - alpha. With a `tau`, the intervals at all times hold simultaneously. */
   readonly interval: Interval;
-  /** Half the interval's width. An estimate further from 0 than this is significant at alpha. */
+  /** Half the width of the interval. An estimate further from 0 than this margin is significant at alpha. */
   readonly margin: number;
 }
 
-/** Tests a difference against 0 and computes its interval. Each is the inverse of the other. */
+/** Tests a difference against 0 and computes its interval. The interval is the inversion of the test. */
 export function judgeDifference(difference: EstimatedDifference, rule: JudgingRule): JudgedDifference {
   const { value, standardError, degrees } = difference;
   if (!(standardError > 0) || !Number.isFinite(value)) {
@@ -47,7 +50,7 @@ export function judgeDifference(difference: EstimatedDifference, rule: JudgingRu
   return { value, standardError, degrees, pValue, interval: [value - margin, value + margin], margin };
 }
 
-/** Returns how far from 0 an estimate must lie to be significant. */
+/** Returns the distance from 0 that an estimate must exceed to be significant. */
 export function marginOf(standardError: number, degrees: number, { alpha, tau }: JudgingRule): number {
   if (tau === undefined) return twoSidedCritical(1 - alpha, degrees) * standardError;
   return msprt({ estimate: 0, standardError, tau, alpha }).interval[1];

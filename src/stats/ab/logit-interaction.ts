@@ -1,7 +1,7 @@
 import { normalCdf } from '../normal.ts';
 import type { FourCells, RateCell } from './cell.ts';
 
-/** The interaction of group and arm on the scale of log-odds. */
+/** The interaction of group and arm on the log-odds scale. */
 export interface LogitInteraction {
   /** ln (odds ratio under treatment / odds ratio under control). */
   readonly estimate: number;
@@ -11,11 +11,12 @@ export interface LogitInteraction {
 }
 
 /**
- * Computes the interaction of a saturated logistic regression of the outcome on group, arm and both: the logarithm of
- * the ratio of the two odds ratios, with the standard error sqrt(sum over cells of 1 / successes + 1 / failures).
+ * Computes the interaction term of a saturated logistic regression of the outcome on group and arm. It is the logarithm
+ * of the ratio of the two odds ratios, with the standard error sqrt(sum over cells of 1 / successes + 1 / failures).
  *
- * It answers a different question than a difference in differences: rates that go from 0.05 and 0.10 to 0.10 and 0.15
- * keep their difference but change their odds ratio. The result is NaN if a cell has no success or no failure.
+ * It answers a different question than a difference in differences. If two rates go from 0.05 and 0.10 to 0.10 and
+ * 0.15, their difference does not change, but their odds ratio does. The result is NaN if a cell has no success or no
+ * failure.
  * @see A. Agresti, Categorical Data Analysis (2013), chapter 5
  * @example
  * ```ts

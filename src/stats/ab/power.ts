@@ -3,9 +3,9 @@ import { normalCdf, normalQuantile } from '../normal.ts';
 import { requireLevel } from '../parameters.ts';
 import { marginOf } from './judge-difference.ts';
 
-/** Options of {@link differencePower} and {@link detectableDifference}: the test whose power is computed. */
+/** Options of {@link differencePower} and {@link detectableDifference}. They describe the test. */
 export interface PowerOptions {
-  /** The standard error of the difference, above 0; NaN and 0 give NaN. */
+  /** The standard error of the difference, above 0. If it is NaN or 0, the result is NaN. */
   readonly standardError: number;
   /**
    * The error rate of the two-sided test, in (0, 1).
@@ -18,8 +18,8 @@ export interface PowerOptions {
    */
   readonly degrees?: number | undefined;
   /**
-   * The prior standard deviation of the sequential test. The power is that of this check alone, which is less than that
-   * of all checks up to it.
+   * The prior standard deviation of the sequential test. The power is computed for this check alone. The power of all
+   * checks up to it is higher.
    * @defaultValue none: a single check
    */
   readonly tau?: number | undefined;
@@ -28,8 +28,8 @@ export interface PowerOptions {
 const POWER_OPTION_NAMES: OptionNames<PowerOptions> = { standardError: true, alpha: true, degrees: true, tau: true };
 
 /**
- * Computes the probability that a true difference is detected: its estimate lies at least the half-width h of its
- * interval from 0, in the direction of the difference,
+ * Computes the probability that a true difference is detected. A difference is detected if its estimate has the right
+ * sign and is at least h from 0, where h is half the width of its interval:
  *
  *     power = Phi((|difference| - h) / standard error).
  * @throws {ValueError} if alpha, tau or the standard error is out of range
@@ -49,7 +49,7 @@ export function differencePower(difference: number, options: PowerOptions): numb
 }
 
 /**
- * Computes the smallest true difference that is detected with a given power: h + z_power x standard error.
+ * Computes the smallest true difference that the test detects with a given power: h + z_power x standard error.
  * @param power in [0.5, 1)
  * @throws {ValueError} if power, alpha, tau or the standard error is out of range
  * @example

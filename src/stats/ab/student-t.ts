@@ -1,11 +1,11 @@
 import { criticalValue, normalCdf } from '../normal.ts';
 import { fTail } from '../tests/one-way-anova.ts';
 
-/** Bisection steps that reach the last bit. */
+/** The number of bisection steps that reach the last bit. */
 const HALVINGS = 80;
 
 /**
- * Returns the two-sided tail probability: that the absolute value of Student's t is at least that of `statistic`.
+ * Returns the two-sided tail probability: the probability that |t| is at least |`statistic`| for Student's t.
  * @param statistic any number; NaN gives NaN
  * @param degrees above 0; Infinity means the normal distribution
  */
@@ -15,7 +15,7 @@ export function twoSidedTail(statistic: number, degrees: number): number {
 }
 
 /**
- * Returns the critical value: the absolute value of Student's t is at most this with probability `level`.
+ * Returns the two-sided critical value: with probability `level`, |t| is at most this value for Student's t.
  * @param level in (0, 1)
  * @param degrees above 0; Infinity means the normal distribution
  */

@@ -1,29 +1,29 @@
-/** A table of counts that stores only the cells that occur. */
+/** A table of counts that stores only the nonempty cells. */
 export interface CrossCounts {
-  /** The number of rows of data counted. */
+  /** The number of data rows included in the counts. */
   readonly n: number;
   /** Totals of the table's rows: [rows]. */
   readonly rowTotals: Float64Array;
   /** Totals of the table's columns: [columns]. */
   readonly columnTotals: Float64Array;
-  /** The cells with a count, ordered by row and then by column: `row * columns + column`. */
+  /** The nonempty cells, as `row * columns + column`, ordered by row and then by column. */
   readonly cells: Float64Array;
-  /** The count of each of these cells. */
+  /** The count of each nonempty cell. */
   readonly counts: Float64Array;
 }
 
 /**
- * The maximum number of cells, in total and per row of data, of a table that is counted in place. Larger tables sort
- * the pairs.
+ * The maximum number of cells, in total and per data row, of a table that is counted in a dense array. For larger
+ * tables, the pairs are sorted.
  */
 const MAX_DENSE_CELLS = 1 << 22;
 const DENSE_CELLS_PER_VALUE = 16;
 
 /**
- * Counts how often each pair of codes occurs. Costs O(n) for tables of up to some million cells and O(n log n) beyond,
- * and never allocates a huge, mostly empty table.
- * @param first [n], the table's row of each value; values with a negative code are excluded
- * @param second [n], the table's column of each value
+ * Counts how often each pair of codes occurs. Costs O(n) for tables of up to some million cells and O(n log n) for
+ * larger tables. It never allocates a huge, mostly empty table.
+ * @param first [n], the table row of each value; values with a negative code are excluded
+ * @param second [n], the table column of each value
  * @param rows the number of rows of the table
  * @param columns the number of columns of the table
  */

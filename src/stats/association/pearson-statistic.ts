@@ -1,12 +1,12 @@
 import type { CrossCounts } from './cross-counts.ts';
 
-/** Pearson's chi-square statistic of a table, with the numbers that its test needs. */
+/** Pearson's chi-square statistic of a table, with the numbers required for the test. */
 export interface PearsonStatistic {
   /** Sum over cells of (observed - expected)^2 / expected. */
   readonly statistic: number;
-  /** The number of rows of the table with a count. */
+  /** The number of nonempty rows of the table. */
   readonly rows: number;
-  /** The number of columns with a count. */
+  /** The number of nonempty columns of the table. */
   readonly columns: number;
   /** The smallest expected count of a cell; NaN for an empty table. */
   readonly minExpected: number;
@@ -26,13 +26,13 @@ export function pearsonStatistic(table: CrossCounts): PearsonStatistic {
     statistic += (difference * difference) / expected;
     expectedThere += expected;
   }
-  // An empty cell adds its expected count, and all expected counts sum to n.
+  // Each empty cell adds its expected count to the statistic. All expected counts sum to n.
   const empty = cells.length < rows * columns ? Math.max(0, n - expectedThere) : 0;
   const minExpected = (min(rowTotals) / n) * min(columnTotals);
   return { statistic: statistic + empty, rows, columns, minExpected };
 }
 
-/** Returns how many totals are above 0. */
+/** Returns the number of totals above 0. */
 export function occupied(totals: Float64Array): number {
   return totals.reduce((count, total) => count + Number(total > 0), 0);
 }

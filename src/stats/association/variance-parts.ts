@@ -1,8 +1,8 @@
 /** The variation of values, split into the parts between and within groups. */
 export interface VarianceParts {
-  /** The number of values that are included. */
+  /** The number of values included in the calculation. */
   readonly n: number;
-  /** The number of groups that have a value. */
+  /** The number of groups with at least one value. */
   readonly groups: number;
   /** Sum over groups of n_g (mean_g - mean)^2, in units of the squared range. */
   readonly between: number;
@@ -10,15 +10,15 @@ export interface VarianceParts {
   readonly within: number;
 }
 
-/** The parts if they are undefined. */
+/** The result if the parts are undefined. */
 const NOTHING = { between: NaN, within: NaN } as const;
 
 /**
  * Splits the variation of values into the part between groups and the part within groups.
  *
- * Differences are computed from nearby values: from the smallest value for means, and from the first value of each
- * group within it. So an offset of any size costs no digits, and equal values have exactly no variation. Both parts are
- * in units of the squared range, so that nothing overflows; ratios of them have no unit.
+ * Differences are computed relative to nearby values: the smallest value for group means, and the first value of the
+ * group within a group. A large offset therefore costs no precision, and equal values have a variation of exactly 0.
+ * Both parts are in units of the squared range to avoid overflow. Ratios of the parts have no unit.
  * @param values [n]; NaN is excluded
  * @param codes [n], the group of each value; values with a negative code are excluded
  * @param groups the number of groups
@@ -53,8 +53,8 @@ interface Frame {
 }
 
 /**
- * Returns the distance of a value from another, in units of the range. Halves the operands, since the range itself may
- * exceed the largest double.
+ * Returns the signed distance between two values, in units of the range. Halves the operands, since the range itself
+ * may exceed the largest double.
  */
 function distance(value: number, from: number, { low, high }: Frame): number {
   return (value / 2 - from / 2) / (high / 2 - low / 2);
@@ -98,8 +98,8 @@ function partsOf(
  *
  *     eta2 = sum_g n_g (mean_g - mean)^2 / sum (x - mean)^2,
  *
- * from 0 (equal means) to 1 (no variation within groups). It is not corrected for chance: for pure noise its mean is (k
- * - 1) / (n - 1) with k groups.
+ * from 0 (equal means) to 1 (no variation within groups). It is not corrected for chance: for pure noise and k groups,
+ * its mean is (k - 1) / (n - 1).
  * @param values [n]; NaN is excluded
  * @param codes [n], the group of each value; values with a negative code are excluded
  * @param groups the number of groups
@@ -110,7 +110,7 @@ export function etaSquared(values: ArrayLike<number>, codes: ArrayLike<number>, 
   return etaSquaredOf(varianceParts(values, codes, groups));
 }
 
-/** Computes {@link etaSquared} from variation that is already split. */
+/** Computes {@link etaSquared} from the between-group and within-group variation. */
 export function etaSquaredOf({ groups, between, within }: VarianceParts): number {
   return groups < 2 || between + within === 0 ? NaN : between / (between + within);
 }

@@ -8,8 +8,8 @@ import { quantileSorted } from '../quantile.ts';
 const METHODS = ['percentile', 'bca'] as const;
 
 /**
- * The way the ends are computed from the replicates: `percentile` uses plain quantiles, `bca` bias-corrected and
- * accelerated ones.
+ * The method that computes the ends from the replicates: `percentile` uses plain quantiles, `bca` bias-corrected and
+ * accelerated quantiles.
  */
 export type BootstrapMethod = (typeof METHODS)[number];
 
@@ -39,20 +39,20 @@ const BOOTSTRAP_OPTION_NAMES: OptionNames<BootstrapOptions> = { samples: true, l
 /**
  * Computes a bootstrap confidence interval for a statistic of one sample.
  *
- * Each replicate draws as many values as the sample has, with replacement, and evaluates the statistic. `percentile`
- * takes the (1 - level)/2 and (1 + level)/2 quantiles (type 7) of the replicates. `bca` (Efron 1987) shifts both
- * probabilities by the median bias z0 and the acceleration a, which the jackknife estimates: Phi(z0 + (z0 + z) / (1 - a
- * (z0 + z))). It is second-order accurate for smooth statistics. It costs one more evaluation for every distinct value
- * of the sample.
+ * Each replicate draws a sample of the same size with replacement and evaluates the statistic. `percentile` takes the
+ * (1 - level)/2 and (1 + level)/2 quantiles (type 7) of the replicates. `bca` (Efron 1987) shifts both probabilities by
+ * the median bias z0 and the acceleration a, which the jackknife estimates: Phi(z0 + (z0 + z) / (1 - a (z0 + z))). It
+ * is second-order accurate for smooth statistics. It requires one additional evaluation for each distinct value of the
+ * sample.
  *
- * Degenerate cases. An empty sample gives [NaN, NaN]. So does a statistic that is NaN on the sample or on any
- * replicate, because excluding replicates would silently shift the interval. If all replicates lie on one side of the
- * estimate, half a replicate is counted on the other side, so that z0 is finite. If the jackknife values are all equal
- * or undefined (one value; a statistic that needs all values), a is 0. If all replicates are equal, both ends have that
- * value. An end may be infinite.
+ * Degenerate cases. An empty sample gives [NaN, NaN]. The result is also [NaN, NaN] if the statistic is NaN for the
+ * sample or any replicate, because excluding replicates would silently shift the interval. If all replicates lie on one
+ * side of the estimate, half a replicate is counted on the other side, so that z0 is finite. If the jackknife values
+ * are all equal or undefined (for example with one value), a is 0. If all replicates are equal, both ends equal the
+ * replicates. An end may be infinite.
  *
- * Neither method works where the bootstrap itself fails, for example for a maximum or for a gap of group rates near 0.
- * Use `gapIntervals` for such gaps.
+ * Neither method works if the bootstrap itself fails, for example for a maximum or for a gap of group rates near 0. Use
+ * `gapIntervals` for such gaps.
  * @param sample independent values, in any order
  * @param statistic a function of the values that does not depend on their order. The array is reused for the next
  *   replicate: the function may sort it in place but must not keep it
@@ -111,8 +111,8 @@ function drawReplicates(
 }
 
 /**
- * Returns a quantile of sorted replicates. Between a finite and an infinite replicate, interpolation is undefined: the
- * lower one is returned.
+ * Returns a quantile of sorted replicates. Interpolation between a finite and an infinite replicate is undefined. In
+ * that case, the lower replicate is returned.
  */
 function quantile(sorted: Float64Array, probability: number): number {
   const value = quantileSorted(sorted, probability);
@@ -129,10 +129,7 @@ interface Bootstrapped {
   readonly replicates: Float64Array;
 }
 
-/**
- * Returns the probabilities whose replicate quantiles replace the given ones: bias-corrected and accelerated (Efron
- * 1987).
- */
+/** Returns the bias-corrected and accelerated probabilities that replace the given probabilities (Efron 1987). */
 function biasCorrectedProbabilities(
   probabilities: readonly [low: number, high: number],
   bootstrapped: Bootstrapped,
@@ -144,8 +141,8 @@ function biasCorrectedProbabilities(
 }
 
 /**
- * Returns Phi(z0 + (z0 + z) / (1 - a (z0 + z))). Beyond the pole, where the correction is undefined, it selects the
- * outermost replicate.
+ * Returns Phi(z0 + (z0 + z) / (1 - a (z0 + z))). Beyond the pole, the correction is undefined, and the outermost
+ * replicate is selected.
  */
 function correct(probability: number, bias: number, acceleration: number): number {
   const shifted = bias + normalQuantile(probability);
@@ -165,8 +162,8 @@ function medianBias({ replicates, estimate }: Bootstrapped): number {
 }
 
 /**
- * Computes a = sum u^3 / (6 (sum u^2)^1.5), where u is the mean of the leave-one-out statistics minus each of them; 0
- * if undefined.
+ * Computes a = sum u^3 / (6 (sum u^2)^1.5), where u is the mean of the leave-one-out statistics minus one of these
+ * statistics. Returns 0 if a is undefined.
  */
 function jackknifeAcceleration({ values, statistic }: Bootstrapped): number {
   const leftOut = leaveOneOut(values, statistic);
@@ -182,7 +179,7 @@ function jackknifeAcceleration({ values, statistic }: Bootstrapped): number {
   return Number.isFinite(acceleration) ? acceleration : 0;
 }
 
-/** Computes the statistic without each value. Equal values leave equal samples, which are evaluated once. */
+/** Computes the leave-one-out statistics. Removing equal values gives equal samples, which are evaluated once. */
 function leaveOneOut(values: Float64Array, statistic: BootstrapStatistic): Float64Array {
   const known = new Map<number, number>();
   const rest = new Float64Array(values.length - 1);

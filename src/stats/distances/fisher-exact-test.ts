@@ -1,7 +1,7 @@
 import { sumOf } from '../../internal/values.ts';
 import { requireInteger } from '../parameters.ts';
 
-/** The relative tolerance within which two tables count as equally likely, as in R. */
+/** The relative tolerance within which two tables are treated as equally likely, as in R. */
 const ROUNDING = 1e-7;
 
 /** Counts of two groups (rows) by two outcomes (columns). */
@@ -9,20 +9,20 @@ export type TwoByTwoTable = readonly [first: readonly [a: number, b: number], se
 
 /** The result of Fisher's exact test. */
 export interface FisherExactResult {
-  /** Two-sided, in (0, 1]. */
+  /** The two-sided p-value, in (0, 1]. */
   readonly pValue: number;
   /** The odds ratio of the sample, a d / (b c); Infinity if b c is 0, NaN if a row or a column is empty. */
   readonly oddsRatio: number;
-  /** The number of rows counted. */
+  /** The number of rows, which is the sum of the table. */
   readonly n: number;
 }
 
 /**
- * Performs Fisher's exact test of a two by two table. The p-value is the probability, given all row and column sums and
- * no association, of a table that is at most as likely as the observed one.
+ * Performs Fisher's exact test of a two by two table. The p-value is the probability of a table that is at most as
+ * likely as the observed one, given all row and column sums and no association.
  *
- * The test is valid for counts of any size. A table with an empty row or column carries no information and has p-value
- * 1.
+ * The test is valid for counts of any size. A table with an empty row or column contains no information, and its
+ * p-value is 1.
  * @throws {ValueError} if a count is not an integer of at least 0
  * @see R. A. Fisher, The logic of inductive inference (1935)
  * @example
@@ -41,14 +41,15 @@ export function fisherExactTest(table: TwoByTwoTable): FisherExactResult {
 }
 
 /**
- * Sums the probabilities of all tables with the same sums, in units of the most likely one. Each additional row on the
- * diagonal multiplies the probability by b c / ((a + 1) (d + 1)), so no factorial is needed.
+ * Computes the p-value from the probabilities of all tables with the same row and column sums, relative to the most
+ * likely table. Each additional row on the diagonal multiplies the probability by b c / ((a + 1) (d + 1)), so no
+ * factorial is needed.
  */
 function twoSided(a: number, b: number, c: number, d: number): number {
   const likeliest = Math.floor(((a + b + 1) * (a + c + 1)) / (a + b + c + d + 2));
   const more = likeliest - a;
   const up = chancesFrom(a + more, b - more, c - more, d + more);
-  // The other direction is the same with the columns exchanged.
+  // The other direction is the same calculation with exchanged columns.
   const down = chancesFrom(b - more, a + more, d + more, c - more);
   const observed = more === 0 ? 1 : ((more < 0 ? up : down)[Math.abs(more) - 1] ?? 0);
   const chances = [1, ...up, ...down];

@@ -2,7 +2,7 @@ import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/argu
 import { kolmogorovTail } from './kolmogorov-tail.ts';
 import { sortedSample } from './require-sample.ts';
 
-/** The way the p-value of a Kolmogorov-Smirnov test is computed. */
+/** The method that computes the p-value of a Kolmogorov-Smirnov test. */
 export type KolmogorovSmirnovMethod = 'exact' | 'asymptotic';
 
 /** The largest sample size for which `auto` computes the exact p-value, as in SciPy. */
@@ -13,8 +13,8 @@ const METHODS = ['auto', 'exact', 'asymptotic'] as const;
 /** Options of {@link twoSampleKolmogorovSmirnov}. */
 export interface KolmogorovSmirnovOptions {
   /**
-   * `exact` counts orderings in O(n m); `asymptotic` uses the one-sample distribution for n m / (n + m) values,
-   * rounded; `auto` is exact up to 10,000 values per sample.
+   * `exact` counts orderings in O(n m). `asymptotic` uses the one-sample distribution for n m / (n + m) values,
+   * rounded. `auto` uses `exact` for up to 10,000 values per sample, and `asymptotic` otherwise.
    * @defaultValue 'auto'
    */
   readonly method?: KolmogorovSmirnovMethod | 'auto';
@@ -35,12 +35,12 @@ export interface KolmogorovSmirnovResult {
 }
 
 /**
- * Performs the two-sample Kolmogorov-Smirnov test of whether two samples come from one distribution. The statistic is
- * max |F(x) - G(x)| over the empirical distribution functions.
+ * Performs the two-sample Kolmogorov-Smirnov test of the hypothesis that two samples come from the same distribution.
+ * The statistic is max |F(x) - G(x)| over the empirical distribution functions.
  *
  * The exact p-value is the share of all orderings of n + m distinct values whose statistic is at least the observed
- * one. With ties it is conservative: too large, never too small (as in SciPy). The order of the two samples does not
- * matter.
+ * one. With ties, the p-value is conservative: it may be too large, but never too small (as in SciPy). The order of the
+ * two samples does not matter.
  * @throws {DataValidationError} if a sample is empty or has a value that is not finite
  * @throws {ValueError} if the method is unknown
  * @see J. L. Hodges, The significance probability of the Smirnov two-sample test (1958)
@@ -77,7 +77,7 @@ function largestDistance(first: Float64Array, second: Float64Array): number {
   const [n, m] = [first.length, second.length];
   let [i, j, largest] = [0, 0, 0];
   while (i < n && j < m) {
-    // Equal values of both samples form one step of both functions.
+    // Values that are equal in both samples form one step of both functions.
     const value = Math.min(first[i] as number, second[j] as number);
     while (i < n && first[i] === value) i++;
     while (j < m && second[j] === value) j++;
@@ -93,7 +93,7 @@ function largestDistance(first: Float64Array, second: Float64Array): number {
  */
 function exactTail(n: number, m: number, distance: number): number {
   if (distance === 0) return 1;
-  // Outside the band about the diagonal the probability stays 1.
+  // Outside the band around the diagonal, the probability stays 1.
   const reached = new Float64Array(m + 1).fill(1);
   for (let i = 0; i <= n; i++) {
     const low = Math.max(0, Math.floor((i * m - distance) / n) + 1);

@@ -3,11 +3,14 @@ import { stirlingError } from '../stirling-error.ts';
 /** The largest number of values for which the exact distribution is always used. */
 const MAX_FOR_EXACT = 140;
 
-/** The values of n d^2 above which the tail is twice the one-sided tail; the double-counted part is below 1e-10. */
+/**
+ * The values of n d^2 above which the tail is computed as twice the one-sided tail. For up to 140 values, the
+ * double-counted part is below 1e-10.
+ */
 const SMALL_TAIL_EXACT = 4;
 const SMALL_TAIL_SERIES = 2.2;
 
-/** The largest number of values for which the one-sided tail is summed; above it the asymptotic form is used. */
+/** The largest number of values for which the one-sided tail is summed. The asymptotic form is used for more values. */
 const MAX_FOR_SUM = 100_000;
 
 /** The value of n d^(3/2) above which the series of Pelz and Good is accurate. */
@@ -22,7 +25,8 @@ const OUT_OF_RANGE = 370;
  *
  * It uses the most accurate method at (n, d), as recommended by R. Simard and P. L'Ecuyer, Computing the two-sided
  * Kolmogorov-Smirnov distribution (2011): twice the one-sided tail, Marsaglia, Tsang and Wang's matrix, or Pelz and
- * Good's series. Exact to 1e-10 up to 140 values, within 5e-6 just above, and more accurate for more values.
+ * Good's series. The error is at most 1e-10 for up to 140 values and at most 5e-6 just above. It decreases further for
+ * more values.
  * @param n an integer; 0 gives 1
  * @param d from 0 to 1
  */
@@ -46,7 +50,7 @@ function oneSidedTail(n: number, d: number): number {
   return sum;
 }
 
-/** With Stirling's formula C(n, j) (j/n)^j (1 - j/n)^(n - j) is sqrt(n / (2 pi j (n - j))) up to small errors. */
+/** By Stirling's formula, C(n, j) (j/n)^j (1 - j/n)^(n - j) equals sqrt(n / (2 pi j (n - j))) up to small errors. */
 function logTerm(n: number, j: number, d: number): number {
   const rest = n - j;
   const choose = Math.log(n / (2 * Math.PI * j * rest)) / 2 + stirlingError(n) - stirlingError(j) - stirlingError(rest);
@@ -137,7 +141,7 @@ function bySeries(n: number, d: number): number {
   const z6 = z4 * z2;
   let [k0, k1, k2, k3] = [0, 0, 0, 0];
   for (let k = 0; k < 20; k++) {
-    // Each odd multiple of pi / 2 represents itself and its negative.
+    // Each odd multiple of pi / 2 stands for itself and its negative.
     const odd = (Math.PI * (k + 0.5)) ** 2;
     const weight = 2 * Math.exp(-odd / (2 * z2));
     k0 += weight;

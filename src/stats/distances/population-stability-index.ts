@@ -1,15 +1,15 @@
 import { requireSample, requireSharePair } from './require-sample.ts';
 
-/** The value that replaces a share of 0 if all other shares are larger than it. */
+/** The value that replaces a share of 0 if all other shares are larger than this value. */
 const IN_PLACE_OF_ZERO = 1e-4;
 
-/** Otherwise a share of 0 is replaced by this fraction of the smallest other share. */
+/** The fraction of the smallest other share that otherwise replaces a share of 0. */
 const SHARE_OF_SMALLEST = 1e-6;
 
 /** A population stability index of two samples, with the bins used. */
 export interface BinnedStability {
   readonly value: number;
-  /** The edges of the bins, ascending. Each bin includes its lower edge; the last one includes both. */
+  /** The edges of the bins in ascending order. Each bin includes its lower edge. The last bin includes both edges. */
   readonly edges: readonly number[];
   /** The share of the reference in each bin, before zeros were replaced. */
   readonly referenceShares: readonly number[];
@@ -20,15 +20,15 @@ export interface BinnedStability {
 
 /**
  * Computes the population stability index of two distributions over the same categories: the sum of (q - p) ln(q / p),
- * where p are the reference shares and q the current ones.
+ * where p are the reference shares and q the current shares.
  *
- * A share of 0 has no logarithm and counts as 0.0001. If the smallest other share of the same distribution is 0.0001 or
- * less, it counts as a millionth of that share instead. So one empty category adds much: merge rare categories. By
- * convention, a value below 0.1 means no drift and a value above 0.25 means large drift. The index grows with the
- * number of categories, and with few rows it is larger by chance alone.
+ * A share of 0 has no logarithm and is replaced by 0.0001. If the smallest other share of the same distribution is
+ * 0.0001 or less, the share of 0 is replaced by a millionth of that share instead. One empty category can therefore
+ * increase the index a lot: merge rare categories. By convention, a value below 0.1 means no drift and a value above
+ * 0.25 means large drift. The index grows with the number of categories. With few rows, it is larger by chance alone.
  * @param reference shares or counts; they are divided by their sum
- * @param current the same, over the same categories in the same order
- * @returns 0 for equal shares; the order of the two does not matter
+ * @param current current shares or counts, over the same categories in the same order
+ * @returns the index, 0 for equal shares; exchanging the two distributions does not change it
  * @throws {DataValidationError} if the lengths differ, there is no category, a share is negative or not finite, or the
  *   shares sum to 0
  * @see N. Siddiqi, Credit Risk Scorecards (2006)
@@ -47,7 +47,7 @@ export function populationStabilityIndex(reference: ArrayLike<number>, current: 
 
 /**
  * Computes the population stability index of two samples of numbers, in bins of equal width over their pooled range.
- * Sturges' rule for the pooled number of values gives the number of bins.
+ * The number of bins follows Sturges' rule for the pooled number of values.
  * @returns the index with its bins; the index is 0 if all values are equal
  * @throws {DataValidationError} if a sample is empty or has a value that is not finite
  * @example

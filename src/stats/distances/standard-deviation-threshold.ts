@@ -13,7 +13,7 @@ export interface DeviationThresholdOptions {
 
 const DEVIATION_THRESHOLD_OPTION_NAMES: OptionNames<DeviationThresholdOptions> = { multiple: true };
 
-/** Limits for later values, with the statistics that they were computed from. */
+/** Limits for future values, with the statistics used to compute the limits. */
 export interface DeviationThreshold {
   readonly lower: number;
   readonly upper: number;
@@ -25,11 +25,11 @@ export interface DeviationThreshold {
 }
 
 /**
- * Computes limits from the past values of a metric: mean ± multiple times the population standard deviation. If there
- * is one value, or all values are equal, both limits equal the mean.
+ * Computes limits for future values of a metric from its past values: mean ± multiple times the population standard
+ * deviation. If there is one value, or all values are equal, both limits equal the mean.
  *
- * This is a monitoring heuristic, not a test: how often values of an unchanged process fall outside depends on their
- * distribution and on the number of checks.
+ * This is a monitoring heuristic, not a test: the rate of false alarms depends on the distribution of the values and on
+ * the number of checks.
  * @throws {DataValidationError} if there are no values, or one is not finite
  * @throws {ValueError} if the multiple is below 0 or not finite
  * @example

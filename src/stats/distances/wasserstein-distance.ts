@@ -1,6 +1,6 @@
 import { requireSample, sortedSample } from './require-sample.ts';
 
-/** The smallest standard deviation used as a unit, so that the ratio stays finite if the reference hardly varies. */
+/** The smallest standard deviation used as a unit. It keeps the ratio finite if the reference hardly varies. */
 const MIN_DEVIATION = 0.001;
 
 /**
@@ -34,8 +34,8 @@ export function wassersteinDistance(reference: ArrayLike<number>, current: Array
 }
 
 /**
- * Computes the Wasserstein distance in units of the reference's population standard deviation (at least 0.001), so that
- * features in different units are comparable. Drift monitors commonly warn at 0.1.
+ * Computes the Wasserstein distance in units of the population standard deviation of the reference (at least 0.001).
+ * Features in different units are then comparable. Drift monitors commonly warn at 0.1.
  * @throws {DataValidationError} if a sample is empty or has a value that is not finite
  * @example
  * ```ts

@@ -25,8 +25,8 @@ export function cohensD(x: ArrayLike<number>, y: ArrayLike<number>): number {
 }
 
 /**
- * Computes the mean and the sum of squared deviations relative to the first value, so that equal values have exactly no
- * variation.
+ * Computes the mean and the sum of squared deviations relative to the first value, so that equal values have a
+ * variation of exactly 0.
  */
 function spreadOf(values: ArrayLike<number>): { readonly mean: number; readonly squares: number } {
   const origin = values[0] as number;

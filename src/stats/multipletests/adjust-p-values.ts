@@ -1,15 +1,14 @@
 import { invalidParameter } from '../../internal/arguments.ts';
 
 /**
- * Adjusted p-values in ascending order, with that order: `order[i]` is the index in the input of the p-value behind
- * `adjusted[i]`. Equal p-values keep their order. Undefined (NaN) ones come last.
+ * Adjusted p-values in ascending order, with their input indices: `adjusted[i]` belongs to the p-value at index
+ * `order[i]` of the input. Equal p-values keep their order. Undefined (NaN) p-values come last.
  */
 export type AdjustedPValues = readonly [adjusted: readonly number[], order: readonly number[]];
 
 /**
- * Sorts p-values, adjusts the defined ones, and appends the rest.
- * @param adjust changes defined p-values in ascending order, in place, and keeps them ascending; values above 1 become
- *   1
+ * Sorts p-values, adjusts the defined p-values and appends the undefined ones.
+ * @param adjust a function that adjusts ascending p-values in place and keeps them ascending; values above 1 become 1
  * @throws {ValueError} if a number is outside [0, 1]
  */
 function adjustPValues(pValues: ArrayLike<number>, adjust: (ascending: number[]) => void): AdjustedPValues {

@@ -4,20 +4,20 @@ import { createRandom, type Random } from '../../internal/random.ts';
 import { requireInteger } from '../parameters.ts';
 import { quantileSorted } from '../quantile.ts';
 
-/** The answers of two groups to one question, as pairwise distances. */
+/** The pairwise distances between the answers of two groups to one question. */
 export interface DivergenceUnit {
-  /** Answers of the first group; they come first in `distances`. At least 2. */
+  /** The number of answers of the first group, at least 2. They come first in `distances`. */
   readonly first: number;
-  /** Answers of the second group. At least 2. */
+  /** The number of answers of the second group, at least 2. */
   readonly second: number;
-  /** [(first + second)^2] row by row: symmetric, 0 on the diagonal. */
+  /** The distance matrix, [(first + second)^2] row by row. It is symmetric and 0 on the diagonal. */
   readonly distances: ArrayLike<number>;
 }
 
 /** Options of {@link excessDivergence}. */
 export interface ExcessDivergenceOptions {
   /**
-   * Permutations; the smallest p value is 1 / (samples + 1).
+   * The number of permutations. The smallest possible p-value is 1 / (samples + 1).
    * @defaultValue 4999
    */
   readonly samples?: number | undefined;
@@ -27,20 +27,20 @@ export interface ExcessDivergenceOptions {
 
 const EXCESS_DIVERGENCE_OPTION_NAMES: OptionNames<ExcessDivergenceOptions> = { samples: true, seed: true };
 
-/** The distance between two groups beyond the distance within each group. */
+/** The excess of the distance between two groups over the distance within each group. */
 export interface ExcessDivergence {
-  /** The mean distance between an answer of one group and an answer of the other; NaN without units. */
+  /** The mean distance between an answer of one group and an answer of the other group; NaN without units. */
   readonly between: number;
   /** The mean distance between two answers of the same group: the noise floor. */
   readonly within: number;
-  /** `between` minus `within` of each unit. */
+  /** `between` minus `within` for each unit. */
   readonly excesses: readonly number[];
   /** The mean of `excesses`. */
   readonly excess: number;
-  /** The probability of an excess at least as large if both groups answer alike; NaN without units. */
+  /** The probability of an excess at least as large if answers do not depend on the group; NaN without units. */
   readonly pValue: number;
   /**
-   * The mean excess of the random permutations, which estimates the excess without an effect: 0 up to chance. NaN
+   * The mean excess of the random permutations. It estimates the excess without an effect and is close to 0. NaN
    * without units.
    */
   readonly nullMean: number;
@@ -49,27 +49,28 @@ export interface ExcessDivergence {
 }
 
 /**
- * The maximum number of assignments of the answers of one unit for which all excesses are tabulated. Above it,
- * permutations are drawn.
+ * If a unit has at most this number of assignments of answers to groups, the excess of each assignment is tabulated.
+ * Otherwise, permutations are drawn.
  */
 const LARGEST_TABLE = 252;
 
 const ROUNDING = 1e-12;
 
 /**
- * Computes the distance between the answers of two groups beyond the noise of answering twice: the mean over units of
+ * Computes the excess of the distance between the answers of two groups over the noise of repeated answers: the mean
+ * over units of
  *
  *     mean distance between groups - (mean distance within the first + within the second) / 2
  *
  * with a permutation test. If the group has no effect, the answers of a unit may be assigned to the groups at random.
- * The p-value is (1 + permutations whose excess is at least the observed one) / (1 + samples); each permutation covers
- * all units at once. The test is one-sided: only a larger distance between groups than within groups is evidence for an
- * effect.
+ * The p-value is (1 + hits) / (1 + samples), where hits is the number of permutations whose excess is at least the
+ * observed one. Each permutation reassigns the answers of all units. The test is one-sided: only a larger distance
+ * between groups than within groups is evidence for an effect.
  *
- * If the groups answer alike, the excess is 0 on average for any distance; it may be negative by chance. For a distance
- * that defines an energy distance, the excess is half of it (Székely and Rizzo).
- * @param units independent questions with at least two answers of each group
- * @throws {ValueError} if a unit has fewer answers or a table of the wrong size
+ * If the answers do not depend on the group, the excess is 0 on average for any distance. It may be negative by chance.
+ * For a distance that defines an energy distance, the excess is half of the energy distance (Székely and Rizzo).
+ * @param units the distances for each of several independent questions, with at least two answers of each group
+ * @throws {ValueError} if a unit has fewer than two answers of a group, or a distance matrix of the wrong size
  * @see G. Székely, M. Rizzo, Energy statistics: A class of statistics based on distances (2013)
  * @example
  * ```ts
@@ -167,7 +168,7 @@ function choices(n: number, k: number): number {
   return count;
 }
 
-/** Returns every choice of `first` of `size` indices, with the chosen ones in front. */
+/** Returns every choice of `first` of `size` indices, with the chosen indices first. */
 function deals(size: number, first: number): Int32Array[] {
   const found: Int32Array[] = [];
   const choose = (chosen: readonly number[], next: number): void => {

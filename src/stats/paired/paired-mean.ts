@@ -13,13 +13,14 @@ export interface PairedMeanOptions {
    */
   readonly level?: number | undefined;
   /**
-   * The largest absolute value that a difference can have, for example 1 for differences of rates. With few pairs, such
-   * differences may happen to be all equal.
+   * The largest absolute value that a difference can have, for example 1 for differences of rates. Set it if all
+   * differences of a small sample may be equal.
    * @defaultValue undefined: no bound
    */
   readonly bound?: number | undefined;
   /**
-   * The smallest nonzero difference that a pair can have, if there is a bound: 1/m for shares of m answers.
+   * The smallest nonzero difference that a pair can have, for example 1/m for shares of m answers. Used only with a
+   * bound.
    * @defaultValue the bound
    */
   readonly step?: number | undefined;
@@ -29,24 +30,27 @@ const PAIRED_MEAN_OPTION_NAMES: OptionNames<PairedMeanOptions> = { level: true, 
 
 /** A mean of paired differences with its uncertainty. */
 export interface PairedMean {
-  /** NaN without differences. */
+  /** The mean; NaN without differences. */
   readonly value: number;
-  /** NaN if there are fewer than two differences, or if they are all equal and there is no bound. */
+  /**
+   * The standard error of the mean. NaN if there are fewer than two differences, or if all differences are equal and
+   * there is no bound.
+   */
   readonly standardError: number;
   readonly degrees: number;
-  /** null if the standard error is NaN. */
+  /** The confidence interval; null if the standard error is NaN. */
   readonly interval: Interval | null;
 }
 
 /**
- * Computes the mean of paired differences with its interval.
+ * Computes the mean of paired differences with its confidence interval.
  *
  * Without a bound, the interval uses Student's t: mean ± t(n - 1) s / sqrt(n). With a bound B, two pairs are added, one
- * with the difference `step` and one with -`step`. The mean and the standard deviation (divided by n + 2) of that set
- * give a normal interval, cut at -B and B. For differences of single yes-or-no answers (bound and step 1), this is
- * Bonett and Price's interval, which keeps its level with few pairs or if no pair differs. The value stays the plain
- * mean.
- * @param differences first minus second, one for each independent pair; finite
+ * with the difference `step` and one with -`step`. The mean and the standard deviation (divided by n + 2) of the
+ * extended set give a normal interval, clipped to [-B, B]. For differences of single yes-or-no answers (bound and step
+ * 1), this is Bonett and Price's interval. It keeps its confidence level with few pairs, and also if no pair differs.
+ * `value` is always the mean without the added pairs.
+ * @param differences the first value minus the second for each independent pair; finite
  * @throws {ValueError} if the level or the bound is out of range, or a difference exceeds the bound
  * @see D. Bonett, R. Price, Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired
  *   Data, Journal of Educational and Behavioral Statistics 37 (2012)
@@ -76,7 +80,7 @@ export function pairedMean(differences: ArrayLike<number>, options: PairedMeanOp
   const squares = [...counted].reduce((sum, each) => sum + (each - centre) ** 2, 0);
   const variance = squares / (isBounded ? counted.length : degrees);
   const spread = Math.sqrt(variance / counted.length);
-  // A standard error from rounding alone counts as undefined.
+  // A standard error that comes only from rounding is treated as undefined.
   const standardError = spread > 1e-15 * Math.abs(centre) ? spread : NaN;
   if (Number.isNaN(standardError)) return { value, standardError, degrees: Math.max(0, degrees), interval: null };
   const margin = (isBounded ? criticalValue(level) : twoSidedCritical(level, degrees)) * standardError;
@@ -88,7 +92,7 @@ export function pairedMean(differences: ArrayLike<number>, options: PairedMeanOp
 
 function requireBound(values: Float64Array, bound: number): void {
   if (!(bound > 0 && bound < Infinity)) throw invalidParameter('bound', 'be a number above 0', bound);
-  // Means of several answers may exceed the bound by rounding.
+  // Rounding may put means of several answers slightly above the bound.
   const beyond = values.find((value) => !(Math.abs(value) <= bound * (1 + 1e-9)));
   if (beyond !== undefined) {
     throw invalidParameter('differences', `be from ${String(-bound)} to ${String(bound)}, the bound`, beyond);

@@ -5,8 +5,8 @@ import { requireInteger } from '../parameters.ts';
 /** Options of {@link signFlipTest}. */
 export interface SignFlipOptions {
   /**
-   * The number of random sign patterns; the smallest p-value is 1 / (samples + 1). If the differences have at most
-   * `samples` + 1 patterns, each pattern is evaluated once instead.
+   * The number of random sign patterns. The smallest possible p-value is then 1 / (samples + 1). If there are at most
+   * `samples` + 1 patterns in total, each pattern is evaluated once instead.
    * @defaultValue 4999
    */
   readonly samples?: number | undefined;
@@ -16,10 +16,7 @@ export interface SignFlipOptions {
 
 const SIGN_FLIP_OPTION_NAMES: OptionNames<SignFlipOptions> = { samples: true, seed: true };
 
-/**
- * The amount by which rounding alone can put a replicate below the observed sum, relative to the sum of absolute
- * values.
- */
+/** An upper bound on the rounding error of a sum, relative to the sum of absolute values. */
 const ROUNDING = 1e-12;
 
 /** The number of sign bits that one random number provides. */
@@ -28,12 +25,12 @@ const BITS = 26;
 /**
  * Computes the two-sided p-value of a mean of paired differences by flipping their signs.
  *
- * If the two halves of every pair come from one distribution, each difference is as likely as its negative. The p-value
- * is the share of sign patterns whose sum is at least as far from 0 as the observed sum. If there are at most `samples`
- * + 1 patterns, all 2^n are evaluated. Otherwise random patterns are drawn and the p-value is (1 + hits) / (samples +
- * 1). The test is exact for any distribution of the differences. Without differences the result is NaN; if all
- * differences are 0 it is 1.
- * @param differences first minus second, one for each pair; finite
+ * If both values of every pair come from the same distribution, each difference is as likely as its negative. The
+ * p-value is the share of sign patterns whose sum is at least as far from 0 as the observed sum. If there are at most
+ * `samples` + 1 patterns, all 2^n are evaluated. Otherwise, random patterns are drawn and the p-value is (1 + hits) /
+ * (samples + 1), where hits is the number of such patterns. The test is exact for any distribution of the differences.
+ * The result is NaN without differences, and 1 if all differences are 0.
+ * @param differences the first value minus the second for each pair; finite
  * @throws {ValueError} if an option is out of range
  * @see R. A. Fisher, The Design of Experiments (1935), section 21; B. Phipson and G. Smyth, Permutation p-values should
  *   never be zero (2010)

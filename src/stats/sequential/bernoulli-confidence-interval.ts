@@ -5,7 +5,7 @@ import { logMixture } from './beta-binomial-mixture.ts';
 import { rootBetween } from './mixture-bound.ts';
 import { type MixtureOptions, rhoFrom } from './mixture-parameters.ts';
 
-/** The smallest distance from 0 and 1 at which an end is searched for. */
+/** The smallest distance from 0 and 1 at which the search looks for an end. */
 const NEAREST = 1e-15;
 
 /** Options of {@link bernoulliConfidenceInterval}. */
@@ -26,8 +26,9 @@ const BERNOULLI_INTERVAL_OPTION_NAMES: OptionNames<BernoulliIntervalOptions> = {
  * consists of the rates p at which the two-sided beta-binomial mixture with g = p, h = 1 - p and vOpt = tOpt p (1 - p)
  * stays at or below 1 / alpha.
  *
- * The probability that all intervals over time contain the rate is at least 1 - alpha. Before about tOpt / 10 trials
- * the interval is wider than `betaBinomialSequence`, which needs no such choice. Near tOpt it is narrower.
+ * The probability that all intervals over time contain the rate is at least 1 - alpha. With fewer than about tOpt / 10
+ * trials, the interval is wider than that of `betaBinomialSequence`, which does not require tOpt. Near tOpt, it is
+ * narrower.
  * @param successes from 0 to `trials`
  * @param trials an integer; 0 gives [0, 1]
  * @param alpha in (0, 1)
@@ -61,7 +62,7 @@ export function bernoulliConfidenceInterval(
     return logMixture(successes - trials * p, trials * variance, mixture) - Math.log(1 / alpha);
   };
   const end = (limit: number, near: number): number => {
-    // With at most one outcome on that side, the mixture stays bounded up to the limit.
+    // With at most one outcome on this side, the mixture stays bounded up to the limit.
     if (trials === 0 || rate === limit || !(excess(near) > 0)) return limit;
     return rootBetween(excess, near, rate);
   };

@@ -12,7 +12,9 @@ import {
   rhoFrom,
 } from './mixture-parameters.ts';
 
-/** The smallest share of g h that the tuning keeps, so that the prior stays a probability distribution. */
+/**
+ * The lower limit of the tuning parameter as a share of g h. It ensures that the prior is a probability distribution.
+ */
 const MIN_TUNING = 1e-3;
 
 /** Options of the beta-binomial mixture. */
@@ -22,7 +24,7 @@ export interface BetaBinomialMixtureOptions extends MixtureOptions {
   /** The largest amount by which a value can lie above its mean; above 0. */
   readonly h: number;
   /**
-   * Whether the boundary is on one side of 0, or on both at the same alpha.
+   * Whether the boundary is only on one side of 0. If false, there are boundaries on both sides, at the same alpha.
    * @defaultValue true
    */
   readonly oneSided?: boolean;
@@ -37,9 +39,9 @@ const BETA_BINOMIAL_MIXTURE_OPTION_NAMES: OptionNames<BetaBinomialMixtureOptions
 
 /**
  * Computes ln of the beta-binomial mixture supermartingale of a sub-Bernoulli sum s with variance process v. The worst
- * case for errors between -g and h is a sum of values -g and h with mean 0. Its likelihood ratio is averaged over a
- * beta distribution of the probability of h that is centred at g / (g + h), and truncated there for a one-sided
- * boundary.
+ * case for errors between -g and h is a sum of values that are -g or h and have mean 0. The likelihood ratio of this
+ * sum is averaged over a beta distribution of the probability of h. The distribution is centred at g / (g + h), and
+ * truncated there for a one-sided boundary.
  *
  * A rate p of 0/1 outcomes has g = p, h = 1 - p, s = S - n p and v = n p (1 - p).
  * @param s the sum, from -v / h to v / g
@@ -67,7 +69,7 @@ export function betaBinomialLogMixture(s: number, v: number, options: BetaBinomi
 
 /**
  * Computes the boundary at time v of the variance process that a sub-Bernoulli sum ever crosses with probability at
- * most alpha; for two sides, the upper boundary of the two. It is the sum at which the beta-binomial mixture reaches 1
+ * most alpha. For two sides, it returns the upper boundary. It is the sum at which the beta-binomial mixture reaches 1
  * / alpha. If the mixture does not reach it, the boundary is v / g, which the sum cannot exceed.
  * @param v at least 0
  * @param alpha in (0, 1)
@@ -88,7 +90,7 @@ export function betaBinomialMixtureBound(v: number, alpha: number, options: Beta
   return mixtureBound((s) => logMixture(s, v, mixture), alpha, Math.sqrt(v + mixture.rho), v / options.g);
 }
 
-/** A mixture with its tuning parameter computed. */
+/** A mixture with its computed tuning parameter. */
 interface BetaBinomialMixture {
   readonly g: number;
   readonly h: number;
@@ -99,7 +101,7 @@ interface BetaBinomialMixture {
 /**
  * Computes ln of the mixture at a sum and a time. With the weights A and B of the beta posterior, and N = A + B, ln
  * B(A, B) - A ln p - B ln(1 - p) at p = g / (g + h) is N KL(A / N, p) by Stirling's formula, up to small terms. The
- * arguments of KL differ by s / (g + h) only, so no large terms are subtracted.
+ * arguments of KL differ only by s / (g + h), so no large terms are subtracted.
  */
 export function logMixture(s: number, v: number, { g, h, rho, oneSided }: BetaBinomialMixture): number {
   const min = Math.max(rho - g * h, MIN_TUNING * g * h);

@@ -3,11 +3,12 @@ import type { Interval } from '../proportion-interval.ts';
 import { stirlingError } from '../stirling-error.ts';
 
 /**
- * Halley's method triples the digits per step: after a relative change of this size, the next one would be about 1e-14.
+ * Halley's method triples the number of correct digits per step. After a relative change of this size, the next change
+ * would be about 1e-14.
  */
 const LAST_STEP = 2e-5;
 
-/** One to three steps are usual; bisection alone needs about sixty. */
+/** The maximum number of steps. One to three steps are usual. Bisection alone takes about sixty. */
 const MAX_STEPS = 100;
 
 /**
@@ -15,15 +16,16 @@ const MAX_STEPS = 100;
  * all numbers of trials contain the true rate is at least 1 - alpha, for any number of checks.
  *
  * A rate p is excluded if the likelihood averaged over a flat prior is more than 1/alpha times the likelihood of p: ln
- * B(S + 1, n - S + 1) - S ln p - (n - S) ln(1 - p) > ln(1/alpha). Under p that ratio is a non-negative martingale that
- * starts at 1, and by Ville's inequality it ever exceeds 1/alpha with probability at most alpha.
+ * B(S + 1, n - S + 1) - S ln p - (n - S) ln(1 - p) > ln(1/alpha). Under p, this ratio is a non-negative martingale that
+ * starts at 1. By Ville's inequality, the probability that it ever exceeds 1/alpha is at most alpha.
  *
- * It is valid for independent trials with one rate, and more generally if the probability of a success, given all
- * earlier trials, is p. It is wider than an interval for one fixed n: see `docs/sequential.md`.
+ * The interval is valid for independent trials with one rate, and more generally if the probability of a success, given
+ * all earlier trials, is p. It is wider than an interval for one fixed n: see `docs/sequential.md`.
  * @param successes S, an integer from 0 to `trials`
  * @param trials n, an integer; 0 gives [0, 1]
  * @param alpha the probability that any interval of the sequence misses the rate, in (0, 1)
- * @returns [lower, upper], both to 1e-12; the lower end is 0 without successes, the upper end 1 without failures
+ * @returns [lower, upper], both exact to 1e-12; lower is 0 if there are no successes, upper is 1 if there are no
+ *   failures
  * @throws {ValueError} if a count is not an integer, successes exceed trials, or alpha is out of range
  * @see H. Robbins, Statistical methods related to the law of the iterated logarithm (1970)
  * @example
@@ -43,8 +45,8 @@ export function betaBinomialSequence(successes: number, trials: number, alpha: n
 }
 
 /**
- * Computes only the lower end of {@link betaBinomialSequence}, at half the cost. The two ends share alpha, so one end
- * alone misses the rate less often than alpha.
+ * Computes only the lower end of {@link betaBinomialSequence}, at half the cost. The two ends share alpha, so the
+ * probability that one end alone misses the rate is less than alpha.
  * @throws {ValueError} under the same conditions as `betaBinomialSequence`
  * @example
  * ```ts
@@ -75,7 +77,7 @@ export function betaBinomialUpper(successes: number, trials: number, alpha: numb
   requireCounts(successes, trials, alpha);
   const failures = trials - successes;
   if (failures === 0) return 1;
-  // One minus the lower end of the failure rate, without the loss of digits of 1 - x for x near 1.
+  // Computes one minus the lower end of the failure rate, but without the cancellation of 1 - x for x near 1.
   return (successes - failures * Math.expm1(logShrinkage(failures, successes, alpha))) / trials;
 }
 
@@ -85,7 +87,7 @@ export function betaBinomialUpper(successes: number, trials: number, alpha: numb
  *
  * G(u) = -S u - m ln(1 - r expm1(u)), L = ln(1/alpha) - ln B(S + 1, m + 1) + S ln(S/n) + m ln(m/n),
  *
- * G is convex: once Newton's method is left of the root, it stays there.
+ * G is convex: after Newton's method reaches a point left of the root, it stays left of the root.
  */
 function logShrinkage(counted: number, others: number, alpha: number): number {
   const trials = counted + others;
@@ -99,7 +101,7 @@ function logShrinkage(counted: number, others: number, alpha: number): number {
 /** Returns the u < 0 with G(u) = level, by Halley's method within a bracket. */
 function rootOf(counted: number, others: number, level: number): number {
   const ratio = counted / others;
-  // G(u) >= -S u - m ln(1 + r): if this bound reaches the level, G has passed it.
+  // G(u) >= -S u - m ln(1 + r): if this bound reaches the level, G is above it.
   let left = -(level + others * Math.log1p(ratio)) / counted;
   let right = 0;
   let u = Math.max(left, firstGuess(counted, ratio, level));
@@ -129,7 +131,7 @@ function firstGuess(counted: number, ratio: number, level: number): number {
   return -w * (1 + w * ((1 + 2 * ratio) / 6 + (w * (1 + ratio + ratio * ratio)) / 36));
 }
 
-/** Checks the arguments without allocations, since these ends are computed at every event. */
+/** Checks the arguments without allocations, since the ends are computed at every event. */
 function requireCounts(successes: number, trials: number, alpha: number): void {
   if (!(Number.isSafeInteger(trials) && trials >= 0)) {
     throw invalidParameter('trials', 'be a whole number of at least 0', trials);

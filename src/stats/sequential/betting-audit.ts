@@ -11,8 +11,8 @@ export interface BettingAuditOptions {
    */
   readonly alpha?: number;
   /**
-   * The tolerated difference of means, in [0, 1). If it is above 0, there are two one-sided processes, each with alpha
-   * / 2.
+   * The tolerated difference of means, in [0, 1). If it is above 0, the audit runs two one-sided processes, each with
+   * alpha / 2.
    * @defaultValue 0
    */
   readonly epsilon?: number;
@@ -29,7 +29,7 @@ const BETTING_AUDIT_OPTION_NAMES: OptionNames<BettingAuditOptions> = {
   skipFirstPair: true,
 };
 
-/** The path of one betting process over all pairs. */
+/** The wealth and the bets of one betting process over all pairs. */
 export interface BettingPath {
   /** The wealth after each pair. */
   readonly wealth: readonly number[];
@@ -71,14 +71,15 @@ export interface TolerantBettingAudit {
 
 /**
  * Performs the betting audit of two groups whose outcomes come in pairs. A process bets against equal means. If the
- * means are equal, its wealth ever exceeds 1 / alpha with probability at most alpha, for any number of checks and any
- * stopping rule.
+ * means are equal, the probability that its wealth ever exceeds 1 / alpha is at most alpha, for any number of checks
+ * and any stopping rule.
  *
  * Without a tolerance the outcome of a pair is g = a - b, and the bets lie in [-1/2, 1/2]. With a tolerance, the
  * outcomes are a - b - epsilon and b - a - epsilon, and the bets lie in [-1/2, 0]. Each wealth is then a
  * supermartingale if the means differ by at most epsilon, and the threshold for each is 2 / alpha.
  * @param a decisions or scores in [0, 1] of the first group, in order of arrival
- * @param b the same of the second group, with the same length; without pairs, wealth is [] and nothing is rejected
+ * @param b decisions or scores of the second group, with the same length; without pairs, wealth is [] and nothing is
+ *   rejected
  * @throws {DataValidationError} if the lengths differ, or a value is outside [0, 1]
  * @throws {ValueError} if alpha or epsilon is out of range
  * @see B. Chugg et al., Auditing fairness by betting (2023), arXiv 2305.17570

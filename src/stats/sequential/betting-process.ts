@@ -1,16 +1,14 @@
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 
-/** The constant of the online Newton step for losses -ln(1 - lambda g). */
+/** The constant of the online Newton step for the loss -ln(1 - lambda g). */
 const NEWTON_STEP = 2 / (2 - Math.log(3));
 
 /** The largest bet. With a larger bet, one loss could cost the entire wealth. */
 const LARGEST_BET = 0.5;
 
-/**
- * The complete state of a process: the wealth, the bet on the next outcome, and the sum that the following bet needs.
- */
+/** The complete state of a process: the wealth, the bet on the next outcome, and the sum used to update the bet. */
 export interface BettingState {
-  /** ln of the wealth. The wealth itself exceeds float64 after about 1,700 clear outcomes. */
+  /** ln of the wealth. The wealth itself would overflow float64 after about 1,700 clear outcomes. */
   readonly logWealth: number;
   /** The bet lambda on the next outcome. */
   readonly bet: number;
@@ -26,8 +24,8 @@ export interface BettingOptions {
    */
   readonly smallestBet?: number;
   /**
-   * The largest bet, from 0 to 0.5. With 0 the process bets on outcomes above 0
-   * only, and tests that the mean is at most 0.
+   * The largest bet, from 0 to 0.5. With 0, the process bets only on outcomes above 0, and tests the hypothesis that
+   * the mean is at most 0.
    * @defaultValue 0.5
    */
   readonly largestBet?: number;
@@ -40,10 +38,10 @@ const BETTING_OPTION_NAMES: OptionNames<BettingOptions> = { smallestBet: true, l
  * 1 - lambda_t g_t.
  *
  * lambda_1 = 0, and after each outcome, with z = g / (1 - lambda g), lambda becomes lambda - 2 / (2 - ln 3) z / (1 +
- * sum z^2), clipped to the smallest and the largest bet (an online Newton step). Under the hypothesis the wealth is a
- * non-negative martingale, so it ever reaches 1 / alpha with probability at most alpha (Ville's inequality), for any
- * number of checks. The only assumption is that the mean of each outcome, given all earlier ones, is 0. Outcomes need
- * not be independent or identically distributed.
+ * sum z^2), clipped to the smallest and the largest bet (an online Newton step). Under the hypothesis, the wealth is a
+ * non-negative martingale. By Ville's inequality, the probability that it ever reaches 1 / alpha is at most alpha, for
+ * any number of checks. The only assumption is that the mean of each outcome, given all earlier ones, is 0. Outcomes
+ * need not be independent or identically distributed.
  * @throws {ValueError} if a bet is outside its range
  * @see B. Chugg et al., Auditing fairness by betting (2023), arXiv 2305.17570
  * @example
@@ -76,17 +74,17 @@ export class BettingProcess {
     this.#largestBet = largestBet;
   }
 
-  /** The wealth after all outcomes, 1 at the start; Infinity if it exceeds float64. */
+  /** Returns the wealth after all outcomes; 1 at the start, Infinity if it overflows float64. */
   get wealth(): number {
     return Math.exp(this.#logWealth);
   }
 
-  /** ln of the wealth, which does not overflow: compare it with ln(1 / alpha). */
+  /** Returns ln of the wealth, which does not overflow. Compare it with ln(1 / alpha). */
   get logWealth(): number {
     return this.#logWealth;
   }
 
-  /** The bet lambda on the next outcome, set before the outcome is seen. */
+  /** Returns the bet lambda on the next outcome, which is set before the outcome is seen. */
   get bet(): number {
     return this.#bet;
   }
@@ -118,7 +116,7 @@ export class BettingProcess {
   /**
    * Creates a process that continues from a snapshot.
    * @param options the options that the process was created with
-   * @throws {ValueError} if no process can have this state
+   * @throws {ValueError} if the state is not a possible state of a process
    */
   static restore(state: BettingState, options: BettingOptions = {}): BettingProcess {
     assertKnownOptions('BettingProcess.restore', options, BETTING_OPTION_NAMES);

@@ -11,7 +11,7 @@ export interface BoundedMeanState {
   readonly mean: number;
   /**
    * The sum of (x_i - xhat_i)^2, where xhat_i in [0, 1] was set before x_i was seen. The usual choice is the mean of
-   * the earlier values, and 1/2 for the first.
+   * the earlier values, and 1/2 for the first value.
    */
   readonly predictableVariance: number;
 }
@@ -19,8 +19,8 @@ export interface BoundedMeanState {
 /** Options of {@link empiricalBernsteinSequence}. */
 export interface EmpiricalBernsteinOptions {
   /**
-   * The predictable variance at which the interval is tightest, above 0. The default suits about 100 values with
-   * standard deviation 0.3. Choose it before you see the data.
+   * The predictable variance at which the interval is tightest, above 0. The default is suitable for about 100 values
+   * with standard deviation 0.3. Choose it before you see the data.
    * @defaultValue 10
    */
   readonly vOpt?: number;
@@ -33,10 +33,10 @@ const EMPIRICAL_BERNSTEIN_OPTION_NAMES: OptionNames<EmpiricalBernsteinOptions> =
  * u(V) / n, with u the gamma-exponential mixture boundary of scale 1 at alpha / 2 and V the predictable variance.
  *
  * The probability that the intervals at all n contain the mean is at least 1 - alpha. The values need not be
- * independent or identically distributed: it is enough that each has the same mean, given all earlier ones. (If the
- * means change, the intervals contain their running average.) Scale other values to [0, 1] by bounds that are known in
- * advance, not by the smallest and largest value seen.
- * @param state n = 0 gives [0, 1]
+ * independent or identically distributed: it is sufficient that each value has the same mean, given all earlier values.
+ * (If the means change, the intervals contain their running average.) Scale other values to [0, 1] by bounds that are
+ * known in advance, not by the smallest and largest value seen.
+ * @param state the statistics of the values; with n = 0, the interval is [0, 1]
  * @param alpha the probability that any interval of the sequence misses the mean, in (0, 1)
  * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), theorem 4

@@ -2,14 +2,17 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../../in
 import { requireCount, requireLevel } from '../parameters.ts';
 import { rootBetween } from './mixture-bound.ts';
 
-/** Steps of the golden-section search. The smallest error is then exact to 1e-15, since it is flat at its minimum. */
+/**
+ * The number of steps of the golden-section search. The smallest error is then exact to 1e-15, since it is flat at its
+ * minimum.
+ */
 const SECTIONS = 60;
 
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 /** Options of {@link empiricalProcessLilBound}. */
 export interface EmpiricalProcessLilOptions {
-  /** The number of values from which the boundary holds; at least 1. */
+  /** The smallest number of values for which the boundary holds; at least 1. */
   readonly tMin: number;
   /**
    * The leading constant, above 1 / sqrt(2). A larger constant makes the other terms smaller.
@@ -27,7 +30,7 @@ const EMPIRICAL_PROCESS_LIL_OPTION_NAMES: OptionNames<EmpiricalProcessLilOptions
  *
  * C is the smallest number at which 4 e^(-y C) (1 + 1 / ((y - 1) ln eta)), with y = (2 / eta) (a - sqrt(2 (eta - 1) /
  * C))^2 > 1, is at most alpha for some eta > 1.
- * @param t the number of values, at least 0; Infinity is returned before tMin
+ * @param t the number of values, at least 0; below tMin, the result is Infinity
  * @param alpha in (0, 1)
  * @throws {ValueError} if a number is out of range
  * @see S. R. Howard, A. Ramdas, Sequential estimation of quantiles (2022)
@@ -59,8 +62,8 @@ function minConstant(alpha: number, a: number): number {
 }
 
 /**
- * Returns ln of the smallest error over eta. The error is infinite at both ends of its domain, with one minimum between
- * them.
+ * Returns ln of the smallest error over eta. The error is infinite at both ends of its domain and has one minimum
+ * between the ends.
  */
 function minLogError(constant: number, a: number): number {
   const logError = (eta: number): number => {

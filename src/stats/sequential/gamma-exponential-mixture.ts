@@ -12,7 +12,7 @@ import {
 
 /** Options of a mixture with a scale. */
 export interface ScaledMixtureOptions extends MixtureOptions {
-  /** The scale c of the tail, above 0, in the units of s. For errors of values in [0, 1] it is 1. */
+  /** The scale c of the tail, above 0, in the units of s. It is 1 for errors of values in [0, 1]. */
   readonly c: number;
 }
 
@@ -91,7 +91,7 @@ export function gammaExponentialMixtureBound(v: number, alpha: number, options: 
 }
 
 /**
- * With t = 1 - c lambda, a = (v + rho) / c^2 and b = a + s / c the integrand is t^(a - 1) e^(b (1 - t)), and the
+ * With t = 1 - c lambda, a = (v + rho) / c^2 and b = a + s / c, the integrand is t^(a - 1) e^(b (1 - t)), and the
  * normalising constant of the distribution is the same integral at s = v = 0.
  */
 function logMixture(s: number, v: number, c: number, rho: number): number {

@@ -41,7 +41,7 @@ export function gammaPoissonMixtureBound(v: number, alpha: number, options: Scal
 }
 
 /**
- * With t = e^(c lambda), b = (v + rho) / c^2 and a = b + s / c the integrand is t^(a - 1) e^(-b (t - 1)), and the
+ * With t = e^(c lambda), b = (v + rho) / c^2 and a = b + s / c, the integrand is t^(a - 1) e^(-b (t - 1)), and the
  * normalising constant of the distribution is the same integral at s = v = 0.
  */
 function logMixture(s: number, v: number, c: number, rho: number): number {

@@ -1,13 +1,12 @@
 /**
- * The maximum number of steps. About two dozen steps are usual; bisection alone needs about sixty, and the method may
+ * The maximum number of steps. About two dozen steps are usual. Bisection alone takes about sixty, but the method may
  * bisect only every second step.
  */
 const MAX_STEPS = 200;
 
 /**
  * Returns a root of a continuous function between two points with opposite signs, exact to the last few digits. It uses
- * Chandrupatla's method: inverse quadratic interpolation if the last three points are suitable, and bisection
- * otherwise.
+ * Chandrupatla's method: inverse quadratic interpolation if the last three points are suitable, otherwise bisection.
  * @param rootOf the function, finite at and between both points
  * @see T. R. Chandrupatla, A new hybrid quadratic/bisection algorithm (1997)
  */
@@ -43,7 +42,7 @@ export function rootBetween(rootOf: (x: number) => number, from: number, to: num
 
 /**
  * Returns the s >= 0 at which a log-mixture that increases in s reaches ln(1 / alpha).
- * @param largest the largest possible s, if there is one
+ * @param largest the largest possible s; undefined if s has no upper limit
  * @returns `largest` if the mixture does not reach ln(1 / alpha)
  */
 export function mixtureBound(

@@ -1,12 +1,12 @@
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requireCount, requireLevel } from '../parameters.ts';
 
-/** Options that set where a mixture boundary is tightest. */
+/** Options that determine where a mixture boundary is tightest. */
 export interface MixtureOptions {
   /** The intrinsic time (variance process) at which the boundary is tightest; above 0. */
   readonly vOpt: number;
   /**
-   * The error rate for which the boundary is tuned: below 0.5 for one side, below 1 for two.
+   * The error rate for which the boundary is tuned: below 0.5 for one side, below 1 for two sides.
    * @defaultValue 0.05
    */
   readonly alphaOpt?: number;
@@ -37,7 +37,10 @@ export function twoSidedNormalBestRho(v: number, alpha: number): number {
   return bestRho(v, alpha);
 }
 
-/** Returns rho from the options of a mixture. One side at alpha is tuned like two sides at 2 alpha. */
+/**
+ * Returns rho from the options of a mixture. A one-sided boundary at alpha is tuned like a two-sided boundary at 2
+ * alpha.
+ */
 export function rhoFrom({ vOpt, alphaOpt = 0.05 }: MixtureOptions, sides: 1 | 2): number {
   requirePositive('vOpt', vOpt);
   if (sides === 2) {
@@ -55,13 +58,13 @@ export function requirePositive(parameter: string, given: number): void {
   if (!(given > 0 && given < Infinity)) throw invalidParameter(parameter, 'be a finite number above 0', given);
 }
 
-/** Checks the arguments of every log-mixture: a sum s and its intrinsic time v. */
+/** Checks the arguments that all log-mixtures have: a sum s and its intrinsic time v. */
 export function requireSumAndTime(s: number, v: number): void {
   if (!Number.isFinite(s)) throw invalidParameter('s', 'be a finite number', s);
   requireCount('v', v);
 }
 
-/** Checks the arguments of every boundary. */
+/** Checks the arguments that all boundaries have. */
 export function requireTimeAndLevel(v: number, alpha: number): void {
   requireCount('v', v);
   requireLevel('alpha', alpha);

@@ -34,11 +34,11 @@ const MSPRT_INPUT_NAMES: OptionNames<MsprtInput> = {
 /** The result of a mixture sequential test at one check. */
 export interface MsprtResult {
   /**
-   * The likelihood ratio of the mixture to the null hypothesis. Reject the hypothesis at 1 / alpha and above. Infinity
-   * if it exceeds float64.
+   * The likelihood ratio of the mixture to the null hypothesis. Reject the hypothesis if the ratio is at least 1 /
+   * alpha. The ratio is Infinity if it overflows float64.
    */
   readonly likelihoodRatio: number;
-  /** min(1, 1 / likelihoodRatio). You may keep the smallest p-value of all checks: it stays valid. */
+  /** min(1, 1 / likelihoodRatio). The smallest p-value of all checks is also a valid p-value. */
   readonly pValue: number;
   /**
    * The effects that are not rejected at this check. The probability that all intervals over time contain the effect is
@@ -51,16 +51,17 @@ export interface MsprtResult {
 }
 
 /**
- * Performs the mixture sequential probability ratio test of an effect, which may be checked at any time, as in A/B
+ * Performs the mixture sequential probability ratio test of an effect. You may check the result at any time, as in A/B
  * tests.
  *
- * The estimate is normal about the effect with variance s^2 (V / n in other texts), and effects have the prior
- * N(nullEffect, tau^2). The likelihood ratio is then sqrt(s^2 / (s^2 + tau^2)) exp(tau^2 d^2 / (2 s^2 (s^2 + tau^2))),
- * where d is the estimate minus the effect under the null hypothesis. The interval consists of the effects that would
- * not be rejected as null effects: estimate ± s sqrt((s^2 + tau^2) / tau^2 (2 ln(1 / alpha) + ln(1 + tau^2 / s^2))).
+ * The estimate is normally distributed around the effect with variance s^2 (V / n in other texts). Effects have the
+ * prior N(nullEffect, tau^2). The likelihood ratio is then sqrt(s^2 / (s^2 + tau^2)) exp(tau^2 d^2 / (2 s^2 (s^2 +
+ * tau^2))), where d is the estimate minus the effect under the null hypothesis. The interval consists of all values
+ * that would not be rejected as the null effect: estimate ± s sqrt((s^2 + tau^2) / tau^2 (2 ln(1 / alpha) + ln(1 +
+ * tau^2 / s^2))).
  *
  * The guarantee over all checks is exact for a mean of normal values with known variance. With an estimated standard
- * error it is asymptotic: wait for some tens of observations in every cell before the first check.
+ * error, it is asymptotic: collect some tens of observations in every cell before the first check.
  * @throws {ValueError} if a number is not finite, the standard error or tau is not above 0, or alpha is out of range
  * @see R. Johari, P. Koomen, L. Pekelis, D. Walsh, Always valid inference (2022)
  * @example
@@ -80,7 +81,7 @@ export function msprt(options: MsprtInput): MsprtResult {
   requirePositive('standardError', standardError);
   requirePositive('tau', tau);
   requireLevel('alpha', alpha);
-  // In units of the standard error, no square can overflow or underflow.
+  // Dividing by the standard error first prevents overflow and underflow of the squares.
   const ratio = (tau / standardError) ** 2;
   const score = (estimate - nullEffect) / standardError;
   const likelihoodRatio = Math.exp((score * score) / (2 * (1 + 1 / ratio)) - Math.log1p(ratio) / 2);

@@ -2,8 +2,8 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../../in
 import { requirePositive, requireTimeAndLevel } from './mixture-parameters.ts';
 
 /**
- * The number of terms that are summed directly. The rest is estimated by the Euler-Maclaurin formula, here with a
- * relative error of 1e-16.
+ * The number of terms that are summed directly. The rest is estimated by the Euler-Maclaurin formula, with a relative
+ * error of 1e-16.
  */
 const FIRST_TERMS = 12;
 
@@ -43,10 +43,10 @@ export const STITCHING_SHAPE_NAMES: OptionNames<StitchingShape> = { s: true, eta
 
 /** Options of {@link polyStitchingBound}. */
 export interface PolyStitchingOptions extends StitchingShape {
-  /** The intrinsic time from which the boundary grows; before that time it is flat. Above 0. */
+  /** The intrinsic time at which the boundary starts to grow; above 0. Before that time, the boundary is constant. */
   readonly vMin: number;
   /**
-   * The scale of a sub-gamma sum in the units of s: 0 for sub-Gaussian sums, negative values are allowed.
+   * The scale of a sub-gamma sum in the units of s; 0 for sub-Gaussian sums. Negative values are allowed.
    * @defaultValue 0
    */
   readonly c?: number;
@@ -59,8 +59,8 @@ const POLY_STITCHING_OPTION_NAMES: OptionNames<PolyStitchingOptions> = {
 };
 
 /**
- * The shape of a stitched boundary with its defaults and constants. k1 and k2 account for covering an epoch by one
- * line.
+ * The shape of a stitched boundary with its defaults and constants. k1 and k2 account for the use of one line per
+ * epoch.
  */
 interface Stitching {
   readonly s: number;
@@ -76,8 +76,8 @@ interface Stitching {
  * boundary is sqrt(k1^2 w l + (k2 c l)^2) + k2 c l, where k1 = (eta^(1/4) + eta^(-1/4)) / sqrt(2) and k2 = (sqrt(eta) +
  * 1) / 2.
  *
- * The sum ever crosses it with probability at most alpha. Mixture boundaries are tighter over most practical time
- * ranges.
+ * The probability that the sum ever crosses the boundary is at most alpha. Mixture boundaries are tighter over most
+ * practical time ranges.
  * @param v at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} if a number is out of range
@@ -103,7 +103,7 @@ export function polyStitchingBound(v: number, alpha: number, options: PolyStitch
   return Math.hypot(k1 * Math.sqrt(time * level), linear) + linear;
 }
 
-/** Returns the shape with its defaults and constants. */
+/** Returns the shape with defaults filled in and constants computed. */
 export function stitchingFrom({ s = 1.4, eta = 2 }: StitchingShape): Stitching {
   if (!(s > 1 && s < Infinity)) throw invalidParameter('s', 'be a finite number above 1', s);
   if (!(eta > 1 && eta < Infinity)) throw invalidParameter('eta', 'be a finite number above 1', eta);

@@ -17,8 +17,8 @@ export interface WeightedShareState {
 /** Options of {@link subGaussianSequence}. */
 export interface SubGaussianOptions {
   /**
-   * The sum of w^2 / 4 at which the interval is tightest, above 0. The default suits 1,000 rows with weights of about
-   * 1; for other weights, multiply it by their mean square. Choose it before you see the data.
+   * The sum of w^2 / 4 at which the interval is tightest, above 0. The default is suitable for 1,000 rows with weights
+   * of about 1. For other weights, multiply it by their mean square. Choose it before you see the data.
    * @defaultValue 250
    */
   readonly vOpt?: number;
@@ -28,12 +28,13 @@ const SUB_GAUSSIAN_OPTION_NAMES: OptionNames<SubGaussianOptions> = { vOpt: true 
 
 /**
  * Computes the anytime-valid interval of a weighted rate p = sum w d / sum w. If decisions d in [0, 1] have mean p
- * given their weights, then sum w (d - p) is sub-Gaussian with the variance process V = sum w^2 / 4. So the interval is
- * the weighted rate ± the two-sided normal mixture boundary at V, divided by sum w.
+ * given their weights, then sum w (d - p) is sub-Gaussian with the variance process V = sum w^2 / 4. The interval is
+ * therefore the weighted rate ± the two-sided normal mixture boundary at V, divided by sum w.
  *
  * The probability that the intervals at all times contain p is at least 1 - alpha, provided that each decision has the
- * mean p given its weight and all earlier decisions. A weight may depend on the past, but not on its decision. The
- * interval ignores that rates near 0 or 1 vary less; without weights, `betaBinomialSequence` is narrower.
+ * mean p given its weight and all earlier decisions. A weight may depend on earlier decisions, but not on the decision
+ * that it applies to. The interval does not use the lower variance of rates near 0 or 1. Without weights,
+ * `betaBinomialSequence` is narrower.
  * @param state the sums; if the sum of weights is 0, the interval is [0, 1]
  * @param alpha the probability that any interval of the sequence misses the rate, in (0, 1)
  * @throws {ValueError} if a number is out of range

@@ -8,10 +8,11 @@ import type { VarianceParts } from '../association/variance-parts.ts';
  *     F = (between / (k - 1)) / (within / (n - k)),
  *
  * on k - 1 and n - k degrees of freedom. It assumes that the values of a group are normal with the same variance in
- * every group. With many rows per group, it is robust to the first assumption, and less robust to the second.
+ * every group. With many rows per group, the test is robust to violations of the first assumption, but less robust to
+ * violations of the second.
  *
- * The result is NaN with fewer than two groups, with one value per group, or if all values are equal. If only the
- * values within each group are equal, F is infinite and the p-value is 0.
+ * The result is NaN if there are fewer than two groups, if each group has one value, or if all values are equal. If the
+ * values are equal only within each group, F is infinite and the p-value is 0.
  * @see R. Fisher, Statistical Methods for Research Workers (1925), section 41
  */
 export function oneWayAnova({ n, groups, between, within }: VarianceParts): TestResult {
@@ -34,10 +35,12 @@ export function fTail(value: number, between: number, within: number): number {
 
 /** The result of a test of one hypothesis. */
 export interface TestResult {
-  /** The test statistic; NaN if the test is undefined, Infinity if the hypothesis is impossible. */
+  /**
+   * The test statistic; NaN if the test is undefined, Infinity if the data contradict the hypothesis with certainty.
+   */
   readonly statistic: number;
-  /** Degrees of freedom: one number for chi-square, and those of the numerator and denominator for F. */
+  /** The degrees of freedom: one number for chi-square, two numbers (numerator and denominator) for F. */
   readonly degrees: readonly number[];
-  /** The probability of a statistic at least as large under the hypothesis; NaN if undefined. */
+  /** The probability, under the hypothesis, of a statistic at least as large; NaN if undefined. */
   readonly pValue: number;
 }
