@@ -17,12 +17,12 @@ export function rowsRead(rows: MetricRows, needsTruth: boolean): MetricRows {
   return needsTruth ? rows : { ...rows, yTrue: undefined };
 }
 
-/** Returns the rows of a metric of decisions. */
+/** Selects the columns that a metric of decisions needs. */
 export function classificationRows(rows: MetricRows, metric: string): ClassificationRows {
   return withPredictions(rows, metric);
 }
 
-/** Returns the rows of a metric of predicted numbers. */
+/** Selects the columns that a metric of predicted numbers needs. */
 export function regressionRows(rows: MetricRows, metric: string): RegressionRows {
   return withPredictions(rows, metric);
 }
@@ -31,7 +31,7 @@ function withPredictions(rows: MetricRows, metric: string): ClassificationRows &
   return { ...rows, yPred: needed(rows.yPred, 'predictions', 'yPred', metric) };
 }
 
-/** Returns the rows of a metric of scores. */
+/** Selects the columns that a metric of scores needs. */
 export function scoreRows(rows: MetricRows, metric: string): ScoreRows {
   return {
     ...rows,
@@ -55,8 +55,8 @@ export function missingColumn(metric: string, what: string, argument: string): M
 }
 
 /**
- * Returns the classes of an outcome: the distinct labels of the predictions, and of the true labels if they are read,
- * in sorted order.
+ * Returns the classes of an outcome in sorted order: the distinct labels of the predictions and, if they are used, of
+ * the true labels.
  * @throws {ValueError} if a positive label is also given
  * @throws {DataValidationError} if there are fewer than two classes
  */

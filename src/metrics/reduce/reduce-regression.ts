@@ -16,7 +16,7 @@ export interface PreparedNumbers extends PreparedRows {
 }
 
 /**
- * Reduces predicted numbers to {@link RegressionStats}. O(rows).
+ * Reduces predicted numbers to {@link RegressionStats} in O(rows) time.
  * @throws {DataValidationError} if lengths differ, a value is text or infinite, or no row can be used
  */
 export function reduceRegression(rows: RegressionRows): RegressionStats {

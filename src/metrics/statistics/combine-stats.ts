@@ -48,7 +48,7 @@ export function removeStats<Stats extends GroupStats>(complete: Stats, part: Sta
 
 type Sign = 1 | -1;
 
-/** Returns the same statistics over more groups. */
+/** Returns the statistics for the given labels. Groups without rows are added as empty groups. */
 function align(stats: GroupStats, labels: readonly string[]): GroupStats {
   const position = new Map(labels.map((label, index) => [label, index]));
   return regroup(
@@ -112,7 +112,7 @@ function combineMoments(a: RegressionStats, b: RegressionStats, sign: Sign): Reg
       ),
     );
     const joined = momentsFromGroups(groups);
-    // After all errors are removed, rounding may leave a negative mean, which has no square root.
+    // After all rows with errors are removed, rounding may leave a negative mean, which has no square root.
     const isSize = quantity === 'absoluteError' || quantity === 'squaredError';
     return isSize ? { ...joined, mean: joined.mean.map((mean) => Math.max(0, mean)) } : joined;
   });
