@@ -47,7 +47,7 @@ export function metricOfClasses(name: string, classes: readonly ClassStats[], op
 }
 
 /**
- * Computes any metric from rows in memory. The functions for single metrics call this function.
+ * Computes any metric from rows in memory. The functions for single metrics give the same results.
  * @param name for example `equalized_odds_ratio`, or any measure followed by `_difference` or `_ratio`
  * @param rows the columns that the metric needs, and `sensitive`
  * @throws {ValueError} if the metric or an option is unknown

@@ -16,7 +16,7 @@ export interface MetricDefinition {
   readonly absolute?: boolean;
 }
 
-/** The measures that each named metric compares. The names are without `_difference` and `_ratio`. */
+/** The measures that each named metric compares. The keys are the metric names without `_difference` and `_ratio`. */
 const COMPARED: Readonly<Record<string, readonly MeasureName[]>> = {
   demographic_parity: ['selection_rate'],
   equalized_odds: ['true_positive_rate', 'false_positive_rate'],

@@ -15,7 +15,7 @@ export interface Exclusion {
   readonly denominator: number | null;
 }
 
-/** The rows of the compared groups that lack a value that the metric needs. */
+/** The rows of the compared groups that have a missing value in a column that the metric needs. */
 export interface MissingRows {
   /** The number of these rows. Rows without a group are not included; `nDropped` includes them. */
   readonly n: number;

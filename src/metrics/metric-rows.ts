@@ -17,12 +17,12 @@ export function rowsRead(rows: MetricRows, needsTruth: boolean): MetricRows {
   return needsTruth ? rows : { ...rows, yTrue: undefined };
 }
 
-/** Selects the columns that a metric of decisions needs. */
+/** Returns the rows for a metric of decisions, and checks that the required columns are given. */
 export function classificationRows(rows: MetricRows, metric: string): ClassificationRows {
   return withPredictions(rows, metric);
 }
 
-/** Selects the columns that a metric of predicted numbers needs. */
+/** Returns the rows for a metric of predicted numbers, and checks that the required columns are given. */
 export function regressionRows(rows: MetricRows, metric: string): RegressionRows {
   return withPredictions(rows, metric);
 }
@@ -31,7 +31,7 @@ function withPredictions(rows: MetricRows, metric: string): ClassificationRows &
   return { ...rows, yPred: needed(rows.yPred, 'predictions', 'yPred', metric) };
 }
 
-/** Selects the columns that a metric of scores needs. */
+/** Returns the rows for a metric of scores, and checks that the required columns are given. */
 export function scoreRows(rows: MetricRows, metric: string): ScoreRows {
   return {
     ...rows,

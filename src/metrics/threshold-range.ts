@@ -22,7 +22,7 @@ export interface ThresholdGate {
   readonly comparator: Comparator;
 }
 
-/** A threshold that always or never passes, with a suggestion. */
+/** The problem of a threshold that always or never passes, with a suggestion. */
 export interface ThresholdProblem {
   /** One clause without a final period. */
   readonly message: string;
@@ -59,7 +59,9 @@ export function metricRange(definition: MetricDefinition, { isSize, compat }: Ra
   return { low: hasSign ? -high : 0, high };
 }
 
-/** Returns the {@link metricRange} of a metric by its name; unbounded for a name that is not a group metric. */
+/**
+ * Returns the {@link metricRange} of a metric by its name. The range is unbounded if the name is not a group metric.
+ */
 export function rangeOfName(name: string, options: RangeOptions): ValueRange {
   const definition = findMetricDefinition(name);
   return definition === undefined ? UNBOUNDED : metricRange(definition, options);

@@ -3,14 +3,14 @@ import type { GroupMeasure } from '../measures/index.ts';
 import type { Exclusion } from '../metric-result-fields.ts';
 import type { FilledMetricOptions } from '../options.ts';
 
-/** The denominator below which a rate gets a warning. */
+/** Rates with a smaller denominator get a warning. */
 const THIN_DENOMINATOR = 10;
 
 /** The groups that are included in a comparison, and the reasons why other groups are excluded. */
 export interface Participation {
   /** Groups that are large enough, by index. */
   readonly large: readonly number[];
-  /** For each measure, the large groups that have a value. */
+  /** For each measure, the large groups that are compared. */
   readonly groups: readonly (readonly number[])[];
   /** The exclusions by label. A Map, since a label may be `__proto__`. */
   readonly excluded: ReadonlyMap<string, Exclusion>;

@@ -30,8 +30,8 @@ function isInteger({ numerators, denominators, effectiveCounts }: RateSampling, 
 }
 
 /**
- * Computes the probability of a gap at least as large if group labels have no effect. Labels are permuted within the
- * rows of each rate's denominator. For equalized odds, this means within each true label.
+ * Computes the p-value: the probability of a gap at least this large if group labels have no effect. Labels are
+ * permuted within the rows of each rate's denominator. For equalized odds, this means within each true label.
  */
 export function permutationOfGap(
   compared: readonly ComparedMeasure[],

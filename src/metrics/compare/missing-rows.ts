@@ -23,7 +23,10 @@ export interface DroppedAndKept {
   readonly kept: Float64Array;
 }
 
-/** The p-value of the hypothesis of equal shares of missing rows, and whether it depends on random numbers. */
+/**
+ * The p-value of the hypothesis that all groups have the same share of missing rows, and whether it depends on random
+ * numbers.
+ */
 export interface MissingnessTest {
   /** null if no row is missing, or if there are fewer than two groups. */
   readonly pValue: number | null;

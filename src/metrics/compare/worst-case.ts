@@ -13,10 +13,11 @@ import {
 import { type ComparedMeasure, largest, smallest } from './gap.ts';
 
 /*
- * Bounds on a metric over all values that its missing rows could have (Manski, Partial Identification of Probability
- * Distributions, 2003). A rate is a weighted numerator over a weighted denominator, at most 1. A missing row can raise
- * both (the rate rises), neither (it stays) or only the denominator (it falls). So the largest rate uses the first of
- * these effects that each row allows, and the smallest rate uses the last. Both are attained.
+ * Bounds on a metric over all possible values of its incomplete rows (Manski, Partial Identification of Probability
+ * Distributions, 2003). A rate is a weighted numerator divided by a weighted denominator, at most 1. An incomplete row
+ * can increase both (the rate rises), neither (the rate is unchanged) or only the denominator (the rate falls). For the
+ * largest rate, each row has the first of these effects that is possible for it. For the smallest rate, each row has
+ * the last possible effect. Both rates are attained.
  */
 
 /** The smallest and the largest possible value. */

@@ -26,7 +26,7 @@ export class MetricFrame implements FrameValues {
   readonly nPerGroup: Readonly<Record<string, number>>;
   /** The frame of each level of the control feature; empty without a control feature. */
   readonly byLevel: Readonly<Record<string, MetricFrame>>;
-  /** Measures whose gap changes its sign within the levels of the control feature. */
+  /** The measures with a gap that changes its sign within the levels of the control feature. */
   readonly simpson: readonly SimpsonFinding[];
   /** Warnings to consider before you quote the values. */
   readonly warnings: readonly string[];

@@ -33,14 +33,14 @@ export function differentialFairnessBiasAmplificationOf(
 const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...ROW_OPTION_NAMES };
 
 /**
- * Computes the differential fairness bias amplification: the differential unfairness of the decisions minus the
- * differential unfairness of the labels,
+ * Computes the differential fairness bias amplification: the empirical differential fairness (EDF) of the decisions
+ * minus the EDF of the labels,
  *
  *     EDF(yPred) - EDF(yTrue),
  *
- * where EDF is the `empiricalDifferentialFairness` on the rows that have both a decision and a label. It is positive if
- * groups differ more in decisions than in labels, and negative if they differ less. A model that reproduces biased
- * labels scores 0.
+ * where `empiricalDifferentialFairness` computes each EDF from the rows that have both a decision and a label. It is
+ * positive if groups differ more in decisions than in labels, and negative if they differ less. A model that reproduces
+ * biased labels scores 0.
  *
  * It is NaN with fewer than two groups, or, without smoothing, if both terms are infinite. Rows without a label, a
  * decision, a group or a weight are excluded.

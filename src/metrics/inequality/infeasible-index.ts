@@ -4,7 +4,7 @@ import { type CategoricalColumn, encodeGroups, type SensitiveSource } from '../.
 import { RANKING_OPTION_NAMES, type RankingOptions } from './discounted-cumulative-gain.ts';
 import { wholeNumber } from './entropy.ts';
 
-/** The shortages of groups in a ranking. */
+/** The positions and numbers of the shortages of groups in a ranking. */
 export interface InfeasibleIndex {
   /** The number of prefixes with too few rows of at least one group. */
   readonly infeasibleIndex: number;
@@ -18,7 +18,7 @@ export interface InfeasibleIndex {
 const ROUNDING = 1e-9;
 
 /**
- * Computes the infeasible index of a ranking: the number of its prefixes with fewer rows of some group than the group's
+ * Computes the infeasible index of a ranking: the number of its prefixes in which some group has fewer rows than its
  * target proportion p_g requires, rounded down,
  *
  *     sum over prefixes k = 1..top of 1[ some group g: count_k(g) < floor(p_g k) ], in 0..top.

@@ -26,8 +26,8 @@ interface GroupScores {
 }
 
 /**
- * A value with its standard error. `size` is the effective number of rows: the degrees of freedom of the standard error
- * + 1.
+ * A value with its standard error. `size` is the effective number of rows, which is 1 more than the degrees of freedom
+ * of the standard error.
  */
 interface Estimate {
   readonly value: number;
@@ -35,7 +35,7 @@ interface Estimate {
   readonly size: number;
 }
 
-/** Returns an undefined estimate. Its size distinguishes a group without rows from a group whose weights overflow. */
+/** Returns an estimate without a value. Its size shows whether the group has no rows or its weights overflow. */
 function noEstimate({ sizeNo, sizeYes }: GroupScores): Estimate {
   return { value: NaN, standardError: NaN, size: sizeNo + sizeYes };
 }

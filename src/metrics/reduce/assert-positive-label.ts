@@ -9,7 +9,7 @@ import {
   searchedColumn,
 } from '../../table/index.ts';
 
-/** Labels and decisions as given. */
+/** Labels and decisions in the form in which they were given. */
 interface LabelledRows extends PositiveLabelOptions {
   readonly yPred: ColumnSource;
   readonly yTrue?: ColumnSource | undefined;

@@ -37,7 +37,7 @@ export function reduceClassification(rows: ClassificationRows): ClassificationSt
   return finishClassification(prepared.groups.labels, cells, prepared);
 }
 
-/** Rows as codes: the input of every counting method. */
+/** Rows converted to codes, which are the input of every counting method. */
 export interface PreparedDecisions {
   readonly groups: CategoricalColumn;
   readonly yPred: BinaryValues;
@@ -75,8 +75,8 @@ export function prepareDecisions(rows: ClassificationRows, isChecked = true): Pr
 }
 
 /**
- * The raw form of the three tables of {@link ClassificationStats}: [groups + 1, 4, 4], with a cell for each combination
- * of missing and invalid values; see {@link rawCell}.
+ * The raw form of the three tables of {@link ClassificationStats}: [groups + 1, 4, 4], by the state of the label and of
+ * the decision. The states are missing, 0, 1 and invalid; see {@link rawCell}.
  */
 export type RawCells = Readonly<Record<keyof CellTables, ArrayLike<number>>>;
 

@@ -9,7 +9,7 @@ export interface RegressionRows extends GroupedRows {
   readonly yTrue?: ColumnSource | undefined;
 }
 
-/** Rows as numbers and codes. */
+/** The numbers and group codes of rows. */
 export interface PreparedNumbers extends PreparedRows {
   readonly yPred: Float64Array;
   readonly yTrue: Float64Array | undefined;

@@ -41,7 +41,7 @@ export interface GroupedRows {
   readonly naValues?: readonly string[] | undefined;
 }
 
-/** Rows as codes of groups, and weights. */
+/** The group codes and weights of rows. */
 export interface PreparedRows {
   readonly labels: readonly string[];
   /** The group code of each row; -1 for an incomplete row. */

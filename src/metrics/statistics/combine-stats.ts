@@ -14,8 +14,8 @@ import { momentsFromGroups, momentsOfGroup, regroup } from './regroup-stats.ts';
 import { collectScores, lossesOf, type ScoreEntry, scoreEntries } from './score-grid.ts';
 
 /**
- * Merges the statistics of two sets of rows; groups are matched by label. Merging the parts gives the same result as
- * counting all rows at once: exactly for counts, up to rounding for moments.
+ * Merges the statistics of two sets of rows; groups are matched by label. The result is the same as if all rows were
+ * counted at once: exactly for counts, and up to rounding for moments.
  * @throws {DataValidationError} if the statistics are of different kinds
  * @example
  * ```ts
@@ -36,9 +36,9 @@ export function mergeStats<Stats extends GroupStats>(a: Stats, b: Stats): Stats 
 }
 
 /**
- * Removes rows from the statistics that include them, for example for a sliding window. Groups are kept, with counts of
- * 0.
- * @throws {DataValidationError} if `part` contains rows that `whole` does not
+ * Removes rows from the statistics that include them, for example for a sliding window. Groups that become empty are
+ * kept, with counts of 0.
+ * @throws {DataValidationError} if `part` contains rows that `complete` does not contain
  */
 export function removeStats<Stats extends GroupStats>(complete: Stats, part: Stats): Stats {
   const strange = part.labels.find((label) => !complete.labels.includes(label));

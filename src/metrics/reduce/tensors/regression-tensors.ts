@@ -203,8 +203,8 @@ async function powerSums(tf: Tf, numbers: DeviceNumbers, centres: readonly Float
 }
 
 /**
- * Converts moments around a nearby centre c to moments around the mean, for all cells except the first. With mean = c +
- * d and d = S1 / W: m2 = S2 - W d^2 and m3 = S3 - 3 d S2 + 2 W d^3.
+ * Converts moments around a nearby centre c to moments around the mean, for all cells except the first. The formulas,
+ * with mean = c + d and d = S1 / W, are m2 = S2 - W d^2 and m3 = S3 - 3 d S2 + 2 W d^3.
  */
 function finishMoments(
   sums: Readonly<Record<'centre' | 'first' | 'second' | 'third' | 'shares', ArrayLike<number>>>,
