@@ -23,7 +23,7 @@ import type { ClassStats, GroupStats } from './statistics/group-stats.ts';
 /**
  * Computes any metric from per-group statistics.
  * @param name `demographic_parity_difference`, or any measure followed by `_difference` or `_ratio`
- * @param stats statistics of the metric's kind: counts of decisions, moments of numbers, or scores
+ * @param stats statistics of the kind that the metric needs: counts of decisions, moments of numbers, or scores
  * @throws {ValueError} if the metric or an option is unknown, or the statistics are of the wrong kind
  * @throws {MetricComputationError} if the metric needs true labels and none were counted
  * @example
@@ -40,14 +40,14 @@ export function metricOf(name: string, stats: GroupStats, options?: MetricOption
   return metricOfClasses(name, [{ stats, className: undefined }], options);
 }
 
-/** Computes a metric like {@link metricOf} for an outcome of several classes, each counted against the rest. */
+/** Computes a metric of a multiclass outcome from the one-vs-rest statistics of each class. See {@link metricOf}. */
 export function metricOfClasses(name: string, classes: readonly ClassStats[], options?: MetricOptions): MetricResult {
   assertKnownOptions('metricOfClasses', options, METRIC_OPTION_NAMES);
   return compareGroups(classes, metricDefinition(name), fillMetricOptions(options));
 }
 
 /**
- * Computes any metric of rows in memory. The functions named after a metric call this function.
+ * Computes any metric from rows in memory. The functions for single metrics give the same results.
  * @param name for example `equalized_odds_ratio`, or any measure followed by `_difference` or `_ratio`
  * @param rows the columns that the metric needs, and `sensitive`
  * @throws {ValueError} if the metric or an option is unknown
@@ -69,8 +69,8 @@ export function computeMetric(name: string, rows: MetricRows, options: MetricOpt
 }
 
 /**
- * Computes a metric for the function that is named after it, from its columns and one object with the options of rows
- * and of the metric.
+ * Implements the functions for single metrics. Takes the columns, and one object with the options for the rows and the
+ * metric.
  * @throws {ValueError} if an option is unknown; the error names the function
  */
 export function metricOfArguments(
@@ -103,12 +103,12 @@ function classesOf(definition: MetricDefinition, given: MetricRows): ClassStats[
   return [{ stats, className: undefined }];
 }
 
-/** Reduces rows to statistics of a kind, with the readings of their labels and texts. */
+/** Reduces rows to statistics of one kind, and records how their labels and texts were interpreted. */
 export function reduceRows(kind: GroupStats['kind'], rows: MetricRows, metric: string): GroupStats {
   return { ...countRows(kind, rows, metric), readings: rowReadings(kind, rows) };
 }
 
-/** Reduces rows like {@link reduceRows}, without the readings. */
+/** Reduces rows like {@link reduceRows}, but does not record how labels and texts were interpreted. */
 export function countRows(kind: GroupStats['kind'], rows: MetricRows, metric: string): GroupStats {
   switch (kind) {
     case 'classification':
@@ -121,8 +121,9 @@ export function countRows(kind: GroupStats['kind'], rows: MetricRows, metric: st
 }
 
 /**
- * Returns statistics with additional rows, for example of a stream; they may contain new groups. The cost depends on
- * the number of added rows and of groups, so adding many rows at once is cheaper than one at a time.
+ * Adds rows to statistics, for example rows from a stream, and returns the new statistics. The rows may contain new
+ * groups. The cost depends on the number of added rows and the number of groups, so it is cheaper to add many rows at
+ * once than one at a time.
  * @param rows the columns that statistics of this kind need
  * @throws {DataValidationError} if a value is invalid, or no row can be used
  * @example

@@ -4,7 +4,7 @@ import { findMeasure, MEASURE_NAMES, measureDefinition, type MeasureName } from 
 import type { GapAggregate } from './options.ts';
 import type { GroupStats } from './statistics/group-stats.ts';
 
-/** A metric: measures of groups, and how the groups are compared. */
+/** The definition of a metric: its measures, and how it compares groups. */
 export interface MetricDefinition {
   /** The name in snake_case. */
   readonly metric: string;
@@ -12,11 +12,11 @@ export interface MetricDefinition {
   readonly comparison: 'difference' | 'ratio';
   /** The aggregation of several gaps; undefined if the option `agg` determines it. */
   readonly agg?: GapAggregate;
-  /** Whether the mean is taken of absolute values. It matters only for signed gaps (AIF360). */
+  /** Whether the mean is computed from absolute gaps. This matters only for signed gaps (AIF360). */
   readonly absolute?: boolean;
 }
 
-/** The measures that named metrics compare. */
+/** The measures that each named metric compares. The keys are the metric names without `_difference` and `_ratio`. */
 const COMPARED: Readonly<Record<string, readonly MeasureName[]>> = {
   demographic_parity: ['selection_rate'],
   equalized_odds: ['true_positive_rate', 'false_positive_rate'],
@@ -51,14 +51,14 @@ const OTHERS: readonly MetricDefinition[] = [
   },
 ];
 
-/** The names of the same metrics in other libraries. */
+/** Names of these metrics in other libraries. */
 const ALIASES: Readonly<Record<string, string>> = {
   statistical_parity_difference: 'demographic_parity_difference',
   mean_difference: 'base_rate_difference',
   disparate_impact: 'demographic_parity_ratio',
 };
 
-/** Metrics with a name of their own. In addition, every measure has a `_difference` and a `_ratio`. */
+/** The metrics with their own name. In addition, every measure has metrics that end with `_difference` and `_ratio`. */
 export const NAMED_METRICS: readonly string[] = [
   ...Object.keys(COMPARED).flatMap((name) => [`${name}_difference`, `${name}_ratio`]),
   ...OTHERS.map(({ metric }) => metric),

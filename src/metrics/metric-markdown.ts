@@ -47,7 +47,7 @@ export function unitOf(measure: string): Unit {
   return isDecisionRate(measure.replace(/ of '.*'$/s, '')) ? 'share' : 'number';
 }
 
-/** Describes how groups were compared, if not each with each by the default rules. */
+/** Describes how groups were compared, unless the defaults were used. */
 function comparisonNote({ method, referenceGroup, agg, compat }: MetricResultFields): string[] {
   const parts = [
     ...(referenceGroup === null ? [] : [`compared with ${escapeMarkdown(referenceGroup)}`]),

@@ -1,7 +1,7 @@
 import type { MeasureName } from './measures/index.ts';
 import type { Compat, GapAggregate, GapMethod } from './options.ts';
 
-/** The reason why a group, or one rate of it, was excluded. */
+/** The reason why a group, or one of its rates, was excluded. */
 export interface Exclusion {
   /** The number of rows of the group. */
   readonly n: number;
@@ -11,23 +11,21 @@ export interface Exclusion {
    * overflows.
    */
   readonly numerator: number | null;
-  /** The weighted denominator of that rate. */
+  /** The weighted denominator of the same rate. */
   readonly denominator: number | null;
 }
 
-/** The rows of the compared groups that lack a value that the metric needs. */
+/** The rows of the compared groups that have a missing value in a column that the metric needs. */
 export interface MissingRows {
   /** The number of these rows. Rows without a group are not included; `nDropped` includes them. */
   readonly n: number;
   /** The number of these rows in each group. */
   readonly byGroup: Readonly<Record<string, number>>;
-  /**
-   * The probability of shares of missing rows that differ as much, if all groups have the same share; null if no row is
-   * missing.
-   */
+  /** The p-value of the hypothesis that all groups have the same share of missing rows; null if no row is missing. */
   readonly pValue: number | null;
   /**
-   * The smallest and the largest value that the metric could have with these rows; null if bounds are not available.
+   * The smallest and largest value that the metric could have if these rows were complete; null if bounds are not
+   * available.
    */
   readonly worstCase: readonly [low: number, high: number] | null;
 }
@@ -36,7 +34,7 @@ export interface MissingRows {
 export type GroupRates = Readonly<PerMeasure<number>>;
 
 /**
- * Values by measure; names outside `MeasureName` are measures of one class (`precision of 'x'`) and disparities
+ * Values by measure. Names that are not a `MeasureName` are measures of one class (`precision of 'x'`) and disparities
  * (`precision_disparity`).
  */
 type PerMeasure<T> = Partial<Record<MeasureName, T | null>> & Partial<Record<string, T | null>>;
@@ -57,14 +55,17 @@ export interface MetricResultFields {
   readonly ci: readonly [low: number, high: number] | null;
   readonly ciLevel: number | null;
   readonly ciMethod: string | null;
-  /** The risk ratio of the extreme groups for rates, Cohen's d for mean errors; null if not requested or undefined. */
+  /**
+   * The effect size of the gap: the risk ratio of the extreme groups for rates, or Cohen's d for mean errors. It is
+   * null if it was not requested or is undefined.
+   */
   readonly effectSize: number | null;
   readonly effectSizeName: 'risk_ratio' | 'cohens_d' | null;
-  /** The probability of a gap at least as large if all groups are alike; null if not requested. */
+  /** The p-value: the probability of a gap at least this large if the groups do not differ; null if not requested. */
   readonly pValue: number | null;
   /**
-   * `permutation` of group labels on the counts (exact up to sampling error), `max-t` or, for many groups, `bonferroni`
-   * (approximate).
+   * The method of the p-value. `permutation` of group labels is exact up to sampling error. `max-t` and, for many
+   * groups, `bonferroni` are approximate.
    */
   readonly pValueMethod: string | null;
   /**
@@ -73,15 +74,15 @@ export interface MetricResultFields {
   readonly minimumDetectableGap: number | null;
   /** `between_groups`, `to_overall` or `to_reference`. */
   readonly method: GapMethod;
-  /** The group that others were compared with, if `method` is `to_reference`. */
+  /** The group with which the others were compared, if `method` is `to_reference`. */
   readonly referenceGroup: string | null;
   /** The aggregation of several gaps; null if there is only one. */
   readonly agg: GapAggregate | null;
   /** The library whose conventions were followed. */
   readonly compat: Compat | null;
-  /** The number of rows of each group that took part. */
+  /** The number of rows of each compared group. */
   readonly nPerGroup: Readonly<Record<string, number>>;
-  /** The measures of each group that took part. */
+  /** The measures of each compared group. */
   readonly perGroup: Readonly<Record<string, GroupRates>>;
   /**
    * The intervals of each group at `ciLevel` (Wilson for rates, normal for means); null if intervals were not
@@ -100,7 +101,8 @@ export interface MetricResultFields {
   /** The number of rows excluded because a value that the metric needs is missing. */
   readonly nDropped: number;
   /**
-   * The same rows by group, with the range of values that they allow; null for a metric that is not computed from rows.
+   * The number of rows with missing values by group, and the range of values that the metric could have if these rows
+   * were complete. It is null for a metric that is not computed from rows.
    */
   readonly missing: MissingRows | null;
   readonly undefinedReason: string | null;

@@ -54,7 +54,7 @@ export class MetricResult implements MetricResultFields {
   }
 }
 
-/** The names of the fields, in their order on the wire. */
+/** The names of the fields, in the order of the wire format. */
 const FIELD_NAMES = Object.keys(new MetricResult({} as MetricResultFields)) as (keyof MetricResultFields)[];
 
 /** The wire format of a {@link MetricResult}. An undefined value and an infinite end of `ci` (of a ratio) are null. */

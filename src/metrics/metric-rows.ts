@@ -17,12 +17,12 @@ export function rowsRead(rows: MetricRows, needsTruth: boolean): MetricRows {
   return needsTruth ? rows : { ...rows, yTrue: undefined };
 }
 
-/** Returns the rows of a metric of decisions. */
+/** Returns the rows for a metric of decisions, and checks that the required columns are given. */
 export function classificationRows(rows: MetricRows, metric: string): ClassificationRows {
   return withPredictions(rows, metric);
 }
 
-/** Returns the rows of a metric of predicted numbers. */
+/** Returns the rows for a metric of predicted numbers, and checks that the required columns are given. */
 export function regressionRows(rows: MetricRows, metric: string): RegressionRows {
   return withPredictions(rows, metric);
 }
@@ -31,7 +31,7 @@ function withPredictions(rows: MetricRows, metric: string): ClassificationRows &
   return { ...rows, yPred: needed(rows.yPred, 'predictions', 'yPred', metric) };
 }
 
-/** Returns the rows of a metric of scores. */
+/** Returns the rows for a metric of scores, and checks that the required columns are given. */
 export function scoreRows(rows: MetricRows, metric: string): ScoreRows {
   return {
     ...rows,
@@ -55,8 +55,8 @@ export function missingColumn(metric: string, what: string, argument: string): M
 }
 
 /**
- * Returns the classes of an outcome: the distinct labels of the predictions, and of the true labels if they are read,
- * in sorted order.
+ * Returns the classes of an outcome in sorted order: the distinct labels of the predictions and, if they are used, of
+ * the true labels.
  * @throws {ValueError} if a positive label is also given
  * @throws {DataValidationError} if there are fewer than two classes
  */

@@ -4,15 +4,15 @@ import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
 import { requireInteger, requireSeed } from '../stats/parameters.ts';
 
 /**
- * The comparison of groups: the extremes with each other, each group with all rows, or each group with a reference
- * group.
+ * How groups are compared: the two extreme groups with each other, each group with all rows, or each group with a
+ * reference group.
  */
 export type GapMethod = 'between_groups' | 'to_overall' | 'to_reference';
 
-/** The aggregation of the gaps of several rates. */
+/** How the gaps of several rates are aggregated. */
 export type GapAggregate = 'worst_case' | 'mean';
 
-/** The method of the intervals. */
+/** How confidence intervals are computed. */
 export type CiMethod = 'simultaneous' | 'percentile' | 'bca';
 
 /** Libraries whose conventions are available. */
@@ -33,12 +33,12 @@ export interface MetricOptions {
   /** @defaultValue 'between_groups'; 'to_reference' with `referenceGroup`, and with `compat` 'aif360' and 'aequitas' */
   readonly method?: GapMethod | undefined;
   /**
-   * For `to_reference`: the group that others are compared with; several are pooled.
+   * For `to_reference`: the group with which the others are compared. If several groups are given, they are pooled.
    * @defaultValue the largest group
    */
   readonly referenceGroup?: string | readonly string[] | undefined;
   /**
-   * For equalized odds: the larger gap (`worst_case`), or the mean of both (`mean`).
+   * For equalized odds: whether the value is the larger of the two gaps (`worst_case`) or their mean (`mean`).
    * @defaultValue 'worst_case'
    */
   readonly agg?: GapAggregate | undefined;
@@ -47,8 +47,9 @@ export interface MetricOptions {
   /** @defaultValue 0.95 */
   readonly ciLevel?: number | undefined;
   /**
-   * `simultaneous` covers all pairs of groups simultaneously, including a gap of 0. `percentile` and `bca` resample the
-   * counts of decisions and rarely cover a gap of 0: use them only to compare with other tools.
+   * Intervals of `simultaneous` hold for all pairs of groups simultaneously, and also cover a true gap of 0.
+   * `percentile` and `bca` resample the counts of decisions, and their intervals rarely cover a true gap of 0. Use
+   * these two only to compare with other tools.
    * @defaultValue 'simultaneous'
    */
   readonly ciMethod?: CiMethod | undefined;
@@ -63,7 +64,7 @@ export interface MetricOptions {
   readonly withPValue?: boolean | undefined;
   /** @defaultValue 42 */
   readonly seed?: number | undefined;
-  /** The library whose conventions are followed if they differ from the defaults, to reproduce its values. */
+  /** The library whose values you want to reproduce. Its conventions replace the defaults. */
   readonly compat?: Compat | undefined;
 }
 
@@ -95,7 +96,7 @@ export type FilledMetricOptions = {
   readonly referenceGroup: readonly string[] | undefined;
 };
 
-/** The maximum number of replicates; more cost memory and add no precision. */
+/** The maximum number of replicates. More replicates need more memory but add no precision. */
 const MAX_SAMPLES = 10_000_000;
 
 const CI_METHODS = ['simultaneous', 'percentile', 'bca'] as const satisfies CiMethod[];

@@ -2,7 +2,7 @@ import type { OptionNames } from '../internal/arguments.ts';
 import type { ColumnSource, NanPolicy, SensitiveSource } from '../table/index.ts';
 import { METRIC_OPTION_NAMES, type MetricOptions } from './options.ts';
 
-/** Options for the rows that a metric is computed from. */
+/** Options for the input rows of a metric. */
 export interface RowOptions {
   /** The weights of rows, [n], 0 or more. */
   readonly sampleWeight?: ColumnSource | undefined;
@@ -14,12 +14,13 @@ export interface RowOptions {
    */
   readonly yTruePositiveLabel?: string | undefined;
   /**
-   * Texts that are missing values, instead of `MISSING_TEXTS`. If given, they also apply to sensitive columns.
+   * Texts to treat as missing values, instead of `MISSING_TEXTS`. If given, they also apply to sensitive columns.
    * @defaultValue `MISSING_TEXTS`, and only the empty text in sensitive columns
    */
   readonly naValues?: readonly string[] | undefined;
   /**
-   * `macro` for outcomes of more than two classes: each class against the rest, averaged over classes.
+   * `macro` for outcomes with more than two classes: the metric is computed for each class against the rest, and then
+   * averaged over classes.
    * @defaultValue none: the outcome is binary
    */
   readonly average?: 'macro' | undefined;
@@ -42,7 +43,7 @@ export const ROW_OPTION_NAMES: OptionNames<RowOptions> = {
 };
 
 /**
- * Lists the options of the function named after a metric, which takes the options of rows and of the metric in one
+ * Lists the options of the functions for single metrics. These functions take row options and metric options in one
  * object.
  */
 export const ARGUMENT_OPTION_NAMES: OptionNames<MetricOptions & RowOptions> = {

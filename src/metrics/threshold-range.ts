@@ -2,7 +2,7 @@ import { ValueError } from '../exceptions/index.ts';
 import { findMetricDefinition, type MetricDefinition, metricKind } from './metric-definitions.ts';
 import type { Compat } from './options.ts';
 
-/** The comparison operators of a gate: value, comparator, threshold. */
+/** The comparison operators of a gate, which checks `value comparator threshold`. */
 export const COMPARATORS = ['<=', '<', '>=', '>'] as const;
 
 /** One of {@link COMPARATORS}. */
@@ -22,14 +22,14 @@ export interface ThresholdGate {
   readonly comparator: Comparator;
 }
 
-/** A threshold that always or never passes, with a suggestion. */
+/** The problem of a threshold that always or never passes, with a suggestion. */
 export interface ThresholdProblem {
   /** One clause without a final period. */
   readonly message: string;
   readonly suggestion: string;
 }
 
-/** Any number. */
+/** The range of a metric that can have any value. */
 const UNBOUNDED: ValueRange = { low: -Infinity, high: Infinity };
 
 /** Measures of decisions and scores that can exceed 1. */
@@ -37,7 +37,10 @@ const UNBOUNDED_MEASURES: readonly string[] = ['count', 'log_loss'];
 
 /** Options that determine the possible values at a gate. */
 export interface RangeOptions {
-  /** Whether the gate checks the absolute value of a difference, and the smaller of a ratio and its inverse. */
+  /**
+   * Whether the gate checks only the size of the gap: the absolute value of a difference, or the smaller of a ratio and
+   * its inverse.
+   */
   readonly isSize: boolean;
   /** The conventions of another library. AIF360's differences are signed, and its ratios can exceed 1. */
   readonly compat?: Compat | null | undefined;
@@ -56,7 +59,9 @@ export function metricRange(definition: MetricDefinition, { isSize, compat }: Ra
   return { low: hasSign ? -high : 0, high };
 }
 
-/** Returns the {@link metricRange} of a metric by its name; unbounded for a name that is not a group metric. */
+/**
+ * Returns the {@link metricRange} of a metric by its name. The range is unbounded if the name is not a group metric.
+ */
 export function rangeOfName(name: string, options: RangeOptions): ValueRange {
   const definition = findMetricDefinition(name);
   return definition === undefined ? UNBOUNDED : metricRange(definition, options);
@@ -85,7 +90,7 @@ export function findThresholdProblem(
 
 /**
  * Rejects a threshold that always or never passes.
- * @param parameter the user's name of the threshold
+ * @param parameter the name of the threshold in the error
  * @throws {ValueError} if the threshold always or never passes; the error gives the range of the metric and a
  *   suggestion
  */
@@ -99,7 +104,10 @@ export function assertThreshold(gate: ThresholdGate, range: ValueRange, paramete
   });
 }
 
-/** Returns a suggestion. Percentages are the most common mistake; a ratio slightly above 1 is not a percentage. */
+/**
+ * Suggests a valid threshold. The most common mistake is a percentage, but a ratio slightly above 1 is not a
+ * percentage.
+ */
 function suggestThreshold({ metric, threshold, comparator }: ThresholdGate, { low, high }: ValueRange): string {
   const isPercentage = threshold > 1 && threshold <= 100 && (!metric.endsWith('_ratio') || threshold >= 10);
   if (high === 1 && isPercentage) {

@@ -6,7 +6,10 @@ import { frameFromSource, metricFromSource, type StatsSource } from './stats-sou
 
 /** Options of a metric on bound data. */
 export type BoundMetricOptions = MetricOptions & {
-  /** `macro` for outcomes of more than two classes: each class against the rest, averaged over classes. */
+  /**
+   * `macro` for outcomes with more than two classes: the metric is computed for each class against the rest, and then
+   * averaged over classes.
+   */
   readonly average?: 'macro' | undefined;
 };
 
@@ -16,7 +19,9 @@ const BOUND_METRIC_OPTION_NAMES: OptionNames<BoundMetricOptions> = { ...METRIC_O
 export interface BoundFrameOptions extends MetricOptions {
   /** Names of measures, such as `selection_rate`, `true_positive_rate`, `roc_auc`, `mean_absolute_error`, `count`. */
   readonly metrics: readonly string[];
-  /** One column, or several to cross. Groups are also compared within each of its levels. */
+  /**
+   * The control feature: one column, or several columns to cross. Groups are also compared within each of its levels.
+   */
   readonly controlCol?: string | readonly string[] | undefined;
 }
 
@@ -26,7 +31,7 @@ const BOUND_FRAME_OPTION_NAMES: OptionNames<BoundFrameOptions> = {
   controlCol: true,
 };
 
-/** The metrics of data that are already bound, so that they need only options. */
+/** Computes metrics of data that is already bound. Its methods take only options. */
 export class BoundAnalyzer {
   readonly #source: StatsSource<readonly string[]>;
   readonly #defaults: MetricOptions;
@@ -117,7 +122,7 @@ export class BoundAnalyzer {
   }
 }
 
-/** Merges options over defaults; undefined options keep the default. */
+/** Overrides defaults with the given options; undefined options keep the default. */
 export function withDefaults<Options extends object>(defaults: Options, options: Options): Options {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(given) };

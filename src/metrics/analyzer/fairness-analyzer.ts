@@ -54,8 +54,8 @@ const BOUND_OPTION_NAMES: OptionNames<BoundColumns & FairnessAnalyzerOptions> = 
 /**
  * Computes group fairness metrics of arrays, tensors, tables, files and queries.
  *
- * Tensors are counted on their device, and files and queries by SQL, without loading the rows. Every method returns a
- * {@link MetricResult} with its interval, its exclusions and, if the value is undefined, the reason.
+ * Tensors are reduced on their device. Files and queries are reduced in SQL, without loading the rows. Every method
+ * returns a {@link MetricResult} with its interval, its exclusions and, if the value is undefined, the reason.
  * @example
  * ```ts
  * import { FairnessAnalyzer } from 'evenhand';
@@ -273,14 +273,16 @@ export class FairnessAnalyzer {
     );
   }
 
-  /** Binds a CSV or Parquet file. SQL counts its rows, once for each kind of statistics, without loading them. */
+  /**
+   * Binds a CSV or Parquet file. The rows are counted in SQL, once for each kind of statistics, without loading them.
+   */
   static fromFile(path: string, columns: BoundColumns & FairnessAnalyzerOptions): BoundAnalyzer {
     assertKnownOptions('FairnessAnalyzer.fromFile', columns, BOUND_OPTION_NAMES);
     return bindSql(path, columns);
   }
 
   /**
-   * Binds a query on a SQL engine, which counts the rows, once for each kind of statistics, without loading them.
+   * Binds a query on a SQL engine. The engine counts the rows once for each kind of statistics, without loading them.
    * @example
    * ```ts
    * import { FairnessAnalyzer, openDuckDb } from 'evenhand';

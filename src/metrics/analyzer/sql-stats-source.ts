@@ -22,7 +22,7 @@ export interface BoundColumns {
   /** The label of yTrueCol that counts as 1, if it differs from `positiveLabel`. */
   readonly yTruePositiveLabel?: string | undefined;
   readonly nanPolicy?: NanPolicy | undefined;
-  /** Texts that are missing values; see `RowOptions`. */
+  /** Texts to treat as missing values; see `RowOptions`. */
   readonly naValues?: readonly string[] | undefined;
 }
 
@@ -104,8 +104,8 @@ async function reduce(
 }
 
 /**
- * Returns the level and group of each cell of crossed columns. The parts of the control feature come before those of
- * the sensitive attribute.
+ * Returns the level and group of each cell of crossed columns. The parts of the control feature come before the parts
+ * of the sensitive attribute.
  */
 export function cellsOf(parts: readonly (readonly string[])[], controls: number): ControlCell[] {
   const levels = joinLabels(parts.map((part) => part.slice(0, controls)));

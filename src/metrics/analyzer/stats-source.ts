@@ -14,11 +14,11 @@ export interface StatsRequest {
   /** The metric that needs the statistics, for messages. */
   readonly metric: string;
   readonly needsTruth: boolean;
-  /** For a multiclass outcome: the class to count against the rest. */
+  /** For a multiclass outcome: the class to treat as positive; all other classes are negative. */
   readonly className?: string | undefined;
 }
 
-/** The source of an analyzer's statistics: rows through a backend, or a file or query through SQL. */
+/** The source of an analyzer's statistics: rows that a backend reduces, or a file or query that SQL reduces. */
 export interface StatsSource<Control> {
   statistics(request: StatsRequest): Promise<GroupStats>;
   /** Returns statistics of groups crossed with a control feature, and the level and group of each cell. */

@@ -96,7 +96,10 @@ export function compareGroups(
   });
 }
 
-/** Returns the rows that lack a value, the range that they allow for the metric, and the warnings about them. */
+/**
+ * Returns the rows with missing values, the range of values that the metric could have if these rows were complete, and
+ * warnings.
+ */
 function missingOf(
   stats: GroupStats,
   { value, undefinedReason, usable }: Outcome,
@@ -122,7 +125,7 @@ function missingOf(
   return { rows, warnings: warning === undefined ? [] : [warning], isRandom };
 }
 
-/** A measure of each group, and of all rows if groups are compared with all rows. */
+/** The values of a measure for each group, and for all rows if groups are compared with all rows. */
 interface Measured {
   readonly measure: GroupMeasure;
   readonly className: string | undefined;
@@ -181,7 +184,7 @@ function evaluate(
   return { value, undefinedReason: null, usable, warnings: usable.length < compared.length ? [why] : [] };
 }
 
-/** Returns the label of the group that all others are compared with. */
+/** Returns the label of the group with which all others are compared. */
 function referenceLabel(labels: readonly string[], [first]: readonly ComparedMeasure[]): string | null {
   return first?.anchorGroup === undefined ? null : (labels[first.anchorGroup] ?? null);
 }
@@ -197,7 +200,7 @@ function noEffectSize(compared: readonly ComparedMeasure[]): string[] {
     : [];
 }
 
-/** Returns the measures of every group that takes part and, if there is a reference group, its disparity. */
+/** Returns the measures of every compared group and, if there is a reference group, each group's disparity. */
 function perGroup(
   compared: readonly ComparedMeasure[],
   large: readonly number[],

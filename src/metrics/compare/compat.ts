@@ -7,13 +7,13 @@ import { type GroupStats, makeTables, sum } from '../statistics/group-stats.ts';
 import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
 
 /*
- * The differences of other libraries are implemented only in this module.
+ * This module contains all special cases that reproduce the conventions of other libraries.
  *
- * fairlearn (0.14): the rate of an empty denominator is 0. Rows without a group count for the overall value. A ratio of
+ * fairlearn (0.14): the rate of an empty denominator is 0. The overall value includes rows without a group. A ratio of
  * 0 to 0 is NaN. The worst of several ratios is Python's min, which keeps a number that comes before a NaN.
  *
- * AIF360 (0.6): there are two groups, privileged and unprivileged, each pooled. Differences are signed, unprivileged
- * minus privileged, and ratios divide by the privileged rate, even if it is 0. Empty denominators give NaN.
+ * AIF360 (0.6): rows are pooled into two groups, privileged and unprivileged. Differences are signed: unprivileged
+ * minus privileged. Ratios divide by the privileged rate, even if it is 0. The rate of an empty denominator is NaN.
  *
  * Aequitas (1.0): every group is compared with a reference group, by ratio.
  */

@@ -33,7 +33,7 @@ export const NO_EVIDENCE: Evidence = {
   warnings: [],
 };
 
-/** Computes the interval and the p-value of a metric, as far as they are requested and available. */
+/** Computes the interval and the p-value of a metric, if they are requested and available. */
 export function gatherEvidence(
   classes: readonly ClassStats[],
   compared: readonly ComparedMeasure[],
@@ -116,7 +116,7 @@ interface SimultaneousInterval {
 }
 
 /**
- * Computes the interval of a gap between groups that holds simultaneously for all pairs and all measures.
+ * Computes an interval for the gap between groups. It holds simultaneously for all pairs of groups and all measures.
  * @returns the interval, or the reason why it is not available
  */
 function simultaneousInterval(
@@ -147,7 +147,7 @@ function simultaneousInterval(
   return ci.some(Number.isNaN) ? 'the level is too close to 1 to have a finite critical value' : { ci, method, pValue };
 }
 
-/** Returns the family of a measure for the interval, or the reason why it is not available. */
+/** Returns the data of a measure that `gapIntervals` needs, or the reason why an interval is not available. */
 function familyOf({ measure, groups }: ComparedMeasure, { comparison }: MetricDefinition): Family | string {
   const pick = (values: Float64Array): Float64Array => Float64Array.from(groups, (group) => values[group] as number);
   const { sampling } = measure;
@@ -189,7 +189,7 @@ function meanFamily(
 /**
  * Computes a percentile or BCa interval (Efron 1987) of any function of decision counts. Rows are resampled within each
  * group by one multinomial draw over its cells, so a replicate does not depend on the number of rows. The jackknife of
- * BCa needs one evaluation per cell. With weights, cells are shares of the effective rows.
+ * BCa needs one evaluation per cell. With weights, cells are shares of the effective number of rows.
  * @param metricOf a function that computes the metric from other counts of the same groups; NaN if undefined
  * @returns null if fewer than half of the replicates have a value
  */
@@ -227,7 +227,7 @@ function effectiveCells({ weights, squaredWeights }: ClassificationStats): Float
   return cells;
 }
 
-/** Draws from a multinomial distribution within each group, by conditional binomials. */
+/** Draws from a multinomial distribution within each group, with conditional binomial draws. */
 function drawCells(cells: Float64Array, random: Random): Float64Array {
   const drawn = new Float64Array(cells.length);
   for (let first = 0; first < cells.length; first += CELLS_PER_GROUP) {
@@ -251,7 +251,7 @@ function withCells(stats: ClassificationStats, cells: Float64Array): Classificat
 }
 
 /**
- * Returns the tail probabilities of BCa: shifted by the bias z0 of the replicates and the acceleration a of the
+ * Returns the tail probabilities of BCa, adjusted for the bias z0 of the replicates and the acceleration a of the
  * jackknife.
  */
 function correctedTails(

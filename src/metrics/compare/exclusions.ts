@@ -3,20 +3,20 @@ import type { GroupMeasure } from '../measures/index.ts';
 import type { Exclusion } from '../metric-result-fields.ts';
 import type { FilledMetricOptions } from '../options.ts';
 
-/** The denominator below which a rate gets a warning. */
+/** Rates with a smaller denominator get a warning. */
 const THIN_DENOMINATOR = 10;
 
-/** The groups that take part in a comparison, and the reasons why others do not. */
+/** The groups that are included in a comparison, and the reasons why other groups are excluded. */
 export interface Participation {
   /** Groups that are large enough, by index. */
   readonly large: readonly number[];
-  /** For each measure, the large groups that have it. */
+  /** For each measure, the large groups that are compared. */
   readonly groups: readonly (readonly number[])[];
   /** The exclusions by label. A Map, since a label may be `__proto__`. */
   readonly excluded: ReadonlyMap<string, Exclusion>;
 }
 
-/** Decides which groups take part in the comparison of each measure. */
+/** Decides which groups are included in the comparison of each measure. */
 export function participation(
   measures: readonly GroupMeasure[],
   labels: readonly string[],
@@ -88,7 +88,10 @@ function fractionOf(measure: GroupMeasure | undefined, group: number): Pick<Excl
   return { numerator: finite(numerators[group]), denominator: finite(denominators[group]) };
 }
 
-/** Returns the reason why the comparison is undefined, or null if it is defined. Every measure needs two groups. */
+/**
+ * Returns the reason why the comparison is undefined, or null if it is defined. Every measure needs at least two
+ * groups.
+ */
 export function whyUndefined(
   compared: readonly ComparedMeasure[],
   large: number,
@@ -114,7 +117,7 @@ export function whyUndefined(
     : `all rows together have no ${inPlainWords(alone.measure.name)}, or weights or numbers too large to be added up`;
 }
 
-/** Returns the reason why a group's numbers exceed float64, or null if they do not. */
+/** Returns the reason why a group's numbers exceed the range of float64, or null if they do not. */
 function whyBeyond(measure: GroupMeasure, group: number): string | null {
   const { sampling } = measure;
   const value = measure.values[group] as number;

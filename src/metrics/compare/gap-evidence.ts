@@ -10,8 +10,8 @@ import { type ComparedMeasure, compareMeasures, gapOf, largest, smallest, values
 const PERMUTATION_STREAM = 1;
 
 /**
- * Returns whether a permutation p-value is available: it needs integer counts of rates, and groups that are compared
- * with each other.
+ * Returns whether a permutation p-value is available. It requires rates with integer counts, and groups that are
+ * compared with each other.
  */
 export function canPermute(compared: readonly ComparedMeasure[], { method }: FilledMetricOptions): boolean {
   return (
@@ -30,8 +30,8 @@ function isInteger({ numerators, denominators, effectiveCounts }: RateSampling, 
 }
 
 /**
- * Computes the probability of a gap at least as large if group labels have no effect. Labels are permuted within the
- * rows of each rate's denominator, so for equalized odds within each true label.
+ * Computes the p-value: the probability of a gap at least this large if group labels have no effect. Labels are
+ * permuted within the rows of each rate's denominator. For equalized odds, this means within each true label.
  */
 export function permutationOfGap(
   compared: readonly ComparedMeasure[],
@@ -62,7 +62,7 @@ export function permutationOfGap(
 
 /**
  * Computes the minimum detectable difference (80% power) between the two extreme groups at their sample sizes. For
- * several measures it is the largest of these.
+ * several measures, returns the largest of these differences.
  */
 export function detectableGap(
   compared: readonly ComparedMeasure[],
@@ -102,19 +102,21 @@ function detectableBetween(
 }
 
 /**
- * The indexes of the two groups of a gap, the one with the higher value first. `second` is null if it stands for all
- * rows together.
+ * The indexes of the two groups of a gap. `first` is the group with the higher value. `second` is null if the first
+ * group is compared with all rows.
  */
 type GapPair = readonly [first: number, second: number | null];
 
 type Comparison = MetricDefinition['comparison'];
 
 /**
- * Returns the two groups that determine the gap of one measure: the highest and the lowest. With `to_reference` they
- * are the reference group and the group farthest from it. With `to_overall` it is only the farthest group.
+ * Returns the two groups that determine the gap of one measure: the highest and the lowest. With `to_reference`, these
+ * are the reference group and the group farthest from it. With `to_overall`, the only group is the one farthest from
+ * the overall value.
  *
- * If groups tie, the group with the fewest rows in the denominator is used, since it has the least evidence. If these
- * tie too, the first in the order of the labels is used. So the result does not depend on the order of the rows.
+ * If groups tie, the group with the fewest rows in the denominator is used, since it has the least evidence. If their
+ * numbers of rows are equal too, the first group in the order of the labels is used. So the result does not depend on
+ * the order of the rows.
  */
 export function pairOfMeasure(compared: ComparedMeasure, comparison: Comparison): GapPair {
   const { measure, groups, anchor, anchorGroup } = compared;
@@ -138,8 +140,8 @@ export function pairOfMeasure(compared: ComparedMeasure, comparison: Comparison)
 }
 
 /**
- * Returns the two groups that determine a metric: those of the measure with the worst gap, or of the first measure if
- * several tie. A mean of gaps has such a pair only if all its measures have the same two groups.
+ * Returns the two groups that determine a metric: the groups of the measure with the worst gap. If several measures
+ * tie, the first measure is used. A mean of gaps has such a pair only if all its measures have the same two groups.
  * @returns undefined if no single pair of groups determines the value
  */
 export function pairOfMetric(
@@ -161,7 +163,7 @@ export function pairOfMetric(
   return worst === undefined ? undefined : pairOf(worst);
 }
 
-/** Returns the pair in the order of AIF360, whose gaps are signed: unprivileged minus, or divided by, privileged. */
+/** Returns the pair in the order of AIF360's signed gaps: the unprivileged group, then the privileged group. */
 function signedPair({ groups, anchorGroup }: ComparedMeasure): GapPair {
   const other = groups.find((group) => group !== anchorGroup);
   return [other as number, anchorGroup as number];

@@ -4,13 +4,13 @@ import type { GroupMeasure } from '../measures/index.ts';
 import type { MetricDefinition } from '../metric-definitions.ts';
 import type { FilledMetricOptions } from '../options.ts';
 
-/** A measure with the groups, by index, that take part in its comparison. */
+/** A measure, with the indexes of the groups that are included in its comparison. */
 export interface ComparedMeasure {
   readonly measure: GroupMeasure;
-  /** For a multiclass outcome: the class that is counted against the rest. */
+  /** For a multiclass outcome: the class that is treated as positive; all other classes are negative. */
   readonly className: string | undefined;
   readonly groups: readonly number[];
-  /** The value that every group is compared with; undefined if groups are compared with each other. */
+  /** The value with which every group is compared; undefined if groups are compared with each other. */
   readonly anchor: number | undefined;
   /** The group whose value is `anchor`. */
   readonly anchorGroup: number | undefined;
@@ -92,13 +92,14 @@ export function valuesOf({ measure, groups }: ComparedMeasure): number[] {
 }
 
 /**
- * Returns the largest of many values, without spreading them, which would overflow the stack; NaN if a value is NaN.
+ * Returns the largest value; NaN if a value is NaN. The array is not spread, since many values would overflow the
+ * stack.
  */
 export function largest(values: readonly number[]): number {
   return values.reduce((most, value) => Math.max(most, value), -Infinity);
 }
 
-/** Returns the smallest of many values; NaN if a value is NaN. */
+/** Returns the smallest value; NaN if a value is NaN. */
 export function smallest(values: readonly number[]): number {
   return values.reduce((min, value) => Math.min(min, value), Infinity);
 }

@@ -6,7 +6,7 @@ import { permutationPValue } from '../../stats/permutation-test.ts';
 import { chiSquareIndependence, MIN_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
 import type { MissingRows } from '../metric-result-fields.ts';
 
-/** The significance level of the test that groups have different shares of missing rows. */
+/** The significance level of the test for equal shares of missing rows in all groups. */
 const MISSINGNESS_LEVEL = 0.05;
 
 /** The random stream of this test; intervals and permutations of the metric use other streams. */
@@ -17,13 +17,16 @@ const MAX_SAMPLES = 999;
 const MIN_SAMPLES = 199;
 const MAX_DRAWS = 2_000_000;
 
-/** The number of rows of each group that a metric excluded and that it used, [groups]. */
+/** The number of excluded rows and of included rows in each group, [groups]. */
 export interface DroppedAndKept {
   readonly dropped: Float64Array;
   readonly kept: Float64Array;
 }
 
-/** The p-value of the hypothesis of equal shares of missing rows, and whether it depends on random numbers. */
+/**
+ * The p-value of the hypothesis that all groups have the same share of missing rows, and whether it depends on random
+ * numbers.
+ */
 export interface MissingnessTest {
   /** null if no row is missing, or if there are fewer than two groups. */
   readonly pValue: number | null;
@@ -65,7 +68,7 @@ export function testMissingness({ dropped, kept }: DroppedAndKept, seed: number)
   return { pValue: permutationPValue([{ successes, trials }], statistic, { samples, random }), isRandom: true };
 }
 
-/** Describes rows that were excluded before the measurement. Their effect on the value is not bounded. */
+/** Describes rows that were excluded before the metric was computed, without bounds on their effect. */
 export function missingRows(counted: DroppedAndKept, labels: readonly string[], seed: number): MissingRows {
   return {
     n: counted.dropped.reduce((sum, rows) => sum + rows, 0),

@@ -13,10 +13,11 @@ import {
 import { type ComparedMeasure, largest, smallest } from './gap.ts';
 
 /*
- * Bounds on a metric over all values that its missing rows could have (Manski, Partial Identification of Probability
- * Distributions, 2003). A rate is a weighted numerator over a weighted denominator, at most 1. A missing row can raise
- * both (the rate rises), neither (it stays) or only the denominator (it falls). So the largest rate uses the first of
- * these effects that each row allows, and the smallest rate uses the last. Both are attained.
+ * Bounds on a metric over all possible values of its incomplete rows (Manski, Partial Identification of Probability
+ * Distributions, 2003). A rate is a weighted numerator divided by a weighted denominator, at most 1. An incomplete row
+ * can increase both (the rate rises), neither (the rate is unchanged) or only the denominator (the rate falls). For the
+ * largest rate, each row has the first of these effects that is possible for it. For the smallest rate, each row has
+ * the last possible effect. Both rates are attained.
  */
 
 /** The smallest and the largest possible value. */
@@ -32,9 +33,9 @@ const F1_SHARE = {
  * Computes bounds on a metric over all values that missing decisions and missing true labels could have, for the groups
  * that are compared. Rows without a group are not included.
  *
- * For one measure the upper bound of a difference (the lower one of a ratio) is attained. The other bound treats each
- * rate as free to take any value in its range, so it may be slightly wide. Bounds of several measures with missing true
- * labels are valid but may be wide, since the same row counts in both measures.
+ * For one measure, the upper bound of a difference (or the lower bound of a ratio) is attained. The other bound assumes
+ * that each rate can take any value in its range, so it may be slightly too wide. Bounds of several measures with
+ * missing true labels are valid but may be wide, since the same row counts in both measures.
  * @returns null if bounds are not available: for numbers and scores, measures other than rates and F1, missing weights,
  *   weights whose sums overflow float64, several classes, groups compared with all rows, and the conventions of AIF360
  */
@@ -58,7 +59,7 @@ export function worstCaseOf(
   return joined.every(Number.isFinite) ? joined : null;
 }
 
-/** Combines the bounds of several gaps like the gaps themselves: by the mean or the worst. */
+/** Combines the bounds of several gaps in the same way as the gaps: by their mean or by the worst case. */
 function joinBounds(known: readonly Bounds[], definition: MetricDefinition, options: FilledMetricOptions): Bounds {
   const ends = [known.map(([low]) => low), known.map(([, high]) => high)] as const;
   const isMean = (definition.agg ?? options.agg) === 'mean';
@@ -96,8 +97,8 @@ function ratioBounds(groups: readonly Bounds[]): Bounds {
 }
 
 /**
- * Returns the extreme gap, over pairs of different groups, between the upper end of one group and the lower end of the
- * other.
+ * Returns the extreme value, over all pairs of different groups, of the gap between the upper bound of one group and
+ * the lower bound of the other.
  */
 function overPairs(
   groups: readonly Bounds[],
@@ -154,7 +155,7 @@ function shareBounds(
   });
 }
 
-/** The effect of a row on a rate: it raises it, does not change it, or lowers it. */
+/** The effect of a row on a rate: the row raises the rate, does not change it, or lowers it. */
 type Effect = 'numerator' | 'none' | 'denominator';
 
 /** Returns the possible effect that is closest to the preferred one, given the cells that the row could belong to. */

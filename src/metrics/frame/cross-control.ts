@@ -2,7 +2,7 @@ import { type CategoricalColumn, encodeGroups, type NanPolicy, type SensitiveSou
 import type { GroupStats } from '../statistics/group-stats.ts';
 import { groupPicker } from '../statistics/regroup-stats.ts';
 
-/** The statistics of each kind that a frame's measures need. */
+/** The statistics that a frame's measures need, by kind. */
 export type StatsByKind = Readonly<Partial<Record<GroupStats['kind'], GroupStats>>>;
 
 /** The level of the control feature and the group of one cell of crossed rows. */
@@ -17,7 +17,7 @@ export interface CrossedRows {
   readonly cells: readonly ControlCell[];
 }
 
-/** Crosses the sensitive attribute with a control feature. O(rows), for any number of levels. */
+/** Crosses the sensitive attribute with a control feature. The time is O(rows), for any number of levels. */
 export function crossControl(
   sensitive: SensitiveSource,
   control: SensitiveSource,
@@ -37,7 +37,7 @@ export function crossControl(
   return { column, cells };
 }
 
-/** Splits statistics of crossed rows by level. Each level has the groups that occur in it. */
+/** Splits statistics of crossed rows by level. Each level contains only the groups that occur in it. */
 function splitLevels<Stats extends GroupStats>(
   stats: Stats,
   cells: readonly ControlCell[],
@@ -65,7 +65,7 @@ export function levelsOf(crossed: StatsByKind, cells: readonly ControlCell[]): R
   );
 }
 
-/** Returns the indexes of the values with each key, with keys in sorted order. */
+/** Groups the indexes of the values by key, with keys in sorted order. */
 function indexesBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, number[]> {
   const indices = new Map<string, number[]>();
   values.forEach((value, index) => {

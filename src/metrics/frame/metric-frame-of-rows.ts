@@ -29,7 +29,7 @@ export const METRIC_FRAME_ROWS_NAMES: OptionNames<MetricFrameRows> = {
  * Computes measures of every group side by side, like fairlearn's MetricFrame, in one pass over the rows.
  *
  * With `control`, groups are also compared within each of its levels. The frame warns if a gap changes its sign within
- * levels (Simpson's paradox). Rows without a level count for the groups, but not for any level.
+ * levels (Simpson's paradox). Rows without a level are included in the values of the groups, but not in any level.
  * @param rows the columns that the measures need, `sensitive`, and the names of the measures
  * @throws {ValueError} if a measure is unknown, or there is none
  * @throws {DataValidationError} if a value is invalid
@@ -76,9 +76,9 @@ export function parseMeasures(names: readonly string[]): readonly MeasureName[] 
 /** A kind of statistics that measures need. */
 export interface NeededKind {
   readonly kind: GroupStats['kind'];
-  /** The first measure that needs it. */
+  /** The first measure that needs this kind. */
   readonly measure: MeasureName;
-  /** Whether any of these measures needs true labels. */
+  /** Whether any measure of this kind needs true labels. */
   readonly needsTruth: boolean;
 }
 

@@ -14,8 +14,8 @@ import { frameToMarkdown, type FrameValues, type MeasureValues } from './frame-m
 import { type SimpsonFinding, simpsonFindings, simpsonWarning } from './simpson.ts';
 
 /**
- * Measures of every group side by side, with overall values, differences and ratios; with a control feature, also
- * within each of its levels. It is frozen. Use {@link metricFrame} or an analyzer to create one.
+ * A table of the measures of every group, with overall values, differences and ratios. With a control feature, it also
+ * contains these values within each level. The frame is frozen. Use {@link metricFrame} or an analyzer to create one.
  */
 export class MetricFrame implements FrameValues {
   readonly measures: readonly MeasureName[];
@@ -26,7 +26,7 @@ export class MetricFrame implements FrameValues {
   readonly nPerGroup: Readonly<Record<string, number>>;
   /** The frame of each level of the control feature; empty without a control feature. */
   readonly byLevel: Readonly<Record<string, MetricFrame>>;
-  /** Measures whose gap changes its sign within the levels of the control feature. */
+  /** The measures with a gap that changes its sign within the levels of the control feature. */
   readonly simpson: readonly SimpsonFinding[];
   /** Warnings to consider before you quote the values. */
   readonly warnings: readonly string[];
@@ -38,7 +38,7 @@ export class MetricFrame implements FrameValues {
   /**
    * @param statsByKind statistics of all rows
    * @param levels the statistics of each level of a control feature
-   * @param isLevel whether these are the rows of one level, in which groups may be missing
+   * @param isLevel whether the frame covers a single level, in which groups may be missing
    */
   constructor(
     statsByKind: StatsByKind,
@@ -145,8 +145,8 @@ export class MetricFrame implements FrameValues {
   }
 
   /**
-   * Renders the frame as Markdown tables: groups, all rows, differences and ratios, then each measure within the
-   * levels.
+   * Renders the frame as Markdown tables. The first table shows the groups, all rows, differences and ratios. Then one
+   * table per measure shows its values within the levels.
    */
   toMarkdown(): string {
     return frameToMarkdown(this);
@@ -175,7 +175,7 @@ function ownNames(names: MetricOptions['referenceGroup']): MetricOptions['refere
   return typeof names === 'object' ? [...names] : names;
 }
 
-/** Returns the statistics with additional empty groups, so that a level without the reference group can report it. */
+/** Adds empty groups to the statistics, so that a level can report that it has no rows of the reference group. */
 function withGroups(stats: GroupStats, groups: readonly string[]): GroupStats {
   const absent = groups.filter((group) => !stats.labels.includes(group));
   return absent.length === 0 ? stats : regroup(stats, [...stats.labels.keys()], [...stats.labels, ...absent]);

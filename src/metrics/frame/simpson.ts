@@ -8,12 +8,12 @@ import type { StatsByKind } from './cross-control.ts';
 /** A gap over all rows that is reversed within the levels of a control feature. */
 export interface SimpsonFinding {
   readonly measure: MeasureName;
-  /** The group with the larger value over all rows, and the group with the smaller value. */
+  /** The groups with the larger value (`high`) and the smaller value (`low`) over all rows. */
   readonly high: string;
   readonly low: string;
   /** The value of `high` minus the value of `low`, over all rows. */
   readonly gap: number;
-  /** The value of `high` minus the value of `low` within each level in which both are large enough. */
+  /** The value of `high` minus the value of `low` within each level in which both groups are large enough. */
   readonly gapPerLevel: Readonly<Record<string, number>>;
   /**
    * The mean of the gaps within levels, weighted by n_high n_low / (n_high + n_low) as in the Mantel-Haenszel method.
@@ -28,13 +28,13 @@ export interface SimpsonFinding {
 /** The maximum number of findings per measure; more findings add no information. */
 const MAX_FINDINGS = 3;
 
-/** The maximum number of groups whose pairs are checked: those with the most rows. */
+/** The maximum number of groups whose pairs are checked. The groups with the most rows are used. */
 const MAX_GROUPS = 100;
 
 /**
  * Detects Simpson's paradox: pairs of groups whose gap over all rows has the opposite sign of the mean gap within
- * levels of the control feature. A single reversed level is not a finding, since one of many is often reversed by
- * chance.
+ * levels of the control feature. A single reversed level is not a finding, since one of many levels is often reversed
+ * by chance.
  * @returns the findings with the largest gaps; empty without a control feature
  */
 export function simpsonFindings(
@@ -57,7 +57,7 @@ export function simpsonFindings(
   return findings.sort((a, b) => b.gap - a.gap).slice(0, MAX_FINDINGS);
 }
 
-/** A group's value, with the number of rows that it is based on. */
+/** A group's value, and the number of rows in its denominator. */
 interface Measured {
   readonly value: number;
   readonly n: number;

@@ -9,11 +9,11 @@ import type { RowOptions } from '../row-options.ts';
  *
  *     DPR = min_g P(yPred = 1 | g) / max_g P(yPred = 1 | g), in [0, 1].
  *
- * 1 means that every group is selected equally often; the "four-fifths rule" requires at least 0.8. If no group is ever
- * selected, the value is undefined, with a reason.
+ * 1 means that every group is selected equally often; the "four-fifths rule" requires at least 0.8. If no row has a
+ * positive decision, the value is NaN and `undefinedReason` gives the reason.
  *
- * Groups with fewer than `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN
- * and `undefinedReason` gives the reason.
+ * Groups with fewer than `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain,
+ * the value is NaN and `undefinedReason` gives the reason.
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
@@ -42,8 +42,8 @@ export function demographicParityRatio(
  *
  * 0 means that every group is selected equally often, regardless of the true labels.
  *
- * Groups with fewer than `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN
- * and `undefinedReason` gives the reason. Rows without a decision or group are counted in `nDropped`.
+ * Groups with fewer than `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain,
+ * the value is NaN and `undefinedReason` gives the reason. Rows without a decision or group are counted in `nDropped`.
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
@@ -70,8 +70,8 @@ export function demographicParityDifference(
  *
  *     max_g P(yPred = 1 | yTrue = 1, g) - min_g P(yPred = 1 | yTrue = 1, g), in [0, 1].
  *
- * A group without positives has no true positive rate; it is excluded and listed. Groups with fewer than `minGroupSize`
- * rows are excluded and listed. If fewer than two groups remain, the value is NaN and `undefinedReason` gives the
+ * Groups without positives, which have no true positive rate, and groups with fewer than `minGroupSize` rows are
+ * excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and `undefinedReason` gives the
  * reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
@@ -104,8 +104,9 @@ export function equalOpportunityDifference(
  *
  *     EOD = max_y ( max_g P(yPred = 1 | y, g) - min_g P(yPred = 1 | y, g) ), y in {0, 1}, in [0, 1].
  *
- * A group without positives has no true positive rate, and a group without negatives has no false positive rate. It is
- * excluded from that rate and listed. If a rate has fewer than two groups, the metric is NaN, with a reason.
+ * A group without positives has no true positive rate, and a group without negatives has no false positive rate. Such a
+ * group is excluded from that rate and listed in `excluded`. If a rate has fewer than two groups, the value is NaN and
+ * `undefinedReason` gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
@@ -170,9 +171,9 @@ export function equalizedOddsRatio(
  *
  *     max_g P(yPred = 1 | yTrue = 0, g) - min_g P(yPred = 1 | yTrue = 0, g), in [0, 1].
  *
- * A group without negatives has no false positive rate; it is excluded and listed. Groups with fewer than
- * `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN and `undefinedReason`
- * gives the reason.
+ * Groups without negatives, which have no false positive rate, and groups with fewer than `minGroupSize` rows are
+ * excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and `undefinedReason` gives the
+ * reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
@@ -203,9 +204,9 @@ export function falsePositiveRateDifference(
  *
  *     max_g P(yTrue = 1 | yPred = 1, g) - min_g P(yTrue = 1 | yPred = 1, g), in [0, 1].
  *
- * A group without a positive decision has no precision; it is excluded and listed. Groups with fewer than
- * `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN and `undefinedReason`
- * gives the reason.
+ * Groups without a positive decision, which have no precision, and groups with fewer than `minGroupSize` rows are
+ * excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and `undefinedReason` gives the
+ * reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
@@ -236,8 +237,8 @@ export function predictiveParityDifference(
  *
  *     max_g P(yPred = yTrue | g) - min_g P(yPred = yTrue | g), in [0, 1].
  *
- * Groups with fewer than `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN
- * and `undefinedReason` gives the reason.
+ * Groups with fewer than `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain,
+ * the value is NaN and `undefinedReason` gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross

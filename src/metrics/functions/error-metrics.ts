@@ -11,8 +11,8 @@ import type { RowOptions } from '../row-options.ts';
  *     max_g mean(yPred | g) - min_g mean(yPred | g), in [0, inf), in the target's units.
  *
  * It is the counterpart of demographic parity for numbers and does not need true values. Groups with fewer than
- * `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN and `undefinedReason`
- * gives the reason.
+ * `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and
+ * `undefinedReason` gives the reason.
  * @param yPred predicted values, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
@@ -39,8 +39,8 @@ export function meanPredictionDifference(
  *
  *     max_g mean(|yPred - yTrue| | g) - min_g mean(|yPred - yTrue| | g), in [0, inf), in the target's units.
  *
- * Groups with fewer than `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN
- * and `undefinedReason` gives the reason.
+ * Groups with fewer than `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain,
+ * the value is NaN and `undefinedReason` gives the reason.
  * @param yTrue true values, [n], finite
  * @param yPred predicted values, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross
@@ -70,8 +70,8 @@ export function maeParityDifference(
  *
  *     max_g sqrt(mean((yPred - yTrue)^2 | g)) - min_g sqrt(mean((yPred - yTrue)^2 | g)), in [0, inf), in the target's units.
  *
- * Groups with fewer than `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN
- * and `undefinedReason` gives the reason.
+ * Groups with fewer than `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain,
+ * the value is NaN and `undefinedReason` gives the reason.
  * @param yTrue true values, [n], finite
  * @param yPred predicted values, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross

@@ -12,9 +12,9 @@ import type { RowOptions } from '../row-options.ts';
  *
  * over ten bins of equal weight of the group's scores (equal scores share a bin).
  *
- * Chance inflates the error of few rows, so a small group appears less calibrated than a large one. Compare groups of
- * similar size, or increase `minGroupSize`. Groups with fewer than `minGroupSize` rows are excluded and listed. If
- * fewer than two groups remain, the value is NaN and `undefinedReason` gives the reason.
+ * Chance inflates the calibration error of small groups, so a small group appears less calibrated than a large group.
+ * Compare groups of similar size, or increase `minGroupSize`. Groups with fewer than `minGroupSize` rows are excluded
+ * and listed in `excluded`. If fewer than two groups remain, the value is NaN and `undefinedReason` gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yScore probabilities, [n], from 0 to 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
@@ -46,10 +46,10 @@ export function calibrationDifference(
  *
  *     AUC_g = P(score of a positive > score of a negative | g) + P(they tie | g) / 2.
  *
- * The value is exact for up to 65,536 distinct scores. With more, scores are rounded to a grid, and a warning bounds
- * the effect. A group without positives or without negatives has no AUC; it is excluded and listed. Groups with fewer
- * than `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN and
- * `undefinedReason` gives the reason.
+ * The value is exact for up to 65,536 distinct scores. With more, scores are rounded to a grid, and a warning gives a
+ * bound on the effect. A group without positives or without negatives has no AUC. Such groups, and groups with fewer
+ * than `minGroupSize` rows, are excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN
+ * and `undefinedReason` gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yScore scores, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross

@@ -40,19 +40,19 @@ const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...ROW_OPTION_NAMES };
 
 /**
  * Computes the between-group generalized entropy index: the part of the `generalizedEntropyIndex` that lies between
- * groups. It is the index of rows whose benefit is replaced by the mean benefit m_g of their group. With n_g of n rows
- * in a group and the overall mean m,
+ * groups. It is the index after the benefit of each row is replaced by the mean benefit m_g of its group. With n_g of n
+ * rows in a group and the overall mean m,
  *
  *     GEI_between(alpha) = sum_g n_g / n ( (m_g / m)^alpha - 1 ) / (alpha (alpha - 1)), 0 or more.
  *
  * 0 means that all groups have the same mean benefit. The rest of the index, sum_g n_g / n (m_g / m)^alpha GEI_g, lies
  * within groups.
  *
- * All groups take part, regardless of their size. Several attributes are crossed, as in AIF360's "between all groups".
- * For its privileged and unprivileged rows, use a column with these two groups. The index is NaN with fewer than two
- * groups, or if all rows are false negatives. It is Infinity if alpha is 0 or less and a group has only false
- * negatives. Rows without a label, a decision, a group or a weight are excluded. Means are weighted by `sampleWeight`;
- * AIF360 ignores weights in its index.
+ * All groups are included, regardless of their size. Several attributes are crossed, as in AIF360's "between all
+ * groups". To compare privileged and unprivileged rows as AIF360 does, use a column with these two groups. The index is
+ * NaN with fewer than two groups, or if all rows are false negatives. It is Infinity if alpha is 0 or less and a group
+ * has only false negatives. Rows without a label, a decision, a group or a weight are excluded. Means are weighted by
+ * `sampleWeight`; AIF360 ignores weights in its index.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
@@ -91,13 +91,14 @@ export function betweenGroupCoefficientOfVariationOf(stats: ClassificationStats)
 }
 
 /**
- * Computes the between-group coefficient of variation: the standard deviation of the groups' mean benefits, each group
- * weighted by its rows, divided by the mean benefit. It follows from the `betweenGroupGeneralizedEntropyIndex`,
+ * Computes the between-group coefficient of variation: the standard deviation of the groups' mean benefits, with each
+ * group weighted by its number of rows, divided by the mean benefit. It follows from the
+ * `betweenGroupGeneralizedEntropyIndex`,
  *
  *     CV_between = sqrt(2 GEI_between(2)), 0 or more.
  *
- * It is NaN with fewer than two groups, or if all rows are false negatives. As for the coefficient of individual rows,
- * earlier releases of AIF360 returned a value larger by the factor sqrt(2).
+ * It is NaN with fewer than two groups, or if all rows are false negatives. Earlier releases of AIF360 returned a value
+ * that is larger by the factor sqrt(2), as for `coefficientOfVariation`.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross

@@ -21,7 +21,7 @@ export function conditionalDemographicDisparityOf(stats: ClassificationStats): n
 
 /**
  * Computes the conditional demographic disparity as AIF360 does: the mean over groups, weighted by their sizes, of a
- * group's share of all negative decisions minus its share of all positive ones,
+ * group's share of all negative decisions minus its share of all positive decisions,
  *
  *     CDD = sum_g N_g / N ( N_g- / N- - N_g+ / N+ ), in (-1, 1).
  *

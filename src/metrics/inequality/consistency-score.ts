@@ -37,7 +37,7 @@ class NearestRows {
   of(point: number): Int32Array {
     this.#start = point * this.#points.width;
     this.#distances.fill(Infinity);
-    // An empty slot is replaced by every row, even one at an infinite distance.
+    // Any row replaces an empty slot, even a row at an infinite distance.
     this.#rows.fill(this.#points.rows.length);
     this.#gaps.fill(0);
     this.#visit(this.#tree.root, 0);
@@ -117,7 +117,7 @@ class NearestRows {
 /** Options of {@link consistencyScore}. */
 export interface ConsistencyOptions {
   /**
-   * The number of neighbours that a row is compared with, including itself.
+   * The number of neighbours with which a row is compared, including the row itself.
    * @defaultValue 5
    */
   readonly nNeighbors?: number | undefined;
@@ -128,8 +128,8 @@ export interface ConsistencyOptions {
 const CONSISTENCY_OPTION_NAMES: OptionNames<ConsistencyOptions> = { nNeighbors: true, positiveLabel: true };
 
 /**
- * Computes the consistency score: the similarity of the outcomes of similar rows. With N(i) the k rows nearest to row i
- * by Euclidean distance of features,
+ * Computes the consistency score, which measures whether similar rows have similar outcomes. With N(i) the k rows
+ * nearest to row i by Euclidean distance of the features,
  *
  *     C = 1 - mean_i | y_i - mean of y_j over j in N(i) |, in [0, 1] for outcomes in [0, 1].
  *

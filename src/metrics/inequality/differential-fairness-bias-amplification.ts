@@ -33,16 +33,17 @@ export function differentialFairnessBiasAmplificationOf(
 const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...ROW_OPTION_NAMES };
 
 /**
- * Computes the differential fairness bias amplification: the differential unfairness of the decisions beyond that of
- * the labels,
+ * Computes the differential fairness bias amplification: the empirical differential fairness (EDF) of the decisions
+ * minus the EDF of the labels,
  *
  *     EDF(yPred) - EDF(yTrue),
  *
- * with `empiricalDifferentialFairness` (EDF) of both, on the rows that have both. It is positive if groups differ more
- * in decisions than in labels, and negative if they differ less. A model that reproduces biased labels scores 0.
+ * where `empiricalDifferentialFairness` computes each EDF from the rows that have both a decision and a label. It is
+ * positive if groups differ more in decisions than in labels, and negative if they differ less. A model that reproduces
+ * biased labels scores 0.
  *
- * It is NaN with fewer than two groups, or, without smoothing, if both are infinite. Rows without a label, a decision,
- * a group or a weight are excluded.
+ * It is NaN with fewer than two groups, or, without smoothing, if both terms are infinite. Rows without a label, a
+ * decision, a group or a weight are excluded.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross

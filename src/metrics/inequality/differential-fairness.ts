@@ -8,8 +8,8 @@ import { finiteNumber } from './entropy.ts';
 /** Options of differential fairness. */
 export interface DifferentialFairnessOptions {
   /**
-   * The number of rows added to each group, half of them positive. This Dirichlet prior keeps small groups from extreme
-   * rates. 0 means no smoothing.
+   * The number of rows added to each group, half of them positive. This Dirichlet prior prevents extreme rates in small
+   * groups. 0 means no smoothing.
    * @defaultValue 1
    */
   readonly concentration?: number | undefined;
@@ -27,8 +27,8 @@ export function fillConcentration(who: string, { concentration = 1 }: Differenti
 }
 
 /**
- * Computes the epsilon of differential fairness of an outcome that is given by cells: the largest |ln ratio| of
- * smoothed rates over outcomes and pairs of groups. It is NaN with fewer than two groups.
+ * Computes the epsilon of differential fairness for the outcome that `cells` defines: the largest |ln ratio| of
+ * smoothed rates, over both outcomes and all pairs of groups. It is NaN with fewer than two groups.
  */
 export function largestLogRatio(
   stats: ClassificationStats,
@@ -47,7 +47,7 @@ export function largestLogRatio(
       return Math.log(((outcome[group] as number) + concentration / 2) / (total + concentration));
     });
     const [min, largest] = [Math.min(...logRates), Math.max(...logRates)];
-    // An outcome that never occurs does not separate any groups.
+    // An outcome that never occurs does not distinguish any groups.
     return largest === -Infinity ? 0 : largest - min;
   });
   return Math.max(...spreads);
@@ -78,10 +78,10 @@ const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...ROW_OPTION_NAM
  * Both outcomes count, so the choice of the positive outcome does not matter. Pass several attributes to measure the
  * intersectional groups that the definition is intended for.
  *
- * All groups take part, regardless of their size: smoothing limits the effect of small groups. The result is NaN with
- * fewer than two groups. Without smoothing it is Infinity if one group has an outcome that another never has. Rows
- * without a decision, a group or a weight are excluded. Counts are sums of `sampleWeight`, and smoothing is relative to
- * these sums.
+ * All groups are included, regardless of their size, since smoothing limits the effect of small groups. The result is
+ * NaN with fewer than two groups. Without smoothing it is Infinity if one group has an outcome that another never has.
+ * Rows without a decision, a group or a weight are excluded. Counts are sums of `sampleWeight`, and smoothing is
+ * relative to these sums.
  * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data
  * @param sensitive group of each row, [n], or an object of several attributes to cross
  * @throws {DataValidationError} if lengths differ, a decision is not 0 or 1, or no row can be used

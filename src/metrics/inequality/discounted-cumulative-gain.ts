@@ -7,7 +7,7 @@ import { wholeNumber } from './entropy.ts';
 /** Options of ranking measures. */
 export interface RankingOptions {
   /**
-   * The number of positions that count, from the first; all positions if there are fewer.
+   * The number of positions to include, starting with the first. If there are fewer, all positions are included.
    * @defaultValue all
    */
   readonly top?: number | undefined;
@@ -25,7 +25,7 @@ export const RANKING_OPTION_NAMES: OptionNames<RankingOptions> = { top: true };
  * Rows without a score are excluded, and later rows move up. AIF360 scales the scores to [0, 1] when it creates a
  * `RegressionDataset`; to reproduce its values, scale the scores first by their minimum and maximum.
  * @param scores the scores of the ranked rows, [n], in the order of the ranking
- * @throws {DataValidationError} if a score is not a finite number, or there is none
+ * @throws {DataValidationError} if a score is not a finite number, or there are no scores
  * @throws {ValueError} if `top` is not an integer of at least 1
  * @see Järvelin and Kekäläinen (2002), "Cumulated gain-based evaluation of IR techniques"
  * @example
@@ -78,16 +78,16 @@ export interface NormalizedGainOptions extends RankingOptions {
 const NORMALIZED_GAIN_OPTION_NAMES: OptionNames<NormalizedGainOptions> = { ...RANKING_OPTION_NAMES, candidates: true };
 
 /**
- * Computes the normalized discounted cumulative gain: the discounted gain of a ranking divided by the best gain that
- * its candidates allow, which is that of their largest scores in descending order,
+ * Computes the normalized discounted cumulative gain: the discounted gain of a ranking divided by the best possible
+ * gain, which is reached if the candidates are ranked by score in descending order,
  *
  *     nDCG = DCG(ranking) / DCG(best), in [0, 1] if all ranked rows are candidates.
  *
- * 1 means that the ranking is optimal. A ranking that was changed to give each group its share usually has less; the
- * difference is the cost of the change by this measure. Empty positions among the first `top` count as positions
- * without gain. The result is NaN if the best gain is 0. Rows without a score are excluded, and later rows move up.
+ * 1 means that the ranking is optimal. A ranking that was adjusted to give each group its share usually has a lower
+ * value; the difference measures the cost of the adjustment. Empty positions among the first `top` have a gain of 0.
+ * The result is NaN if the best gain is 0. Rows without a score are excluded, and later rows move up.
  * @param scores the scores of the ranked rows, [n], 0 or more, in the order of the ranking
- * @throws {DataValidationError} if a score is negative or not a finite number, or there is none
+ * @throws {DataValidationError} if a score is negative or not a finite number, or there are no scores
  * @throws {ValueError} if `top` is not an integer of at least 1
  * @see Järvelin and Kekäläinen (2002), "Cumulated gain-based evaluation of IR techniques"
  * @example

@@ -42,7 +42,9 @@ export function fillAlpha({ alpha = 2 }: EntropyOptions): number {
   return finiteNumber('a generalized entropy index', 'alpha', alpha, suggestion);
 }
 
-/** Computes the generalized entropy index of values with masses. NaN if there is no mass or the mean is 0. */
+/**
+ * Computes the generalized entropy index of values with weights (`masses`); NaN if the total weight or the mean is 0.
+ */
 export function generalizedEntropy(values: ArrayLike<number>, masses: ArrayLike<number>, alpha: number): number {
   let mass = 0;
   let sum = 0;
@@ -61,9 +63,9 @@ export function generalizedEntropy(values: ArrayLike<number>, masses: ArrayLike<
 }
 
 /**
- * Returns the contribution of a value by its ratio r to the mean. The textbook term (r^a - 1) / (a (a - 1)) loses
- * digits near a = 1. Since the ratios average to 1, the sum of r^a - 1 equals that of r^a - r = r (e^((a - 1) ln r) -
- * 1).
+ * Returns the contribution of a value, given its ratio r to the mean. The textbook term (r^a - 1) / (a (a - 1)) loses
+ * digits near a = 1. Since the mean of the ratios is 1, the sum of r^a - 1 can be replaced by the sum of
+ * r^a - r = r (e^((a - 1) ln r) - 1).
  */
 function contribution(ratio: number, alpha: number): number {
   if (alpha <= 0.5) return growth(Math.log(ratio), alpha) / (alpha - 1);
@@ -76,7 +78,7 @@ function growth(x: number, rate: number): number {
 }
 
 /**
- * Checks a number option.
+ * Checks a numeric option.
  * @param who the function that has the option
  * @throws {ValueError} if the number is NaN, infinite, or below `least`
  */

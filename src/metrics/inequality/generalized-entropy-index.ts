@@ -12,7 +12,7 @@ import {
   generalizedEntropy,
 } from './entropy.ts';
 
-/** Options of rows that are not divided into groups. */
+/** Options for rows that are not divided into groups. */
 export type UngroupedRowOptions = Pick<RowOptions, 'sampleWeight' | 'positiveLabel'>;
 
 /** Lists the options of {@link UngroupedRowOptions}. */
@@ -102,7 +102,7 @@ export function coefficientOfVariationOf(stats: ClassificationStats): number {
  *     CV = sd(b) / mean(b) = sqrt(2 GEI(2)), b = 1 + yPred - yTrue, 0 or more.
  *
  * It is NaN if all rows are false negatives, or if no row has both a label and a decision. Earlier releases of AIF360
- * returned 2 sqrt(GEI(2)), which is larger by the factor sqrt(2).
+ * returned 2 sqrt(GEI(2)), a value that is larger by the factor sqrt(2).
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used

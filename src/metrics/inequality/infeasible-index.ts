@@ -4,9 +4,9 @@ import { type CategoricalColumn, encodeGroups, type SensitiveSource } from '../.
 import { RANKING_OPTION_NAMES, type RankingOptions } from './discounted-cumulative-gain.ts';
 import { wholeNumber } from './entropy.ts';
 
-/** The shortages of groups in a ranking. */
+/** The positions and numbers of the shortages of groups in a ranking. */
 export interface InfeasibleIndex {
-  /** The number of prefixes with too few of at least one group. */
+  /** The number of prefixes with too few rows of at least one group. */
   readonly infeasibleIndex: number;
   /** The number of pairs of a prefix and a group that has too few rows in it. */
   readonly infeasibleCount: number;
@@ -18,15 +18,15 @@ export interface InfeasibleIndex {
 const ROUNDING = 1e-9;
 
 /**
- * Computes the infeasible index of a ranking: the number of its prefixes with fewer rows of some group than the group's
+ * Computes the infeasible index of a ranking: the number of its prefixes in which some group has fewer rows than its
  * target proportion p_g requires, rounded down,
  *
  *     sum over prefixes k = 1..top of 1[ some group g: count_k(g) < floor(p_g k) ], in 0..top.
  *
- * `infeasibleCount` counts every such pair of a prefix and a group. AIF360 calls this the index; with two groups, both
- * are equal. AIF360 also skips the prefix of all `top` rows, which counts here. A group with a target but without rows
- * counts as a shortage. If targets sum to less than 1, any group can fill the remaining positions. Rows without a group
- * are excluded, and later rows move up.
+ * `infeasibleCount` counts every such pair of a prefix and a group. AIF360 calls this count the index. With two groups,
+ * both numbers are equal. AIF360 also skips the prefix of all `top` rows, which is included here. A group with a target
+ * but without rows counts as a shortage. If targets sum to less than 1, any group can fill the remaining positions.
+ * Rows without a group are excluded, and later rows move up.
  * @param sensitive group of each row, [n], in the order of the ranking, or an object of several attributes to cross
  * @param targetProportions the minimum share of positions of each group, by label
  * @throws {DataValidationError} if no row has a group, or a group of the ranking has no target
@@ -110,7 +110,7 @@ function assertProportions(targets: Readonly<Record<string, number>>): void {
   );
 }
 
-/** Checks that every group has a target: without one, its label was mistyped or forgotten. */
+/** Checks that every group has a target. If a target is missing, the label was mistyped or forgotten. */
 function assertTargets({ codes, labels }: CategoricalColumn, targets: Readonly<Record<string, number>>): void {
   const missing = labels.find((label, code) => !Object.hasOwn(targets, label) && codes.includes(code));
   if (missing === undefined) return;

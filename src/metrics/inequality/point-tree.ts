@@ -4,7 +4,10 @@ interface Leaf {
   readonly to: number;
 }
 
-/** A branch: the points up to a value of one coordinate, and those above it. */
+/**
+ * A branch. `split` divides its points by one coordinate into smaller or equal values (`below`) and larger values
+ * (`above`).
+ */
 interface Branch {
   readonly axis: number;
   readonly split: number;
@@ -21,7 +24,7 @@ export interface PointTree {
   readonly root: PointNode;
 }
 
-/** The largest number of points in a leaf, which are compared one by one. */
+/** The maximum number of points in a leaf. The points of a leaf are compared one by one. */
 const LEAF_SIZE = 16;
 
 /** Builds a k-d tree that halves the widest side at each step. */
@@ -45,7 +48,7 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
     return widest;
   };
 
-  /** Moves the points up to `split` before the others. Returns the index of the first of the others. */
+  /** Moves the points with values up to `split` before the other points. Returns the index of the first other point. */
   const partition = (from: number, to: number, axis: number, split: number): number => {
     let middle = from;
     for (let position = from; position < to; position++) {
@@ -61,7 +64,7 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
     if (to - from <= LEAF_SIZE) return { from, to };
     const { axis, least: min, largest } = widestSide(from, to);
     const half = min / 2 + largest / 2;
-    // Between adjacent float64 numbers there is no midpoint; then only the smallest values go below.
+    // Adjacent float64 numbers have no midpoint. In this case only the smallest values go below.
     const split = half < largest && half >= min ? half : min;
     const middle = partition(from, to, axis, split);
     return { axis, split, below: build(from, middle), above: build(middle, to) };
@@ -71,8 +74,8 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
 }
 
 /**
- * Distinct points of [rows, width], and the rows at each of them. Neighbours are searched once per point, not once per
- * row.
+ * The distinct points of a table of [rows, width], and the rows at each point. Neighbours are searched once per point,
+ * not once per row.
  */
 export interface DistinctPoints {
   readonly width: number;
@@ -80,7 +83,7 @@ export interface DistinctPoints {
   /** [count, width]. */
   readonly coordinates: Float64Array;
   /**
-   * Row indexes by point, ascending within each point: those of point p are `rows[starts[p]]` up to, but excluding,
+   * Row indexes by point, ascending within each point. The rows of point p are `rows[starts[p]]` up to, but excluding,
    * `rows[starts[p + 1]]`.
    */
   readonly rows: Int32Array;

@@ -53,14 +53,14 @@ export function rateCells(name: DecisionRateName): {
   return RATE_CELLS[name];
 }
 
-/** Returns whether a measure is a share of rows of each group. */
+/** Returns whether a measure is a rate of binary decisions. */
 export function isDecisionRate(name: string): name is DecisionRateName {
   return Object.hasOwn(RATE_CELLS, name);
 }
 
 /**
- * Divides parts by totals. The result is NaN if the total is 0 or infinite, since a share of an infinite total would be
- * 0.
+ * Divides parts by totals. The result is NaN if the total is 0 or infinite, since any share of an infinite total would
+ * be 0.
  */
 function shares(parts: Float64Array, complete: Float64Array): Float64Array {
   return parts.map((part, group) => (Number.isFinite(complete[group]) ? part / (complete[group] as number) : NaN));
@@ -90,8 +90,8 @@ export function decisionRate(
 }
 
 /**
- * Returns the variance of a rate with one success and one failure added (Agresti and Caffo 2000), so that it is never
- * 0.
+ * Returns the variance of a rate. One success and one failure are added (Agresti and Caffo 2000), so that the variance
+ * is never 0.
  */
 function rateVariance(rate: number, trials: number): number {
   const steady = (rate * trials + 1) / (trials + 2);
@@ -121,7 +121,7 @@ function balancedAccuracy(stats: ClassificationStats): GroupMeasure {
 
 /**
  * Computes F1 = 2 TP / (2 TP + FP + FN) = 2 s / (1 + s) with s = TP / (TP + FP + FN), a share of rows. Its standard
- * error is that of s times the derivative 2 / (1 + s)^2.
+ * error is the standard error of s, multiplied by the derivative 2 / (1 + s)^2.
  */
 function f1(stats: ClassificationStats): GroupMeasure {
   const below = [TRUE_POSITIVE, FALSE_POSITIVE, FALSE_NEGATIVE];

@@ -5,7 +5,7 @@ export interface GroupMeasure {
   readonly name: string;
   /** [groups]; NaN if a group has no value. */
   readonly values: Float64Array;
-  /** The number of rows behind each value, [groups]. */
+  /** The number of rows in the denominator of each value, [groups]. */
   readonly denominatorCounts: Float64Array;
   /** The description of the rows in the denominator, for messages. */
   readonly denominatorName: string;
@@ -54,11 +54,11 @@ export interface MeasureDefinition<Stats extends GroupStats = GroupStats> {
   readonly measure: (stats: Stats) => GroupMeasure;
 }
 
-/** The smallest normal number of float64. Smaller sums of squares have too few digits to be used. */
+/** The smallest normal number of float64. Smaller sums of squares have too few significant digits. */
 const SMALLEST_NORMAL = 2 ** -1022;
 
 /**
- * Returns Kish's effective number of rows, (sum w)^2 / sum w^2; 0 without weight, NaN if the squares overflow or
+ * Returns Kish's effective number of rows, (sum w)^2 / sum w^2; 0 if the weight is 0, NaN if the squares overflow or
  * underflow float64.
  */
 export function effectiveCount(weight: number, squaredWeight: number): number {

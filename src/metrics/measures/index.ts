@@ -10,13 +10,13 @@ export type { GroupMeasure, MeasureDefinition, MeanSampling, RateSampling, Sampl
 
 const MEASURES = { ...DECISION_MEASURES, ...ERROR_MEASURES, ...SCORE_MEASURES };
 
-/** The name of a measure, which is a number for every group. */
+/** The name of a measure. A measure has one value per group. */
 export type MeasureName = keyof typeof MEASURES;
 
 /** The names of all measures. */
 export const MEASURE_NAMES = Object.keys(MEASURES) as readonly MeasureName[];
 
-/** The names of the same measures in other libraries. */
+/** Names of these measures in other libraries. */
 const ALIASES: Readonly<Record<string, MeasureName>> = {
   accuracy_score: 'accuracy',
   balanced_accuracy_score: 'balanced_accuracy',

@@ -6,7 +6,7 @@ import { effectiveCount, type GroupMeasure, type MeasureDefinition } from './gro
 /** The number of bins of equal weight for calibration. */
 const CALIBRATION_BINS = 10;
 
-/** The tolerance at bin edges, so that the order of summation of the weights cannot move a score to another bin. */
+/** The tolerance at bin edges. Without it, the order in which weights are summed could move a score to another bin. */
 const ON_THE_EDGE = 1e-9;
 
 /** The scores of one group, ascending, with the weights of both true labels. */
@@ -25,22 +25,25 @@ interface GroupScores {
   readonly loss: Readonly<Record<keyof LossSums, number>> | null;
 }
 
-/** A value with its standard error, and the effective number of rows (degrees of freedom + 1) of that error. */
+/**
+ * A value with its standard error. `size` is the effective number of rows, which is 1 more than the degrees of freedom
+ * of the standard error.
+ */
 interface Estimate {
   readonly value: number;
   readonly standardError: number;
   readonly size: number;
 }
 
-/** Returns an undefined estimate. Its size distinguishes a group without rows from a group whose weights overflow. */
+/** Returns an estimate without a value. Its size shows whether the group has no rows or its weights overflow. */
 function noEstimate({ sizeNo, sizeYes }: GroupScores): Estimate {
   return { value: NaN, standardError: NaN, size: sizeNo + sizeYes };
 }
 
 /**
  * Computes the area under the ROC curve, P(score of a positive > score of a negative) + half the ties. Its standard
- * error is that of DeLong, DeLong and Clarke-Pearson (1988), with Welch's degrees of freedom of its two parts. If a
- * label has only one row, the standard error is NaN.
+ * error follows DeLong, DeLong and Clarke-Pearson (1988), with Welch's degrees of freedom for its two parts. If a label
+ * has only one row, the standard error is NaN.
  */
 function rocAuc({ no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): Estimate {
   const indices = no.length;
@@ -75,8 +78,8 @@ function weightedVariance(values: Float64Array, weights: Float64Array, total: nu
 
 /**
  * Computes the expected calibration error over bins of equal weight: sum_b share_b |positive rate_b - mean score_b|. It
- * has no standard error: chance alone makes it positive, and larger for few rows, so an interval around it would not
- * cover the true value.
+ * has no standard error, since an interval around it would not cover the true value: chance alone makes the error
+ * positive, and larger in small groups.
  */
 function calibrationError({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): Estimate {
   const total = totalNo + totalYes;
@@ -135,7 +138,10 @@ function meanEstimate(value: number, variance: number, size: number): Estimate {
   return { value, standardError: size > 1 ? Math.sqrt(variance / (size - 1)) : NaN, size };
 }
 
-/** Computes the mean log loss. For rounded scores it uses the exact sums, since a small score may have become 0. */
+/**
+ * Computes the mean log loss. For rounded scores it uses the exact sums, since rounding may have changed a small score
+ * to 0.
+ */
 function meanLogLoss(group: GroupScores): Estimate {
   const { loss, totalNo, totalYes, sizeNo, sizeYes } = group;
   if (loss === null) return meanLoss(logLoss)(group);
@@ -147,11 +153,11 @@ function meanLogLoss(group: GroupScores): Estimate {
 /** The definition of a score measure. */
 interface ScoreMeasure {
   readonly estimate: (group: GroupScores) => Estimate;
-  /** The rows that a group needs at least one of. */
+  /** The rows that a group needs to have a value. */
   readonly rows: 'both labels' | 'all' | 'positives' | 'negatives';
   readonly needsProbabilities: boolean;
   readonly ceiling?: number;
-  /** A note for every value; a measure with such a note has no interval. */
+  /** A note that is added to every value. A measure with a note has no interval. */
   readonly caution?: string;
 }
 

@@ -9,7 +9,7 @@ import {
   searchedColumn,
 } from '../../table/index.ts';
 
-/** Labels and decisions as given. */
+/** Labels and decisions in the form in which they were given. */
 interface LabelledRows extends PositiveLabelOptions {
   readonly yPred: ColumnSource;
   readonly yTrue?: ColumnSource | undefined;
@@ -17,8 +17,9 @@ interface LabelledRows extends PositiveLabelOptions {
 }
 
 /**
- * Checks that the positive labels of rows occur.
- * @throws {DataValidationError} if no label equals one, or the predictions and the true labels use different labels
+ * Checks that the positive labels occur in the columns.
+ * @throws {DataValidationError} if no label equals a positive label, or the predictions and the true labels use
+ *   different labels
  */
 export function assertLabelsOccur(rows: LabelledRows, yTrue: BinaryValues | undefined, yPred: BinaryValues): void {
   const { positiveLabel, yTruePositiveLabel, naValues } = rows;
@@ -42,7 +43,7 @@ export function assertLabelsOccur(rows: LabelledRows, yTrue: BinaryValues | unde
   throw absentLabelError(absent, { data: column, argument: column, more }, labels);
 }
 
-/** Returns whether a column may hold booleans. A cheap check, so that only such columns are read again. */
+/** Returns whether a column may hold booleans. The check is cheap. Only such columns are read again. */
 function mayHoldBooleans(source: ColumnSource): boolean {
   if (ArrayBuffer.isView(source)) return false;
   if (!Array.isArray(source)) return !('kind' in source) || source.kind === 'categorical';

@@ -27,7 +27,7 @@ export interface ClassificationRows extends GroupedRows, PositiveLabelOptions {
 }
 
 /**
- * Reduces rows to {@link ClassificationStats} in one pass. O(rows).
+ * Reduces rows to {@link ClassificationStats} in one pass, in O(rows) time.
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  */
 export function reduceClassification(rows: ClassificationRows): ClassificationStats {
@@ -37,19 +37,19 @@ export function reduceClassification(rows: ClassificationRows): ClassificationSt
   return finishClassification(prepared.groups.labels, cells, prepared);
 }
 
-/** Rows as codes: the input of every counting method. */
+/** Rows converted to codes, which are the input of every counting method. */
 export interface PreparedDecisions {
   readonly groups: CategoricalColumn;
   readonly yPred: BinaryValues;
   readonly yTrue: BinaryValues | undefined;
   readonly weights: Float64Array | undefined;
-  /** Whether a row of a group has no weight. */
+  /** Whether any row with a group has no weight. */
   readonly lacksWeights: boolean;
 }
 
 /**
  * Reads rows as codes of groups, labels and decisions.
- * @param isChecked whether bytes and codes are checked here, and not while they are counted
+ * @param isChecked whether bytes and codes are checked here instead of while they are counted
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or a code has no label
  */
 export function prepareDecisions(rows: ClassificationRows, isChecked = true): PreparedDecisions {
@@ -75,8 +75,8 @@ export function prepareDecisions(rows: ClassificationRows, isChecked = true): Pr
 }
 
 /**
- * The three tables of {@link ClassificationStats}, raw: [groups + 1, 4, 4] with a cell for every missing value; see
- * {@link rawCell}.
+ * The raw form of the three tables of {@link ClassificationStats}: [groups + 1, 4, 4], by the state of the label and of
+ * the decision. The states are missing, 0, 1 and invalid; see {@link rawCell}.
  */
 export type RawCells = Readonly<Record<keyof CellTables, ArrayLike<number>>>;
 
@@ -141,7 +141,7 @@ function weighCells({ groups, yTrue, yPred }: PreparedDecisions, rowWeights: Flo
     const isWeighed = !Number.isNaN(given);
     const weight = isWeighed ? given : 0;
     const truth = yTrue === undefined ? -1 : (yTrue[row] as number);
-    // A row without a weight is counted with those without a decision.
+    // A row without a weight is counted as a row without a decision.
     const cell = rawCell(codes[row] as number, truth, isWeighed ? (yPred[row] as number) : -1);
     counts[cell] = (counts[cell] as number) + 1;
     weights[cell] = (weights[cell] as number) + weight;
@@ -174,7 +174,7 @@ export function finishClassification(
   };
 }
 
-/** Returns the cells of all groups without a decision, by true label: 0, 1, missing. */
+/** Sums the rows without a decision in each group, by true label: 0, 1, missing. */
 function foldUndecided(raw: ArrayLike<number>, groups: number): Float64Array {
   return Float64Array.from({ length: groups * UNDECIDED_PER_GROUP }, (_, cell) => {
     const truth = cell % UNDECIDED_PER_GROUP;

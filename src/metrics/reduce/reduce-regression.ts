@@ -9,14 +9,14 @@ export interface RegressionRows extends GroupedRows {
   readonly yTrue?: ColumnSource | undefined;
 }
 
-/** Rows as numbers and codes. */
+/** The numbers and group codes of rows. */
 export interface PreparedNumbers extends PreparedRows {
   readonly yPred: Float64Array;
   readonly yTrue: Float64Array | undefined;
 }
 
 /**
- * Reduces predicted numbers to {@link RegressionStats}. O(rows).
+ * Reduces predicted numbers to {@link RegressionStats} in O(rows) time.
  * @throws {DataValidationError} if lengths differ, a value is text or infinite, or no row can be used
  */
 export function reduceRegression(rows: RegressionRows): RegressionStats {

@@ -19,15 +19,15 @@ export interface ScoreRows extends GroupedRows, PositiveLabelOptions {
   readonly yTrue: ColumnSource;
 }
 
-/** Rows as scores, labels and codes. */
+/** The scores, true labels and group codes of rows. */
 export interface PreparedScores extends PreparedRows {
   readonly yScore: Float64Array;
   readonly yTrue: BinaryValues;
 }
 
 /**
- * Reduces scores to {@link ScoreStats}. O(rows), and memory for at most {@link MAX_DISTINCT_SCORES} distinct scores
- * before they are rounded to a grid.
+ * Reduces scores to {@link ScoreStats} in O(rows) time. Up to {@link MAX_DISTINCT_SCORES} distinct scores are stored
+ * exactly; with more, scores are rounded to a grid.
  * @throws {DataValidationError} if lengths differ, a label is not 0 or 1, a score is text or infinite, or no row can be
  *   used
  */
@@ -77,7 +77,7 @@ function finish(prepared: PreparedScores, entries: readonly ScoreEntry[], step: 
 }
 
 /**
- * Returns the rows that are not in any entry.
+ * Counts the rows that are not in any entry.
  * @throws {DataValidationError} if the entries have no rows
  */
 export function lostRows(

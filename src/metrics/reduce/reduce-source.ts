@@ -28,8 +28,8 @@ export interface SourceStats<Stats extends GroupStats> {
 }
 
 /**
- * Reduces a file or a query to {@link ClassificationStats}, one for each requested attribute, in one scan that does not
- * load the rows.
+ * Reduces a file or a query to {@link ClassificationStats}, one for each requested attribute. Uses one scan that does
+ * not load the rows.
  * @throws {DataValidationError} if the source is unreadable, a column is unknown, a value is not 0 or 1, or no row can
  *   be used
  */
@@ -68,7 +68,7 @@ export async function reduceClassificationSource(
 }
 
 /**
- * Reduces a file or a query to {@link RegressionStats}, one for each requested attribute, in two scans each.
+ * Reduces a file or a query to {@link RegressionStats}, one for each requested attribute. Uses two scans per attribute.
  * @throws {DataValidationError} if the source is unreadable, a column is unknown, a value is text or infinite, or no
  *   row can be used
  */
@@ -84,8 +84,8 @@ export async function reduceRegressionSource(
 }
 
 /**
- * Reduces a file or a query to {@link ScoreStats}, one for each requested attribute, in one scan for all and one for
- * each.
+ * Reduces a file or a query to {@link ScoreStats}, one for each requested attribute. Uses one scan for all attributes,
+ * and one scan per attribute.
  * @throws {DataValidationError} if the source is unreadable, a column is unknown, a score is text or infinite, a label
  *   is not 0 or 1, or no row can be used
  */

@@ -12,7 +12,7 @@ import {
 import { sum } from '../statistics/group-stats.ts';
 
 /**
- * Returns the number of rows that are not in the counts.
+ * Returns the number of rows that are not included in the counts.
  * @throws {DataValidationError} if the counts are empty
  */
 export function countDropped(counts: ArrayLike<number>, rowCount: number): number {
@@ -41,10 +41,10 @@ export interface GroupedRows {
   readonly naValues?: readonly string[] | undefined;
 }
 
-/** Rows as codes of groups, and weights. */
+/** The group codes and weights of rows. */
 export interface PreparedRows {
   readonly labels: readonly string[];
-  /** -1 for an incomplete row. */
+  /** The group code of each row; -1 for an incomplete row. */
   readonly codes: Int32Array;
   /** The number of incomplete rows of each group, [groups]. */
   readonly dropped: Float64Array;
@@ -95,7 +95,7 @@ export function toWeights(source: ColumnSource, naValues?: readonly string[]): F
 }
 
 /**
- * Reads a column of finite numbers. Missing values, including texts that are missing values, are NaN.
+ * Reads a column of finite numbers. Missing values, including texts that stand for missing values, become NaN.
  * @throws {DataValidationError} if a value is another text or infinite
  */
 export function toFiniteNumbers(source: ColumnSource, name: string, naValues?: readonly string[]): Float64Array {

@@ -22,7 +22,7 @@ import {
 import type { GroupStats } from '../statistics/group-stats.ts';
 import type { MetricRows } from '../row-options.ts';
 
-/** Returns the readings of the columns of rows that have labels or texts other than 0, 1 and plain groups. */
+/** Returns how the columns with labels or texts other than 0, 1 and plain groups were interpreted. */
 export function rowReadings(kind: GroupStats['kind'], rows: MetricRows): ColumnReading[] {
   return [...outcomeReadings(kind, rows), ...groupReadings(rows.sensitive, rows.naValues)];
 }

@@ -77,8 +77,8 @@ export function regressionOfSums(
 }
 
 /**
- * Returns the raw cell of each row, numbered as in {@link RawCells}. A row without a weight counts as a row without a
- * decision.
+ * Returns the raw cell of each row, numbered as in {@link RawCells}. A row without a weight is treated as a row without
+ * a decision.
  */
 export function rawCellCodes({ groups, yTrue, yPred, weights }: PreparedDecisions): Int32Array {
   return groups.codes.map((code, row) => {

@@ -14,8 +14,8 @@ import { momentsFromGroups, momentsOfGroup, regroup } from './regroup-stats.ts';
 import { collectScores, lossesOf, type ScoreEntry, scoreEntries } from './score-grid.ts';
 
 /**
- * Merges the statistics of two sets of rows; groups are matched by label. Merging the parts gives the same result as
- * counting all rows at once: exactly for counts, up to rounding for moments.
+ * Merges the statistics of two sets of rows; groups are matched by label. The result is the same as if all rows were
+ * counted at once: exactly for counts, and up to rounding for moments.
  * @throws {DataValidationError} if the statistics are of different kinds
  * @example
  * ```ts
@@ -36,9 +36,9 @@ export function mergeStats<Stats extends GroupStats>(a: Stats, b: Stats): Stats 
 }
 
 /**
- * Removes rows from the statistics that include them, for example for a sliding window. Groups are kept, with counts of
- * 0.
- * @throws {DataValidationError} if `part` contains rows that `whole` does not
+ * Removes rows from the statistics that include them, for example for a sliding window. Groups that become empty are
+ * kept, with counts of 0.
+ * @throws {DataValidationError} if `part` contains rows that `complete` does not contain
  */
 export function removeStats<Stats extends GroupStats>(complete: Stats, part: Stats): Stats {
   const strange = part.labels.find((label) => !complete.labels.includes(label));
@@ -48,7 +48,7 @@ export function removeStats<Stats extends GroupStats>(complete: Stats, part: Sta
 
 type Sign = 1 | -1;
 
-/** Returns the same statistics over more groups. */
+/** Returns the statistics for the given labels. Groups without rows are added as empty groups. */
 function align(stats: GroupStats, labels: readonly string[]): GroupStats {
   const position = new Map(labels.map((label, index) => [label, index]));
   return regroup(
@@ -112,7 +112,7 @@ function combineMoments(a: RegressionStats, b: RegressionStats, sign: Sign): Reg
       ),
     );
     const joined = momentsFromGroups(groups);
-    // After all errors are removed, rounding may leave a negative mean, which has no square root.
+    // After all rows with errors are removed, rounding may leave a negative mean, which has no square root.
     const isSize = quantity === 'absoluteError' || quantity === 'squaredError';
     return isSize ? { ...joined, mean: joined.mean.map((mean) => Math.max(0, mean)) } : joined;
   });

@@ -12,27 +12,28 @@ export interface ClassificationStats extends CellTables, ReadColumns {
   readonly kind: 'classification';
   readonly labels: readonly string[];
   /**
-   * Rows that have a decision but no group, [6]. They belong to no group, but fairlearn's overall value includes them.
+   * The counts of rows that have a decision but no group, [6]. They belong to no group, but fairlearn's overall value
+   * includes them.
    */
   readonly ungrouped: CellTables;
   /**
-   * Rows of each group without a decision or a weight, [groups, 3] by true label: 0, 1, or 2 if it is missing too. A
-   * missing weight adds 0 to the sums of weights.
+   * The counts of rows of each group without a decision or a weight, [groups, 3] by true label: 0, 1, or 2 if the label
+   * is missing too. A missing weight adds 0 to the sums of weights.
    */
   readonly undecided: CellTables;
-  /** Whether a row of a group has no weight, so that its possible effect is not bounded. */
+  /** Whether any row with a group has no weight. The possible effect of such a row has no bound. */
   readonly lacksWeights: boolean;
   /** Whether true labels were given. */
   readonly hasTruth: boolean;
-  /** Rows without a decision, a group or a weight. */
+  /** The number of rows without a decision, a group or a weight. */
   readonly nDropped: number;
 }
 
-/** The readings of the columns' labels and texts. */
+/** How the labels and texts of the columns were interpreted. */
 interface ReadColumns {
   /**
-   * The readings of columns with labels or texts other than 0, 1 and plain groups; undefined if the rows were not read
-   * for them.
+   * How columns with labels or texts other than 0, 1 and plain groups were interpreted; undefined if this was not
+   * recorded.
    */
   readonly readings?: readonly ColumnReading[] | undefined;
 }
@@ -47,7 +48,7 @@ export interface CellTables {
   readonly squaredWeights: Float64Array;
 }
 
-/** Creates all three tables by one function. */
+/** Creates all three tables with the same function. */
 export function makeTables(make: (name: keyof CellTables) => Float64Array): CellTables {
   return { counts: make('counts'), weights: make('weights'), squaredWeights: make('squaredWeights') };
 }
@@ -62,9 +63,9 @@ export interface RegressionStats extends CellTables, ReadColumns {
   readonly moments: Readonly<Record<RegressionQuantity, Moments>>;
   /** Whether true values were given; without them only predictions have moments. */
   readonly hasTruth: boolean;
-  /** Rows of each group that lack a prediction, a true value or a weight, [groups]. */
+  /** The number of rows of each group that lack a prediction, a true value or a weight, [groups]. */
   readonly dropped: Float64Array;
-  /** Rows without a prediction, a true value, a group or a weight. */
+  /** The number of rows without a prediction, a true value, a group or a weight. */
   readonly nDropped: number;
 }
 
@@ -74,7 +75,7 @@ export const REGRESSION_QUANTITIES = ['prediction', 'truth', 'error', 'absoluteE
 /** One of {@link REGRESSION_QUANTITIES}. */
 export type RegressionQuantity = (typeof REGRESSION_QUANTITIES)[number];
 
-/** Creates the moments of all quantities by one function. */
+/** Creates the moments of all quantities with the same function. */
 export function makeMoments(
   make: (quantity: RegressionQuantity, column: number) => Moments,
 ): Readonly<Record<RegressionQuantity, Moments>> {
@@ -85,8 +86,8 @@ export function makeMoments(
 /**
  * The statistics of scores: the distinct scores of each group, ascending, with the weighted counts of both true labels.
  * They are exact for up to {@link MAX_DISTINCT_SCORES} distinct scores. With more, scores are rounded to multiples of
- * `step`, and each metric reports the possible effect. Rounding would turn small scores into 0 and make their log loss
- * wrong, so the sums of the exact log losses are stored too.
+ * `step`, and each metric reports the possible effect of the rounding. Rounding would turn small scores into 0 and make
+ * their log loss wrong, so the sums of the exact log losses are stored too.
  *
  * `groups` and `scores` have shape [k], the tables [k, 2] by true label.
  */
@@ -100,9 +101,9 @@ export interface ScoreStats extends CellTables, ReadColumns {
   /** Sums of the exact log losses; null if `step` is 0, or if they are unknown. */
   readonly losses: LossSums | null;
   readonly hasTruth: true;
-  /** Rows of each group that lack a score, a true label or a weight, [groups]. */
+  /** The number of rows of each group that lack a score, a true label or a weight, [groups]. */
   readonly dropped: Float64Array;
-  /** Rows without a score, a true label, a group or a weight. */
+  /** The number of rows without a score, a true label, a group or a weight. */
   readonly nDropped: number;
 }
 
@@ -148,7 +149,7 @@ export const ALL_CELLS = cellsWith([0, 1, 2]);
 /** The cells of rows with a true label. */
 export const LABELLED_CELLS = cellsWith([0, 1]);
 
-/** The cells of rows by decision, whatever the true label. */
+/** The cells of rows by decision, for any true label. */
 export const CELLS_BY_DECISION = { positive: cellsWith([0, 1, 2], [1]), negative: cellsWith([0, 1, 2], [0]) };
 
 /** Sums some cells of each group: [groups, perGroup] to [groups]. */
@@ -168,7 +169,7 @@ export function sum(values: ArrayLike<number>): number {
   return total;
 }
 
-/** The statistics of one class of a multiclass outcome, counted as that class against the rest. */
+/** The one-vs-rest statistics of one class of a multiclass outcome. */
 export interface ClassStats {
   readonly stats: GroupStats;
   /** The class; undefined for an outcome that is binary or a number. */

@@ -14,7 +14,7 @@ import { collectScores, noLosses, type ScoreEntry, scoreEntries, type LostRows }
 
 /**
  * Assigns rows to other groups: groups with the same target are pooled, and groups with a negative target are excluded.
- * @param positionOf the index of the new group of each group
+ * @param positionOf the index of the new group for each existing group
  * @param labels the labels of the new groups
  */
 export function regroup<Stats extends GroupStats>(
@@ -25,7 +25,10 @@ export function regroup<Stats extends GroupStats>(
   return regroupAny(stats, positionOf, labels) as Stats;
 }
 
-/** Returns a function that selects some groups under new labels. Its time depends on the selected groups only. */
+/**
+ * Returns a function that selects groups and gives them new labels. Its running time depends only on the selected
+ * groups.
+ */
 export function groupPicker<Stats extends GroupStats>(
   stats: Stats,
 ): (groups: readonly number[], labels: readonly string[]) => Stats {

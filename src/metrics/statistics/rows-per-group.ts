@@ -37,7 +37,7 @@ export function droppedPerGroup(stats: GroupStats, needsTruth: boolean): Float64
   return undecided.map((rows, group) => rows + (unlabelled[group] as number));
 }
 
-/** Returns the number of counted rows without a true label. */
+/** Returns the number of rows that are included in the statistics but have no true label. */
 export function rowsWithoutTruth(stats: GroupStats): number {
   return stats.kind === 'classification' ? sum(sumCells(stats.counts, cellsWith([2]))) : 0;
 }

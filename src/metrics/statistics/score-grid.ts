@@ -1,8 +1,8 @@
 import { type LossSums, makeTables, MAX_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
 
 /**
- * The base-2 logarithm of the number of grid steps from 0 to the largest score. Steps are powers of two, so that grids
- * nest.
+ * The base-2 logarithm of the number of grid steps from 0 to the largest score. Steps are powers of two, so that a
+ * finer grid contains every coarser grid.
  */
 const STEPS_LOG2 = 14;
 
@@ -11,7 +11,7 @@ export function gridStep(largest: number): number {
   return largest === 0 ? 0 : 2 ** (Math.ceil(Math.log2(largest)) - STEPS_LOG2);
 }
 
-/** Rounds a score to its grid. With step 0 it is unchanged, except that -0 becomes 0. */
+/** Rounds a score to its grid. With step 0 the score is unchanged, except that -0 becomes 0. */
 export function toGrid(score: number, step: number): number {
   return (step === 0 ? score : Math.floor(score / step + 0.5) * step) + 0;
 }
@@ -22,12 +22,12 @@ export function logLoss(score: number, truth: 0 | 1): number {
   return -Math.log(truth === 1 ? clipped : 1 - clipped);
 }
 
-/** Returns sums of losses that are all 0. */
+/** Creates sums of log losses, all 0. */
 export function noLosses(groups: number): LossSums {
   return { sums: new Float64Array(groups), squares: new Float64Array(groups) };
 }
 
-/** Adds the log losses of rows of one score and true label to the sums of their group. */
+/** Adds the log losses of rows with the same score and true label to the sums of their group. */
 export function addLoss({ sums, squares }: LossSums, group: number, loss: number, weight: number): void {
   // A weight of 0 times an infinite loss counts as 0.
   if (weight === 0) return;
@@ -35,7 +35,7 @@ export function addLoss({ sums, squares }: LossSums, group: number, loss: number
   squares[group] = (squares[group] as number) + weight * loss * loss;
 }
 
-/** Returns the log losses of statistics, computed from the scores if these are exact; null if unknown. */
+/** Returns the sums of the log losses. They are computed from the scores if the scores are exact; null if unknown. */
 export function lossesOf(stats: ScoreStats): LossSums | null {
   if (stats.losses !== null) return stats.losses;
   return stats.step === 0 ? entryLosses(scoreEntries(stats), stats.labels.length) : null;
@@ -49,7 +49,7 @@ function entryLosses(entries: readonly ScoreEntry[], groups: number): LossSums {
   }
   return losses;
 }
-/** The excluded rows, in total and by group. */
+/** The number of excluded rows, in total and by group. */
 export type LostRows = Pick<ScoreStats, 'nDropped' | 'dropped'>;
 
 /** One distinct score of a group, with its counts by true label. */

@@ -13,7 +13,7 @@ import {
 /** Statistics as JSON: plain arrays and snake_case names. */
 export type StatsJson = Readonly<Record<string, unknown>>;
 
-/** The format version, increased if older readers cannot read the new format. */
+/** The format version. It is increased if older readers cannot read the new format. */
 const FORM = 1;
 
 /**
@@ -117,7 +117,7 @@ export function statsFromJson(json: unknown): GroupStats {
   }
 }
 
-/** Reads log losses; null for a text of an earlier version, which did not include them. */
+/** Reads log losses; null if the JSON comes from an earlier version, which did not include them. */
 function readLosses(reader: Reader, groups: number): LossSums | null {
   if (reader.value('log_losses') === undefined) return null;
   const [sums, squares] = [reader.numbers('log_losses', groups), reader.numbers('squared_log_losses', groups)];
@@ -190,7 +190,7 @@ class Reader {
     return Float64Array.from(values);
   }
 
-  /** Reads the rows without a decision; 0 in a text of an earlier version, which did not count them. */
+  /** Reads the rows without a decision; 0 if the JSON comes from an earlier version, which did not count them. */
   undecided(groups: number): CellTables {
     const size = groups * UNDECIDED_PER_GROUP;
     return this.value('undecided') === undefined
@@ -198,7 +198,7 @@ class Reader {
       : this.inside('undecided').tables(size);
   }
 
-  /** Reads the dropped rows of each group; 0 in a text of an earlier version, which did not count them. */
+  /** Reads the dropped rows of each group; 0 if the JSON comes from an earlier version, which did not count them. */
   dropped(groups: number): Float64Array {
     return this.value('dropped') === undefined ? new Float64Array(groups) : this.numbers('dropped', groups);
   }

@@ -55,7 +55,7 @@ interface DeviceDecisions {
   readonly yTrue: Tensor1D | undefined;
 }
 
-/** Rejects invalid weights. Returns the largest weight, and whether a row of a group has none. */
+/** Rejects invalid weights. Returns the largest weight, and whether any row with a group has no weight. */
 async function checkWeights(
   tf: Tf,
   weights: Tensor1D | undefined,
@@ -78,7 +78,7 @@ function rawCells(
 ): Tensor1D {
   let decision = stateOf(tf, slice(rows.yPred));
   if (rows.weights !== undefined) {
-    // A row without a weight counts as a row without a decision, unless its decision is invalid.
+    // A row without a weight is treated as a row without a decision, unless its decision is invalid.
     const refused = tf.equal(decision, BAD_STATE).cast('float32').mul<Tensor1D>(BAD_STATE);
     decision = tf.where<Tensor1D>(areKnown(tf, slice, [rows.weights]), decision, refused);
   }
@@ -87,7 +87,10 @@ function rawCells(
   return truth.mul(RAW_STATES).add(decision).cast('int32');
 }
 
-/** Rejects decisions and labels that are not 0 or 1. It reads them back only in that case, to find the first one. */
+/**
+ * Rejects decisions and labels that are not 0 or 1. Values are read back only if one is invalid, to find the first
+ * invalid value.
+ */
 async function assertBinary(counts: Float64Array, { yPred, yTrue }: DeviceDecisions): Promise<void> {
   const isSeen = (stateOfCell: (cell: number) => number): boolean =>
     counts.some((count, cell) => count > 0 && stateOfCell(cell % RAW_CELLS) === BAD_STATE);

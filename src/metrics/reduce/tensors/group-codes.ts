@@ -23,7 +23,7 @@ const WIDEST_RANGE = 4096;
  * Encodes integers within a range of {@link WIDEST_RANGE}. It reads back the range and the numbers that occur. NaN is
  * missing.
  * @param values [n], of any numeric type
- * @returns undefined for other numbers
+ * @returns undefined if a number is not an integer or the range is too wide
  */
 async function encodeIntegers(
   tf: Tf,
@@ -91,8 +91,8 @@ async function completeRange(tf: Tf, values: Tensor1D): Promise<{ least: number;
 const MAX_PAIRS = 2 ** 16;
 
 /**
- * Crosses two attributes. It reads back which pairs of their groups occur. Only those become groups, with the labels of
- * `encodeGroups`.
+ * Crosses two attributes. It reads back which pairs of their groups occur. Only pairs that occur become groups; their
+ * labels are the same as from `encodeGroups`.
  * @returns undefined if there are too many pairs
  * @throws {DataValidationError} if the attributes differ in length
  */
@@ -141,9 +141,9 @@ function differentLengths(left: number, right: number): DataValidationError {
  * Encodes the group of each row on the device of the sensitive attributes: a 1-D tensor, a tensor of shape [n,
  * attributes], or an object of tensors and arrays.
  *
- * Which codes occur is counted on the device, and only that table is read back: at most 4,097 numbers for a tensor of
- * integers less than 4,096 apart, and 65,537 for crossed attributes. Other tensors are read completely and encoded on
- * the host: those with fractions, with a wider range of numbers, or with more crossed groups.
+ * The device counts which codes occur, and only this table is read back. It has at most 4,097 numbers for a tensor of
+ * integers less than 4,096 apart, and 65,537 for crossed attributes. Tensors with fractions, a wider range of numbers
+ * or more crossed groups are read completely and encoded on the host.
  * @throws {DataValidationError} if a tensor has another shape, or attributes differ in length
  */
 export async function encodeGroupTensors(

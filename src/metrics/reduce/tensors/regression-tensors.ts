@@ -77,7 +77,7 @@ export async function reduceRegressionTensors(rows: RegressionRows): Promise<Reg
 }
 
 /**
- * Rejects invalid numbers, and measures the others.
+ * Rejects invalid numbers, and finds the largest absolute value of each column.
  * @returns the largest absolute value of each column
  * @throws {DataValidationError} if a value is invalid; only then is a tensor read, to report the value and its index
  */
@@ -108,7 +108,7 @@ async function checkNumbers(
 
 /** Predicted and true numbers on the device. */
 interface DeviceNumbers {
-  /** [groups + 1]; the first cell takes the incomplete rows. */
+  /** [groups + 1]; the first cell contains the incomplete rows. */
   readonly cells: CellRows;
   readonly isKnown: (slice: Slice) => Tensor1D;
   readonly yPred: Tensor1D;
@@ -119,8 +119,8 @@ interface DeviceNumbers {
 
 /**
  * Computes the moments of the quantities by group, in two steps on the device: first sums for the means, then sums of
- * powers of the distances from the means. The sum of the first powers is the error of the float32 mean; it corrects the
- * mean and the moments.
+ * powers of the distances from the means. The sum of the first powers gives the rounding error of the float32 mean,
+ * which is used to correct the mean and the moments.
  * @param totals the weights of the cells, [groups + 1]
  */
 async function tensorMoments(
@@ -148,7 +148,7 @@ async function tensorMoments(
   });
 }
 
-/** Returns the divisor of each quantity that keeps its powers in float32's range. */
+/** Returns, for each quantity, a divisor that keeps its powers in the range of float32. */
 function unitsOf({ largest }: DeviceNumbers): Record<RegressionQuantity, number> {
   const error = unitOf(largest.error);
   return {
@@ -160,7 +160,10 @@ function unitsOf({ largest }: DeviceNumbers): Record<RegressionQuantity, number>
   };
 }
 
-/** Returns a chunk's quantities in their units, in the order of their names, and the function that weights them. */
+/**
+ * Returns the quantities of a chunk, divided by their units, in the order of their names. Also returns a function that
+ * applies the weights.
+ */
 function prepare(
   tf: Tf,
   numbers: DeviceNumbers,
@@ -187,7 +190,7 @@ async function powerSums(tf: Tf, numbers: DeviceNumbers, centres: readonly Float
     const centreOf = keep(tf.tensor2d(centres.map((centre) => Array.from(centre))));
     return groupColumnSums(tf, numbers.cells, 3 * centres.length, (slice, codes) => {
       const { quantities, weigh } = prepare(tf, numbers, slice);
-      // One look-up for all quantities: on wasm it checks every code in JavaScript.
+      // One look-up for all quantities, since on wasm each look-up checks every code in JavaScript.
       const around = tf.gather(centreOf, codes, 1);
       return quantities.flatMap((quantity, column) => {
         const distance = quantity.sub<Tensor1D>(around.slice([column, 0], [1, codes.size]).reshape([codes.size]));
@@ -200,8 +203,8 @@ async function powerSums(tf: Tf, numbers: DeviceNumbers, centres: readonly Float
 }
 
 /**
- * Computes the moments around the mean from those around a nearby centre c, for the groups without the first cell. With
- * mean = c + d and d = S1 / W: m2 = S2 - W d^2 and m3 = S3 - 3 d S2 + 2 W d^3.
+ * Converts moments around a nearby centre c to moments around the mean, for all cells except the first. The formulas,
+ * with mean = c + d and d = S1 / W, are m2 = S2 - W d^2 and m3 = S3 - 3 d S2 + 2 W d^3.
  */
 function finishMoments(
   sums: Readonly<Record<'centre' | 'first' | 'second' | 'third' | 'shares', ArrayLike<number>>>,

@@ -7,7 +7,10 @@ import { toWeights } from '../row-arguments.ts';
 /** The state of a value that is neither 0, 1 nor missing. */
 export const BAD_STATE = 3;
 
-/** Returns the state of each value: 0 if missing, 1 for 0, 2 for 1, {@link BAD_STATE} for anything else; float32. */
+/**
+ * Returns the state of each value: 0 if missing, 1 for the value 0, 2 for the value 1, {@link BAD_STATE} for anything
+ * else; float32.
+ */
 export function stateOf(tf: Tf, values: Tensor1D): Tensor1D {
   const numbers = values.cast<Tensor1D>('float32');
   const isZero = tf.equal(numbers, 0).cast('float32');
@@ -24,7 +27,7 @@ export function areKnown(tf: Tf, slice: Slice, columns: readonly (Tensor1D | und
   return tf.logicalNot(missing.reduce((any, one) => tf.logicalOr(any, one)));
 }
 
-/** Returns the values of known rows, and one given value for the others; float32. */
+/** Returns the values of known rows, and `otherwise` for all other rows; float32. */
 export function known(tf: Tf, isKnown: Tensor1D, values: Tensor1D, otherwise = 0): Tensor1D {
   const numbers = values.cast<Tensor1D>('float32');
   return tf.where<Tensor1D>(isKnown, numbers, tf.fill(numbers.shape, otherwise));
@@ -52,12 +55,12 @@ export function sizesOf(tf: Tf, slice: Slice, values: Tensor1D): Tensor1D {
   return known(tf, areKnown(tf, slice, [values]), slice(values)).abs();
 }
 
-/** Registers a tensor to be disposed when the work that made it ends, and returns it. */
+/** Registers a tensor for disposal at the end of the work that created it, and returns the tensor. */
 export type Keep = <T extends Tensor>(tensor: T) => T;
 
 /**
  * Runs asynchronous work that creates tensors, for which `tf.tidy` cannot be used. The created tensors are disposed
- * when it ends, even after an error. The caller's tensors are not disposed.
+ * when the work ends, even after an error. The caller's tensors are not disposed.
  */
 export async function withTensors<T>(tf: Tf, work: (keep: Keep) => Promise<T>): Promise<T> {
   const kept: Tensor[] = [];
@@ -79,7 +82,7 @@ export interface DeviceGroups {
   readonly codesOf: (slice: Slice) => Tensor1D;
 }
 
-/** Translates indexes to codes by a table on the device. If every index is its own code, no look-up is needed. */
+/** Translates indexes to codes with a table on the device. If every index is its own code, no look-up is needed. */
 export function translate(
   tf: Tf,
   keep: Keep,

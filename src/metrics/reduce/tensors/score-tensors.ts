@@ -37,12 +37,12 @@ const MAX_CELLS = 2 ** 23;
 const FINEST_STEP = 2 ** -126;
 
 /**
- * Reduces scores that are tensors on their device to a histogram. It reads back only its tables of [groups, 2, bins],
+ * Reduces scores that are tensors on their device to a histogram. It reads back only the tables of [groups, 2, bins],
  * seven numbers about sizes, and what {@link encodeGroupTensors} reads.
  *
  * Scores are always rounded to the grid of `gridStep`, with at most 2^14 steps from 0 to the largest absolute score.
- * Arrays keep exact scores for up to `MAX_DISTINCT_SCORES` distinct ones, and use the same grid only for more. With
- * more than 128 groups the step can be larger, to keep the tables below 2^23 cells.
+ * For arrays, scores remain exact up to `MAX_DISTINCT_SCORES` distinct scores, and the same grid is used only if there
+ * are more. With more than 128 groups the step can be larger, to keep the tables below 2^23 cells.
  * @throws {DataValidationError} if lengths differ, a label is not 0 or 1, a score is infinite, or no row can be used
  */
 export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
@@ -92,7 +92,9 @@ interface DeviceScores {
   readonly codesOf: (slice: Slice) => Tensor1D;
 }
 
-/** Rejects invalid values, and reads a tensor only to report them. Returns the range of the complete rows. */
+/**
+ * Rejects invalid values, and reads a tensor only to report an invalid value. Returns the range of the complete rows.
+ */
 async function checkScores(
   tf: Tf,
   { yScore, yTrue, weights, codesOf }: DeviceScores,
