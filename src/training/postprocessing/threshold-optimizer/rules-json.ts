@@ -8,7 +8,7 @@ import { ROUNDING, type ThresholdRules } from './threshold-rules.ts';
 
 const rate = z.number().min(0).max(1);
 
-/** A threshold. JSON cannot represent infinity, so infinite thresholds are texts. */
+/** A threshold. Infinite thresholds are texts, because JSON cannot represent infinity. */
 const threshold = z.union([z.number(), z.enum(['Infinity', '-Infinity']).transform(Number)]);
 
 const operation = z.object({ operator: z.enum(['>', '<']), threshold });
