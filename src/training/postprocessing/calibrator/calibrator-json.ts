@@ -29,7 +29,7 @@ export function calibratorToJson({ settings, state }: SavedCalibrator): Calibrat
 
 /**
  * Reads what {@link calibratorToJson} wrote.
- * @throws {DataValidationError} if a field is invalid; names the first one
+ * @throws {DataValidationError} if a field is invalid; the error names the first one
  */
 export function calibratorFromJson(value: unknown): SavedCalibrator {
   const { params, state } = readJson(calibratorSchema, value, 'saved calibrator', {

@@ -228,7 +228,7 @@ export class GroupFairnessCalibrator {
 
   /**
    * Reads a calibrator that `toJSON` wrote.
-   * @throws {DataValidationError} if a field is invalid; names the first one
+   * @throws {DataValidationError} if a field is invalid; the error names the first one
    */
   static fromJSON(json: unknown): GroupFairnessCalibrator {
     const { settings, state } = calibratorFromJson(json);

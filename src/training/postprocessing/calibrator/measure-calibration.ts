@@ -44,8 +44,8 @@ export interface CalibrationReport {
 
 /**
  * Measures how well scores are calibrated, overall and per group. It computes the Brier score, the log loss and the
- * expected calibration error. The calibration error is the sum over ten bins of equal mass of the share of rows x |rate of
- * positives - mean score|.
+ * expected calibration error. The calibration error is the sum over ten bins of equal mass of the share of rows x
+ * |rate of positives - mean score|.
  *
  * Noise inflates the expected calibration error of few rows, so a small group looks worse than a large one. The Brier
  * score and the log loss are not inflated, but depend on how hard a group is to predict. Compare the values of a group

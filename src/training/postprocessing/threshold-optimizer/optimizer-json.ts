@@ -50,7 +50,7 @@ export function optimizerParams(settings: OptimizerSettings): Record<string, unk
 
 /**
  * Reads an optimizer's options and rules.
- * @throws {DataValidationError} if a field is invalid; names the first one
+ * @throws {DataValidationError} if a field is invalid; the error names the first one
  * @throws {ValueError} if the estimator is missing, is not of the stored kind, or is given although none was stored
  */
 export function readOptimizerJson(
@@ -68,7 +68,7 @@ export function readOptimizerJson(
 
 /**
  * Reads the rules and checks that they have the optimizer's settings.
- * @throws {DataValidationError} if a field is invalid; names the first one
+ * @throws {DataValidationError} if a field is invalid; the error names the first one
  */
 function readRules(state: unknown, params: z.output<typeof optimizerSchema>['params']): ThresholdRules {
   const rules = rulesFromJson(state);

@@ -74,7 +74,7 @@ export function rulesToJson(rules: ThresholdRules): Record<string, unknown> {
 
 /**
  * Reads what {@link rulesToJson} wrote.
- * @throws {DataValidationError} if a field is invalid; names the first one
+ * @throws {DataValidationError} if a field is invalid; the error names the first one
  */
 export function rulesFromJson(json: unknown): ThresholdRules {
   return readJson(rulesSchema, json, 'set of threshold rules', {
