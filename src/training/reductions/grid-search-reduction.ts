@@ -36,7 +36,7 @@ import { searchGrid } from './search-grid.ts';
  * The points are the first `gridSize` points of one fixed sequence, so a larger grid contains every smaller grid and
  * never selects a worse point. In each event, the points vary the multipliers of all groups except the group with the
  * least weight, whose constraint follows from the others. If groups have equal weights and labels, the last group by
- * name is excepted. With `compat: 'fairlearn'`, the points are those of fairlearn's grid. A point consists of
+ * name is the one left out. With `compat: 'fairlearn'`, the points match fairlearn's grid. A point consists of
  * multipliers "event/group/sign" (a slash in a name is written \/) with a sum of at most `gridLimit`. For
  * `bounded_group_loss`, the sum equals `gridLimit`.
  *

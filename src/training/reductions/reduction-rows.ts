@@ -14,7 +14,7 @@ export interface ReductionFitOptions {
   readonly sensitive: SensitiveSource;
   /** Stratifies the rows: groups are compared only within each level of this feature. */
   readonly control?: SensitiveSource | undefined;
-  /** One weight per row, 0 or more. Weights enter the objective and the constraint. A row of weight 2 counts as two. */
+  /** One weight per row, 0 or more. Weights enter the objective and the constraint. A row of weight 2 acts as two. */
   readonly sampleWeight?: ColumnSource | undefined;
   readonly onProgress?: OnProgress | undefined;
   /** Stops the work between two fits; the promise then rejects with the signal's reason. */

@@ -225,7 +225,7 @@ function fitPart(
   );
 }
 
-/** Returns warnings about the calibrated rows, in addition to those about the calibrator. */
+/** Returns warnings about the calibrated rows. Warnings about the calibrator itself are separate. */
 function remarks(final: CalibratorState, states: readonly CalibratorState[], folds: number | null): string[] {
   if (folds === 1)
     return ['calibration is measured on the rows that it was fitted on, which makes it look better than it is'];

@@ -55,7 +55,7 @@ export function operationAt({ scores }: ScoreCurve, index: number, operator: '>'
   return { operator, threshold: middle > lower ? middle : upper };
 }
 
-/** Counts the rows selected at an index of a curve: those with scores above it or, with '<', below it. */
+/** Counts the rows selected at an index of a curve: rows with scores above it or, with '<', below it. */
 export function countsAt(curve: ScoreCurve, index: number, operator: '>' | '<'): DecisionCounts {
   const { positives, negatives } = curve;
   const truePositives = curve.truePositives[index] as number;
