@@ -28,14 +28,14 @@ const CLASS_NAME = 'adapted model';
 /**
  * Wraps any object with `fit(X, y, { sampleWeight })` and `predict(X)` as an {@link Estimator}. The methods may be
  * synchronous or asynchronous. `predictProba(X)` is used if it exists. X is passed as rows of numbers or as a matrix,
- * y and weights as arrays of numbers. Without weights, `sampleWeight` is omitted. If a model ignores its weights, it
- * is fitted without them, and this cannot be detected.
+ * and y and weights as arrays of numbers. Without weights, `sampleWeight` is omitted. A model that ignores
+ * `sampleWeight` is fitted without weights; this cannot be detected.
  *
- * `clone` calls the function that creates models, else the model's own `clone`. Otherwise it copies the object as it
- * was when it was adapted. Without `predictProba`, decisions are used as probabilities; with `task: 'regression'`,
- * values clipped to [0, 1].
- * @param model the model, or (safest) a function that creates an unfitted one
- * @throws {ValueError} if it lacks `fit` or `predict`
+ * `clone` calls the function that creates models, if one was passed, or else the model's own `clone`. If there is
+ * neither, it copies the object in the state it had when it was adapted. If there is no `predictProba`, decisions are
+ * used as probabilities, or with `task: 'regression'`, values clipped to [0, 1].
+ * @param model the model or, as the safest choice, a function that creates an unfitted model
+ * @throws {ValueError} if the model lacks `fit` or `predict`
  * @example
  * ```ts
  * import { adaptEstimator } from 'evenhand/training';
@@ -66,7 +66,7 @@ export function adaptEstimator(model: PlainModel | (() => PlainModel), options: 
 
 /**
  * Wraps any estimator-like object in the {@link Estimator} interface.
- * @throws {ValueError} if it lacks `fit` or `predict`
+ * @throws {ValueError} if the source lacks `fit` or `predict`
  */
 export function toEstimator(source: EstimatorSource, options: PlainModelOptions = {}): Estimator {
   assertKnownOptions('toEstimator', options, PLAIN_MODEL_OPTION_NAMES);
@@ -158,8 +158,8 @@ class AdaptedEstimator implements Estimator {
 }
 
 /**
- * Returns a function that creates unfitted copies of a model: by its own method, else from the properties it had when
- * it was adapted.
+ * Returns a function that creates unfitted copies of a model. It calls the model's own `clone` if there is one.
+ * Otherwise it copies the properties that the model had when it was adapted.
  */
 function copiesOf(model: TypedModel): () => TypedModel {
   if (model.clone !== undefined) return () => typedModel(model.clone?.());
@@ -219,8 +219,8 @@ interface PlainOutput {
 }
 
 /**
- * Reads the numbers that a model returned, one per row; true and false are 1 and 0.
- * @throws {DataValidationError} if the output is anything else; names the first bad index
+ * Reads the numbers that a model returned, one per row. It reads true as 1 and false as 0.
+ * @throws {DataValidationError} if the output has any other form; the error names the first invalid index
  */
 async function readNumbers({ name, value, rows }: PlainOutput): Promise<Float64Array> {
   const { given } = await onHost({ given: value });

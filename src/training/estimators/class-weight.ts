@@ -4,7 +4,7 @@ import { invalidParameter } from '../../internal/arguments.ts';
 export type ClassWeight = 'balanced' | Readonly<Partial<Record<0 | 1, number>>> | null;
 
 /**
- * Checks class weights, and copies them.
+ * Checks and copies class weights.
  * @throws {ValueError} if the name or a class is unknown, or a weight is not above 0
  */
 export function parseClassWeight(given: ClassWeight): ClassWeight {
@@ -21,10 +21,10 @@ export function parseClassWeight(given: ClassWeight): ClassWeight {
 }
 
 /**
- * Multiplies the weights of rows by those of their classes. With 'balanced', both classes get the same total weight:
- * the weight of each row of class c is multiplied by W / (2 W_c), where W is the sum of all weights and W_c the sum
- * for the class.
- * @param y 0 or 1; both occur
+ * Multiplies the weight of each row by the weight of its class. With 'balanced', both classes get the same total
+ * weight. The weight of each row of class c is then multiplied by W / (2 W_c), where W is the sum of all weights and
+ * W_c is the sum for the class.
+ * @param y 0 or 1; both must occur
  */
 export function applyClassWeight(classWeight: ClassWeight, y: Float64Array, weights: Float64Array): Float64Array {
   if (classWeight === null) return weights;
@@ -46,7 +46,7 @@ export function classFactors(
   return [half / zero, half / one];
 }
 
-/** Returns the sums of weights of class 0 and class 1. */
+/** Returns the sum of weights of class 0 and the sum of weights of class 1. */
 export function classTotals(y: Float64Array, weights: Float64Array): readonly [number, number] {
   let [zero, one] = [0, 0];
   for (let row = 0; row < y.length; row++) {

@@ -19,8 +19,8 @@ const KIND = 'constant_classifier';
 const PARAMS = z.object({ probability: z.number() });
 
 /**
- * Predicts the same probability of 1 for every row, regardless of its features. It is used if labels have only one
- * class, and as the baseline of any classifier. `fit` only checks its rows, and predictions do not need a fit.
+ * Predicts the same probability of 1 for every row, regardless of its features. Use it if all labels are equal, or as a
+ * baseline for other classifiers. `fit` only checks its rows, and predictions do not require a fit.
  * @example
  * ```ts
  * import { ConstantClassifier } from 'evenhand/training';
@@ -47,8 +47,8 @@ export class ConstantClassifier implements Estimator {
   }
 
   /**
-   * Checks the rows, and changes nothing.
-   * @throws {DataValidationError} if no classifier could learn from the rows
+   * Checks the rows without changing the classifier.
+   * @throws {DataValidationError} if the rows are not valid for a classifier
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
     assertKnownOptions('ConstantClassifier.fit', options, FIT_OPTION_NAMES);
@@ -57,12 +57,12 @@ export class ConstantClassifier implements Estimator {
     return this;
   }
 
-  /** Returns the probability, repeated for each row: [rows]. */
+  /** Returns the same probability for each row: [rows]. */
   async predictProba(x: MatrixSource): Promise<Float64Array> {
     return new Float64Array((await readMatrix(x)).rows).fill(this.probability);
   }
 
-  /** Returns 1 if the probability is at least the threshold, else 0, for each row: [rows]. */
+  /** Returns for each row, [rows], 1 if the probability is at least the threshold, and 0 otherwise. */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array> {
     assertKnownOptions('ConstantClassifier.predict', options, PREDICT_OPTION_NAMES);
     return decide(await this.predictProba(x), options.threshold ?? 0.5);
@@ -77,8 +77,8 @@ export class ConstantClassifier implements Estimator {
   }
 
   /**
-   * Reads the estimator that {@link ConstantClassifier.toJSON} wrote.
-   * @throws {DataValidationError} if the JSON is anything else
+   * Reads the JSON that {@link ConstantClassifier.toJSON} wrote.
+   * @throws {DataValidationError} if the JSON has any other form
    */
   static fromJSON(json: unknown): ConstantClassifier {
     const { params } = readEstimatorJson(json, KIND, { params: PARAMS, state: z.null() });

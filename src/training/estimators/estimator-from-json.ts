@@ -6,7 +6,7 @@ import { LinearRegression } from './linear-regression.ts';
 import { LogisticRegression } from './logistic-regression.ts';
 import { MlLogisticRegression } from './ml-logistic-regression.ts';
 
-/** The reader of each kind. */
+/** The function that reads the JSON of each kind. */
 const READERS: Readonly<Record<string, (json: unknown) => Estimator>> = {
   constant_classifier: (json) => ConstantClassifier.fromJSON(json),
   linear_regression: (json) => LinearRegression.fromJSON(json),
@@ -15,10 +15,10 @@ const READERS: Readonly<Record<string, (json: unknown) => Estimator>> = {
 };
 
 /**
- * Reads the estimator that `toJSON` of any estimator wrote, by its kind. Models wrapped by `adaptEstimator` are not
- * supported: read them with their own library, and adapt them again.
- * @param json plain data, as `JSON.parse` returns it
- * @throws {DataValidationError} if the kind is unknown, or fields are missing or of another type
+ * Reads the JSON that `toJSON` of any estimator wrote. The `kind` field selects the class. Models wrapped by
+ * `adaptEstimator` are not supported: read them with their own library, and adapt them again.
+ * @param json plain data, as returned by `JSON.parse`
+ * @throws {DataValidationError} if the kind is unknown, or fields are missing or have the wrong type
  * @example
  * ```ts
  * import { estimatorFromJson, LinearRegression } from 'evenhand/training';

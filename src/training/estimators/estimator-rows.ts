@@ -4,7 +4,7 @@ import { invalidParameter } from '../../internal/arguments.ts';
 import type { FitRows } from '../data/fit-rows.ts';
 import { type Matrix, type MatrixSource, readMatrix, takeMatrixRows } from '../data/read-matrix.ts';
 
-/** If weights sum to more than this, products with the sum may overflow. */
+/** The maximum sum of weights. With a larger sum, products with the sum may overflow. */
 const LARGEST_TOTAL = 1e300;
 
 /**
@@ -22,8 +22,8 @@ export function totalOf(weights: Float64Array): number {
 }
 
 /**
- * Divides weights by their mean, so that float32 can represent them in any unit. A sum of losses with a penalty keeps
- * its minimum if the penalty is divided by the mean too.
+ * Divides weights by their mean, so that float32 can represent weights of any unit. If the penalty is also divided by
+ * the mean, the minimum of the penalised loss does not change.
  */
 export function inUnitsOfMean(weights: Float64Array): { readonly weights: Float64Array; readonly mean: number } {
   const mean = weights.reduce((sum, weight) => sum + weight, 0) / weights.length;
@@ -31,7 +31,7 @@ export function inUnitsOfMean(weights: Float64Array): { readonly weights: Float6
 }
 
 /**
- * Returns the rows with a weight above 0; a row with weight 0 counts as excluded.
+ * Returns the rows with a weight above 0. A row with weight 0 is treated as excluded.
  * @throws {DataValidationError} if the sum of weights is too large
  */
 export function weightedRows(rows: FitRows): FitRows {
@@ -42,13 +42,13 @@ export function weightedRows(rows: FitRows): FitRows {
 }
 
 /**
- * Reads the rows to predict for.
+ * Reads the rows for prediction.
  * @param features the number of features in `fit`
- * @throws {DataValidationError} if the rows have another number of features
+ * @throws {DataValidationError} if the number of features differs from the number in `fit`
  */
 export async function readPredictRows(source: MatrixSource, features: number): Promise<Matrix> {
   const matrix = await readMatrix(source);
-  // An empty matrix has no columns, and needs none.
+  // An empty matrix has no columns and does not need any.
   if (matrix.columns === features || matrix.rows === 0) return matrix;
   throw new DataValidationError(
     `X has ${String(matrix.columns)} features, but the estimator was fitted on ${String(features)}.`,
@@ -62,7 +62,7 @@ export async function readPredictRows(source: MatrixSource, features: number): P
 
 /**
  * Returns the fitted state.
- * @throws {TrainingError} if there is none
+ * @throws {TrainingError} if there is no fitted state
  */
 export function fittedOr<Fit>(fit: Fit | undefined, className: string): Fit {
   if (fit !== undefined) return fit;
@@ -84,7 +84,7 @@ export function cutToUnit(value: number): number {
 }
 
 /**
- * Returns 1 for scores that are at least the threshold, else 0.
+ * Returns 1 for scores that are at least the threshold, and 0 for other scores.
  * @throws {ValueError} if the threshold is NaN
  */
 export function decide(scores: Float64Array, threshold: number): Uint8Array {

@@ -17,8 +17,8 @@ export const LINEAR_STATE = z.object({
  * Reads the JSON of an estimator.
  * @param json the estimator as plain data
  * @param kind the required kind
- * @param schemas of its params and its state
- * @throws {DataValidationError} if it is of another kind, or fields are missing or of another type
+ * @param schemas the schemas of its params and its state
+ * @throws {DataValidationError} if the estimator is of another kind, or fields are missing or have the wrong type
  */
 export function readEstimatorJson<Params extends z.ZodType, State extends z.ZodType>(
   json: unknown,
@@ -34,9 +34,9 @@ export function readEstimatorJson<Params extends z.ZodType, State extends z.ZodT
 }
 
 /**
- * Creates an object from stored options. Converts a ValueError of the constructor to a DataValidationError, because
- * options out of range in a file are bad data and not a caller's mistake.
- * @param kind the class that wrote them
+ * Creates an object from stored options. Converts a ValueError of the constructor to a DataValidationError, because an
+ * invalid option in a file is a data error and not a caller's mistake.
+ * @param kind the class that wrote the options
  * @throws {DataValidationError} if the constructor rejects the options
  */
 export function fromStoredParams<Made>(kind: string, make: () => Made): Made {

@@ -5,7 +5,7 @@ import type { MatrixSource } from '../data/read-matrix.ts';
 /** The methods of an {@link Estimator}. */
 const METHODS = ['fit', 'predict', 'predictProba', 'clone', 'toJSON'] as const;
 
-/** Returns whether a value is an {@link Estimator}, by its methods. */
+/** Returns whether a value is an {@link Estimator}, by checking its methods. */
 export function isEstimator(value: unknown): value is Estimator {
   return (
     typeof value === 'object' &&
@@ -18,9 +18,9 @@ export function isEstimator(value: unknown): value is Estimator {
 export interface FitOptions {
   /** One weight per row, 0 or more; a row of weight 2 counts as two rows. */
   readonly sampleWeight?: ColumnSource | undefined;
-  /** A fitted estimator of the same kind to start from. It may save steps and has no other effect. */
+  /** A fitted estimator of the same kind to start from. It can reduce the number of steps and has no other effect. */
   readonly startFrom?: Estimator | undefined;
-  /** Stops the work; the promise then rejects with the signal's reason. */
+  /** Aborts the fit; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -30,8 +30,8 @@ export const FIT_OPTION_NAMES: OptionNames<FitOptions> = { sampleWeight: true, s
 /** Options of {@link Estimator.predict}. */
 export interface PredictOptions {
   /**
-   * Scores of at least this value become 1.
-   * @defaultValue 0.5 for classifiers; without it, a regression returns its values unchanged
+   * Scores that are at least the threshold become 1.
+   * @defaultValue 0.5 for classifiers; by default, a regression returns its values unchanged
    */
   readonly threshold?: number | undefined;
 }
@@ -41,7 +41,7 @@ export const PREDICT_OPTION_NAMES: OptionNames<PredictOptions> = { threshold: tr
 
 /** An estimator as plain data that can be stored and read back. */
 export interface EstimatorJson {
-  /** The class that wrote it, for example "logistic_regression". */
+  /** The class that wrote the JSON, for example "logistic_regression". */
   readonly kind: string;
   /** The constructor's options, in snake_case. */
   readonly params: Readonly<Record<string, unknown>>;
@@ -50,19 +50,19 @@ export interface EstimatorJson {
 }
 
 /**
- * A model that learns from rows; all mitigation methods wrap one. Two fits of one estimator on the same rows give the
- * same model.
+ * A model that is fitted to rows. All mitigation methods wrap an estimator. Two fits of one estimator on the same rows
+ * give the same model.
  */
 export interface Estimator {
   /**
-   * Learns from rows, and discards what an earlier `fit` learned.
+   * Fits the model to rows and replaces the result of an earlier `fit`.
    * @param x [rows, features], finite
    * @param y [rows]; 0 or 1 for classifiers
    */
   fit(x: MatrixSource, y: ColumnSource, options?: FitOptions): Promise<this>;
-  /** Returns the probability of 1 for each row, [rows]; for a regression, its values clipped to [0, 1]. */
+  /** Returns the probability of 1 for each row, [rows]. A regression returns its values clipped to [0, 1]. */
   predictProba(x: MatrixSource): Promise<Float64Array>;
-  /** Returns decisions 0 or 1, or a regression's values: [rows]. */
+  /** Returns decisions 0 or 1, or the values of a regression: [rows]. */
   predict(x: MatrixSource, options?: PredictOptions): Promise<Uint8Array | Float64Array>;
   /** Returns an unfitted copy with the same options. */
   clone(): Estimator;

@@ -8,12 +8,15 @@ import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-row
 import { FIT_OPTION_NAMES, type FitOptions, PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
 import type { LinearScore } from './fitting/fit-linear-model.ts';
 
-/** The log odds of a class that is the only one; in float64 its probability is then indistinguishable from 1. */
+/**
+ * The log odds of the class if all rows have the same class. Its probability is then indistinguishable from 1 in
+ * float64.
+ */
 export const CERTAIN_LOG_ODDS = 37;
 
 /**
  * Returns the constant model for rows of a single class; undefined if both classes occur.
- * @param rows y 0 or 1; each with a weight above 0
+ * @param rows rows with y 0 or 1 and a weight above 0
  */
 export function oneClassFit({ x, y, weights }: FitRows): LinearFit | undefined {
   const [zero, one] = classTotals(y, weights);
@@ -37,7 +40,7 @@ export interface LinearFit extends LinearScore {
 /** The JSON form of a fit. */
 type StoredFit<Fit extends LinearFit> = Omit<Fit, 'coefficients'> & { readonly coefficients: number[] };
 
-/** The shared base of estimators with linear scores: it keeps, exposes and stores the fitted state. */
+/** The shared base class of estimators with linear scores. It stores, exposes and serialises the fitted state. */
 export abstract class LinearModel<Fit extends LinearFit> {
   #fit: Fit | undefined;
 
@@ -52,7 +55,8 @@ export abstract class LinearModel<Fit extends LinearFit> {
   }
 
   /**
-   * The number of steps taken. For solved equations, the solution counts as one step, and each refinement as another.
+   * The number of steps taken. If equations are solved directly, the solution and each refinement count as one step
+   * each.
    */
   get iterations(): number {
     return this.fitted.iterations;
@@ -63,7 +67,7 @@ export abstract class LinearModel<Fit extends LinearFit> {
     return this.fitted.converged;
   }
 
-  /** Warnings of the fit, as sentences. */
+  /** Warnings of the fit, as full sentences. */
   get warnings(): readonly string[] {
     return this.fitted.warnings;
   }
@@ -97,16 +101,16 @@ export abstract class LinearModel<Fit extends LinearFit> {
   }
 }
 
-/** The shared base of classifiers with linear log odds. */
+/** The shared base class of classifiers with linear log odds. */
 export abstract class LinearClassifier<Fit extends LinearFit> extends LinearModel<Fit> {
   /**
-   * Learns from rows, and discards what an earlier `fit` learned.
+   * Fits the model to rows and replaces the result of an earlier `fit`.
    * @param x [rows, features], finite
    * @param y [rows], 0 or 1
-   * @param options weights; `startFrom`, which only `LogisticRegression` uses, from a fitted one with the same number
-   *   of features; a signal, which cannot interrupt the descent of `MlLogisticRegression`
-   * @throws {DataValidationError} if the rows cannot be learned from
-   * @throws {TrainingError} if the fit does not give finite coefficients
+   * @param options weights; a signal, which cannot interrupt the descent of `MlLogisticRegression`; and `startFrom`,
+   * which only `LogisticRegression` uses, a fitted `LogisticRegression` with the same number of features
+   * @throws {DataValidationError} if the rows are invalid
+   * @throws {TrainingError} if the resulting coefficients are not finite
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
     assertKnownOptions(`${this.constructor.name}.fit`, options, FIT_OPTION_NAMES);
@@ -118,22 +122,22 @@ export abstract class LinearClassifier<Fit extends LinearFit> extends LinearMode
     return this;
   }
 
-  /** Computes the fit on rows of weight above 0. */
+  /** Computes the fit on rows with a weight above 0. */
   protected abstract solve(rows: FitRows, options: FitOptions): Fit | Promise<Fit>;
 
   /**
    * Returns P(y = 1) of each row, [rows], computed in float64 on the host.
    * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} if the number of features differs from that in `fit`
+   * @throws {DataValidationError} if the number of features differs from the number in `fit`
    */
   async predictProba(x: MatrixSource): Promise<Float64Array> {
     return sigmoids(await this.scores(x));
   }
 
   /**
-   * Returns 1 for rows whose P(y = 1) is at least the threshold, else 0: [rows].
+   * Returns 1 for rows whose P(y = 1) is at least the threshold, and 0 for other rows: [rows].
    * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} if the number of features differs from that in `fit`
+   * @throws {DataValidationError} if the number of features differs from the number in `fit`
    */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array> {
     assertKnownOptions(`${this.constructor.name}.predict`, options, PREDICT_OPTION_NAMES);

@@ -23,19 +23,19 @@ import { type LinearFit, LinearModel } from './linear-model.ts';
 /** Options of {@link LinearRegression}. */
 export interface LinearRegressionOptions {
   /**
-   * The weight of the penalty |b|^2, 0 or more; scikit-learn's alpha in Ridge. The intercept is not penalised.
+   * The weight of the penalty |b|^2, at least 0. Equals alpha of scikit-learn's Ridge. The intercept is not penalised.
    * @defaultValue 0
    */
   readonly l2?: number | undefined;
   /**
-   * 'float64' computes on the host and does not load TensorFlow.js. 'float32' computes the products on tensors, for
-   * wide and long matrices.
+   * 'float64' computes on the host and does not load TensorFlow.js. 'float32' computes the products on tensors and is
+   * meant for wide and long matrices.
    * @defaultValue 'float64'
    */
   readonly precision?: Precision | undefined;
   /**
-   * The backend that computes tensors; matters for 'float32' only.
-   * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
+   * The backend for tensor computations. Only used with 'float32'.
+   * @defaultValue EVENHAND_TF_BACKEND if set, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
 }
@@ -48,8 +48,8 @@ const KIND = 'linear_regression';
 const MAX_STEPS = 10;
 
 /**
- * The last step is the first that lowers the sum of squares by less than this share of the sum of squares around the
- * mean.
+ * The fit ends with the first step that lowers the sum of squares by less than this share of the sum of squares around
+ * the mean.
  */
 const MIN_GAIN = 1e-20;
 
@@ -61,9 +61,9 @@ const PARAMS = z.object({ l2: z.number(), precision: z.enum(PRECISIONS), backend
  *     sum_i w_i (y_i - x_i b - b0)^2 + l2 |b|^2
  *
  * The fit solves the normal equations of centred and scaled columns, O(rows features^2), with steps of iterative
- * refinement. If columns are collinear up to rounding, the solution is one of many, with the least norm in scaled
- * columns. The coefficient of a constant column is 0. `warnings` reports both cases. If there is one row, or all y
- * are equal, every prediction is that value.
+ * refinement. If columns are collinear up to rounding, many solutions exist, and the fit returns the one with the least
+ * norm in scaled columns. The coefficient of a constant column is 0. `warnings` reports both cases. If there is only
+ * one row, or all y are equal, every prediction is that value of y.
  * @example
  * ```ts
  * import { LinearRegression } from 'evenhand/training';
@@ -89,12 +89,12 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
   }
 
   /**
-   * Learns from rows, and discards what an earlier `fit` learned.
+   * Fits the model to rows and replaces the result of an earlier `fit`.
    * @param x [rows, features], finite
    * @param y [rows], finite
-   * @param options weights; `startFrom` has no effect here
-   * @throws {DataValidationError} if the rows cannot be learned from
-   * @throws {TrainingError} if values are so large or small that squares, or the solution, are not finite
+   * @param options weights and other options; `startFrom` has no effect here
+   * @throws {DataValidationError} if the rows are invalid
+   * @throws {TrainingError} if values are so large or so small that squares or the solution are not finite
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
     assertKnownOptions('LinearRegression.fit', options, FIT_OPTION_NAMES);
@@ -128,20 +128,20 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
   }
 
   /**
-   * Returns the values of {@link LinearRegression.predict} clipped to [0, 1]; for y of 0 and 1 an estimate of P(y =
-   * 1), [rows].
+   * Returns the values of {@link LinearRegression.predict} clipped to [0, 1], [rows]. If y is 0 or 1, they estimate P(y
+   * = 1).
    * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} if the number of features differs from that in `fit`
+   * @throws {DataValidationError} if the number of features differs from the number in `fit`
    */
   async predictProba(x: MatrixSource): Promise<Float64Array> {
     return (await this.scores(x)).map(cutToUnit);
   }
 
   /**
-   * Returns the values x b + b0, [rows]. With a threshold, returns 1 for values that are at least the threshold, else
-   * 0.
+   * Returns the values x b + b0, [rows]. If a threshold is given, returns 1 for values that are at least the threshold
+   * and 0 for other values.
    * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} if the number of features differs from that in `fit`
+   * @throws {DataValidationError} if the number of features differs from the number in `fit`
    */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
     assertKnownOptions('LinearRegression.predict', options, PREDICT_OPTION_NAMES);
@@ -162,8 +162,8 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
   }
 
   /**
-   * Reads the estimator that {@link LinearRegression.toJSON} wrote.
-   * @throws {DataValidationError} if the JSON is anything else
+   * Reads the JSON that {@link LinearRegression.toJSON} wrote.
+   * @throws {DataValidationError} if the JSON has any other form
    */
   static fromJSON(json: unknown): LinearRegression {
     const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: LINEAR_STATE });
@@ -175,8 +175,8 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
 }
 
 /**
- * Returns the weighted mean of values and the largest distance from it (1 if all are equal). float32 needs both
- * removed.
+ * Returns the weighted mean of values and the largest distance from the mean (1 if all values are equal). With float32,
+ * values must be centred and scaled with these numbers.
  */
 function rangeOf(values: Float64Array, weights: Float64Array): { mean: number; spread: number } {
   const total = weights.reduce((sum, weight) => sum + weight, 0);

@@ -27,13 +27,13 @@ import { CERTAIN_LOG_ODDS, LinearClassifier, type LinearFit, oneClassFit } from 
 /** Options of {@link LogisticRegression}. */
 export interface LogisticRegressionOptions {
   /**
-   * The weight of the penalty |b|^2 / 2, 0 or more; scikit-learn's 1 / C. The intercept is not penalised.
+   * The weight of the penalty |b|^2 / 2, at least 0. Equals 1 / C in scikit-learn. The intercept is not penalised.
    * @defaultValue 1
    */
   readonly l2?: number | undefined;
   /**
-   * Factors on the weights of rows by class: 'balanced' gives W / (2 W_c), so that both classes have the same total
-   * weight.
+   * Factors by which the weights of rows are multiplied, by class. 'balanced' uses W / (2 W_c), so that both classes
+   * have the same total weight.
    * @defaultValue null
    */
   readonly classWeight?: ClassWeight | undefined;
@@ -43,7 +43,7 @@ export interface LogisticRegressionOptions {
    */
   readonly maxIterations?: number | undefined;
   /**
-   * The first step that lowers the objective by less than this per unit of weight is the last, in nats.
+   * The fit ends with the first step that lowers the objective by less than this value per unit of weight, in nats.
    * @defaultValue 1e-12
    */
   readonly tolerance?: number | undefined;
@@ -53,8 +53,8 @@ export interface LogisticRegressionOptions {
    */
   readonly precision?: Precision | undefined;
   /**
-   * The backend that computes tensors; matters for 'float32' only.
-   * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
+   * The backend for tensor computations. Only used with 'float32'.
+   * @defaultValue EVENHAND_TF_BACKEND if set, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
 }
@@ -90,21 +90,22 @@ const STATE = LINEAR_STATE.extend({ deviance: z.number() });
  *
  *     sum_i w_i log(1 + exp(-s_i (x_i b + b0))) + l2 / 2 |b|^2,  s_i = -1 or 1
  *
- * This is scikit-learn's objective with C = 1 / l2. Weights are not normalised: twice the rows count twice against
- * the penalty. Features need not be standardised, but the penalty applies to coefficients in the original units.
+ * This is scikit-learn's objective with C = 1 / l2. Weights are not normalised: if every row occurs twice, the loss
+ * doubles relative to the penalty. Features need not be standardised, but the penalty applies to coefficients in the
+ * original units.
  *
  * The fit uses Newton's method (iteratively reweighted least squares). Each step is halved until it lowers the
  * objective, and takes O(rows features^2). Columns are centred and scaled internally, which affects only the
  * rounding error.
  *
- * Degenerate cases, each reported in `warnings`:
- * - only one class (among rows with a weight): the model is constant, with coefficients 0 and intercept 37 or -37, so
- *   that the probability of that class is 1 in float64;
+ * The following degenerate cases are reported in `warnings`:
+ * - only one class among the rows with a weight above 0: the model is constant, with coefficients 0 and intercept 37 or
+ *   -37, so that the probability of that class is 1 in float64;
  * - a constant column: its coefficient is 0;
- * - columns that are collinear up to rounding, with l2 = 0: one of many equally good solutions, of least norm in
- *   scaled columns, or near `startFrom`;
+ * - columns that are collinear up to rounding, with l2 = 0: many solutions are equally good, and the fit returns the
+ *   one with the least norm in scaled columns, or one near `startFrom`;
  * - classes that a plane separates, with l2 = 0: the objective has no minimum, and the fit stops when another step
- *   would gain less than `tolerance`.
+ *   would lower it by less than `tolerance`.
  * @example
  * ```ts
  * import { LogisticRegression } from 'evenhand/training';
@@ -161,8 +162,8 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
   }
 
   /**
-   * Reads the estimator that {@link LogisticRegression.toJSON} wrote.
-   * @throws {DataValidationError} if the JSON is anything else
+   * Reads the JSON that {@link LogisticRegression.toJSON} wrote.
+   * @throws {DataValidationError} if the JSON has any other form
    */
   static fromJSON(json: unknown): LogisticRegression {
     const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: STATE });
@@ -196,14 +197,14 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
   }
 }
 
-/** Returns the best intercept without features, which is the log odds, and the loss there. */
+/** Returns the best intercept of a model without features, which is the log odds, and the loss at this intercept. */
 function withoutFeatures(y: Float64Array, weights: Float64Array): { intercept: number; loss: number } {
   const [zero, one] = classTotals(y, weights);
   const total = zero + one;
   return { intercept: Math.log(one / zero), loss: -one * Math.log(one / total) - zero * Math.log(zero / total) };
 }
 
-/** Returns the coefficients to start from. A start is only a hint, so one that does not fit is ignored. */
+/** Returns the initial coefficients. `startFrom` is only a hint, so an estimator that does not match is ignored. */
 function startOf(given: Estimator | undefined, features: number): LinearScore | undefined {
   if (!(given instanceof LogisticRegression) || given.toJSON().state === null) return undefined;
   const { coefficients, intercept } = given;

@@ -14,7 +14,7 @@ import { LinearClassifier, type LinearFit, linearScores, oneClassFit, sigmoids }
 /** Options of the gradient descent. */
 interface DescentOptions {
   readonly numSteps: number;
-  /** A factor on the summed gradient; by default the largest safe one. */
+  /** The factor applied to the summed gradient; by default the largest factor that is safe. */
   readonly learningRate: number | undefined;
 }
 
@@ -23,7 +23,10 @@ interface Descent {
   /** [features + 1], the intercept last. */
   readonly parameters: Float64Array;
   readonly learningRate: number;
-  /** The largest weighted mean of (y - p) x over features, each in units of its root mean square. */
+  /**
+   * The largest absolute value over features of the weighted mean of (y - p) x, in units of the feature's root mean
+   * square.
+   */
   readonly slope: number;
 }
 
@@ -57,9 +60,9 @@ function descend({ x, y, weights }: FitRows, { numSteps, ...options }: DescentOp
 }
 
 /**
- * Trains the package's model with weights. The package does not support weights, but computes its gradient as X' (y -
- * p), with the transpose that the given matrix returns. If that transpose is X'W, the gradient is exactly that of the
- * weighted loss.
+ * Trains the package's model with weights. The package does not support weights. It computes its gradient as X' (y -
+ * p), using the transpose that the given matrix returns. If that transpose is X'W, the gradient is exactly the gradient
+ * of the weighted loss.
  */
 function train(
   features: Matrix,
@@ -79,7 +82,7 @@ function train(
   plain.transpose = () => weighted;
   const model = new MlLogisticRegression(options);
   model.train(plain, DenseMatrix.columnVector(y));
-  // The first of its two classifiers separates class 0 from all other classes.
+  // The first of the model's two classifiers separates class 0 from all other classes.
   return Float64Array.from(model.classifiers[0]?.weights.to1DArray() ?? []);
 }
 
@@ -104,14 +107,14 @@ function weightedSums({ columns, values }: Matrix, weights: Float64Array, of: (v
 /** Options of {@link MlLogisticRegression}. */
 export interface MlLogisticRegressionOptions {
   /**
-   * The number of steps of gradient descent; all of them are always taken.
+   * The number of gradient descent steps. The fit never stops earlier.
    * @defaultValue 1000
    */
   readonly numSteps?: number | undefined;
   /**
-   * The length of a step, as a factor on the summed (not averaged) gradient. More rows need a smaller factor.
-   * @defaultValue 4 / (sum of weights times squared features, including the intercept's 1), at which descent cannot
-   * diverge
+   * The step length, as a factor on the summed (not averaged) gradient. More rows require a smaller factor.
+   * @defaultValue 4 / (sum of weights times squared features, including 1 for the intercept); descent cannot diverge at
+   * this value
    */
   readonly learningRate?: number | undefined;
 }
@@ -123,7 +126,7 @@ const DEFAULTS: FilledOptions<MlLogisticRegressionOptions, 'learningRate'> = {
 
 const KIND = 'ml_logistic_regression';
 
-/** Above this mean gradient, in units of the feature's root mean square, the fit has not converged. */
+/** If the mean gradient is above this value, in units of the feature's root mean square, the fit has not converged. */
 const FLAT = 1e-4;
 
 const PARAMS = z.object({ num_steps: z.number(), learning_rate: z.nullable(z.number()) });
@@ -134,14 +137,14 @@ const PARAMS = z.object({ num_steps: z.number(), learning_rate: z.nullable(z.num
  *
  *     sum_i w_i log(1 + exp(-s_i (x_i b + b0))),  s_i = -1 or 1
  *
- * without a penalty. Use it only if you already use the package: `LogisticRegression` with l2 = 0 finds the optimum
- * in about six steps. This class stops after `numSteps`, and reports in `warnings` if it has not converged.
+ * without a penalty. Use it only if you already use the package: `LogisticRegression` with l2 = 0 finds the optimum in
+ * about six steps. This class stops after `numSteps` and reports in `warnings` if the fit has not converged.
  * Standardise the features first. If a plane separates the classes, no optimum exists, and the result depends on the
  * number of steps.
  *
- * The package supports neither an intercept nor weights. A column of ones provides the intercept. Weights enter
- * through a weighted transpose in the gradient, which is exact. If the rows have only one class, the model is a
- * constant: coefficients 0, intercept 37 or -37. The fit is deterministic.
+ * The package supports neither an intercept nor weights. A column of ones provides the intercept. A weighted transpose
+ * in the gradient applies the weights exactly. If all rows have the same class, the model is constant, with
+ * coefficients 0 and intercept 37 or -37. The fit is deterministic.
  * @example
  * ```ts
  * import { MlLogisticRegression } from 'evenhand/training';
@@ -183,8 +186,8 @@ export class MlLogisticRegression extends LinearClassifier<LinearFit> implements
   }
 
   /**
-   * Reads the estimator that {@link MlLogisticRegression.toJSON} wrote.
-   * @throws {DataValidationError} if the JSON is anything else
+   * Reads the JSON that {@link MlLogisticRegression.toJSON} wrote.
+   * @throws {DataValidationError} if the JSON has any other form
    */
   static fromJSON(json: unknown): MlLogisticRegression {
     const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: LINEAR_STATE });

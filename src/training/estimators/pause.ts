@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Lets timers and input run, so that a signal can arrive, and throws if the signal is aborted. */
+/** Yields to timers and I/O, so that an abort signal can arrive. Throws if the signal is aborted. */
 export async function pause(signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return;
   signal.throwIfAborted();

@@ -4,19 +4,19 @@ import type { Matrix } from '../data/read-matrix.ts';
 /** Features in the form that an external model expects. */
 export type PlainFeatures = number[][] | Matrix;
 
-/** Options passed to `fit` of an external model: the weights of rows, if there are any. */
+/** Options passed to `fit` of an external model. They contain the weights of the rows if weights were given. */
 interface PlainFitOptions {
   readonly sampleWeight?: number[];
 }
 
 /**
- * A model of another library, or a custom one, with `fit` and `predict`. Methods may be asynchronous. The return
- * value of `fit` is ignored.
+ * A model with `fit` and `predict`, from another library or custom code. Methods may be asynchronous. The return value
+ * of `fit` is ignored.
  */
 export interface PlainModel {
   fit(x: never, y: number[], options: PlainFitOptions): unknown;
   predict(x: never): unknown;
-  /** Probabilities of 1, one per row, or rows of the probabilities of 0 and 1. */
+  /** Returns probabilities of 1, one per row, or for each row the probabilities of 0 and 1. */
   predictProba?(x: never): unknown;
   /** Returns an unfitted copy. */
   clone?(): PlainModel;
@@ -26,12 +26,12 @@ export interface PlainModel {
 /** Options for calling a plain model. */
 export interface PlainModelOptions {
   /**
-   * The form of features that its methods expect: rows of numbers, or a {@link Matrix}.
+   * The form of features that the model's methods expect: rows of numbers, or a {@link Matrix}.
    * @defaultValue 'rows'
    */
   readonly features?: 'rows' | 'matrix' | undefined;
   /**
-   * Whether the model decides between 0 and 1, or predicts values.
+   * Whether the model predicts decisions 0 and 1, or values.
    * @defaultValue 'binary'
    */
   readonly task?: 'binary' | 'regression' | undefined;

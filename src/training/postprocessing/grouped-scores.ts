@@ -10,8 +10,8 @@ export interface GroupedScores {
 }
 
 /**
- * Counts the values in an ascending array that are at most `value`, which is the index of the first larger one. O(log
- * n).
+ * Counts the values in an ascending array that are at most `value`. The count is also the index of the first larger
+ * value. O(log n).
  */
 export function countAtMost(rising: ArrayLike<number>, value: number): number {
   let [low, high] = [0, rising.length];

@@ -4,12 +4,12 @@ import type { Estimator } from '../estimators/estimator.ts';
 import type { ConstraintSettings } from './constraint-options.ts';
 
 /**
- * The kind of predictions: decisions 0 and 1; decisions or, if an estimator has no threshold, probabilities of
- * decisions; or values.
+ * The kind of predictions. `decisions` are 0 or 1. `shares` are decisions or, if an estimator has no threshold,
+ * probabilities of decisions. `values` are arbitrary numbers.
  */
 export type PredictionKind = 'decisions' | 'shares' | 'values';
 
-/** Values of at least this are decisions for 1. */
+/** Values of at least this threshold become the decision 1. */
 const THRESHOLD = 0.5;
 
 /** Returns the kind of predictions that a constraint needs. */
@@ -19,9 +19,9 @@ export function predictionKind(settings: ConstraintSettings): PredictionKind {
 }
 
 /**
- * Returns a predictor's predictions for rows: [rows]. A classifier returns its own decisions. If a predictor returns
- * values where decisions are needed, it is called again with a threshold of 0.5.
- * @throws {TrainingError} if a prediction is not a finite number, or is a value where decisions are needed
+ * Returns a predictor's predictions for rows: [rows]. A classifier returns its own decisions. If decisions are required
+ * but the predictor returns other values, it is called again with a threshold of 0.5.
+ * @throws {TrainingError} if a prediction is not a finite number, or is not 0 or 1 although decisions are required
  */
 export async function askPredictions(
   predictor: Estimator,

@@ -4,7 +4,7 @@ import type { ParityConstraint } from './parity-constraint.ts';
 import type { OracleRows, ReductionProblem } from './reduction-problem.ts';
 import { cellMeans, type RowCells } from './row-cells.ts';
 
-/** With larger costs, sums of costs times weights and multipliers may overflow. */
+/** The maximum cost. With larger costs, sums of costs times weights and multipliers may overflow. */
 const LARGEST_COST = 1e100;
 
 /**
@@ -24,8 +24,8 @@ export function parseCosts(given: MisclassificationCosts | undefined): Misclassi
 }
 
 /**
- * Multiplies costs by class weights, by the true labels: a wrong decision on a row of class c costs weight(c) times
- * as much. `balanced` weighs class c by total / (2 total of c), so that both classes have the same total weight.
+ * Multiplies costs by class weights. A wrong decision on a row whose true label is c costs weight(c) times as much.
+ * `balanced` gives class c the weight total / (2 total of c), so that both classes have the same total weight.
  * @throws {ValueError} if a product is above 1e100
  */
 export function weighCosts(
@@ -53,8 +53,8 @@ export interface MisclassificationCosts {
 /**
  * Sets up the minimisation of the cost of wrong decisions under a parity constraint.
  *
- * Deciding 1 instead of 0 saves a row of label y the amount s = (falsePositive + falseNegative) y - falsePositive +
- * the contribution of the constraint's multipliers. The learner's target is 1 if s > 0, with weight |s|.
+ * Deciding 1 instead of 0 for a row with label y saves s = (falsePositive + falseNegative) y - falsePositive + the
+ * contribution of the constraint's multipliers. The learner's target is 1 if s > 0, with weight |s|.
  * @param targets [rows] 0 or 1
  */
 export function classificationProblem(

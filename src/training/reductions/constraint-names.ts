@@ -1,4 +1,4 @@
-/** The name of a loss of one prediction; the truth and the prediction are both clipped to the range first. */
+/** The name of a loss function of one prediction. The true value and the prediction are first clipped to the range. */
 export type GroupLossName = 'square' | 'absolute' | 'zero_one';
 
 /** The losses of a bounded group loss. */
@@ -20,11 +20,13 @@ export function lossOf(name: GroupLossName): (distance: number) => number {
   return name === 'square' ? (distance) => distance * distance : (distance) => distance;
 }
 
-/** The events that a parity constraint compares groups in, and the utility that it compares. */
+/** The events in which a parity constraint compares groups, and the utility that it compares. */
 export interface ParityKind {
-  /** The event of rows with label 0 and with label 1; null if the constraint does not apply to such rows. */
+  /**
+   * The events of rows with label 0 and with label 1; null if the constraint does not apply to rows with that label.
+   */
   readonly events: readonly [string | null, string | null];
-  /** For label 0 and for label 1, the utility of the decisions 0 and 1. */
+  /** The utilities of the decisions 0 and 1, for label 0 and for label 1. */
   readonly utilities: readonly [readonly [number, number], readonly [number, number]];
 }
 
@@ -37,7 +39,7 @@ export const PARITY_KINDS = {
   equalized_odds: { events: ['label=0', 'label=1'], utilities: [DECISION, DECISION] },
   true_positive_rate_parity: { events: [null, 'label=1'], utilities: [DECISION, DECISION] },
   false_positive_rate_parity: { events: ['label=0', null], utilities: [DECISION, DECISION] },
-  // The utility is the error: 1 for a decision other than the label.
+  // The utility is the error: 1 if the decision differs from the label.
   error_rate_parity: { events: ['all', 'all'], utilities: [DECISION, [1, 0]] },
 } as const satisfies Record<string, ParityKind>;
 

@@ -14,15 +14,15 @@ import type { ParityBound } from './parity-constraint.ts';
 /** The constraint and the costs of errors. */
 export interface ConstraintOptions {
   /**
-   * The quantity that is compared between groups: selection rates (`demographic_parity`), true and false positive
-   * rates (`equalized_odds`, or one of `true_positive_rate_parity` and `false_positive_rate_parity`), error rates
-   * (`error_rate_parity`), or mean losses, each against one bound (`bounded_group_loss`).
+   * The quantity that is compared between groups: selection rates (`demographic_parity`), true and false positive rates
+   * (`equalized_odds`), only one of the two (`true_positive_rate_parity`, `false_positive_rate_parity`) or error rates
+   * (`error_rate_parity`). `bounded_group_loss` instead compares each group's mean loss with one bound.
    * @defaultValue 'demographic_parity'
    */
   readonly constraint?: ReductionConstraint | undefined;
   /**
-   * Bounds ratios instead of differences: a group's rate and the overall rate are each at least this share of the
-   * other, in (0, 1].
+   * Bounds ratios instead of differences, in (0, 1]. A group's rate must be at least this share of the overall rate,
+   * and the overall rate must be at least this share of the group's rate.
    * @defaultValue none: differences are bounded
    */
   readonly ratioBound?: number | undefined;
@@ -42,10 +42,10 @@ export interface ConstraintOptions {
    */
   readonly costs?: MisclassificationCosts | undefined;
   /**
-   * Multiplies the costs of errors by the weight of the row's true class. It enters the objective, not the
+   * Multiplies the cost of an error by the weight of the row's true class. Class weights affect the objective, not the
    * constraint. A class weight of the estimator is moved here, because the labels that the estimator sees are not the
-   * true ones.
-   * @defaultValue null, or the estimator's own
+   * true labels.
+   * @defaultValue null, or the estimator's own class weight
    */
   readonly classWeight?: ClassWeight | undefined;
 }
@@ -66,7 +66,7 @@ const BOUND_KINDS = ['overall', 'pairwise'] as const;
 /** Whether a bound holds between a group and the overall rate, or between any two groups. */
 export type BoundKind = (typeof BOUND_KINDS)[number];
 
-/** Further bounds; only the exponentiated gradient supports them. */
+/** Additional bounds that only the exponentiated gradient supports. */
 export interface BoundOptions {
   readonly ratioBoundSlack?: number | undefined;
   readonly differenceBound?: number | undefined;
@@ -135,9 +135,9 @@ function parseLoss({ loss: given, range }: ConstraintOptions): Pick<GroupLossSet
 }
 
 /**
- * Converts a pairwise bound to a bound against the overall rate. Two groups that are within rho and slack of the
- * overall rate on either side are within rho^2 of each other. For any two groups, rho therefore becomes sqrt(rho),
- * and the slack becomes slack / (1 + sqrt(rho)). For differences that is half the bound.
+ * Converts a pairwise bound to a bound against the overall rate. If two groups are within rho and slack of the overall
+ * rate on either side, they are within rho^2 of each other. To bound any two groups, rho therefore becomes sqrt(rho),
+ * and the slack becomes slack / (1 + sqrt(rho)). For differences, this halves the bound.
  */
 function parseBound(options: ConstraintOptions & BoundOptions, fallback: number): ParityBound {
   const given = boundOf(options, fallback);
@@ -174,8 +174,8 @@ function index(constraint: ReductionConstraint): string {
 
 /**
  * Rejects options that would have no effect.
- * @param where the case in which they have no effect, as the message words it
- * @throws {ValueError} if one of them is given; names the first
+ * @param where the case in which they have no effect, worded as in the message
+ * @throws {ValueError} if one of the options is given; the error names the first one
  */
 export function refuseOptions(options: object, where: string, names: readonly string[]): void {
   const values = options as Readonly<Partial<Record<string, unknown>>>;

@@ -6,13 +6,13 @@ import type { ReductionProblem } from './reduction-problem.ts';
 export interface Game {
   readonly problem: ReductionProblem;
   readonly pool: HypothesisPool;
-  /** B, the largest sum of multipliers. */
+  /** B, the maximum sum of multipliers. */
   readonly limit: number;
-  /** nu, the gap below which the game ends. */
+  /** nu; the game ends when the gap is below this value. */
   readonly enough: number;
 }
 
-/** A mixture of pool members, with its distance from the optimum. */
+/** A mixture of pool members, with its duality gap. */
 export interface GapResult {
   readonly gap: number;
   readonly error: number;
@@ -24,14 +24,14 @@ export interface GapResult {
 const FACTORS = [1, 2, 5, 10];
 
 /**
- * Computes how much either player could still gain. With L(Q, m) = error(Q) + m . (gamma(Q) - bounds) and projected
- * m:
+ * Computes how much either player could still gain. Let L(Q, m) = error(Q) + m . (gamma(Q) - bounds), where m is
+ * projected. Then
  *
  *   gap = max(L - min over responses h of L(h, m), max over multipliers of L(Q, .) - L).
  *
- * The responses are the oracle's to m, 2 m, 5 m and 10 m; later ones are skipped once the gap exceeds `enough`. Each
- * response may join the pool.
- * @param weights [members], or fewer if the pool has grown since; sum 1
+ * The responses h are the oracle's answers to m, 2 m, 5 m and 10 m. The remaining ones are skipped once the gap exceeds
+ * `enough`. Each response may be added to the pool.
+ * @param weights [members], or fewer if the pool has grown since; they sum to 1
  */
 export async function dualityGap(
   { problem, pool, limit, enough }: Game,

@@ -5,13 +5,13 @@ import { type Hypothesis, HypothesisPool, PRECISION } from './hypothesis-pool.ts
 import type { Oracle } from './oracle.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 
-/** The largest gap, as a share of the standard error of the error. */
+/** The automatic duality gap, as a share of the standard error of the error. */
 const SHARE = 0.5;
 
 /**
  * Returns the duality gap below which further search only fits noise: half the standard error of mean |y - h|. The
- * number of rows is the sum of weights, so a row of weight 2 counts as two; it is at least the effective number (sum
- * w)^2 / sum w^2.
+ * number of rows is the sum of weights, so a row of weight 2 counts as two rows. The number is never less than the
+ * effective number (sum w)^2 / sum w^2.
  */
 export function automaticGap(targets: Float64Array, weights: Float64Array, predictions: ArrayLike<number>): number {
   const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
@@ -31,7 +31,7 @@ export function automaticGap(targets: Float64Array, weights: Float64Array, predi
     spread += (weights[row] as number) * (error - mean) ** 2;
   }
   const count = Math.max(total, (units * units) / squares);
-  // The spread of one row cannot be estimated. A gap below rounding error is never needed.
+  // A single row does not allow an estimate of the spread. A gap below rounding error is never needed.
   if (count <= 1) return PRECISION;
   const deviation = Math.sqrt((spread / total) * (count / (count - 1)));
   return Math.max(PRECISION, (SHARE * deviation) / Math.sqrt(count));
@@ -43,9 +43,9 @@ export interface GradientOptions {
   readonly eps: number;
   /** The maximum number of iterations. */
   readonly iterations: number;
-  /** The gap to stop at; undefined for {@link automaticGap}. */
+  /** The gap at which to stop; if undefined, {@link automaticGap} computes it. */
   readonly nu: number | undefined;
-  /** The initial learning rate, times 1 / eps. */
+  /** The initial learning rate, in units of eps. */
   readonly eta0: number;
   readonly onProgress: OnProgress | undefined;
 }
@@ -54,7 +54,7 @@ export interface GradientOptions {
 interface GradientStep extends GapResult {
   readonly weights: Float64Array;
   readonly multipliers: Float64Array;
-  /** The candidate with the smaller gap. */
+  /** The method of the candidate with the smaller gap. */
   readonly method: 'gradient' | 'linear_program';
 }
 
@@ -69,19 +69,19 @@ export interface GradientResult {
   readonly fits: number;
 }
 
-/** The search may end from this iteration on. */
+/** The search may end at this iteration or later. */
 const FEWEST_ITERATIONS = 5;
 
 /** Progress is first checked at this iteration, then each time the iteration number has grown by a factor of 1.6. */
 const FIRST_CHECK = 5;
 const CHECK_FACTOR = 1.6;
 
-/** The learning rate shrinks by this factor if the gap has not shrunk by this factor since the last check. */
+/** The learning rate is multiplied by this factor if the gap has not shrunk by the same factor since the last check. */
 const SHRINK = 0.8;
 
 /**
- * Finds the mixture of predictors of least error under constraints, as the saddle point of a game (Agarwal et al.
- * 2018, algorithm 1). As in the reference implementation, a linear program over the pool follows each step.
+ * Finds the mixture of predictors with the least error under constraints, as the saddle point of a game (Agarwal et al.
+ * 2018, algorithm 1). As in the reference implementation, each step also solves a linear program over the pool.
  */
 export async function exponentiatedGradient(
   problem: ReductionProblem,
@@ -165,7 +165,7 @@ async function evaluateStep(
   return { method, weights, multipliers, ...(await dualityGap(game, weights, multipliers)) };
 }
 
-/** Returns the learning rate of iteration t, which shrinks when the gaps of the averages stop falling. */
+/** Returns the learning rate of iteration t. The rate decreases when the gaps of the averages stop falling. */
 function learningRate(first: number): (t: number, gap: number) => number {
   let eta = first;
   let checkedAt = FIRST_CHECK;
@@ -190,7 +190,7 @@ function softmax(theta: Float64Array, limit: number): Float64Array {
   return powers.map((power) => (limit * power) / sum);
 }
 
-/** Returns the last iteration whose gap is the smallest, up to rounding. */
+/** Returns the last of the iterations whose gap is smallest, up to rounding. */
 function lastOfSmallest(steps: readonly GradientStep[]): number {
   const smallest = steps.reduce((min, { gap }) => Math.min(min, gap), Infinity);
   return steps.findLastIndex(({ gap }) => gap <= smallest + PRECISION);

@@ -3,13 +3,13 @@ import { type GridAxis, type GridSteps, NO_MULTIPLIER } from './reduction-proble
 import type { RowCells } from './row-cells.ts';
 
 /**
- * Returns the points of fairlearn's grid: the first `size` points of the coarsest integer lattice that has at least
- * that many, in lexicographic order. If that lattice has more points, the grid covers only one side of it.
+ * Returns the points of fairlearn's grid: the first `size` points, in lexicographic order, of the coarsest integer
+ * lattice with at least that many points. If that lattice has more points, the grid covers only one side of it.
  */
 export function latticePoints(axes: readonly GridAxis[], size: number, onSimplex: boolean): GridSteps[] {
   // A simplex with one axis has only one point, at any resolution.
   if (onSimplex && axes.length === 1) return [{ steps: [1], units: 1 }];
-  // With 0 units a simplex is only the origin, where a grid that spans the objective has no objective.
+  // With 0 units, a simplex contains only the origin. A grid that spans the objective has no objective there.
   let units = Math.max(Number(onSimplex), fewestUnits(axes, size, onSimplex));
   let points = firstPoints(axes, units, onSimplex, size);
   while (points.length < size) points = firstPoints(axes, ++units, onSimplex, size);
@@ -22,7 +22,7 @@ function fewestUnits(axes: readonly GridAxis[], size: number, onSimplex: boolean
   return Math.max(0, Math.floor((size / 2 ** signed) ** (1 / (axes.length - Number(onSimplex))) - 1));
 }
 
-/** Returns integer points of L1 norm `units` or, off the simplex, at most that; no more than `most` points. */
+/** Returns at most `most` integer points whose L1 norm is `units` or, off the simplex, at most `units`. */
 function firstPoints(axes: readonly GridAxis[], units: number, onSimplex: boolean, most: number): number[][] {
   const points: number[][] = [];
   const entry = axes.map(() => 0);
@@ -49,8 +49,8 @@ function firstPoints(axes: readonly GridAxis[], units: number, onSimplex: boolea
 }
 
 /**
- * Returns fairlearn's axes: events and groups in order of first appearance in the rows, and for a parity without the
- * last group. A group without rows in an event has an axis there that does not change any multiplier.
+ * Returns fairlearn's axes: events and groups in order of first appearance in the rows. For a parity constraint, the
+ * last group is omitted. If a group has no rows in an event, its axis there does not change any multiplier.
  * @param isParity whether multipliers have two sides, and the last group's constraint follows from the others'
  */
 export function axesByAppearance(cells: RowCells, groups: CategoricalColumn, isParity: boolean): GridAxis[] {

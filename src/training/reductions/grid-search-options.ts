@@ -21,29 +21,29 @@ export interface GridSearchOptions extends ConstraintOptions {
    */
   readonly estimator?: EstimatorSource | undefined;
   /**
-   * The number of points of the grid. A larger grid contains every smaller one, so its best point is never worse.
+   * The number of points of the grid. A larger grid contains every smaller grid, so its best point is never worse.
    * @defaultValue 10
    */
   readonly gridSize?: number | undefined;
   /**
-   * The largest sum of a point's multipliers, at most 1e100.
+   * The maximum sum of a point's multipliers, at most 1e100.
    * @defaultValue 2
    */
   readonly gridLimit?: number | undefined;
   /**
-   * The points themselves, instead of a lattice: multipliers by name, for example { 'all/A/+': 0.5 }; omitted names
-   * are 0.
+   * Specifies your own points instead of a lattice. Each point contains multipliers by name, for example { 'all/A/+':
+   * 0.5 }. Omitted names have the multiplier 0.
    * @defaultValue a lattice of gridSize points
    */
   readonly grid?: readonly Multipliers[] | undefined;
   /**
-   * Lays out the points as this library does, for the same `gridSize` and `gridLimit`. Its grids do not contain each
-   * other, and depend on the order of rows.
+   * The library whose grid is reproduced for the same `gridSize` and `gridLimit`. Grids of that library do not contain
+   * their smaller grids, and they depend on the order of rows.
    * @defaultValue none
    */
   readonly compat?: GridCompat | undefined;
   /**
-   * The weight of the largest violation relative to the error when the best point is selected, in [0, 1].
+   * The weight of the largest violation relative to the error in the selection of the best point, in [0, 1].
    * @defaultValue 0.5
    */
   readonly constraintWeight?: number | undefined;
@@ -63,7 +63,7 @@ export const GRID_SEARCH_OPTION_NAMES: OptionNames<GridSearchOptions> = {
 /** Options that only `ReductionsWrapper` supports. */
 const OF_THE_WRAPPER = 'ratioBoundSlack differenceBound upperBound bound eps T nu eta0 seed randomization'.split(' ');
 
-/** With larger limits, sums of multipliers times weights may overflow. */
+/** The maximum of `gridLimit`. With larger limits, sums of multipliers times weights may overflow. */
 const LARGEST_LIMIT = 1e100;
 
 /** {@link GridSearchOptions} with defaults filled in. */
@@ -99,7 +99,7 @@ export function parseGridSearch(options: GridSearchOptions): GridSearchSettings 
   return Object.freeze({ estimator, constraint, gridSize, gridLimit, grid, compat, constraintWeight });
 }
 
-/** Copies the points; their names are checked against the data later. */
+/** Copies the points. Their names are later checked against the data. */
 function parseGrid(grid: readonly Multipliers[]): readonly Multipliers[] {
   const isList = Array.isArray(grid) && grid.length > 0;
   if (isList && grid.every((point: unknown) => typeof point === 'object' && point !== null)) {
@@ -125,7 +125,7 @@ export interface GridSearchFit {
   /** The objective on the training rows: mean cost of wrong decisions, or mean loss. */
   readonly errors: readonly number[];
   /**
-   * The largest violation of each point on the training rows: the largest difference of a group from the overall
+   * The largest violation of each point on the training rows: the largest difference between a group and the overall
    * rate, or the largest mean loss of a group.
    */
   readonly violations: readonly number[];

@@ -28,17 +28,17 @@ import { searchGrid } from './search-grid.ts';
  * Implements the grid search reduction. It fits the estimator once per point of a grid of multipliers. It keeps the
  * predictor that minimises (1 - constraintWeight) error + constraintWeight (largest violation) on the training rows.
  *
- * The result is one deterministic predictor. It does not guarantee a bound: it comes as close to the constraint as
- * the points of the grid allow, at a cost in error. A grid has one dimension per group and event, less one group of
- * each event. With one dimension it is thorough. With more than four, which `warnings` report, prefer
- * `ReductionsWrapper`.
+ * The result is one deterministic predictor. It does not guarantee a bound: it comes as close to the constraint as the
+ * points of the grid allow, at a cost in error. A grid has one dimension per group and event, except that one group of
+ * each event has none. With one dimension, the search is thorough. With more than four dimensions, which `warnings`
+ * report, prefer `ReductionsWrapper`.
  *
- * The points are the first `gridSize` of one fixed sequence, so a larger grid contains every smaller one and never
- * selects a worse point. They vary the multipliers of all groups except the one with the least weight in each event,
- * whose constraint follows from the others. Among groups of equal weight and labels, the last by name counts as that
- * group. With `compat: 'fairlearn'`, they are the points of fairlearn's grid. Points are multipliers
- * "event/group/sign" (a slash in a name is written \/) with a sum of at most `gridLimit`; for `bounded_group_loss`
- * the sum is `gridLimit`.
+ * The points are the first `gridSize` points of one fixed sequence, so a larger grid contains every smaller grid and
+ * never selects a worse point. In each event, the points vary the multipliers of all groups except the group with the
+ * least weight, whose constraint follows from the others. If groups have equal weights and labels, the last group by
+ * name is the one left out. With `compat: 'fairlearn'`, the points match fairlearn's grid. A point consists of
+ * multipliers "event/group/sign" (a slash in a name is written \/) with a sum of at most `gridLimit`. For
+ * `bounded_group_loss`, the sum equals `gridLimit`.
  *
  * Source: Agarwal et al. (2018), section 3.4.
  * @example
@@ -69,7 +69,7 @@ export class GridSearchReduction {
   }
 
   /**
-   * Learns from rows, and discards what an earlier `fit` learned.
+   * Fits the reduction to rows and replaces the result of an earlier `fit`.
    * @param X [rows, features], finite
    * @param y [rows]; 0 or 1, or finite values for a square or absolute loss
    * @param options the groups and further options
@@ -90,8 +90,8 @@ export class GridSearchReduction {
   }
 
   /**
-   * Returns the best predictor's decisions, or its values for a square or absolute loss: [rows]. A regression decides
-   * at a threshold of 0.5 by default.
+   * Returns the best predictor's decisions, [rows], or its values for a square or absolute loss. By default, a
+   * regression decides at a threshold of 0.5.
    * @throws {TrainingError} before `fit`
    */
   async predict(X: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
@@ -102,8 +102,8 @@ export class GridSearchReduction {
   }
 
   /**
-   * Returns the best predictor's scores: [rows]. It learned labels and weights other than the data's, so these are
-   * not probabilities of y = 1.
+   * Returns the best predictor's scores: [rows]. The predictor was fitted to changed labels and weights, so its scores
+   * are not probabilities of y = 1.
    * @throws {TrainingError} before `fit`
    */
   async predictProba(X: MatrixSource): Promise<Float64Array> {
@@ -151,8 +151,8 @@ export class GridSearchReduction {
   }
 
   /**
-   * Reads what {@link GridSearchReduction.toJSON} wrote.
-   * @throws {DataValidationError} if the data are anything else
+   * Reads the JSON that {@link GridSearchReduction.toJSON} wrote.
+   * @throws {DataValidationError} if the data have any other form
    */
   static fromJSON(json: unknown): GridSearchReduction {
     const { options, fit } = readGridSearch(json);

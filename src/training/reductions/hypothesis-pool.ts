@@ -3,7 +3,7 @@ import type { Estimator } from '../estimators/estimator.ts';
 import { nearestPredictor, type Oracle, rescale } from './oracle.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 
-/** Smaller differences of errors and gaps count as rounding, as in the reference implementation. */
+/** Smaller differences between errors or gaps are treated as rounding, as in the reference implementation. */
 export const PRECISION = 1e-8;
 
 /** A predictor, with its evaluation on the training rows. */
@@ -14,7 +14,7 @@ export interface Hypothesis {
   readonly gamma: Float64Array;
 }
 
-/** An answer of the oracle, with the multipliers that it was called with. */
+/** An answer of the oracle, with the multipliers of the call. */
 interface Asked {
   readonly multipliers: Float64Array;
   readonly hypothesis: Hypothesis;
@@ -28,7 +28,7 @@ export class HypothesisPool {
   oracleCalls = 0;
   /** The number of calls whose rows had only one label. */
   constantAnswers = 0;
-  /** [rows] the first predictor's predictions on the training rows; those of the others are not kept. */
+  /** [rows] the first predictor's predictions on the training rows. Predictions of other predictors are not kept. */
   firstPredictions: ArrayLike<number> = [];
   readonly #problem: ReductionProblem;
   readonly #oracle: Oracle;
@@ -65,8 +65,8 @@ export class HypothesisPool {
   }
 
   /**
-   * Returns an earlier answer to the same multipliers. A fit depends only on the multipliers, and early rounds repeat
-   * some of them.
+   * Returns an earlier answer for the same multipliers. A fit depends only on the multipliers, and early rounds use
+   * some multipliers repeatedly.
    */
   #remembered(multipliers: Float64Array): Asked | undefined {
     return this.#asked.find((asked) => asked.multipliers.every((value, position) => value === multipliers[position]));

@@ -6,16 +6,17 @@ import { LogisticRegression } from '../estimators/logistic-regression.ts';
 import { predictionKind } from './ask-predictions.ts';
 import type { ConstraintSettings } from './constraint-options.ts';
 
-/** The learner, and the constraint with the learner's class weight moved into it. */
+/** The learner and the constraint. The learner's class weight has been moved into the constraint. */
 export interface ParsedLearner {
   readonly estimator: Estimator;
   readonly constraint: ConstraintSettings;
 }
 
 /**
- * Returns the estimator to clone for every fit. If it has a class weight, the class weight moves to the costs of
- * errors: the estimator would otherwise apply it to the reduction's labels, which are not the true labels.
- * @throws {ValueError} if class weights are given twice, are given for a loss, or belong to a subclass
+ * Returns the estimator to clone for every fit. If the estimator has a class weight, this function moves it to the
+ * costs of errors. Otherwise the estimator would apply it to the reduction's labels, which are not the true labels.
+ * @throws {ValueError} if both the estimator and the constraint have class weights, or if the class weight of the
+ * estimator is combined with a loss or belongs to a custom subclass
  */
 export function parseLearner(given: EstimatorSource | undefined, constraint: ConstraintSettings): ParsedLearner {
   const task = predictionKind(constraint) === 'values' ? 'regression' : 'binary';
@@ -33,7 +34,7 @@ export function parseLearner(given: EstimatorSource | undefined, constraint: Con
 }
 
 function defaultEstimator(task: 'regression' | 'binary'): Estimator {
-  // The default runs on the host: it is fitted many times on the same rows, so backend and upload should not matter.
+  // The default runs on the host. It is fitted many times on the same rows, so a backend and uploads should not matter.
   return task === 'regression'
     ? new LinearRegression({ precision: 'float64' })
     : new LogisticRegression({ precision: 'float64' });

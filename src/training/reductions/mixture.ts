@@ -9,7 +9,7 @@ const [FIRST, SECOND] = [0xcc9e2d51, 0x1b873593];
 
 /**
  * Derives a number in [0, 1) from a row of features and a seed, independent of the row's position and of the other
- * rows. Two MurmurHash3 streams over the bits of the float64 values give 53 bits. Rows of equal values get equal
+ * rows. Two MurmurHash3 streams over the bits of the float64 values give 53 bits. Rows with equal values get equal
  * numbers.
  */
 function rowUniforms(values: ArrayLike<number>, columns: number, seed: number): (row: number) => number {
@@ -43,15 +43,15 @@ export type Randomization = 'draw' | 'row';
 /** All ways to assign randomness. */
 export const RANDOMIZATIONS: readonly Randomization[] = ['draw', 'row'];
 
-/** Predictors and their probabilities; those of probability 0 are never called. */
+/** Predictors and their probabilities. Predictors with probability 0 are never called. */
 export interface Mixture {
   readonly predictors: readonly Estimator[];
-  /** Sum 1. */
+  /** The probabilities; they sum to 1. */
   readonly weights: readonly number[];
   readonly predicts: PredictionKind;
 }
 
-/** Computes the sum over predictors of weight x prediction, each clipped to the range; [rows]. */
+/** Computes the sum over predictors of weight x prediction, [rows]. Each prediction is clipped to the range. */
 export async function mixtureMeans(mixture: Mixture, x: Matrix, range: LossRange): Promise<Float64Array> {
   const means = new Float64Array(x.rows);
   for (const { weight, predictions } of await predictAll(mixture, x)) {
@@ -77,7 +77,7 @@ export async function mixtureDraws(
   });
 }
 
-/** Returns a function that gives each row a number in [0, 1), by seed. */
+/** Returns a function that returns a number in [0, 1) for each row, based on the seed. */
 export function uniformsFor(x: Matrix, randomization: Randomization, seed: number): (row: number) => number {
   if (randomization === 'row') return rowUniforms(x.values, x.columns, seed);
   const random = createRandom(seed);

@@ -4,25 +4,25 @@ import { type GridAxis, type GridSteps, NO_MULTIPLIER } from './reduction-proble
 /** The libraries whose grids can be reproduced. */
 export const GRID_COMPATS = ['fairlearn'] as const;
 
-/** A library whose grid is reproduced, point for point. */
+/** A library whose grid can be reproduced point for point. */
 export type GridCompat = (typeof GRID_COMPATS)[number];
 
 /** Options of {@link multiplierGrid}. */
 export interface GridShape {
   /** The number of points. */
   readonly size: number;
-  /** The largest sum of multipliers. */
+  /** The maximum sum of multipliers. */
   readonly limit: number;
   /** Whether the multipliers of every point sum to exactly `limit`. */
   readonly onSimplex: boolean;
-  /** The library whose points are reproduced. Without it, a grid contains all smaller grids. */
+  /** The library whose points are reproduced. By default, a grid contains all smaller grids. */
   readonly compat?: GridCompat | undefined;
 }
 
 /**
- * Returns points with a bounded L1 norm. A negative step along an axis is a
- * positive multiplier of its other side.
- * @param count multipliers
+ * Returns points with a bounded L1 norm. A positive step along an axis raises the multiplier of its positive side, and
+ * a negative step raises the multiplier of its negative side.
+ * @param count the number of multipliers
  * @returns [points][multipliers]
  */
 export function multiplierGrid(
@@ -44,13 +44,13 @@ export function multiplierGrid(
 }
 
 /**
- * Returns the first `size` points of one endless sequence, so that a grid
- * contains every smaller grid and its best point is never worse than theirs.
+ * Returns the first `size` points of one infinite sequence. A grid therefore contains every smaller grid, and its best
+ * point is never worse than theirs.
  *
- * The sequence fills lattices of 1, 2, 4, 8, ... units, each of which contains
- * the one before. The points that a lattice adds have odd steps along some axes.
- * Those with the most odd steps come first: they lie in the middle of the gaps,
- * at the largest distance from the coarser lattice. Then those nearest to 0.
+ * The sequence fills lattices of 1, 2, 4, 8, ... units. Each lattice contains the previous one. The points that a
+ * lattice adds have odd steps along some axes. Points with the most odd steps come first, because they lie in the
+ * middle of the gaps, at the largest distance from the coarser lattice. Among points with equally many odd steps, the
+ * points nearest to 0 come first.
  */
 function nestedPoints(axes: readonly GridAxis[], size: number, onSimplex: boolean): GridSteps[] {
   const isSigned = axes.map(({ negative }) => negative !== null);
@@ -60,7 +60,7 @@ function nestedPoints(axes: readonly GridAxis[], size: number, onSimplex: boolea
   for (let units = 1; points.length < size && points.length > before; units *= 2) {
     before = points.length;
     for (let odd = Math.min(axes.length, units); odd > 0; odd--) {
-      // A sum of integers has the same parity as its number of odd terms.
+      // A sum of integers is odd if and only if its number of odd terms is odd.
       const min = onSimplex ? units : odd;
       if ((min - odd) % 2 !== 0) continue;
       for (let norm = min; norm <= units && points.length < size; norm += 2) {
@@ -77,7 +77,7 @@ function oddPoints(isSigned: readonly boolean[], norm: number, odd: number, most
   const entry = isSigned.map(() => 0);
   const extend = (axis: number, left: number, oddLeft: number): void => {
     const axesLeft = entry.length - axis;
-    // Prunes entries that no point completes, so that the search does not explore dead ends.
+    // Prunes partial points that cannot be completed, so that the search does not explore dead ends.
     if (oddLeft < 0 || oddLeft > axesLeft || oddLeft > left || (axesLeft === 0 && left > 0)) return;
     if (axesLeft === 0) {
       points.push([...entry]);

@@ -16,16 +16,16 @@ interface Answer {
 }
 
 /**
- * Learns from relabelled, reweighted rows. This is the black box of the reductions. `startFrom` is a predictor
- * learned from similar rows.
+ * Fits a learner to relabelled, reweighted rows. This function is the black box of the reductions. `startFrom` is a
+ * predictor that was fitted to similar rows.
  */
 export type Oracle = (rows: OracleRows, startFrom: Estimator | undefined) => Promise<Answer>;
 
 /** The parts of an oracle. */
 export interface OracleParts {
-  /** Cloned for every call. */
+  /** The estimator that is cloned for every call. */
   readonly estimator: Estimator;
-  /** The caller must not change it while the oracle is in use. */
+  /** The features. The caller must not change them while the oracle is in use. */
   readonly x: Matrix;
   readonly predicts: PredictionKind;
   /** Stops the work between calls, and within calls that support it. */
@@ -36,7 +36,7 @@ export interface OracleParts {
 export function createOracle({ estimator, x: given, predicts, signal }: OracleParts): Oracle {
   const x = new FixedMatrix(given);
   return async ({ targets, weights, onlyLabel }, startFrom) => {
-    // A learner that never yields would prevent a signal from arriving.
+    // A learner that never yields control would prevent an abort signal from arriving.
     await pause(signal);
     assertFinite(weights);
     const isConstant = onlyLabel !== null;
@@ -47,10 +47,10 @@ export function createOracle({ estimator, x: given, predicts, signal }: OraclePa
   };
 }
 
-/** Rescales weights to a given total, because ordinary learners weigh their penalties against that sum. */
+/** Rescales weights to a given total, because ordinary learners balance their penalties against the sum of weights. */
 export function rescale(rows: OracleRows, total: number): OracleRows {
   const sum = rows.weights.reduce((running, weight) => running + weight, 0);
-  // Without any weight, rows have only one label, and no learner sees them.
+  // If all weights are 0, the rows have only one label, and no learner is fitted.
   if (sum === 0) return rows;
   const factor = total / sum;
   return { ...rows, weights: rows.weights.map((weight) => weight * factor) };
@@ -66,8 +66,8 @@ function assertFinite(weights: Float64Array): void {
 }
 
 /**
- * Returns the predictor learned at the nearest multipliers. Its rows were the most similar, so a fit that starts from
- * it converges fast.
+ * Returns the predictor that was fitted at the nearest multipliers. It was fitted to the most similar rows, so a fit
+ * that starts from it converges fast.
  */
 export function nearestPredictor(
   learned: readonly { readonly multipliers: Float64Array; readonly predictor: Estimator }[],

@@ -6,17 +6,17 @@ import type { RowCells } from './row-cells.ts';
 export interface ParityBound {
   /** rho in (0, 1]: 1 bounds differences, smaller values bound ratios. */
   readonly ratio: number;
-  /** The amount by which either side may exceed the other. */
+  /** The amount by which either side may exceed the other side. */
   readonly slack: number;
 }
 
 /**
- * A parity constraint on cells. With the mean utilities m(e, g) of a group and
- * m(e) of an event,
+ * A parity constraint on cells. Let m(e, g) be the mean utility of a group in an event, and m(e) the mean utility of
+ * the event. The constraint is
  *
  *   gamma+ = rho m(e, g) - m(e) and gamma- = rho m(e) - m(e, g), both <= slack.
  *
- * Multipliers come as all of gamma+, then all of gamma-, by slot.
+ * Multipliers are ordered by sign and then by slot: first all of gamma+, then all of gamma-.
  */
 export interface ParityConstraint {
   readonly multiplierNames: readonly string[];
@@ -24,10 +24,12 @@ export interface ParityConstraint {
   readonly gridAxes: readonly GridAxis[];
   /**
    * Computes the left sides of the constraints.
-   * @param selected [cells] shares of the total weight that were decided 1
+   * @param selected [cells] the rows decided 1, as a share of the total weight
    */
   gamma(selected: Float64Array): Float64Array;
-  /** Returns, for the given multipliers, how much deciding 1 instead of 0 saves for a row of each cell; [cells]. */
+  /**
+   * Returns, for the given multipliers, the amount that deciding 1 instead of 0 saves for a row of each cell; [cells].
+   */
   signedWeights(multipliers: Float64Array): Float64Array;
   project(multipliers: Float64Array): Float64Array;
 }

@@ -12,7 +12,7 @@ import { cellMeans, rankGroups, type RowCells, tabulateRows } from './row-cells.
 
 /**
  * Sets up the optimization problem of a constraint on the given rows.
- * @param compat the library whose grid axes the problem has
+ * @param compat the library whose grid axes are used
  * @throws {DataValidationError} if the labels do not fit the constraint, or a parity has fewer than two groups
  */
 export function poseProblem(settings: ConstraintSettings, rows: ReductionRows, compat?: GridCompat): ReductionProblem {
@@ -57,9 +57,9 @@ interface GroupLossBound {
 }
 
 /**
- * Sets up the minimisation of the mean loss with each group's mean loss at most a bound (Agarwal, Dudik and Wu 2019).
- * The targets stay unchanged; a row of group g has the weight 1 + multiplier(g) / share(g).
- * @param cells with every label 0
+ * Sets up the minimisation of the mean loss under an upper bound on the mean loss of each group (Agarwal, Dudik and Wu
+ * 2019). The targets stay unchanged; a row of group g has the weight 1 + multiplier(g) / share(g).
+ * @param cells cells in which every label is 0
  */
 function groupLossProblem(
   targets: Float64Array,

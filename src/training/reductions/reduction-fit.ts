@@ -11,11 +11,11 @@ export interface ReductionIteration {
   /** The objective of the better mixture: mean cost of wrong decisions, or mean loss. */
   readonly error: number;
   /**
-   * The mixture's largest left side of a constraint: the largest difference of a group from the overall rate, or the
-   * largest mean loss of a group.
+   * The largest left side of a constraint under the mixture: the largest difference between a group and the overall
+   * rate, or the largest mean loss of a group.
    */
   readonly violation: number;
-  /** The duality gap: the distance of error and constraint together from the optimum. */
+  /** The duality gap: how far the error and the constraint together are from the optimum. */
   readonly gap: number;
   /** Whether the mixture is the running average or the solution of the linear program. */
   readonly method: 'gradient' | 'linear_program';
@@ -25,15 +25,15 @@ export interface ReductionIteration {
 /** The result of fitting a reduction. */
 export interface ReductionFit {
   readonly predictors: readonly Estimator[];
-  /** The probability of each predictor; sum 1. */
+  /** The probability of each predictor. The probabilities sum to 1. */
   readonly weights: readonly number[];
   /** The objective of each predictor alone, on the training rows. */
   readonly errors: readonly number[];
-  /** The largest excess over a bound of each predictor alone, on the training rows; at most 0 if all bounds hold. */
+  /** For each predictor alone, the largest excess over a bound on the training rows; at most 0 if all bounds hold. */
   readonly excesses: readonly number[];
-  /** The multipliers of the best iteration: the cost of each constraint. */
+  /** The multipliers of the best iteration. Each multiplier is the cost of its constraint. */
   readonly lambda: Multipliers;
-  /** The duality gap that was small enough to stop at. */
+  /** The duality gap below which the search stops. */
   readonly nu: number;
   readonly bestGap: number;
   /** The index of the best iteration, from 0. */
@@ -42,7 +42,7 @@ export interface ReductionFit {
   readonly lastIteration: number;
   /** The number of oracle calls. A repeated call is counted again, but fitted only once. */
   readonly oracleCalls: number;
-  /** The number of oracle calls whose rows had only one label; the answer is then a constant. */
+  /** The number of oracle calls whose rows had only one label, so that the predictor is a constant. */
   readonly constantAnswers: number;
   /** The number of learners fitted. */
   readonly fits: number;
@@ -77,7 +77,7 @@ export function reductionFit(problem: ReductionProblem, result: GradientResult):
   });
 }
 
-/** Maps names to multipliers, without multipliers of 0. */
+/** Maps names to multipliers and omits multipliers of 0. */
 export function byName({ multiplierNames }: ReductionProblem, multipliers: Float64Array): Multipliers {
   const named = multiplierNames.map((name, index) => [name, multipliers[index] as number] as const);
   return Object.freeze(Object.fromEntries(named.filter(([, value]) => value !== 0)));

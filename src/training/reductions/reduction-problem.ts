@@ -4,7 +4,7 @@ export interface OracleRows {
   readonly targets: Float64Array;
   /** [rows], 0 or more, on an arbitrary scale. */
   readonly weights: Float64Array;
-  /** The label that all weighted rows share; null if both occur. */
+  /** The label of all rows with a weight above 0; null if both labels occur. */
   readonly onlyLabel: 0 | 1 | null;
 }
 
@@ -20,12 +20,12 @@ interface Evaluation {
 export const NO_MULTIPLIER = -1;
 
 /**
- * One direction of a grid of multipliers: the multiplier that a positive step raises, and the one that a negative
- * step raises.
+ * One direction of a grid of multipliers. It names the multiplier that a positive step raises, and the multiplier that
+ * a negative step raises.
  */
 export interface GridAxis {
   readonly positive: number;
-  /** Null if only positive steps make sense. */
+  /** Null if only positive steps are meaningful. */
   readonly negative: number | null;
 }
 
@@ -54,7 +54,7 @@ export interface ReductionProblem {
   readonly spansObjective: boolean;
   /** Messages about parts that the constraint does not cover. */
   readonly warnings: readonly string[];
-  /** Returns the learner's rows for the given multipliers; with `withObjective` false, without the objective. */
+  /** Returns the learner's rows for the given multipliers. If `withObjective` is false, they exclude the objective. */
   respond(multipliers: Float64Array, withObjective?: boolean): OracleRows;
   /**
    * Evaluates predictions.
@@ -65,7 +65,7 @@ export interface ReductionProblem {
   project(multipliers: Float64Array): Float64Array;
 }
 
-/** Returns "event/group/sign" for each slot: first all with +, then, if there are two sides, all with -. */
+/** Returns the name "event/group/sign" of each slot: first all with +, then, if there are two sides, all with -. */
 export function nameMultipliers(
   slots: readonly { readonly event: number; readonly group: string }[],
   events: readonly string[],

@@ -8,13 +8,13 @@ import type { MatrixSource } from '../data/read-matrix.ts';
 /** Options of a reduction's `fit`. */
 export interface ReductionFitOptions {
   /**
-   * The group of each row; for several attributes, their combinations form the groups. It is a feature only if X
-   * holds it too.
+   * The group of each row. If there are several attributes, their combinations form the groups. The model uses a group
+   * as a feature only if X also contains it.
    */
   readonly sensitive: SensitiveSource;
   /** Stratifies the rows: groups are compared only within each level of this feature. */
   readonly control?: SensitiveSource | undefined;
-  /** One weight per row, 0 or more. Weights enter the objective and the constraint. A row of weight 2 counts as two. */
+  /** One weight per row, 0 or more. Weights enter the objective and the constraint. A row of weight 2 acts as two. */
   readonly sampleWeight?: ColumnSource | undefined;
   readonly onProgress?: OnProgress | undefined;
   /** Stops the work between two fits; the promise then rejects with the signal's reason. */
@@ -54,7 +54,7 @@ export async function readReductionRows(
   };
 }
 
-/** Checks that `sensitive` is given, because callers without type checks may leave the options out. */
+/** Checks that `sensitive` is given, because callers without type checks may omit the options. */
 function withGroups(options: ReductionFitOptions | null | undefined): ReductionFitOptions {
   const sensitive: unknown = options?.sensitive ?? undefined;
   if (options && sensitive !== undefined) return options;

@@ -21,7 +21,7 @@ const COUNT = z.int().min(0);
 const NUMBERS = z.array(z.number());
 const MULTIPLIERS = z.record(z.string(), z.number());
 
-/** The largest deviation of a sum of weights from 1, by rounding and serialization. */
+/** The largest deviation of a sum of weights from 1 that can result from rounding and serialization. */
 const ROUNDING = 1e-6;
 
 const STEP = z.object({
@@ -77,7 +77,7 @@ const GRID_FIT = z
     expect('best_index', best < predictors.length, 'an index into the predictors');
   });
 
-/** Returns a function that adds an issue at a field that does not agree with the others. */
+/** Returns a function that reports an issue at a field that is inconsistent with the others. */
 function expectation(refinement: z.RefinementCtx) {
   return (field: string, holds: boolean, expected: string): void => {
     if (!holds) refinement.addIssue({ code: 'custom', path: [field], message: `expected ${expected}` });
@@ -103,7 +103,7 @@ export function fitToJson(fit: ReductionFit | GridSearchFit): Record<string, unk
 
 /**
  * Reads the options and the result of a saved `ReductionsWrapper`.
- * @throws {DataValidationError} if the JSON is anything else
+ * @throws {DataValidationError} if the JSON has any other form
  */
 export function readReductions(json: unknown): { options: ReductionsOptions; fit: ReductionFit | undefined } {
   const { params, state } = readEstimatorJson(json, REDUCTIONS_KIND, { params: PARAMS, state: FIT });
@@ -112,14 +112,14 @@ export function readReductions(json: unknown): { options: ReductionsOptions; fit
 
 /**
  * Reads the options and the result of a saved `GridSearchReduction`.
- * @throws {DataValidationError} if the JSON is anything else
+ * @throws {DataValidationError} if the JSON has any other form
  */
 export function readGridSearch(json: unknown): { options: GridSearchOptions; fit: GridSearchFit | undefined } {
   const { params, state } = readEstimatorJson(json, GRID_SEARCH_KIND, { params: PARAMS, state: GRID_FIT });
   return { options: readOptions(params), fit: readFit(GRID_SEARCH_KIND, state) };
 }
 
-/** Reads what {@link fitToJson} wrote. */
+/** Reads the data that {@link fitToJson} wrote. */
 function readFit<State extends { readonly predictors: readonly EstimatorJson[] }>(
   kind: string,
   state: State | null,
@@ -130,7 +130,7 @@ function readFit<State extends { readonly predictors: readonly EstimatorJson[] }
   return Object.freeze({ ...freezeDeep(camelFields(found)), predictors: read }) as never;
 }
 
-/** @throws {DataValidationError} if a predictor cannot be read; names the first */
+/** @throws {DataValidationError} if a predictor cannot be read; the error names the first one */
 function readPredictors(kind: string, predictors: readonly EstimatorJson[]): readonly Estimator[] {
   const read = (json: EstimatorJson, index: number): Estimator => {
     try {
@@ -148,7 +148,7 @@ function readPredictors(kind: string, predictors: readonly EstimatorJson[]): rea
   return Object.freeze(predictors.map(read));
 }
 
-/** Reads what {@link optionsToJson} wrote; the constructor checks the values. */
+/** Reads the options that {@link optionsToJson} wrote; the constructor checks the values. */
 function readOptions({ estimator, costs, ...params }: Record<string, unknown>): ReductionsOptions & GridSearchOptions {
   const { false_positive: falsePositive, false_negative: falseNegative } = (costs ?? {}) as Record<string, number>;
   return {

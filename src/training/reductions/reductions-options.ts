@@ -20,7 +20,7 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly estimator?: EstimatorSource | undefined;
   /**
-   * Sets the largest sum of multipliers, 1 / eps, and the default bound; 1e-12 or more.
+   * Determines the maximum sum of multipliers, 1 / eps, and the default bound. At least 1e-12.
    * @defaultValue 0.01
    */
   readonly eps?: number | undefined;
@@ -40,8 +40,9 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly upperBound?: number | undefined;
   /**
-   * `overall` bounds every group against the overall rate, so two groups may differ by twice the bound. `pairwise`
-   * halves the bound (of a ratio it takes the root), so that no two groups differ by more than the bound.
+   * `overall` bounds the difference between every group and the overall rate, so two groups may differ by twice the
+   * bound. `pairwise` halves the bound (or takes the square root of a ratio), so that no two groups differ by more than
+   * the bound.
    * @defaultValue 'overall'
    */
   readonly bound?: BoundKind | undefined;
@@ -51,7 +52,7 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly T?: number | undefined;
   /**
-   * The search stops at a duality gap below this.
+   * The search stops when the duality gap is below this value.
    * @defaultValue half the standard error of the first predictor's error
    */
   readonly nu?: number | undefined;
@@ -67,14 +68,14 @@ export interface ReductionsOptions extends ConstraintOptions {
   readonly seed?: number | undefined;
   /**
    * How `predict` assigns randomness. `draw` draws a number for each row of a call, by the row's position. `row`
-   * derives it from a hash of the row's features, so equal rows always get equal predictions, regardless of the other
-   * rows.
+   * derives the number from a hash of the row's features, so equal rows always get equal predictions, regardless of the
+   * other rows.
    * @defaultValue 'draw'
    */
   readonly randomization?: Randomization | undefined;
 }
 
-/** The defaults of {@link ReductionsOptions}, besides those of the constraint. */
+/** Defaults of {@link ReductionsOptions}, without the options of the constraint. */
 export const REDUCTIONS_DEFAULTS = {
   eps: 0.01,
   T: 50,
@@ -95,7 +96,9 @@ export const REDUCTIONS_OPTION_NAMES: Readonly<Record<keyof ReductionsOptions, u
   ...REDUCTIONS_DEFAULTS,
 };
 
-/** With multipliers larger than 1 over this, rounding errors dominate the linear programs. */
+/**
+ * The minimum of eps. With a smaller value, multipliers are so large that rounding errors dominate the linear programs.
+ */
 const MIN_EPS = 1e-12;
 
 /** {@link ReductionsOptions} with defaults filled in. */
@@ -146,7 +149,7 @@ function positive(parameter: string, value: number): number {
   throw invalidParameter(parameter, 'be above 0', value);
 }
 
-/** Returns the bound on the left side of the constraints that follows from the options; undefined for a ratio. */
+/** Computes the bound on the left side of the constraints from the options; undefined for a ratio. */
 function boundOf(options: ReductionsOptions): number | undefined {
   const { constraint, eps = REDUCTIONS_DEFAULTS.eps, differenceBound, upperBound, bound, ratioBound } = options;
   if (ratioBound !== undefined) return undefined;
@@ -155,8 +158,8 @@ function boundOf(options: ReductionsOptions): number | undefined {
 }
 
 /**
- * Returns warnings about the constraint that the result may not meet: the search stopped too early, or the estimator
- * cannot meet the bound. An excess of up to eps (1 + 2 gaps), which the game leaves open, counts as met.
+ * Returns warnings if the result may not satisfy the constraint, because the search stopped too early or the estimator
+ * cannot meet the bound. The game allows an excess of up to eps (1 + 2 gaps), so such an excess is not reported.
  */
 export function unmetWarnings(fit: ReductionFit, options: ReductionsOptions): string[] {
   const { bestGap, nu, lastIteration, history, bestIteration } = fit;

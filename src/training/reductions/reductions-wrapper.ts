@@ -33,49 +33,50 @@ import {
 export interface RandomizedPredictOptions {
   /**
    * The seed of this call.
-   * @defaultValue the constructor's
+   * @defaultValue the seed given to the constructor
    */
   readonly seed?: number | undefined;
   /**
    * How randomness is assigned to rows.
-   * @defaultValue the constructor's
+   * @defaultValue the value given to the constructor
    */
   readonly randomization?: Randomization | undefined;
 }
 
 const RANDOMIZED_PREDICT_OPTION_NAMES: OptionNames<RandomizedPredictOptions> = { seed: true, randomization: true };
 
-/** One predictor of a pool, used alone. */
+/** One predictor of a pool, for use on its own. */
 export interface DeterministicChoice {
   readonly predictor: Estimator;
-  /** Its index among the predictors. */
+  /** The index of the predictor. */
   readonly index: number;
   /** The objective on the training rows. */
   readonly error: number;
-  /** The largest excess over a bound on the training rows, 0 or less. */
+  /** The largest excess over a bound on the training rows, at most 0. */
   readonly excess: number;
 }
 
-/** The rounding error by which a bound may be exceeded. */
+/** The largest excess over a bound that is treated as a rounding error. */
 const ROUNDING = 1e-12;
 
 /**
- * Implements the exponentiated gradient reduction. It learns the mixture of predictors with the least error whose
- * rates differ between groups by at most a bound, on the training rows and in expectation.
+ * Implements the exponentiated gradient reduction. It learns a mixture of predictors whose rates differ between groups
+ * by at most a bound, on the training rows and in expectation. Among such mixtures, it has the least error.
  *
- * Predictors and multipliers (one per event, group and side) play a game until the duality gap is small. Each step
- * fits the estimator to relabelled, reweighted rows. The multipliers follow lambda = B e^theta / (1 + sum e^theta), B
- * = 1 / eps. A linear program finds the best mixture of the predictors so far. If the estimator finds best responses,
- * the error of the result is within 2 gaps of that of the best mixture under the same bound. Its excess over the
- * bound is then at most eps (1 + 2 gaps).
+ * Predictors and multipliers (one per event, group and side) play a game until the duality gap is small. Each step fits
+ * the estimator to relabelled, reweighted rows. The multipliers follow lambda = B e^theta / (1 + sum e^theta), with B =
+ * 1 / eps. A linear program finds the best mixture of the predictors found so far. If the estimator finds best
+ * responses, the error of the result exceeds the error of the best mixture under the same bound by at most 2 gaps. The
+ * excess of the result over the bound is then at most eps (1 + 2 gaps).
  *
- * Predictions are randomised: two equal rows may be decided differently (see `randomization`, `bestDeterministic`).
- * If the estimator of decisions is a regression, it decides at a threshold of 0.5. The constraint is met at a cost in
- * accuracy, and holds on new rows only up to sampling error. Rates that the constraint does not name are not
- * constrained.
+ * Predictions are randomised: two equal rows may be decided differently (see `randomization`, `bestDeterministic`). If
+ * the constraint is on decisions and the estimator is a regression, it decides at a threshold of 0.5. Meeting the
+ * constraint reduces accuracy. On new rows, the constraint holds only up to sampling error. Rates that the constraint
+ * does not name are not constrained.
  *
- * A group without rows in an event is not constrained there; `warnings` report it. A parity with one group, or
- * without any row in its events, is an error. If all rows have one label, predictors are constants.
+ * A group without rows in an event is not constrained in that event, and `warnings` report it. A parity constraint with
+ * only one group, or without any row in its events, is an error. If all rows have one label, the predictors are
+ * constants.
  *
  * Source: Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A Reductions Approach to Fair Classification; for
  * losses Agarwal, Dudik and Wu (2019), Fair Regression.
@@ -107,7 +108,7 @@ export class ReductionsWrapper {
   }
 
   /**
-   * Learns from rows, and discards what an earlier `fit` learned.
+   * Fits the reduction to rows and replaces the result of an earlier `fit`.
    * @param X [rows, features], finite
    * @param y [rows]; 0 or 1, or finite values for a square or absolute loss
    * @param options the groups and further options
@@ -127,8 +128,8 @@ export class ReductionsWrapper {
   }
 
   /**
-   * Returns the probability that the mixture decides 1: [rows], the sum of weight x decision. It is not a probability
-   * of y = 1.
+   * Returns the probability that the mixture decides 1, [rows]: the sum over predictors of weight x decision. It is not
+   * a probability of y = 1.
    * @throws {TrainingError} before `fit`
    * @throws {ValueError} for a square or absolute loss, whose predictions are values
    */
@@ -141,8 +142,8 @@ export class ReductionsWrapper {
   }
 
   /**
-   * Returns the mean of the mixture's predictions, each clipped to the range, for `bounded_group_loss`: [rows].
-   * Losses are convex, so no group's mean loss is larger than under the randomised predictions.
+   * Returns the mean of the mixture's predictions for `bounded_group_loss`, [rows]. Each prediction is clipped to the
+   * range. Losses are convex, so no group's mean loss is larger than with the randomised predictions.
    * @throws {TrainingError} before `fit`
    * @throws {ValueError} for a constraint on decisions
    */
@@ -159,8 +160,8 @@ export class ReductionsWrapper {
   }
 
   /**
-   * Returns randomised predictions, [rows]: decisions 0 or 1, or for a square or absolute loss the value of a
-   * predictor drawn for each row. The same seed and rows give the same predictions.
+   * Returns randomised predictions, [rows]: decisions 0 or 1. For a square or absolute loss, it returns for each row
+   * the value of a randomly drawn predictor. The same seed and rows give the same predictions.
    * @throws {TrainingError} before `fit`
    */
   async predict(X: MatrixSource, options: RandomizedPredictOptions = {}): Promise<Uint8Array | Float64Array> {
@@ -175,9 +176,9 @@ export class ReductionsWrapper {
   }
 
   /**
-   * Returns the predictor of least error among those that satisfy the bound alone, on the training rows. It is
-   * deterministic; its error is at least that of the mixture. If it is a regression, call its `predict` with {
-   * threshold: 0.5 }.
+   * Returns the predictor with the least error among the predictors that satisfy the bound on their own, on the
+   * training rows. It is deterministic, and its error is at least that of the mixture. If it is a regression, call its
+   * `predict` with { threshold: 0.5 }.
    * @throws {TrainingError} before `fit`, or if no predictor satisfies the bound
    */
   bestDeterministic(): DeterministicChoice {
@@ -218,7 +219,7 @@ export class ReductionsWrapper {
     return this.result.weights;
   }
 
-  /** The multipliers of the best iteration, "event/group/sign": the price of each binding constraint. */
+  /** The multipliers of the best iteration, "event/group/sign". Each is the price of a binding constraint. */
   get lambda(): Multipliers {
     return this.result.lambda;
   }
@@ -269,8 +270,8 @@ export class ReductionsWrapper {
   }
 
   /**
-   * Reads what {@link ReductionsWrapper.toJSON} wrote.
-   * @throws {DataValidationError} if the data are anything else
+   * Reads the JSON that {@link ReductionsWrapper.toJSON} wrote.
+   * @throws {DataValidationError} if the data have any other form
    */
   static fromJSON(json: unknown): ReductionsWrapper {
     const { options, fit } = readReductions(json);

@@ -2,7 +2,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { totalOf } from '../estimators/estimator-rows.ts';
 
-/** An event and a group that occur together; a constraint bounds each slot. */
+/** An event and a group that occur together in the rows. A constraint has bounds for each slot. */
 interface Slot {
   /** An index into {@link RowCells.events}. */
   readonly event: number;
@@ -11,11 +11,11 @@ interface Slot {
 }
 
 /**
- * Rows as cells (event, group, label). A constraint needs only sums over cells, so its cost grows with the rows, not
- * with rows x groups.
+ * Rows grouped into cells (event, group, label). A constraint needs only sums over cells, so its cost is proportional
+ * to the rows, not to rows x groups.
  */
 export interface RowCells {
-  /** [rows] the cell of each row: 2 slot + label; the last two cells are rows without an event. */
+  /** [rows] the cell of each row: 2 slot + label. The last two cells contain the rows without an event. */
   readonly codes: Int32Array;
   /** Ordered by event, then by group. */
   readonly slots: readonly Slot[];
@@ -29,24 +29,24 @@ export interface RowCells {
   readonly warnings: readonly string[];
 }
 
-/** The rows to sort into cells. */
+/** The rows to assign to cells. */
 export interface CellSource {
   /** [rows] 0 or 1; all 0 if labels do not matter. */
   readonly labels: ArrayLike<number>;
-  /** [rows] the true labels or values, which order groups of equal weight. */
+  /** [rows] the true labels or values, used to order groups of equal weight. */
   readonly truths: Float64Array;
-  /** [rows], 0 or more, some above 0. */
+  /** [rows], 0 or more, at least one above 0. */
   readonly weights: Float64Array;
   readonly groups: CategoricalColumn;
-  /** Splits each event by the levels of this feature; optional. */
+  /** A feature whose levels split each event; optional. */
   readonly control: CategoricalColumn | undefined;
-  /** The event of rows with label 0 and with label 1. */
+  /** The events of rows with label 0 and of rows with label 1. */
   readonly events: readonly [string | null, string | null];
 }
 
 /**
- * Sorts rows into cells. A group without weight in an event has no cell there: its rate is undefined, and a warning
- * says so.
+ * Assigns rows to cells. If a group has no weight in an event, it has no cell there. Its rate is then undefined, and a
+ * warning reports it.
  * @throws {DataValidationError} if no row is in any event, or the sum of weights overflows
  */
 export function tabulateRows(source: CellSource): RowCells {
@@ -96,8 +96,8 @@ export function cellMeans({ codes, weights, totalWeight, shares }: RowCells, val
 }
 
 /**
- * Returns names such as "control=low,label=1": every level of the control feature combined with every event of the
- * constraint.
+ * Returns names such as "control=low,label=1". The names combine every level of the control feature with every event of
+ * the constraint.
  */
 function listEvents({ events, control }: CellSource): string[] {
   const names = [...new Set(events)].filter((name) => name !== null);
@@ -158,9 +158,9 @@ function noEvent({ events }: CellSource): DataValidationError {
 }
 
 /**
- * Returns the codes of the groups that have weight: by weight descending, then by the sum of truths ascending, then
- * by label. Solvers break ties by position, and a lattice leaves out the last group. With this order, the order of
- * rows does not affect the result, and names affect it only between groups that are equal in both sums.
+ * Returns the codes of the groups that have weight. They are sorted by weight descending, then by the sum of truths
+ * ascending, then by label. Solvers break ties by position, and a lattice omits the last group. With this order, the
+ * order of rows does not affect the result. Names affect it only between groups that are equal in both sums.
  */
 export function rankGroups(groups: CategoricalColumn, truths: Float64Array, weights: Float64Array): number[] {
   const totals = new Float64Array(groups.labels.length);

@@ -7,15 +7,15 @@ import { nearestPredictor, type Oracle } from './oracle.ts';
 import type { Multipliers } from './reduction-fit.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 
-/** With more axes, a lattice of any feasible size leaves nearly all directions unexplored. */
+/** The maximum number of axes. With more, a lattice of any feasible size leaves nearly all directions unexplored. */
 const MAX_AXES = 500;
 
-/** With more axes, a lattice is coarse, and a warning says so. */
+/** With more axes than this, a lattice is coarse, and a warning reports it. */
 const FINE_AXES = 4;
 
 /**
- * Calls the oracle at every point of a grid, and selects the point that minimises (1 - w) error + w largest
- * violation; the first of equals.
+ * Calls the oracle at every point of a grid and selects the point that minimises (1 - w) error + w largest violation.
+ * If points are equally good, the first one is selected.
  */
 export async function searchGrid(
   problem: ReductionProblem,

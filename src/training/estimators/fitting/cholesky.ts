@@ -5,13 +5,13 @@ export interface CholeskyFactor {
   readonly lower: Float64Array;
   /** The diagonal of S. */
   readonly scale: Float64Array;
-  /** The amount added to the scaled diagonal of ones; 0 if the matrix has full rank. */
+  /** The amount added to the diagonal, which is scaled to ones. 0 if the matrix has full rank. */
   readonly jitter: number;
 }
 
 /**
- * The largest pivot that counts as 0, and the amount that is then added to the diagonal. The diagonal is scaled to
- * ones.
+ * The largest pivot that is treated as 0, and the amount that is added to the diagonal in that case. The diagonal is
+ * scaled to ones.
  */
 export interface PivotRule {
   readonly minPivot: number;
@@ -21,10 +21,10 @@ export interface PivotRule {
 /**
  * Factorises a symmetric matrix, O(size^3 / 6).
  *
- * If the matrix does not have full rank (collinear columns), a small ridge is added. The solution is then close to
- * the one of least norm.
- * @param matrix [size, size], row-major; only the lower triangle is read. A column of zeros is treated as one without
- * effect.
+ * If the matrix does not have full rank (collinear columns), a small ridge is added. The solution is then close to the
+ * solution with the least norm.
+ * @param matrix [size, size], row-major; only the lower triangle is read. A column of zeros is treated as a column
+ * without effect.
  */
 export function factorise(matrix: Float64Array, size: number, rule: PivotRule): CholeskyFactor {
   const scale = new Float64Array(size);
@@ -56,8 +56,8 @@ function lowerFactor(
         ? 1 + jitter
         : (matrix[i * size + j] as number) * (scale[i] as number) * (scale[j] as number);
       for (let k = 0; k < j; k++) sum -= (lower[i * size + k] as number) * (lower[j * size + k] as number);
-      // The comparison is false for NaN, so NaN does not stop the factorisation. It propagates to the solution, which
-      // is checked.
+      // The comparison is false for NaN, so the factorisation continues. NaN then propagates to the solution, which is
+      // checked.
       if (isDiagonal && sum <= minPivot) return undefined;
       lower[i * size + j] = isDiagonal ? Math.sqrt(sum) : sum / (lower[j * size + j] as number);
     }
@@ -65,7 +65,7 @@ function lowerFactor(
   return lower;
 }
 
-/** Solves M x = b; x is 0 for each column of zeros of M. */
+/** Solves M x = b. If a column of M is all zeros, x is 0 there. */
 export function solve({ size, lower, scale }: CholeskyFactor, b: Float64Array): Float64Array {
   const x = b.map((value, i) => value * (scale[i] as number));
   for (let i = 0; i < size; i++) {

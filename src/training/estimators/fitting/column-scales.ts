@@ -1,11 +1,12 @@
 import type { Matrix } from '../../data/read-matrix.ts';
 
 /**
- * The shift and scale of each column before fitting: a value x becomes (x - shift) / scale, within [-1, 1]. Without
- * it, columns such as years and timestamps, whose mean is far above their spread, would lose most of their precision.
+ * The shift and scale of each column before fitting. A value x becomes (x - shift) / scale, within [-1, 1]. Without
+ * scaling, columns such as years and timestamps, whose mean is far above their spread, would lose most of their
+ * precision.
  */
 export interface ColumnScales {
-  /** [columns]; the mean, or the smaller value if a column holds only two. */
+  /** [columns]; the mean, or the smaller value if a column has only two values. */
   readonly shift: Float64Array;
   /** [columns], above 0; the largest distance from the shift. */
   readonly scale: Float64Array;
@@ -18,7 +19,7 @@ export interface ColumnScales {
 }
 
 /**
- * Computes the scales of a matrix's columns. The order and repetition of rows affect at most the rounding of a mean.
+ * Computes the scales of a matrix's columns. The order and repetition of rows affect only the rounding of a mean.
  */
 export function columnScales(matrix: Matrix): ColumnScales {
   const { low, high, hasMore } = columnRanges(matrix);
@@ -35,7 +36,7 @@ export function columnScales(matrix: Matrix): ColumnScales {
   return { shift, scale, dense, indicators, constants };
 }
 
-/** Returns each column's smallest and largest value, and whether it has others. */
+/** Returns the smallest and largest value of each column, and whether the column has other values. */
 function columnRanges({ rows, columns, values }: Matrix): {
   low: Float64Array;
   high: Float64Array;

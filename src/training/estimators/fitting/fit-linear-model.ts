@@ -5,10 +5,10 @@ import { createHostProblem, createTensorProblem, type LossProblem, type LossRows
 import { assertFiniteScore, minimise } from './newton.ts';
 import type { RowLoss } from './row-loss.ts';
 
-/** The number of columns named in a warning; further ones are only counted. */
+/** The maximum number of columns named in a warning. Further columns are only counted. */
 const MAX_NAMED = 5;
 
-/** Returns warnings about a fit, as sentences. */
+/** Returns warnings about a fit, as full sentences. */
 export function fitWarnings({
   constants,
   isSingular,
@@ -39,7 +39,7 @@ function columnsNamed(columns: readonly number[]): string {
   return `${columns.length === 1 ? 'column' : 'columns'} ${named}${more > 0 ? ` and ${String(more)} more` : ''}`;
 }
 
-/** The precisions that fits are computed in. */
+/** The precisions in which fits can be computed. */
 export const PRECISIONS = ['float32', 'float64'] as const;
 
 /** 'float32' computes the products on tensors, on any backend; 'float64' computes everything on the host. */
@@ -62,11 +62,11 @@ export interface LinearTask {
   readonly loss: RowLoss;
   /** The penalty is l2 / 2 times the sum of squared coefficients. */
   readonly l2: number;
-  /** The best intercept without features, and the loss there. */
+  /** The best intercept without features, and the loss at this intercept. */
   readonly origin: { readonly intercept: number; readonly loss: number };
   readonly startFrom: LinearScore | undefined;
   readonly maxIterations: number;
-  /** The first step that lowers the objective by less than this is the last. */
+  /** The fit ends with the first step that lowers the objective by less than this value. */
   readonly minGain: number;
   readonly precision: Precision;
   readonly backend: BackendChoice | undefined;
@@ -83,11 +83,11 @@ export interface LinearFit extends LinearScore {
   readonly isSingular: boolean;
   /** Whether the loss has no minimum. */
   readonly isDrifting: boolean;
-  /** The columns that hold one value, whose coefficients are 0. */
+  /** The constant columns, whose coefficients are 0. */
   readonly constants: readonly number[];
 }
 
-/** A penalty this large has the same effect as any larger one, which float64 could not represent. */
+/** The maximum penalty. Larger penalties have the same effect, and float64 might not represent them. */
 const LARGEST_RIDGE = 1e300;
 
 /**
@@ -127,7 +127,7 @@ async function createProblem({ precision, backend, loss }: LinearTask, rows: Los
   return createTensorProblem(tf, rows, loss);
 }
 
-/** Returns the penalty on a scaled column's parameter c = b scale; the intercept has none. */
+/** Returns the penalty on the parameter c = b scale of a scaled column. The intercept has no penalty. */
 function ridgeOf({ scale }: ColumnScales, l2: number): Float64Array {
   const ridge = new Float64Array(scale.length + 1);
   for (const [column, by] of scale.entries()) ridge[column] = Math.min(LARGEST_RIDGE, l2 / by / by);

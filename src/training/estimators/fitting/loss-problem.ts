@@ -7,8 +7,8 @@ import type { ColumnScales } from './column-scales.ts';
 import type { RowLoss } from './row-loss.ts';
 
 /**
- * The distinct combinations of indicator columns that occur in rows. One-hot columns of a few attributes form far
- * fewer combinations than rows. Sums over rows are computed per combination first, so that later sums run over few
+ * The distinct combinations of indicator columns that occur in rows. One-hot columns of a few attributes form far fewer
+ * combinations than there are rows. Sums over rows are first computed per combination, so that later sums have few
  * terms.
  */
 interface RowPatterns {
@@ -26,7 +26,7 @@ const HASH_PRIME = 0x01000193;
 
 /**
  * Finds the patterns of a matrix's indicator columns, in order of first occurrence.
- * @param intercept the column index that every pattern ends with
+ * @param intercept the column index at the end of every pattern
  */
 function rowPatterns(matrix: Matrix, { shift, indicators }: ColumnScales, intercept: number): RowPatterns {
   const { rows, columns, values } = matrix;
@@ -48,8 +48,8 @@ function rowPatterns(matrix: Matrix, { shift, indicators }: ColumnScales, interc
 }
 
 /**
- * Creates an index that numbers lists of columns in order of appearance. It is a hash table with open addressing,
- * because string keys are ten times as slow.
+ * Creates an index that numbers lists of columns in order of appearance. The index is a hash table with open
+ * addressing, because string keys are ten times as slow.
  */
 function createPatternIndex(rows: number): {
   numberOf: (found: Int32Array, size: number) => number;
@@ -92,7 +92,7 @@ function hashOf(found: Int32Array, size: number): number {
   return hash ^ (hash >>> 15);
 }
 
-/** The number of rows processed together, so that each sum is read and written once per four rows. */
+/** The number of rows processed together. Each sum is then read and written only once per four rows. */
 const ROWS_AT_ONCE = 4;
 
 /**
@@ -131,14 +131,14 @@ function weightedGram(a: Float64Array, columns: number, weights: Float64Array): 
 }
 
 /**
- * The rows of a shifted and scaled matrix with an appended column of ones, on the host in float64, with the
- * operations that fitting needs. Let X = [A | S], where A holds the dense columns and S the indicator columns and the
- * ones. Terms of S are summed per pattern first, and then per column. For m patterns, p dense columns and q ones in a
- * pattern, X'WX costs n p^2 / 2 + n p + m q (q + p).
+ * The operations that fitting needs on the rows of a shifted and scaled matrix, with an appended column of ones. They
+ * run on the host in float64. Let X = [A | S], where A holds the dense columns and S holds the indicator columns and
+ * the ones. Terms of S are first summed per pattern and then per column. For m patterns, p dense columns and q ones in
+ * a pattern, X'WX costs n p^2 / 2 + n p + m q (q + p).
  */
 interface HostDesign {
   readonly rows: number;
-  /** The number of columns, including the ones, which come last. */
+  /** The number of columns, including the column of ones, which is last. */
   readonly parameters: number;
   /** Writes X c into `scores`. */
   score(c: Float64Array, scores: Float64Array): void;
@@ -192,7 +192,10 @@ function createHostDesign(matrix: Matrix, scales: ColumnScales): HostDesign {
     return sums;
   };
 
-  /** Computes, per pattern, the sum of weights, and the sums of weights times each dense column: [count, 1 + p]. */
+  /**
+   * Computes for each pattern the sum of weights and, for each dense column, the sum of weights times values: [count, 1
+   * + p].
+   */
   const sumsByPattern = (weights: Float64Array): Float64Array => {
     const sums = new Float64Array(count * (1 + p));
     for (let row = 0, from = 0; row < rows; row++) {
@@ -242,7 +245,7 @@ function denseColumns({ rows, columns, values }: Matrix, { shift, scale, dense }
   return picked;
 }
 
-/** The rows of a loss. */
+/** The rows over which a loss is summed. */
 export interface LossRows {
   readonly x: Matrix;
   readonly scales: ColumnScales;
@@ -254,12 +257,14 @@ export interface LossRows {
 
 /** A sum of losses of linear scores X c, with the derivatives that Newton's method needs. */
 export interface LossProblem {
-  /** The length of c: the number of columns plus the intercept, which comes last. */
+  /** The length of c: the number of columns plus 1 for the intercept, which is last. */
   readonly parameters: number;
-  /** Relative changes of a sum below this may be rounding errors. */
+  /** Relative changes of a sum below this value may be rounding errors. */
   readonly rounding: number;
   readonly pivots: PivotRule;
-  /** Whether a factor of X'WX is reused for a further step, because a new one costs far more than a gradient. */
+  /**
+   * Whether a factor of X'WX is reused for another step, because computing a new one costs far more than a gradient.
+   */
   readonly keepsFactor: boolean;
   /** Evaluates the loss at c, the negative gradient, and, if requested, the second derivative. */
   evaluate(c: Float64Array, withProducts: boolean): Promise<NormalEquations>;

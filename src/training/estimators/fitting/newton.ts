@@ -4,19 +4,19 @@ import { pause } from '../pause.ts';
 import { type CholeskyFactor, factorise, solve } from './cholesky.ts';
 import type { LossProblem } from './loss-problem.ts';
 
-/** The minimisation task: the problem's loss plus the sum of ridge c^2 / 2. */
+/** The minimisation task. The objective is the problem's loss plus the sum of ridge c^2 / 2. */
 export interface NewtonTask {
   readonly problem: LossProblem;
   /** [parameters], 0 or more. */
   readonly ridge: Float64Array;
-  /** The point to start from, [parameters], unless `start` is better. */
+  /** The default starting point, [parameters]. It is used unless `start` is better. */
   readonly origin: Float64Array;
   /** The objective at the origin. */
   readonly originObjective: number;
-  /** An alternative point to start from. */
+  /** An alternative starting point. */
   readonly start: Float64Array | undefined;
   readonly maxIterations: number;
-  /** The first step that lowers the objective by less than this is the last. */
+  /** The method ends with the first step that lowers the objective by less than this value. */
   readonly minGain: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -31,7 +31,7 @@ export interface NewtonResult {
   /** Whether X'WX did not have full rank. */
   readonly isSingular: boolean;
   /**
-   * Whether the last step, with a negligible gain, was about as long as the one before. The loss then has no minimum.
+   * Whether the last step had a negligible gain but was about as long as the step before. The loss then has no minimum.
    */
   readonly isDrifting: boolean;
 }
@@ -46,27 +46,27 @@ interface Point {
   readonly products: Float64Array | undefined;
 }
 
-/** A factor is reused while the gain of each step falls to this share of the previous gain. */
+/** A factor is reused while the gain of each step is at most this share of the previous gain. */
 const GOOD_FALL = 0.1;
 
-/** A step is given up after this many halvings. */
+/** A step is abandoned after this many halvings. */
 const MAX_HALVINGS = 30;
 
-/** Scaled features lie in [-1, 1]; steps longer than this mean that the parameters have not settled. */
+/** Scaled features lie in [-1, 1]. A step longer than this value means that the parameters have not settled. */
 const LONG_MOVE = 0.25;
 
 /**
- * If the required gain is above this share of the objective at the origin, the steps end too early to show whether
- * the parameters settle.
+ * If the required gain is above this share of the objective at the origin, the steps end too early to show whether the
+ * parameters settle.
  */
 const LOOSE_GAIN = 1e-6;
 
 /**
  * Minimises a convex objective with Newton's method; each step is halved until it lowers the objective.
  *
- * A step s solves (X'WX + ridge) s = -gradient and has a predicted gain of -gradient's / 2. The first step with a
- * predicted gain below `leastGain` is taken and is the last. If X'WX is expensive, its factor is reused while the
- * predicted gains fall fast.
+ * A step s solves (X'WX + ridge) s = -gradient and has a predicted gain of -gradient' s / 2. The first step with a
+ * predicted gain below `minGain` is also the last step. If X'WX is expensive, its factor is reused while the
+ * predicted gains decrease fast.
  * @throws {TrainingError} if the objective is not finite at the start
  */
 export async function minimise(task: NewtonTask): Promise<NewtonResult> {
@@ -92,7 +92,7 @@ export async function minimise(task: NewtonTask): Promise<NewtonResult> {
     isSingular ||= factor.jitter > 0;
     const step = solve(factor, point.descent);
     const gain = dot(step, point.descent) / 2;
-    // The rounding error of the gradient enters the gain squared.
+    // The gain depends on the square of the gradient's rounding error.
     const isLast = gain <= Math.max(task.minGain, problem.rounding ** 2 * point.objective);
     const keepsFactor = problem.keepsFactor && gain < GOOD_FALL * gainBefore;
     const next = await takeStep(task, point, step, !isLast && !keepsFactor);
@@ -104,7 +104,7 @@ export async function minimise(task: NewtonTask): Promise<NewtonResult> {
   return result(maxIterations, false);
 }
 
-/** Returns the better of the two points to start from. A start far from the minimum would cost more steps than none. */
+/** Returns the better of the two starting points. Starting far from the minimum would cost more steps than it saves. */
 async function startingPoint(task: NewtonTask): Promise<Point> {
   const given = task.start === undefined ? undefined : await pointAt(task, task.start, true);
   if (given !== undefined && given.objective < task.originObjective) return given;
@@ -114,8 +114,8 @@ async function startingPoint(task: NewtonTask): Promise<Point> {
 }
 
 /**
- * Returns the point that a step leads to, with the step halved until it lowers the objective; undefined if no halving
- * does.
+ * Returns the point that a step leads to. The step is halved until it lowers the objective. Returns undefined if no
+ * halved step lowers it.
  */
 async function takeStep(
   task: NewtonTask,

@@ -20,15 +20,15 @@ import {
   type GroupFairnessCalibratorOptions,
 } from './group-fairness-calibrator.ts';
 
-/** Options for splitting rows into rows to fit on and rows to calibrate. */
+/** Options for splitting the data into rows to fit on and rows to calibrate. */
 interface PartOptions {
   /**
-   * The number of folds; each fold is calibrated by a calibrator of the others. With 1, the fitted rows themselves
-   * are calibrated.
+   * The number of folds. Each fold is calibrated by a calibrator that was fitted on the other folds. With 1, the rows
+   * used for fitting are themselves calibrated.
    * @defaultValue 5, if trainSize is not given
    */
   readonly folds?: number | undefined;
-  /** Instead of folds: the share of rows to fit on. Only the other rows are calibrated. */
+  /** The share of rows to fit on, as an alternative to `folds`. Only the other rows are calibrated. */
   readonly trainSize?: number | undefined;
 }
 
@@ -77,8 +77,8 @@ function dealOut(rows: CalibrationRows, folds: number | null, trainSize: number 
 }
 
 /**
- * Returns the error for an empty part. A part gets its share of rows, rounded, so it has a row if the share is above
- * one half. The small offset absorbs the rounding of the share.
+ * Returns the error for an empty part. The size of a part is its share of the rows, rounded. A part is therefore not
+ * empty if rows x share is above one half. The small offset absorbs the rounding error of the share.
  */
 function emptyPart(rows: number, trainSize: number, purpose: string): DataValidationError {
   const smaller = Math.min(trainSize, 1 - trainSize);
@@ -109,7 +109,7 @@ export interface CalibrateHeldOutOptions extends CalibrationRowOptions, GroupFai
   readonly onProgress?: OnProgress | undefined;
 }
 
-/** The defaults of {@link CalibrateHeldOutOptions}, besides its rows. */
+/** Defaults of {@link CalibrateHeldOutOptions}, without the row options. */
 export const HELD_OUT_DEFAULTS = {
   folds: undefined,
   trainSize: undefined,
@@ -122,13 +122,13 @@ const HELD_OUT_OPTION_NAMES = { ...CALIBRATION_ROW_OPTION_NAMES, ...HELD_OUT_DEF
 
 /** Rows calibrated by calibrators that were not fitted on them. */
 export interface HeldOutCalibration {
-  /** The calibrated rows, ascending: all rows with folds, the held-out rows with trainSize. */
+  /** The calibrated rows in ascending order: all rows with `folds`, the held-out rows with `trainSize`. */
   readonly rows: Int32Array;
-  /** Their calibrated scores, [rows]. */
+  /** The calibrated scores of these rows, [rows]. */
   readonly calibrated: Float64Array;
-  /** The fold of each row; null with trainSize. */
+  /** The fold of each row; null with `trainSize`. */
   readonly foldOf: Int32Array | null;
-  /** The calibrator to keep: fitted on all rows with folds, on the training rows with trainSize. */
+  /** The calibrator for new rows, fitted on all rows with `folds` or on the training rows with `trainSize`. */
   readonly calibrator: GroupFairnessCalibrator;
   readonly folds: number | null;
   readonly trainSize: number | null;
@@ -137,13 +137,13 @@ export interface HeldOutCalibration {
 }
 
 /**
- * Calibrates rows with calibrators that have not seen them, so that measurements on these rows estimate the quality
- * on new rows.
+ * Calibrates rows with calibrators that were not fitted on them. Measurements on these rows therefore estimate the
+ * quality on new rows.
  *
- * A calibrator fits its own training rows better than other rows; this effect is largest for the isotonic method.
- * With `folds`, the rows are split into parts, stratified by group and label. Each part is calibrated by a calibrator
- * fitted on the other parts. The returned calibrator is fitted again on all rows. Scores of different folds come from
- * slightly different maps, so within a group the result does not always rise with the score.
+ * A calibrator fits its own training rows better than other rows; this effect is largest for the isotonic method. With
+ * `folds`, the rows are split into parts, stratified by group and label. Each part is calibrated by a calibrator fitted
+ * on the other parts. The returned calibrator is fitted again on all rows. Different folds use slightly different maps,
+ * so within a group a higher score does not always get a higher calibrated score.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
  * @throws {ValueError} if folds or trainSize is out of range, both are given, or the seed is not a whole number
@@ -225,7 +225,7 @@ function fitPart(
   );
 }
 
-/** Returns warnings about the calibrated rows, in addition to those about the calibrator. */
+/** Returns warnings about the calibrated rows. Warnings about the calibrator itself are separate. */
 function remarks(final: CalibratorState, states: readonly CalibratorState[], folds: number | null): string[] {
   if (folds === 1)
     return ['calibration is measured on the rows that it was fitted on, which makes it look better than it is'];

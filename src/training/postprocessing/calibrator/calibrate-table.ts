@@ -9,13 +9,12 @@ import type { MeasuredRows, TableCalibration } from './table-calibration.ts';
 /** Options of {@link calibrateTable}. */
 export type CalibrateTableOptions = Omit<CalibrateHeldOutOptions, 'groups' | 'sampleWeight' | 'positiveLabel'>;
 
-/** In bins of fewer rows, chance dominates the share of positives. */
+/** In smaller bins, the share of positives is mostly noise. */
 const CURVES = { minBinSize: 20 };
 
 /**
- * Calibrates the scores of a table per group and measures calibration before and after. It measures on rows that the
- * calibrators have not seen; with `folds: 1`, on the rows that they were fitted on. Rows without a score, a label or
- * a group are excluded and counted.
+ * Calibrates the scores of a table per group and measures calibration before and after. The measured rows were not used
+ * to fit the calibrators, except with `folds: 1`. Rows without a score, a label or a group are excluded and counted.
  * @throws {DataValidationError} if columns are unknown, scores are text or outside [0, 1], labels are not 0 or 1, or
  * there is only one label
  * @throws {ValueError} if an option is out of range

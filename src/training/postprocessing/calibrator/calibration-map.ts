@@ -21,7 +21,7 @@ interface PlattMap {
   readonly intercept: number;
 }
 
-/** Linear interpolation between (score, rate) points, both ascending; constant beyond the ends. */
+/** Linear interpolation between (score, rate) points, with scores and rates ascending; constant beyond the ends. */
 interface IsotonicMap {
   readonly kind: 'isotonic';
   readonly scores: readonly number[];
@@ -39,7 +39,7 @@ export type CalibrationMap = PlattMap | IsotonicMap | TemperatureMap;
 
 /**
  * Converts a map to a function of one score.
- * @param margin the smallest distance of a score from 0 or 1 before its logit is taken
+ * @param margin the minimum distance of a score from 0 or 1 before its logit is taken
  */
 export function calibrationFunction(map: CalibrationMap, margin: number): (score: number) => number {
   switch (map.kind) {
@@ -63,13 +63,13 @@ function interpolate({ scores, rates }: IsotonicMap, score: number): number {
   if (above > last) return rates[last] as number;
   const [fromScore, toScore] = [scores[above - 1] as number, scores[above] as number];
   const [fromRate, toRate] = [rates[above - 1] as number, rates[above] as number];
-  // Interpolates with a share of the distance, because the slope between nearly equal scores would overflow.
+  // Interpolates with a share of the distance, because the slope between nearly equal scores can overflow.
   const share = (score - fromScore) / (toScore - fromScore);
-  // Rounding must not lift a value above the next step.
+  // Rounding must not raise the value above the next rate.
   return Math.min(toRate, fromRate + (toRate - fromRate) * share);
 }
 
-/** Rows of one group, or of all. */
+/** The rows of one group, or of all groups. */
 export interface LabelledScores {
   /** [n], from 0 to 1. */
   readonly scores: Float64Array;
@@ -79,7 +79,7 @@ export interface LabelledScores {
   readonly weights: Float64Array;
 }
 
-/** A map, with a warning about its fit if there is one. */
+/** A fitted map. Includes a warning if there is a problem with the fit. */
 export interface FittedMap {
   readonly map: CalibrationMap;
   readonly warning: string | null;
@@ -92,12 +92,12 @@ export function toLogit(score: number, margin: number): number {
 }
 
 /**
- * Returns the smallest distance from 0 or 1 that a score may have before its logit is taken.
+ * Returns the minimum distance from 0 or 1 that a score may have before its logit is taken.
  *
- * A score of exactly 0 or 1 has an infinite logit. Clipped at the spacing of floats, its logit would be about 36, far
- * from all others, and a few such rows would dominate the fit. If there are such scores, the margin is half the
- * distance of the nearest other score from 0 or 1, in the same way as a count of 0 is treated as one half. Otherwise
- * the margin is the spacing of floats.
+ * A score of exactly 0 or 1 has an infinite logit. If it were clipped at the spacing of floats, its logit would be
+ * about 36, far from all others, and a few such rows would dominate the fit. If such scores occur, the margin is
+ * therefore half the distance of the nearest other score from 0 or 1. This is similar to replacing a count of 0 by one
+ * half. Otherwise the margin is the spacing of floats.
  */
 export function endMargin(scores: Float64Array): number {
   const distances = scores.map((score) => Math.min(score, 1 - score));

@@ -18,7 +18,7 @@ export interface CalibrationRowOptions {
   readonly groups: SensitiveSource;
   /** One weight per row, 0 or more; a row of weight 2 counts as two rows. */
   readonly sampleWeight?: ColumnSource | undefined;
-  /** The label of `y` that counts as 1; needed if labels are not 0 and 1. */
+  /** The label of `y` that is treated as 1. Required if labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface CalibrationRows {
 }
 
 /**
- * Reads the rows to learn from.
+ * Reads the rows to fit on.
  * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, values are missing, lengths
  * differ, or there are no rows
  */
@@ -95,7 +95,7 @@ export function takeCalibrationRows(
   };
 }
 
-/** Copies with a loop: `from` with a callback dominated the time on a million rows. */
+/** Copies values with a loop, because `from` with a callback took most of the time on a million rows. */
 function pick<Values extends Float64Array | Uint8Array | Int32Array>(
   from: Values,
   into: Values,
@@ -127,9 +127,9 @@ export function outsideRange(argument: string, value: number, where: string, ind
 }
 
 /**
- * Checks that groups are given. This check comes first because later readers call the groups `sensitive` in their
- * errors.
- * @throws {DataValidationError} if groups cannot be a column, or is an object without columns
+ * Checks that groups are given. This check runs first, because later readers call the groups `sensitive` in their error
+ * messages.
+ * @throws {DataValidationError} if groups cannot be read as a column, or is an object without columns
  */
 export function assertGroupsGiven(groups: unknown): void {
   if (typeof groups !== 'object' || groups === null) {

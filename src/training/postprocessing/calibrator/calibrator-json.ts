@@ -9,13 +9,13 @@ import type { CalibratorSettings, CalibratorState } from './fit-calibrator.ts';
 /** A calibrator as plain data that can be stored and read back. */
 export type CalibratorJson = z.output<typeof calibratorSchema>;
 
-/** A calibrator's settings and what it has learned. */
+/** The settings and the fitted state of a calibrator. */
 interface SavedCalibrator {
   readonly settings: CalibratorSettings;
   readonly state: CalibratorState | undefined;
 }
 
-/** Converts a calibrator to JSON in snake_case; its state is null before `fit`. */
+/** Converts a calibrator to JSON in snake_case. The state is null before `fit`. */
 export function calibratorToJson({ settings, state }: SavedCalibrator): CalibratorJson {
   const { method, minSamples, input } = settings;
   const params = snakeFields({ method, minSamples, ...(method === 'platt' ? { input } : {}) });
@@ -29,7 +29,7 @@ export function calibratorToJson({ settings, state }: SavedCalibrator): Calibrat
 
 /**
  * Reads what {@link calibratorToJson} wrote.
- * @throws {DataValidationError} if a field is invalid; names the first one
+ * @throws {DataValidationError} if a field is invalid; the error names the first one
  */
 export function calibratorFromJson(value: unknown): SavedCalibrator {
   const { params, state } = readJson(calibratorSchema, value, 'saved calibrator', {

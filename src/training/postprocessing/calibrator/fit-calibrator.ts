@@ -34,9 +34,9 @@ interface GroupCalibration {
 
 /** The fitted state of a calibrator. */
 export interface CalibratorState {
-  /** The smallest distance of a score from 0 or 1 before its logit is taken. */
+  /** The minimum distance of a score from 0 or 1 before its logit is taken. */
   readonly margin: number;
-  /** Fitted on the rows of all groups. */
+  /** The map fitted on the rows of all groups. */
   readonly pooled: CalibrationMap;
   readonly n: number;
   readonly positiveRate: number;
@@ -45,7 +45,7 @@ export interface CalibratorState {
 }
 
 /**
- * Fits the pooled map, and a map for each group that has enough rows and both labels. Rows with weight 0 are ignored.
+ * Fits the pooled map and a map for each group that has enough rows and both labels. Rows with weight 0 are ignored.
  * @throws {DataValidationError} if all rows have one label, or no row has a weight above 0
  */
 export function fitCalibrator(given: CalibrationRows, settings: CalibratorSettings): CalibratorState {
@@ -84,7 +84,7 @@ export function assertBothLabels(y: Uint8Array): void {
   });
 }
 
-/** Maps each score with the map of its group, or with the pooled map; [rows]. */
+/** Calibrates each score, [rows], with the map of its group, or with the pooled map. */
 export function applyCalibrator({ pooled, margin, groups: known }: CalibratorState, rows: GroupedScores): Float64Array {
   const mapOf = new Map(known.map(({ label, map }) => [label, map]));
   const { codes, labels } = rows.groups;
@@ -134,9 +134,9 @@ function presentGroups({ groups }: CalibrationRows): { label: string; members: I
 }
 
 /**
- * Fits an isotonic regression of labels on scores: the non-decreasing rates of least weighted squared error, by
- * pooling adjacent violators (Ayer et al. 1955). Equal scores are pooled first. Takes O(n log n) for sorting and O(n)
- * after it.
+ * Fits an isotonic regression of labels on scores: the non-decreasing rates with the least weighted squared error. Uses
+ * the pool adjacent violators algorithm (Ayer et al. 1955) and pools equal scores first. Sorting takes O(n log n), and
+ * the rest takes O(n).
  */
 function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
   const distinct = distinctSorted(scores);
@@ -148,7 +148,7 @@ function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
     yesOf[index] = (yesOf[index] as number) + weight * (y[row] as number);
   }
   const rates = poolViolators(yesOf, weightOf);
-  // Points inside a flat segment are not needed to draw it.
+  // Points inside a flat segment do not change the interpolation.
   const isCorner = (index: number): boolean => rates[index] !== rates[index - 1] || rates[index] !== rates[index + 1];
   const kept = rates.flatMap((_, index) => (isCorner(index) ? [index] : []));
   return {

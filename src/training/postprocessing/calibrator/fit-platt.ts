@@ -5,8 +5,9 @@ import { type FittedMap, type LabelledScores, type PlattInput, toLogit } from '.
 const MAX_STEPS = 100;
 
 /**
- * At this distance from the minimum, rounding hides the improvement of a step. Newton's steps square the distance,
- * about 1e-6 here, so two full steps finish the descent.
+ * If the predicted decrease of a step is at most this value, rounding hides the improvement. The distance from the
+ * minimum is then about 1e-6. Newton's method squares the distance with each step, so two full steps finish the
+ * descent.
  */
 const HIDDEN_BY_ROUNDING = 1e-12;
 
@@ -30,8 +31,8 @@ type Line = readonly [slope: number, intercept: number];
  * targets are (N+ + 1) / (N+ + 2) for positives and 1 / (N- + 2) for negatives, where N+ and N- are the total weights
  * of the labels.
  *
- * Uses the guarded Newton steps of Lin, Lin and Weng (2007). The targets lie inside (0, 1), so separable scores also
- * have a unique finite line. Equal scores have a slope of 0.
+ * Uses the guarded Newton steps of Lin, Lin and Weng (2007). The targets lie strictly between 0 and 1, so the line is
+ * unique and finite even for separable scores. If all scores are equal, the slope is 0.
  * @throws {TrainingError} if the steps do not converge
  */
 export function fitPlatt({ scores, y, weights }: LabelledScores, margin: number, input: PlattInput): FittedMap {
@@ -58,7 +59,7 @@ export function fitPlatt({ scores, y, weights }: LabelledScores, margin: number,
   };
 }
 
-/** Minimises the loss with Newton's steps, each halved until the loss falls enough. */
+/** Minimises the loss with Newton's method. Each step is halved until the loss decreases sufficiently. */
 function descend(rows: PlattRows, start: Line): Line {
   let line = start;
   let loss = meanLoss(rows, line);

@@ -1,24 +1,24 @@
 import { sigmoid } from '../../logistic.ts';
 import { type FittedMap, type LabelledScores, toLogit } from './calibration-map.ts';
 
-/** The range of temperatures: the lowest sharpens scores most, the highest flattens them most. */
+/** The range of temperatures. The lowest sharpens scores the most, and the highest flattens them the most. */
 const MIN = 0.01;
 const MOST = 100;
 
 const MAX_STEPS = 200;
 
-/** Relative steps below this size are lost in the rounding of long sums. */
+/** Relative steps below this size are smaller than the rounding errors of long sums, so the search stops. */
 const TOLERANCE = 1e-12;
 
 /**
  * Finds the temperature T, from 0.01 to 100, that minimises the log loss of sigmoid(logit(score) / T) (Guo et al.
  * 2017).
  *
- * In b = 1 / T the loss is convex. Its derivative is sum w (sigmoid(b x) - y) x, which increases with b. Newton's
- * steps stay inside a bracket of the root: a step that would leave it is replaced by bisection.
+ * The loss is convex in b = 1 / T. Its derivative, sum w (sigmoid(b x) - y) x, increases with b. If a Newton step would
+ * leave the current bracket of the root, a bisection step replaces it.
  *
- * On separable scores the loss keeps falling as T falls. On scores that rank rows in reverse order it keeps falling
- * as T rises. T is then the end of its range, with a warning.
+ * If the scores separate the labels, the loss keeps falling as T falls. If the scores rank rows in reverse order, the
+ * loss keeps falling as T rises. In both cases T is set to the end of its range, with a warning.
  */
 export function fitTemperature({ scores, y, weights }: LabelledScores, margin: number): FittedMap {
   const x = scores.map((score) => toLogit(score, margin));
@@ -50,7 +50,7 @@ export function fitTemperature({ scores, y, weights }: LabelledScores, margin: n
   return fitted(1 / zeroOf(derivatives, 1 / MOST, 1 / MIN), null);
 }
 
-/** Finds the root of an increasing function between two points where it is below and above 0. */
+/** Finds the root of an increasing function, given a point where it is below 0 and a point where it is above 0. */
 function zeroOf(derivatives: (b: number) => readonly [number, number], from: number, to: number): number {
   let [low, high, b] = [from, to, 1];
   for (let step = 0; step < MAX_STEPS && high - low > TOLERANCE * high; step++) {
@@ -59,7 +59,7 @@ function zeroOf(derivatives: (b: number) => readonly [number, number], from: num
     if (first < 0) low = b;
     else high = b;
     const newton = b - first / second;
-    // The comparison is also false if `newton` is NaN because the curvature left the range of float64.
+    // The comparison is also false if `newton` is NaN, because the curvature exceeded the range of float64.
     const next = newton > low && newton < high ? newton : (low + high) / 2;
     if (Math.abs(next - b) <= TOLERANCE * b) return next;
     b = next;

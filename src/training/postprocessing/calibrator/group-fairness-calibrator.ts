@@ -74,14 +74,14 @@ export interface GroupFairnessCalibratorOptions {
   readonly input?: PlattInput | undefined;
 }
 
-/** The defaults of {@link GroupFairnessCalibratorOptions}; an input is only for the method `platt`. */
+/** Defaults of {@link GroupFairnessCalibratorOptions}. `input` is not included because it applies to `platt` only. */
 export const CALIBRATOR_DEFAULTS: FilledOptions<GroupFairnessCalibratorOptions, 'input'> = {
   method: 'platt',
   minSamples: 20,
   input: undefined,
 };
 
-/** Groups that use the pooled calibrator, with their number of rows and the reason. */
+/** The groups that use the pooled calibrator, each with its number of rows and the reason. */
 export type CalibrationFallbacks = Readonly<Record<string, { readonly n: number; readonly reason: string }>>;
 
 /** Options of {@link GroupFairnessCalibrator.transform}. */
@@ -97,25 +97,27 @@ const UNSEEN = 'not among the groups fitted';
 const MAX_NAMES = 8;
 
 /**
- * Turns scores into probabilities that mean the same in every group: among the rows of a group with a calibrated
- * score near p, about a share p is positive. Each group gets its own map:
+ * Calibrates scores separately for each group, so that a calibrated score means the same in every group: of the rows of
+ * a group with a calibrated score near p, about a share p is positive. Each group gets its own map:
  *
- * - `platt`: p = sigmoid(a x + b), x = logit(score) (or the score itself), with the targets (N+ + 1) / (N+ + 2) and 1
- *   / (N- + 2), where N+ and N- are the total weights of the two labels, so that the smoothing counts weights as rows
- *   (Platt 1999; Lin, Lin and Weng 2007). It has two parameters per group, which suits few rows.
- * - `isotonic`: the non-decreasing rates of least squared error (pool adjacent violators), with linear interpolation
- *   between the fitted scores and constant values beyond them. It fits any increasing shape, from about a thousand
- *   rows per group. It may return exactly 0 or 1, and creates ties.
- * - `temperature`: p = sigmoid(logit(score) / T) (Guo et al. 2017), T from 0.01 to 100. It has one parameter per
- *   group. It corrects scores that are overconfident or underconfident, and cannot move a group's scores up or down.
+ * - `platt`: p = sigmoid(a x + b), where x is logit(score) or the score itself. The targets are (N+ + 1) / (N+ + 2) and
+ *   1 / (N- + 2), where N+ and N- are the total weights of the two labels (Platt 1999; Lin, Lin and Weng 2007). The
+ *   smoothing therefore treats a row of weight 2 as two rows. The map has two parameters per group, which suits few
+ *   rows.
+ * - `isotonic`: the non-decreasing rates with the least squared error (pool adjacent violators), interpolated linearly
+ *   between the fitted scores and constant beyond them. It fits any increasing shape if a group has at least about a
+ *   thousand rows. It can return exactly 0 or 1, and it creates ties.
+ * - `temperature`: p = sigmoid(logit(score) / T) with T from 0.01 to 100 (Guo et al. 2017). It has one parameter per
+ *   group. It corrects overconfident and underconfident scores, but cannot move all scores of a group up or down.
  *
- * A group with fewer than `minSamples` rows, with only one label, or not seen in `fit` uses a map of the same kind
- * fitted on all rows. Such groups are listed in `fallbacks`. If the rows of `fit` hold scores of exactly 0 or 1 and a
- * logit is taken, these scores are moved inward: to half the distance of the nearest other score from that end.
+ * A group uses a pooled map of the same kind, fitted on all rows, if it has fewer than `minSamples` rows, has only one
+ * label, or did not occur in `fit`. `fallbacks` lists these groups. If a method takes logits and the rows of `fit`
+ * contain scores of exactly 0 or 1, these scores are moved inward. The distance is half that of the nearest other score
+ * from 0 or 1.
  *
- * The cost: if groups with different base rates are each calibrated, their error rates differ under any common
- * threshold, unless prediction is perfect (Kleinberg, Mullainathan and Raghavan 2016; Chouldechova 2017). Decisions
- * use the group of each person. The ranking between members of different groups changes.
+ * Calibration per group has a cost. If groups with different base rates are each calibrated, their error rates differ
+ * under any common threshold, unless prediction is perfect (Kleinberg, Mullainathan and Raghavan 2016; Chouldechova
+ * 2017). Decisions depend on the group of each person, and the ranking between members of different groups changes.
  * @example
  * ```ts
  * import { GroupFairnessCalibrator } from 'evenhand/training';
@@ -154,8 +156,7 @@ export class GroupFairnessCalibrator {
   }
 
   /**
-   * Learns a map for each group, and discards what an earlier `fit` learned. Two fits on the same rows give the same
-   * maps.
+   * Fits a map for each group and replaces the maps of an earlier `fit`. Two fits on the same rows give the same maps.
    * @param scores [rows], from 0 to 1
    * @param y [rows], 0 or 1
    * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, values are missing, lengths
@@ -185,8 +186,8 @@ export class GroupFairnessCalibrator {
   }
 
   /**
-   * Calls `fit`, then `transform` on the same rows. The result fits these rows better than new rows. Measure
-   * calibration on rows that were not fitted, or use `calibrateHeldOut`.
+   * Calls `fit`, then `transform` on the same rows. The result is better calibrated on these rows than on new rows.
+   * Measure calibration on rows that were not used in `fit`, or use `calibrateHeldOut`.
    */
   async fitTransform(scores: ColumnSource, y: ColumnSource, options: CalibrationRowOptions): Promise<Float64Array> {
     assertKnownOptions('GroupFairnessCalibrator.fitTransform', options, CALIBRATION_ROW_OPTION_NAMES);
@@ -195,8 +196,8 @@ export class GroupFairnessCalibrator {
   }
 
   /**
-   * Groups that use the pooled calibrator. These are groups that were too small or had one label in `fit`, and groups
-   * that the latest `transform` met but `fit` did not. Empty before `fit`.
+   * The groups that use the pooled calibrator: groups that were too small or had only one label in `fit`, and groups
+   * that occurred in the latest `transform` but not in `fit`. Empty before `fit`.
    */
   get fallbacks(): CalibrationFallbacks {
     const pooled = (this.#state?.groups ?? []).flatMap(({ label, n, reason }) =>
@@ -206,7 +207,7 @@ export class GroupFairnessCalibrator {
     return Object.freeze(Object.fromEntries([...pooled, ...unseen]));
   }
 
-  /** Warnings of the latest fit, for example that scores rank rows in reverse order. */
+  /** Warnings of the latest fit, for example if scores rank rows in reverse order. */
   get warnings(): readonly string[] {
     return this.#state?.warnings ?? [];
   }
@@ -227,7 +228,7 @@ export class GroupFairnessCalibrator {
 
   /**
    * Reads a calibrator that `toJSON` wrote.
-   * @throws {DataValidationError} if a field is invalid; names the first one
+   * @throws {DataValidationError} if a field is invalid; the error names the first one
    */
   static fromJSON(json: unknown): GroupFairnessCalibrator {
     const { settings, state } = calibratorFromJson(json);

@@ -22,7 +22,9 @@ export interface CalibrationQuality {
   readonly ece: number;
   /** Mean of (score - y)^2. */
   readonly brierScore: number;
-  /** Mean of -log(score) of positives and -log(1 - score) of negatives; scores are kept 2.2e-16 away from 0 and 1. */
+  /**
+   * Mean of -log(score) over positives and -log(1 - score) over negatives. Scores are kept 2.2e-16 away from 0 and 1.
+   */
   readonly logLoss: number;
 }
 
@@ -41,12 +43,13 @@ export interface CalibrationReport {
 }
 
 /**
- * Measures how well scores are calibrated, overall and per group. It computes the Brier score, the log loss, and the
- * expected calibration error: the sum over ten bins of equal mass of share x |rate of positives - mean score|.
+ * Measures how well scores are calibrated, overall and per group. It computes the Brier score, the log loss and the
+ * expected calibration error. The calibration error is the sum over ten bins of equal mass of the share of rows x
+ * |rate of positives - mean score|.
  *
- * Chance inflates the calibration error of few rows, so a small group looks worse than a large one. The Brier score
- * and the log loss are not inflated, but depend on how hard a group is to predict. Compare before with after, not
- * group with group.
+ * Noise inflates the expected calibration error of few rows, so a small group looks worse than a large one. The Brier
+ * score and the log loss are not inflated, but depend on how hard a group is to predict. Compare the values of a group
+ * before and after calibration, not the values of different groups.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
  * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, lengths differ, or no row has

@@ -8,7 +8,7 @@ import { assertGroupsGiven, outsideRange } from './calibration-rows.ts';
 export interface MeasureCalibrationOptions {
   /** One weight per row, 0 or more. */
   readonly sampleWeight?: ColumnSource | undefined;
-  /** The label of `y` that counts as 1; needed if labels are not 0 and 1. */
+  /** The label of `y` that is treated as 1. Required if labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
 }
 

@@ -28,10 +28,11 @@ const PLOT_RELIABILITY_OPTION_NAMES: OptionNames<PlotReliabilityOptions> = {
 };
 
 /**
- * Draws reliability curves, with one panel per group. A curve shows the share of positives over the mean score of
- * each bin, with intervals and the diagonal of perfect calibration. If curves before and after calibration are given,
- * a panel shows both. If there are more than sixteen groups, only the largest are drawn, and the plot says so.
- * @returns the path written
+ * Draws reliability curves, with one panel per group. Each curve plots the share of positives in each bin against the
+ * mean score of the bin, with confidence intervals and the diagonal of perfect calibration. If curves before and after
+ * calibration are given, each panel shows both. If there are more than sixteen groups, only the largest are drawn, and
+ * the plot says so.
+ * @returns the path of the written file
  * @throws {DataValidationError} if there is no group to draw, or the path cannot be written
  * @throws {DependencyError} if the packages for drawing are not installed
  * @example

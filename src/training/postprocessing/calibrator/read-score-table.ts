@@ -30,11 +30,11 @@ export interface ScoreTableSource {
    * @defaultValue 'g'
    */
   readonly group?: string | readonly string[] | undefined;
-  /** The target's label that counts as 1; needed if labels are not 0 and 1. */
+  /** The label of the target that is treated as 1. Required if labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
   /**
-   * Texts that count as missing values, in all columns; see the documentation of measuring.
-   * @defaultValue those of pandas, and in sensitive columns the empty text only
+   * Texts that are treated as missing values in all columns; see the documentation of measuring.
+   * @defaultValue the texts that pandas uses; in sensitive columns only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
 }
@@ -45,13 +45,13 @@ export interface ScoreTable {
   readonly y: Uint8Array;
   readonly groups: CategoricalColumn;
   readonly nDropped: number;
-  /** Warnings about how labels and texts were interpreted, if that may surprise. */
+  /** Warnings about possibly unexpected interpretations of labels and texts. */
   readonly warnings: readonly string[];
   readonly columns: { readonly score: string; readonly target: string; readonly group: readonly string[] };
 }
 
 /**
- * Reads the rows of a table that have all values.
+ * Reads the rows of a table that have a score, a label and a group.
  * @throws {DataValidationError} if columns are unknown, scores are text or outside [0, 1], labels are not 0 or 1, or
  * no row has all values
  */

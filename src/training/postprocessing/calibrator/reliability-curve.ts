@@ -19,8 +19,8 @@ export interface ReliabilityCurveOptions extends MeasureCalibrationOptions {
    */
   readonly bins?: number | undefined;
   /**
-   * A group with fewer rows than bins x minBinSize gets fewer bins, at least one, because chance dominates the share
-   * of a few rows.
+   * If a group has fewer rows than bins x minBinSize, it gets fewer bins, but at least one. The share of positives
+   * among a few rows is mostly noise.
    * @defaultValue 1
    */
   readonly minBinSize?: number | undefined;
@@ -40,7 +40,7 @@ export interface ReliabilityBin {
   readonly meanScore: number;
   /** Weighted share of positives. */
   readonly positiveRate: number;
-  /** Wilson's interval of the share, computed from the effective number of rows. */
+  /** The ends of Wilson's interval for the share of positives, computed from the effective number of rows. */
   readonly low: number;
   readonly high: number;
 }
@@ -64,8 +64,8 @@ export interface ReliabilityCurves {
 }
 
 /**
- * A score this close below an edge counts as on the edge, so that the order in which weights are summed does not move
- * it.
+ * A score this close below the edge of a bin is treated as on the edge. The order in which weights are summed then does
+ * not change the bin of the score.
  */
 const ON_THE_EDGE = 1e-9;
 
@@ -73,10 +73,10 @@ const ON_THE_EDGE = 1e-9;
  * Computes the share of positives and the mean score in bins of equal mass per group. If the two agree, scores are
  * calibrated.
  *
- * Rows with equal scores stay together, in the bin that holds the middle of their mass, so a group with few distinct
- * scores has fewer bins. With ten bins, the shares of rows times the distances |positiveRate - meanScore| sum to the
- * expected calibration error. If there are more than 65,536 distinct scores, scores are rounded to multiples of 2^-14
- * at most.
+ * Rows with equal scores stay in one bin, which contains the middle of their mass. A group with few distinct scores
+ * therefore has fewer bins. With ten bins, the sum over bins of the share of rows times |positiveRate - meanScore| is
+ * the expected calibration error. If there are more than 65,536 distinct scores, scores are rounded to multiples of
+ * 2^-14 at most.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
  * @throws {ValueError} if bins or minBinSize is not a whole number of at least 1, or level is outside (0, 1)
@@ -124,7 +124,7 @@ interface BinSums {
   score: number;
 }
 
-/** Distributes distinct ascending scores over bins, each by the middle of its mass. */
+/** Assigns distinct ascending scores to bins. The middle of a score's mass determines its bin. */
 function binsOf(entries: readonly ScoreEntry[], count: number, level: number): ReliabilityBin[] {
   const total = entries.reduce((sum, { weights }) => sum + weights[0] + weights[1], 0);
   const bins = Array.from({ length: count }, (): BinSums => ({ n: 0, weight: 0, squaredWeight: 0, yes: 0, score: 0 }));

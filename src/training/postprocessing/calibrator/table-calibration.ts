@@ -6,7 +6,7 @@ import type { CalibrationQuality, CalibrationReport } from './measure-calibratio
 import type { ReliabilityComparison } from './plot-reliability.ts';
 import type { ScoreTable } from './read-score-table.ts';
 
-/** The rows that calibration was measured on. */
+/** The rows on which calibration was measured. */
 export type MeasuredRows = 'cross_fitted_rows' | 'held_out_rows' | 'fitted_rows';
 
 /** The calibrated scores of a table, with measurements before and after. */
@@ -20,7 +20,7 @@ export interface TableCalibration extends Omit<HeldOutCalibration, 'foldOf' | 'r
   readonly fallbacks: CalibrationFallbacks;
   readonly columns: ScoreTable['columns'];
   readonly positiveLabel: string | null;
-  /** Rows with a score, a label and a group. */
+  /** The number of rows with a score, a label and a group. */
   readonly n: number;
   readonly nDropped: number;
   /** Curves of the measured rows, for `plotReliability`. */

@@ -33,8 +33,8 @@ export const THRESHOLD_OBJECTIVES = [
 export type ThresholdObjectiveName = (typeof THRESHOLD_OBJECTIVES)[number];
 
 /**
- * Equalized odds uses the best true positive rate that all groups reach, so the objective must increase with that
- * rate.
+ * Equalized odds selects the maximum true positive rate that all groups reach. The objective must therefore increase
+ * with that rate.
  */
 const OBJECTIVES_OF_ODDS = ['accuracy_score', 'balanced_accuracy_score'] as const;
 

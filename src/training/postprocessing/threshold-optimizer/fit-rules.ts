@@ -30,15 +30,15 @@ interface PlacesWithinTolerance {
 }
 
 /**
- * Finds the indexes on a common grid, one per curve, that maximise the weighted sum of the curves while the grid
- * values differ by at most `tolerance`. Ties go to the indexes that are closest together, then to those further
- * right.
+ * Finds one index per curve on a common grid. The indexes maximise the weighted sum of the curves, while their grid
+ * values differ by at most `tolerance`. If there are ties, the indexes that are closest together win, then the indexes
+ * further to the right.
  *
- * A window of that width slides over the grid. Each curve has a queue of descending values whose head is the largest
+ * A window of that width slides over the grid. Each curve has a queue of descending values, whose head is the largest
  * value in the window. O(curves x grid).
  * @param x the grid, ascending
- * @param curves one value per grid point each
- * @param weights one per curve
+ * @param curves for each curve, one value per grid point
+ * @param weights one weight per curve
  */
 export function bestWithinTolerance(
   x: Float64Array,
@@ -75,7 +75,7 @@ function spreadOf(indices: readonly number[], x: Float64Array): number {
   return (x[most] as number) - (x[min] as number);
 }
 
-/** Finds the index of the largest value in a window that moves right; the last one of equal values. */
+/** Finds the index of the largest value in a window that moves right. If values are equal, it returns the last one. */
 class WindowMaximum {
   readonly #values: Float64Array;
   /** Indexes in the window whose value is larger than all later values. */
@@ -88,7 +88,7 @@ class WindowMaximum {
     this.#queue = new Int32Array(values.length);
   }
 
-  /** Adds the value at `end` and drops those before `start`. */
+  /** Adds the value at `end` and removes the values before `start`. */
   slide(start: number, end: number): number {
     const value = this.#values[end] as number;
     while (this.#size > this.#head && this.#last() <= value) this.#size--;
@@ -104,9 +104,9 @@ class WindowMaximum {
 }
 
 /**
- * Chooses the constrained rate of each group that maximises the mean of the groups' objective values, weighted by
- * their shares. The result is one common rate, or rates that differ by at most `tolerance`. Searches the grid; the
- * first of equal values wins. O(groups x grid).
+ * Chooses the constrained rate of each group that maximises the mean of the groups' objective values, weighted by their
+ * shares. The result is one common rate, or rates that differ by at most `tolerance`. Searches the grid; if values are
+ * equal, the first one wins. O(groups x grid).
  */
 function chooseRates(
   hulls: readonly TradeoffHull[],
@@ -130,9 +130,9 @@ function chooseRates(
 }
 
 /**
- * Chooses the point of each group in the plane of false and true positive rates that maximises the objective over all
- * rows. Without a tolerance, all groups share one point, on the lower envelope of the groups' hulls: the points that
- * every group can reach.
+ * Chooses a point for each group in the plane of false and true positive rates. The points maximise the objective over
+ * all rows. Without a tolerance, all groups share one point on the lower envelope of the groups' hulls. Every group can
+ * reach the points of this envelope.
  */
 async function chooseOdds(
   hulls: readonly TradeoffHull[],
@@ -161,7 +161,7 @@ async function chooseOdds(
   return hulls.map(() => point);
 }
 
-/** Returns the change of the objective over all rows per unit of each group's rates. */
+/** Returns, for each group's rates, the change of the objective over all rows per unit of the rate. */
 function oddsGains(curves: readonly ScoreCurve[], objective: ThresholdObjectiveName): OddsGain[] {
   const { positives, negatives } = totalsOf(curves);
   const [perPositive, perNegative] =
@@ -183,7 +183,7 @@ function totalsOf(curves: readonly ScoreCurve[]): { positives: number; negatives
   return { positives, negatives };
 }
 
-/** A hull this close to the diagonal counts as on it; constant decisions reach the diagonal too. */
+/** A hull this close to the diagonal is treated as on the diagonal, which constant decisions also reach. */
 const ON_DIAGONAL = 1e-12;
 
 /**
@@ -231,8 +231,8 @@ async function chooseRules(
 }
 
 /**
- * Returns the rule that reaches a point between the hull and the diagonal. It decides by the constant x as often as
- * needed to lower the hull's height to y.
+ * Returns the rule that reaches a point between the hull and the diagonal. The rule decides 1 with the constant
+ * probability x as often as needed to lower the hull's height to y.
  */
 function ruleThrough(hull: TradeoffHull, { x, y }: OddsPoint): ThresholdInterpolation {
   const height = hullAt(hull, x);
@@ -251,7 +251,7 @@ function ratesOf(counts: DecisionCounts): Omit<GroupThresholds, 'group' | 'n' | 
   };
 }
 
-/** Computes the objective: over all rows for equalized odds; otherwise the mean of the groups' values, by weight. */
+/** Computes the objective: over all rows for equalized odds, otherwise as the weighted mean of the groups' values. */
 function objectiveOf(groups: readonly DecisionCounts[], { constraint, objective }: ThresholdSettings): number {
   const total = sumCounts(groups);
   if (constraint === 'equalized_odds') return RATES[objective](total);
@@ -298,8 +298,8 @@ function assertLabels(
 }
 
 /**
- * Finds the single threshold that is best for all rows. Ties go to the threshold that selects fewest rows, and to
- * high scores before low ones.
+ * Finds the single threshold that is best for all rows. If there are ties, it prefers the threshold that selects the
+ * fewest rows, then selecting high scores over selecting low scores.
  */
 function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettings): PooledThreshold {
   const indices = curve.scores.length + 1;
@@ -315,8 +315,8 @@ function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettin
   });
 
   /**
-   * Maps a candidate number to an index and a direction. Later indexes of a curve select more high scores, and fewer
-   * low ones.
+   * Maps a candidate number to an index and a direction. A later index of a curve selects more high scores or fewer low
+   * scores, depending on the direction.
    */
   function candidateOf(candidate: number): { position: number; operator: '>' | '<' } {
     return candidate < indices
@@ -325,7 +325,7 @@ function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettin
   }
 }
 
-/** Computes the expected counts that a rule selects from a group's rows, as the mixture of the counts of its parts. */
+/** Computes the expected counts that a rule selects from a group's rows, as a mixture of the counts of its parts. */
 function expectedCounts(curve: ScoreCurve, rule: ThresholdInterpolation): DecisionCounts {
   const { positives, negatives } = curve;
   const first = countsUnder(curve, rule.operation0);

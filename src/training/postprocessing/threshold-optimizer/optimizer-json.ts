@@ -20,7 +20,7 @@ export interface ThresholdOptimizerJson {
   readonly state: Readonly<Record<string, unknown>> | null;
 }
 
-/** The constructor checks ranges. */
+/** The schema checks types; the constructor checks ranges. */
 const optimizerSchema = z.object({
   kind: z.literal('threshold_optimizer'),
   params: z.object({
@@ -37,7 +37,7 @@ const optimizerSchema = z.object({
   state: z.unknown(),
 });
 
-/** The settings that both params and rules hold; they must agree. */
+/** Settings that occur in both the params and the rules; their values must agree. */
 const SETTINGS = ['constraint', 'objective', 'grid_size', 'flip', 'tolerance'] as const;
 
 const SUGGESTION = 'Pass the object that toJSON returned.';
@@ -50,9 +50,8 @@ export function optimizerParams(settings: OptimizerSettings): Record<string, unk
 
 /**
  * Reads an optimizer's options and rules.
- * @throws {DataValidationError} if a field is invalid; names the first one
- * @throws {ValueError} if the given estimator is not of the stored kind, is missing, or is given although none was
- * stored
+ * @throws {DataValidationError} if a field is invalid; the error names the first one
+ * @throws {ValueError} if the estimator is missing, is not of the stored kind, or is given although none was stored
  */
 export function readOptimizerJson(
   json: unknown,
@@ -69,7 +68,7 @@ export function readOptimizerJson(
 
 /**
  * Reads the rules and checks that they have the optimizer's settings.
- * @throws {DataValidationError} if a field is invalid; names the first one
+ * @throws {DataValidationError} if a field is invalid; the error names the first one
  */
 function readRules(state: unknown, params: z.output<typeof optimizerSchema>['params']): ThresholdRules {
   const rules = rulesFromJson(state);

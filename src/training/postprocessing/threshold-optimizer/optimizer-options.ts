@@ -9,10 +9,10 @@ import {
   type ThresholdObjectiveName,
 } from './constraints.ts';
 
-/** How rows are decided whose group was not in the rows of `fit`. */
+/** Policies for deciding rows whose group was not in the rows of `fit`. */
 export const UNSEEN_GROUPS = ['raise', 'pooled', 'reject'] as const;
 
-/** A grid of this many steps takes 8 MB; with a tolerance, 8 MB per group. */
+/** The maximum number of grid steps. Such a grid takes 8 MB, or 8 MB per group with a tolerance. */
 const MAX_STEPS = 1e6;
 
 /** The name of a policy for unseen groups. */
@@ -21,7 +21,7 @@ export type UnseenGroupsName = (typeof UNSEEN_GROUPS)[number];
 /** Options of {@link ThresholdOptimizer}. */
 export interface ThresholdOptimizerOptions {
   /**
-   * The constraint: what is equal between groups. `demographic_parity` and `selection_rate_parity` are the same.
+   * Selects which rates are equal between groups. `demographic_parity` and `selection_rate_parity` are the same.
    * @defaultValue 'demographic_parity'
    */
   readonly constraint?: ThresholdConstraintName | undefined;
@@ -38,30 +38,30 @@ export interface ThresholdOptimizerOptions {
    */
   readonly gridSize?: number | undefined;
   /**
-   * Whether low scores of a group may be selected instead of high ones, if the scores of the group are reversed.
+   * Whether a group's low scores may be selected instead of its high scores, if the group's scores are reversed.
    * @defaultValue false
    */
   readonly flip?: boolean | undefined;
   /**
-   * The largest allowed difference between the constrained rates of any two groups, in [0, 1]. For equalized odds it
-   * bounds both rates, and is solved without the grid.
+   * The maximum difference between the constrained rates of any two groups, in [0, 1]. For equalized odds it applies to
+   * both rates, and the grid is not used.
    * @defaultValue 0
    */
   readonly tolerance?: number | undefined;
   /**
-   * How rows are decided whose group was not in the rows of `fit`. `raise` throws. `pooled` applies the threshold
-   * that is best for all rows together, without a constraint. `reject` decides 0 and lists the row.
+   * The policy for rows whose group was not in the rows of `fit`. `raise` throws an error. `pooled` applies the
+   * threshold that is best for all rows together, without a constraint. `reject` decides 0 and lists the row.
    * @defaultValue 'raise'
    */
   readonly unseenGroups?: UnseenGroupsName | undefined;
   /**
-   * A model whose probabilities are the scores. `fit` and the predictions then take its features instead of scores.
+   * A model whose probabilities are the scores. `fit` and the prediction methods then take features instead of scores.
    * `fit` fits a copy and leaves this object unchanged.
    * @defaultValue none
    */
   readonly estimator?: Estimator | undefined;
   /**
-   * Whether `estimator` is already fitted and is used unchanged.
+   * Whether `estimator` is already fitted and should be used unchanged.
    * @defaultValue false
    */
   readonly prefit?: boolean | undefined;

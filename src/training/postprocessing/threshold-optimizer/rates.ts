@@ -11,8 +11,8 @@ export interface DecisionCounts {
 type Rate = (counts: DecisionCounts) => number;
 
 /**
- * Rates by name. Each is linear in the two counts of selected rows, so a mixture of decisions has the corresponding
- * mixture of rates.
+ * Rates by name. Each rate is linear in the two counts of selected rows. The rate of a mixture of decisions is
+ * therefore the same mixture of the rates of the decisions.
  */
 export const RATES = {
   selection_rate: ({ truePositives, falsePositives, positives, negatives }) =>

@@ -15,12 +15,12 @@ export interface OddsGain {
   readonly falsePositiveRate: number;
 }
 
-/** The input matrix of the solver is dense: this many numbers take 160 MB. */
+/** The maximum number of cells in the solver's input matrix. The matrix is dense, so this many numbers take 160 MB. */
 const MAX_CELLS = 2e7;
 
 /**
- * Finds the rates of each group that maximise the objective under relaxed equalized odds, as a linear program. No two
- * groups' false positive rates, and no two groups' true positive rates, differ by more than `tolerance`.
+ * Finds the rates of each group that maximise the objective under relaxed equalized odds, as a linear program. The
+ * false positive rates of any two groups differ by at most `tolerance`, and so do the true positive rates.
  *
  * Variables: x_g and y_g of each group, and the corner (a, b) of the square with side `tolerance` that contains all
  * points. Rows: y_g is on or below each edge of the group's hull, and on or above the diagonal, which constant
@@ -67,7 +67,7 @@ function oddsProgram(hulls: readonly TradeoffHull[], gains: readonly OddsGain[],
 }
 
 /**
- * Returns the edges of a hull, each as y dx - x dy <= height. Vertical edges do not bound anything and are left out.
+ * Returns the edges of a hull, each as y dx - x dy <= height. Vertical edges are omitted because they do not limit y.
  * The larger of dx and dy is 1, so that the solver's tolerance on a row is a tolerance on a rate.
  */
 function edgesOf({ x, y }: TradeoffHull): { dx: number; dy: number; height: number }[] {
@@ -81,7 +81,7 @@ function edgesOf({ x, y }: TradeoffHull): { dx: number; dy: number; height: numb
   return edges.filter(({ dx }) => dx > 0);
 }
 
-/** Moves a point down to its hull if it lies above it. The solver satisfies rows only to 1e-9. */
+/** Moves a point down to its hull if it lies above the hull, because the solver satisfies rows only to 1e-9. */
 function insideHull(hull: TradeoffHull, x: number, y: number): OddsPoint {
   const inside = Math.min(1, Math.max(0, x));
   return { x: inside, y: Math.max(inside, Math.min(hullAt(hull, inside), y)) };

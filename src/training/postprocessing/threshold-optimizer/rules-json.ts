@@ -8,7 +8,7 @@ import { ROUNDING, type ThresholdRules } from './threshold-rules.ts';
 
 const rate = z.number().min(0).max(1);
 
-/** A threshold. JSON cannot represent infinity, so infinite thresholds are texts. */
+/** A threshold. Infinite thresholds are texts, because JSON cannot represent infinity. */
 const threshold = z.union([z.number(), z.enum(['Infinity', '-Infinity']).transform(Number)]);
 
 const operation = z.object({ operator: z.enum(['>', '<']), threshold });
@@ -74,7 +74,7 @@ export function rulesToJson(rules: ThresholdRules): Record<string, unknown> {
 
 /**
  * Reads what {@link rulesToJson} wrote.
- * @throws {DataValidationError} if a field is invalid; names the first one
+ * @throws {DataValidationError} if a field is invalid; the error names the first one
  */
 export function rulesFromJson(json: unknown): ThresholdRules {
   return readJson(rulesSchema, json, 'set of threshold rules', {

@@ -4,8 +4,8 @@ import type { ScoredRows } from './scored-rows.ts';
 import type { ThresholdOperation } from './threshold-rule.ts';
 
 /**
- * What each threshold on one group's scores selects. Index k, from 0 to the number of distinct scores, selects the k
- * highest distinct scores.
+ * The weights of the rows that each threshold on one group's scores selects. At index k, from 0 to the number of
+ * distinct scores, the k highest distinct scores are selected.
  */
 export interface ScoreCurve {
   /** The number of rows, regardless of their weight. */
@@ -38,10 +38,10 @@ export function scoreCurves(rows: ScoredRows): ScoreCurves {
 }
 
 /**
- * Returns the threshold between index k of a curve and the next score: the midpoint.
+ * Returns the threshold at index k of a curve: the midpoint between the last selected score and the next score.
  *
- * If no float64 number lies between them, or the midpoint overflows, the threshold is the end that the operator
- * excludes. The rule then selects exactly these rows.
+ * If no float64 number lies between the two scores, or rounding moves the midpoint onto one of them, the threshold is
+ * the score that the operator excludes. The rule then still selects exactly the intended rows.
  */
 export function operationAt({ scores }: ScoreCurve, index: number, operator: '>' | '<'): ThresholdOperation {
   const upper = index === 0 ? Infinity : (scores[index - 1] as number);
@@ -55,7 +55,7 @@ export function operationAt({ scores }: ScoreCurve, index: number, operator: '>'
   return { operator, threshold: middle > lower ? middle : upper };
 }
 
-/** Counts what is selected at an index of a curve: the scores above it, or with '<' those below. */
+/** Counts the rows selected at an index of a curve: rows with scores above it or, with '<', below it. */
 export function countsAt(curve: ScoreCurve, index: number, operator: '>' | '<'): DecisionCounts {
   const { positives, negatives } = curve;
   const truePositives = curve.truePositives[index] as number;

@@ -15,7 +15,8 @@ import { assertFiniteTotal, type GroupedScores } from '../grouped-scores.ts';
 const MIN_WEIGHT = 2 ** -969;
 
 /**
- * Rows to choose thresholds on, in host memory. No values are missing; every weight is above 0; every group has rows.
+ * Rows for choosing thresholds, in host memory. No values are missing, every weight is above 0, and every group has
+ * rows.
  */
 export interface ScoredRows {
   /** [rows], finite. */
@@ -44,9 +45,9 @@ export async function readGroupedScores(source: ColumnSource, sensitive: Sensiti
 }
 
 /**
- * Reads the rows to choose thresholds on.
- * @throws {DataValidationError} as {@link readGroupedScores} does; also if labels are not 0 or 1, weights are
- * negative, too small or of an infinite sum, or no row remains
+ * Reads the rows for choosing thresholds.
+ * @throws {DataValidationError} as {@link readGroupedScores} does; also if labels are not 0 or 1, a weight is negative
+ * or too small, the sum of weights is infinite, or no row remains
  */
 export async function readScoredRows(
   source: ColumnSource,
@@ -66,8 +67,8 @@ export async function readScoredRows(
 
 /**
  * Reads the labels, 0 or 1.
- * @throws {DataValidationError} if there are other labels. The suggestion differs from the shared one, because `fit`
- * has no option for a positive label.
+ * @throws {DataValidationError} if there are other labels. The suggestion in the error is specific to `fit`, because
+ * `fit` has no option for a positive label.
  */
 function readLabels(y: ColumnSource): Int8Array {
   try {
@@ -94,7 +95,7 @@ function assertCountable(weights: Float64Array): void {
   assertValues('sampleWeight', required, weights, (weight) => weight === 0 || weight >= MIN_WEIGHT, suggestion);
 }
 
-/** Removes rows with weight 0 and groups without other rows, because a weight of 0 means the same as no row. */
+/** Removes rows with weight 0, and groups without other rows. A row with weight 0 is treated as if it did not exist. */
 function withRowsThatCount(all: ScoredRows): ScoredRows {
   const counting = all.weights.every((weight) => weight > 0) ? all : withPositiveWeight(all);
   if (counting.scores.length > 0) return { ...counting, groups: withUsedLabels(counting.groups) };

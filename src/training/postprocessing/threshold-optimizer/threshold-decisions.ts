@@ -25,10 +25,10 @@ export interface ThresholdDrawOptions extends ThresholdRowOptions {
    */
   readonly seed?: number | undefined;
   /**
-   * How decisions are drawn. `sequence` draws one number per row in turn. Rows that are alike may then be decided
-   * differently. Separate calls with one row each and the same seed all get the same number, so pass all rows in one
-   * call. `stable` derives the number from the row's score, group and id, so a row always gets the same decision, in
-   * any position and call.
+   * How decisions are drawn. `sequence` draws one random number per row in turn, so identical rows may get different
+   * decisions. Separate calls with one row each and the same seed all get the same number, so pass all rows in one
+   * call. `stable` derives the number from the row's score, group and id, so a row gets the same decision at any
+   * position and in any call.
    * @defaultValue 'sequence'
    */
   readonly draw?: DrawName | undefined;
@@ -48,15 +48,15 @@ export const THRESHOLD_DRAW_OPTION_NAMES: OptionNames<ThresholdDrawOptions> = {
   rowIds: true,
 };
 
-/** Decisions of {@link ThresholdOptimizer.decide} with their probabilities and the settings of the draw. */
+/** The decisions of {@link ThresholdOptimizer.decide}, with their probabilities and the settings of the draw. */
 export interface ThresholdDecisions {
   /** [rows], 0 or 1. */
   readonly decisions: Uint8Array;
-  /** [rows]; how often the rules decide 1 for such a row. */
+  /** [rows]; the probability that the rules decide 1 for the row. */
   readonly probabilities: Float64Array;
   /**
-   * Indexes of rows whose group was not in the rows of `fit`, under `reject`. Their decision and probability are 0.
-   * This is not a finding about these rows: have a person review them.
+   * Indexes of rows whose group was not in the rows of `fit`, if `unseenGroups` is `reject`. Their decision and
+   * probability are 0. The 0 is not an assessment of these rows: have a person review them.
    */
   readonly rejected: readonly number[];
   /** Groups that were not in the rows of `fit`. */
@@ -70,7 +70,7 @@ export type DecisionChances = Pick<ThresholdDecisions, 'probabilities' | 'reject
 
 /**
  * Computes the probability of a decision 1 for each row.
- * @throws {DataValidationError} under `raise`, if a group has no rule
+ * @throws {DataValidationError} if a group has no rule and `unseenGroups` is `raise`
  */
 export function decisionChances(
   { scores, groups }: GroupedScores,

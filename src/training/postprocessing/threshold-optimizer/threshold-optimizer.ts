@@ -35,9 +35,9 @@ export interface ThresholdFitOptions {
   /** The group of each row: one attribute, or several whose combinations form the groups. */
   readonly sensitive: SensitiveSource;
   /**
-   * One weight per row, 0 or at least 2^-969, with a finite sum. Weights enter every rate and the objective. A row
-   * with weight 0 is ignored.
-   * @defaultValue 1 each
+   * One weight per row, 0 or at least 2^-969, with a finite sum. All rates and the objective are weighted. A row with
+   * weight 0 is ignored.
+   * @defaultValue a weight of 1 for each row
    */
   readonly sampleWeight?: ColumnSource | undefined;
 }
@@ -47,7 +47,7 @@ const THRESHOLD_FIT_OPTION_NAMES: OptionNames<ThresholdFitOptions> = { sensitive
 /** Options of {@link ThresholdOptimizer.fromJSON}. */
 export interface ThresholdFromJsonOptions {
   /**
-   * The fitted estimator that the optimizer had, read back from the JSON's `estimator`.
+   * The fitted estimator of the saved optimizer, read from the JSON's `estimator`.
    * @defaultValue none
    */
   readonly estimator?: Estimator | undefined;
@@ -59,20 +59,20 @@ const THRESHOLD_FROM_JSON_OPTION_NAMES: OptionNames<ThresholdFromJsonOptions> = 
 export type ScoreSource = ColumnSource | MatrixSource;
 
 /**
- * Turns scores into decisions with a randomised threshold per group. A rate becomes equal in all groups, and an
- * objective is as large as this constraint allows (Hardt, Price and Srebro 2016, "Equality of Opportunity in
- * Supervised Learning"). The rules are those of fairlearn's class of the same name.
+ * Turns scores into decisions with a randomised threshold per group. The constraint makes a rate equal in all groups,
+ * and the objective is maximised under this constraint (Hardt, Price and Srebro 2016, "Equality of Opportunity in
+ * Supervised Learning"). The rules match those of fairlearn's class of the same name.
  *
- * For each group, thresholds and their mixtures reach the points under the upper convex hull of (constrained rate,
- * objective). A simple constraint selects the common rate x on a grid that maximises sum_g share_g hull_g(x), where
- * share_g is the group's share of the weight. `equalized_odds` selects the best point (FPR, TPR) that every group's
- * ROC hull reaches: x on the grid, y = min_g hull_g(x). A group with a higher hull ignores the score with probability
- * `pIgnore`, and then decides 1 with probability x. With a `tolerance`, rates may differ by that much. This is solved
- * with a window over the grid, or for equalized odds with a linear program over the hulls.
+ * For each group, mixtures of thresholds reach the points under the upper convex hull of (constrained rate, objective).
+ * For a simple constraint, `fit` selects the common rate x on a grid that maximises sum_g share_g hull_g(x), where
+ * share_g is the group's share of the weight. For `equalized_odds`, it selects the best point (FPR, TPR) that every
+ * group's ROC hull reaches: x on the grid, y = min_g hull_g(x). A group with a higher hull ignores the score with
+ * probability `pIgnore`, and then decides 1 with probability x. With a `tolerance`, rates may differ by at most that
+ * value. The solution then uses a window over the grid or, for equalized odds, a linear program over the hulls.
  *
- * The constraint holds on the rows of `fit`, in expectation over the random draws; on other rows, rates differ by
- * chance. The method costs accuracy, treats people with equal scores differently by group, and decides some of them
- * at random. It needs the group for every decision, which some laws forbid.
+ * The constraint holds on the rows of `fit`, in expectation over the random draws. On other rows, rates differ by
+ * chance. The method reduces accuracy, treats people with equal scores differently by group, and decides some cases at
+ * random. It needs the group for every decision, which some laws forbid.
  *
  * Scores may have any unit; a larger score means that 1 is more likely. Rates and probabilities lie in [0, 1]. With
  * one group, the result is the best mixture of thresholds on the grid. If a group lacks a label that the constraint
@@ -125,9 +125,9 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Reads back what `toJSON` wrote.
-   * @throws {DataValidationError} if a field is invalid; names the field
-   * @throws {ValueError} if the estimator that the optimizer had is missing or of another kind
+   * Reads the JSON that `toJSON` wrote.
+   * @throws {DataValidationError} if a field is invalid; the error names the field
+   * @throws {ValueError} if the estimator of the saved optimizer is missing or of another kind
    */
   static fromJSON(json: unknown, options: ThresholdFromJsonOptions = {}): ThresholdOptimizer {
     assertKnownOptions('ThresholdOptimizer.fromJSON', options, THRESHOLD_FROM_JSON_OPTION_NAMES);
@@ -138,9 +138,9 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Chooses the rules, and discards those of an earlier `fit`. Fit on rows that the scores were not trained on: the
-   * constraint then holds better on new rows.
-   * @param scores [rows], finite; with an estimator its features, [rows, features]
+   * Chooses the rules and replaces the rules of an earlier `fit`. Use rows that the scores were not trained on, so that
+   * the constraint holds better on new rows.
+   * @param scores [rows], finite; if there is an estimator, its features, [rows, features]
    * @param y [rows], 0 or 1
    * @throws {DataValidationError} if lengths differ, values are missing or infinite, labels are not 0 or 1, weights
    * are out of range, there are no rows, or a group lacks a label that the constraint or the objective needs
@@ -163,9 +163,9 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Returns the exact probability of a decision 1 for each row, [rows]: how often the group's rule decides 1 for this
-   * score. This is not the probability that y is 1.
-   * @param scores [rows]; with an estimator its features
+   * Returns the exact probability that the group's rule decides 1 for the score of each row, [rows]. This is not the
+   * probability that y is 1.
+   * @param scores [rows]; if there is an estimator, its features
    * @throws {DataValidationError} if values are missing or infinite, lengths differ, or, with `unseenGroups:
    * 'raise'`, a group was not in the rows of `fit`
    * @throws {ValueError} before `fit`
@@ -176,9 +176,9 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Returns decisions 0 or 1, [rows], drawn with a seed: the same call returns the same decisions. With
-   * `unseenGroups: 'reject'`, rows of unseen groups get 0; `decide` lists them.
-   * @param scores [rows]; with an estimator its features
+   * Returns decisions 0 or 1, [rows], drawn with a seed. The same call returns the same decisions. With `unseenGroups:
+   * 'reject'`, rows of unseen groups get 0; `decide` lists these rows.
+   * @param scores [rows]; if there is an estimator, its features
    * @throws {DataValidationError} as `predictProba` does
    * @throws {ValueError} before `fit`, or if `draw` is unknown
    */
@@ -190,7 +190,7 @@ export class ThresholdOptimizer {
   /**
    * Returns decisions with their probabilities, the rejected rows, the groups that were not in the rows of `fit`, and
    * the seed.
-   * @param scores [rows]; with an estimator its features
+   * @param scores [rows]; if there is an estimator, its features
    * @throws {DataValidationError} as `predictProba` does
    * @throws {ValueError} before `fit`, or if `draw` is unknown
    */
@@ -223,8 +223,8 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Returns a Markdown table for human review. It shows, for each group, which scores get a positive decision with
-   * what probability.
+   * Returns a Markdown table for human review. It shows, for each group, the ranges of scores and the probability of a
+   * positive decision in each range.
    * @throws {ValueError} before `fit`
    */
   toMarkdown(): string {
@@ -264,7 +264,7 @@ interface ScoreBand {
   readonly probability: string;
 }
 
-/** A point on the score axis where the decision changes: just above the threshold with '>', just below it with '<'. */
+/** A point on the score axis where the decision changes: just above the threshold for '>', just below it for '<'. */
 interface Cut {
   readonly threshold: number;
   readonly isBehind: boolean;

@@ -15,7 +15,7 @@ export interface ThresholdInterpolation {
   readonly operation0: ThresholdOperation;
   readonly p1: number;
   readonly operation1: ThresholdOperation;
-  /** 0, except for equalized odds. */
+  /** 0 for all constraints except equalized odds. */
   readonly pIgnore: number;
   readonly predictionConstant: number;
 }
@@ -34,7 +34,7 @@ export function mixDecisions(rule: ThresholdInterpolation, decision0: number, de
 /** Returns the probability in [0, 1] that a rule decides 1 for a score. */
 export function probabilityOfPositive(rule: ThresholdInterpolation, score: number): number {
   const mixed = mixDecisions(rule, Number(decides(rule.operation0, score)), Number(decides(rule.operation1, score)));
-  // Rounding can lift c q + (1 - q) slightly above 1.
+  // Rounding can raise c q + (1 - q) slightly above 1.
   return Math.min(1, mixed);
 }
 

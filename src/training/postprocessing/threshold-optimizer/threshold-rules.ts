@@ -1,7 +1,10 @@
 import type { ThresholdConstraintName, ThresholdObjectiveName } from './constraints.ts';
 import type { ThresholdInterpolation } from './threshold-rule.ts';
 
-/** Sums of rounded terms, and differences of grid values, count as equal if they differ by less than this. */
+/**
+ * Sums of rounded terms count as equal if they differ by less than this. The same applies to differences of grid
+ * values.
+ */
 export const ROUNDING = 1e-12;
 
 /**
@@ -14,27 +17,27 @@ export function unitGrid(gridSize: number): Float64Array {
 }
 
 /**
- * Returns the index of the first value that is largest up to rounding, so that the order in which groups were added
- * does not affect the choice.
+ * Returns the index of the first value that equals the largest value up to rounding. The order in which groups were
+ * added then does not affect the choice.
  */
 export function firstOfLargest(values: Float64Array): number {
   const largest = values.reduce((a, b) => Math.max(a, b));
   return values.findIndex((value) => value >= largest - ROUNDING);
 }
 
-/** The settings that rules are chosen under. */
+/** The settings used to choose the rules. */
 export interface ThresholdSettings {
   readonly constraint: ThresholdConstraintName;
   readonly objective: ThresholdObjectiveName;
-  /** The number of steps of the grid of rates that is searched; the grid has one more point. */
+  /** The number of steps of the grid of rates. The grid has one more point. */
   readonly gridSize: number;
-  /** Whether low scores may be selected instead of high ones. */
+  /** Whether low scores may be selected instead of high scores. */
   readonly flip: boolean;
   /** The largest allowed difference between two groups' constrained rates, in [0, 1]. */
   readonly tolerance: number;
 }
 
-/** The rule of one group, and its expected rates on the rows it was chosen on. */
+/** The rule of one group, and its expected rates on the rows used to choose it. */
 export interface GroupThresholds {
   readonly group: string;
   /** The number of rows with a weight above 0. */
@@ -63,11 +66,11 @@ export interface ThresholdRules extends ThresholdSettings {
   readonly n: number;
   /** The number of excluded rows, which have weight 0. */
   readonly nZeroWeight: number;
-  /** In the order of the labels. */
+  /** One entry per group, in the order of the labels. */
   readonly groups: readonly GroupThresholds[];
   /**
-   * For equalized odds, the objective over all rows. For other constraints, the mean of the groups' own values, by
-   * weight. Both are the same for accuracy and selection rate.
+   * For equalized odds, the objective over all rows. For other constraints, the weighted mean of the groups' own
+   * values. For accuracy and selection rate, both are the same.
    */
   readonly objectiveValue: number;
   /** The largest difference between two groups' constrained rates. */

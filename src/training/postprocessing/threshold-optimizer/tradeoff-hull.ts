@@ -21,7 +21,7 @@ interface HullPosition {
 
 /**
  * Computes the upper hull over all thresholds of one group, in both directions with `flip`.
- * @param curve a group that has the labels that both rates need
+ * @param curve the curve of a group that has the labels needed for both rates
  */
 export function tradeoffHull(curve: ScoreCurve, xRate: RateName, yRate: RateName, flip: boolean): TradeoffHull {
   const directions: readonly ('>' | '<')[] = flip ? ['>', '<'] : ['>'];
@@ -89,9 +89,9 @@ function heightAt({ y }: TradeoffHull, { left, p0 }: HullPosition): number {
 }
 
 /**
- * Finds the segment that contains x: x is strictly right of its left point and not right of its right point. x = 0 is
- * placed at the highest point above 0, which is the last point there.
- * @param from the index of a point that is known not to be right of x
+ * Finds the segment that contains x: its left point is below x, and its right point is at or above x. x = 0 is placed
+ * at the last point with x = 0, which is the highest.
+ * @param from the index of a point that is known to be at or below x
  */
 function positionAt(points: Float64Array, x: number, from = 0): HullPosition {
   const last = points.length - 2;
@@ -106,8 +106,9 @@ function positionAt(points: Float64Array, x: number, from = 0): HullPosition {
 }
 
 /**
- * Returns the indexes of the points on the upper convex hull, left to right (Andrew's monotone chain). Points on a
- * line between two others are left out. Of several points at the first x, the lowest and the highest stay. O(points).
+ * Returns the indexes of the points on the upper convex hull, left to right (Andrew's monotone chain). Points on the
+ * line between two other points are omitted. If several points share the first x, the lowest and the highest are kept.
+ * O(points).
  * @param x ascending
  * @param y ascending among points of equal x
  */
