@@ -54,8 +54,8 @@ const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
  * mean d, and its variance is the sum of var(d) / n. Rows with the same decision from both models add no noise.
  * Separate intervals for the two gaps would include their noise.
  *
- * The option `labels` selects the rates: selection rates ('all'), or true and false positive rates ('each'). Groups with
- * fewer rows than `minGroupSize` are not compared.
+ * The option `labels` selects the rates: selection rates ('all'), or true and false positive rates ('each'). Groups
+ * with fewer than `minGroupSize` rows are not compared.
  */
 export function changesGap(
   before: Uint8Array,
