@@ -44,10 +44,10 @@ const TIE = 3;
 /**
  * Builds two layers that compute the mixture's mean prediction,
  *
- *     sum_k w_k 1[x b_k + c_k >= 0]  or  sum_k w_k cut(x b_k + c_k):
+ *     sum_k w_k 1[x b_k + c_k >= 0]  or  sum_k w_k cut(x b_k + c_k).
  *
- * the first has one unit with a hard sigmoid per predictor (steep for decisions), and the second is their weighted sum.
- * Predictors of probability 0 are excluded.
+ * The first layer has one unit with a hard sigmoid per predictor (steep for decisions). The second computes the
+ * weighted sum of the units. Predictors of probability 0 are excluded.
  * @returns undefined if a predictor is not linear
  */
 function mixtureLayers(
