@@ -1,12 +1,12 @@
 import { ConfigValidationError } from '../exceptions/index.ts';
 
-/** The backends that can compute tensors, best first. */
+/** The backends that can compute tensors, in order of preference. */
 export const TENSOR_BACKENDS = ['node-gpu', 'webgpu', 'node', 'wasm', 'cpu'] as const;
 
 /** One of {@link TENSOR_BACKENDS}. */
 export type TensorBackend = (typeof TENSOR_BACKENDS)[number];
 
-/** The name of a backend, or `auto`: the first that works. */
+/** The name of a backend, or `auto` for the first backend that works. */
 export type BackendChoice = TensorBackend | 'auto';
 
 /**

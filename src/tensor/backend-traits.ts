@@ -2,11 +2,11 @@ import type { TensorBackend, Tf } from './runtime.ts';
 
 /** Properties of a backend that are known before it is loaded. */
 export interface BackendTraits {
-  /** Whether it computes in the calling thread, so that more threads do more work. */
+  /** Whether the backend computes in the calling thread, so that more threads increase throughput. */
   readonly isOneThreaded: boolean;
   /**
-   * The number of networks that are trained together as one wide network. It affects the result of a sweep, so it is
-   * not an option.
+   * The number of networks that are trained together as one wide network. It is not an option, because it affects the
+   * result of a sweep.
    */
   readonly networksAtOnce: number;
 }
@@ -29,12 +29,12 @@ export function isOnDevice(tf: Tf): boolean {
   return tf.getBackend() === 'tensorflow' && (tf.backend() as NativeBackend).isUsingGpuDevice === true;
 }
 
-/** The properties of TensorFlow's native backend that are used. */
+/** The properties of TensorFlow's native backend that this module uses. */
 interface NativeBackend {
   readonly isUsingGpuDevice?: boolean;
 }
 
-/** The properties of the WebGPU backend that are used. */
+/** The properties of the WebGPU backend that this module uses. */
 interface WebGpuBackend {
   readonly device?: {
     readonly limits: { readonly maxStorageBufferBindingSize: number; readonly maxBufferSize: number };
@@ -43,7 +43,7 @@ interface WebGpuBackend {
 
 /**
  * Returns the largest integer up to which the active backend computes exactly with int32. TensorFlow.js's WebGPU
- * kernels compute int32 as float32; values that are only stored or read stay exact.
+ * kernels compute int32 as float32. Values that are only stored or read remain exact.
  */
 export function largestExactInteger(tf: Tf): number {
   return tf.getBackend() === 'webgpu' ? 2 ** 24 : 2 ** 31 - 1;
@@ -51,25 +51,25 @@ export function largestExactInteger(tf: Tf): number {
 
 const BYTES_OF_A_NUMBER = 4;
 
-/** The largest array, in numbers, that every host can hold. */
+/** The number of elements of the largest array that every host supports. */
 const LARGEST_ARRAY = 2 ** 31 / BYTES_OF_A_NUMBER;
 
-/** The maximum number of activations of a layer at once, so that a step's memory stays within some hundred MiB. */
+/** The maximum number of activations of a layer at once. It limits a step's memory to a few hundred MiB. */
 const MAX_ACTIVATIONS = 2 ** 24;
 
-/** Returns the maximum number of values that intermediate results should hold at once. */
+/** Returns the maximum number of values that intermediate results should contain at once. */
 export function maxActivations(tf: Tf): number {
   return Math.min(MAX_ACTIVATIONS, largestTensor(tf));
 }
 
-/** Returns the maximum number of values that one tensor of the active backend may hold. */
+/** Returns the maximum number of values that one tensor of the active backend may contain. */
 export function largestTensor(tf: Tf): number {
   const limits = (tf.backend() as WebGpuBackend).device?.limits;
   if (limits === undefined) return LARGEST_ARRAY;
   return Math.floor(Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize) / BYTES_OF_A_NUMBER);
 }
 
-/** The number of rows per training step, or 'auto' to choose it by the data and the backend. */
+/** The number of rows per training step, or 'auto' to choose it based on the data and the backend. */
 export type BatchSize = number | 'auto';
 
 /** The size of a training task. */
@@ -80,25 +80,25 @@ interface Work {
   readonly models: number;
   /** The number of units of each hidden layer of one network. */
   readonly hidden: readonly number[];
-  /** The number of groups; each has a column in a batch. */
+  /** The number of groups. Each group has a column in a batch. */
   readonly groups: number;
-  /** The maximum number of rows per step, for methods whose cost grows with the square of the rows. */
+  /** The maximum number of rows per step, for methods whose cost is quadratic in the number of rows. */
   readonly maxRows?: number | undefined;
 }
 
-/** The minimum number of steps per epoch: with fewer steps, a network learns less from the same epochs. */
+/** The minimum number of steps per epoch. With fewer steps, a network learns less in the same number of epochs. */
 const MIN_STEPS = 50;
 
-/** The smallest batch: below it, a step's fixed cost exceeds the cost of its rows. */
+/** The smallest batch size. In smaller batches, a step's fixed cost exceeds the cost of its rows. */
 const SMALLEST = 32;
 
-/** The largest batch: on a CPU, larger batches save nothing; on a GPU they do. */
+/** The largest batch size. Larger batches save time on a GPU but not on a CPU. */
 const LARGEST = { host: 512, device: 8192 };
 
 /**
- * Chooses a batch size: the largest power of two that leaves an epoch 50 steps. It is from 32 to 512 on a CPU, and up
- * to 8,192 on a GPU. Memory and pairwise comparisons of rows may lower it. It depends on the task and the kind of
- * backend, not on its speed.
+ * Chooses a batch size: the largest power of two for which an epoch still has 50 steps. It is 32 to 512 on a CPU and 32
+ * to 8,192 on a GPU. Memory limits and pairwise comparisons of rows may reduce it. It depends on the task and the kind
+ * of backend, but not on the backend's speed.
  */
 export function chooseBatchSize(
   tf: Tf,

@@ -9,18 +9,18 @@ export interface DeviceReads {
   readonly values: number;
 }
 
-/** The object that tensors are read through: a backend of TensorFlow.js, or its engine. */
+/** The object through which tensors are read: a backend of TensorFlow.js, or its engine. */
 interface Reader {
   read: (dataId: object) => Promise<ArrayLike<unknown>>;
   readSync: (dataId: object) => ArrayLike<unknown>;
 }
 
 /**
- * Runs work and counts its reads from the active backend, by `data`, `dataSync` or any other means. Concurrent work
- * on the same backend is counted too.
+ * Runs work and counts its reads from the active backend, through `data`, `dataSync` or any other method. Reads by
+ * concurrent work on the same backend are also counted.
  *
- * On a device every read is counted, including reads inside an operation. If the host computes, operations read
- * values all the time at no cost, so only reads by the caller count.
+ * On a device, every read is counted, including reads inside an operation. If the host computes, reads inside
+ * operations cost nothing, so only reads by the caller are counted.
  */
 export async function countReads<T>(tf: Tf, work: () => Promise<T>): Promise<DeviceReads & { readonly result: T }> {
   const reader = (isOnDevice(tf) ? tf.backend() : tf.engine()) as unknown as Reader;
@@ -33,7 +33,7 @@ export async function countReads<T>(tf: Tf, work: () => Promise<T>): Promise<Dev
   };
   const { read, readSync } = reader;
   reader.read = async (dataId) => {
-    // A backend may call `readSync` in turn, which is not a second read.
+    // The backend's `read` may call `readSync`, which is not a second read.
     isReading = true;
     let reading;
     try {

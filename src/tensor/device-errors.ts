@@ -7,7 +7,7 @@ interface DriverError {
   readonly message: string;
 }
 
-/** The parts of WebGPU's devices that report errors. */
+/** The parts of a WebGPU device that report errors. */
 interface Device {
   readonly lost: Promise<{ readonly reason: string | undefined; readonly message: string }>;
   createBuffer: (descriptor: object) => object;
@@ -42,13 +42,13 @@ const SMALLER_WORK =
 const watched = new WeakSet();
 
 /**
- * Turns failures of a backend's device into errors. By itself, TensorFlow.js continues after a failure: commands with
- * a buffer that could not be allocated are dropped, and later reads return zeros or previous contents of the memory.
+ * Turns failures of a backend's device into errors. Without this function, TensorFlow.js continues after a failure:
+ * commands with a buffer that could not be allocated are dropped, and later reads return zeros or stale memory.
  *
- * A failed allocation fails the operation that requested it, so that no buffer without memory is reused. Any other
- * failure makes the next read from the device fail, once; later work is unaffected. The driver reports a failure
- * within the call that caused it. A read therefore knows of all failures that it depends on at the end of its
- * submission, without extra waiting. After a device is lost, every read and every new buffer fails.
+ * If an allocation fails, the operation that requested it throws, so that no buffer without memory is reused. After any
+ * other failure, the next read from the device throws once; later work is unaffected. The driver reports a failure
+ * within the call that caused it. All failures that affect a read are therefore known when the read has been submitted,
+ * without extra waiting. After a device is lost, every read and every new buffer fails.
  *
  * A backend that is already watched is left unchanged. The errors are {@link DependencyError}s.
  */
@@ -68,7 +68,7 @@ export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchO
   };
 
   device.addEventListener('uncapturederror', (event) => {
-    // Otherwise Dawn prints it to stdout, among the output of the program.
+    // Otherwise Dawn prints the error to stdout, together with the program's output.
     event.preventDefault();
     unreported ??= driverError(adapter, event.error);
   });
@@ -90,8 +90,8 @@ export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchO
   };
 
   const getBufferData = backend.getBufferData.bind(backend);
-  // Overrides `getBufferData` instead of `read`, which would cache zeros on the host for the next read, and which
-  // countReads replaces temporarily.
+  // Overrides `getBufferData` instead of `read`. `read` would cache zeros on the host for the next read, and countReads
+  // replaces `read` temporarily.
   backend.getBufferData = async (buffer) => {
     throwIfLost();
     const reading = getBufferData(buffer);
@@ -112,13 +112,16 @@ export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchO
   };
 }
 
-/** Why a device is lost. */
+/** The reason why a device was lost. */
 interface Loss {
   readonly reason: string | undefined;
   readonly message: string;
 }
 
-/** Makes reads of a lost device's data fail with the reason. Later work on another backend may request such data. */
+/**
+ * Makes synchronous reads of a lost device's data fail with the reason. Later work on another backend may request such
+ * data.
+ */
 function refuseSyncReads(backend: WatchedBackend, errorOf: () => DependencyError): void {
   const readSync = backend.readSync.bind(backend);
   backend.readSync = (dataId) => {

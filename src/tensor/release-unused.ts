@@ -1,9 +1,11 @@
 import type { Tf } from './runtime.ts';
 
-/** Unless this flag is off, TensorFlow.js computes small tensors whose values never left the host on the host. */
+/**
+ * If this flag is on, TensorFlow.js computes on the host with small tensors whose values have never left the host.
+ */
 const FORWARD_TO_HOST = 'WEBGPU_CPU_FORWARD';
 
-/** Runs work with every operation on the device itself, so that the device is tested. */
+/** Runs work with all operations on the device, so that the device is tested. */
 export async function onDeviceAlone<T>(tf: Tf, work: () => Promise<T>): Promise<T> {
   const environment = tf.env();
   // The flag exists only if that backend is loaded.
@@ -17,9 +19,12 @@ export async function onDeviceAlone<T>(tf: Tf, work: () => Promise<T>): Promise<
   }
 }
 
-/** The parts of the WebGPU backend's buffer pool that are needed to empty it. */
+/** The parts of the WebGPU backend's buffer pool that are needed to empty the pool. */
 interface BufferPool {
-  /** Buffers by size and use. An empty list must stay, because a released buffer is appended to it without a check. */
+  /**
+   * The buffers by size and use. Empty lists must be kept, because released buffers are appended without checking that
+   * the list exists.
+   */
   readonly freeBuffers: ReadonlyMap<string, { readonly size: number; destroy(): void }[]>;
   numFreeBuffers: number;
   numBytesAllocated: number;
@@ -34,10 +39,10 @@ interface PoolingBackend {
 
 /**
  * Frees device memory that no tensor uses. The WebGPU backend of TensorFlow.js keeps every buffer for the next tensor
- * of exactly the same size, until the process ends. Work with ever new sizes would fill the device.
+ * of exactly the same size, until the process ends. Work with many different sizes would fill the device's memory.
  *
- * Tensors are unaffected. Running work continues, and pending commands are submitted first. On other backends, which
- * free memory by themselves, this has no effect.
+ * Tensors are unaffected. Running work continues, and pending commands are submitted first. This has no effect on other
+ * backends, which free memory automatically.
  * @example
  * const { tf } = await loadTensorflow({ backend: 'webgpu' }); // … train … releaseUnused(tf);
  */

@@ -20,15 +20,15 @@ const PROGRAM_FLAG = 'WEBGPU_MATMUL_PROGRAM_TYPE';
 /** The kernel for products with few results. */
 const SMALL_OUTPUT = 2;
 
-/** TensorFlow.js splits sums of at least this length into parts that are added in any order. */
+/** TensorFlow.js splits sums of at least this length into parts and adds the parts in an unspecified order. */
 const LONG_SUM = 2000;
 
-/** For at most this many results, another kernel is used in any case. */
+/** For at most this many results, TensorFlow.js always uses another kernel. */
 const FEW_RESULTS = 128;
 
 const TILE = 32;
 
-/** The part of the WebGPU backend that determines its choice. */
+/** The part of the WebGPU backend that determines its choice of kernel. */
 interface WebGpuBackend {
   readonly thresholdToIncreaseWorkgroups: number;
 }
@@ -36,8 +36,8 @@ interface WebGpuBackend {
 let isRepeatable = false;
 
 /**
- * Makes products on WebGPU reproducible. For long sums with few results, TensorFlow.js adds parts of a sum in the
- * order in which threads finish. The last digits then differ from run to run, and so do trained networks.
+ * Makes products on WebGPU reproducible. For long sums with few results, TensorFlow.js adds parts of a sum in the order
+ * in which threads finish. The last digits, and therefore trained networks, would then differ from run to run.
  */
 function makeProductsRepeatable(tf: Tf): void {
   const kernel = tf.getKernel('BatchMatMul', 'webgpu') as { kernelFunc: KernelFunc } | null | undefined;
@@ -61,7 +61,7 @@ function makeProductsRepeatable(tf: Tf): void {
   });
 }
 
-/** A product in the form that the kernel receives it. */
+/** The arguments of the kernel for a product. */
 interface Product {
   readonly inputs: { readonly a: TensorInfo; readonly b: TensorInfo };
   readonly attrs: { readonly transposeA: boolean; readonly transposeB: boolean };
@@ -83,7 +83,7 @@ function isCutIntoParts({ inputs: { a, b }, attrs, backend }: Product): boolean 
 export type { BackendChoice, TensorBackend } from './backend-names.ts';
 export type { Tf } from './tf.ts';
 
-/** A loaded TensorFlow.js with its active backend. */
+/** A loaded TensorFlow.js instance and its active backend. */
 export interface Tensorflow {
   readonly tf: Tf;
   readonly backend: TensorBackend;
@@ -109,9 +109,9 @@ const LOAD_TENSORFLOW_OPTION_NAMES: OptionNames<LoadTensorflowOptions> = { backe
 /**
  * Loads TensorFlow.js on a backend.
  *
- * `auto` uses the first backend that works, in the order of {@link TENSOR_BACKENDS}; it never uses a software GPU. If
- * a named backend cannot start, this throws: there is no silent fallback.
- * @throws {DependencyError} if a named backend cannot start; with the reason and how to fix it
+ * `auto` uses the first backend that works, in the order of {@link TENSOR_BACKENDS}. It never uses a software GPU. If a
+ * named backend cannot start, this throws: there is no silent fallback.
+ * @throws {DependencyError} if a named backend cannot start; the error states the reason and the fix
  * @throws {ConfigValidationError} if the backend name is unknown
  */
 export async function loadTensorflow(options: LoadTensorflowOptions = {}): Promise<Tensorflow> {
@@ -123,8 +123,8 @@ export async function loadTensorflow(options: LoadTensorflowOptions = {}): Promi
 }
 
 /**
- * Returns the TensorFlow.js that the caller's tensors belong to: the one loaded last, else the plain package with its
- * active backend.
+ * Returns the TensorFlow.js instance of the caller's tensors: the last loaded instance, or the plain package with its
+ * active backend if none was loaded.
  */
 export function currentTensorflow(): Tf {
   current ??= quiet(require('@tensorflow/tfjs') as Tf);
@@ -132,8 +132,8 @@ export function currentTensorflow(): Tf {
 }
 
 /**
- * Returns the TensorFlow.js that is in use. If none is in use, starts one as `auto` does, because plain TensorFlow.js
- * would compute on its slow cpu backend.
+ * Returns the TensorFlow.js instance that is in use. If none is in use, starts the backend that `auto` chooses, because
+ * plain TensorFlow.js would use its slow cpu backend.
  */
 export async function tensorflowInUse(): Promise<Tf> {
   const { _tfengine: engine } = globalThis as { readonly _tfengine?: { readonly backendName?: string } };
@@ -141,19 +141,19 @@ export async function tensorflowInUse(): Promise<Tf> {
   return (await loadTensorflow()).tf;
 }
 
-/** Tries every backend and reports which can be used; for `evenhand doctor`. */
+/** Tries every backend and reports which backends can be used, for `evenhand doctor`. */
 export async function probeBackends(): Promise<BackendReport[]> {
   const reports: BackendReport[] = [];
   for (const name of TENSOR_BACKENDS) reports.push(await probe(name));
   return reports;
 }
 
-/** Returns whether the machine has an NVIDIA device, by its driver's files. */
+/** Returns whether the machine has an NVIDIA device, based on the driver's files. */
 export function hasNvidiaDevice(): boolean {
   return hasNvidiaGpu(thisHost());
 }
 
-/** Returns a description of the device of a loaded backend, as far as its driver reports it; null on the processor. */
+/** Returns the driver's description of a loaded backend's device; null if the backend computes on the processor. */
 export function deviceOf(backend: TensorBackend): string | null {
   if (backend === 'webgpu') return webGpuAdapter();
   const models = backend === 'node-gpu' ? nvidiaModels(thisHost()) : [];
@@ -175,7 +175,7 @@ async function loadNamed(backend: TensorBackend): Promise<Tensorflow> {
   }
 }
 
-/** The choice of `auto`, kept so that it searches and reports only once, even for concurrent calls. */
+/** The choice of `auto`. It is cached, so that `auto` searches and reports only once, even for concurrent calls. */
 let found: Promise<Tensorflow> | undefined;
 
 async function loadFirst(): Promise<Tensorflow> {
@@ -184,7 +184,7 @@ async function loadFirst(): Promise<Tensorflow> {
     throw error;
   });
   const loaded = await found;
-  // Another backend may have been set since.
+  // Another backend may have been set since then.
   await start(loaded.backend, { allowSoftware: false });
   return loaded;
 }
@@ -251,9 +251,8 @@ async function start(backend: TensorBackend, options: StartOptions): Promise<Tf>
 }
 
 /**
- * Rejects backends that cannot work before they are loaded, because TensorFlow's native library and Dawn print long
- * messages to stderr. This is checked at every start, because a backend that was started by name may be a software
- * GPU.
+ * Rejects backends that cannot work before loading them, because TensorFlow's native library and Dawn print long
+ * messages to stderr. Runs at every start, because a backend that was started by name may be a software GPU.
  */
 async function admit(backend: TensorBackend, { allowSoftware }: StartOptions): Promise<void> {
   if (!started.has(backend)) {
@@ -271,7 +270,7 @@ async function activate(tf: Tf, name: string): Promise<void> {
   if (name === 'webgpu') watchDevice(tf.backend(), forgetWebGpu);
 }
 
-/** Makes the next start use a new device, and `auto` choose again. */
+/** Makes the next start use a new device and makes `auto` choose again. */
 function forgetWebGpu(): void {
   started.delete('webgpu');
   found = undefined;
@@ -279,7 +278,10 @@ function forgetWebGpu(): void {
 
 let lastTurn: Promise<unknown> = Promise.resolve();
 
-/** Runs work after the previous work. If two backends are set at once, TensorFlow.js rejects the first. */
+/**
+ * Runs work after the previous work has finished. If two backends are set at the same time, TensorFlow.js rejects the
+ * first.
+ */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const turn = lastTurn.then(work, work);
   lastTurn = turn;
@@ -287,7 +289,7 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs work and removes the process-wide error handlers that it added. Those of the wasm backend would turn any
+ * Runs work and removes the process-wide error handlers that the work added. The wasm backend's handlers would turn any
  * rejection in the host program into a crash.
  */
 async function withoutNewListeners<T>(work: () => Promise<T>): Promise<T> {
@@ -337,7 +339,7 @@ const STARTERS: Readonly<Record<TensorBackend, () => Promise<Tf>>> = {
   cpu: async () => quiet(await import('@tensorflow/tfjs')),
 };
 
-/** The message if a diagnosis found nothing missing. */
+/** The message if a diagnosis found no missing parts. */
 const NO_GPU_SEEN = {
   what: 'its native library finds no GPU, although the driver, CUDA 11 and cuDNN 8 are installed',
   mend: 'TensorFlow printed the reason to stderr when it was loaded. Also check whether the driver responds:\nnvidia-smi',

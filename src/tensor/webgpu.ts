@@ -3,7 +3,7 @@ import { thisHost } from './diagnosis/this-host.ts';
 import { UnavailableBackend } from './diagnosis/unavailable.ts';
 import { missingHardware } from './diagnosis/vulkan.ts';
 
-/** The parts of WebGPU's buffers that are needed to shut down cleanly. */
+/** The parts of a WebGPU buffer that are needed to shut down cleanly. */
 interface Buffer {
   unmap(): void;
 }
@@ -16,7 +16,7 @@ interface Device {
   destroy(): void;
 }
 
-/** Buffers that the host waits for. */
+/** The buffers that the host is waiting for. */
 const awaited = new Set<Buffer>();
 
 /** Classes whose reads are already tracked. */
@@ -26,7 +26,7 @@ const watched = new WeakSet();
 const devices = new Set<Device>();
 
 /**
- * Tracks reads from devices, so that a thread that exits can release pending ones. Otherwise Dawn aborts the whole
+ * Tracks reads from devices, so that an exiting thread can release its pending reads. Otherwise Dawn aborts the whole
  * process because of an unsettled promise.
  */
 function watchReads({ prototype }: BufferClass): void {
@@ -45,7 +45,7 @@ function watchReads({ prototype }: BufferClass): void {
   process.on('exit', letGo);
 }
 
-/** Stops a device before the process ends. A driver that still computes while it is unloaded crashes. */
+/** Stops a device before the process ends. A driver crashes if it is unloaded while it still computes. */
 function stopAtExit(device: Device): void {
   devices.add(device);
 }
@@ -55,7 +55,7 @@ function letGo(): void {
   for (const device of devices) device.destroy();
 }
 
-/** The parts of the `webgpu` package (Dawn for Node) that are used. */
+/** The parts of the `webgpu` package (Dawn for Node) that this module uses. */
 interface DawnModule {
   readonly create: (options: readonly string[]) => Gpu;
   readonly globals: Record<string, unknown> & { readonly GPUBuffer: Parameters<typeof watchReads>[0] };
@@ -85,7 +85,7 @@ interface Registry {
 interface Adapter {
   /** A description, for example "nvidia NVIDIA A100 …". */
   readonly name: string;
-  /** Whether it is a software implementation that runs on the processor. */
+  /** Whether the adapter is a software implementation that runs on the processor. */
   readonly isSoftware: boolean;
 }
 
@@ -102,14 +102,14 @@ let running: Gpu | undefined;
 let seeking: Promise<FoundAdapter> | undefined;
 let opened: Adapter | undefined;
 
-/** The drivers that were named at the latest search, and whether it found an adapter. */
+/** The drivers named in the environment at the latest search; `isFound` is whether any search found an adapter. */
 let soughtIn: string | undefined;
 let isFound = false;
 
 /** Whether the backend that TensorFlow.js keeps has lost its device. */
 let isLost = false;
 
-/** The reason why TensorFlow.js got no new device, which TensorFlow.js does not report. */
+/** The reason why TensorFlow.js got no new device. TensorFlow.js itself does not report it. */
 let refusal: unknown;
 
 /** The WebGPU backend's priority when TensorFlow.js chooses a backend by itself. */
@@ -122,9 +122,9 @@ export function webGpuAdapter(): string | null {
 }
 
 /**
- * Checks whether WebGPU has an adapter to compute on. Has no other effect.
+ * Checks whether WebGPU has an adapter. Has no other effect.
  * @param allowSoftware whether a software adapter is acceptable
- * @throws {UnavailableBackend} if there is no adapter, or only a software one
+ * @throws {UnavailableBackend} if there is no adapter, or only a software adapter that is not acceptable
  */
 export async function seekWebGpu(allowSoftware: boolean): Promise<void> {
   const { name, isSoftware } = await seek();
@@ -141,8 +141,8 @@ export async function openWebGpu(): Promise<void> {
 }
 
 /**
- * Watches the device of TensorFlow.js: its failures become errors, and it stops when the process ends.
- * @param onLost called once, when the device is lost
+ * Watches the device of TensorFlow.js: turns its failures into errors, and stops it when the process ends.
+ * @param onLost called once when the device is lost
  */
 export function watchDevice(backend: object, onLost: () => void): void {
   const watched = backend as WatchedBackend & { readonly device: Parameters<typeof stopAtExit>[0] };

@@ -18,7 +18,7 @@ export interface DecisionQuality {
   readonly n: number;
   /** The share of correct decisions. */
   readonly accuracy: number;
-  /** The 95% interval (Wilson). */
+  /** The 95% confidence interval of the accuracy (Wilson). */
   readonly accuracyCi: Interval;
   /** The demographic parity difference; NaN if undefined. */
   readonly dpDiff: number;
@@ -31,7 +31,7 @@ export interface DecisionQuality {
   readonly groups: readonly GroupDecisions[];
 }
 
-/** The quality of decisions in one group; a rate without rows is NaN. */
+/** The quality of decisions in one group. A rate without rows is NaN. */
 export interface GroupDecisions {
   readonly group: string;
   readonly n: number;
@@ -56,9 +56,9 @@ const LEVEL = 0.95;
 const GRID = 2 ** 24;
 
 /**
- * Measures the quality of decisions, or the exact expectation for randomised decisions. A row that is decided 1 with
- * probability p counts as p rows decided 1, and 1 - p rows decided 0. Intervals are those of the same number of
- * deterministic rows. For randomised decisions they are at most too wide, never too narrow.
+ * Measures the quality of decisions, or the exact expectation for randomised decisions. A row whose decision is 1 with
+ * probability p counts as p rows with decision 1 and 1 - p rows with decision 0. Intervals are computed as for the same
+ * number of deterministic decisions. For randomised decisions they may be too wide but are never too narrow.
  * @param probabilities of the decision 1, [n]; 0 or 1 for deterministic decisions
  * @param y [n], 0 or 1
  * @param groups [n], without missing values

@@ -3,14 +3,14 @@ import type { Highs, ModelData, RunResult } from 'highs';
 import { TrainingError } from '../exceptions/index.ts';
 import { invalidParameter } from '../internal/arguments.ts';
 
-/** Rows of a linear program, each with one coefficient per variable. */
+/** The rows of a linear program, each with one coefficient per variable. */
 type Rows = readonly ArrayLike<number>[];
 
 /** A linear program: minimise objective . x subject to rows and bounds. */
 export interface LinearProgram {
   /** One finite cost per variable; at least one variable. */
   readonly objective: ArrayLike<number>;
-  /** The constraints rows x <= bounds, with one bound per row; Infinity for a row without effect. */
+  /** The constraints rows x <= bounds, with one bound per row. A bound of Infinity disables its row. */
   readonly atMost: { readonly rows: Rows; readonly bounds: ArrayLike<number> };
   /**
    * The constraints rows x = values.
@@ -34,23 +34,26 @@ export interface LinearProgramSolution {
   readonly x: Float64Array;
   /** The optimum, objective . x. */
   readonly value: number;
-  /** For each row of `atMost`, the decrease of the value per unit of a larger bound; 0 or more. */
+  /** For each row of `atMost`, the decrease of the value per unit increase of the bound; 0 or more. */
   readonly duals: Float64Array;
-  /** For each row of `equal`, the increase of the value per unit of a larger right side. */
+  /** For each row of `equal`, the increase of the value per unit increase of the right side. */
   readonly equalDuals: Float64Array;
 }
 
-/** HiGHS treats smaller coefficients as zeros; this is the smallest value that the option accepts. */
+/** HiGHS treats smaller coefficients as zero. This is the smallest value that the option accepts. */
 const SMALLEST_COEFFICIENT = 1e-12;
 
-/** The solver's tolerance on bounds and reduced costs. 1e-7 would be visible in results compared to 8 digits. */
+/**
+ * The solver's tolerance on bounds and reduced costs. An error of 1e-7 would be visible in results compared to 8
+ * digits.
+ */
 const FEASIBILITY_TOLERANCE = 1e-9;
 
 let solver: Promise<Highs> | undefined;
 
 /**
- * Solves a linear program with HiGHS, the solver behind scipy's `linprog`. HiGHS runs as WebAssembly in this thread,
- * without network, from the package's own file. The solution is a vertex, the same one each time.
+ * Solves a linear program with HiGHS, the solver behind scipy's `linprog`. HiGHS runs as WebAssembly in this thread. It
+ * is loaded from a file of the package, without network access. The solution is always the same vertex.
  *
  * With duals y of `atMost` and z of `equal`, and variables bounded only by 0, value = z . values - y . bounds (strong
  * duality).
@@ -82,7 +85,7 @@ export async function solveLinearProgram(program: LinearProgram): Promise<Linear
 
 /** Loads the solver once; a failed load is retried on the next call. */
 async function loadSolver(): Promise<Highs> {
-  // The package's types describe the CommonJS file. Its loader is one `default` deeper than in the file loaded here.
+  // The package's types describe the CommonJS file, in which the loader is nested one `default` deeper than here.
   solver ??= import('highs').then(async ({ default: loader }) => (loader as unknown as typeof loader.default)());
   try {
     return await solver;

@@ -1,13 +1,16 @@
 import type { TensorBackend } from '../backend-names.ts';
 import { isSaid, type MissingPart } from './host.ts';
 
-/** Whether a backend can be used here, and if not, why. */
+/** Whether a backend can be used on this machine, and if not, why. */
 export interface BackendReport {
   readonly name: TensorBackend;
   readonly available: boolean;
-  /** The reason why not, in one line; null if the backend is available. */
+  /** The reason why the backend is not available, in one line; null if it is available. */
   readonly reason: string | null;
-  /** What is missing, in the order in which to fix it; empty if the backend is available, or if this is unknown. */
+  /**
+   * The missing parts, in the order in which to fix them; empty if the backend is available or the missing parts are
+   * unknown.
+   */
   readonly missing: readonly MissingPart[];
 }
 
@@ -18,7 +21,7 @@ export function isGpuRoute(name: string): boolean {
 
 /**
  * Returns the GPU backends with known missing parts, sorted by the number of missing parts. In a tie, WebGPU comes
- * first, because its packages include everything but the driver.
+ * first, because its packages include everything except the driver.
  */
 export function routesToGpu<Report extends Pick<BackendReport, 'name' | 'missing'>>(
   reports: readonly Report[],
@@ -29,8 +32,8 @@ export function routesToGpu<Report extends Pick<BackendReport, 'name' | 'missing
 }
 
 /**
- * Formats a fix on one line, for a message: the prose up to the first command, and that command. Further commands are
- * left to `evenhand doctor`, because two commands on one line cannot be copied.
+ * Formats a fix on one line for a message: the prose up to the first command, and that command. Other commands are
+ * shown only by `evenhand doctor`, because two commands on one line cannot be copied.
  * @param fix in the format of {@link MissingPart}
  * @param isPart whether there are further parts to fix
  */

@@ -1,7 +1,7 @@
 import { findLibrary, outsideSearch, versionsOf } from './find-library.ts';
 import type { Host, MissingPart } from './host.ts';
 
-/** The libraries of CUDA 11 that TensorFlow 2.9 opens. If one is missing, it does not use a GPU. */
+/** The libraries of CUDA 11 that TensorFlow 2.9 opens. If a library is missing, TensorFlow does not use the GPU. */
 const CUDA_LIBRARIES = {
   linux: [
     'libcudart.so.11.0',
@@ -38,7 +38,7 @@ const CUDNN_FIX =
   'Install cuDNN 8 for CUDA 11 (https://developer.nvidia.com/rdp/cudnn-archive), or install it with pip and add its ' +
   "folder lib to LD_LIBRARY_PATH:\npip install 'nvidia-cudnn-cu11<9'";
 
-/** Returns what tfjs-node-gpu lacks of CUDA 11 and cuDNN 8. */
+/** Returns the missing parts of CUDA 11 and cuDNN 8 that tfjs-node-gpu needs. */
 export function missingOfCuda(host: Host): readonly MissingPart[] {
   const system = host.platform === 'win32' ? 'win32' : 'linux';
   const parts = [
@@ -68,7 +68,10 @@ function missingLibraries(
   return { what: `${named} were not found: ${missing.join(', ')}${present}`, mend };
 }
 
-/** Returns text such as "; CUDA 13 is installed, but tfjs-node-gpu needs 11" if only other versions are installed. */
+/**
+ * If only other versions are installed, returns a text, for example "; CUDA 13 is installed, but tfjs-node-gpu needs
+ * 11".
+ */
 function otherVersion(host: Host, product: string, stem: string, needed: number): string {
   const versions = versionsOf(host, stem);
   if (versions.length === 0 || versions.includes(needed)) return '';

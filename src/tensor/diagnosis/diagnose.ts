@@ -7,8 +7,8 @@ import { missingOfDriver } from './nvidia-driver.ts';
 import { missingOfVulkan } from './vulkan.ts';
 
 /**
- * Returns what a backend needs and a machine lacks, in the order in which to fix it; empty if nothing is known to be
- * missing. It loads nothing: it reads only files and the dynamic linker's cache.
+ * Returns the parts that a backend needs and the machine lacks, in the order in which to fix them. The list is empty if
+ * nothing is known to be missing. No library is loaded; only files and the dynamic linker's cache are read.
  *
  * The driver comes before the packages of `node-gpu`, because without it a download of 400 MB is useless.
  * @example

@@ -13,14 +13,14 @@ const ARCH_NAMES: Readonly<Record<string, { readonly inCache: string; readonly i
   arm64: { inCache: 'AArch64', inFolder: 'aarch64-linux-gnu' },
 };
 
-/** Common folders of CUDA and NVIDIA's driver that the linker may not be configured to search. */
+/** Common folders of CUDA and NVIDIA's driver that the linker may not search. */
 const FOLDERS_BESIDE = ['/usr/local/nvidia/lib64', '/usr/local/nvidia/lib', '/opt/cuda/lib64', '/usr/lib/wsl/lib'];
 
 /**
- * Searches for a shared library as the dynamic linker on Linux does (LD_LIBRARY_PATH, its cache, its default
- * folders). Then searches common folders of CUDA and NVIDIA's driver that the linker may not search. On Windows it
- * searches the folders of PATH.
- * @param name the file name: "libcudnn.so.8"
+ * Searches for a shared library in the same way as the dynamic linker on Linux (LD_LIBRARY_PATH, its cache, its default
+ * folders). It then searches common folders of CUDA and NVIDIA's driver that the linker may not search. On Windows, it
+ * searches the folders in PATH.
+ * @param name the file name, for example "libcudnn.so.8"
  */
 export function findLibrary(host: Host, name: string): FoundLibrary | null {
   const has = (folder: string): boolean => host.exists(joinOn(host, folder, name));
@@ -34,8 +34,8 @@ export function findLibrary(host: Host, name: string): FoundLibrary | null {
 }
 
 /**
- * Returns the major versions of a library in the same folders, oldest first: [12, 13].
- * @param stem the name before the version: "libcudart"
+ * Returns the major versions of a library in the folders of {@link findLibrary}, oldest first. For example, [12, 13].
+ * @param stem the name before the version, for example "libcudart"
  */
 export function versionsOf(host: Host, stem: string): readonly number[] {
   const folders = [...foldersIn(host, 'LD_LIBRARY_PATH'), ...defaultFolders(host), ...foldersBeside(host)];
@@ -65,22 +65,22 @@ function foldersBeside(host: Host): readonly string[] {
 
 function cachedFolder(host: Host, name: string): string | undefined {
   const file = cached(host).get(name);
-  // The cache may be older than the disk.
+  // The cache may be outdated, so the file may no longer exist.
   return file !== undefined && host.exists(file) ? file.slice(0, file.lastIndexOf('/')) : undefined;
 }
 
-/** The last parsed cache, which is used for all libraries. */
+/** The linker's cache after parsing, which is used for all libraries. */
 let parsed:
   { readonly text: string; readonly arch: string; readonly libraries: ReadonlyMap<string, string> } | undefined;
 
-/** Parses the linker's cache: library names and paths, for this processor. */
+/** Returns the parsed linker cache: the names and paths of libraries for this processor. */
 function cached({ arch, linkerCache }: Host): ReadonlyMap<string, string> {
   const text = linkerCache() ?? '';
   if (parsed?.text !== text || parsed.arch !== arch) parsed = { text, arch, libraries: parseCache(text, arch) };
   return parsed.libraries;
 }
 
-/** Parses lines such as "\tNAME (libc6,x86-64) => PATH". */
+/** Parses lines of the form "\tNAME (libc6,x86-64) => PATH". */
 function parseCache(text: string, arch: string): ReadonlyMap<string, string> {
   const { inCache } = ARCH_NAMES[arch] ?? { inCache: arch };
   const libraries = new Map<string, string>();
@@ -91,16 +91,16 @@ function parseCache(text: string, arch: string): ReadonlyMap<string, string> {
 }
 
 /**
- * Returns the command that makes the dynamic linker search further folders. The linker reads the variable when a
- * process starts.
+ * Returns the command that makes the dynamic linker search additional folders. It sets a variable that the linker reads
+ * when a process starts.
  */
 export function searchAlso(folders: readonly string[]): string {
   return `export LD_LIBRARY_PATH=${folders.join(':')}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}`;
 }
 
 /**
- * Returns the fix for libraries that exist only in folders that the dynamic linker does not search; null if there are
- * none.
+ * Returns the fix for libraries that exist only in folders outside the dynamic linker's search path; null if there are
+ * no such libraries.
  */
 export function outsideSearch(host: Host, names: readonly string[]): MissingPart | null {
   const outside = names.flatMap((name) => {

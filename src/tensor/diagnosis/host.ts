@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** The properties of a machine that a diagnosis reads. Tests replace it with a fake. */
+/** The properties of a machine that a diagnosis reads. Tests use a fake. */
 export interface Host {
   /** The value of `process.platform`. */
   readonly platform: string;
@@ -30,18 +30,20 @@ export function foldersIn({ platform, env }: Host, variable: string, otherwise =
   return list.split(platform === 'win32' ? ';' : ':').filter((folder) => folder !== '');
 }
 
-/** Something that a backend needs and that is missing. */
+/** A missing part that a backend needs. */
 export interface MissingPart {
   /** What is missing, in one line that can follow "cannot start: ". */
   readonly what: string;
   /**
-   * How to fix it, in lines. The first line is prose. Each further line that ends in a full stop or a colon is prose
-   * too. Every other line is a command that can be copied unchanged.
+   * Instructions for fixing it, one per line. The first line is prose. Later lines that end in a full stop or a colon
+   * are also prose. All other lines are commands that can be copied unchanged.
    */
   readonly mend: string;
 }
 
-/** Returns whether a line of the fix, other than its first, is prose: sentences end in punctuation, commands do not. */
+/**
+ * Returns whether a line of the fix, other than its first, is prose. Sentences end in punctuation; commands do not.
+ */
 export function isSaid(line: string): boolean {
   return /[.:]$/.test(line);
 }

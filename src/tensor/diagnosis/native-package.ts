@@ -15,7 +15,9 @@ const LIBRARY_FILES: Readonly<Record<string, readonly string[]>> = {
 
 const SYSTEM_NAMES: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' };
 
-/** Returns what such a package lacks: the package itself, or the files that its install step downloads. */
+/**
+ * Returns the missing parts of a native package: the package itself, or the files that its install step downloads.
+ */
 export function missingOfPackage(host: Host, name: NativePackage): readonly MissingPart[] {
   const folder = host.resolvePackage(name);
   if (folder === null) return [notInstalled(name)];
@@ -43,7 +45,7 @@ function nameIn(host: Host, folder: string): string | null {
   }
 }
 
-/** Returns the first of the files from the package's install step that is missing. */
+/** Returns the first missing file among the files from the package's install step. */
 function missingFile(host: Host, folder: string): string | null {
   const libraries = LIBRARY_FILES[host.platform] ?? [];
   const isThere = (file: string): boolean => host.exists(joinOn(host, folder, 'deps', 'lib', file));
@@ -53,13 +55,16 @@ function missingFile(host: Host, folder: string): string | null {
   return hasBinding ? null : 'lib/napi-v8/tfjs_binding.node';
 }
 
-/** Messages of linkers for a file that is broken or built for another machine. Reinstalling the file fixes these. */
+/**
+ * Linker messages about files that are broken or built for another machine. Reinstalling the package fixes these
+ * errors.
+ */
 const BROKEN_FILE =
   /file too short|invalid ELF header|wrong ELF class|not a valid Win32|did not self-register|different Node\.js version|not a mach-o file|incompatible architecture/i;
 
 /**
- * Returns the fix for a native library that is present but cannot be opened; null if the error has another cause.
- * @param error the error's text with its stack, which name the package
+ * Returns the fix for a native library that exists but cannot be opened; null if the error has another cause.
+ * @param error the text of the error and its stack, which contain the name of the package
  */
 export function brokenLibrary(host: Host, error: string): MissingPart | null {
   if (!BROKEN_FILE.test(error)) return null;
@@ -79,7 +84,7 @@ export function brokenLibrary(host: Host, error: string): MissingPart | null {
   };
 }
 
-/** Describes how to repeat the install step, also through a mirror. */
+/** Describes how to repeat the install step, either directly or through a mirror. */
 function repeatInstall({ platform, arch }: Host, name: NativePackage): string {
   const kind = name === '@tensorflow/tfjs-node-gpu' ? 'gpu' : 'cpu';
   const system = SYSTEM_NAMES[platform] ?? platform;

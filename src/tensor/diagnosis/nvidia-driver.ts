@@ -10,7 +10,7 @@ const OLDEST_DRIVER = { linux: '450.80.02', win32: '452.39' } as const;
 const IN_A_CONTAINER = 'In a container, give it the GPU (with the NVIDIA Container Toolkit):';
 const DOCKER_RUN = 'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics …';
 
-/** Returns whether the machine has an NVIDIA device, by its driver's files. */
+/** Returns whether the machine has an NVIDIA device, based on the driver's files. */
 export function hasNvidiaGpu(host: Host): boolean {
   if (host.platform === 'win32') return host.exists(windowsLibrary(host));
   return host.exists(VERSION_FILE) || hasDeviceFile(host) || isUnderWindows(host);
@@ -34,7 +34,10 @@ export function driverVersion(host: Host): string | null {
   return /Kernel Module(?: for \S+)?\s+(\d+(?:\.\d+)+)/.exec(text)?.[1] ?? null;
 }
 
-/** Returns what CUDA 11 lacks of the NVIDIA driver: the driver itself, a recent version, its library, or a device. */
+/**
+ * Returns the missing parts of the NVIDIA driver that CUDA 11 needs: the driver itself, a recent version, its library,
+ * or a device.
+ */
 export function missingOfDriver(host: Host): readonly MissingPart[] {
   const ofDriver = host.platform === 'win32' ? missingOnWindows(host) : missingOnLinux(host);
   const hidden = host.env['CUDA_VISIBLE_DEVICES'];
@@ -103,7 +106,7 @@ function isUnderWindows(host: Host): boolean {
   return host.exists('/dev/dxg') && findLibrary(host, LIBRARY) !== null;
 }
 
-/** Returns whether a version is lower than another, number by number. */
+/** Returns whether a version is lower than another, comparing number by number. */
 function isOlder(version: string, other: string): boolean {
   const [numbers, others] = [version, other].map((text) => text.split('.').map(Number)) as [number[], number[]];
   const position = others.findIndex((number, index) => number !== (numbers[index] ?? 0));

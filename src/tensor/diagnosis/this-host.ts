@@ -12,10 +12,10 @@ const require = createRequire(import.meta.url);
 /** The time limit of `ldconfig`, which reads one file. */
 const LINKER_CACHE_LIMIT_MILLIS = 10_000;
 
-/** The locations of `ldconfig`, which is outside the PATH of most users. */
+/** The locations of `ldconfig`, which is not in the PATH of most users. */
 const LDCONFIG = ['/sbin/ldconfig', '/usr/sbin/ldconfig'];
 
-/** Cached per process, because every backend needs it and it starts a process. */
+/** The linker's cache. It is stored because every backend needs it, and reading it starts a process. */
 let cache: string | null | undefined;
 
 /** Returns the machine that this process runs on. */
@@ -39,7 +39,7 @@ function readLinkerCache(): string | null {
   return status === 0 ? stdout : null;
 }
 
-/** Resolved by Node itself, because package managers differ in where they install packages. */
+/** Resolves a package with Node, because the install location depends on the package manager. */
 function resolvePackage(name: string): string | null {
   return orElse(null, () => path.dirname(require.resolve(`${name}/package.json`)));
 }

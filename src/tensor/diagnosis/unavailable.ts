@@ -2,7 +2,7 @@ import type { Host, MissingPart } from './host.ts';
 import { brokenLibrary } from './native-package.ts';
 import { thisHost } from './this-host.ts';
 
-/** The reason why a backend cannot start, with its missing parts. */
+/** An error with the reason why a backend cannot start, and its missing parts. */
 export class UnavailableBackend extends Error {
   readonly missing: readonly MissingPart[];
 
@@ -17,7 +17,7 @@ export class UnavailableBackend extends Error {
   }
 }
 
-/** Returns why a backend could not start, for any thrown value. */
+/** Converts any thrown value to the reason why a backend could not start. */
 export function unavailable(
   cause: unknown,
   host: Host = thisHost(),

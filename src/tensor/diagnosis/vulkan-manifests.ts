@@ -3,16 +3,16 @@ import path from 'node:path';
 import { findLibrary } from './find-library.ts';
 import { foldersIn, type Host } from './host.ts';
 
-/** A driver's manifest, which tells the Vulkan loader where the driver's library is. */
+/** A driver's manifest, which specifies the location of the driver's library for the Vulkan loader. */
 export interface VulkanManifest {
   readonly file: string;
   /** The library in the manifest: a path, or a name for the dynamic linker; null if it cannot be read. */
   readonly library: string | null;
-  /** Whether the library can be opened, judging by the files on disk. */
+  /** Whether the library can be opened, based on the files on disk. */
   readonly opens: boolean;
 }
 
-/** Folders of manifests that drivers install but the loader does not search. */
+/** Folders in which drivers install manifests but which the loader does not search. */
 const FOLDERS_OUTSIDE = [
   '/usr/local/nvidia/share/vulkan/icd.d',
   '/usr/local/nvidia/vulkan/icd.d',
@@ -29,14 +29,17 @@ export function namedManifestFiles(host: Host): readonly string[] | null {
   return variable === null ? null : foldersIn(host, variable).flatMap((entry) => filesOf(host, entry));
 }
 
-/** Returns the variable that names manifests. The loader uses the older one only if the newer is not set. */
+/**
+ * Returns the environment variable that names manifests. The loader uses the older variable only if the newer one is
+ * not set.
+ */
 export function variableOfManifests({ env }: Host): 'VK_DRIVER_FILES' | 'VK_ICD_FILENAMES' | null {
   const isSet = (name: string): boolean => (env[name] ?? '') !== '';
   if (isSet('VK_DRIVER_FILES')) return 'VK_DRIVER_FILES';
   return isSet('VK_ICD_FILENAMES') ? 'VK_ICD_FILENAMES' : null;
 }
 
-/** Returns the manifests that the Vulkan loader on Linux finds, by its own rules. */
+/** Returns the manifests that the Vulkan loader on Linux finds, following the loader's rules. */
 export function vulkanManifests(host: Host): readonly VulkanManifest[] {
   const added = foldersIn(host, 'VK_ADD_DRIVER_FILES').flatMap((entry) => filesOf(host, entry));
   const files = namedManifestFiles(host) ?? [
@@ -76,7 +79,7 @@ function filesOf(host: Host, entry: string): readonly string[] {
 function readManifest(host: Host, file: string): VulkanManifest {
   const library = libraryIn(host.readFile(file));
   if (library === null) return { file, library, opens: false };
-  // With a slash it is a path relative to the manifest; without one the dynamic linker searches for it.
+  // A name with a slash is a path relative to the manifest. For a name without a slash, the dynamic linker searches.
   const opens = library.includes('/')
     ? host.exists(path.posix.resolve(path.posix.dirname(file), library))
     : findLibrary(host, library)?.isSearched === true;

@@ -11,7 +11,7 @@ import {
 
 const LOADER = 'libvulkan.so.1';
 
-/** NVIDIA's Vulkan driver, which is the same library as for OpenGL. */
+/** NVIDIA's Vulkan driver. The same library is used for OpenGL. */
 const NVIDIA_LIBRARY = 'libGLX_nvidia.so.0';
 
 /** The libraries that NVIDIA's library depends on, by Debian package. Container images often lack all of them. */
@@ -29,14 +29,14 @@ const GRAPHICS_IN_A_CONTAINER =
 const ASK_THE_DRIVER = 'To show which driver is found and its errors (package vulkan-tools):\nvulkaninfo --summary';
 
 /**
- * Returns what WebGPU lacks of Vulkan on Linux: the loader, a driver's manifest, or the library that the manifest
- * names.
+ * Returns the missing parts of Vulkan that WebGPU needs on Linux: the loader, a driver's manifest, or the library named
+ * in the manifest.
  */
 export function missingOfVulkan(host: Host): readonly MissingPart[] {
   return [missingLoader(host), missingDriver(host)].filter((part) => part !== null);
 }
 
-/** Returns the fix if Vulkan offers no hardware, whether or not all its files are present. */
+/** Returns the fix if Vulkan finds no hardware, even if all its files are present. */
 export function missingHardware(host: Host, what: string): MissingPart {
   return {
     what,
@@ -85,8 +85,7 @@ function missingLibrary(host: Host, manifests: readonly VulkanManifest[]): Missi
 }
 
 /**
- * Returns the fix that needs the least work, depending on which parts of the driver are present: its manifest, its
- * library, or neither.
+ * Returns the simplest fix, depending on which parts of the driver are present: its manifest, its library, or neither.
  */
 function fixForNvidia(host: Host): string {
   const named = vulkanManifests(host).filter(({ library }) => library !== null && isOfNvidia(library));
@@ -110,7 +109,7 @@ function fixForNvidia(host: Host): string {
         `linker find it, and set its path:\n${WRITE_MANIFEST}${name}${search}`;
 }
 
-/** Returns the machine as the loader would see it without a variable that names manifests. */
+/** Returns a copy of the machine's description without the environment variables that name manifests. */
 function withoutNamed(host: Host): Host {
   return { ...host, env: { ...host.env, VK_DRIVER_FILES: undefined, VK_ICD_FILENAMES: undefined } };
 }
@@ -130,7 +129,7 @@ const WRITE_MANIFEST =
   JSON.stringify({ file_format_version: '1.0.0', ICD: { library_path: NVIDIA_LIBRARY, api_version: '1.3.0' } }) +
   `' > ${OWN_MANIFEST}`;
 
-/** Returns the fix if manifest and library are present, but no GPU is offered. */
+/** Returns the fix if the manifest and the library are present but Vulkan finds no GPU. */
 function fixForSilentDriver(host: Host): string {
   const absent = Object.values(OPENED_IN_TURN).filter((name) => findLibrary(host, name) === null);
   const reported = absent.length === 0 ? '' : ` Of these, ${absent.join(', ')} were not found.`;

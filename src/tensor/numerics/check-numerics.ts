@@ -3,10 +3,11 @@ import type { Tf } from '../runtime.ts';
 import type { Compared, NumericsCase, NumericsFinding } from './numerics-case.ts';
 
 /**
- * Runs every tensor op on inputs with known float64 results. Checks whether this backend, on this device, computes
- * correctly, reads no more than allowed and leaks no tensors.
+ * Runs every tensor op on inputs with known float64 results. Checks that this backend computes correctly on this
+ * device, makes no more reads than allowed and leaks no tensors.
  * @param tf the backend to check; it must be active
- * @param cases the cases to run; all by default. They are loaded only then, because training does not need them.
+ * @param cases the cases to run; all by default. The default cases are loaded on demand, because training does not need
+ *   them.
  */
 export async function checkNumerics(tf: Tf, cases?: readonly NumericsCase[]): Promise<readonly NumericsFinding[]> {
   const findings: NumericsFinding[] = [];

@@ -1,4 +1,4 @@
-/** The operands of the plain float64 loops that tensor ops are compared with. All matrices are row-major. */
+/** The operands of the plain float64 loops against which tensor ops are checked. All matrices are row-major. */
 export type Values = ArrayLike<number>;
 
 const at = (values: Values, index: number): number => values[index] as number;
@@ -25,7 +25,7 @@ export function turned(values: Values, rows: number, columns: number): number[] 
   return result;
 }
 
-/** Returns the part of one model among k. */
+/** Returns one model's part of the values of k models. */
 export function partOf(values: Values, model: number, k: number): number[] {
   const size = values.length / k;
   return Array.from({ length: size }, (_, index) => at(values, model * size + index));

@@ -11,7 +11,7 @@ import { SUM_CASES } from './cases/sums.ts';
 import { TRAINING_CASES } from './cases/training.ts';
 import type { NumericsCase } from './numerics-case.ts';
 
-/** All cases for tensor ops: our own ops, and those of TensorFlow.js that they and the networks use. */
+/** All cases for tensor ops: our own ops, and the TensorFlow.js ops used by our ops and by the networks. */
 export const NUMERICS_CASES: readonly NumericsCase[] = [
   ...COUNT_CASES,
   ...SUM_CASES,

@@ -5,20 +5,20 @@ import type { Tf } from '../runtime.ts';
 import type { NumericsCase } from './numerics-case.ts';
 
 /**
- * The tolerances are the errors that float32 may leave in a result, relative to its size or to 1 if it is smaller.
- * Each rounding moves a number by at most 2^-24 of its size, 6e-8. WGSL guarantees no more than this: sums,
- * differences and products are rounded once, and the functions below are accurate to the given units in the last
- * place, each at most 2^-23.
+ * The tolerances are the errors that float32 arithmetic may cause in a result, relative to max(1, |result|). Each
+ * rounding changes a number by at most 2^-24 of its size, 6e-8. WGSL guarantees only the following. Sums, differences
+ * and products are rounded once. The functions below are accurate to the given number of units in the last place, each
+ * at most 2^-23.
  */
 
-/** The tolerance for counts, integers, and values that are moved and not computed. */
+/** The tolerance for counts, integers, and values that are only moved. */
 export const EXACT = 0;
 
 const ROUNDING = 2 ** -24;
 const LAST_PLACE = 2 ** -23;
 
 /**
- * Returns the error of some roundings in the same direction, for numbers no larger than the result, or than a given
+ * Returns the error of several roundings in the same direction, for numbers no larger than the result or the given
  * size.
  */
 export function roundings(count: number, size = 1): number {
@@ -26,8 +26,8 @@ export function roundings(count: number, size = 1): number {
 }
 
 /**
- * Returns the tolerance for sums of products of numbers in [-1, 1]. Each term rounds a partial sum of about
- * sqrt(terms) / 3, up or down. This is a random walk with a standard deviation of a seventh of the tolerance.
+ * Returns the tolerance for sums of products of numbers in [-1, 1]. Each term rounds a partial sum of about sqrt(terms)
+ * / 3 up or down. The errors form a random walk whose standard deviation is a seventh of the tolerance.
  */
 export function sumOf(terms: number): number {
   return roundings(terms + 1);
@@ -37,8 +37,8 @@ export function sumOf(terms: number): number {
 export const QUOTIENT = 2.5 * LAST_PLACE;
 
 /**
- * Returns the tolerance for weighted means of numbers in [0, 1]: two sums, each term of which rounds a share up or
- * down, and a quotient.
+ * Returns the tolerance for weighted means of numbers in [0, 1]. It covers a quotient and two sums, in which each term
+ * rounds a share up or down.
  */
 export function meanOf(terms: number): number {
   return 2 * roundings(1 + 2 * Math.sqrt(terms)) + QUOTIENT;
@@ -49,23 +49,23 @@ export function exponential(largest: number): number {
   return (3 + 2 * largest) * LAST_PLACE;
 }
 
-/** The tolerance for logarithms: 2^-21 between 0.5 and 2, else 3 units in the last place. */
+/** The tolerance for logarithms: 2^-21 between 0.5 and 2, otherwise 3 units in the last place. */
 export const LOGARITHM = 2 ** -21;
 
-/** The tolerance for log(1 + x), computed in this way: one more rounding. */
+/** The tolerance for log(1 + x), computed as a sum and a logarithm: one additional rounding. */
 export const LOGARITHM_OF_ONE_MORE = LOGARITHM + roundings(1);
 
 /** The tolerance for square roots, as 1 / inverseSqrt(x): 2 and 2.5 units in the last place. */
 export const SQUARE_ROOT = 4.5 * LAST_PLACE;
 
 /**
- * The tolerance for 1 / (1 + exp(-x)): the exponential's error is scaled by p (1 - p), at most one unit in the last
- * place; then a sum and a quotient follow.
+ * The tolerance for 1 / (1 + exp(-x)). The exponential's error is scaled by p (1 - p), which leaves at most one unit in
+ * the last place. A sum and a quotient follow.
  */
 export const SIGMOID = LAST_PLACE + roundings(1) + QUOTIENT;
 
 /**
- * The tolerance for log(1 + exp(-|x|)) + max(-x, 0): the exponential's error, at most 3 units, is passed on
+ * The tolerance for log(1 + exp(-|x|)) + max(-x, 0). The exponential's error of at most 3 units is propagated
  * unchanged.
  */
 export const SOFTPLUS = 3 * LAST_PLACE + LOGARITHM_OF_ONE_MORE + roundings(1);
@@ -77,7 +77,7 @@ interface Asked {
   readonly tolerance: number;
 }
 
-/** A case with tensors as its result. It is created when it runs, so that its data use no memory before. */
+/** A case whose results are tensors. It is created when it runs, so that its data use no memory until then. */
 export interface TensorQuestion {
   /** Creates the inputs and calls the op; runs inside `tf.tidy`. */
   readonly ask: (tf: Tf) => Tensor | readonly Tensor[];
@@ -85,14 +85,14 @@ export interface TensorQuestion {
   readonly expected: ArrayLike<number> | readonly ArrayLike<number>[];
 }
 
-/** A case whose op reads its result from the device itself. */
+/** A case whose op itself reads its result from the device. */
 export interface HostQuestion<T extends Readonly<Record<string, Tensor>>> {
   readonly given: (tf: Tf) => T;
   readonly ask: (tf: Tf, given: T) => Promise<ArrayLike<number> | readonly ArrayLike<number>[]>;
   readonly expected: ArrayLike<number> | readonly ArrayLike<number>[];
 }
 
-/** Creates a case with tensors as its result; each is read once. */
+/** Creates a case whose results are tensors. Each tensor is read once. */
 export function tensorCase(asked: Asked & { readonly answers?: number }, pose: () => TensorQuestion): NumericsCase {
   const { op, name, tolerance, answers = 1 } = asked;
   const run: NumericsCase['run'] = async (tf) => {
@@ -108,7 +108,7 @@ export function tensorCase(asked: Asked & { readonly answers?: number }, pose: (
   return { op, name, tolerance, reads: answers, run };
 }
 
-/** Creates a case whose op reads from the device itself, at most `reads` times. */
+/** Creates a case whose op itself reads from the device, at most `reads` times. */
 export function hostCase<T extends Readonly<Record<string, Tensor>>>(
   asked: Asked & { readonly reads: number },
   pose: () => HostQuestion<T>,
@@ -126,19 +126,19 @@ export function hostCase<T extends Readonly<Record<string, Tensor>>>(
   return { op, name, tolerance, reads, run };
 }
 
-/** Joins one or several lists of numbers. */
+/** Joins one or more lists of numbers. */
 function joined(values: ArrayLike<number> | readonly ArrayLike<number>[]): Float64Array {
   const parts = Array.from(values as ArrayLike<number | ArrayLike<number>>);
   return Float64Array.from(parts.flatMap((part) => (typeof part === 'number' ? [part] : Array.from(part))));
 }
 
-/** Generates numbers in [-1, 1), in float32; the same on every run and machine. */
+/** Generates float32 numbers in [-1, 1). They are the same on every run and machine. */
 export function uniform(seed: number, size: number): Float32Array {
   const random = createRandom(seed);
   return Float32Array.from({ length: size }, () => 2 * random.next() - 1);
 }
 
-/** Generates numbers in [least, least + width), in float32. */
+/** Generates float32 numbers in [min, min + width). */
 export function between(seed: number, size: number, min: number, width: number): Float32Array {
   const random = createRandom(seed);
   return Float32Array.from({ length: size }, () => min + width * random.next());
@@ -160,8 +160,8 @@ export function codes(seed: number, size: number, bound: number): Int32Array {
 }
 
 /**
- * Generates memberships of rows in groups, [rows, groups], with weights in (0.5, 1.5]; the last `empty` groups have
- * no rows.
+ * Generates memberships of rows in groups, [rows, groups], with weights in (0.5, 1.5]. The last `empty` groups have no
+ * rows.
  */
 export function memberships(seed: number, rows: number, groups: number, empty = 0): Float32Array {
   const random = createRandom(seed);

@@ -6,7 +6,7 @@ import { fusedMap } from './fused-map.ts';
 /** Options of {@link createAdam}. */
 export interface AdamOptions {
   /**
-   * The share by which a step with learning rate 1 shrinks a weight, separate from the gradient.
+   * The decoupled weight decay: the fraction of a weight that a step of learning rate 1 removes.
    * @defaultValue 0
    */
   readonly weightDecay?: number;
@@ -14,7 +14,7 @@ export interface AdamOptions {
 
 /** The state of Adam: running moments and the number of steps. */
 export interface Adam {
-  /** Updates the weights against their gradient, with a learning rate. */
+  /** Takes a step against the gradient with the given learning rate. */
   step(gradient: Tensor, rate: number): void;
   dispose(): void;
 }
@@ -26,9 +26,9 @@ const [BETA_1, BETA_2, EPSILON] = [0.9, 0.999, 1e-8];
  *
  *     w <- w - rate (m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + 1e-8) + decay w).
  *
- * Adam in TensorFlow.js has neither weight decay nor a variable learning rate. On WebGPU a step takes three kernels,
- * elsewhere a dozen. The cost is that of starting kernels, so keep all weights in one variable. Source: Kingma and Ba
- * 2015; Loshchilov and Hutter 2019.
+ * Adam in TensorFlow.js has neither weight decay nor a variable learning rate. A step takes three kernels on WebGPU and
+ * a dozen on other backends. Most of the cost is starting kernels, so keep all weights in one variable. Source: Kingma
+ * and Ba 2015; Loshchilov and Hutter 2019.
  */
 export function createAdam(tf: Tf, weights: Variable, options: AdamOptions = {}): Adam {
   const decay = options.weightDecay ?? 0;
@@ -57,7 +57,7 @@ export function createAdam(tf: Tf, weights: Variable, options: AdamOptions = {})
   };
 }
 
-/** Updates a running mean with a gradient, or with its square. */
+/** Updates a running mean with a gradient or with its square. */
 function movedTowards(tf: Tf, mean: Tensor, gradient: Tensor, beta: number, isSquared = false): Tensor {
   const numbers = { beta, rest: 1 - beta };
   return fusedMap(tf, {
@@ -73,7 +73,7 @@ function movedTowards(tf: Tf, mean: Tensor, gradient: Tensor, beta: number, isSq
 /** The coefficients of one step. */
 interface StepNumbers {
   readonly epsilon: number;
-  /** The negative learning rate, with both corrections. */
+  /** The negative learning rate, including both bias corrections. */
   readonly scale: number;
   /** The share of a weight that remains after decay. */
   readonly kept: number;

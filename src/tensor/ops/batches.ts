@@ -20,11 +20,11 @@ export interface NetworkRows {
   readonly groupCount: number;
 }
 
-/** The values that a loss needs for some rows, on the tensor backend. */
+/** The values of some rows that a loss uses, on the tensor backend. */
 export interface BatchRows {
   /** [1, n] */
   readonly labels: Tensor2D;
-  /** [n, g], each row's share of the batch's weight in the column of its group, else 0. */
+  /** [n, g], each row's share of the batch's weight, in the column of its group; 0 in other columns. */
   readonly membership: Tensor2D;
   /** [n, 1], each row's share of the batch's weight. */
   readonly shares: Tensor2D;
@@ -36,7 +36,7 @@ export interface NetworkBatch extends BatchRows {
   readonly x: Tensor2D;
 }
 
-/** Rows to train on batch by batch, for several epochs. */
+/** The training rows in batches, for several epochs. */
 export interface Batches {
   /** The number of batches. */
   readonly count: number;
@@ -48,9 +48,9 @@ export interface Batches {
 }
 
 /**
- * Creates the batches of rows. On a separate device, all rows are uploaded once and stay there: each epoch uploads
- * only their order, and batches are slices of the reordered rows. On the host's processor, batches are gathered from
- * the arrays; on wasm that costs a tenth of `gather`. Rows also stay on the host if they exceed the device's largest
+ * Creates batches of rows. On a separate device, all rows are uploaded once and stay there. Each epoch uploads only the
+ * order of the rows, and batches are slices of the reordered rows. On the host's processor, batches are gathered from
+ * the arrays. On wasm, this costs a tenth of `gather`. Rows also stay on the host if they exceed the device's largest
  * buffer, or if the device cannot count them exactly.
  */
 export function createBatches(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
@@ -79,7 +79,7 @@ function batchesOnDevice(tf: Tf, rows: NetworkRows, batchSize: number): Batches 
     y: tf.tensor2d(rows.y, [n, 1]),
     groups: tf.tensor2d(Float32Array.from(rows.groups), [n, 1]),
   };
-  /** The rows in the order of the epoch, with their shares of their batches. */
+  /** The rows in the order of the epoch, with each row's share of its batch. */
   let ordered: Readonly<Record<'x' | 'y' | 'groups' | 'shares', Tensor2D>> | undefined;
   const reorder = (order: Int32Array): void => {
     tf.dispose({ ...ordered });
@@ -117,7 +117,10 @@ function batchesOnDevice(tf: Tf, rows: NetworkRows, batchSize: number): Batches 
   };
 }
 
-/** Computes each row's share in the column of its group, else 0: [n, g], from group codes, [n, 1]. */
+/**
+ * Computes the membership matrix, [n, g], from group codes, [n, 1]: each row's share in the column of its group, else
+ * 0.
+ */
 function membershipOf(tf: Tf, groups: Tensor2D, shares: Tensor2D, g: number): Tensor2D {
   return fusedMap(tf, {
     name: 'membership',
@@ -147,7 +150,7 @@ function sharesInOrder(rows: NetworkRows, order: Int32Array, batchSize: number):
   return shares;
 }
 
-/** Uploads rows to the tensor backend, gathered on the host. */
+/** Gathers rows on the host and uploads them to the tensor backend. */
 function takeBatch(tf: Tf, rows: NetworkRows, picked: Int32Array): NetworkBatch {
   const { inputs } = rows;
   const x = new Float32Array(picked.length * inputs);
@@ -158,8 +161,8 @@ function takeBatch(tf: Tf, rows: NetworkRows, picked: Int32Array): NetworkBatch 
 }
 
 /**
- * Uploads the values of rows that losses need, gathered on the host. The caller disposes of them, or wraps the call
- * in `tf.tidy`.
+ * Gathers the values that losses use on the host and uploads them. The caller must dispose of them or wrap the call in
+ * `tf.tidy`.
  */
 export function takeBatchRows(tf: Tf, rows: NetworkRows, picked: Int32Array): BatchRows {
   const g = rows.groupCount;
@@ -183,7 +186,9 @@ export function takeBatchRows(tf: Tf, rows: NetworkRows, picked: Int32Array): Ba
   };
 }
 
-/** Returns the total weight of all rows or of the given ones; 1 if it would be 0, so that their shares are 0. */
+/**
+ * Returns the total weight of all rows or of the given rows. Returns 1 if the total is 0, so that the shares are 0.
+ */
 export function weightOf({ weights, y }: NetworkRows, picked?: Int32Array): number {
   if (weights === undefined) return (picked ?? y).length;
   let total = 0;
@@ -192,14 +197,14 @@ export function weightOf({ weights, y }: NetworkRows, picked?: Int32Array): numb
   return total > 0 ? total : 1;
 }
 
-/** Rows in chunks, to be passed through a network any number of times. */
+/** Rows in chunks, which can be passed through a network any number of times. */
 export interface RowChunks {
-  /** Applies a function to each chunk, [m, d], and concatenates the results: [k, n]; call it inside `tf.tidy`. */
+  /** Applies a function to each chunk, [m, d], and concatenates the results to [k, n]. Call it inside `tf.tidy`. */
   map(work: (x: Tensor2D) => Tensor2D): Tensor2D;
   dispose(): void;
 }
 
-/** Creates the chunks of rows. On a separate device they are uploaded once and stay there. */
+/** Creates chunks of rows. On a separate device, the rows are uploaded once and stay there. */
 export function createRowChunks(tf: Tf, { x, y, inputs }: NetworkRows, rowsAtOnce: number): RowChunks {
   const n = y.length;
   const starts = Array.from({ length: Math.max(1, Math.ceil(n / rowsAtOnce)) }, (_, chunk) => chunk * rowsAtOnce);

@@ -4,21 +4,21 @@ import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
 
 /**
- * Computes the mean binary cross-entropy of each of k models, from logits; stable for large logits:
+ * Computes the mean binary cross-entropy of each of k models from logits. It is stable for large logits:
  *
  *     l(x, y) = (1 - y) x + (1 + (posWeight - 1) y) (log(1 + exp(-|x|)) + max(-x, 0))
  *
- * It has its own gradient, {@link bceGradient}, which costs a third of the automatic one.
+ * It has an explicit gradient, {@link bceGradient}, which costs a third of the automatic gradient.
  * @param logits [k, n]
  * @param labels [1, n], 0 or 1
  * @param shares [n, 1], each row's share of the mean; the shares sum to 1
- * @param posWeight factor on the loss of positive rows
+ * @param posWeight the factor applied to the loss of positive rows
  * @returns [k]
  */
 export function bceFromLogits(tf: Tf, logits: Tensor2D, labels: Tensor2D, shares: Tensor2D, posWeight = 1): Tensor1D {
   const loss = tf.customGrad((...given: (Tensor | ((saved: Tensor[]) => void))[]) => {
     const [x, save] = given as [Tensor2D, (kept: Tensor[]) => void];
-    // Saved, because a tidy between here and the gradient may dispose of them.
+    // The tensors are saved, because a tidy may otherwise dispose of them before the gradient is computed.
     save([x, labels, shares]);
     return {
       value: tf.tidy(() => {

@@ -4,21 +4,20 @@ import { largestExactInteger } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
 import { largestValues, reduceChunks, ROWS_PER_READING, segmentSums, type Slice, unitOf } from './reduce-chunks.ts';
 
-/** Rows and the cells that they belong to. */
+/** Rows and the cells to which they belong. */
 export interface CellRows {
   readonly rows: number;
   readonly cells: number;
-  /** The cells of a chunk's rows, int32 in [0, cells]; the code `cells` excludes a row. */
+  /** Returns the cells of a chunk's rows, int32 in [0, cells]. The code `cells` excludes a row. */
   readonly codesOf: (slice: Slice) => Tensor1D;
 }
 
 /** Values to sum by cell. */
 export interface CellValues {
-  /** The values of a chunk's rows, float32 and finite. */
+  /** Returns the values of a chunk's rows, float32 and finite. */
   readonly valuesOf: (slice: Slice) => Tensor1D;
   /**
-   * An upper bound of the absolute values. A bound that is far too large costs precision only within float32's
-   * exponent.
+   * An upper bound of the absolute values. A bound that is far too large reduces precision.
    */
   readonly largest: number;
 }
@@ -27,8 +26,8 @@ export interface CellValues {
 const FLOAT32_BITS = 24;
 
 /**
- * The number of bits below the largest value that sums keep of each value: a value a million times smaller has 20 of
- * them.
+ * The number of bits below the largest value that sums keep. For example, 20 bits are kept of a value that is a million
+ * times smaller than the largest.
  */
 const KEPT_BITS = 40;
 
@@ -42,15 +41,14 @@ const LARGEST_CHUNK = 2 ** 20;
 /**
  * Counts rows by cell and sums columns of values by cell, on the tensor backend.
  *
- * Counts are exact. Sums are exact sums of values rounded to 2^-40 of the largest value. Plain float32 sums would
- * lose what falls below their last bit. Each value is therefore split into digits d of b bits, v = unit x (d1 2^-b +
- * d2 2^-2b + ...). The digits are small enough for those of a chunk to add up exactly in float32, and the sums of
- * chunks in int32.
+ * Counts are exact. Sums are exact sums of values rounded to 2^-40 of the largest value. Plain float32 sums would lose
+ * all bits below their last bit. Each value is therefore split into digits d of b bits, v = unit x (d1 2^-b + d2 2^-2b
+ * + ...). The digits are so small that their sum over a chunk is exact in float32, and the sum over chunks is exact in
+ * int32.
  *
- * On WebGPU, int32 is computed as float32. There, each sum of a chunk is split into two halves of its bits, so that
- * the sums of all chunks are exact too. The results are therefore the same on every backend and for every order of
- * rows.
- * @returns the counts, [cells], and for each column its sums, [cells]
+ * On WebGPU, int32 is computed as float32. There, the bits of each chunk's sum are split into two halves, so that the
+ * sums over all chunks are also exact. The results are therefore the same on every backend and for every order of rows.
+ * @returns the counts, [cells], and the sums of each column, [cells]
  */
 export async function cellTables(
   tf: Tf,
@@ -82,7 +80,7 @@ export async function cellTables(
   const tableAt = (index: number): Float64Array => table.subarray(index * cells, (index + 1) * cells);
   const sums = columns.map(({ largest }, column) => {
     const sum = new Float64Array(cells);
-    // Adds the smallest digits first, so that none is lost to rounding.
+    // Adds the smallest digits first, so that no digit is lost to rounding.
     for (let digit = digits; digit > 0; digit--) {
       const weight = unitOf(largest) * 2 ** (-bits * digit);
       const first = 1 + (column * digits + digit - 1) * halves.length;
@@ -108,7 +106,7 @@ function chunkFor(cells: number): number {
   return Math.min(LARGEST_CHUNK, Math.max(MIN_CHUNK, 2 ** Math.ceil(Math.log2(cells))));
 }
 
-/** Splits integers into their upper bits and their lower bits, which are not negative. */
+/** Splits integers into their upper and lower bits. The lower bits are never negative. */
 function cutInHalves(tf: Tf, sums: Tensor1D): [upper: Tensor1D, lower: Tensor1D] {
   const upper: Tensor1D = tf.floor(sums.mul<Tensor1D>(2 ** -LOWER_BITS));
   return [upper, sums.sub(upper.mul(2 ** LOWER_BITS))];
@@ -125,7 +123,8 @@ function cutIntoDigits(tf: Tf, values: Tensor1D, bits: number, digits: number): 
 }
 
 /**
- * Counts the rows of each code, or sums their weights, on the tensor backend; exact as {@link cellTables} is.
+ * Counts the rows of each code, or sums their weights, on the tensor backend. The result is as exact as that of {@link
+ * cellTables}.
  * @param codes [n] int32, each in [0, cells)
  * @param cells the number of codes
  * @param weights [n] float32, finite

@@ -4,21 +4,24 @@ import type { Tf } from '../runtime.ts';
 
 /** An elementwise function of some tensors that runs as one kernel if possible. */
 export interface FusedMap<T extends Tensor = Tensor> {
-  /** A unique name; the device compiles each function once. */
+  /** A unique name. The device compiles each named function once. */
   readonly name: string;
   /** The shape of the output. */
   readonly shape: readonly number[];
-  /** float32; each input broadcasts over the shape, or is read only through `all_NAME`. Names are in lower case. */
+  /**
+   * The inputs, float32. Each input broadcasts over the shape, or is read only through `all_NAME`. Names are in lower
+   * case.
+   */
   readonly inputs: Readonly<Record<string, Tensor>>;
   /** Numbers that differ from call to call, by name; the name `size` is reserved. */
   readonly numbers?: Readonly<Record<string, number>>;
   /**
-   * WGSL that sets `value` (f32) from the inputs and numbers by their names: "value = weight * kept;". If it needs
-   * more of an input than the value at the output's position, it can read the complete input, flat, from `all_NAME`,
-   * and the position of the output from `index` (i32).
+   * WGSL code that sets `value` (f32) from the inputs and numbers by their names: "value = weight * kept;". By name, it
+   * reads an input's value at the output's position. `all_NAME` is the complete input, flat, and `index` (i32) is the
+   * position of the output.
    */
   readonly wgsl: string;
-  /** Computes the same with operations of TensorFlow.js. */
+  /** Computes the same function with operations of TensorFlow.js. */
   readonly plain: () => T;
 }
 
@@ -49,9 +52,9 @@ const KERNEL = 'EvenhandFusedMap';
 const WORKGROUP = 128;
 
 /**
- * Computes an elementwise function. On a GPU, networks of a few thousand weights spend their time starting kernels,
- * not running them. On WebGPU, one custom kernel therefore replaces a dozen kernels of TensorFlow.js. Other backends
- * run `plain`. The function has no gradient.
+ * Computes an elementwise function. On a GPU, networks with a few thousand weights spend more time on starting kernels
+ * than on running them. On WebGPU, one custom kernel therefore replaces a dozen kernels of TensorFlow.js. Other
+ * backends run `plain`. The function has no gradient.
  */
 export function fusedMap<T extends Tensor>(tf: Tf, map: FusedMap<T>): T {
   if (tf.getBackend() !== 'webgpu') return tf.tidy(map.plain);

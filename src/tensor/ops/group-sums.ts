@@ -11,13 +11,13 @@ const ROWS_PER_CHUNK = 2 ** 16;
 const MAX_PARTS = 2 ** 8;
 
 /**
- * Sums values per group on the tensor backend, in float32. The error relative to the group's own sum of |values| is
- * usually below 1e-6. It is below 1e-5 if all roundings go in one direction, and below 1e-4 for thousands of groups.
- * Values are summed over some hundred rows, those sums over the chunk, and so on, so that only sums of similar size
- * are added.
+ * Sums values per group on the tensor backend, in float32. The error relative to the group's sum of |values| is usually
+ * below 1e-6. It is below 1e-5 if all rounding errors have the same sign, and below 1e-4 for thousands of groups.
+ * Values are summed over a few hundred rows, the results are summed over the chunk, and so on. Only sums of similar
+ * size are therefore added.
  *
- * For counts and weights, prefer `cellTables`. It is exact but needs the largest value, and so loses groups whose
- * values are far smaller than those of others.
+ * For counts and weights, prefer `cellTables`. It is exact but needs the largest value, so it loses groups whose values
+ * are far smaller than the values of other groups.
  * @param values [n] float32
  * @param codes [n] int32, each in [0, groups)
  * @returns [groups]
@@ -29,9 +29,9 @@ export async function groupSums(tf: Tf, values: Tensor1D, codes: Tensor1D, group
 }
 
 /**
- * Computes {@link groupSums} for several columns that are computed chunk by chunk.
- * @param columnsOf the columns of a chunk's rows and their codes, float32
- * @returns for each column its sums, [cells]
+ * Computes {@link groupSums} for several columns, whose values are computed chunk by chunk.
+ * @param columnsOf returns the columns of a chunk's rows and their codes, float32
+ * @returns the sums of each column, [cells]
  */
 export async function groupColumnSums(
   tf: Tf,

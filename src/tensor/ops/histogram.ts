@@ -3,7 +3,7 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 import { type CellRows, sumRows } from './cell-counts.ts';
 
-/** Bins of equal width. Values beyond either end count in the first or last bin. */
+/** Bins of equal width. Values beyond either end are counted in the first or last bin. */
 export interface HistogramBins {
   /** Bin edges are exact in float32 if the width is a power of two. */
   readonly width: number;
@@ -11,7 +11,7 @@ export interface HistogramBins {
   readonly first: number;
   readonly count: number;
   /**
-   * `down`: bin b holds [(first + b) width, (first + b + 1) width); `nearest`: bin b holds the values nearest to
+   * `down`: bin b contains [(first + b) width, (first + b + 1) width). `nearest`: bin b contains the values nearest to
    * (first + b) width; a tie goes to the upper bin.
    */
   readonly rounding: 'down' | 'nearest';
@@ -42,8 +42,8 @@ export async function histogram(
 }
 
 /**
- * Computes the cell of each row in a table of groups and bins; groups x count for an excluded row. Tables may have up
- * to 2^24 cells, the range of exact integers in float32.
+ * Computes the cell of each row in a table of groups and bins. The cell of an excluded row is groups x count. Tables
+ * may have up to 2^24 cells, the range of exact integers in float32.
  * @returns [n] int32
  */
 export function histogramCells(

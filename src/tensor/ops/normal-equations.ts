@@ -3,12 +3,12 @@ import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 
 /**
- * The number of rows that one kernel sums in float32. It is small enough to lose only the last digits, and large
- * enough to keep the number of kernels low.
+ * The number of rows that one kernel sums in float32. It is small enough that only the last digits are lost, and large
+ * enough that few kernels are needed.
  */
 const ROWS_PER_BLOCK = 2 ** 12;
 
-/** A block of rows of a matrix on the tensor backend, also transposed. */
+/** A block of rows of a matrix on the tensor backend, together with its transpose. */
 export interface RowBlock {
   /** The index of the first row. */
   readonly start: number;
@@ -28,7 +28,7 @@ export interface RowBlocks {
   dispose(): void;
 }
 
-/** The contributions of a block's rows to the sums. Each is [1, m], float32. */
+/** The contributions of a block's rows to the sums, each [1, m], float32. */
 export interface BlockTerms {
   readonly weights: Tensor2D;
   readonly residuals: Tensor2D;
@@ -46,7 +46,7 @@ export interface NormalEquations {
 }
 
 /**
- * Uploads a matrix to the tensor backend, for any number of calls of {@link normalEquations}.
+ * Uploads a matrix to the tensor backend. The result can be used for any number of {@link normalEquations} calls.
  * @param values [rows, columns], row-major
  */
 export function uploadRowBlocks(tf: Tf, values: Float32Array, columns: number): RowBlocks {
@@ -67,14 +67,14 @@ export function uploadRowBlocks(tf: Tf, values: Float32Array, columns: number): 
 }
 
 /**
- * Computes X'WX and X'r, the two sides of the equations of a step of (reweighted) least squares, and the sum of the
- * losses at that point. Each block of rows is summed in float32 and the blocks in float64, so errors do not grow with
- * the number of rows. All results are read from the device in one transfer.
+ * Computes X'WX and X'r, the two sides of the normal equations for a step of (reweighted) least squares, and the sum of
+ * the losses at the current point. Each block of rows is summed in float32 and the blocks in float64, so errors do not
+ * grow with the number of rows. All results are read from the device in one transfer.
  *
- * The weights multiply the transposed rows, [d, m], where they lie along the last axis. On wasm that halves the time
- * of the product.
- * @param x the rows, by {@link uploadRowBlocks}
- * @param termsOf the weights, residuals and losses of a block's rows, in the order of `x.blocks`
+ * The weights multiply the transposed rows, [d, m], so that they broadcast along the last axis. On wasm, this halves
+ * the time of the product.
+ * @param x the rows, uploaded with {@link uploadRowBlocks}
+ * @param termsOf returns the weights, residuals and losses of a block's rows; called in the order of `x.blocks`
  * @param withProducts whether to compute X'WX, which is most of the work
  */
 export async function normalEquations(

@@ -3,16 +3,15 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 
 /**
- * The number of rows between two reads of a table that is accumulated on the device. It is small enough for exact
- * sums in int32 (at most 2^8 per row) and counts in float32. It is large enough for the cost of reads to be
- * negligible.
+ * The number of rows between two reads of a table that is accumulated on the device. It is small enough for exact sums
+ * in int32 (at most 2^8 per row) and exact counts in float32. It is large enough that the cost of reads is negligible.
  */
 export const ROWS_PER_READING = 2 ** 22;
 
 /** The number of parts that rows are split into at each level. */
 const BRANCHES = 8;
 
-/** Takes a chunk's rows of a tensor. */
+/** Returns a chunk's rows of a tensor. */
 export type Slice = (rows: Tensor1D) => Tensor1D;
 
 /** A reduction of rows to a table of numbers, chunk by chunk. */
@@ -22,19 +21,19 @@ export interface ChunkedReduction {
   readonly rowsPerChunk: number;
   /** The number of entries of the table. */
   readonly size: number;
-  /** How the tables of chunks are combined; sums by default. */
+  /** How the tables of chunks are combined. By default, they are summed. */
   readonly combine?: 'sum' | 'max';
   /**
-   * Computes the table of a chunk, [size]. Integers add up exactly within the exact range of the table's type on this
-   * backend.
+   * Computes the table of a chunk, [size]. Sums of integers are exact within the exact range of the table's type on
+   * this backend.
    */
   readonly tableOf: (slice: Slice) => Tensor1D;
 }
 
 /**
  * Reduces rows to a table on the tensor backend. Chunks limit the memory of intermediate results and the size of
- * float32 sums. Tables are combined on the device, and read back once per {@link ROWS_PER_READING} rows.
- * @returns [size]; without rows zeros, or -Infinity for maxima
+ * float32 sums. Tables are combined on the device and read once per {@link ROWS_PER_READING} rows.
+ * @returns [size]; if there are no rows, zeros, or -Infinity for maxima
  */
 export async function reduceChunks(tf: Tf, reduction: ChunkedReduction): Promise<Float64Array> {
   const { rows, size, combine } = reduction;
@@ -83,9 +82,9 @@ function tableOfRows(tf: Tf, reduction: ChunkedReduction, rows: number, slice: S
 }
 
 /**
- * Calls a function with a narrower slice of the rows that an outer slice takes. Each tensor is sliced once, and its
- * parts are sliced from the result. On wasm, `slice` copies the complete tensor to take a part, so the cost would
- * otherwise grow with the square of the rows.
+ * Calls a function with a narrower slice of an outer slice's rows. Each tensor is sliced once, and its parts are sliced
+ * from the result. On wasm, each `slice` copies the complete tensor, so without this the cost would be quadratic in the
+ * number of rows.
  */
 function withSlices<T>(
   tf: Tf,
@@ -110,7 +109,7 @@ function withSlices<T>(
 
 /**
  * Returns the largest value of each column.
- * @param columnsOf the columns of a chunk's rows, without NaN
+ * @param columnsOf returns the columns of a chunk's rows, without NaN
  * @returns [columns]; -Infinity without rows
  */
 export async function largestValues(
@@ -129,15 +128,16 @@ export async function largestValues(
 }
 
 /**
- * Returns the smallest power of two that is at least as large, within the range that float32 can divide by; 1 for 0.
+ * Returns the smallest power of two that is at least `largest`, limited to the range of float32 divisors. Returns 1 for
+ * 0.
  */
 export function unitOf(largest: number): number {
   return largest === 0 ? 1 : 2 ** Math.min(127, Math.max(-126, Math.ceil(Math.log2(largest))));
 }
 
 /**
- * Sums values per code, or counts each code's rows, in one float32 kernel. On a GPU, TensorFlow's native library
- * lacks a weighted `bincount` and has `unsortedSegmentSum` instead, which wasm lacks.
+ * Sums values per code, or counts each code's rows, in one float32 kernel. On a GPU, TensorFlow's native library has no
+ * weighted `bincount`, so `unsortedSegmentSum` is used with that library. Wasm has no `unsortedSegmentSum`.
  * @param codes [n] int32, each in [0, cells]; the code `cells` excludes a row
  * @param values [n] float32; 1 for each row by default
  * @returns [cells] float32

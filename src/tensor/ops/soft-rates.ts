@@ -13,38 +13,43 @@ export interface SoftRates {
   readonly present: Tensor2D;
 }
 
-/** Moves an absent group out of a maximum or minimum. It is beyond every score, and is added only to zeros. */
+/**
+ * The offset that excludes absent groups from a maximum or minimum. It is larger than every score and is added only to
+ * zeros.
+ */
 const BEYOND = 1e30;
 
 /**
  * Computes the (weighted) mean score of every group under each of k models; differentiable with respect to the
  * scores.
  * @param scores [k, n]
- * @param membership [n, g], a row's weight in the column of its group, else 0
+ * @param membership [n, g], each row's weight in the column of its group; 0 in other columns
  */
 export function softRates(tf: Tf, scores: Tensor2D, membership: Tensor2D): SoftRates {
   const { rates, present } = ratesOf(tf, tf.matMul(scores, membership), groupWeights(tf, membership));
   return { rates, present };
 }
 
-/** Computes rates from each group's sum of scores, [k, g], and its weight, [1, g]. Also returns the divisors. */
+/**
+ * Computes rates from each group's sum of scores, [k, g], and each group's weight, [1, g]. Also returns the divisors.
+ */
 function ratesOf(tf: Tf, sums: Tensor2D, weights: Tensor2D): SoftRates & { readonly divisors: Tensor2D } {
   const present = weights.greater(0).cast<Tensor2D>('float32');
-  // The added 1 applies only if a weight is 0, and keeps the division finite.
+  // 1 is added only if a weight is 0, to keep the division finite.
   const divisors = weights.add<Tensor2D>(tf.sub(1, present));
   return { rates: sums.div<Tensor2D>(divisors), present, divisors };
 }
 
 /** Computes the weight of each group, [1, g]. */
 function groupWeights(tf: Tf, membership: Tensor2D): Tensor2D {
-  // On a device the ones would be uploaded for each product; on wasm a product costs a tenth of `sum`.
+  // On a device, a product with ones would upload the ones each time. On wasm, a product costs a tenth of `sum`.
   if (isOnDevice(tf)) return membership.sum(0, true);
   return tf.matMul(tf.ones([1, membership.shape[0]]), membership);
 }
 
 /**
- * Computes the highest and the lowest rate over the groups present, [k, 1] each; both are beyond every rate if no
- * group is present. Differentiable.
+ * Computes the highest and the lowest rate over the groups present, [k, 1] each. If no group is present, both are
+ * outside the range of rates. Differentiable.
  */
 export function extremes(tf: Tf, { rates, present }: SoftRates): { highest: Tensor2D; lowest: Tensor2D } {
   const shift = tf.sub(1, present).mul(BEYOND);
@@ -52,26 +57,26 @@ export function extremes(tf: Tf, { rates, present }: SoftRates): { highest: Tens
 }
 
 /**
- * Computes the largest minus the smallest rate over the groups present; 0 if there are fewer than two.
- * Differentiable.
+ * Computes the difference between the largest and the smallest rate over the groups present. It is 0 if there are fewer
+ * than two groups. Differentiable.
  * @returns [k]
  */
 export function largestGap(tf: Tf, rates: SoftRates): Tensor1D {
   return gapOf(tf, rates).gap.reshape<Tensor1D>([-1]);
 }
 
-/** Computes the gap, [k, 1], with the extremes that it lies between. */
+/** Computes the gap, [k, 1], and the extremes whose difference it is. */
 function gapOf(tf: Tf, rates: SoftRates): ReturnType<typeof extremes> & { readonly gap: Tensor2D } {
   const { highest, lowest } = extremes(tf, rates);
   const gap = highest.sub<Tensor2D>(lowest);
-  // With fewer than two groups, the difference is an artefact of the shifts, and its gradient must not be used.
+  // With fewer than two groups, the difference is an artefact of the offsets, and its gradient must not be used.
   return { highest, lowest, gap: tf.where(rates.present.sum().greater(1), gap, tf.zerosLike(gap)) };
 }
 
 /**
  * Computes the gradient of the squared {@link largestGap} of {@link softRates} with respect to the scores in closed
- * form: 2 (max - min) times each row's share of the highest group's rate, less that of the lowest group's. If groups
- * tie for the highest or lowest rate, each gets the full gradient, as in automatic differentiation.
+ * form. It is 2 (max - min) times (the row's share of the highest group's rate - the row's share of the lowest group's
+ * rate). If groups tie for the highest or lowest rate, each gets the full gradient, as in automatic differentiation.
  * @returns [k, n]
  */
 export function squaredGapGradient(tf: Tf, scores: Tensor2D, membership: Tensor2D): Tensor2D {

@@ -4,13 +4,13 @@ import { isOnDevice } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
 
-/** The activation after a layer's sums: none, or a rectifier. */
+/** The activation of a layer: none, or a rectifier. */
 export type Activation = 'none' | 'relu';
 
 /**
- * Computes a dense layer of k models at once, with units before rows: [units, rows]. In this layout the blocks of the
- * models are contiguous and need no transpose. The right operand of every product is narrow. On wasm the right
- * operand is packed for each product, which costs more than the product itself if it is wide.
+ * Computes a dense layer of k models at once, in the layout [units, rows]. In this layout the blocks of the models are
+ * contiguous and need no transpose, and the right operand of every product is narrow. On wasm, the right operand is
+ * packed for each product. If it is wide, packing costs more than the product itself.
  *
  * @param x [d, n], the same rows for all models
  * @param w [k q, d]
@@ -22,8 +22,8 @@ export function sharedDense(tf: Tf, x: Tensor2D, w: Tensor2D, b: Tensor2D, activ
 }
 
 /**
- * Computes the gradients of {@link sharedDense} for w and b, from that of its output, [k q, n]; `rows` is x
- * transposed.
+ * Computes the gradients of {@link sharedDense} with respect to w and b, given the gradient with respect to its output,
+ * [k q, n]. `rows` is x transposed.
  */
 export function sharedDenseGradients(tf: Tf, rows: Tensor2D, flow: Tensor2D): [w: Tensor2D, b: Tensor2D] {
   return [tf.matMul(flow, rows), rowSums(tf, flow)];
@@ -40,7 +40,10 @@ export function stackedDense(tf: Tf, z: Tensor3D, w: Tensor3D, b: Tensor3D, acti
   return activated(tf, tf.matMul(w, z), b, activation);
 }
 
-/** Computes the gradients of {@link stackedDense} for w, b and z, from that of its output, [k, q, n]. */
+/**
+ * Computes the gradients of {@link stackedDense} with respect to w, b and z, given the gradient with respect to its
+ * output, [k, q, n].
+ */
 export function stackedDenseGradients(
   tf: Tf,
   z: Tensor3D,
@@ -57,7 +60,10 @@ export function stackedDenseGradients(
   return [timesTransposed(tf, flow, z), b, tf.matMul(w.transpose([0, 2, 1]), flow)];
 }
 
-/** Computes the gradient before a rectifier from the gradient after it; it is 0 where the rectifier's output is 0. */
+/**
+ * Computes the gradient with respect to a rectifier's input, given the gradient with respect to its output. It is 0 if
+ * the output is 0.
+ */
 export function rectifierGradient<T extends Tensor>(tf: Tf, flow: T, passed: T): T {
   return fusedMap(tf, {
     name: 'rectifier_gradient',
@@ -75,7 +81,7 @@ function activated<T extends Tensor>(tf: Tf, sums: T, bias: Tensor, activation: 
     name: 'bias_and_rectifier',
     shape: sums.shape,
     inputs: { sums, bias },
-    // The maximum of NaN and 0 may be either, but NaN must propagate.
+    // `max(NaN, 0)` may return either value, but NaN must propagate.
     wgsl: 'let sum = sums + bias; value = select(max(sum, 0.0), sum, isnan(sum));',
     plain: () => tf.relu(sums.add(bias)),
   });

@@ -24,13 +24,13 @@ interface CategoricalFeature {
 /** The encoding of one table column as columns of a matrix. It is plain data, saved with a model. */
 export type FeatureSpec = NumericFeature | CategoricalFeature;
 
-/** The encoding learned from the training rows, with warnings. */
+/** The encoding learned from the training rows, and warnings. */
 export interface FittedFeatures {
   readonly specs: readonly FeatureSpec[];
   readonly warnings: readonly string[];
 }
 
-/** The maximum number of levels of a text column; the most frequent ones are kept. */
+/** The maximum number of levels of a text column. The most frequent levels are kept. */
 const MAX_LEVELS = 64;
 
 /** A text column with more distinct values than this share of the rows is treated as an identifier. */
@@ -114,7 +114,7 @@ function fitCategorical(name: string, codes: Int32Array, labels: readonly string
     warnings.push(`feature '${name}' is excluded: it has ${seen.length === 0 ? 'no value' : 'one value only'}`);
     return [];
   }
-  // The sort is stable: equally frequent levels stay in the order of their labels.
+  // The sort is stable, so equally frequent levels remain in the order of their labels.
   const kept = seen.length > MAX_LEVELS ? [...seen].sort((a, b) => b.count - a.count).slice(0, MAX_LEVELS) : seen;
   if (kept.length < seen.length) {
     warnings.push(`feature '${name}' keeps its ${String(MAX_LEVELS)} most frequent of ${String(seen.length)} texts`);
@@ -197,16 +197,16 @@ export interface StandardScore {
 }
 
 /**
- * Computes the mean and standard deviation of finite values. The values are scaled by about the largest, so that
- * squares neither overflow nor underflow.
+ * Computes the mean and standard deviation of finite values. The values are first divided by approximately the largest,
+ * so that squares neither overflow nor underflow.
  */
 export function standardScore(values: Float64Array): StandardScore {
   if (values.length === 0) return { mean: NaN, scale: NaN };
   const [first = NaN] = values;
-  // The rounded mean of a constant may differ from it, and the scale would then be a rounding error.
+  // Because of rounding, the mean of equal values may differ from them, and the scale would then be a rounding error.
   if (values.every((value) => value === first)) return { mean: first, scale: 0 };
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  // A power of two, so that the division is exact.
+  // The unit is a power of two, so that the division is exact.
   const unit = 2 ** Math.max(-1021, Math.min(1022, Math.floor(Math.log2(largest))));
   const mean = values.reduce((sum, value) => sum + value / unit, 0) / values.length;
   const variance = values.reduce((sum, value) => sum + (value / unit - mean) ** 2, 0) / values.length;

@@ -16,7 +16,7 @@ export interface FitRows {
   readonly x: Matrix;
   /** [rows], finite. */
   readonly y: Float64Array;
-  /** [rows], 0 or more, some above 0; all 1 if none were given. */
+  /** [rows], 0 or more, at least one above 0; all 1 if no weights were given. */
   readonly weights: Float64Array;
 }
 
@@ -53,7 +53,7 @@ export async function readTargets(
   return { targets, weights };
 }
 
-/** Reads weights of 0 or more; all 1 if none were given. */
+/** Reads weights of 0 or more. Returns weights of 1 if none were given. */
 export function readWeights(sampleWeight: ColumnSource | undefined, rows: number): Float64Array {
   if (sampleWeight === undefined) return new Float64Array(rows).fill(1);
   return withoutMissing(toWeights(sampleWeight), 'sampleWeight');
@@ -133,9 +133,9 @@ function withoutMissing(values: Float64Array, name: string): Float64Array {
 }
 
 /**
- * Checks that no row lacks a value.
+ * Checks that no row has a missing value.
  * @param argument the name of the argument in errors
- * @throws {DataValidationError} naming the first row that lacks one
+ * @throws {DataValidationError} naming the first row with a missing value
  */
 export function assertNoneMissing(
   argument: string,

@@ -2,8 +2,8 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import type { Table } from '../../table/index.ts';
 
 /**
- * Returns the label that counts as 1: the named one, or else the less frequent of two labels. Returns null if the
- * target is 0/1 already.
+ * Returns the label that is mapped to 1: the given label, or by default the less frequent of the two labels. Returns
+ * null if the target is already 0/1.
  */
 export function findPositiveLabel(table: Table, target: string, named: string | undefined): string | null {
   const { codes, labels } = table.categorical(target);

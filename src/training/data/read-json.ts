@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 
-/** Details of the error for invalid JSON, besides the first invalid field. */
+/** Details of the error for invalid JSON, in addition to the first invalid field. */
 export interface ReadJsonDetails {
   /** How to fix the problem, as one sentence. */
   readonly suggestion: string;

@@ -5,13 +5,13 @@ import { isTensorLike, onHost, Table, type TableSource, type TensorLike } from '
 export interface Matrix {
   readonly rows: number;
   readonly columns: number;
-  /** [rows columns]; the value of row r and column c at r columns + c. */
+  /** [rows columns]; the value of row r and column c is at index r columns + c. */
   readonly values: Float64Array | Float32Array;
 }
 
 /**
- * A matrix whose values must not change. Estimators cache the results that they derive from it, so that many fits on
- * the same features compute them once. The cache is freed with the matrix.
+ * A matrix whose values must not change. Estimators cache results derived from the matrix, so that many fits on the
+ * same features compute them only once. The cache is freed with the matrix.
  */
 export class FixedMatrix implements Matrix {
   readonly rows: number;
@@ -26,7 +26,7 @@ export class FixedMatrix implements Matrix {
     Object.freeze(this);
   }
 
-  /** Returns the result derived under a name; computes it at the first call. */
+  /** Returns the cached result with the given name. Computes it on the first call. */
   derive<Derived>(name: string, compute: () => Derived): Derived {
     if (!this.#derived.has(name)) this.#derived.set(name, compute());
     return this.#derived.get(name) as Derived;
@@ -44,11 +44,11 @@ export type MatrixSource = Matrix | TensorLike | readonly ArrayLike<number>[] | 
 /**
  * Reads a matrix of features.
  *
- * Rows of numbers and tables are copied; a matrix is used without a copy. A column of text and missing or infinite
- * values are errors: encode them first.
+ * Rows of numbers and tables are copied. A matrix is used without a copy. Text columns and missing or infinite values
+ * are errors: encode them first.
  * @param source the matrix
  * @param name the name of the matrix in errors
- * @throws {DataValidationError} if there are text, missing or infinite values, rows differ in length, or a tensor is
+ * @throws {DataValidationError} if there is text, a value is missing or infinite, rows differ in length, or a tensor is
  *   not 2-D
  */
 export async function readMatrix(source: MatrixSource, name = 'X'): Promise<Matrix> {

@@ -6,7 +6,7 @@ import { takeTrainingRows, type TrainingData, type TrainingRows } from './traini
 
 /** Options of {@link splitRows}. */
 export interface SplitOptions {
-  /** The share of the rows used for training, if there are no folds. */
+  /** The share of the rows used for training; ignored with folds. */
   readonly trainSize: number;
   /** The number of folds, 2 or more; every row is then held out once. */
   readonly folds?: number | undefined;
@@ -76,11 +76,11 @@ function groupSizes({ codes, labels }: CategoricalColumn): Float64Array {
   return sizes;
 }
 
-/** The suggestion for held-out groups that are too small, if rows can be cross-fitted. */
+/** The suggestion in errors about held-out groups that are too small, if rows can be cross-fitted. */
 const CROSS_FIT =
   'Cross-fit, with 5 folds for example, so that every row is held out once, or lower the minimum (minGroupSize).';
 
-/** Returns the number of rows of each group that has any, by its label. */
+/** Returns the number of rows by group label, without empty groups. */
 export function countGroups({ groups }: { groups: CategoricalColumn }): Record<string, number> {
   const sizes = [...groupSizes(groups)].map((size, group) => [groups.labels[group] ?? '', size] as const);
   return Object.fromEntries(sizes.filter(([, size]) => size > 0));
@@ -103,7 +103,7 @@ export function assertComparable(
   );
 }
 
-/** Returns a warning for each group that only the test rows have. */
+/** Returns a warning for each group that occurs only in the test rows. */
 export function unseenGroups({ rows, test }: TrainingData, what: 'penalty' | 'constraint' = 'penalty'): string[] {
   const unseen = test?.groups.labels.slice(rows.groups.labels.length) ?? [];
   return unseen.map((label) => `group '${label}' occurs only in the test rows, so the ${what} does not cover it`);

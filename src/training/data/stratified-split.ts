@@ -2,10 +2,10 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { createRandom, shuffle } from '../../internal/random.ts';
 
 /**
- * Splits rows into parts so that every stratum is divided in proportion.
+ * Splits rows into parts, dividing every stratum in the given proportions.
  *
- * Each stratum is shuffled and cut at the cumulated shares. The fraction of a row that remains after a cut is carried
- * over to the next stratum, so that the total sizes of the parts are correct even if strata are small.
+ * Each stratum is shuffled and cut at the cumulative shares. Fractions of rows that remain after a cut are carried over
+ * to the next stratum. The total sizes of the parts are therefore correct even if strata are small.
  * @param strata the stratum of each row, 0 or more
  * @param shares the shares of the parts; they sum to 1
  * @returns the rows of each part, ascending

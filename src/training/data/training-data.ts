@@ -20,40 +20,40 @@ export interface TrainingSource {
    */
   readonly target?: string | undefined;
   /**
-   * The sensitive column, or several to cross; never a feature.
+   * The sensitive column, or several columns to cross. It is never used as a feature.
    * @defaultValue 's'
    */
   readonly sensitive?: string | readonly string[] | undefined;
   /** The columns used as features; every other column if omitted. */
   readonly features?: readonly string[] | undefined;
-  /** The target's label that counts as 1; the less frequent of two if omitted. */
+  /** The target's label that is mapped to 1. The default is the less frequent of the two labels. */
   readonly positiveLabel?: string | undefined;
   /**
-   * Texts that are read as missing values, in all columns; see the documentation of metrics.
-   * @defaultValue those of pandas, and in sensitive columns the empty text alone
+   * Texts that are read as missing values in all columns. See the documentation of metrics.
+   * @defaultValue the missing-value texts of pandas; in sensitive columns, only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
-  /** Rows for evaluation; split off from `table` if omitted. */
+  /** The rows for evaluation. If omitted, they are split off from `table`. */
   readonly testTable?: TableSource | undefined;
 }
 
-/** Rows ready to be encoded. Every row has a target and a group. */
+/** The rows to encode. Every row has a target and a group. */
 export interface TrainingRows {
   readonly table: Table;
   readonly y: Uint8Array;
   readonly groups: CategoricalColumn;
-  /** Rows excluded because the target or the group is missing. */
+  /** The number of rows excluded because the target or the group is missing. */
   readonly nDropped: number;
 }
 
-/** A source, read for training. */
+/** The data read from a training source. */
 export interface TrainingData {
   readonly rows: TrainingRows;
   readonly test: TrainingRows | undefined;
   readonly features: readonly string[];
   readonly target: string;
   readonly sensitive: readonly string[];
-  /** The label counted as 1, if the target is text; null for 0/1. */
+  /** The label that is mapped to 1 if the target is text; null if the target is 0/1. */
   readonly positiveLabel: string | null;
   /** Warnings about how labels and texts were read. */
   readonly warnings: readonly string[];
@@ -90,7 +90,7 @@ export function readTrainingData(source: TrainingSource): TrainingData {
   };
 }
 
-/** Returns the given rows. */
+/** Returns the training rows at the given indices. */
 export function takeTrainingRows({ table, y, groups }: TrainingRows, rows: Int32Array): TrainingRows {
   return {
     table: table.take(rows),
@@ -113,7 +113,10 @@ function readRows(
   return kept.length === y.length ? all : { ...takeTrainingRows(all, kept), nDropped: y.length - kept.length };
 }
 
-/** Reads test rows, with the group codes of training; groups unknown in training get the codes after them. */
+/**
+ * Reads test rows with the group codes of the training rows. Groups that do not occur in training get the next free
+ * codes.
+ */
 function readTestRows(
   table: Table,
   target: string,

@@ -6,7 +6,7 @@ import type { FilledJobOptions } from './job-options.ts';
 import type { JobRows } from './job-rows.ts';
 import type { JudgedModels } from './job-result.ts';
 
-/** The decisions of both models for rows: the probability of the decision 1. */
+/** Each model's probability of the decision 1, for each row. */
 export interface JobDecisions {
   readonly baseline: ArrayLike<number>;
   readonly final: ArrayLike<number>;
@@ -22,8 +22,8 @@ export interface JobFit {
 type FitModels<Fit extends JobFit> = (train: TrainingRows, onProgress: OnProgress | undefined) => Promise<Fit>;
 
 /**
- * Fits and evaluates the models of a job on held-out rows. With folds, it fits once per fold and evaluates all
- * held-out rows together. It then fits once more on all rows, for the models that are kept.
+ * Fits and evaluates the models of a job on held-out rows. With folds, it fits once per fold and evaluates all held-out
+ * rows together. It then fits the returned models on all rows.
  */
 export async function fitJob<Fit extends JobFit>(
   { splits, complete }: JobRows,
@@ -62,7 +62,7 @@ export async function fitJob<Fit extends JobFit>(
   };
 }
 
-/** Scales progress to one of several equal parts of the work. */
+/** Returns a callback that maps the progress of one of several equal parts to the progress of the job. */
 export function partOf(
   onProgress: OnProgress | undefined,
   part: number,

@@ -11,24 +11,24 @@ export interface TrainingJobOptions {
    */
   readonly trainSize?: number | undefined;
   /**
-   * The number of folds, 2 or more, for cross-fitting on small data: every row is held out once. The model that is
-   * kept is trained once more on all rows.
+   * The number of folds, 2 or more, for cross-fitting on small data. Every row is held out once. The returned model is
+   * then trained on all rows.
    */
   readonly folds?: number | undefined;
   /**
-   * Groups with fewer held-out rows are excluded from the gaps that are measured.
+   * Groups with fewer held-out rows are excluded from the measured gaps.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * The seed of the split and of everything else that is random.
+   * The seed of the split and of all other random steps.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
   /** The folder in which to save the constrained model; see `saveModel`. */
   readonly modelPath?: string | undefined;
   readonly onProgress?: OnProgress | undefined;
-  /** Stops the work. The promise then rejects with the signal's reason, and nothing is written. */
+  /** Aborts the job. The promise then rejects with the signal's reason, and no files are written. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -8,19 +8,23 @@ import { type DecisionQuality, qualityToJson } from '../decision-quality.ts';
 import type { FilledJobOptions } from './job-options.ts';
 import type { JobRows } from './job-rows.ts';
 
-/** The part of a training job's result that all methods share. */
+/** The part of a training job's result that is common to all methods. */
 export interface TrainingJobResult extends ModelData {
-  /** The quality of the model of the same kind without the constraint, on the held-out rows. */
+  /** The quality on the held-out rows of the same kind of model without the constraint. */
   readonly baseline: DecisionQuality;
-  /** The quality of the constrained model on the held-out rows; the exact expectation if it is randomised. */
+  /**
+   * The quality of the constrained model on the held-out rows. If the model is randomised, this is the exact
+   * expectation.
+   */
   readonly final: DecisionQuality;
   /**
-   * Both on the training rows, to which the constraint applies; with folds, on all rows, by the models that are kept.
+   * The quality of both models on the training rows, to which the constraint applies. With folds, this is the quality
+   * of the returned models on all rows.
    */
   readonly train: { readonly baseline: DecisionQuality; readonly final: DecisionQuality };
-  /** The constraint, as in the model's card. */
+  /** The constraint, in the format of the model's card. */
   readonly constraint: Readonly<Record<string, unknown>>;
-  /** Training rows of the model that is kept, by group. */
+  /** The number of training rows of the returned model, by group. */
   readonly groups: Readonly<Record<string, number>>;
   /** The number of folds. With folds, `nTrain` counts the training rows of the first fold, and `nTest` all rows. */
   readonly folds: number | null;
@@ -50,7 +54,7 @@ export function describeRows({ training, splits, complete }: Omit<JobRows, 'warn
   };
 }
 
-/** Saves the model of a job, described by its rows and its result, if the job has a path for it. */
+/** Saves the model of a job if the job has a model path. The card describes the job's rows and result. */
 export async function saveJob(
   model: SavableModel,
   result: Pick<TrainingJobResult, 'final' | 'train'>,

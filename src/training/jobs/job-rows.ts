@@ -10,7 +10,7 @@ export interface JobRows {
   readonly training: TrainingData;
   /** A single split, or one per fold. */
   readonly splits: readonly Split[];
-  /** With folds: all rows, on which the model that is kept is trained. */
+  /** All rows, on which the returned model is trained; undefined without folds. */
   readonly complete: TrainingRows | undefined;
   /** Warnings about groups that cannot be compared or constrained. */
   readonly warnings: readonly string[];
@@ -31,7 +31,7 @@ export async function prepareJob(source: TrainingSource, options: FilledJobOptio
   const training = readTrainingData(source);
   const splits = splitRows(training, { trainSize, folds, seed });
   if (splits.some(({ train }) => train.y.length === 0)) throw tooFew(training.rows.y.length);
-  // Test rows from another file may lack a column. It is better to report that before training.
+  // Test rows from another file may lack a column. This is reported before training.
   for (const { test } of splits) test.table.select(training.features);
   const heldOut = splits.map(({ test }) => test);
   assertComparable(heldOut, minGroupSize);

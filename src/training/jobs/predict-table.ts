@@ -8,21 +8,24 @@ import {
   type SavedModelPredictOptions,
 } from '../models/saved-model.ts';
 
-/** Rows with a model's scores and predictions. */
+/** A table with a model's scores and predictions. */
 export interface PredictedTable {
-  /** The given rows, with two more columns. */
+  /** The given rows with two additional columns. */
   readonly table: Table;
-  /** The names of the new columns: `score` and `prediction`, with a number if the rows already have such columns. */
+  /**
+   * The names of the new columns: `score` and `prediction`, with a numeric suffix if the table already has such
+   * columns.
+   */
   readonly scoreColumn: string;
   readonly predictionColumn: string;
-  /** Differences from the training rows, and other warnings. */
+  /** Warnings, for example about differences from the training rows. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Adds a model's scores and predictions to rows. The score is the output of the layers model (`card.output`). The
- * prediction is the decision 0 or 1, drawn for a randomised model, or a regression's value. If the rows already have
- * a column `score`, it is kept, and the new column is named `score_2`.
+ * Adds a model's scores and predictions to a table. The score is the output of the layers model (`card.output`). The
+ * prediction is a decision, 0 or 1, or the value that a regression predicts. A randomised model draws its decisions. If
+ * the table already has a column `score`, that column is kept and the new one is named `score_2`.
  * @throws {DataValidationError} naming the columns that the rows lack
  * @throws {ValueError} if an option has no effect on this model
  * @example
@@ -46,7 +49,7 @@ export async function predictTable(
   return addPredictions(model, table, table, options);
 }
 
-/** Does the work of {@link predictTable}, with separate tables for output and for the model's input. */
+/** Implements {@link predictTable}, with separate tables for output and for the model's input. */
 export async function addPredictions(
   model: SavedModel,
   rows: Table,
@@ -91,8 +94,8 @@ function freeName(name: string, taken: readonly string[]): string {
 }
 
 /**
- * Does the work of {@link predictTable} for a CSV or Parquet file. The columns of the file are returned as their
- * original texts, so that an identifier with twenty digits or leading zeros is unchanged.
+ * Applies {@link predictTable} to a CSV or Parquet file. The file's columns are returned as their original text, so
+ * that identifiers with twenty digits or leading zeros are preserved.
  * @throws {DataValidationError} if the file cannot be read, or lacks columns that the model needs
  * @throws {ValueError} if an option has no effect on this model
  */

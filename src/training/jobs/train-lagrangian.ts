@@ -14,7 +14,9 @@ import { checkJobOptions, JOB_DEFAULTS, type TrainingJobOptions } from './job-op
 import { describeRows, jobToJson, saveJob, type TrainingJobResult } from './job-result.ts';
 import { prepareJob } from './job-rows.ts';
 
-/** Options of {@link trainLagrangian}: those of a job, and those of `LagrangianFairnessTrainer`. */
+/**
+ * Options of {@link trainLagrangian}: the options of a training job and the options of `LagrangianFairnessTrainer`.
+ */
 export interface TrainLagrangianOptions
   extends
     Omit<TrainingJobOptions, 'minGroupSize' | 'seed'>,
@@ -25,7 +27,7 @@ export interface TrainLagrangianOptions
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * The seed of the splits, the weights and the order of rows.
+   * The seed of the splits, the initial weights and the order of rows.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
@@ -37,7 +39,7 @@ const DEFAULTS = { ...JOB_DEFAULTS, ...TRAINER_DEFAULTS };
 
 /** The result of {@link trainLagrangian}. */
 export interface LagrangianJobResult extends TrainingJobResult {
-  /** The fitted trainer; its input is the table's columns. */
+  /** The fitted trainer. Its input must be the table's columns. */
   readonly model: LagrangianFairnessTrainer;
   /** The encoding of columns as the network's inputs. */
   readonly features: readonly FeatureSpec[];
@@ -45,21 +47,20 @@ export interface LagrangianJobResult extends TrainingJobResult {
   readonly history: readonly LagrangianEpoch[];
   /** The epoch, from 1, whose weights were kept. */
   readonly bestEpoch: number;
-  /** Rows per step. */
+  /** The number of rows per step. */
   readonly batchSize: number;
 }
 
 /**
- * Trains a network on a table, keeping the gap between groups within a tolerance by Lagrange multipliers. Reports
- * accuracy and gaps of the constrained network and of the same network without the constraint, on held-out rows and
- * on the training rows. Both networks have the same size, initial weights, order of rows, learning rate and epochs.
+ * Trains a network on a table and uses Lagrange multipliers to keep the gap between groups within a tolerance. Reports
+ * accuracy and gaps on held-out rows and on training rows, for the constrained network and for the same network without
+ * the constraint. Both networks have the same size, initial weights, order of rows, learning rate and epochs.
  *
- * The rows are split by target and group (80/20 by default), or cross-fitted with `folds`. A tenth of the training
- * rows is used to choose the epoch that is kept. Features are encoded from training rows alone; sensitive columns are
- * never features. The network without the constraint is the one that `sweepPareto` trains at eta 0 with the same
- * options.
+ * The rows are split by target and group (80/20 by default), or cross-fitted with `folds`. A tenth of the training rows
+ * is used to select the best epoch. The encoding of features is learned from the training rows only. Sensitive columns
+ * are never used as features. `sweepPareto` with the same options trains the same unconstrained network at eta 0.
  *
- * The constraint applies to decisions on the training rows and costs accuracy. On other rows the gap may be larger.
+ * The constraint applies to decisions on the training rows and reduces accuracy. On other rows the gap may be larger.
  * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,
  *   or there are too few rows
  * @throws {ValueError} if a value is out of range or a name is unknown
@@ -130,7 +131,7 @@ function withoutConstraint({ options }: LagrangianFairnessTrainer): RegularizedF
   return new RegularizedFairnessTrainer({ ...shared, eta: 0 });
 }
 
-/** The stages of a fit. */
+/** The names of the stages of a fit. */
 const STAGES = ['training without the constraint', 'training with the constraint'];
 
 /** Converts the result of `trainLagrangian` to JSON. */

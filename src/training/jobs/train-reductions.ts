@@ -20,7 +20,7 @@ type PassedOptions = Pick<
   'constraint' | 'eps' | 'differenceBound' | 'ratioBound' | 'ratioBoundSlack' | 'upperBound' | 'bound' | 'T' | 'nu'
 >;
 
-/** Options of {@link trainReductions}: those of a job, and those of `ReductionsWrapper`. */
+/** Options of {@link trainReductions}: the options of a training job and the options of `ReductionsWrapper`. */
 export interface TrainReductionsOptions extends TrainingJobOptions, PassedOptions {
   /**
    * The estimator that is trained with and without the constraint.
@@ -51,7 +51,7 @@ const DEFAULTS: FilledJobOptions & Omit<TrainReductionsOptions, keyof FilledJobO
 
 /** The result of {@link trainReductions}. */
 export interface ReductionsJobResult extends TrainingJobResult {
-  /** The fitted reduction; its input is encoded features. */
+  /** The fitted reduction. Its input must be encoded features. */
   readonly model: ReductionsWrapper;
   /** The encoding of columns as the model's inputs. */
   readonly features: readonly FeatureSpec[];
@@ -60,23 +60,22 @@ export interface ReductionsJobResult extends TrainingJobResult {
   /** The duality gap of the solution. */
   readonly bestGap: number;
   readonly iterations: number;
-  /** Predictors with a probability above 0. */
+  /** The number of predictors with a probability above 0. */
   readonly predictors: number;
-  /** The largest left side of a constraint on the training rows, in expectation. */
+  /** The largest expected value of a constraint's left side on the training rows. */
   readonly violation: number;
 }
 
 /**
- * Trains on a table under a fairness constraint with the exponentiated gradient reduction. Reports accuracy and gaps
- * of the constrained model and of the same estimator without the constraint, on held-out rows and on the training
- * rows.
+ * Trains on a table under a fairness constraint with the exponentiated gradient reduction. Reports accuracy and gaps on
+ * held-out rows and on training rows, for the constrained model and for the same estimator without the constraint.
  *
- * The rows are split by target and group (80/20 by default), or cross-fitted with `folds`. Features are encoded from
- * training rows alone: numbers are standardised, text is one-hot encoded, missing values are marked. Sensitive
- * columns are never features. `final` is the exact expectation over the model's randomisation. `bounded_group_loss`
- * bounds each group's error rate by `upperBound`.
+ * The rows are split by target and group (80/20 by default), or cross-fitted with `folds`. The encoding of features is
+ * learned from the training rows only: numbers are standardised, text is one-hot encoded, and missing values are
+ * marked. Sensitive columns are never used as features. `final` is the exact expectation over the model's
+ * randomisation. `bounded_group_loss` bounds each group's error rate by `upperBound`.
  *
- * The constraint holds on the training rows, in expectation, and costs accuracy. On other rows the gap may be larger.
+ * The constraint holds in expectation on the training rows and reduces accuracy. On other rows the gap may be larger.
  * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,
  *   or there are too few rows
  * @throws {ValueError} if a value is out of range or a name is unknown
@@ -155,7 +154,7 @@ function createWrapper(
   return new ReductionsWrapper({
     estimator,
     constraint,
-    // A job evaluates decisions, so the loss must be that of decisions.
+    // A job evaluates decisions, so the loss must be the zero-one loss.
     ...(constraint === 'bounded_group_loss' ? { loss: 'zero_one' } : {}),
     ...{ eps, differenceBound, ratioBound, ratioBoundSlack, upperBound, bound, T, nu, seed },
   });

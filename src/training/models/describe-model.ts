@@ -21,30 +21,33 @@ import { type DenseLayer, denseLayer } from './write-layers.ts';
 interface WeightedPool {
   readonly predictors: readonly Estimator[];
   readonly weights: readonly number[];
-  /** Whether values are predicted. Otherwise each predictor makes decisions; a regression decides 1 from 0.5. */
+  /**
+   * Whether values are predicted. Otherwise each predictor makes decisions; a regression decides 1 if its value is at
+   * least 0.5.
+   */
   readonly areValues: boolean;
   /** The range to which predictions are clipped. */
   readonly range: LossRange;
 }
 
 /**
- * The factor on scores before they are clipped to [0, 1]. Since it is a power of two, it changes no digit of a score.
+ * The factor applied to scores before they are clipped to [0, 1]. It is a power of two, so the multiplication is exact.
  * It is so large that only scores that float32 cannot distinguish from 0 end up between 0 and 1.
  */
 const STEEP = 2 ** 40;
 
 /**
- * An offset that turns a score of exactly 0 into a decision for 1, under either common definition of a hard sigmoid.
+ * An offset that makes the decision 1 for a score of exactly 0, under either common definition of a hard sigmoid.
  */
 const TIE = 3;
 
 /**
  * Builds two layers that compute the mixture's mean prediction,
  *
- *     sum_k w_k 1[x b_k + c_k >= 0]  or  sum_k w_k cut(x b_k + c_k):
+ *     sum_k w_k 1[x b_k + c_k >= 0]  or  sum_k w_k cut(x b_k + c_k).
  *
- * one unit per predictor with a hard sigmoid (a steep one for decisions), and their weighted sum. Predictors of
- * probability 0 are excluded.
+ * The first layer has one unit with a hard sigmoid per predictor (steep for decisions). The second computes the
+ * weighted sum of the units. Predictors of probability 0 are excluded.
  * @returns undefined if a predictor is not linear
  */
 function mixtureLayers(
@@ -70,7 +73,7 @@ function mixtureLayers(
   return [denseLayer([inputs, k], kernel, intercepts, 'hardSigmoid'), denseLayer([k, 1], heights, [floor], 'linear')];
 }
 
-/** One predictor, as floor + height x hard sigmoid of (x slopes + intercept). */
+/** One predictor, written as floor + height x hard sigmoid of (x slopes + intercept). */
 interface Unit {
   readonly weight: number;
   readonly slopes: Float64Array | undefined;
@@ -79,7 +82,7 @@ interface Unit {
   readonly floor: number;
 }
 
-/** Shifts a regression so that it decides 1 from a value of 0.5. */
+/** Shifts a regression so that its decision is 1 if its value is at least 0.5. */
 function deciding(part: LinearPart): LinearPart {
   return part.predicts === 'decisions' ? part : { ...part, intercept: part.intercept - 0.5, predicts: 'decisions' };
 }
@@ -89,7 +92,7 @@ function unitOf({ coefficients, intercept, predicts }: LinearPart, range: LossRa
   const steepness = predicts === 'decisions' ? STEEP : 5 / (high - low);
   return {
     slopes: coefficients?.map((value) => value * steepness),
-    // A hard sigmoid is 0 from -2.5 down and 1 from 2.5 up.
+    // A hard sigmoid is 0 at -2.5 and below, and 1 at 2.5 and above.
     intercept: predicts === 'decisions' ? intercept * STEEP + TIE : (intercept - low) * steepness - 2.5,
     height: high - low,
     floor: low,
@@ -100,7 +103,7 @@ function unitOf({ coefficients, intercept, predicts }: LinearPart, range: LossRa
 export type SavableModel =
   LagrangianFairnessTrainer | RegularizedFairnessTrainer | ReductionsWrapper | GridSearchReduction | Estimator;
 
-/** The description of a model and the parts that are saved. */
+/** The description of a model and its parts to save. */
 export interface ModelParts {
   readonly method: ModelMethod;
   readonly task: NetworkTask;
@@ -119,7 +122,7 @@ export interface ModelParts {
 }
 
 /**
- * Describes a fitted model and splits it into the parts that are saved.
+ * Describes a fitted model and splits it into the parts to save.
  * @throws {TrainingError} if it has not been fitted
  * @throws {ValueError} if it is not a model
  */
@@ -205,7 +208,9 @@ function describeGridSearch(model: GridSearchReduction): ModelParts {
   };
 }
 
-/** Returns what both reductions share; the constraint and the seed are those of the options that were given. */
+/**
+ * Returns the description common to both reductions. The constraint and the seed are taken from the given options.
+ */
 function describeReduction(
   json: EstimatorJson,
   defaults: Readonly<Record<string, unknown>>,
@@ -244,7 +249,7 @@ function estimatorLayers(estimator: Estimator, inputs: number): DenseLayer[] | u
   const part = linearPart(estimator);
   if (part === undefined) return undefined;
   const { coefficients, intercept, predicts } = part;
-  // The intercept of a constant is its probability minus 0.5.
+  // The intercept of a constant predictor is its probability minus 0.5.
   if (coefficients === null) return [denseLayer([inputs, 1], new Float32Array(inputs), [intercept + 0.5], 'linear')];
   return [denseLayer([inputs, 1], coefficients, [intercept], predicts === 'decisions' ? 'sigmoid' : 'linear')];
 }
@@ -266,10 +271,10 @@ function notFitted(name: string): TrainingError {
 
 /** An estimator whose predictions are a function of x b + b0. */
 interface LinearPart {
-  /** b; null if any number of features is accepted and none is used. */
+  /** The coefficients b; null if any number of features is accepted and none is used. */
   readonly coefficients: Float64Array | null;
   readonly intercept: number;
-  /** How `predict` uses the score: as a decision, 1 if it is 0 or more, or as the value itself. */
+  /** How `predict` uses the score: for a decision, which is 1 if the score is 0 or more, or as the value itself. */
   readonly predicts: 'decisions' | 'values';
 }
 
@@ -282,7 +287,7 @@ export function linearPart(estimator: Estimator): LinearPart | undefined {
     return { coefficients: estimator.coefficients, intercept: estimator.intercept, predicts: 'values' };
   }
   if (estimator instanceof ConstantClassifier) {
-    // It decides 1 if the probability is at least 0.5.
+    // The decision is 1 if the probability is at least 0.5.
     return { coefficients: null, intercept: estimator.probability - 0.5, predicts: 'decisions' };
   }
   return undefined;

@@ -71,8 +71,8 @@ const schema = z.object({
 });
 
 /**
- * Reads a layers model that {@link writeLayers} wrote, without TensorFlow.js. Files are treated as data only: no
- * class name or path in them is followed.
+ * Reads a layers model that {@link writeLayers} wrote, without TensorFlow.js. Files are treated as data only: class
+ * names and paths in them are ignored.
  * @throws {DataValidationError} if the topology has another kind of layer, shapes do not chain, or a file is truncated
  */
 async function readLayers(folder: string): Promise<readonly DenseLayer[]> {
@@ -138,15 +138,15 @@ function openSweep(folder: string, card: unknown, eta: number | undefined): stri
   );
 }
 
-/** Options of {@link loadModel}. */
+/** Options for {@link loadModel}. */
 export interface LoadModelOptions {
   /**
    * The eta of the network to load, if the folder holds a sweep.
-   * @defaultValue none: the folder holds a single model
+   * @defaultValue none, for a folder with a single model
    */
   readonly eta?: number | undefined;
   /**
-   * The backend that computes a network; estimators and reductions need no tensors.
+   * The backend that computes a network. Estimators and reductions do not use tensors.
    * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
@@ -155,11 +155,11 @@ export interface LoadModelOptions {
 const LOAD_MODEL_OPTION_NAMES: OptionNames<LoadModelOptions> = { eta: true, backend: true };
 
 /**
- * Loads a model that `saveModel`, a training job or `--save-model` saved. Reads and checks all its files. It is an
- * error if a file is truncated, does not match its checksum in the card, or describes other shapes than another file.
- * Nothing in a file is executed. A model saved by an earlier version, without checksums, loads with a warning.
- * @param folder a folder with `card.json`: a single model, one `eta-…` folder of a sweep, or, with `eta`, a sweep's
- *   folder
+ * Loads a model that was saved by `saveModel`, a training job or `--save-model`. Reads and checks all its files. Throws
+ * if a file is truncated, does not match its checksum in the card, or describes different shapes than another file. No
+ * content of a file is executed. Loading a model from an earlier version without checksums produces a warning.
+ * @param folder a folder with `card.json`: a single model, one `eta-…` folder of a sweep, or the folder of a sweep if
+ *   `eta` is given
  * @throws {DataValidationError} if the folder does not hold a complete model, naming the file and the problem
  * @example
  * ```ts
@@ -191,7 +191,7 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
   return new SavedModel(Object.freeze(card), predictor);
 }
 
-/** Compares each file with its checksum in the card. Runs after the checks whose errors are more specific. */
+/** Compares each file with its checksum in the card. Runs after the checks that have more specific errors. */
 async function checkFiles(folder: string, { files, checksums }: ModelCard): Promise<void> {
   if (checksums === null) return;
   for (const name of files) {
@@ -228,8 +228,8 @@ async function readPredictor(
 
 /**
  * Restores a model from its JSON file.
- * @throws {DataValidationError} with folder, file and reason if it cannot be read, is not fitted, or takes a number of
- *   inputs other than the card describes
+ * @throws {DataValidationError} with folder, file and reason if the file cannot be read, the model is not fitted, or
+ *   its number of inputs differs from the card
  */
 async function restore<Model extends ReductionsWrapper | GridSearchReduction | Estimator>(
   folder: string,
@@ -293,7 +293,7 @@ function networkPredictor(
   };
 }
 
-/** Creates the predictor of a mixture, whose decisions are drawn at random. */
+/** Creates the predictor for a mixture, which draws decisions at random. */
 function reductionsPredictor(wrapper: ReductionsWrapper, specs: readonly FeatureSpec[]): Predictor {
   const areValues = givesValues(wrapper.toJSON());
   return {
@@ -308,7 +308,7 @@ function reductionsPredictor(wrapper: ReductionsWrapper, specs: readonly Feature
   };
 }
 
-/** Creates the predictor of an estimator, or of the best one of a grid. */
+/** Creates the predictor for an estimator, or for the best estimator of a grid search. */
 function estimatorPredictor(estimator: Estimator, specs: readonly FeatureSpec[]): Predictor {
   const isRegression = linearPart(estimator)?.predicts === 'values';
   return {
@@ -321,7 +321,7 @@ function estimatorPredictor(estimator: Estimator, specs: readonly FeatureSpec[])
   };
 }
 
-/** Returns the inputs of a model. Columns that are used as they are keep their float64 digits. */
+/** Returns the inputs of a model. Columns that are used without encoding keep float64 precision. */
 async function inputsOf(table: Table, specs: readonly FeatureSpec[]): Promise<Matrix> {
   if (specs.every(isPlainFeature)) return readMatrix(table.select(specs.map(({ name }) => name)));
   return encodedMatrix(table, specs);

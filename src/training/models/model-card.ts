@@ -33,12 +33,12 @@ export function featureFromJson(json: FeatureJson): FeatureSpec {
   return camelFields(json) as FeatureSpec;
 }
 
-/** Returns the encodings of columns that a model uses as they are. */
+/** Returns the feature specifications of columns that a model uses without encoding. */
 export function plainFeatures(names: readonly string[]): FeatureSpec[] {
   return names.map((name) => ({ kind: 'numeric', name, mean: 0, scale: 1, marksMissing: false }));
 }
 
-/** Returns whether a column is used as it is. */
+/** Returns whether a column is used without encoding. */
 export function isPlainFeature(spec: FeatureSpec): boolean {
   return spec.kind === 'numeric' && spec.mean === 0 && spec.scale === 1 && !spec.marksMissing;
 }
@@ -121,7 +121,7 @@ export const cardSchema = z.object({
   task: z.enum(NETWORK_TASKS),
   output: z.enum(MODEL_OUTPUTS),
   files: z.array(z.string()).min(1),
-  /** The SHA-256 of each of `files`; null in models of earlier versions. */
+  /** The SHA-256 of each of the `files`; null in models saved by earlier versions. */
   checksums: z
     .record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256'))
     .nullable()
@@ -168,7 +168,7 @@ export function holdsOnlyNetworks(folder: string): boolean {
   return holdsOnly(folder, SWEEP_KIND, 'networks');
 }
 
-/** Returns whether a folder has a card of a kind, and no other entries than those the card lists. */
+/** Returns whether a folder has a card of the given kind and contains only entries that the card lists. */
 function holdsOnly(folder: string, kind: string, list: string): boolean {
   try {
     const names = readdirSync(folder);

@@ -9,7 +9,7 @@ import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { checkJsonText } from '../../io/checksum.ts';
 import { firstIssue } from '../../schemas/parse.ts';
 
-/** The size limit for each file of a model, which protects the memory. */
+/** The maximum size of each file of a model, which limits memory use. */
 const LARGEST_BYTES = 1024 * 1024 * 1024;
 
 /**

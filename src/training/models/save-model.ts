@@ -22,9 +22,9 @@ import { checksumsOf, toJsonText, TOPOLOGY_FILE, WEIGHTS_FILE, writeCard, writeL
 /** A description of a model, in addition to what the model itself provides. All of it is written to the card. */
 export interface ModelDescription {
   /**
-   * The encoding of columns as the model's inputs, or the names of columns that the model uses as they are. A trainer
-   * keeps its fitted encoding, so it accepts only names: other names for its columns, in their order.
-   * @defaultValue the columns and encoding of a trainer; otherwise x0, x1 and so on, used as they are
+   * The encoding of columns as the model's inputs, or the names of columns that the model uses without encoding. A
+   * trainer keeps its fitted encoding, so for a trainer only new names for its columns are accepted, in their order.
+   * @defaultValue the columns and encoding of a trainer; otherwise x0, x1 and so on, without encoding
    */
   readonly features?: readonly FeatureSpec[] | readonly string[] | undefined;
   /**
@@ -33,7 +33,7 @@ export interface ModelDescription {
    */
   readonly data?: ModelData | undefined;
   /**
-   * Training rows by group.
+   * The number of training rows by group.
    * @defaultValue null
    */
   readonly groups?: Readonly<Record<string, number>> | undefined;
@@ -43,18 +43,18 @@ export interface ModelDescription {
    */
   readonly metrics?: readonly Readonly<Record<string, unknown>>[] | undefined;
   /**
-   * The backend on which it was trained.
+   * The backend on which the model was trained.
    * @defaultValue the backend that the model reports
    */
   readonly backend?: string | undefined;
   /**
-   * Additional text files to save with the model, by name; for example, a transformation to apply to rows first.
+   * Additional text files to save with the model, by name. For example, a transformation to apply to rows beforehand.
    * @defaultValue none
    */
   readonly attachments?: Readonly<Record<string, string>> | undefined;
   /**
-   * The decision threshold: `predict` of the saved model uses it unless its options say otherwise.
-   * @defaultValue null: the model's own rule
+   * The decision threshold that `predict` of the saved model uses by default.
+   * @defaultValue null, for the model's own rule
    */
   readonly decisionThreshold?: number | null | undefined;
   /**
@@ -75,28 +75,29 @@ const MODEL_DESCRIPTION_NAMES: OptionNames<ModelDescription> = {
   notes: true,
 };
 
-/** The files for the output of a model's `toJSON`. */
+/** The names of the files for the output of a model's `toJSON`. */
 export const REDUCTIONS_FILE = 'reductions.json';
 export const ESTIMATOR_FILE = 'estimator.json';
 
-/** The note in the card if no layers can be written. */
+/** The note in the card if the model cannot be written as layers. */
 const NO_LAYERS =
   'There is no model.json: the predictors are not linear in the features, so TensorFlow.js layers cannot represent them. Load this folder with evenhand.';
 
 /**
- * Saves a fitted model as a folder with a TensorFlow.js layers model (`model.json`, `weights.bin`), which plain
- * `@tensorflow/tfjs` loads, and `card.json`. The card contains method, data, groups, constraint, metrics, the
- * encoding of every feature, seed and versions. The layers map encoded features to the card's `output`:
+ * Saves a fitted model as a folder with `card.json` and a TensorFlow.js layers model (`model.json`, `weights.bin`) that
+ * plain `@tensorflow/tfjs` can load. The card contains method, data, groups, constraint, metrics, the encoding of every
+ * feature, seed and versions. The layers map encoded features to the card's `output`:
  *
- * - networks: their layers, ending in a sigmoid, or in a regression's values in the target's units;
+ * - networks: their layers, ending in a sigmoid, or for a regression in values in the target's units;
  * - linear estimators: one layer;
  * - `ReductionsWrapper` over linear estimators: the probability that the randomised model decides 1, sum_k w_k 1[x
  *   b_k + c_k >= 0], which is not a probability of the label;
  * - `GridSearchReduction`: its best predictor.
  *
- * Estimators and reductions also keep their own JSON (`estimator.json`, `reductions.json`), from which `loadModel`
- * restores them exactly, including randomisation. If predictors are not linear, only that file is written, and
- * `notes` says so. The folder is written atomically. A folder with other content than such a model is never replaced.
+ * Estimators and reductions are also saved as JSON (`estimator.json`, `reductions.json`), from which `loadModel`
+ * restores them exactly, including randomisation. If predictors are not linear, only this JSON file and the card are
+ * written, and the card's `notes` say so. The folder is written atomically. A folder with any other content is never
+ * replaced.
  * @param folder the target folder, written completely or not at all
  * @returns the card
  * @throws {TrainingError} if the model has not been fitted
@@ -144,7 +145,7 @@ export async function saveModel(
   return card;
 }
 
-/** Returns the name of the file for the model's own JSON, if it has any. */
+/** Returns the name of the file for the model's JSON; empty if the model has no JSON. */
 function jsonFile({ json, method }: ModelParts): string[] {
   if (json === null) return [];
   return [method === 'reductions' || method === 'grid_search' ? REDUCTIONS_FILE : ESTIMATOR_FILE];
@@ -165,8 +166,8 @@ function featuresOf({ specs, inputs }: ModelParts, given: ModelDescription['feat
 }
 
 /**
- * Renames the features of a trainer. The trainer keeps the encodings that it has learned. Its own names, in any
- * order, change nothing. A mix of its own and other names is rejected, since it may be a mistake in the order.
+ * Renames the features of a trainer, which keeps its learned encodings. Passing the existing names, in any order,
+ * changes nothing. A mix of existing and new names is rejected, because the order may be wrong.
  */
 function renamed(
   specs: readonly FeatureSpec[],

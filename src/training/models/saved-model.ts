@@ -15,19 +15,19 @@ import type { ModelCard } from './model-card.ts';
 /** Options of {@link SavedModel.predict}. */
 export interface SavedModelPredictOptions {
   /**
-   * Scores of at least this much become 1. A randomised model then decides deterministically, and its constraint may
-   * not hold for such decisions.
-   * @defaultValue the threshold in the card (`card.decision_threshold`); otherwise 0.5 if scores are probabilities,
-   *   and none for values and randomised models
+   * The decision threshold: the decision is 1 if the score is at least this value. With a threshold, a randomised model
+   * decides deterministically, and its constraint may not hold for these decisions.
+   * @defaultValue the threshold in the card (`card.decision_threshold`); otherwise 0.5 if scores are probabilities; no
+   *   threshold for values and randomised models
    */
   readonly threshold?: number | undefined;
   /**
-   * The seed of the draw of a randomised model.
+   * The seed for the random decisions of a randomised model.
    * @defaultValue the seed in the model
    */
   readonly seed?: number | undefined;
   /**
-   * For a randomised model: a draw for each row by its position, or by a hash of its features.
+   * For a randomised model: whether a row's random number depends on the row's position or on a hash of its features.
    * @defaultValue the setting in the model
    */
   readonly randomization?: Randomization | undefined;
@@ -40,10 +40,10 @@ export const SAVED_MODEL_PREDICT_OPTION_NAMES: OptionNames<SavedModelPredictOpti
   randomization: true,
 };
 
-/** Computes scores and decisions of one kind of model, for a table that has its columns. */
+/** Computes scores and decisions for one kind of model. The table must have the model's columns. */
 export interface Predictor {
   readonly specs: readonly FeatureSpec[];
-  /** The model itself, if its own JSON was saved. */
+  /** The model itself, if its JSON was saved. */
   readonly restored: ReductionsWrapper | GridSearchReduction | Estimator | undefined;
   /** Returns the output of the layers model, [rows]. */
   scores(table: Table): Promise<Float64Array>;
@@ -52,18 +52,18 @@ export interface Predictor {
 }
 
 /**
- * A model read from a folder by `loadModel`. Tables are encoded as in training: numbers are standardised, and texts
- * become one column per value. Missing values are marked if training saw any, otherwise set to the mean. The columns
- * of a matrix are named x0, x1 and so on.
+ * A model read from a folder by `loadModel`. Tables are encoded as in training: numbers are standardised, and text is
+ * one-hot encoded. Missing values are marked if the training rows had any; otherwise they are replaced by the mean. The
+ * columns of a matrix are named x0, x1 and so on.
  */
 export class SavedModel {
   /** The content of the model's `card.json`. */
   readonly card: ModelCard;
-  /** Warnings for users of the model, for example that another version saved it. */
+  /** Warnings for users of the model, for example that it was saved by another version. */
   readonly warnings: readonly string[];
   readonly #predictor: Predictor;
 
-  /** Created by `loadModel`. */
+  /** Creates the model. Call `loadModel` instead. */
   constructor(card: ModelCard, predictor: Predictor) {
     this.card = card;
     this.#predictor = predictor;
@@ -89,8 +89,8 @@ export class SavedModel {
   }
 
   /**
-   * Returns the output of the layers model for each row, `card.output`: a probability of 1, the probability that a
-   * randomised model decides 1, or a value: [rows].
+   * Returns the output of the layers model for each row, [rows]. Depending on `card.output`, it is the probability of
+   * 1, the probability that a randomised model decides 1, or a value.
    * @throws {DataValidationError} naming the missing columns, or the first value that cannot be used
    */
   async scores(x: MatrixSource): Promise<Float64Array> {
@@ -98,7 +98,7 @@ export class SavedModel {
   }
 
   /**
-   * Returns {@link SavedModel.scores} of a model that makes decisions: [rows], in [0, 1].
+   * Returns the {@link SavedModel.scores} of a model that makes decisions, [rows], in [0, 1].
    * @throws {ValueError} if the model predicts values
    * @throws {DataValidationError} under the conditions of `scores`
    */
@@ -111,8 +111,8 @@ export class SavedModel {
   }
 
   /**
-   * Predicts each row: [rows]. Decisions are 1 if the score is at least `threshold`. Those of a randomised model are
-   * drawn; they are the same for the same seed and rows. For a regression, predictions are values.
+   * Returns a prediction for each row, [rows]. The decision is 1 if the score is at least `threshold`. A randomised
+   * model draws its decisions, which are the same for the same seed and rows. For a regression, predictions are values.
    * @throws {ValueError} if an option has no effect on this model, or options exclude each other
    * @throws {DataValidationError} under the conditions of `scores`
    */
@@ -128,7 +128,9 @@ export class SavedModel {
     return threshold === undefined ? scores : decide(scores, threshold);
   }
 
-  /** Describes how these rows differ from the training rows: texts without a column, missing values. */
+  /**
+   * Describes how these rows differ from the training rows, for example text values without a column or missing values.
+   */
   async describeGaps(x: MatrixSource): Promise<string[]> {
     return describeGaps(await this.#read(x), this.#predictor.specs);
   }
@@ -171,7 +173,7 @@ export function assertColumns(table: Table, names: readonly string[]): void {
   );
 }
 
-/** Describes values in rows that the model did not see in training, one sentence per problem. */
+/** Describes values that did not occur in training, with one sentence per problem. */
 function describeGaps(table: Table, specs: readonly FeatureSpec[]): string[] {
   return specs.flatMap((spec) => {
     const gaps = spec.kind === 'numeric' ? numericGaps(table, spec) : categoricalGaps(table, spec);

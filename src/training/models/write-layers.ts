@@ -32,10 +32,10 @@ export function denseLayer(
 export const TOPOLOGY_FILE = 'model.json';
 export const WEIGHTS_FILE = 'weights.bin';
 
-/** Writes layers as a model that `tf.loadLayersModel` of plain `@tensorflow/tfjs` loads. */
+/** Writes layers as a model that `tf.loadLayersModel` of plain `@tensorflow/tfjs` can load. */
 export async function writeLayers(tf: Tf, folder: string, layers: readonly DenseLayer[]): Promise<void> {
   const model = tf.sequential({
-    // Fixed names, since those of TensorFlow.js contain a counter of the process.
+    // The names are fixed, because the default names of TensorFlow.js contain a process-wide counter.
     name: 'evenhand',
     layers: layers.map(({ inputs, outputs, activation }, index) =>
       tf.layers.dense({
@@ -71,13 +71,13 @@ export async function writeLayers(tf: Tf, folder: string, layers: readonly Dense
   }
 }
 
-/** Returns the SHA-256 of each file, for the card. */
+/** Returns the SHA-256 of each file, for use in the card. */
 export async function checksumsOf(folder: string, files: readonly string[]): Promise<Record<string, string>> {
   const entries = files.map(async (name) => [name, checksumOf(await readFile(path.join(folder, name)))] as const);
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** Writes the card of a folder, with its own checksum. */
+/** Writes the card of a folder, including a checksum of the card itself. */
 export async function writeCard(folder: string, card: object): Promise<void> {
   await writeFile(path.join(folder, CARD_FILE), withChecksum(toJsonText(card)));
 }

@@ -11,22 +11,23 @@ import {
 } from '../../tensor/index.ts';
 import { automaticGradient, type PenaltyBatch, type PenaltyContext, type PenaltyInUse } from './fairness-penalty.ts';
 
-/** Units of an adversary's hidden layer. */
+/** The number of units of an adversary's hidden layer. */
 const HIDDEN = 16;
 
 /**
- * The learning rate of an adversary. It is usually higher than that of the models, so that the adversary follows them.
+ * The learning rate of an adversary. It is usually higher than the models' learning rate, so that the adversary keeps
+ * up with them.
  */
 const RATE = 1e-2;
 
 const WEIGHT_STREAM = 3;
 
 /**
- * Creates an adversary for each model: a small network that guesses a row's group from the model's score.
+ * Creates an adversary for each model: a small network that predicts a row's group from the model's score.
  *
- * The penalty is the groups' entropy minus the adversary's cross-entropy. It is a lower bound of the mutual
- * information of score and group, in nats; it is 0 for a score that carries no information about the group. The
- * models move against the penalty (gradient reversal). The adversary learns after each of their steps.
+ * The penalty is the groups' entropy minus the adversary's cross-entropy. It is a lower bound of the mutual information
+ * of score and group, in nats. It is 0 if a score carries no information about the group. The models minimise the
+ * penalty (gradient reversal). The adversary is updated after each step of the models.
  *
  * Sources: Ganin et al. 2016; Zhang, Lemoine and Mitchell 2018, without their projection of gradients.
  */
@@ -46,7 +47,7 @@ export function createAdversary(tf: Tf, { models: k, groupCount: g, seed }: Pena
   const adam = createAdam(tf, parameters);
   const weights = (): Tensor[] => splitParameters(parameters as unknown as Tensor2D, shapes);
 
-  /** Returns the cross-entropy of the adversaries' guesses, [k]. */
+  /** Returns the cross-entropy of the adversaries' predictions, [k]. */
   const error = (weights: readonly Tensor[], { scores, membership }: PenaltyBatch): Tensor1D => {
     const [w1, b1, w2, b2] = weights as [Tensor3D, Tensor3D, Tensor3D, Tensor3D];
     // Centred and scaled, so that the adversary can separate probabilities that are close to each other.

@@ -36,7 +36,7 @@ export function isIn(event: FairnessEvent, y: number): boolean {
 
 /**
  * Returns the largest difference between two groups' weighted mean values in an event. Only groups with a positive
- * entry in `counts` and a positive weight are compared; 0 with fewer than two.
+ * entry in `counts` and a positive weight are compared. Returns 0 if there are fewer than two such groups.
  */
 export function gapIn(
   event: FairnessEvent,

@@ -48,14 +48,14 @@ export interface PenaltyBatch extends BatchRows {
 export type FairnessPenalty = (tf: Tf, batch: PenaltyBatch) => Tensor1D;
 
 /**
- * Computes the gradient of a penalty's sum over the models with respect to the scores, [k, n]. The explicit formula
- * costs a fraction of automatic differentiation.
+ * Computes the gradient of a penalty's sum over the models with respect to the scores, [k, n]. The explicit formula is
+ * much faster than automatic differentiation.
  */
 export type PenaltyGradient = (tf: Tf, batch: PenaltyBatch) => Tensor2D;
 
-/** A penalty in use. It may have parameters of its own that learn alongside the models. */
+/** A penalty in use. It may have its own parameters, which are trained together with the models. */
 export interface PenaltyInUse {
-  /** [k] */
+  /** Returns the penalty of each model, [k]. */
   value(batch: PenaltyBatch): Tensor1D;
   /** Returns the gradient of the models' penalties with respect to their scores, [k, n]; call inside `tf.tidy`. */
   slope(batch: PenaltyBatch): Tensor2D;
@@ -65,11 +65,11 @@ export interface PenaltyInUse {
   dispose?(): void;
 }
 
-/** The sizes and the seed that a learning penalty needs. */
+/** The sizes and the seed for a penalty with trainable parameters. */
 export interface PenaltyContext {
-  /** Models, k. */
+  /** The number of models, k. */
   readonly models: number;
-  /** Groups, g. */
+  /** The number of groups, g. */
   readonly groupCount: number;
   readonly seed: number;
 }
@@ -83,11 +83,14 @@ export const covariance: FairnessPenalty = (tf, { scores, membership, shares }) 
   return together.sub(separate).abs().sum<Tensor1D>(1);
 };
 
-/** Computes the gradient of {@link covariance}: each row's share of every covariance, with its sign. */
+/**
+ * Computes the gradient of {@link covariance}: the sum of each row's contributions to the covariances, with their
+ * signs.
+ */
 export const covarianceGradient: PenaltyGradient = (tf, { scores, membership, shares }) => {
   const centred = membership.sub<Tensor2D>(shares.mul(membership.sum(0, true)));
   const covariances: Tensor2D = tf.matMul(scores, centred);
-  // Not `sign`, which is 0 on wasm below 1e-6.
+  // `sign` is not used because on wasm it returns 0 below 1e-6.
   const signs = tf.step(covariances).sub<Tensor2D>(tf.step(covariances.neg()));
   return timesTransposed(tf, signs, centred);
 };
@@ -99,7 +102,7 @@ export const meanGap: FairnessPenalty = (tf, { scores, membership }) =>
 /** Computes the gradient of {@link meanGap}. */
 export const meanGapGradient: PenaltyGradient = (tf, { scores, membership }) => squaredGapSlope(tf, scores, membership);
 
-/** Returns a penalty, or a gradient, that adds up another one among the rows of each true label. */
+/** Wraps a penalty or gradient: computes it separately for the rows of each true label and adds the results. */
 function overLabels<Value extends Tensor>(of: (tf: Tf, batch: PenaltyBatch) => Value) {
   return (tf: Tf, batch: PenaltyBatch): Value => {
     const positives = batch.membership.mul<Tensor2D>(batch.labels.reshape([-1, 1]));

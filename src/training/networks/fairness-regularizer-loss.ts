@@ -6,7 +6,7 @@ import { bceFromLogits, currentTensorflow } from '../../tensor/index.ts';
 import { assertNonNegative, assertPositive } from './network-options.ts';
 import { PLAIN_PENALTIES, type PlainPenaltyName } from './penalties.ts';
 
-/** The smallest divisor for a sum of weights, so that a sum of 0 gives shares of 0. */
+/** The smallest divisor for a sum of weights. It makes the shares 0 if the sum is 0. */
 const TINY = 1e-30;
 
 const PENALTY_NAMES = Object.keys(PLAIN_PENALTIES) as PlainPenaltyName[];
@@ -21,7 +21,7 @@ export interface FairnessRegularizerLossOptions {
   /** @defaultValue 'covariance' */
   readonly penalty?: PlainPenaltyName | undefined;
   /**
-   * Factor on the loss of rows with a positive label.
+   * The factor applied to the loss of rows with a positive label.
    * @defaultValue 1
    */
   readonly posWeight?: number | undefined;
@@ -37,11 +37,11 @@ const DEFAULTS: FilledOptions<FairnessRegularizerLossOptions> = { eta: 0.5, pena
  *   group's indicator;
  * - `mean_gap`: the largest squared difference of two groups' mean scores;
  * - `equalized_odds`: `mean_gap` within each true label, summed;
- * - `mmd`: MinDiff, the squared maximum mean discrepancy of each group's scores
- *   and all others', averaged (Prost et al. 2019);
+ * - `mmd`: MinDiff, the squared maximum mean discrepancy between each group's scores and all other scores, averaged
+ *   over groups (Prost et al. 2019);
  * - `correlation`: the mean of |corr(p, z_g)|.
  *
- * The penalty constrains mean scores, not decisions. It costs accuracy; a sweep over eta shows how much. A group
+ * The penalty constrains mean scores, not decisions. It reduces accuracy; a sweep over eta shows by how much. A group
  * without rows in a batch contributes nothing. If all rows belong to one group, every penalty is 0.
  * @example
  * ```ts
@@ -86,7 +86,7 @@ export class FairnessRegularizerLoss {
     return tf.tidy(() => {
       const n = logits.size;
       assertShapes(n, labels, groups, sampleWeight);
-      // As float32, since the quotient of two int32 tensors is an int32 tensor.
+      // Cast to float32, because the quotient of two int32 tensors is an int32 tensor.
       const weights: Tensor = sampleWeight?.cast('float32') ?? tf.ones([n]);
       // If all weights are 0, all shares are 0, and so is the loss.
       const shares = weights.div(weights.sum().maximum(TINY)).reshape<Tensor2D>([n, 1]);
@@ -102,7 +102,7 @@ export class FairnessRegularizerLoss {
   }
 }
 
-/** Throws if groups are integer codes instead of one-hot columns: codes would be treated as numbers. */
+/** Throws if groups are integer codes instead of one-hot columns, because codes would be treated as numbers. */
 function assertShapes(n: number, labels: Tensor, groups: Tensor, sampleWeight: Tensor | undefined): void {
   const isOneHot = groups.rank === 2 && groups.shape[0] === n && (groups.shape[1] ?? 0) > 1;
   if (isOneHot && labels.size === n && (sampleWeight === undefined || sampleWeight.size === n)) return;

@@ -17,9 +17,9 @@ import { isTableSource, type Matrix, type MatrixSource, readMatrix } from '../da
 import { holdOut } from '../data/stratified-split.ts';
 import type { NetworkTask } from './network-task.ts';
 
-/** Options of a network's `fit`, besides features and targets. */
+/** Options of a network's `fit`, in addition to features and targets. */
 export interface NetworkFitOptions {
-  /** The group of each row; never a feature. Several columns are crossed. */
+  /** The group of each row, which is never used as a feature. Several columns are crossed. */
   readonly sensitive: SensitiveSource;
   /**
    * A fitted encoding of a table's columns.
@@ -60,8 +60,8 @@ export async function featureTable(x: MatrixSource): Promise<Table> {
 }
 
 /**
- * Reads the rows of a fit, holds out a tenth of them for early stopping, and fits the encoding of the features on the
- * others.
+ * Reads the rows of a fit and holds out a tenth of the rows for early stopping. Fits the encoding of the features on
+ * the remaining rows.
  * @throws {DataValidationError} if lengths differ, if targets, weights or groups are missing, or if there is only one
  *   group, only one class, or too few rows
  */
@@ -75,7 +75,7 @@ export async function readNetworkFit(
   const complete = await featureTable(x);
   const given = await readTargets(complete.rowCount, y, options.sampleWeight);
   const allGroups = await readGroups(options.sensitive, complete.rowCount);
-  // A row of weight 0 does not affect the fit; among the validation rows it would only take up space.
+  // A row of weight 0 does not affect the fit and would only take up space among the validation rows.
   const kept = Int32Array.from(given.weights.keys()).filter((row) => (given.weights[row] as number) > 0);
   const table = kept.length === complete.rowCount ? complete : complete.take(kept);
   const targets = takeValues(given.targets, kept);
@@ -135,7 +135,7 @@ function assertTwoClasses(y: Float64Array): void {
   });
 }
 
-/** Returns the standardisation of a regression's targets; constant targets are only centred. */
+/** Returns the standardisation of a regression's targets. Constant targets are centred but not scaled. */
 function targetScore(targets: Float64Array, rows: Int32Array): StandardScore {
   const { mean, scale } = standardScore(Float64Array.from(rows, (row) => targets[row] as number));
   return { mean, scale: scale > 0 ? scale : 1 };

@@ -32,8 +32,8 @@ export async function applyNetwork(network: FittedNetwork, table: Table): Promis
 }
 
 /**
- * Loads the backend of the fit, so that results are identical. If it is not available on this machine, loads the
- * first one that is.
+ * Loads the backend that was used for fitting, so that results are identical. If that backend is not available on this
+ * machine, loads the first available one.
  */
 async function loadWhereFitted(backend: TensorBackend): Promise<Tf> {
   try {
@@ -69,7 +69,7 @@ async function runNetwork(
       parts.push(tf.tidy(() => forward(tf.tensor2d(part, [size, inputs]))));
     }
     if (parts.length === 0) return new Float32Array(0);
-    // One download from the device, however many rows there are.
+    // One download from the device, regardless of the number of rows.
     const complete = tf.concat(parts);
     parts.push(complete);
     return await complete.data<'float32'>();

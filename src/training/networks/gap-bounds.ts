@@ -9,12 +9,12 @@ import type { NetworkTask } from './network-task.ts';
 export interface GapBoundsSpec {
   readonly task: NetworkTask;
   /**
-   * The divisor of logits before rates are computed. With a lower one, soft rates are closer to the rates of decisions.
+   * The divisor of logits before rates are computed. A lower value brings soft rates closer to the rates of decisions.
    */
   readonly temperature: number;
   /** The weight of earlier batches in the running means of rates, 0 to 1. */
   readonly smoothing: number;
-  /** The change of a multiplier per unit of violation and step. */
+  /** The change of a multiplier per step and unit of violation. */
   readonly lambdaLr: number;
 }
 
@@ -27,23 +27,24 @@ export interface BoundedEvent {
   readonly constrained: ArrayLike<number>;
 }
 
-/** The bounds on the gaps of all events: their multipliers, and the running rates that drive them. */
+/** The bounds on the gaps of all events: their multipliers, and the running rates used to update the multipliers. */
 export interface GapBounds {
   /**
-   * The multipliers, [2, c]: for each group of each event, one for the rate above the middle and one for the rate
-   * below.
+   * The multipliers, [2, c]. Each group of each event has one for a rate above the midpoint and one for a rate below
+   * it.
    */
   readonly multipliers: Variable<Rank.R2>;
   /**
-   * Returns the multiplier of each event's gap: half the sum of its groups' multipliers, from the values of
-   * `multipliers`.
+   * Returns the multiplier of each event's gap, given the values of `multipliers`. It is half the sum of the
+   * multipliers of the event's groups.
    */
   lambdasOf(values: Float32Array): number[];
   /**
-   * Adds the gradient of the bounds to that of the error, with respect to the outputs, [1, n]; call inside `tf.tidy`.
+   * Adds the gradient of the bounds to the gradient of the error, both with respect to the outputs, [1, n]. Call it
+   * inside `tf.tidy`.
    */
   addGradient(error: Tensor2D, outputs: Tensor2D, rows: BatchRows): Tensor2D;
-  /** Updates the running rates with a batch, then the multipliers; call inside `tf.tidy`. */
+  /** Updates the running rates with a batch, then updates the multipliers. Call it inside `tf.tidy`. */
   update(outputs: Tensor2D, rows: BatchRows): void;
   dispose(): void;
 }
@@ -52,9 +53,9 @@ export interface GapBounds {
 interface Seen {
   readonly outputs: Tensor2D;
   readonly rows: BatchRows;
-  /** [2, n]: soft scores, and ones, so that one product gives sums and weights. */
+  /** [2, n]: soft scores, and a row of ones, so that one product computes both sums and weights. */
   readonly scores: Tensor2D;
-  /** [n, c], each row's share of the batch's weight in its column, else 0. */
+  /** [n, c], each row's share of the batch's weight in the column of its group, else 0. */
   readonly members: Tensor2D;
   /** [2, c]: each column's sum of scores, and its weight. */
   readonly sums: Tensor2D;
@@ -68,10 +69,10 @@ export function createGapBounds(tf: Tf, spec: GapBoundsSpec, events: readonly Bo
   const columns = columnsOf(tf, events);
   const { size, groups } = columns;
   const zeros = (): Variable<Rank.R2> => tf.tidy(() => tf.variable(tf.zeros<Rank.R2>([2, size]), false));
-  // Sums and weights are separate, so that a group that is missing from a batch keeps its rate.
+  // Sums and weights are stored separately, so that the rate of a group does not change if a batch has no row of it.
   const [multipliers, running] = [zeros(), zeros()];
   let last: Seen | undefined;
-  /** Caches the last batch, since the gradient and the update are computed for the same batch in turn. */
+  /** Caches the last batch, because the gradient and the update are computed for the same batch. */
   const check = (outputs: Tensor2D, rows: BatchRows): Seen => {
     if (last?.outputs === outputs && last.rows === rows && !last.sums.isDisposed) return last;
     const scores = softScores(tf, spec, outputs);
@@ -102,20 +103,20 @@ export function createGapBounds(tf: Tf, spec: GapBoundsSpec, events: readonly Bo
 /** The properties of the columns that are fixed before training. */
 interface Columns {
   readonly events: readonly FairnessEvent[];
-  /** Groups of one event. */
+  /** The number of groups of one event. */
   readonly groups: number;
-  /** Columns, c. */
+  /** The number of columns, c. */
   readonly size: number;
   readonly constants: {
-    /** [1, c]; 1 if rows of label 1 count, else 0. */
+    /** [1, c]; 1 if rows with label 1 are included, else 0. */
     readonly positives: Tensor2D;
-    /** [1, c]; 1 if rows of label 0 count, else 0. */
+    /** [1, c]; 1 if rows with label 0 are included, else 0. */
     readonly negatives: Tensor2D;
     /** [1, c]; 1 for a group that is constrained, else 0. */
     readonly chosen: Tensor2D;
     /** [1, c] */
     readonly tolerances: Tensor2D;
-    /** [2, 1]: 1 and -1, for the rate above the middle and the rate below it. */
+    /** [2, 1]: 1 and -1, for a rate above the midpoint and a rate below it. */
     readonly sides: Tensor2D;
   };
 }
@@ -141,7 +142,7 @@ function columnsOf(tf: Tf, events: readonly BoundedEvent[]): Columns {
   };
 }
 
-/** Returns the scores by which groups are compared, above a row of ones: [2, n]. */
+/** Returns a row of the scores by which groups are compared and a row of ones: [2, n]. */
 function softScores(tf: Tf, { task, temperature }: GapBoundsSpec, outputs: Tensor2D): Tensor2D {
   const isBinary = task === 'binary';
   return fusedMap(tf, {
@@ -149,7 +150,7 @@ function softScores(tf: Tf, { task, temperature }: GapBoundsSpec, outputs: Tenso
     shape: [2, outputs.size],
     inputs: { outputs },
     numbers: { temperature },
-    // A form in which the exponential never overflows.
+    // In this form, the exponential never overflows.
     wgsl: `
       let small = exp(-abs(outputs / temperature));
       let soft = ${isBinary ? 'select(small, 1.0, outputs >= 0.0) / (1.0 + small)' : 'outputs'};
@@ -161,7 +162,7 @@ function softScores(tf: Tf, { task, temperature }: GapBoundsSpec, outputs: Tenso
   });
 }
 
-/** Returns a batch's membership of the columns, [n, c]: for each event, the groups of its rows. */
+/** Returns the membership of a batch's rows in the columns, [n, c]: for each event, the groups of its rows. */
 function membersOf(tf: Tf, { events, groups, size, constants }: Columns, rows: BatchRows): Tensor2D {
   const { membership } = rows;
   const { positives, negatives, chosen } = constants;
@@ -183,7 +184,7 @@ function membersOf(tf: Tf, { events, groups, size, constants }: Columns, rows: B
   });
 }
 
-/** Adds the multipliers' part to the error's gradient: the gradient of the sum of (up - down) rate over the columns. */
+/** Adds the gradient of the sum of (up - down) rate over the columns to the error's gradient. */
 function addPenaltyGradient(
   tf: Tf,
   { task, temperature }: GapBoundsSpec,
@@ -208,7 +209,7 @@ function addPenaltyGradient(
       let soft = all_scores[index];
       value = error + pull${isBinary ? ' * (soft - soft * soft) / temperature' : ''};`,
     plain: () => {
-      // A group without rows contributes to no row's gradient.
+      // A group without rows does not contribute to any gradient.
       const weights = rowOf(sums, 1).maximum(MIN_SHARE);
       const pressure = multipliers.mul(constants.sides).sum<Tensor2D>(0, true).div<Tensor2D>(weights);
       const penaltyGradient = timesTransposed(tf, pressure, members);
@@ -239,7 +240,10 @@ interface Move {
   readonly rate: number;
 }
 
-/** Returns the multipliers after a step, [2, c]. Each moves by its group's distance from the middle of its event. */
+/**
+ * Returns the multipliers after a step, [2, c]. The change depends on the distance of the group's rate from the
+ * midpoint of its event.
+ */
 function moved(tf: Tf, { events, groups, size, constants }: Columns, { multipliers, running, rate }: Move): Tensor2D {
   const { tolerances, sides } = constants;
   return fusedMap(tf, {

@@ -29,8 +29,7 @@ import { readTrainerJson, trainerParamsSchema } from './trainer-json.ts';
 /** Options of {@link LagrangianFairnessTrainer}. */
 export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, 'lr'> {
   /**
-   * The gaps that are constrained: those of selection rates, of true positive rates, or of both true and false
-   * positive rates.
+   * The constrained gaps: the gap of selection rates, of true positive rates, or of both true and false positive rates.
    * @defaultValue 'demographic_parity'
    */
   readonly fairness?: FairnessConstraint | undefined;
@@ -50,24 +49,24 @@ export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, '
    */
   readonly modelLr?: number | undefined;
   /**
-   * The change of a multiplier per unit of violation and step.
+   * The change of a multiplier per step and unit of violation.
    * @defaultValue 1e-2
    */
   readonly lambdaLr?: number | undefined;
   /**
-   * Passes over the rows.
+   * The number of passes over the rows.
    * @defaultValue 50
    */
   readonly epochs?: number | undefined;
   /**
-   * Training stops after this many epochs within the tolerance without a better validation loss.
+   * Training stops after this many epochs that are within the tolerance but do not improve the validation loss.
    * @defaultValue 10
    */
   readonly patience?: number | undefined;
   /** @defaultValue 'binary' */
   readonly task?: NetworkTask | undefined;
   /**
-   * Factor on the loss of rows with a positive label.
+   * The factor applied to the loss of rows with a positive label.
    * @defaultValue 1
    */
   readonly posWeight?: number | undefined;
@@ -115,25 +114,25 @@ export const LAGRANGIAN_DEFAULTS: FilledOptions<LagrangianFairnessTrainerOptions
 const KIND = 'lagrangian_fairness_trainer';
 
 /**
- * A network that keeps the gap between groups within a tolerance while it learns, with a Lagrange multiplier for each
- * gap:
+ * A network trained to keep the gap between groups within a tolerance. It uses a Lagrange multiplier for each gap:
  *
  *     loss = error + sum over gaps of lambda (gap - tolerance).
  *
- * Rates are means of soft decisions, sigmoid(logit / temperature). The network descends with Adam. After each step
- * every multiplier moves by lambdaLr (gap - tolerance), but not below 0. The gap is that of running means over
- * batches. So a multiplier rises while the gap is too large, and falls while the constraint holds. With more than two
- * groups, each group contributes to it by its distance from the middle of the highest and the lowest rate.
+ * Rates are means of soft decisions, sigmoid(logit / temperature). The network is trained with Adam. After each step,
+ * every multiplier changes by lambdaLr (gap - tolerance), but does not fall below 0. The gap is computed from running
+ * means over batches. A multiplier therefore rises while the gap is too large and falls while the constraint holds.
+ * With more than two groups, each group contributes according to its distance from the midpoint between the highest and
+ * the lowest rate.
  *
- * A tenth of the rows is held out for validation. The weights of the best epoch are kept. The best epoch is the one
- * with the lowest validation loss among those whose decisions on the training rows are within the tolerance. If there
- * is none, it is the epoch closest to the tolerance.
+ * A tenth of the rows is held out for validation. The weights of the best epoch are kept. The best epoch has the lowest
+ * validation loss among the epochs whose decisions on the training rows are within the tolerance. If no epoch is within
+ * the tolerance, the best epoch is the one closest to it.
  *
- * The constraint applies to decisions on the training rows. On other rows the gap may be larger. The cost is
- * accuracy; `history` shows both.
+ * The constraint applies to decisions on the training rows. On other rows the gap may be larger. The constraint reduces
+ * accuracy; `history` shows both the loss and the gap.
  *
- * With `task: 'regression'` the error is the squared error, and the gap is that of mean predictions, in standard
- * deviations of the target. There can be any number of groups; those with few rows are not constrained and are named
+ * With `task: 'regression'` the error is the squared error. The gap is then the gap of mean predictions, in standard
+ * deviations of the target. There can be any number of groups. Groups with few rows are not constrained and are listed
  * in `warnings`. Training time is proportional to rows x epochs. Sources: Cotter et al. 2019; Agarwal et al. 2018 for
  * the game.
  * @example

@@ -12,22 +12,22 @@ export interface LagrangianSpec extends GapBoundsSpec {
   readonly fairness: FairnessConstraint;
   /** The largest gap allowed in each event of the constraint. */
   readonly tolerances: readonly number[];
-  /** Groups with fewer training rows in an event are not constrained there. */
+  /** In each event, groups with fewer training rows are not constrained. */
   readonly minGroupSize: number;
   readonly posWeight?: number | undefined;
 }
 
 /** One epoch of a Lagrangian trainer, evaluated on the training rows. */
 export interface LagrangianEpoch {
-  /** From 1. */
+  /** The number of the epoch, from 1. */
   readonly epoch: number;
-  /** Mean error, without the constraint's part. */
+  /** The mean error, without the constraint's contribution. */
   readonly loss: number;
   /** The largest gap between groups' mean soft decisions, over the constraint's events. */
   readonly violationSoft: number;
   /** The largest gap between groups' rates of decisions, over the constraint's events. */
   readonly violationHard: number;
-  /** The multiplier of each gap: one value, or those of the true and the false positive rates. */
+  /** The multiplier of each gap: one value, or one each for the true and the false positive rates. */
   readonly lambdas: readonly number[];
 }
 
@@ -43,22 +43,23 @@ export interface ConstrainedRows {
   readonly groups: { readonly labels: readonly string[] };
 }
 
-/** Larger than every loss, so that any model within the tolerance is better than any model beyond it. */
+/** Larger than every loss, so that any model within the tolerance scores better than any model beyond it. */
 const INFEASIBLE = 1e200;
 
 /**
  * Creates the Lagrangian of one network's error under a bound on the gap of each event.
  *
- * A gap of at most tol means that every group's rate r_g lies within tol / 2 of the middle c of the highest and the
- * lowest rate. So each group has a multiplier for either side:
+ * A gap is at most tol if every group's rate r_g lies within tol / 2 of c, the midpoint between the highest and the
+ * lowest rate. Each group therefore has one multiplier per side:
  *
  *     error + sum over events and groups of
  *       up_g (r_g - c - tol / 2) + down_g (c - r_g - tol / 2).
  *
- * The network's gradient is that of its batch's soft rates, means of sigmoid(logit / temperature). After each step
- * every multiplier moves by lambdaLr times twice its own bracket in running means over batches, but not below 0. So
- * it falls while the constraint holds. The bracket has a sign, so that the noise of small batches cancels out. The
- * gap itself is never below 0, so its noise would not cancel. With two groups it is the multiplier of the gap.
+ * The network's gradient uses the soft rates of the batch: means of sigmoid(logit / temperature). After each step,
+ * every multiplier changes by lambdaLr times twice its own bracket, but does not fall below 0. The bracket is computed
+ * from running means over batches. A multiplier therefore falls while the constraint holds. The bracket can be
+ * negative, so the noise of small batches cancels out. The gap itself is never negative, so its noise would not cancel.
+ * With two groups, the multiplier equals the multiplier of the gap.
  */
 export function createLagrangianObjective(
   tf: Tf,
@@ -152,8 +153,8 @@ function errorOf(
 }
 
 /**
- * Scores an epoch. Within the tolerance, the score is the error on the validation rows. Beyond it, the score is the
- * distance to the tolerance, and training may not stop early.
+ * Scores an epoch. If the gaps are within the tolerance, the score is the error on the validation rows. Otherwise the
+ * score depends on the distance to the tolerance, and training may not stop early.
  */
 function judgeGaps({ tolerances }: LagrangianSpec, { hard, validationLoss }: Seen): Judgement {
   const excess = Math.max(...hard.map((gap, index) => gap - (tolerances[index] as number)));

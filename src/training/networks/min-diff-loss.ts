@@ -19,7 +19,7 @@ export interface MinDiffLossOptions {
    */
   readonly kernel?: MmdKernel | undefined;
   /**
-   * The distance over which the kernel falls to 1/e.
+   * The distance at which the kernel has fallen to 1/e.
    * @defaultValue 0.1
    */
   readonly kernelLength?: number | undefined;
@@ -38,17 +38,17 @@ const DEFAULTS: FilledOptions<MinDiffLossOptions, 'transform'> = {
 };
 
 /**
- * The MinDiff losses between two groups, to be added to the loss of any TensorFlow.js model. They measure the
- * distance between the distributions of its predictions.
+ * The MinDiff losses between two groups. Add one to the loss of any TensorFlow.js model. They measure the distance
+ * between the two groups' distributions of predictions.
  *
  * - `mmd`: mean k(a, a) - 2 mean k(a, b) + mean k(b, b), weighted by the rows'
  *   weights, diagonal included; 0 to 2;
  * - `correlation`: |cov| / (sqrt(var + 1e-7) sqrt(var + 1e-7)); 0 to 1.
  *
- * Minimising the loss brings the two distributions closer on the training rows. What that costs in accuracy depends
- * on its weight in the total loss. If all weights are 0, both losses are 0. The cost of `mmd` grows with the square
- * of the rows: use batches. For more than two groups, and for networks trained here, use the penalties `mmd` and
- * `correlation`. Source: Prost et al. 2019, as in TensorFlow Model Remediation.
+ * Minimising the loss brings the two distributions closer on the training rows. The cost in accuracy depends on the
+ * loss's weight in the total loss. If all row weights are 0, both losses are 0. The computing time of `mmd` is
+ * quadratic in the number of rows, so use batches. For more than two groups, and for networks trained with this
+ * package, use the penalties `mmd` and `correlation`. Source: Prost et al. 2019, as in TensorFlow Model Remediation.
  * @example
  * ```ts
  * import * as tf from '@tensorflow/tfjs';
@@ -79,7 +79,7 @@ export class MinDiffLoss {
 
   /**
    * Computes the loss of one batch; differentiable in the predictions.
-   * @param membership [n], 1 for rows of one group, 0 for those of the other
+   * @param membership [n], 1 for rows of one group, 0 for rows of the other
    * @param predictions [n] or, for mmd, [n, outputs]
    * @param sampleWeight [n], 0 or more; equal weights if omitted
    * @returns a scalar

@@ -10,17 +10,18 @@ export const MMD_KERNELS = ['gaussian', 'laplacian'] as const;
 /** One of {@link MMD_KERNELS}. */
 export type MmdKernel = (typeof MMD_KERNELS)[number];
 
-/** The distance over which a kernel falls to 1/e. */
+/** The distance at which a kernel has fallen to 1/e. */
 export const KERNEL_LENGTH = 0.1;
 
-/** The maximum number of rows compared with each other at once, outside of batches. */
+/** The maximum number of rows compared with each other at once when rows are not processed in batches. */
 export const ROWS_OF_KERNEL = 512;
 
 /**
- * Computes the squared maximum mean discrepancy of two weighted samples, diagonal included: mean k(a, a) - 2 mean
- * k(a, b) + mean k(b, b), for several predictors and several pairs of samples at once.
+ * Computes the squared maximum mean discrepancy of two weighted samples: mean k(a, a) - 2 mean k(a, b) + mean k(b, b).
+ * The means include the diagonal. Several predictors and several pairs of samples are computed at once.
  * @param points [k, n, f], the predictions of k models
- * @param contrasts [n, c], for each pair the weights of its first sample (summing to 1) minus those of its second
+ * @param contrasts [n, c], for each pair the weights of its first sample minus the weights of its second; each sums to
+ *   1
  * @returns [k, c]
  */
 export function mmd(
@@ -43,9 +44,9 @@ export function mmd(
 }
 
 /**
- * Computes the MinDiff penalty: the distance of each group's scores from those of all other rows, averaged over the
- * groups present. The distance is the squared maximum mean discrepancy (Gaussian kernel of length 0.1). For two
- * groups it is exactly the discrepancy between them. The cost grows with the square of the rows. Source: Prost et al.
+ * Computes the MinDiff penalty: the distance between each group's scores and the scores of all other rows, averaged
+ * over the groups present. The distance is the squared maximum mean discrepancy (Gaussian kernel of length 0.1). For
+ * two groups it equals the discrepancy between them. The cost is quadratic in the number of rows. Source: Prost et al.
  * 2019.
  */
 export const mmdOfGroups: FairnessPenalty = (tf, { scores, membership, shares }) => {

@@ -42,7 +42,7 @@ function fitTogether(widths: readonly number[], layers: readonly { readonly inpu
   return layers.every(({ inputs }, index) => inputs === widths[index]) && widths.at(-1) === 1;
 }
 
-/** Converts a fitted network to plain data; float32 numbers survive JSON exactly. */
+/** Converts a fitted network to plain data. JSON preserves float32 numbers exactly. */
 export function networkToJson(network: FittedNetwork): z.infer<typeof fittedNetworkSchema> {
   return {
     ...network,

@@ -19,13 +19,13 @@ export interface NetworkOptions {
    */
   readonly lr?: number | undefined;
   /**
-   * Rows per step. `auto` chooses a size from the number of rows and the device: at most 512 on a CPU and 8,192 on a
-   * GPU, with at least 50 steps per epoch.
+   * The number of rows per step. `auto` chooses a size from the number of rows and the device: at most 512 on a CPU and
+   * 8,192 on a GPU, with at least 50 steps per epoch.
    * @defaultValue 128
    */
   readonly batchSize?: BatchSize | undefined;
   /**
-   * Units of each hidden layer; an empty list makes the model linear.
+   * The number of units of each hidden layer. An empty list makes the model linear.
    * @defaultValue [32]
    */
   readonly hidden?: readonly number[] | undefined;

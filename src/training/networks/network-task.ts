@@ -2,7 +2,7 @@ import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import { type BatchRows, bceFromLogits, bceSlope, type Tf } from '../../tensor/index.ts';
 
-/** The names of the tasks of a network: predicting a probability, or a number. */
+/** The names of a network's tasks: predicting a probability or predicting a number. */
 export const NETWORK_TASKS = ['binary', 'regression'] as const;
 
 /** One of {@link NETWORK_TASKS}. */

@@ -22,9 +22,9 @@ export interface TrainerState<Epoch> {
   readonly history: readonly Epoch[];
   /** The epoch, from 1, whose weights were kept. */
   readonly bestEpoch: number;
-  /** Rows per step. */
+  /** The number of rows per step. */
   readonly batchSize: number;
-  /** The labels of the groups compared. */
+  /** The labels of the compared groups. */
   readonly groups: readonly string[];
   /** Warnings about the features and groups. */
   readonly warnings: readonly string[];
@@ -40,7 +40,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     this.options = Object.freeze(options);
   }
 
-  /** The name in files, for example "lagrangian_fairness_trainer". */
+  /** The name of the trainer in files, for example "lagrangian_fairness_trainer". */
   protected abstract readonly kind: string;
 
   /** The network and its description; undefined before `fit`. */
@@ -78,8 +78,8 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
   }
 
   /**
-   * Returns decisions: 1 if the probability is at least `threshold` (0.5). For a regression without one, returns the
-   * values.
+   * Returns decisions: 1 if the probability is at least `threshold` (0.5). For a regression without a `threshold`,
+   * returns the values.
    */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
     assertKnownOptions(`${this.constructor.name}.predict`, options, PREDICT_OPTION_NAMES);
@@ -143,7 +143,10 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
   }
 }
 
-/** Wraps an error of a backend, which alone states neither the cause (such as running out of memory) nor a fix. */
+/**
+ * Wraps an error of a backend, because the original states neither the cause (for example, insufficient memory) nor a
+ * fix.
+ */
 function backendFailed(cause: unknown, backend: string): TrainingError {
   const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
   return new TrainingError(`The backend ${backend} failed in training: ${reason ?? ''}.`, {

@@ -14,7 +14,7 @@ export interface EpochOutputs {
 export interface Judgement {
   /** [k]; lower is better. */
   readonly scores: ArrayLike<number>;
-  /** [k]; whether training of a model may stop if it does not improve. If omitted, all may. */
+  /** [k]; whether training of a model may stop if the model does not improve. If omitted, all models may stop. */
   readonly mayRest?: readonly boolean[];
 }
 
@@ -23,25 +23,25 @@ export interface LossJudge {
   readonly kind: 'losses';
   /** Returns the loss of each model on rows, [k]. */
   readonly losses: (outputs: Tensor2D, rows: BatchRows) => Tensor1D;
-  /** The maximum number of rows at once, if the cost grows with their square. */
+  /** The maximum number of rows at once, if the cost is quadratic in the number of rows. */
   readonly maxRows?: number;
 }
 
 /** Scores models by their outputs on all rows, on the host. */
 export interface OutputJudge {
   readonly kind: 'outputs';
-  /** Tensors that are read together with the outputs. */
+  /** The tensors that are read together with the outputs. */
   readonly watched: readonly Tensor[];
   readonly judge: (epoch: number, outputs: EpochOutputs) => Judgement;
 }
 
-/** The objective that k networks, trained together, minimise. */
+/** The objective minimised by k networks that are trained together. */
 export interface Objective {
   /**
    * Returns the gradient of each model's loss on a batch with respect to its outputs, [k, n]; call inside `tf.tidy`.
    */
   slope(outputs: Tensor2D, batch: BatchRows): Tensor2D;
-  /** Called after the models' step on a batch, inside `tf.tidy`, with the outputs from before the step. */
+  /** Runs after the models' step on a batch, inside `tf.tidy`. It receives the outputs from before the step. */
   afterStep?(outputs: Tensor2D, batch: BatchRows): void;
   /** How the models are scored at the end of an epoch. */
   readonly judge: LossJudge | OutputJudge;

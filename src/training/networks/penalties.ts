@@ -32,10 +32,10 @@ export const FAIRNESS_PENALTIES = [
 /** The name of a fairness penalty that is added to a network's error. */
 export type FairnessPenaltyName = (typeof FAIRNESS_PENALTIES)[number];
 
-/** The penalties that depend on a batch alone, without parameters that learn. */
+/** The penalties without trainable parameters, which depend only on the batch. */
 export type PlainPenaltyName = Exclude<FairnessPenaltyName, 'adversarial'>;
 
-/** Every plain penalty by its name. */
+/** The plain penalties by name. */
 export const PLAIN_PENALTIES: Readonly<Record<PlainPenaltyName, FairnessPenalty>> = {
   covariance,
   mean_gap: meanGap,
@@ -44,14 +44,14 @@ export const PLAIN_PENALTIES: Readonly<Record<PlainPenaltyName, FairnessPenalty>
   correlation: absoluteCorrelation,
 };
 
-/** The gradients with an explicit formula; the others are differentiated automatically. */
+/** The gradients that have an explicit formula. The other penalties are differentiated automatically. */
 const PENALTY_GRADIENTS: Readonly<Partial<Record<PlainPenaltyName, PenaltyGradient>>> = {
   covariance: covarianceGradient,
   mean_gap: meanGapGradient,
   equalized_odds: equalizedOddsGradient,
 };
 
-/** Returns the maximum number of rows for a penalty whose cost grows with their square. */
+/** Returns the maximum number of rows for a penalty whose cost is quadratic in the number of rows. */
 export function maxRowsOf(name: FairnessPenaltyName): number | undefined {
   return name === 'mmd' ? ROWS_OF_KERNEL : undefined;
 }

@@ -35,7 +35,7 @@ export interface RegularizedFairnessTrainerOptions extends NetworkOptions {
   /** @defaultValue 'binary' */
   readonly task?: NetworkTask | undefined;
   /**
-   * Factor on the loss of rows with a positive label.
+   * The factor applied to the loss of rows with a positive label.
    * @defaultValue 1
    */
   readonly posWeight?: number | undefined;
@@ -54,24 +54,24 @@ const DEFAULTS: FilledRegularizedOptions = {
 
 /** One epoch of a regularized network's training. */
 export interface RegularizedEpoch {
-  /** From 1. */
+  /** The number of the epoch, from 1. */
   readonly epoch: number;
-  /** Error + eta x penalty on the validation rows. */
+  /** The error + eta x penalty on the validation rows. */
   readonly loss: number;
 }
 
 const KIND = 'regularized_fairness_trainer';
 
 /**
- * A network that minimises error + eta x penalty: a single point of what `sweepPareto` shows.
+ * A network that minimises error + eta x penalty. It corresponds to a single point of `sweepPareto`.
  *
- * The penalties are those of `FairnessRegularizerLoss`, and `adversarial`. The adversarial penalty is the information
- * about a row's group, in nats, that a small network trained alongside finds in its score (Zhang, Lemoine and
- * Mitchell 2018).
+ * The penalties are those of `FairnessRegularizerLoss`, and `adversarial`. The adversarial penalty uses a second, small
+ * network that is trained to predict a row's group from its score. The penalty is the information about the group, in
+ * nats, that this network extracts (Zhang, Lemoine and Mitchell 2018).
  *
- * A penalty constrains mean scores on the training rows, not decisions on other rows. A sweep shows which eta gives
- * which gap, and at what accuracy. With `task: 'regression'` the error is the squared error, and scores are
- * predictions in standard deviations of the target. There can be any number of groups.
+ * A penalty constrains mean scores on the training rows, not decisions on other rows. A sweep shows the gap and the
+ * accuracy for each eta. With `task: 'regression'` the error is the squared error, and scores are predictions in
+ * standard deviations of the target. There can be any number of groups.
  * @example
  * ```ts
  * import { RegularizedFairnessTrainer } from 'evenhand/training';

@@ -11,7 +11,7 @@ export interface RegularizedSpec {
   readonly etas: readonly number[];
   readonly penalty: FairnessPenaltyName;
   readonly task: NetworkTask;
-  /** Groups, g. */
+  /** The number of groups, g. */
   readonly groupCount: number;
   readonly posWeight?: number | undefined;
   readonly seed: number;
@@ -48,7 +48,8 @@ export function createRegularizedObjective(tf: Tf, spec: RegularizedSpec): Objec
 }
 
 /**
- * Adds eta times the penalty's gradient to the error's. Both are in the outputs; the penalty's is given in the scores.
+ * Adds eta times the penalty's gradient to the error's gradient. The result is with respect to the outputs; the given
+ * penalty gradient is with respect to the scores.
  */
 function addPenaltyGradient(
   tf: Tf,

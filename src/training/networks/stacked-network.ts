@@ -17,11 +17,11 @@ import {
 
 /** The size of k networks of equal shape that are trained together. */
 export interface NetworkShape {
-  /** Models, k. */
+  /** The number of models, k. */
   readonly models: number;
-  /** Features, d. */
+  /** The number of features, d. */
   readonly inputs: number;
-  /** Units of each hidden layer of one model. */
+  /** The number of units of each hidden layer of one model. */
   readonly hidden: readonly number[];
 }
 
@@ -33,11 +33,14 @@ export interface LayerWeights {
   readonly bias: Float32Array;
 }
 
-/** The outputs of all models, with what their gradient needs. */
+/** The outputs of all models, with a function that computes their gradient. */
 interface ForwardPass {
   /** [k, n]; logits, or a regression's values. */
   readonly outputs: Tensor2D;
-  /** Returns the gradient of the parameters, [k, m], from that of the outputs, [k, n]. */
+  /**
+   * Returns the gradient with respect to the parameters, [k, m], given the gradient with respect to the outputs, [k,
+   * n].
+   */
   gradient(upstream: Tensor2D): Tensor2D;
 }
 
@@ -46,19 +49,19 @@ interface ForwardPass {
  * each later layer is one batched product. The loss is the sum of the models' losses, so each model's gradient
  * depends only on its own loss.
  *
- * Gradients are written out: on wasm the products with transpose flags of automatic differentiation cost ten times as
- * much as plain ones.
+ * Gradients are implemented explicitly. On wasm, automatic differentiation uses products with transpose flags, which
+ * cost ten times as much as plain products.
  *
- * All models start from the same weights, so that they differ by their loss and not by chance.
+ * All models start from the same weights, so that they differ only because of their loss.
  */
 export interface StackedNetwork {
-  /** The weights and biases of each model, [k, m], layer after layer. */
+  /** The weights and biases of each model, [k, m], one layer after the other. */
   readonly parameters: Variable;
   /** The number of rows per forward pass outside of training. */
   readonly rowsAtOnce: number;
   /** Runs all models on rows [n, d]; call inside `tf.tidy`. */
   forward(x: Tensor2D): ForwardPass;
-  /** Returns the weights of each model, from the values of the parameters. */
+  /** Converts the values of the parameters to the weights of each model. */
   weightsOf(parameters: Float32Array): LayerWeights[][];
   dispose(): void;
 }

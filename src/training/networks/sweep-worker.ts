@@ -11,7 +11,10 @@ export interface SweepWork {
   readonly port: MessagePort;
 }
 
-/** The answer of a worker thread: networks, or the fields of a training error, since classes cannot be cloned. */
+/**
+ * The answer of a worker thread: networks, or the fields of a training error. The error is sent as fields because
+ * classes cannot be cloned.
+ */
 export type SweepAnswer =
   | { readonly trained: TrainedNetworks }
   | { readonly failed: Pick<TrainingError, 'message' | 'context' | 'suggestion'> };

@@ -23,18 +23,21 @@ import type { FilledNetworkOptions, Schedule } from './network-options.ts';
 import type { Judgement, LossJudge, Objective, OutputJudge } from './objective.ts';
 import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
 
-/** Returns the factor on the learning rate after a share of the steps, from 1 to 0; `constant` stays at 1. */
+/**
+ * Returns the learning rate's factor after a given share of the steps. It falls from 1 to 0; for `constant` it is
+ * always 1.
+ */
 export function scheduleFactor(schedule: Schedule, done: number): number {
   if (schedule === 'linear') return 1 - done;
   return schedule === 'cosine' ? (1 + Math.cos(Math.PI * done)) / 2 : 1;
 }
 
-/** The prime of multiplicative hashing: 2^32 divided by the golden ratio. */
+/** The prime used for multiplicative hashing: 2^32 divided by the golden ratio. */
 const SPREAD = 2654435761;
 
 /**
- * Splits the numbers 0 to n - 1 into parts of nearly equal size, at most `most`. Several parts are spread over the
- * rows, so that the order of the rows does not matter.
+ * Splits the numbers 0 to n - 1 into parts of nearly equal size, at most `most`. If there are several parts, each takes
+ * rows from the complete range, so that the order of the rows does not matter.
  */
 export function rowParts(rows: number, most = rows): Int32Array[] {
   const count = Math.max(1, Math.ceil(rows / most));
@@ -50,7 +53,7 @@ interface NetworkJudge {
   dispose(): void;
 }
 
-/** Creates the judge that an objective asks for; the rows it needs stay on the network's device. */
+/** Creates the judge that an objective requires. The judge's rows stay on the network's device. */
 function createNetworkJudge(
   tf: Tf,
   network: StackedNetwork,
@@ -73,7 +76,7 @@ function judgeLosses(
   const rows: BatchRows[] = parts.map((picked) => takeBatchRows(tf, validation, picked));
   const complete = weightOf(validation);
   const shares = parts.map((picked) => weightOf(validation, picked) / complete);
-  // In the order of the parts, so that the outputs of each part are contiguous.
+  // The rows are in the order of the parts, so that the outputs of each part are contiguous.
   const chunks = createRowChunks(tf, inOrderOf(validation, parts), network.rowsAtOnce);
   return {
     async judge() {
@@ -107,7 +110,7 @@ function mostTogether(tf: Tf, { groupCount }: NetworkRows, models: number): numb
   return Math.max(1, Math.floor(largestTensor(tf) / Math.max(groupCount, models)));
 }
 
-/** Returns the mean of each model over parts, [k], from [parts, k]. */
+/** Returns each model's weighted mean over the parts, [k], given the values of the parts, [parts, k]. */
 function weightedMeans(values: Float32Array, shares: readonly number[], models: number): Float64Array {
   const means = new Float64Array(models);
   for (const [part, share] of shares.entries()) {
@@ -118,7 +121,7 @@ function weightedMeans(values: Float32Array, shares: readonly number[], models: 
   return means;
 }
 
-/** Reorders the inputs of rows to follow the parts; the other fields are left as they are. */
+/** Reorders the inputs of rows to match the order of the parts. Other fields are unchanged. */
 function inOrderOf(rows: NetworkRows, parts: readonly Int32Array[]): NetworkRows {
   if (parts.length === 1) return rows;
   const { inputs } = rows;
@@ -162,17 +165,17 @@ export interface TrainNetworksOptions extends Omit<FilledNetworkOptions, 'backen
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Networks that were trained together. */
+/** The result of training several networks together. */
 export interface TrainedNetworks {
   /** The weights of each model at its best epoch. */
   readonly weights: readonly (readonly LayerWeights[])[];
   /** The best epoch of each model, from 1. */
   readonly bestEpochs: readonly number[];
-  /** Rows per step. */
+  /** The number of rows per step. */
   readonly batchSize: number;
   /** The score of each model after each epoch, [epochs][k]; lower is better. */
   readonly losses: readonly (readonly number[])[];
-  /** The outputs of each model for the held-out rows, [k, n]; empty if there are none. */
+  /** The outputs of each model for the held-out rows, [k, n]; empty without held-out rows. */
   readonly heldOut: Float32Array;
 }
 
@@ -183,9 +186,9 @@ const ORDER_STREAM = 2;
 /**
  * Trains k networks that process the same batches but may minimise different losses.
  *
- * Uses Adam on mini-batches. After each epoch every model is scored, and its weights are kept if the score is its
- * best, so that each model ends at its own best epoch. Rows stay on the network's device. Only what the judge needs
- * is downloaded, once per epoch, and the best weights at the end.
+ * Uses Adam on mini-batches. Each model is scored after each epoch, and its weights are saved if the score is its best
+ * so far. The result contains the weights of each model's best epoch. Rows stay on the network's device. Each epoch
+ * downloads only the values used for scoring; the best weights are downloaded at the end.
  * @throws {TrainingError} if a loss is not a finite number
  */
 export async function trainNetworks(
@@ -246,7 +249,7 @@ export async function trainNetworks(
   }
 }
 
-/** The number of steps between yields to signals and timers, besides the end of an epoch. */
+/** The number of steps after which training yields to signals and timers. Training also yields after each epoch. */
 const STEPS_AT_ONCE = 200;
 
 /** Returns the number of rows per step. */
@@ -282,7 +285,10 @@ async function readResult(
   }
 }
 
-/** Throws if a loss is not finite. A model that stopped early may still diverge, since its best weights are kept. */
+/**
+ * Throws if a loss is not finite. Divergence of a model that has stopped early is not an error, because its best
+ * weights are kept.
+ */
 function assertFinite(
   scores: ArrayLike<number>,
   names: readonly string[],
@@ -299,7 +305,7 @@ function assertFinite(
   });
 }
 
-/** Encoded features are standardised. A value beyond this many standard deviations was not seen in training. */
+/** Encoded features are standardised. A value beyond this many standard deviations did not occur in training. */
 const EXTREME = 100;
 
 /** Describes the most likely cause of an infinite loss. */
@@ -311,7 +317,7 @@ function likelyCause({ x }: NetworkRows, rate: number): string {
 
 /** The parameters of each model at its best epoch. */
 interface BestParameters {
-  /** Saves the parameters of the models that are at their best now: [k], 1 or 0 each. */
+  /** Saves the current parameters of the models whose flag is 1: [k], 1 or 0 each. */
   take(flags: Uint8Array): void;
   /** Restores the best parameters into the network. */
   restore(): void;
@@ -341,13 +347,13 @@ function createBestParameters(tf: Tf, { parameters }: StackedNetwork): BestParam
 
 /** Early stopping, separately for each of k models. */
 interface Patience {
-  /** Records an epoch's scores and returns which models reached their best yet: 1 or 0 each. */
+  /** Records an epoch's scores. Returns 1 for each model whose score is its best so far, else 0. */
   update(judgement: Judgement): Uint8Array;
-  /** Returns whether a model has run out of patience. */
+  /** Returns whether a model has stopped early. */
   readonly isResting: (model: number) => boolean;
-  /** Returns whether every model has run out of patience. */
+  /** Returns whether every model has stopped early. */
   isOver(): boolean;
-  /** The epoch, from 1, at which each model was best. */
+  /** The epoch, from 1, with the best score of each model. */
   readonly bestEpochs: Uint32Array;
 }
 
@@ -383,9 +389,9 @@ export function createPatience(models: number, patience: number): Patience {
 /** The rows and the objective of a training run. */
 interface NetworkProblem {
   readonly train: NetworkRows;
-  /** Rows used for early stopping. */
+  /** The rows used for early stopping. */
   readonly validation: NetworkRows;
-  /** Rows to which the trained networks are applied. */
+  /** The rows to which the trained networks are applied. */
   readonly heldOut?: NetworkRows | undefined;
   /** The name of each model in errors, for example "eta 0.5"; one name per model. */
   readonly names: readonly string[];

@@ -12,7 +12,9 @@ import type { TrainedNetworks } from './train-networks.ts';
 export interface TrainShardsOptions {
   readonly onProgress?: OnProgress | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The maximum number of threads. If omitted: the machine's cores, or one for a small amount of work. */
+  /**
+   * The maximum number of threads. The default is the number of the machine's cores, or 1 for a small amount of work.
+   */
   readonly threads?: number | undefined;
 }
 
@@ -20,8 +22,8 @@ export interface TrainShardsOptions {
 const WORTH_A_THREAD = 2e10;
 
 /**
- * Trains shards of a sweep: in worker threads if there are several cores and enough work, else one after another. The
- * networks of a shard do not depend on the thread or on the other shards.
+ * Trains the shards of a sweep. Uses worker threads if there are several cores and enough work; otherwise trains one
+ * shard after another. The networks of a shard do not depend on the thread or on the other shards.
  */
 export async function trainShards(
   shards: readonly SweepShard[],
@@ -94,7 +96,7 @@ function joinProgress(
   };
 }
 
-/** Estimates the multiplications of a shard: the forward pass and the gradient of the first layer. */
+/** Estimates the number of multiplications of a shard, from the forward pass and the gradient of the first layer. */
 function multiplications({ train, spec, options }: SweepShard): number {
   return 2 * train.y.length * train.inputs * (options.hidden[0] ?? 1) * spec.etas.length * options.epochs;
 }

@@ -8,7 +8,7 @@ import { SCHEDULES } from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import type { TrainerState } from './network-trainer.ts';
 
-/** The options that every trainer writes. The trainer's constructor checks their values. */
+/** The options in the JSON of every trainer. The trainer's constructor checks their values. */
 export const trainerParamsSchema = z.object({
   epochs: z.number(),
   lr: z.number(),

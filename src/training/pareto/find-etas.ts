@@ -2,9 +2,9 @@ import { TrainingError } from '../../exceptions/index.ts';
 
 /** The behaviour of one network on the training rows. */
 export interface EtaProbe {
-  /** Whether the gap that the penalty acts on differs from that at eta 0 by more than noise. */
+  /** Whether the penalised gap differs from the gap at eta 0 by more than noise. */
   readonly changesGap: boolean;
-  /** Whether it is no better than the same decision for all rows. */
+  /** Whether the network is no better than making the same decision for all rows. */
   readonly isConstant: boolean;
 }
 
@@ -13,9 +13,9 @@ export type ProbeEtas = (etas: readonly number[]) => Promise<readonly EtaProbe[]
 
 /** The range of etas in which a penalty has an effect and the model is not constant. */
 export interface EtaRange {
-  /** The largest eta below the range: up to it, the gap differs from that at eta 0 by no more than noise. */
+  /** The largest eta below the range. Up to this eta, the gap differs from the gap at eta 0 by no more than noise. */
   readonly from: number;
-  /** The largest eta before the first constant model, or the largest tried. */
+  /** The largest eta before the first constant model, or the largest eta that was tried. */
   readonly to: number;
   readonly endsAt: 'constant' | 'limit';
   /** Whether some eta in the range changes the gap by more than noise. */
@@ -24,19 +24,21 @@ export interface EtaRange {
   readonly tried: readonly number[];
 }
 
-/** The etas of a sweep, with the range that they span. */
+/** The etas of a sweep and the range that they span. */
 export interface FoundEtas {
   readonly etas: readonly number[];
   readonly range: EtaRange;
 }
 
-/** The number of etas in a sweep, besides 0. */
+/** The number of etas in a sweep, not counting 0. */
 const POINTS = 8;
 
 /** The factor between the etas of the coarse search. */
 const COARSE = 4;
 
-/** Powers of the coarse factor: those tried first, and those tried if the first do not bracket the range. */
+/**
+ * Powers of the coarse factor. The smaller and larger powers are tried if the first ones do not bracket the range.
+ */
 const [FIRST, SMALLER, LARGER] = [powers(-5, 6), powers(-10, -6), powers(7, 10)];
 
 /** The factors tried between two neighbours of the coarse search. */
@@ -46,9 +48,10 @@ const FINE = [1, 2, 3].map((step) => COARSE ** (step / 4));
 const BLIND_SPAN = 100;
 
 /**
- * Finds etas from those without an effect to the last before a constant model. Returns 0 and eight etas in equal
- * ratios. The search tries powers of 4 between 1e-3 and 4096. If these do not bracket the range, it tries smaller and
- * larger ones, down to 1e-6 and up to 1e6. It then tries factors of the square root of 2 at both ends of the range.
+ * Finds the range from the largest eta without an effect to the last eta before a constant model. Returns 0 and eight
+ * geometrically spaced etas. The search tries powers of 4 between 1e-3 and 4096. If these do not bracket the range, it
+ * tries smaller and larger powers, down to 1e-6 and up to 1e6. It then tries factors of the square root of 2 at both
+ * ends of the range.
  * @throws {TrainingError} if the model without a penalty is constant, or every eta gives a constant model
  */
 export async function findEtas(probe: ProbeEtas): Promise<FoundEtas> {
@@ -70,7 +73,7 @@ export async function findEtas(probe: ProbeEtas): Promise<FoundEtas> {
   return { etas: spread(from, range.to), range: found };
 }
 
-/** Returns the range that the probes span so far; an end that is not bracketed is 0. */
+/** Returns the range found so far. An end that is not yet bracketed is 0. */
 function rangeOf(known: ReadonlyMap<number, EtaProbe>): EtaRange {
   const tried = [...known.keys()].sort((a, b) => a - b);
   const etas = tried.slice(1);
@@ -87,13 +90,13 @@ function rangeOf(known: ReadonlyMap<number, EtaProbe>): EtaRange {
   };
 }
 
-/** Returns etas between an end of the range and the next eta that was tried. */
+/** Returns etas between an end of the range and the next larger eta that was tried. */
 function finerThan(eta: number, { tried }: EtaRange): number[] {
   const next = tried.find((other) => other > eta);
   return eta === 0 || next === undefined ? [] : FINE.map((factor) => rounded(eta * factor));
 }
 
-/** Returns 0 and etas in equal ratios. */
+/** Returns 0 and geometrically spaced etas. */
 function spread(from: number, to: number): number[] {
   const etas = Array.from({ length: POINTS }, (_, index) => rounded(from * (to / from) ** (index / (POINTS - 1))));
   return [...new Set([0, ...etas])];

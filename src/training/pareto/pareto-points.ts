@@ -7,10 +7,11 @@ export interface ParetoPoint extends Pick<
 > {
   /** The weight of the fairness penalty. */
   readonly eta: number;
-  /** Mean binary cross-entropy, without the penalty. */
+  /** The mean binary cross-entropy, without the penalty. */
   readonly loss: number;
   /**
-   * Whether another point has an accuracy at least as high and a gap at least as small, and is better in one of them.
+   * Whether another point dominates this one: its accuracy and its gap are at least as good, and at least one is
+   * better.
    */
   readonly dominated: boolean;
 }
@@ -29,8 +30,8 @@ export function markDominated(points: readonly Omit<ParetoPoint, 'dominated'>[])
 }
 
 /**
- * Computes the area in (accuracy, 1 - dpDiff) that the points dominate above a reference of (`referenceAccuracy`, 0):
- * larger is better. O(points log points).
+ * Computes the area in (accuracy, 1 - dpDiff) that the points dominate above the reference point (`referenceAccuracy`,
+ * 0). Larger is better. O(points log points).
  * @param referenceAccuracy the accuracy of always predicting the larger class
  */
 export function hypervolume(points: readonly ParetoPoint[], referenceAccuracy: number): number {

@@ -8,15 +8,15 @@ import type { ParetoPoint } from './pareto-points.ts';
 
 /** The settings and data that produced the points of a sweep. */
 export interface SweepInfo extends ModelData {
-  /** The area that the points dominate; larger is better. */
+  /** The area dominated by the points. Larger is better. */
   readonly hypervolume: number;
   readonly backend: TensorBackend;
   readonly penalty: FairnessPenaltyName;
-  /** The range of etas that was found; null if the etas were given. */
+  /** The range found by the search for etas; null if the etas were given. */
   readonly etaRange: EtaRange | null;
   readonly seed: number;
   readonly folds: number | null;
-  /** Rows per step. */
+  /** The number of rows per step. */
   readonly batchSize: number;
   readonly warnings: readonly string[];
 }

@@ -10,7 +10,7 @@ import { type ParetoSweep, paretoToJson } from './pareto-sweep.ts';
 
 /** Options of {@link plotPareto}. */
 export interface PlotParetoOptions {
-  /** The path of the plot; its extension (.svg, .png or .html) sets the format. */
+  /** The path of the plot. Its extension (.svg, .png or .html) determines the format. */
   readonly savePath: string;
   /** The title above the plot. */
   readonly title?: string | undefined;
@@ -24,8 +24,8 @@ export interface PlotParetoOptions {
 const PLOT_PARETO_OPTION_NAMES: OptionNames<PlotParetoOptions> = { savePath: true, title: true, withPoints: true };
 
 /**
- * Plots the points of a sweep: accuracy against demographic parity difference, with intervals. A line joins the
- * points that are not dominated.
+ * Plots the points of a sweep: accuracy against demographic parity difference, with intervals. A line connects the
+ * non-dominated points.
  * @returns the paths written
  * @throws {DataValidationError} if no point has a gap, or the path cannot be written
  * @throws {DependencyError} if the packages for charts are not installed

@@ -15,22 +15,22 @@ import { pointToJson, type SweepInfo } from './pareto-sweep.ts';
 
 export { holdsOnlyNetworks };
 
-/** The files in the folder of a network, besides its card. */
+/** The files in a network's folder other than its card. */
 const NETWORK_FILES = [TOPOLOGY_FILE, WEIGHTS_FILE];
 
-/** Networks of a sweep with their description. */
+/** The networks of a sweep and their description. */
 interface SavedSweep {
   readonly specs: readonly FeatureSpec[];
   readonly weights: readonly (readonly LayerWeights[])[];
   readonly points: readonly ParetoPoint[];
   readonly info: SweepInfo;
-  /** Training rows by group. */
+  /** The number of training rows by group. */
   readonly groups: Readonly<Record<string, number>>;
 }
 
 /**
- * Saves every network of a sweep in its own folder, `eta-<eta>`, as `saveModel` does: a TensorFlow.js layers model
- * that plain `@tensorflow/tfjs` loads, with a card. The model maps encoded features to a probability.
+ * Saves every network of a sweep in its own folder, `eta-<eta>`, in the format of `saveModel`: a card and a
+ * TensorFlow.js layers model that plain `@tensorflow/tfjs` can load. The model maps encoded features to a probability.
  * @throws {DataValidationError} if the folder cannot be written or has other content
  */
 export async function saveNetworks(tf: Tf, folder: string, sweep: SavedSweep): Promise<void> {

@@ -12,19 +12,19 @@ import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from '../networks/penalt
 /** Options of `sweepPareto`. */
 export interface SweepOptions extends NetworkOptions, Omit<TrainingJobOptions, 'modelPath'> {
   /**
-   * The weights of the penalty, each 0 or more. With `auto`, they are found on the training rows: 0, and eight in
-   * equal ratios, from no effect on the gap to the last before a constant model.
+   * The weights of the penalty, each 0 or more. `auto` uses 0 and eight geometrically spaced weights found on the
+   * training rows. They range from no effect on the gap to the last weight before a constant model.
    * @defaultValue [0, 0.2, 0.5, 1]
    */
   readonly etas?: readonly number[] | 'auto' | undefined;
   /** @defaultValue 'covariance' */
   readonly penalty?: FairnessPenaltyName | undefined;
   /**
-   * The maximum number of threads. If omitted: the machine's cores, or one for a small amount of work. It does not
-   * change the result.
+   * The maximum number of threads. The default is the number of the machine's cores, or 1 for a small amount of work.
+   * It does not change the result.
    */
   readonly threads?: number | undefined;
-  /** The path of the plot (.svg, .png or .html); the points are saved next to it as JSON. */
+  /** The path of the plot (.svg, .png or .html). The points are saved next to it as JSON. */
   readonly savePath?: string | undefined;
   /** The folder in which to save the networks, one sub-folder per eta. */
   readonly modelPath?: string | undefined;

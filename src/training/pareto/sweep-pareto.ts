@@ -35,7 +35,7 @@ import { plotPareto, pointsPath } from './plot-pareto.ts';
 import { holdsOnlyNetworks, saveNetworks } from './save-networks.ts';
 import { type FilledSweepOptions, fillSweepOptions, type SweepOptions, type SweepPlan } from './sweep-options.ts';
 
-/** Rows whose decisions are compared. */
+/** The rows whose decisions are compared. */
 interface ComparedRows {
   /** [n], 0 or 1 */
   readonly y: Uint8Array;
@@ -50,12 +50,12 @@ const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
  * Returns whether the gaps of two models' decisions on the same rows differ by more than noise. It compares the gap
  * between the two groups that are farthest apart under the first model, with a paired test at the 5% level.
  *
- * Let d = after - before be the change of a row's decision. The change of the gap is the difference of the two
- * groups' mean d, and its variance is the sum of var(d) / n. Rows with the same decision from both models add no
- * noise; separate intervals of the two gaps would count them.
+ * Let d = after - before be the change of a row's decision. The change of the gap is the difference of the two groups'
+ * mean d, and its variance is the sum of var(d) / n. Rows with the same decision from both models add no noise.
+ * Separate intervals for the two gaps would include their noise.
  *
- * The option `labels` selects the rates: selection rates ('all'), or true and false positive rates ('each'). Groups with
- * fewer rows than `minGroupSize` are not compared.
+ * The option `labels` selects the rates: selection rates ('all'), or true and false positive rates ('each'). Groups
+ * with fewer than `minGroupSize` rows are not compared.
  */
 export function changesGap(
   before: Uint8Array,
@@ -89,19 +89,19 @@ export function changesGap(
 }
 
 /**
- * Trains one network for every eta, all at once, and shows the trade-off between accuracy and gap on held-out rows.
- * Each network minimises its error plus eta times a fairness penalty.
+ * Trains one network per eta, all together, and reports the trade-off between accuracy and gap on held-out rows. Each
+ * network minimises its error plus eta times a fairness penalty.
  *
- * The data are split by target and group (80/20 by default), or cross-fitted with `folds`; 10% of the training rows
- * are used for early stopping. Features are encoded from training rows alone: numbers are standardised, text is
- * one-hot encoded, missing values are marked. Sensitive columns are never features.
+ * The data are split by target and group (80/20 by default), or cross-fitted with `folds`; 10% of the training rows are
+ * used for early stopping. The encoding of features is learned from the training rows only: numbers are standardised,
+ * text is one-hot encoded, and missing values are marked. Sensitive columns are never used as features.
  *
- * The penalty constrains mean scores on the training rows. Nothing guarantees that the gap of decisions on other rows
- * falls with eta; the points show whether it does.
+ * The penalty constrains mean scores on the training rows. There is no guarantee that the gap of decisions on other
+ * rows falls as eta rises. The points show whether it does.
  *
- * `etas: 'auto'` first trains on the first split and evaluates the networks on its training rows alone. It finds the
- * eta from which the gap differs from the gap without a penalty by more than noise (a paired test at the 5% level).
- * It also finds the last eta before the model is constant or no better than a constant. `etaRange` has the result.
+ * `etas: 'auto'` first trains on the first split and evaluates the networks on its training rows only. It finds the eta
+ * from which the gap differs from the gap without a penalty by more than noise (a paired test at the 5% level). It also
+ * finds the last eta before the model becomes constant or no better than a constant. `etaRange` contains the result.
  *
  * Training time is proportional to rows x etas x epochs. Results depend on the seed and, in the last digits, on the
  * backend, but not on the number of cores.
@@ -136,7 +136,7 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
       : { etas: filled.etas, range: null };
   const plan: SweepPlan = { ...filled, etas };
 
-  // With cross-fitting, the networks of the folds are not saved, but networks trained on all rows.
+  // With cross-fitting, the saved networks are trained on all rows; the networks of the folds are not saved.
   const complete = { train: training.rows, test: training.rows };
   const keepsAll = filled.modelPath !== undefined && filled.folds !== undefined;
   const all = await fitSplits(training, keepsAll ? [...splits, complete] : splits, { tf, backend }, plan);
@@ -184,7 +184,7 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
 }
 
 /**
- * Creates the search's probe, which trains on one split and evaluates on its training rows. It never uses held-out
+ * Creates the probe for the search. It trains on one split, evaluates on its training rows, and never uses held-out
  * rows.
  */
 function probeOn(
@@ -226,7 +226,7 @@ function blindness(penalty: FairnessPenaltyName, range: EtaRange | null): string
   ];
 }
 
-/** Checks the output paths before training, so that a bad path does not lose the result. */
+/** Checks the output paths before training, so that the result is not lost because of a bad path. */
 async function assertPaths({ savePath, modelPath }: FilledSweepOptions): Promise<void> {
   if (savePath !== undefined) {
     chartFormat(savePath);
@@ -238,7 +238,9 @@ async function assertPaths({ savePath, modelPath }: FilledSweepOptions): Promise
   await assertWritable(modelPath);
 }
 
-/** Evaluates one network's logits. Decisions are 1 for a logit of at least 0, a probability of at least 0.5. */
+/**
+ * Evaluates one network's logits. The decision is 1 if the logit is at least 0, which is a probability of at least 0.5.
+ */
 function judgeLogits(
   logits: Float32Array,
   y: Uint8Array,
@@ -259,14 +261,14 @@ function majorityShare(y: Uint8Array): number {
   return Math.max(positives, 1 - positives);
 }
 
-/** The networks of one split with what is needed to apply them. */
+/** The networks of one split, with everything needed to apply them. */
 interface FittedNetworks {
   readonly specs: readonly FeatureSpec[];
   readonly weights: readonly (readonly LayerWeights[])[];
   /** The outputs of each network for the held-out rows. */
   readonly outputs: readonly Float32Array[];
   readonly warnings: readonly string[];
-  /** Rows per step. */
+  /** The number of rows per step. */
   readonly batchSize: number;
 }
 
@@ -282,7 +284,7 @@ async function fitSplits(
   const parts = Array.from({ length: Math.ceil(options.etas.length / size) }, (_, part) =>
     options.etas.slice(part * size, (part + 1) * size),
   );
-  // Chosen once for all folds, since their sizes may differ by a row.
+  // The batch size is the same for all folds, although their sizes may differ by a row.
   const batchSize = chooseBatchSize(tf, options.batchSize, {
     rows: Math.min(...prepared.map(({ train }) => train.y.length)),
     models: size,
@@ -313,7 +315,7 @@ async function fitSplits(
   });
 }
 
-/** Returns the options that a thread needs. */
+/** Returns the options that a worker thread needs. */
 function pickTraining(options: SweepPlan): Omit<SweepShard['options'], 'batchSize'> {
   const { epochs, lr, hidden, patience, weightDecay, schedule, seed } = options;
   return { epochs, lr, hidden, patience, weightDecay, schedule, seed };

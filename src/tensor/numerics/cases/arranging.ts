@@ -4,7 +4,7 @@ import { each, turned } from '../float64.ts';
 import type { NumericsCase } from '../numerics-case.ts';
 import { codes, EXACT, spread, tensorCase, uniform } from '../pose.ts';
 
-/** Generates numbers that arithmetic is unlikely to leave unchanged. */
+/** Generates numbers that any arithmetic is likely to change. */
 const numbers = (size: number): Float32Array => spread(size, size, -30, 30);
 
 const row = (values: ArrayLike<number>, columns: number, index: number): number[] =>
@@ -151,7 +151,7 @@ const TURNED: readonly NumericsCase[] = [
     const given = codes(7, 257, 33);
     given[5] = -1;
     return {
-      // The dtype float32 is not requested from oneHot, because wasm then writes the bits of integers.
+      // The result is cast because on wasm, oneHot with dtype float32 writes the bits of integers.
       ask: (tf) => tf.oneHot(tf.tensor1d(given, 'int32'), 33).cast('float32'),
       expected: Array.from(given).map((code) => Array.from({ length: 33 }, (_, column) => Number(column === code))),
     };
@@ -173,5 +173,5 @@ const TURNED: readonly NumericsCase[] = [
   }),
 ];
 
-/** Cases for ops that move numbers without computing. */
+/** Cases for ops that move numbers without arithmetic. */
 export const ARRANGING_CASES: readonly NumericsCase[] = [...PICKED, ...PUT_TOGETHER, ...TURNED];

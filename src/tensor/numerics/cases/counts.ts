@@ -7,7 +7,8 @@ import type { NumericsCase } from '../numerics-case.ts';
 import { between, codes, EXACT, hostCase, spread, tensorCase } from '../pose.ts';
 
 /**
- * Numbers of rows and cells that are difficult: one of each, one more or fewer than a workgroup, several workgroups.
+ * Numbers of rows and cells that are difficult: one of each, one more or one fewer than a workgroup, and several
+ * workgroups.
  */
 const SIZES: readonly (readonly [rows: number, cells: number])[] = [
   [1, 1],
@@ -36,7 +37,7 @@ const COUNTED = SIZES.map(([rows, cells]) =>
   ),
 );
 
-/** Sums of integers are exact, if the largest value of each column is less than 2^40 times its smallest. */
+/** Sums of integers are exact if the largest value of each column is less than 2^40 times its smallest value. */
 const WEIGHED = SIZES.map(([rows, cells]) =>
   hostCase(
     {
@@ -97,7 +98,7 @@ const TABLES: readonly NumericsCase[] = [
       reads: 2,
     },
     () => {
-      // Integers of 18 bits, so that their sums have 35 bits, none of which may be lost.
+      // The weights are integers of 18 bits. Their sums have 35 bits, and no bit may be lost.
       const weights = Float32Array.from(codes(12, 200_000, 2 ** 18));
       return {
         given: (tf) => ({ codes: tf.zeros<Rank.R1>([200_000], 'int32'), weights: tf.tensor1d(weights) }),
@@ -143,8 +144,8 @@ function binOf(value: number, { width, first, count, rounding }: HistogramBins):
 }
 
 /**
- * Returns values on the edges of bins, one unit in the last place below and above them, beyond both ends, and
- * missing.
+ * Returns values on the edges of bins, one unit in the last place below and above the edges, beyond both ends, and
+ * missing values.
  */
 function edges({ width, first, count }: HistogramBins): Float32Array {
   const on = Array.from({ length: 2 * count + 1 }, (_, half) => (first + half / 2) * width);

@@ -19,7 +19,7 @@ import {
   uniform,
 } from '../pose.ts';
 
-/** A function of one number, and the numbers to test it with. */
+/** A function of one number, and the numbers used to test it. */
 interface Unary {
   readonly op: string;
   readonly name: string;
@@ -29,15 +29,15 @@ interface Unary {
   readonly expected: (x: number) => number;
 }
 
-/** Halves of even and odd numbers, and their neighbours. */
+/** Generates halves of even and odd numbers, and their neighbours. */
 const halves = (): Float32Array =>
   Float32Array.of(-2.5, -1.5, -0.5, 0.49999997, 0.5, 1.5, 2.5, 3.4999998, 8388607, 1e30);
 
-/** Numbers of both signs, 0, and the largest and smallest normal numbers of float32. */
+/** Generates numbers of both signs, 0, and the largest and smallest normal numbers of float32. */
 const anySize = (): Float32Array =>
   Float32Array.of(...spread(1, 250, -6, 6), 0, 1, -1, 3.4e38, -3.4e38, 1.2e-38, -1.2e-38);
 
-/** Rounds x to an integer, halves to the even one. */
+/** Rounds x to the nearest integer. Ties are rounded to the even integer. */
 function roundedToEven(x: number): number {
   const lower = Math.floor(x);
   if (x - lower !== 0.5) return Math.round(x);
@@ -128,7 +128,7 @@ const UNARY: readonly Unary[] = [
   },
   {
     op: 'sign',
-    // On wasm it is 0 for numbers smaller than 2^-23.
+    // On wasm the result is 0 for numbers smaller than 2^-23.
     name: 'of numbers larger than 2^-23, and of 0',
     tolerance: EXACT,
     values: () => Float32Array.of(...spread(1, 250, -6, 6), 0, 1, -1, 3.4e38, -3.4e38),
@@ -230,7 +230,7 @@ const OF_TWO: readonly NumericsCase[] = BINARY.flatMap(({ op, tolerance, apply, 
   BROADCAST.map(([a, b]) =>
     tensorCase({ op, name: `of [${a.join(', ')}] and [${b.join(', ')}]`, tolerance }, () => {
       const left = uniform(13, a[0] * a[1]);
-      // Some values are equal; none is 0.
+      // Some values are equal to the left operand; no value is 0.
       const right = uniform(14, b[0] * b[1]).map((value, index) => (index % 3 === 0 ? (left[index] ?? 1) : value));
       const at = (values: Float32Array, [rows, columns]: [number, number], position: number): number => {
         const [row, column] = [Math.floor(position / 7), position % 7];

@@ -3,7 +3,7 @@ import { each, ofModels, partOf, product, rowSums, turned } from '../float64.ts'
 import type { NumericsCase } from '../numerics-case.ts';
 import { roundings, sumOf, tensorCase, uniform } from '../pose.ts';
 
-/** The number of rows, features and units of a first layer. */
+/** The numbers of rows, features and units of a first layer. */
 const SHARED: readonly (readonly [n: number, d: number, units: number])[] = [
   [1, 1, 1],
   [3, 33, 5],
@@ -11,7 +11,7 @@ const SHARED: readonly (readonly [n: number, d: number, units: number])[] = [
   [257, 107, 4],
 ];
 
-/** Computes the output of a layer: its product plus the bias of each unit. */
+/** Computes the output of a layer: the matrix product plus the bias of each unit. */
 function layer(
   w: ArrayLike<number>,
   x: ArrayLike<number>,
@@ -43,7 +43,7 @@ const SHARED_CASES: readonly NumericsCase[] = SHARED.flatMap(([n, d, units]) => 
   ];
 });
 
-/** The number of models, units of the layer, units of the previous layer, and rows. */
+/** The numbers of models, units of the layer, units of the previous layer, and rows. */
 const STACKED: readonly (readonly [k: number, q: number, p: number, n: number])[] = [
   [1, 1, 1, 1],
   [3, 1, 33, 257],

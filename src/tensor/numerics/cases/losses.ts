@@ -18,7 +18,7 @@ import {
   uniform,
 } from '../pose.ts';
 
-/** The rows that a loss is computed for. */
+/** The rows for which a loss is computed. */
 interface LogitRows {
   /** [k, n] */
   readonly logits: Float32Array;
@@ -27,7 +27,7 @@ interface LogitRows {
 }
 
 /**
- * Generates logits of k models on n rows, with labels and shares of the mean; the first rows have logits of +-1e4, 30
+ * Generates logits of k models on n rows, with labels and shares of the mean. The first rows have logits of +-1e4, 30
  * and 0.
  */
 function logitRows(k: number, n: number): LogitRows {
@@ -44,7 +44,7 @@ function lossOf(logit: number, label: number, share: number, posWeight: number):
   return share * (label === 1 ? posWeight * softplus(-logit) : softplus(logit));
 }
 
-/** Computes the derivative of the loss: share (p - 1) posWeight for a positive, share p for a negative. */
+/** Computes the derivative of the loss: share (p - 1) posWeight for a positive row, share p for a negative row. */
 function gradientOf(logit: number, label: number, share: number, posWeight: number): number {
   return share * (label === 1 ? posWeight * (sigmoid(logit) - 1) : sigmoid(logit));
 }
@@ -92,7 +92,7 @@ const BCE: readonly NumericsCase[] = (
   ];
 });
 
-/** The number of models, rows, groups, and groups without rows. */
+/** The numbers of models, rows, groups, and groups without rows. */
 const GROUPED: readonly (readonly [k: number, n: number, g: number, empty: number])[] = [
   [1, 1, 1, 0],
   [2, 3, 2, 1],
@@ -100,7 +100,9 @@ const GROUPED: readonly (readonly [k: number, n: number, g: number, empty: numbe
   [1, 4097, 5, 1],
 ];
 
-/** Groups' weights, [g], and their weighted mean scores under each model, [k, g]; 0 for a group without rows. */
+/**
+ * The weight of each group, [g], and its weighted mean score under each model, [k, g]; 0 for a group without rows.
+ */
 interface GroupMeans {
   readonly weights: number[];
   readonly means: number[];
@@ -117,8 +119,8 @@ function ratio(sum: number, weight: number): number {
 }
 
 /**
- * The groups with the largest and the smallest mean of one model, among those present, and the difference of the
- * means.
+ * The groups with the largest and the smallest mean under one model, and the difference of these means. Absent groups
+ * are ignored.
  */
 interface Gap {
   readonly highest: number;
@@ -135,8 +137,8 @@ function gapOf(means: readonly number[], weights: readonly number[]): Gap {
 }
 
 /**
- * Computes the gradient, [k, n], with respect to the scores, of a function of the largest gap with a given
- * derivative. A row raises its group's mean by its share.
+ * Computes the gradient with respect to the scores, [k, n], of a function of the largest gap, given the function's
+ * derivative. A row contributes to its group's mean by its share.
  */
 function gapGradients(
   { membership, means, weights }: GroupRows,
@@ -154,7 +156,7 @@ function gapGradients(
   });
 }
 
-/** Rows of groups, and the groups' means. */
+/** Rows in groups, and the groups' means. */
 interface GroupRows extends GroupMeans {
   readonly scores: Float32Array;
   readonly membership: Float32Array;

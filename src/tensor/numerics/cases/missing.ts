@@ -7,11 +7,11 @@ import { EXACT, tensorCase } from '../pose.ts';
 
 /**
  * Missing values are NaN, but WGSL lets implementations assume that there are no NaN. These cases test the behaviour
- * that our code relies on. There are more than four values because some kernels process four at once.
+ * that our code relies on. There are more than four values because some kernels process four values at once.
  */
 const VALUES: readonly number[] = [NaN, 0, 1, -1, NaN, Infinity, -Infinity, 0.5, NaN, 3.4e38, 1e-30];
 
-/** A case about values that include missing ones. */
+/** A case whose values include missing values. */
 interface Asked {
   readonly op: string;
   readonly name: string;

@@ -2,7 +2,7 @@ import { ofModels, partOf, product, turned } from '../float64.ts';
 import type { NumericsCase } from '../numerics-case.ts';
 import { EXACT, spread, sumOf, tensorCase, uniform } from '../pose.ts';
 
-/** Sizes of [n, d] times [d, m]: one of each, vectors, and more and fewer than a tile of 32 or 64. */
+/** Sizes of [n, d] times [d, m]: single numbers, vectors, and sizes above and below the tile sizes 32 and 64. */
 const SIZES: readonly (readonly [n: number, d: number, m: number])[] = [
   [1, 1, 1],
   [1, 257, 1],

@@ -5,7 +5,8 @@ import type { NumericsCase } from '../numerics-case.ts';
 import { codes, EXACT, roundings, spread, sumOf, tensorCase, uniform } from '../pose.ts';
 
 /**
- * Matrices that are difficult to reduce: one number, one row, one column, more rows than a workgroup, and many more.
+ * Matrix sizes that are difficult to reduce: one number, one row, one column, and slightly or many more rows than a
+ * workgroup.
  */
 const SIZES: readonly (readonly [rows: number, columns: number])[] = [
   [1, 1],
@@ -94,7 +95,7 @@ const OTHERS: readonly NumericsCase[] = [
   }),
 ];
 
-/** On a GPU, TensorFlow's native library lacks a weighted `bincount`; `cellCounts` uses another op there. */
+/** On a GPU, TensorFlow's native library has no weighted `bincount`, so `cellCounts` uses another op there. */
 const WEIGHED: NumericsCase = {
   ...tensorCase({ op: 'bincount', name: 'weights of 255 codes in 3 cells', tolerance: roundings(255, 1) }, () => {
     const given = codes(6, 255, 3);

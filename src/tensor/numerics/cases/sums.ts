@@ -101,7 +101,7 @@ const LARGEST: readonly NumericsCase[] = [1, 255, 4097].map((rows) =>
   }),
 );
 
-/** The number of rows: one block of `normalEquations` or less, and one row more than a block. */
+/** The sizes of matrices. They have at most one block of rows for `normalEquations`, or one row more than a block. */
 const SIZES: readonly (readonly [rows: number, columns: number, withProducts: boolean])[] = [
   [1, 3, true],
   [257, 1, true],
@@ -112,7 +112,7 @@ const SIZES: readonly (readonly [rows: number, columns: number, withProducts: bo
 const EQUATIONS: readonly NumericsCase[] = SIZES.map(([rows, columns, withProducts]) => ({
   op: 'normalEquations',
   name: `${String(rows)} rows of ${String(columns)} columns${withProducts ? '' : ', without products'}`,
-  // Sums of up to 4,096 products, each with a further factor.
+  // These are sums of up to 4,096 products, each with an additional factor.
   tolerance: sumOf(Math.min(rows, 4096)) + roundings(2),
   reads: 1,
   run: async (tf) => {

@@ -41,7 +41,7 @@ function adamOf(start: number, gradients: readonly number[], decay: number): num
 const ADAM: readonly NumericsCase[] = [0, 0.1].map((weightDecay) => ({
   op: 'createAdam',
   name: `five steps of 257 weights, gradients of 12 orders of magnitude, decay ${String(weightDecay)}`,
-  // A step is at most its rate times 10, and has a dozen roundings, a root and a quotient.
+  // A step is at most 10 times its rate. It has a dozen roundings, a square root and a quotient.
   tolerance: RATES.length * (SQUARE_ROOT + QUOTIENT + roundings(12)),
   reads: 1,
   run: async (tf) => {
@@ -67,7 +67,7 @@ const ADAM: readonly NumericsCase[] = [0, 0.1].map((weightDecay) => ({
   },
 }));
 
-/** The number of rows, features and groups, and the batch size; the last batch is shorter. */
+/** The numbers of rows, features and groups, and the batch size. The last batch is smaller. */
 const [N, D, G, BATCH] = [257, 5, 3, 100];
 
 function networkRows(isWeighed: boolean): NetworkRows {
@@ -81,7 +81,7 @@ function networkRows(isWeighed: boolean): NetworkRows {
   };
 }
 
-/** Computes a batch of the given rows from its definition: their features, labels, memberships and shares. */
+/** Computes a batch from its definition: the features, labels, memberships and shares of the given rows. */
 function batchOf({ x, y, groups, weights }: NetworkRows, picked: readonly number[]): number[][] {
   const weightOf = (row: number): number => weights?.[row] ?? 1;
   const total = picked.reduce((sum, row) => sum + weightOf(row), 0);
