@@ -78,9 +78,16 @@ function refuseWithoutHost(response: ServerResponse): void {
 }
 
 function bodyOf(refusal: Refusal): string {
-  const type = `urn:evenhand:problem:${PROBLEM_KINDS[refusal.status][0]}`;
   const { status, detail, suggestion } = refusal;
-  return JSON.stringify({ type, title: titleOf(refusal), status, detail, suggestion });
+  const [code] = PROBLEM_KINDS[status];
+  return JSON.stringify({
+    type: `urn:evenhand:problem:${code}`,
+    title: titleOf(refusal),
+    status,
+    code,
+    detail,
+    suggestion,
+  });
 }
 
 function titleOf({ status }: Refusal): string {

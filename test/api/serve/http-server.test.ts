@@ -98,7 +98,7 @@ describe('the HTTP server', () => {
         .to.match(new RegExp(`^HTTP/1.1 ${String(status)} `))
         .and.include('application/problem+json');
       expect(head).to.include('connection: close');
-      expect(JSON.parse(body)).to.include({ status, type: `urn:evenhand:problem:${slug}` });
+      expect(JSON.parse(body)).to.include({ status, code: slug, type: `urn:evenhand:problem:${slug}` });
       expect((await get(port, keepAlive())).text).to.equal('fine');
     });
   }
