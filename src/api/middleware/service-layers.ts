@@ -146,7 +146,7 @@ export function crossOrigin({ corsOrigins }: Service): ServiceMiddleware | null 
     allowHeaders: ALLOWED,
     exposeHeaders: EXPOSED,
     maxAge: MAX_AGE_SECONDS,
-    // Problem responses keep the headers that are already set, so the package need not add them again.
+    // Problem responses keep the headers that are already set.
     keepHeadersOnError: false,
   });
   return async (context, next) => {
