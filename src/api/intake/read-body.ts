@@ -13,8 +13,8 @@ const LINGER_BYTES = 256 * 2 ** 20;
 const CHECK_MILLIS = 50;
 
 /**
- * Prepares a request for a response that is sent before the body has been read. The response must contain `connection:
- * close`.
+ * Prepares a request for a response that is sent before the body has been read. The response must contain
+ * `connection: close`.
  *
  * Closing a connection with unread bytes resets it, and a client that is still sending then loses the answer. Therefore
  * incoming bytes are discarded, and after the answer only this side is closed. The connection ends when the client

@@ -36,7 +36,7 @@ export function cannotUse(index: string, what: string, cause: unknown): DataVali
 /** The name of the lock file, which identifies the process that uses a folder. */
 export const LOCK_NAME = '.evenhand-lock';
 
-/** The time to wait after taking over a lock. It is longer than the interval between two concurrent takeovers. */
+/** The pause before a lock is read again. It is longer than the interval between two concurrent takeovers. */
 const TAKE_OVER_MILLIS = 50;
 
 /** The locks of this process. A lock file with its ID may also be from an earlier process that had the same ID. */
