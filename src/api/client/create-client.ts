@@ -48,7 +48,7 @@ export interface ClientOptions {
 
 const CLIENT_OPTION_NAMES: OptionNames<ClientOptions> = { baseUrl: true, key: true, fetch: true };
 
-/** A client with `GET`, `POST` and `DELETE`, typed by the service's OpenAPI document, and functions that wait for runs. */
+/** A client with `GET`, `POST` and `DELETE`, typed by the OpenAPI document, and functions that wait for runs. */
 export interface ServiceClient extends Pick<Client<paths>, 'GET' | 'POST' | 'DELETE' | 'use' | 'eject'> {
   /**
    * Polls a run until it has succeeded, and returns it.
@@ -69,10 +69,10 @@ export interface ServiceClient extends Pick<Client<paths>, 'GET' | 'POST' | 'DEL
 /**
  * Returns a client of the service. Its paths, bodies and responses are typed by the OpenAPI document.
  *
- * Each method returns `{ data, error, response }`; `dataOf` returns the data, or throws a `ServiceError` with the problem. A
- * body that contains a `Blob` is sent as a form. A string or a `Blob` is sent unchanged; set its Content-Type in
- * `headers`. Any other body is sent as JSON. A request without a response throws a `ServiceError` that names the
- * address.
+ * Each method returns `{ data, error, response }`. `dataOf` returns the data, or throws a `ServiceError` with the
+ * problem. A body that contains a `Blob` is sent as a form. A string or a `Blob` is sent unchanged; set its
+ * Content-Type in `headers`. Any other body is sent as JSON. A request without a response throws a `ServiceError` that
+ * names the address.
  * @throws {ValueError} for a base URL that is not an http or https address
  */
 export function createClient(options: ClientOptions): ServiceClient {

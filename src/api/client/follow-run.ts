@@ -17,8 +17,8 @@ interface StreamEvent {
 }
 
 /**
- * Parses a stream of events (`text/event-stream`, WHATWG HTML section 9.2). An event that the end of the stream truncates is
- * discarded, as the standard requires.
+ * Parses a stream of events (`text/event-stream`, WHATWG HTML section 9.2). If the stream ends within an event, that
+ * event is discarded, as the standard requires.
  * @yields each event once it is complete
  * @throws {DataValidationError} for bytes that are not UTF-8
  */

@@ -150,7 +150,7 @@ export class LocalRuns implements Runs {
     this.#keys = new IdempotencyKeys({ clock, isUsable: (runId) => this.#isUsable(runId) });
   }
 
-  /** Marks unfinished runs of an earlier process as failed, and removes unknown files. Await it before any other call. */
+  /** Marks unfinished runs of an earlier process as failed, and removes unknown files. Call it first and await it. */
   async start(): Promise<void> {
     const left = this.#kept.records().filter(({ status }) => !isFinal(status));
     for (const record of left) await this.#kept.addEnd(this.#settled(record));
