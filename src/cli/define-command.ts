@@ -32,13 +32,13 @@ const OUTPUT_OPTIONS = `
 --quiet  print only results, warnings and errors; no progress and no information
 --verbose  print debug messages on stderr`;
 
-/** Turns the text of an option into its value; `earlier` is the value of the same option before. */
+/** Converts the text of an option to its value. `earlier` is the value from previous uses of the same option. */
 type OptionParser = (text: string, earlier: never) => unknown;
 
-/** Parsers or allowed values by names. */
+/** Parsers or allowed values, by name. */
 type OptionParsers = Readonly<Record<string, OptionParser | readonly string[]>>;
 
-/** The parsers by the placeholder of the option's value; other values are texts. */
+/** Parsers, by the placeholder of the option's value. Values with other placeholders stay strings. */
 const PARSERS: OptionParsers = {
   ...Object.fromEntries(['n', 'number', 'share', 'rate', 'level', 'usd'].map((name) => [name, parseNumber])),
   columns: parseNames,
@@ -53,18 +53,18 @@ export interface CommandParts<Options extends OutputOptions> {
   readonly description: string;
   /** A line for each option: its flags, two spaces, its description. */
   readonly options?: string;
-  /** The parsers or allowed values, by long names, of options whose placeholder does not determine them. */
+  /** Parsers or allowed values, by long option name, for options whose placeholder does not determine them. */
   readonly parsers?: OptionParsers;
   /** The fields of required options. */
   readonly required?: readonly string[];
-  /** Examples and exit codes, for the end of the help. */
+  /** Examples and exit codes, shown at the end of the help. */
   readonly help?: string;
-  /** Sets the log level, if not by the usual rule. */
+  /** Sets the log level, if the command does not use the default rule. */
   readonly prepare?: (options: Options) => Promise<void>;
   readonly run: (options: Options, args: readonly string[]) => Promise<void>;
 }
 
-/** Returns a command with its own options and those that every command has. */
+/** Returns a command with its own options and the options common to all commands. */
 export function defineCommand<Options extends OutputOptions>(parts: CommandParts<Options>): Command {
   const { name, description, options = '', parsers = {}, required = [], help = '', prepare = prepareLogs, run } = parts;
   const command = new Command(name).description(description);

@@ -7,13 +7,13 @@ import { textTable } from './output.ts';
 type Findings = NonNullable<DoctorReport['numerics']>;
 type Report = DoctorReport['backends'][number];
 
-/** The indentation of explanations; commands are indented further. */
+/** The indentation of explanations. Commands are indented further. */
 const INDENT = '     ';
 
 /** The minimum width of a column of text. */
 const NARROWEST = 20;
 
-/** Returns the version, the backend that is used, and a table of all backends. */
+/** Returns the version, the selected backend and a table of all backends. */
 export function backendsText(report: DoctorReport, width: number): string {
   const rows = report.backends.map(({ name, available, reason }) => [name, available ? 'yes' : 'no', reason ?? '']);
   return [
@@ -31,9 +31,9 @@ export function adviceText(advice: string, width: number): string {
 }
 
 /**
- * Returns what backends need and how to install it; an empty text if nothing is known to be missing. The routes to the
- * GPU are alternatives, and the one with the fewest missing parts comes first. TensorFlow's native library without a
- * GPU is listed separately.
+ * Lists the requirements that the backends lack, with install instructions. Returns an empty string if nothing is known
+ * to be missing. The ways to use the GPU are alternatives; the way with the fewest missing parts comes first.
+ * TensorFlow's native library without a GPU is listed separately.
  */
 export function fixesText(backends: readonly Report[], width: number): string {
   const routes = routesToGpu(backends);
@@ -48,7 +48,7 @@ export function fixesText(backends: readonly Report[], width: number): string {
   ].join('\n\n');
 }
 
-/** Returns the results of the numerical checks: all results if `all` is set, then the wrong ones, and a count. */
+/** Returns the results of the numerical checks: all results if `all` is set, then the failed checks and a count. */
 export function numericsText(findings: Findings, { width, all }: { width: number; all: boolean }): string {
   const failed = findings.filter(({ passes }) => !passes);
   const passed = findings.length - failed.length;
@@ -77,7 +77,7 @@ function answersTable(findings: Findings, width: number): string {
   return wrappedTable(header, rows, { wrap: 1, width });
 }
 
-/** Returns a table of at most `width` characters; the column `wrap` is wrapped to further lines. */
+/** Returns a table of at most `width` characters. The text in column `wrap` is wrapped onto further lines. */
 function wrappedTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -113,7 +113,7 @@ function stepText({ what, mend: fix }: Report['missing'][number], index: number,
   return [
     ...wrapped(what, width - INDENT.length).map((line, position) => `${position === 0 ? `${number} ` : INDENT}${line}`),
     ...wrapped(said, width - INDENT.length).map((line) => `${INDENT}${line}`),
-    // Commands are not wrapped, so that they can be copied.
+    // Commands are not wrapped, so that users can copy them.
     ...lines
       .flatMap((line) => (isSaid(line) ? wrapped(line, width - INDENT.length) : [`  ${line}`]))
       .map((line) => `${INDENT}${line}`),

@@ -1,6 +1,6 @@
 import { FairnessToolkitError } from '../exceptions/index.ts';
 
-/** The exit code if the user stopped the process. */
+/** The exit code if the user interrupted the process. */
 export const INTERRUPTED = 130;
 
 /** The exit code if a check or a gate failed. */

@@ -9,8 +9,8 @@ import { bracketText, formatCount, formatLevel, formatNumber, pValueText } from 
 import { asOneLine, textTable } from './output.ts';
 
 /**
- * The maximum number of table rows. Metrics of the gate and significant metrics are always shown, then the nearest
- * ones.
+ * The maximum number of table rows. The metrics of the gate and significant metrics are always shown. The metrics
+ * closest to significance fill the remaining rows.
  */
 const MAX_ROWS = 12;
 
@@ -34,7 +34,8 @@ export function describeLlmEval(result: LlmEvalResult, verdict: LlmEvalVerdict):
 }
 
 /**
- * Returns the metrics to show, in the order of the run. The control dimension, which is not a finding, is chosen last.
+ * Returns the metrics to show, in the order of the run. Metrics of the control dimension are selected last, because
+ * they are not findings.
  */
 function metricsToShow(
   metrics: readonly LlmMetricResult[],
@@ -104,7 +105,7 @@ function pText(p: number | null): string {
   return p === null ? '' : pValueText(p).replace(' ', '');
 }
 
-/** Returns sentences about prompts without an answer. */
+/** Returns sentences that describe the prompts without an answer. */
 function missingLines({ actual, stopped }: LlmEvalResult): string[] {
   const failed =
     actual.failed === 0 ? [] : [`${formatCount(actual.failed)} failed after all retries; the report says why.`];

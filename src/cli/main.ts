@@ -13,7 +13,8 @@ process.on('SIGINT', () => {
   });
 });
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that closes early (such as head) is not an error: the work continues, and the verdict stays the same.
+  // A reader such as head may close the pipe early. This is not an error: the work continues, and the verdict is
+  // unchanged.
   if (error.code === 'EPIPE') return;
   process.stderr.write(`error: Cannot write to stdout (${error.code ?? error.message}).\n`);
   process.exit(2);

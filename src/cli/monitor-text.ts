@@ -5,7 +5,7 @@ import { MAX_GROUPS } from '../monitoring/tracker/group-codes.ts';
 import { bracketText, counted, formatCount, formatNumber } from '../internal/format.ts';
 import { asOneLine, textTable } from './output.ts';
 
-/** Returns the line for an alarm: complete for a new alarm, short for one that was reported before. */
+/** Returns the line for an alarm. The line is shorter if the alarm was reported before. */
 export function alarmLine({ timestamp, severity, id, reason, value, low }: AlertEvent, isRepeat: boolean): string {
   return asOneLine(
     isRepeat
@@ -85,7 +85,7 @@ function alarmSentences({ view, raised, stillOpen, watches, preview }: MonitorOu
   ];
 }
 
-/** The words for problems with events; other problems are shown by their name. */
+/** The descriptions of problems with events. Other problems are shown by name. */
 const PROBLEM_WORDS: Readonly<Record<string, string>> = {
   missing_prediction: 'events without a prediction',
   missing_weight: 'events without a weight',
@@ -119,7 +119,7 @@ function tooManyGroups({ coverage }: MonitoringView): string {
   return `Problem: more than ${formatCount(MAX_GROUPS)} groups in ${full.join(' and ')}`;
 }
 
-/** Returns a time to the minute: 2026-01-12T10:55Z. */
+/** Formats a time, truncated to the minute: 2026-01-12T10:55Z. */
 function minute(timestamp: string): string {
   return `${timestamp.slice(0, 16)}Z`;
 }

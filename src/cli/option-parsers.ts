@@ -43,12 +43,12 @@ export function repeatable<T>(parse: (text: string) => T): RepeatableParser<T> {
   return Object.assign(collect, { repeats: true as const });
 }
 
-/** Parses the columns of one attribute. The option is given once; a comma-separated list is an intersection. */
+/** Parses the columns of one attribute. A comma-separated list is an intersection. The option cannot be repeated. */
 export const parseCrossing = Object.assign((text: string): string[] => parseNames(text), {
   insteadOfRepeating: 'a comma-separated list intersects several columns',
 });
 
-/** Returns what to do instead of repeating an option; undefined if there is no alternative. */
+/** Returns a suggestion for a user who repeats an option; undefined if there is no alternative. */
 export function insteadOfRepeating({ parseArg }: Pick<Option, 'parseArg'>): string | undefined {
   return parseArg !== undefined && 'insteadOfRepeating' in parseArg ? String(parseArg.insteadOfRepeating) : undefined;
 }
@@ -64,8 +64,8 @@ export function parseTexts(text: string): string[] {
 }
 
 /**
- * Checks that required options were given. Commander checks this before it checks for unknown options, and would report
- * a mistyped option only as missing.
+ * Checks that required options were given. Commander checks for missing options before unknown options. It would
+ * therefore report a misspelt option only as missing.
  * @throws {ConfigValidationError} if options are missing; the message names them
  */
 export function requireOptions(options: object, fields: readonly string[]): void {

@@ -5,8 +5,7 @@ import { ConfigValidationError } from '../exceptions/index.ts';
 import type { TableFormat } from '../io/write-table.ts';
 
 /**
- * Checks that output paths do not overlap. Two results at one path, or one inside the other, would overwrite each
- * other.
+ * Checks that output paths do not overlap. Otherwise one result could overwrite another.
  * @throws {ConfigValidationError} if two paths are the same, or one is inside the other
  */
 function assertDistinct(paths: readonly string[]): void {
@@ -38,7 +37,7 @@ export function assertInputsKept(outputs: readonly string[], inputs: readonly (s
 
 /**
  * Checks before the work starts that all outputs can be written, so that a bad path does not lose the result.
- * @param files paths of output files; those that are undefined are not requested
+ * @param files paths of output files; undefined if an output is not requested
  * @param inputs paths of input files, which no output must replace
  * @param folders paths of output folders
  */
@@ -70,8 +69,8 @@ export function assertExtension(option: string, path: string | undefined, form: 
 }
 
 /**
- * Returns the format in which a table is written, from the extension of the path. A path without an extension, such as
- * /dev/stdout, gets CSV.
+ * Returns the format in which a table is written, from the extension of the path. The format is CSV for a path without
+ * an extension, for example /dev/stdout.
  * @throws {ConfigValidationError} if the extension is not supported; the message names the option
  */
 export async function outputTableFormat(option: string, path: string): Promise<TableFormat> {
@@ -84,7 +83,7 @@ export async function outputTableFormat(option: string, path: string): Promise<T
   });
 }
 
-/** Returns whether two paths lead to the same file or folder, also through links. */
+/** Returns whether two paths lead to the same file or folder, directly or through links. */
 export function isSamePosition(one: string, other: string): boolean {
   return realPath(one) === realPath(other);
 }
@@ -97,8 +96,8 @@ function holds(index: string, other: string): boolean {
 }
 
 /**
- * Resolves the links in a path as far as it exists. The path of a device or pipe is kept, since nothing is replaced
- * there.
+ * Resolves the symbolic links in the existing part of a path. The path of a device or pipe stays unchanged, because
+ * writing to it replaces no file.
  */
 function realPath(path: string): string {
   const index = resolve(path);
@@ -111,7 +110,7 @@ function realPath(path: string): string {
   }
 }
 
-/** The formats of a report; each is rendered only if it is requested. */
+/** The renderers of a report by format. Only the requested format is rendered. */
 type ReportForms = Readonly<Record<'md' | 'json' | 'html', () => string | Promise<string>>>;
 
 /**

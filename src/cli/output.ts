@@ -1,6 +1,6 @@
 import type { TrackingOutcome } from '../integration/workflow-result.ts';
 
-/** The options that every command has. */
+/** The options common to all commands. */
 export interface OutputOptions {
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -16,26 +16,26 @@ export async function prepareLogs({ quiet, verbose }: OutputOptions): Promise<vo
 }
 
 /** Control characters, and characters that change the direction of text. */
-// eslint-disable-next-line no-control-regex -- these characters are meant
+// eslint-disable-next-line no-control-regex -- these characters are intended
 const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Replaces characters that would control the terminal, in text from data or users. */
+/** Replaces terminal control characters in text from data or users. */
 export function withoutControls(text: string): string {
   return text.replaceAll(STEERING, '\ufffd');
 }
 
-/** Returns a result as indented JSON. Characters that would control the terminal are written as JSON escapes. */
+/** Returns a result as indented JSON. Terminal control characters are written as JSON escapes. */
 export function jsonText(value: unknown): string {
   const escape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return `${JSON.stringify(value, undefined, 2).replaceAll(STEERING, escape)}\n`;
 }
 
-/** Returns a text on one line: line breaks, which data may contain, become ⏎. */
+/** Puts a text on one line: each line break is replaced by ⏎. */
 export function asOneLine(text: string): string {
   return text.replaceAll(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/g, '⏎');
 }
 
-/** Prints a text of the result and a line break on stdout. */
+/** Prints a line of the result on stdout. */
 export function print(text: string): void {
   process.stdout.write(`${withoutControls(text)}\n`);
 }
@@ -87,7 +87,7 @@ export async function printResult(
   else print(await toText());
 }
 
-/** Prints a remark for each output that was written. */
+/** Prints the path of each written output as a remark. */
 export function remarkWritten(paths: readonly (string | undefined)[], options: OutputOptions): void {
   for (const path of paths) if (path !== undefined) remark(`Wrote ${path}`, options);
 }

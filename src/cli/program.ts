@@ -72,7 +72,7 @@ Run 'evenhand COMMAND --help' for the options and examples of a command.`,
     refuseRepeats(command);
     command.configureHelp({ helpWidth: Math.min(100, process.stdout.columns || 100) });
     command.exitOverride().configureOutput({
-      // Commander prints an error and its suggestion on two lines; here every error is one line.
+      // Commander prints an error and its suggestion on two lines; this program prints each error on one line.
       outputError: (text, write) => {
         write(`${asSentence(text)} Run '${callOf(command)} --help' for the options.\n`);
       },
@@ -81,7 +81,7 @@ Run 'evenhand COMMAND --help' for the options and examples of a command.`,
   return program;
 }
 
-/** Returns what the user types for a command: `evenhand config check`. */
+/** Returns the full command as the user types it: `evenhand config check`. */
 function callOf(command: Command): string {
   return command.parent === null ? command.name() : `${callOf(command.parent)} ${command.name()}`;
 }
@@ -110,7 +110,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Returns an error as one line: what is wrong, then what to do. The stack is shown only for internal errors. */
+/** Formats an error on one line: first the problem, then the fix. The stack is included only for internal errors. */
 function describeError(error: unknown, command: Command | undefined): string {
   if (FairnessToolkitError.isInstance(error)) {
     const text = error.suggestion === undefined ? error.message : `${error.message} ${error.suggestion}`;
@@ -121,7 +121,7 @@ function describeError(error: unknown, command: Command | undefined): string {
   return `internal error: ${text}\nThis is a bug in evenhand. Please report it with the command that you ran.`;
 }
 
-/** The options of library parameters that have another name. */
+/** Command-line options whose names differ from their library parameters. */
 const OPTION_NAMES: Readonly<Record<string, string>> = {
   'columns.protected': 'sensitive',
   'columns.intersections': 'sensitive',
@@ -131,8 +131,8 @@ const OPTION_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns what the user of a command types for a parameter of the library: its option, or its key in the configuration
- * if the command reads one. Returns undefined if it has neither.
+ * Returns the command-line option for a parameter of the library. For a command that reads a configuration, it may be a
+ * key of the configuration instead. Returns undefined if the parameter has neither.
  */
 function optionOf(parameter: string, command: Command | undefined): string | undefined {
   if (parameter === 'applyPipeline') return "'evenhand pipeline'";
@@ -143,7 +143,7 @@ function optionOf(parameter: string, command: Command | undefined): string | und
   return readsConfig && CONFIG_KEYS.has(name) ? toSnakeCase(name) : undefined;
 }
 
-/** The library parameters that are keys of configurations. */
+/** Library parameters that can be set in a configuration. */
 const CONFIG_KEYS = new Set(['positiveLabel', 'targetColumn', 'minGroupSize', 'saveModel']);
 
 function oneLine(text: string): string {
@@ -151,8 +151,8 @@ function oneLine(text: string): string {
 }
 
 /**
- * Makes a command reject an option that is given twice but cannot repeat, and both forms of a switch (`--with-ci` and
- * `--no-with-ci`) together. Commander would silently keep only the last one.
+ * Makes a command reject a repeated option that accepts one value. Both forms of a switch (`--with-ci` and
+ * `--no-with-ci`) are also rejected if they are used together. Commander would silently keep only the last occurrence.
  */
 export function refuseRepeats(command: Command): void {
   const given = new Map<string, { readonly option: Option; readonly value: string | null }>();

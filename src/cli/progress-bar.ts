@@ -17,12 +17,12 @@ export interface ProgressOutput {
   readonly lineSeconds: number;
 }
 
-/** The current work, so that an interrupt can report where it stopped. */
+/** The current progress, which is reported if the run is interrupted. */
 let current: { readonly event: ProgressEvent; readonly finishLine: () => void } | undefined;
 
 /**
- * Returns a callback that shows progress on stderr: as a bar on a terminal, otherwise as a line from time to time. With
- * --quiet it shows nothing.
+ * Returns a callback that shows progress on stderr: as a bar on a terminal, otherwise as a line at regular intervals.
+ * With --quiet, it shows nothing.
  */
 export function progressBar({ quiet }: OutputOptions, output: ProgressOutput = standardOutput()): OnProgress {
   const show = quiet === true ? undefined : output.stream.isTTY === true ? drawBar(output) : writeLines(output);
@@ -39,7 +39,8 @@ export function finishBar(): void {
 }
 
 /**
- * Returns the message for a process that Ctrl-C ends: where it stopped, and which outputs it has written.
+ * Returns the message to print if Ctrl-C ends the process. It says where the work stopped and which outputs were
+ * written.
  * @param written the outputs that are complete
  */
 export function describeInterrupt(written: readonly string[]): string {
@@ -71,7 +72,8 @@ function drawBar({ stream }: ProgressOutput): Shown {
 }
 
 /**
- * Returns a writer of progress lines. It writes no line for short work, and none at the end, where the result follows.
+ * Returns a function that prints progress lines. It prints no line for short work, and no final line because the result
+ * follows.
  */
 function writeLines({ stream, now, lineSeconds }: ProgressOutput): Shown {
   const start = now();
@@ -90,17 +92,17 @@ function percentOf(done: number, total: number): string {
   return `${String(Math.round((100 * done) / total))}%`;
 }
 
-/** A handler of Ctrl-C during a run. */
+/** Controls the Ctrl-C handler of a run. */
 export interface Interrupt {
   readonly signal: AbortSignal;
-  /** Makes Ctrl-C end the process at once, until the interrupt is released. */
+  /** Makes Ctrl-C end the process immediately, until the handler is released. */
   readonly ignore: () => void;
   readonly release: () => void;
 }
 
 /**
- * Makes Ctrl-C stop the run and keep its answers; a second Ctrl-C ends the process at once. The second one must have no
- * listener: the process could not call it while it scores answers.
+ * Makes the first Ctrl-C stop the run and keep its answers. A second Ctrl-C ends the process immediately. The second
+ * signal must have no listener, because a listener could not run while the process scores answers.
  */
 export function catchInterrupt(): Interrupt {
   const controller = new AbortController();
@@ -115,7 +117,7 @@ export function catchInterrupt(): Interrupt {
       'Stopping: pending requests are cancelled, and the answers so far are scored. Press Ctrl-C again to end at once.',
     );
   };
-  // Replaces the listener that ends the process at once.
+  // Replaces the listener that ends the process immediately.
   const usual = process.listeners('SIGINT');
   process.removeAllListeners('SIGINT');
   process.on('SIGINT', stop).on('SIGTERM', stop);
@@ -126,7 +128,7 @@ export function catchInterrupt(): Interrupt {
   return { signal: controller.signal, ignore, release };
 }
 
-/** Draws progress, and lets Ctrl-C end the process at once after the last answer, when nothing is left to cancel. */
+/** Shows progress. After the last answer, when nothing is left to cancel, Ctrl-C ends the process immediately. */
 export function untilDone(draw: OnProgress | undefined, { ignore }: Interrupt): OnProgress {
   return (progress) => {
     draw?.(progress);

@@ -6,7 +6,7 @@ import { OPTION } from './define-command.ts';
 import { assertOutputs } from './output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, textTable } from './output.ts';
 
-/** What every training result has. */
+/** The fields common to all training results. */
 type TrainedResult = Pick<
   TrainingJobResult,
   'target' | 'positiveLabel' | 'sensitive' | 'folds' | 'nTrain' | 'nTest' | 'nDropped' | 'warnings'
@@ -26,7 +26,7 @@ export interface TrainingJobCommandOptions extends OutputOptions {
   readonly saveModel?: string;
 }
 
-/** The options for the rows to learn from. */
+/** The options that select the training data. */
 export const SOURCE_OPTIONS = `${OPTION.csv}
 --test-csv <path>  file with the rows to evaluate on, instead of a part of --csv
 --target <column>  column to predict: 0 and 1, or text with two values (default: "y")
@@ -35,7 +35,7 @@ ${OPTION.naValues}
 --sensitive <columns>  sensitive column, or a comma-separated list to intersect; not used as a feature (default: s)
 --features <columns>  comma-separated list of columns to learn from (default: all others)`;
 
-/** The options for the split of the rows and for the outputs. */
+/** The options for the train/test split and the outputs. */
 export const JOB_OPTIONS = `${OPTION.trainSize}
 --folds <n>  cross-fit with this many folds instead: every row is held out once; for small data (the saved model is trained on all rows)
 ${OPTION.minGroupSize}
@@ -44,15 +44,15 @@ ${OPTION.backend}
 --out-json <path>  write the result as JSON
 --save-model <folder>  folder in which to save the constrained model, for TensorFlow.js and evenhand predict, with a model card`;
 
-/** The parts of a training command: parse the options, run the job, describe the result. */
+/** The parts of a training command: functions that parse the options, run the job and describe the result. */
 export interface TrainingJobCommand<Options, Result extends TrainedResult> {
-  /** Checks the options before any data are read. */
+  /** Validates the options before any data is read. */
   parse(options: TrainingJobCommandOptions): Promise<Options>;
   run(source: TrainingSource, options: Options): Promise<Result>;
   toJson(result: Result): Promise<Record<string, unknown>>;
-  /** Returns the result and the cost of the training as lines. */
+  /** Returns lines that describe the result and the cost of the training. */
   describe(result: Result, seconds: number): readonly string[];
-  /** Draws the result. */
+  /** Plots the result. */
   plot?(result: Result, savePath: string): Promise<unknown>;
 }
 
@@ -94,10 +94,10 @@ async function loadSource(options: TrainingJobCommandOptions): Promise<TrainingS
   return { table, target, sensitive, features, positiveLabel, naValues, testTable };
 }
 
-/** The maximum number of groups in the table of groups; with more groups the table is omitted. */
+/** The maximum number of groups in the table of groups; if there are more groups, the table is omitted. */
 const MAX_GROUPS = 16;
 
-/** Returns what was predicted, on which rows. */
+/** Returns lines that describe the prediction task and the rows. */
 function openingLines({ target, positiveLabel, sensitive, folds, nTrain, nTest, nDropped }: TrainedResult): string[] {
   const how =
     folds === null
@@ -110,7 +110,7 @@ function openingLines({ target, positiveLabel, sensitive, folds, nTrain, nTest, 
   ];
 }
 
-/** Returns the outcome of a model: "'y' = '1' as positive". */
+/** Describes the outcome that a model predicts: "'y' = '1' as positive". */
 export function outcomeText(target: string, positiveLabel: string | null): string {
   return positiveLabel === null ? `'${target}'` : `'${target}' = '${positiveLabel}' as positive`;
 }
@@ -120,7 +120,7 @@ export function quoted(names: readonly string[], separator: string): string {
   return names.map((name) => `'${name}'`).join(separator);
 }
 
-/** Returns tables of a model without and with a constraint, on all rows and by group. */
+/** Returns tables that compare a model without and with a constraint, overall and by group. */
 export function comparisonTables(result: TrainingJobResult): string[] {
   return [
     textTable(

@@ -50,7 +50,7 @@ export type LlmEvalRequest = z.output<typeof llmEvalRequestSchema>;
 const request = llmEvalRequestSchema.shape;
 const metricName = z.string().min(1).max(200);
 
-/** The fields for scoring and judging an evaluation, which a configuration does not contain. */
+/** The fields for scoring an evaluation and checking its gate. A configuration does not contain them. */
 const REQUEST_FIELDS = {
   min_group_size: request.minGroupSize.meta({
     description: 'The minimum number of items; with fewer, a metric is undefined. Default: 5.',
@@ -129,7 +129,7 @@ export const llmEvalBodySchema = z
     context.issues.push(...brokenRules(context.value).map((rule) => ruleIssue(rule)));
   });
 
-/** The parsed {@link llmEvalBodySchema}: the configuration, separate from the fields for scoring. */
+/** The parsed output of {@link llmEvalBodySchema}: the configuration, and separately the fields for scoring. */
 export interface LlmEvalBody extends Omit<z.output<z.ZodObject<typeof REQUEST_FIELDS>>, 'metric'> {
   readonly metric?: readonly string[] | undefined;
   /** YAML text, or the keys of a configuration. */
@@ -139,7 +139,7 @@ export interface LlmEvalBody extends Omit<z.output<z.ZodObject<typeof REQUEST_FI
 /**
  * Parses the JSON body of `POST /llm-eval`.
  * @param value the output of JSON.parse
- * @throws {ConfigValidationError} whose `context.fields` name each invalid field by its JSON pointer
+ * @throws {ConfigValidationError} if fields are invalid; `context.fields` identifies each one by its JSON pointer
  */
 export function parseLlmEvalBody(value: unknown): LlmEvalBody {
   const known = Object.keys(llmEvalBodySchema.shape);
@@ -156,7 +156,7 @@ export function parseLlmEvalBody(value: unknown): LlmEvalBody {
   return { ...own, metric: metric === undefined ? undefined : [metric].flat(), config } as LlmEvalBody;
 }
 
-/** Checks the requirements between fields. */
+/** Checks requirements that involve several fields. */
 function brokenRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
   const keys = Object.keys(CONFIG_FIELDS).filter((name) => body[name] !== undefined);
   const { config, threshold, metric, comparator } = body;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** The default minimum number of rows of a group; smaller groups are excluded and listed. */
 export const DEFAULT_MIN_GROUP_SIZE = 30;
 
-/** The end of a description of the option. */
+/** The text at the end of the option's description. */
 export const MIN_GROUP_SIZE_DEFAULT = `Default: ${String(DEFAULT_MIN_GROUP_SIZE)}.`;
 
 /** The option in schemas. Metrics and trackers fill in the default. */

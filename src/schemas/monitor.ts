@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { DEFAULT_MIN_GROUP_SIZE, minGroupSize } from './min-group-size.ts';
 
-/** The sizes among the options. */
+/** The options that set sizes. */
 interface SizesGiven {
   readonly windowSize?: number | undefined;
   readonly minGroupSize?: number | undefined;
 }
 
-// The tracker's defaults, if one of the two is omitted.
+// Uses the tracker's default if a size is omitted.
 const windowSizeOf = ({ windowSize }: SizesGiven): number => windowSize ?? 10_000;
 const minGroupSizeOf = ({ minGroupSize }: SizesGiven): number => minGroupSize ?? DEFAULT_MIN_GROUP_SIZE;
 
-/** The options of `monitor`. Tracker and engine fill in the other defaults and check names against the data. */
+/** The options of `monitor`. The tracker and the engine fill in the other defaults and check names against the data. */
 export const monitorSchema = z
   .object({
     csv: z.string().optional(),

@@ -3,22 +3,23 @@ import type { z } from 'zod';
 import { ConfigValidationError } from '../exceptions/index.ts';
 import { valueAt } from '../internal/values.ts';
 
-/** One invalid field: what was expected and what was received, without the names that an interface gives to fields. */
+/** An invalid field, with the expected and the received value. Does not depend on how an interface names its fields. */
 export interface FieldProblem {
   readonly path: readonly PropertyKey[];
-  /** What the value must be; undefined if `message` says it. */
+  /** The requirement that the value must meet; undefined if `message` contains it. */
   readonly expected: string | undefined;
-  /** The value as messages show it. */
+  /** The value, formatted for messages. */
   readonly received: string;
-  /** A sentence of the schema, with names of fields in braces: `add {yTrue}`. */
+  /** A message from the schema, with field names in braces: `add {yTrue}`. */
   readonly message: string;
 }
 
 /**
- * Returns a value parsed by a schema.
- * @param what the function or command, for the message
- * @param nameOf returns the name by which the user knows a field ("--min-group-size" for minGroupSize)
- * @throws {ConfigValidationError} naming each invalid field; `context.problems` has them as {@link FieldProblem}
+ * Parses a value with a schema.
+ * @param what the name of the function or command, for the message
+ * @param nameOf returns the user-visible name of a field ("--min-group-size" for minGroupSize)
+ * @throws {ConfigValidationError} if fields are invalid; the message names each one, and `context.problems` lists them
+ *   as {@link FieldProblem}
  */
 export function parseBy<Schema extends z.ZodType>(
   schema: Schema,
@@ -36,13 +37,13 @@ export function parseBy<Schema extends z.ZodType>(
   });
 }
 
-/** Returns what is wrong with one field. */
+/** Converts a zod issue to a field problem. */
 function problemOf(issue: z.core.$ZodIssue, value: unknown): FieldProblem {
   const received = describeGiven(valueAt(value, issue.path));
   return { path: issue.path, expected: requirementOf(issue), received, message: issue.message };
 }
 
-/** Returns one problem as one sentence: which field, what was expected, what was received. */
+/** Formats a problem as one sentence: the field, the expected value and the received value. */
 export function describeProblem(problem: FieldProblem, nameOf: (field: string) => string): string {
   const [field] = problem.path;
   const message = problem.message.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameOf(name));
@@ -52,15 +53,15 @@ export function describeProblem(problem: FieldProblem, nameOf: (field: string) =
     : `${nameOf(String(field))} must be ${problem.expected}; got ${problem.received}.`;
 }
 
-/** Returns a zod issue as one sentence. */
+/** Formats a zod issue as one sentence. */
 export function describeIssue(issue: z.core.$ZodIssue, value: unknown, nameOf: (field: string) => string): string {
   return describeProblem(problemOf(issue, value), nameOf);
 }
 
-/** Longer values are cut, or counted, because they may be data. */
+/** The maximum length of a value in a message. Longer values may be data, so they are shortened, or only counted. */
 const MAX_SHOWN = 80;
 
-/** Returns a value as a sentence shows it. */
+/** Formats a value for a sentence. */
 export function describeGiven(given: unknown): string {
   if (given === undefined) return 'nothing';
   if (typeof given === 'string') return given.length > MAX_SHOWN ? `'${given.slice(0, MAX_SHOWN)}…'` : `'${given}'`;
@@ -70,13 +71,13 @@ export function describeGiven(given: unknown): string {
   return Array.isArray(given) ? `a list of ${String(given.length)}` : 'an object';
 }
 
-/** Describes the values that are allowed: `'a'`, or `one of a, b`. */
+/** Describes the allowed values: `'a'`, or `one of a, b`. */
 export function describeChoices(values: readonly unknown[]): string {
   return values.length === 1 ? `'${String(values[0])}'` : `one of ${values.map(String).join(', ')}`;
 }
 
 /**
- * Describes what an issue requires; undefined if only its message says it.
+ * Describes the requirement of an issue; undefined if only the issue's message contains it.
  * @param kinds other words for types: `a list` for `array`
  */
 export function requirementOf(
@@ -93,7 +94,7 @@ export function requirementOf(
     case 'invalid_type':
       return kinds[issue.expected] ?? (issue.expected === 'int' ? 'a whole number' : `a ${issue.expected}`);
     case 'invalid_union': {
-      // One requirement for each kind of value that is allowed.
+      // One requirement for each allowed kind of value.
       const kinds = issue.errors.flatMap(([first]) => (first === undefined ? [] : [requirementOf(first)]));
       return kinds.length === 0 || kinds.includes(undefined) ? undefined : kinds.join(' or ');
     }
@@ -102,7 +103,7 @@ export function requirementOf(
   }
 }
 
-/** Returns the first problem of parsed data, after its field: `weights.0: Invalid input`. */
+/** Returns the first problem of parsed data, preceded by its field: `weights.0: Invalid input`. */
 export function firstIssue({ issues: [issue] }: z.ZodError): string {
   const field = issue?.path.join('.') ?? '';
   return `${field === '' ? '' : `${field}: `}${issue?.message ?? 'it is unreadable'}`;

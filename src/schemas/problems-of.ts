@@ -5,11 +5,11 @@ import { nearestNames, suggestNames } from '../internal/arguments.ts';
 import { isNumberText, valueAt } from '../internal/values.ts';
 import { describeGiven, describeIssue } from './parse.ts';
 
-/** Fields that are shares; the error for a value out of range names both bounds. */
+/** Fields that are fractions. The error for a value out of range names both bounds. */
 const SHARES: ReadonlySet<PropertyKey> = new Set(['ci_level', 'train_size']);
 
 /**
- * Returns what to send instead of an invalid value.
+ * Returns a suggestion for correcting an invalid value.
  * @param given the value that was sent
  */
 function issueSuggestion(issue: z.core.$ZodIssue, given: unknown): string {
@@ -29,7 +29,7 @@ function issueSuggestion(issue: z.core.$ZodIssue, given: unknown): string {
 const DEFAULT = 'Send a value as GET /openapi.json describes it.';
 
 function ofType(expected: string, given: unknown): string {
-  // Fields of forms and queries are texts that are parsed as numbers. A number in quotes can only come from JSON.
+  // Fields of forms and queries are texts that are parsed as numbers. A quoted number can only come from JSON.
   const isNumber = isNumberText(given);
   switch (expected) {
     case 'number':
@@ -66,7 +66,7 @@ function ofRange(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): stri
   return `Send a number ${issue.inclusive === false ? 'below' : 'of at most'} ${bound}.`;
 }
 
-/** A problem in one field, named by its JSON pointer ("/y_pred/3"), in one sentence. */
+/** A problem in one field: its JSON pointer ("/y_pred/3") and one sentence. */
 export interface WireProblem {
   readonly pointer: string;
   readonly detail: string;
@@ -77,7 +77,9 @@ interface FoundProblem extends WireProblem {
   readonly suggestion: string;
 }
 
-/** The maximum number of problems in one answer; once these are fixed, the next ones are reported. */
+/**
+ * The maximum number of problems in one answer. Once they are fixed, the next request reports the remaining problems.
+ */
 const MAX_PROBLEMS = 20;
 
 /** The maximum number of suggestions in one answer. */
@@ -87,7 +89,7 @@ const MAX_SUGGESTIONS = 5;
  * Describes the problems of external data.
  * @param error the error of the schema
  * @param value the data as received
- * @param known the names of fields, to suggest corrections of misspelt ones
+ * @param known the names of fields, used to suggest corrections of misspelt names
  */
 function problemsOf(error: z.ZodError, value: unknown, known: readonly string[] = []): FoundProblem[] {
   return error.issues.flatMap((issue) => problemsOfIssue(issue, value, known)).slice(0, MAX_PROBLEMS);
@@ -103,7 +105,7 @@ export function toPointer(path: readonly PropertyKey[]): string {
  * @param what the name of the data in the message
  * @param known the names of its fields
  * @param positionOf converts a pointer to a name, if the data are not JSON
- * @throws {ConfigValidationError} whose `context.fields` are the {@link WireProblem}s
+ * @throws {ConfigValidationError} if the data is invalid; `context.fields` contains the {@link WireProblem}s
  */
 export function parseWire<Schema extends z.ZodType>(
   schema: Schema,
@@ -150,7 +152,7 @@ function unknownField(path: readonly PropertyKey[], key: string, known: readonly
   };
 }
 
-/** Returns the sentences for requests that differ from those for options of the library. */
+/** Returns a message for an issue, if the message for requests differs from the message for library options. */
 function ownSentence(issue: z.core.$ZodIssue, given: unknown): string | undefined {
   const field = String(issue.path[0]);
   if (issue.code === 'too_small' && issue.origin === 'string') return `${field} must not be empty.`;
@@ -167,7 +169,7 @@ function ownSentence(issue: z.core.$ZodIssue, given: unknown): string | undefine
     return `${field} must be an array; got ${describeGiven(given)}.`;
   }
   if (issue.code !== 'invalid_union') return undefined;
-  // The default message of a union says only that the value is invalid.
+  // The default message for a union only says that the value is invalid.
   return issue.message === 'Invalid input' ? `${field} cannot be ${describeGiven(given)}.` : issue.message;
 }
 
@@ -187,7 +189,7 @@ export interface BrokenRule {
 
 /**
  * Converts a problem to an issue of a schema.
- * @param input the value that was given; if a field is missing, other rules are still checked
+ * @param input the received value; if a field is missing, other rules are still checked
  */
 export function ruleIssue(
   { path, message, suggestion }: BrokenRule,

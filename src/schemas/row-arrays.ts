@@ -7,13 +7,13 @@ import { describeGiven } from './parse.ts';
 /** An item of a column of labels; null if it is missing. */
 type LabelItem = string | number | boolean | null;
 
-/** A column of labels in JSON. */
+/** A column of labels, parsed from JSON. */
 export type JsonColumn = readonly LabelItem[];
 
-/** A column of numbers in JSON. */
+/** A column of numbers, parsed from JSON. */
 export type JsonNumbers = readonly (number | null)[];
 
-/** The maximum number of attributes and intersections of one body, since each needs a pass over the rows. */
+/** The maximum number of attributes and intersections in one body. Each one needs a pass over the rows. */
 export const MAX_ATTRIBUTES = 100;
 
 const LABEL_ITEMS = { type: ['string', 'number', 'boolean', 'null'] };
@@ -23,7 +23,7 @@ const NUMBER_ITEMS = { type: ['number', 'null'] };
  * Each array is checked in a single loop, because a schema for each item would cost more than the computation itself.
  */
 
-/** Returns the schema of a column of labels or decisions: texts, numbers, booleans, null. */
+/** Returns the schema of a column of labels or decisions: strings, numbers, booleans or null. */
 export function labelColumn(name: string, meta: { description: string; examples: unknown[] }): z.ZodType<JsonColumn> {
   return z
     .custom<JsonColumn>()
@@ -34,7 +34,7 @@ export function labelColumn(name: string, meta: { description: string; examples:
     .meta({ type: 'array', items: LABEL_ITEMS, ...meta });
 }
 
-/** Returns the schema of a column of numbers of at least `least`, and null. */
+/** Returns the schema of a column whose items are null or numbers of at least `least`. */
 export function numberColumn(
   name: string,
   meta: { description: string; examples: unknown[] },
@@ -50,7 +50,7 @@ export function numberColumn(
     .meta({ type: 'array', items, ...meta });
 }
 
-/** Returns the schema of one column, or of several columns by their names. */
+/** Returns the schema of one column, or of an object of columns by name. */
 export function columnOrColumns(
   name: string,
   meta: { description: string; examples: unknown[] },

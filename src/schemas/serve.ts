@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A path whose parts have only characters that need no escaping in links. */
+/** A path that contains only characters that need no escaping in links. */
 const BASE_PATH = /^(?:\/[\w.~-]+)+$/;
 
 /** A scheme and a host, as browsers send them. */

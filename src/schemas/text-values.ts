@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-/** A text without line breaks and other control characters, which would break tables and logs. */
+/** A text without line breaks or other control characters, because they would break tables and logs. */
 export const ONE_LINE = /^\P{Cc}*$/u;
 
-/** A text that may have tabs and line breaks, as headers of spreadsheets do, but no other control characters. */
+/** A text without control characters except tabs and line breaks, which occur in spreadsheet headers. */
 export const NO_CONTROLS = /^(?:[\t\n\r]|\P{Cc})*$/u;
 
-/** A text that does not consist of spaces alone. */
+/** A text that contains at least one character other than white space. */
 export const FILLED = /\S/u;
 
 /*
- * Fields of forms and queries arrive as text, whatever their type.
+ * Fields of forms and queries always arrive as text.
  */
 
 /** Returns the schema of a number that may arrive as text. */

@@ -5,7 +5,7 @@ import { type BrokenRule, parseWire, ruleIssue, toPointer, type WireProblem } fr
 import { columnOrColumns, type JsonColumn, labelColumn, MAX_ATTRIBUTES, numberColumn } from './row-arrays.ts';
 import { MEASURE_WIRE_FIELDS, measureRules } from './validate-wire.ts';
 
-/** The fields of a validation of JSON arrays. */
+/** The fields of a validation request with JSON arrays. */
 const VALIDATE_ROWS_FIELDS = {
   y_pred: labelColumn('y_pred', {
     description:
@@ -72,14 +72,14 @@ export type ValidateRowsBody = z.output<typeof validateRowsSchema>;
 /**
  * Parses the JSON body of `POST /validate`.
  * @param value the output of JSON.parse
- * @throws {ConfigValidationError} whose `context.fields` name each invalid field by its JSON pointer
+ * @throws {ConfigValidationError} if fields are invalid; `context.fields` identifies each one by its JSON pointer
  */
 export function parseValidateRows(value: unknown): ValidateRowsBody {
   return parseWire(validateRowsSchema, value, 'The body cannot be validated', KNOWN);
 }
 
 /**
- * Finds an array that is longer than the service accepts. This check runs before the body is parsed further.
+ * Finds an array that is longer than the service accepts. This check runs before the rest of the body is validated.
  * @param value the output of JSON.parse
  * @param maxItems the maximum number of items of an array
  */
@@ -92,10 +92,10 @@ export function findTooLong(value: unknown, maxItems: number): WireProblem | und
   return undefined;
 }
 
-/** The fields with an item for each row. */
+/** The fields whose arrays have one item per row. */
 const COLUMN_FIELDS = ['y_pred', 'y_score', 'y_true', 'sample_weight', 'sensitive', 'control'] as const;
 
-/** An array with an item for each row. */
+/** An array with one item per row. */
 interface GivenColumn {
   readonly path: readonly string[];
   readonly length: number;

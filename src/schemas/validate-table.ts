@@ -7,7 +7,7 @@ import { textBoolean, textNumber } from './text-values.ts';
 import { VALIDATE_VALUES, type ValidateInput } from './validate-values.ts';
 import { MEASURE_WIRE_FIELDS, measureOptionsOf, measureRules } from './validate-wire.ts';
 
-/** The maximum number of characters of a parameter that names columns. */
+/** The maximum length in characters of a parameter that contains column names. */
 const MAX_NAMES_LENGTH = 1000;
 
 const column = z.string().min(1).max(MAX_NAMES_LENGTH);
@@ -19,7 +19,8 @@ const names = column.refine((text) => text === '' || splitNames(text).every((nam
 const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_NAMES_LENGTH };
 
 /**
- * The sensitive columns, given once or several times. This is a single check, since errors of a union are not specific.
+ * The sensitive columns, from one or several parameters. A single check is used, because the errors of a union are not
+ * specific.
  */
 const sensitiveNames: z.ZodType<string | readonly string[]> = z
   .custom<string | readonly string[]>()
@@ -109,7 +110,7 @@ export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((
 /**
  * Parses the query of `POST /validate` with a table.
  * @param query parameters as text; a repeated parameter is a list
- * @throws {ConfigValidationError} whose `context.fields` name each invalid parameter
+ * @throws {ConfigValidationError} if parameters are invalid; `context.fields` identifies each one
  */
 export function parseValidateTable(query: Readonly<Record<string, string | readonly string[]>>): ValidateInput {
   const wire = parseWire(validateTableSchema, query, 'The query cannot be validated', KNOWN, (pointer) =>
@@ -126,7 +127,7 @@ export function parseValidateTable(query: Readonly<Record<string, string | reado
   };
 }
 
-/** The suggestion with an example of a query. */
+/** A suggestion with an example query. */
 const EXAMPLE = 'Name the columns in the query, as in ?y_pred=approved&sensitive=sex.';
 
 function sensitiveProblem(value: unknown): BrokenRule | undefined {

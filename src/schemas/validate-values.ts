@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ConfigValidationError } from '../exceptions/index.ts';
 import { minGroupSize } from './min-group-size.ts';
 
-/** The options of a validation that do not depend on the source of the rows, with their value ranges. */
+/** The validation options that do not depend on the source of the rows, with their value ranges. */
 export const VALIDATE_VALUES = {
   scoreThreshold: z.number(),
   minGroupSize,
@@ -20,7 +20,7 @@ export const VALIDATE_VALUES = {
   comparator: z.enum(['<=', '<', '>=', '>']),
 } as const;
 
-/** The options for metrics and gates, with defaults. The metrics fill in the defaults of their own options. */
+/** The options for metrics and gates, with defaults. Each metric fills in the defaults of its own options. */
 const MEASURE_OPTIONS = {
   minGroupSize: VALIDATE_VALUES.minGroupSize.optional(),
   nanPolicy: VALIDATE_VALUES.nanPolicy.default('exclude'),
@@ -45,7 +45,7 @@ const MEASURE_OPTIONS = {
   scoreThreshold: VALIDATE_VALUES.scoreThreshold.optional(),
 } as const;
 
-/** The options for metrics and gates, as input. */
+/** The options for metrics and gates, before defaults are filled in. */
 export type MeasureOptionsInput = z.input<z.ZodObject<typeof MEASURE_OPTIONS>>;
 
 /** The schema of the options for rows in arrays. */

@@ -5,10 +5,10 @@ import type { BrokenRule } from './problems-of.ts';
 import { DEFAULT_MIN_GROUP_SIZE, MIN_GROUP_SIZE_DEFAULT } from './min-group-size.ts';
 import { type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts';
 
-/** The maximum number of replicates of a request, since they occupy a thread. */
+/** The maximum number of replicates in a request. Computing them occupies a thread. */
 const MAX_SAMPLES = 100_000;
 
-/** The maximum number of texts for missing values in a request. */
+/** The maximum number of missing-value texts in a request. */
 const MAX_NA_VALUES = 1000;
 /** The maximum number of metrics in a request. */
 const MAX_METRICS = 50;
@@ -126,21 +126,21 @@ export const MEASURE_WIRE_FIELDS = {
     .meta({ description: 'The engine that counts the rows; the results are the same.', examples: ['native'] }),
 } as const;
 
-/** The parsed {@link MEASURE_WIRE_FIELDS}. */
+/** The parsed values of {@link MEASURE_WIRE_FIELDS}. */
 export type MeasureWire = z.output<z.ZodObject<typeof MEASURE_WIRE_FIELDS>>;
 
-/** The fields from which a request's decisions come. */
+/** The fields that provide the decisions of a request. */
 interface DecisionFields {
   readonly predictions: string;
   readonly scores: string;
-  /** Whether scores may be sent together with decisions, for metrics of scores. */
+  /** Whether scores may be sent together with decisions. Some metrics need scores. */
   readonly takesBoth: boolean;
-  /** The message if both are missing. */
+  /** The message if both fields are missing. */
   readonly missing: string;
   readonly suggestion: string;
 }
 
-/** Checks the requirements between fields. */
+/** Checks requirements that involve several fields. */
 export function measureRules(
   body: Readonly<Record<string, unknown>>,
   { predictions, scores, takesBoth, missing, suggestion }: DecisionFields,

@@ -21,12 +21,12 @@ export const pipelineFieldsSchema = z.strictObject({
   ),
 });
 
-/** The parsed {@link pipelineFieldsSchema}. */
+/** The parsed output of {@link pipelineFieldsSchema}. */
 export type PipelineFields = z.output<typeof pipelineFieldsSchema>;
 
 /**
  * Parses the fields of `POST /pipeline`.
- * @throws {ConfigValidationError} whose `context.fields` name each invalid field
+ * @throws {ConfigValidationError} if fields are invalid; `context.fields` identifies each one
  */
 export function parsePipelineFields(fields: Readonly<Record<string, string>>): PipelineFields {
   return parseWire(
@@ -77,12 +77,12 @@ export const workflowFieldsSchema = z.strictObject({
   profile: profileField,
 });
 
-/** The parsed {@link workflowFieldsSchema}. */
+/** The parsed output of {@link workflowFieldsSchema}. */
 export type WorkflowFields = z.output<typeof workflowFieldsSchema>;
 
 /**
  * Parses the fields of `POST /workflow`.
- * @throws {ConfigValidationError} whose `context.fields` name each invalid field
+ * @throws {ConfigValidationError} if fields are invalid; `context.fields` identifies each one
  */
 export function parseWorkflowFields(fields: Readonly<Record<string, string>>): WorkflowFields {
   return parseWire(

@@ -39,17 +39,17 @@ export interface AppOptions {
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
-   * A folder that `evenhand monitor --output-dir` writes. /dashboard shows it and follows its changes. It may be
-   * created later.
+   * A folder that `evenhand monitor --output-dir` writes. /dashboard shows its content and follows its changes. The
+   * folder may be created later.
    * @defaultValue none: there is no dashboard
    */
   readonly monitorFolder?: string | undefined;
   /**
-   * The folder of the files that a configuration of /llm-eval may name in replay_path, bbq_path and cache_dir.
+   * The only folder that replay_path, bbq_path and cache_dir in a configuration of /llm-eval may refer to.
    * @defaultValue none: a configuration may not name any files
    */
   readonly llmFolder?: string | undefined;
-  /** The {@link ServiceLimits} that differ from the defaults. */
+  /** Overrides of the default {@link ServiceLimits}. */
   readonly limits?: Partial<ServiceLimits> | undefined;
   /**
    * The number of worker threads for large jobs.
@@ -97,7 +97,7 @@ export const APP_OPTION_NAMES: OptionNames<AppOptions> = {
 };
 
 /**
- * The service as a Koa app, in types that do not depend on Koa's. It is a `Koa`: call `listen`, add middleware with
+ * The service as a Koa app, typed without Koa's types. It is a `Koa` instance: call `listen`, add middleware with
  * `use`, or pass its `callback` to a server. To mount it in another app, whose types require a `Koa`:
  * `outer.use(mount('/fairness', createApp({ basePath: '/fairness' }) as unknown as Koa))`.
  */
@@ -108,10 +108,10 @@ export interface ServiceApp {
   listen(options: ListenOptions, listening?: () => void): Server;
   /** Returns the request listener for `createServer` of node:http. */
   callback(): RequestListener;
-  /** Adds middleware around the service. The service stays last, because it answers every request. */
+  /** Adds middleware around the service. The service always runs last, because it answers every request. */
   use(middleware: Middleware): this;
   readonly middleware: readonly Middleware[];
-  /** Resolves when results of earlier processes are loaded and the worker threads are started. */
+  /** Resolves when the results of earlier processes are loaded and the worker threads have started. */
   ready(): Promise<void>;
   /**
    * Stops accepting work, waits for running work, and releases threads and temporary files. Further calls return the
@@ -152,6 +152,6 @@ export type Next = () => Promise<unknown>;
  * @param context with Koa's types, `ParameterizedContext` or `Context` is also accepted
  */
 export type Middleware = {
-  // A method signature, so that parameters of a wider type are accepted.
+  // This is a method signature, so that functions with a wider parameter type are accepted.
   call(context: AppContext, next: Next): unknown;
 }['call'];

@@ -12,7 +12,7 @@ import { checkFolders, createOwner } from './create-owner.ts';
 import { createProcessApp, embeddedLogger, logAppErrors } from './process-app.ts';
 import { settingsOf } from './settings-of.ts';
 
-/** The time that `close` waits for running work by default. */
+/** The default time that `close` waits for running work. */
 const DRAIN_MILLIS = 30_000;
 
 /**
@@ -28,7 +28,7 @@ const DRAIN_MILLIS = 30_000;
  * @throws {DependencyError} if the packages of the service are not installed
  * @throws {ValueError} if an option is out of range
  * @throws {ConfigValidationError} if a key is empty or cannot be sent in a header
- * @throws {DataValidationError} if `llmFolder` does not exist, or a folder option names something else than a folder
+ * @throws {DataValidationError} if `llmFolder` does not exist, or the path in a folder option is not a folder
  * @example
  * ```ts
  * import { createServer } from 'node:http';
@@ -64,7 +64,7 @@ export function createApp(options: AppOptions = {}): ServiceApp {
   const app = new Koa<RequestState>();
   app.on('error', logAppErrors(logger));
   app.use(async (context) => {
-    // Nothing may start after the end: an upload would create its folder again.
+    // Nothing may start after the app is closed: an upload would recreate its folder.
     if (hasEnded) {
       unavailable(context, 'The service has ended.');
       return;

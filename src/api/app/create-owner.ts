@@ -23,11 +23,11 @@ import type { AppOptions } from './app-options.ts';
 export interface Owner {
   readonly runs: Runs;
   readonly limiter: RateLimiter | null;
-  /** The folder of uploads that wait for their job. */
+  /** The folder for uploads whose job has not started yet. */
   readonly spoolFolder: string;
-  /** Removes the uploads that a process received, but did not pass on to a run before it ended. Never rejects. */
+  /** Removes uploads that a process received but had not passed to a run when it ended. Never rejects. */
   removeUploadsOf(pid: number): Promise<void>;
-  /** Ends the work like {@link ServiceApp.close}. */
+  /** Stops the work in the same way as {@link ServiceApp.close}. */
   close(drainMillis: number): Promise<void>;
 }
 

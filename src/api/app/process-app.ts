@@ -14,7 +14,7 @@ import { handlersOf } from '../routes/handlers-of.ts';
 import type { AppOptions } from './app-options.ts';
 import { settingsOf } from './settings-of.ts';
 
-/** Error codes of the operating system and of Node.js for a client that closed its connection. */
+/** Error codes of the operating system and Node.js that mean that the client closed the connection. */
 const CLIENT_GONE = new Set([
   'ECONNRESET',
   'ECONNABORTED',
@@ -24,8 +24,8 @@ const CLIENT_GONE = new Set([
 ]);
 
 /**
- * Logs errors that occur while an answer is already being sent (Koa's `error` event, which Koa would print). A client
- * that disconnects during a stream is not an error.
+ * Logs errors that occur while a response is being sent. By default, Koa prints these `error` events. A client that
+ * disconnects during a stream is not an error.
  */
 export function logAppErrors(logger: Logger): (error: unknown) => void {
   return (error) => {
@@ -35,17 +35,20 @@ export function logAppErrors(logger: Logger): (error: unknown) => void {
   };
 }
 
-/** Returns the logger of an app inside another program: only warnings and errors, unless the settings ask for more. */
+/**
+ * Returns the logger for an app that is embedded in another program. It logs only warnings and errors, unless the
+ * environment configures logging.
+ */
 export function embeddedLogger(logger: Logger, environment: Readonly<Record<string, string | undefined>>): Logger {
   const isQuiet = !isLoggingAskedFor(environment) && logger.isLevelEnabled('info');
   return isQuiet ? logger.child({}, { level: 'warn' }) : logger;
 }
 
-/** What a process that answers requests receives besides its options. */
+/** The parts that a process needs to answer requests, in addition to its options. */
 export type ProcessParts = Pick<Service, 'runs' | 'limiter' | 'spoolFolder' | 'workerName'> & {
-  /** Renders the metrics of the complete service. Unset if this process is the complete service. */
+  /** Renders the metrics of the complete service. Unset if the service consists of this process only. */
   readonly renderMetrics?: () => Promise<RenderedMetrics>;
-  /** The logger; the logger of the package if unset. */
+  /** The logger. The default is the logger of the package. */
   readonly logger?: Logger;
 };
 
@@ -79,7 +82,7 @@ export function createProcessApp(options: AppOptions, parts: ProcessParts): Proc
 
 /** The Koa app of one process: middleware and routes. */
 type ServiceKoa = Koa<RequestState> & {
-  /** Combines middleware into one; missing in the types of Koa. */
+  /** Combines several middleware functions into one. The types of Koa lack this method. */
   readonly compose: (middleware: readonly Koa.Middleware<RequestState>[]) => (context: ServiceContext) => Promise<void>;
 };
 

@@ -8,7 +8,7 @@ import { DEFAULT_LIMITS, type Service, type ServiceLimits } from '../context/ser
 import { checkKeys, readKeys } from '../middleware/authenticate.ts';
 import type { AppOptions } from './app-options.ts';
 
-/** The options with their defaults, which are the same in every process of a service. */
+/** The options with their defaults filled in. They are the same in every process of a service. */
 export type ServiceSettings = Omit<
   Service,
   'runs' | 'limiter' | 'spoolFolder' | 'workerName' | 'renderMetrics' | 'notReady'
@@ -55,7 +55,7 @@ function limitsOf(given: Partial<ServiceLimits>): ServiceLimits {
   return { ...DEFAULT_LIMITS, ...given };
 }
 
-/** Returns a path without the slash at its end; '' for the root. */
+/** Returns a path without its trailing slash; '' for the root. */
 function basePathOf(given: string): string {
   const path = given.replace(/\/+$/, '');
   if (path === '' || /^(?:\/[\w.~-]+)+$/.test(path)) return path;

@@ -7,7 +7,7 @@ import type { paths } from './schema.ts';
 import { type Run, type RunEvent, ServiceError } from './service-error.ts';
 import { waitForRun, type WaitOptions } from './wait-for-run.ts';
 
-/** Replaces the error of a request without a response by one that names the address; an abort stays as it is. */
+/** Replaces the error for a missing response with an error that names the address. Abort errors are not changed. */
 const nameUnreachable: Middleware = {
   onError: ({ error, request }) => {
     if (request.signal.aborted || ServiceError.isInstance(error)) return undefined;
@@ -32,7 +32,7 @@ function unreachable(url: string, cause: unknown): ServiceError {
 
 /** Options of {@link createClient}. */
 export interface ClientOptions {
-  /** The address of the service, with the path that it is mounted at: `http://127.0.0.1:8000`. */
+  /** The address of the service, including its mount path: `http://127.0.0.1:8000`. */
   readonly baseUrl: string;
   /**
    * An API key of the service, sent as a bearer token.
@@ -48,19 +48,20 @@ export interface ClientOptions {
 
 const CLIENT_OPTION_NAMES: OptionNames<ClientOptions> = { baseUrl: true, key: true, fetch: true };
 
-/** A client with `GET`, `POST` and `DELETE`, typed by the service's OpenAPI document, and functions that wait for runs. */
+/** A client with `GET`, `POST` and `DELETE`, typed by the OpenAPI document, and functions that wait for runs. */
 export interface ServiceClient extends Pick<Client<paths>, 'GET' | 'POST' | 'DELETE' | 'use' | 'eject'> {
   /**
-   * Returns a run once it has succeeded, and requests it again until then.
+   * Polls a run until it has succeeded, and returns it.
    * @throws {ServiceError} if the run failed or was cancelled; 404 for an unknown run
    * @throws the signal's reason when it is aborted
    */
   waitForRun(runId: string, options?: WaitOptions): Promise<Run>;
   /**
-   * Returns the events of a run, from its start until its final status. Reconnects when a connection is lost; no event is
-   * returned twice.
+   * Returns the events of a run, from its start until its final status. Reconnects if the connection is lost. No event
+   * is returned twice.
    * @throws {ServiceError} 404 for an unknown run
-   * @throws the error of the last connection, after too many in a row without an event; the signal's reason when it is aborted
+   * @throws the last connection error, after too many consecutive connections without an event; or the signal's reason
+   *   when it is aborted
    */
   followRun(runId: string, options?: FollowOptions): AsyncGenerator<RunEvent, void, undefined>;
 }
@@ -68,9 +69,10 @@ export interface ServiceClient extends Pick<Client<paths>, 'GET' | 'POST' | 'DEL
 /**
  * Returns a client of the service. Its paths, bodies and responses are typed by the OpenAPI document.
  *
- * Each method returns `{ data, error, response }`; `dataOf` returns the data, or throws a `ServiceError` with the problem. A
- * body that contains a `Blob` is sent as a form. A string or a `Blob` is sent as it is; set its Content-Type in `headers`. Any
- * other body is sent as JSON. A request without a response throws a `ServiceError` that names the address.
+ * Each method returns `{ data, error, response }`. `dataOf` returns the data, or throws a `ServiceError` with the
+ * problem. A body that contains a `Blob` is sent as a form. A string or a `Blob` is sent unchanged; set its
+ * Content-Type in `headers`. Any other body is sent as JSON. A request without a response throws a `ServiceError` that
+ * names the address.
  * @throws {ValueError} for a base URL that is not an http or https address
  */
 export function createClient(options: ClientOptions): ServiceClient {
@@ -99,7 +101,7 @@ export function createClient(options: ClientOptions): ServiceClient {
 }
 
 /**
- * Returns the base URL as it was given.
+ * Returns the base URL unchanged.
  * @throws {ValueError} if it is not an http or https address
  */
 function assertBaseUrl(baseUrl: string): string {
@@ -113,7 +115,8 @@ function shown(given: unknown): string {
 }
 
 /**
- * Returns a body as it is sent: a string, `Blob` or form as it is, an object that contains a `Blob` as a form, any other as JSON.
+ * Serializes a body. A string, `Blob` or form is unchanged. An object that contains a `Blob` becomes a form. Any other
+ * body becomes JSON.
  * @param body of the type that the operation requires
  */
 function serializeBody(body: unknown): string | Blob | FormData {
@@ -123,7 +126,7 @@ function serializeBody(body: unknown): string | Blob | FormData {
   return entries.some(([, value]) => value instanceof Blob) ? formOf(entries) : JSON.stringify(body);
 }
 
-/** Fields of a form are strings; other values become JSON. */
+/** Builds a form. Strings and `Blob`s are kept; other values become JSON. */
 function formOf(entries: readonly [string, unknown][]): FormData {
   const form = new FormData();
   for (const [name, value] of entries) {

@@ -8,17 +8,17 @@ import { sleep } from '../../internal/retry.ts';
 import type { paths } from './schema.ts';
 import { errorOf, isBusy, type RunEvent } from './service-error.ts';
 
-/** An event of a stream, with its fields as they were sent. */
+/** An event of a stream, with its unparsed fields. */
 interface StreamEvent {
-  /** The last id that was sent, by this event or an earlier one; empty if there was none. */
+  /** The most recent ID in the stream, from this event or an earlier event; empty if there was none. */
   readonly id: string;
   readonly type: string;
   readonly data: string;
 }
 
 /**
- * Parses a stream of events (`text/event-stream`, WHATWG HTML section 9.2). An event that the end of the stream truncates is
- * discarded, as the standard requires.
+ * Parses a stream of events (`text/event-stream`, WHATWG HTML section 9.2). If the stream ends within an event, that
+ * event is discarded, as the standard requires.
  * @yields each event once it is complete
  * @throws {DataValidationError} for bytes that are not UTF-8
  */
@@ -43,7 +43,7 @@ export async function* parseEvents(stream: ReadableStream<Uint8Array>): AsyncGen
       yield* events;
     }
   } finally {
-    // Closes the connection when the consumer stops. `read` has already thrown the error of a connection that broke.
+    // Closes the connection when the consumer stops. If the connection broke, `read` has already thrown the error.
     await reader.cancel().catch(() => undefined);
   }
 }
@@ -51,7 +51,7 @@ export async function* parseEvents(stream: ReadableStream<Uint8Array>): AsyncGen
 /** Options of `followRun`. */
 export interface FollowOptions {
   /**
-   * The number of the last known event; only later ones are returned.
+   * The number of the last known event. Only later events are returned.
    * @defaultValue 0: all events
    */
   readonly lastEventId?: number | undefined;
@@ -61,7 +61,7 @@ export interface FollowOptions {
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The wait before a lost connection is opened again, in milliseconds.
+   * The time in milliseconds to wait before reconnecting.
    * @defaultValue 1000
    */
   readonly retryMillis?: number | undefined;
@@ -73,10 +73,11 @@ export interface FollowOptions {
 }
 
 /**
- * Returns the events of a run until its final status, and reconnects when a connection is lost.
+ * Returns the events of a run until its final status. Reconnects if the connection is lost.
  * @yields each event once
  * @throws {ServiceError} 404 for an unknown run
- * @throws the error of the last connection, after too many in a row without an event; the signal's reason when it is aborted
+ * @throws the last connection error, after too many consecutive connections without an event; or the signal's reason
+ *   when it is aborted
  */
 export async function* followRun(
   client: Client<paths>,
@@ -128,7 +129,7 @@ async function* eventsOf(
   }
 }
 
-/** Opens the stream of the events after one that was seen; undefined if the service has no more of them. */
+/** Opens the stream of events after the last received event; undefined if there are no more events. */
 async function connect(
   client: Client<paths>,
   runId: string,
@@ -151,7 +152,10 @@ async function connect(
   throw new ConnectionLost('busy', { cause: errorOf(result) });
 }
 
-/** Throws ConnectionLost for any error except an abort: what a broken connection throws depends on the platform. */
+/**
+ * Converts any error except an abort to ConnectionLost, because the errors of broken connections depend on the
+ * platform.
+ */
 async function lostIfBroken<Value>(step: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   try {
     return await step;

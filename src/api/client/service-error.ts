@@ -16,12 +16,12 @@ export class ServiceError extends Error {
     this.status = problem.status;
   }
 
-  /** What to do next; undefined if the service does not say. */
+  /** The service's suggestion for fixing the problem; undefined if there is none. */
   get suggestion(): string | undefined {
     return this.problem.suggestion;
   }
 
-  /** Returns whether a value is a ServiceError, also one of another copy of this package. */
+  /** Returns whether a value is a ServiceError, even if it comes from another copy of this package. */
   static isInstance(value: unknown): value is ServiceError {
     return typeof value === 'object' && value !== null && MARKER in value;
   }

@@ -21,7 +21,7 @@ export interface WaitOptions {
 }
 
 /**
- * Returns a run once it has succeeded, and requests it again until then.
+ * Polls a run until it has succeeded, and returns it.
  * @throws {ServiceError} if the run failed, was cancelled or is unknown
  * @throws the signal's reason when it is aborted
  */
@@ -37,7 +37,7 @@ export async function waitForRun(
       await sleep(retryAfterMillis(result.response.headers, machineClock()) ?? pollMillis, signal);
       continue;
     }
-    // The type also has reports, which are texts; without an Accept header the service returns JSON.
+    // The type also includes reports as text, but without an Accept header the service returns JSON.
     const run = dataOf(result) as Run;
     if (run.status === 'succeeded') return run;
     if (run.status === 'failed' || run.status === 'cancelled') throw new ServiceError(run.problem ?? unexplained(run));

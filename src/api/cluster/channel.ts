@@ -11,7 +11,7 @@ import {
   unpackError,
 } from './protocol.ts';
 
-/** A call whose answer is followed by events. */
+/** A subscription: the answer of the call, and a function that ends the events. */
 interface Subscription<Answer> {
   readonly answer: Answer;
   /** Ends the subscription. */
@@ -30,7 +30,7 @@ export interface Channel<Asked extends Methods> {
     argument: Parameters<Asked[Name]>[0],
     signal?: AbortSignal,
   ) => Promise<ReturnType<Asked[Name]>>;
-  /** Calls a method whose result is followed by events. Events may also come before the answer. */
+  /** Calls a method that returns a result and then sends events. Events may also arrive before the result. */
   readonly subscribe: <Name extends keyof Asked & string>(
     method: Name,
     argument: Parameters<Asked[Name]>[0],
@@ -54,7 +54,7 @@ export function createChannel<Asked extends Methods, Answered extends Methods>(
 ): Channel<Asked> {
   const pending = new Map<number, PendingCall>();
   const sender = createPacketSender(line, ({ kind, id }, cause) => {
-    // A packet that cannot be serialized is reported to the side that waits for it.
+    // If a packet cannot be serialized, the side that waits for it receives an error.
     if (kind === 'call') settle(pending, id)?.reject(cause);
     else if (kind === 'answer') sender.send(packError(id, cause));
   });
@@ -123,7 +123,7 @@ export function createChannel<Asked extends Methods, Answered extends Methods>(
 
 type OnAnyEvent = (event: unknown) => void;
 
-/** Settles a call. A subscription stays registered after its answer, for its events. */
+/** Resolves a call. A subscription stays registered, because events may follow. */
 function answer(pending: Map<number, PendingCall>, id: number, value: unknown): void {
   const call = pending.get(id);
   if (call?.onEvent === undefined) pending.delete(id);
@@ -148,7 +148,10 @@ interface ServedCalls {
   cancelAll(): void;
 }
 
-/** Answers calls with handlers. A call stays registered until it is answered; a subscription until it is cancelled. */
+/**
+ * Answers calls with handlers. A call stays registered until it is answered. A subscription stays registered until it
+ * is cancelled.
+ */
 function createServedCalls(handlers: Handlers<Methods>, send: (packet: Packet) => void): ServedCalls {
   const controllers = new Map<number, AbortController>();
 

@@ -4,15 +4,15 @@ import { loadPackage } from '../packages.ts';
 /** The combined metrics of several processes. */
 export interface MergedMetrics {
   /**
-   * Renders the sums over living and ended processes. For a process that is missing in `living`, but was present before
-   * and has not ended, the last known values are used.
+   * Renders the sums over living and ended processes. If a process is missing in `living` and has not ended, its last
+   * known values are used.
    */
   render(living: ReadonlyMap<string, MetricsJson>): Promise<RenderedMetrics>;
   /** Records the end of a process. Its last known counts stay in the sums, so that the sums never decrease. */
   bury(name: string): Promise<void>;
 }
 
-/** The metric types that only grow. Gauges of an ended process are dropped. */
+/** The metric types whose values never decrease. Gauges of an ended process are dropped. */
 const GROWING = new Set<unknown>(['counter', 'histogram']);
 
 /** Creates an object that stores the last known metrics of each process. */
@@ -29,7 +29,7 @@ export function createMergedMetrics(): MergedMetrics {
       burials = burials.then(async () => {
         const counted = (lastKnown.get(name) ?? []).filter((metric) => GROWING.has((metric as { type: unknown }).type));
         const sum = await added(buried, counted);
-        // Both at once, so that a concurrent render counts the process exactly once.
+        // Both changes happen in the same turn, so that a concurrent render counts the process exactly once.
         buried = sum;
         lastKnown.delete(name);
       });

@@ -11,15 +11,15 @@ import type { KeptRun, Removal, RunCounts, RunRequest, Submitted } from '../runs
 /** The methods of one side of a channel: functions of one argument, by name. Arguments and results are plain data. */
 export type Methods = Readonly<Record<string, (argument: never) => unknown>>;
 
-/** The context of a call for the side that answers it. */
+/** The context that the handler of a call receives. */
 interface ServedCall {
-  /** Aborts when the caller no longer waits or has ended. */
+  /** Aborts when the caller stops waiting or its process ends. */
   readonly signal: AbortSignal;
   /** Sends an event to a subscriber, before or after the answer. */
   readonly emit: (event: unknown) => void;
 }
 
-/** The functions with which a side answers calls. */
+/** The functions that handle the calls of the other side. */
 export type Handlers<Answered extends Methods> = {
   readonly [Name in keyof Answered]: (
     argument: Parameters<Answered[Name]>[0],
@@ -31,15 +31,15 @@ export type Handlers<Answered extends Methods> = {
 type PlainAppOptions = Omit<AppOptions, 'store' | 'clock' | 'createId'>;
 
 /**
- * The settings that a worker receives when it starts. They are not passed by command line or environment, where other
- * users could read keys.
+ * The settings that a worker receives when it starts. They are not passed on the command line or in the environment,
+ * because other users could read the keys there.
  */
 export interface WorkerSettings {
   readonly workerName: string;
   readonly options: PlainAppOptions;
   readonly isLimited: boolean;
   readonly spoolFolder: string;
-  /** The folder that holds a folder of files for each run. */
+  /** The parent folder of the runs' folders. */
   readonly filesFolder: string;
   readonly logLevel: string;
 }
@@ -53,7 +53,7 @@ export type WorkerMethods = {
   end: (_: undefined) => undefined;
 };
 
-/** Announces a connection that is sent to a worker along with this message, or confirms that the worker received it. */
+/** Announces a connection that is sent together with this message. As a reply, confirms that the worker received it. */
 export interface ConnectionMessage {
   readonly evenhandConnection: number;
 }
@@ -72,7 +72,7 @@ export interface MessageLine {
   onClose(listener: () => void): void;
 }
 
-/** The part of the interface that a process and a child process share. */
+/** The messaging interface common to `process` and child processes. */
 interface Messenger {
   send?(message: unknown, handle?: undefined, options?: undefined, callback?: (error: Error | null) => void): boolean;
   on(event: 'message', listener: (message: unknown) => void): unknown;
@@ -83,7 +83,7 @@ interface Messenger {
 export function lineOf(messenger: Messenger): MessageLine {
   return {
     send: (message) => {
-      // 'disconnect' reports a broken connection. Without a callback there would be an 'error' event as well.
+      // The 'disconnect' event reports a broken connection. Without a callback, there would also be an 'error' event.
       messenger.send?.(message, undefined, undefined, () => undefined);
     },
     onMessage: (listener) => {
@@ -95,7 +95,7 @@ export function lineOf(messenger: Messenger): MessageLine {
   };
 }
 
-/** A call. A subscribing call stays registered after its answer, until it is cancelled. */
+/** A call. A subscription stays registered after its answer until it is cancelled. */
 export interface CallPacket {
   readonly kind: 'call';
   readonly id: number;
@@ -104,7 +104,7 @@ export interface CallPacket {
   readonly isSubscription: boolean;
 }
 
-/** A message unit between the sides of a channel. The ID is assigned by the caller. */
+/** A single message between the two sides of a channel. The caller assigns the ID. */
 export type Packet =
   | CallPacket
   | { readonly kind: 'cancel'; readonly id: number }
@@ -125,7 +125,7 @@ export function isPacketMessage(message: unknown): message is PacketMessage {
   return typeof message === 'object' && message !== null && 'evenhand' in message;
 }
 
-/** Serializes an error. A problem keeps its fields; of any other error only the text is kept, for the log. */
+/** Serializes an error. A problem keeps its fields. For any other error, only the text is kept for the log. */
 export function packError(id: number, error: unknown): Packet {
   if (error instanceof ServiceProblem) return { kind: 'problem', id, problem: error.toJSON(), headers: error.headers };
   return { kind: 'failure', id, text: error instanceof Error ? (error.stack ?? error.message) : String(error) };
@@ -137,7 +137,7 @@ export function unpackError(packet: Extract<Packet, { kind: 'problem' | 'failure
   return new Error(`The other process failed: ${packet.text}`);
 }
 
-// Type aliases, because interfaces have no implicit index signature.
+// The following are type aliases, because interfaces have no implicit index signature.
 
 /**
  * The methods for runs that workers call in the primary process. `follow` returns whether the run exists; its events

@@ -5,7 +5,7 @@ import type { Channel } from './channel.ts';
 import type { RunMethods } from './protocol.ts';
 
 /**
- * Creates the runs interface of another process.
+ * Returns a `Runs` object that forwards its calls to another process.
  * @param folderOf returns the folder of a run's files, which both processes can access
  */
 export function createRemoteRuns(channel: Channel<RunMethods>, folderOf: (runId: string) => string): Runs {
@@ -32,7 +32,7 @@ export function createRemoteRuns(channel: Channel<RunMethods>, folderOf: (runId:
   } satisfies Runs);
 }
 
-/** Creates a rate limiter that calls the one of another process, so that all processes share one limit. */
+/** Creates a rate limiter that forwards its calls to another process, so that all processes share one limit. */
 export function createRemoteLimiter(channel: Channel<RunMethods>): RateLimiter {
   return Object.freeze({ take: (client: string) => channel.call('take', client) });
 }

@@ -17,10 +17,10 @@ export interface Taker {
 
 /** Hands connections to workers in turn. */
 interface ConnectionGiver {
-  /** Hands a connection to the next worker. If there is no worker, the first one that is added gets it. */
+  /** Hands a connection to the next worker. If there is no worker yet, the first added worker receives it. */
   readonly give: (socket: Socket) => void;
   readonly add: (taker: Taker) => void;
-  /** Removes a worker that has ended. Connections that it did not confirm go to other workers. */
+  /** Removes a worker that has ended. Its unconfirmed connections are passed to other workers. */
   readonly remove: (name: string) => void;
   readonly took: (id: number) => void;
   /** Closes the connections that no worker has taken. */
@@ -31,8 +31,9 @@ interface ConnectionGiver {
 const MAX_WAITING = 1_000;
 
 /**
- * Creates a connection giver. It keeps each connection until the worker has confirmed it. Otherwise a connection that
- * is on its way to a worker that is killed would be lost, and its client would wait in vain (as with node:cluster).
+ * Creates a connection giver. It keeps each connection until the worker has confirmed it. Otherwise, if a worker is
+ * killed, connections in transit to it would be lost and their clients would never get a response (as with
+ * node:cluster).
  */
 export function createConnectionGiver(): ConnectionGiver {
   let takers: readonly Taker[] = [];
@@ -70,7 +71,7 @@ export function createConnectionGiver(): ConnectionGiver {
       }
     },
     took: (id) => {
-      // The worker has its own descriptor, so this only closes the one of this process.
+      // The worker has its own descriptor, so this only closes the descriptor of this process.
       given.get(id)?.socket.destroy();
       given.delete(id);
     },
@@ -85,7 +86,7 @@ export function createConnectionGiver(): ConnectionGiver {
 /** What to do after a worker has ended. */
 export type AfterDeath = { readonly kind: 'replace'; readonly pauseMillis: number } | { readonly kind: 'give-up' };
 
-/** A worker that lived for less time than this ended early. Its replacement will probably fail too. */
+/** A worker that ends within this time counts as an early end. Its replacement will probably fail too. */
 const QUICK_MILLIS = 5_000;
 
 /** The number of early ends in a row after which workers are no longer replaced. */
@@ -136,7 +137,7 @@ export interface WorkerGroupOptions {
 export interface WorkerGroup {
   /** Resolves when all workers accept connections. Rejects if they cannot be started. */
   readonly started: Promise<unknown>;
-  /** Rejects when workers have ended early so often that they are no longer replaced. */
+  /** Rejects when workers are no longer replaced because too many ended early. */
   readonly failed: Promise<never>;
   /** Hands a connection to the next worker. */
   readonly give: (socket: Socket) => void;
@@ -154,7 +155,9 @@ interface Member {
   readonly exited: Promise<void>;
 }
 
-/** The time to wait for the metrics of a worker. A worker that takes longer is busy or about to end. */
+/**
+ * The time to wait for the metrics of a worker. A worker that does not respond in this time is busy or about to end.
+ */
 const METRICS_MILLIS = 2_000;
 
 /** The time after which a worker that does not end is killed. */

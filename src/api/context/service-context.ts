@@ -48,9 +48,9 @@ export const DEFAULT_LIMITS: ServiceLimits = Object.freeze({
   idleMillis: 30_000,
 });
 
-/** What the middleware knows about a request before it is routed. */
+/** The state of a request that the middleware sets before routing. */
 export interface RequestState {
-  /** The client's X-Request-Id if it is usable, otherwise a new one; on every answer and log line. */
+  /** The client's X-Request-Id if it is valid, otherwise a new ID. It is included in every response and log line. */
   requestId: string;
   /** A digest of the client's key; empty if the service has no keys. */
   client: string;
@@ -75,9 +75,9 @@ export interface Service {
   readonly allowedHosts: readonly string[] | null;
   /** A folder that `evenhand monitor --output-dir` writes. */
   readonly monitorFolder: string | null;
-  /** The folder to which paths in a configuration of `llm-eval` are confined. */
+  /** The only folder that paths in a configuration of `llm-eval` may refer to. */
   readonly llmFolder: string | null;
-  /** The folder of uploads that wait for their job. */
+  /** The folder for uploads whose job has not started yet. */
   readonly spoolFolder: string;
   /** The path at which the app is mounted, for links: '' or '/fairness'. */
   readonly basePath: string;
@@ -99,11 +99,11 @@ export interface Allowance {
   readonly isAllowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Seconds until the complete allowance is available again. */
+  /** The number of seconds until the rate limit resets. */
   readonly resetSeconds: number;
 }
 
-/** Counts requests per client, once for the complete service. */
+/** Counts requests per client across the complete service. */
 export interface RateLimiter {
   take(client: string): Promise<Allowance>;
 }

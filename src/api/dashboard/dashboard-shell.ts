@@ -52,8 +52,8 @@ const KEEPER_HASH = `&#39;${digest(VIEW_KEEPER)}&#39;`;
 const OWN_POLICY = /(<meta http-equiv="Content-Security-Policy" content=")([^"]*)(">)/;
 
 /**
- * Adds the script that keeps the view to a dashboard page. The page's own policy allows scripts by their hashes, so the
- * hash of this script is added to it. A page without such a policy is not changed.
+ * Adds the script that preserves the view to a dashboard page. The page's own policy allows scripts by their hashes, so
+ * the hash of this script is added to it. A page without such a policy is not changed.
  */
 export function framedPage(page: string): string {
   const end = page.lastIndexOf('</body>');
@@ -72,8 +72,8 @@ function withHash(policy: string): string {
 }
 
 /**
- * The style of the bar above the dashboard: the colours of the reports, with a dark scheme if the reader prefers it. No
- * information is given by colour alone.
+ * The style of the bar above the dashboard: the colours of the reports, with a dark scheme if the user's system prefers
+ * one. Colour is never the only way to convey information.
  */
 const SHELL_STYLE = `
 :root { color-scheme: light dark; --ground: #fff; --ink: #1f2933; --quiet: #52606d; --line: #cbd2d9; --soft: #f5f7fa;
@@ -111,7 +111,10 @@ iframe.next { visibility: hidden; }
 }
 `;
 
-/** The content security policy: only the page's own script and style, only this service, no framing by other pages. */
+/**
+ * The content security policy. It allows only the page's own script and style and requests to this service, and it
+ * prevents framing by other pages.
+ */
 export const SHELL_POLICY = [
   "default-src 'none'",
   `style-src '${digest(SHELL_STYLE)}'`,
@@ -126,7 +129,7 @@ export const SHELL_POLICY = [
 
 /**
  * Returns the page around a monitor's dashboard: a status line, and the dashboard in a frame.
- * @param base the path of its parts relative to the page: `dashboard/`
+ * @param base the path prefix of the page's resources, relative to the page: `dashboard/`
  * @param state the data of a `changed` event for the current state, as JSON text
  */
 export function dashboardShell(base: string, state: string): string {

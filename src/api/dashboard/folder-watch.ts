@@ -14,7 +14,7 @@ export interface MonitorFolderState {
   readonly updatedAt: string | null;
   /** The number of open alarms; null if active_alerts.json is missing or cannot be read. */
   readonly alarms: number | null;
-  /** The number of open watches; null under the same conditions. */
+  /** The number of open watches; null under the same conditions as `alarms`. */
   readonly watches: number | null;
 }
 
@@ -30,8 +30,8 @@ export function pageOfFolder(folder: string): string {
 }
 
 /**
- * Reads the state of a folder. Missing or broken files are reported as null and not as an error, because a monitor may
- * not have written them yet.
+ * Reads the state of a folder. Missing or invalid files give null instead of an error, because the monitor may not have
+ * written them yet.
  */
 export async function readMonitorFolder(folder: string): Promise<MonitorFolderState> {
   const [page, alerts] = await Promise.all([fileIn(folder, PAGE), fileIn(folder, ALERTS)]);
@@ -51,7 +51,8 @@ async function fileIn(folder: string, name: string): Promise<Stats | undefined> 
 }
 
 /**
- * Returns a version of a file. Files are replaced as a unit, so a new file has a new inode even at the same time stamp.
+ * Returns a version of a file. Files are replaced atomically, so a new file has a new inode even if the time stamp is
+ * the same.
  */
 function versionOf(file: Stats | undefined): string {
   if (file === undefined) return 'none';
@@ -73,7 +74,7 @@ async function openAlerts(folder: string): Promise<{ readonly alarms: number; re
 export interface FolderFollower {
   /** Called with the first state and with each state that differs from the previous one. */
   readonly onState: (state: MonitorFolderState) => void;
-  /** Called when the service accepts no more work and no further states follow. */
+  /** Called when the service stops accepting work. No further states follow. */
   readonly onEnd: () => void;
 }
 
@@ -89,7 +90,7 @@ export interface FolderWatchOptions {
   readonly pollMillis?: number | undefined;
 }
 
-/** A monitor writes three files in quick succession. */
+/** The delay before changes are read, because a monitor writes three files in quick succession. */
 const SETTLE_MILLIS = 150;
 
 /** Watches a folder for all its followers, and only while there is at least one. */
@@ -157,15 +158,15 @@ export class FolderWatch {
   }
 
   #report(state: MonitorFolderState): void {
-    // All followers may have left in the meantime.
+    // All followers may have unsubscribed in the meantime.
     if (this.#poll === undefined || state.version === this.#state?.version) return;
     this.#state = state;
     for (const { onState } of this.#followers) onState(state);
   }
 
   /**
-   * Returns undefined if the folder does not exist yet or the system has no watches left. Polling continues in both
-   * cases.
+   * Returns undefined if the folder does not exist yet or the system's limit of watches is reached. Polling continues
+   * in both cases.
    */
   #openWatcher(): FSWatcher | undefined {
     try {

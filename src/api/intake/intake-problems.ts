@@ -16,7 +16,7 @@ export function tooLarge(maxBytes: number, part = ''): ServiceProblem {
   return fieldProblem(413, pointerTo(part), detail, suggestion);
 }
 
-/** Returns a 413 problem for packed data whose compression ratio is so high that it looks like an attack. */
+/** Returns a 413 problem for compressed data with a suspiciously high compression ratio. */
 export function compressionBomb(ratio: number): ServiceProblem {
   return new ServiceProblem(413, {
     detail: `The upload looks like a compression bomb: it decompresses to more than ${String(ratio)} times its size.`,
@@ -45,7 +45,7 @@ export function tooSlow(idleMillis: number, minBytes: number): ServiceProblem {
   });
 }
 
-/** Returns a 400 problem for a client that disconnected. Only the log shows it. */
+/** Returns a 400 problem for a client that disconnected. It appears only in the log. */
 export function clientGone(cause?: unknown): ServiceProblem {
   return new ServiceProblem(
     400,

@@ -14,7 +14,10 @@ export interface MediaType {
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const TYPE = new RegExp(`^[ \\t]*(${TOKEN}/${TOKEN})[ \\t]*(?=;|$)`);
-/** One `; name=value`. Empty ones (`;;`) are allowed. A quoted value ends at its quote, so there is no backtracking. */
+/**
+ * Matches one `; name=value`. Empty parameters (`;;`) are allowed. A quoted value ends at its quote, so there is no
+ * backtracking.
+ */
 const PARAMETER = new RegExp(`;[ \\t]*(?:(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\\.)*)")[ \\t]*)?(?=;|$)`, 'y');
 
 /**
@@ -48,8 +51,8 @@ const CHARSETS = ['utf-8', 'utf8', 'us-ascii', 'ascii'];
  * Returns the type of a body if it is accepted.
  * @param header the Content-Type header; '' or undefined if there is none
  * @param accepted types in lower case
- * @throws {ServiceProblem} 415 if the type is another one or missing, or the charset is not UTF-8; lists the accepted
- *   types
+ * @throws {ServiceProblem} 415 if the type is missing or not accepted, or the charset is not UTF-8; the problem lists
+ *   the accepted types
  */
 export function requireMediaType<Type extends string>(header: string | undefined, accepted: readonly Type[]): Type {
   const media = mediaTypeOf(header);

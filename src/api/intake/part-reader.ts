@@ -31,7 +31,7 @@ export interface FormParts {
 
 const MAX_FIELDS = 20;
 const NAME_LENGTH = 200;
-/** The maximum number of unread bytes of parts at which the next chunk is requested. */
+/** The next chunk is requested when at most this number of bytes is unread. */
 const MAX_WAITING = 64 * 2 ** 10;
 
 /** Reads the parts of one form. */
@@ -50,7 +50,7 @@ export class PartReader {
 
   /** Reads a part. {@link finish} and {@link abandon} wait for the returned promise. */
   read(name: string | undefined, stream: Readable, fileName: string | undefined): Promise<void> {
-    // The reader of the stream reports the error. Without a reader it must not become an uncaught error.
+    // The reader of the stream reports the error. This listener prevents an uncaught error if there is no reader.
     stream.on('error', () => undefined);
     this.#streams.push(stream);
     const work = this.#readPart(name, this.#reported(stream), fileName);
@@ -65,7 +65,7 @@ export class PartReader {
     }
   }
 
-  /** Returns all parts when they are read. */
+  /** Resolves to all parts when they have been read. */
   async finish(): Promise<FormParts> {
     await Promise.all(this.#work);
     if (this.#file === undefined) throw badPart(FILE_PART, 'is missing', CURL_FORM);
@@ -79,7 +79,7 @@ export class PartReader {
   }
 
   /**
-   * Yields the chunks of a part, and notifies those that wait for room after each chunk.
+   * Yields the chunks of a part. After each chunk, callers that wait for room are notified.
    * @yields each chunk
    */
   async *#reported(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {

@@ -6,18 +6,19 @@ import { ServiceProblem } from '../problem/service-problem.ts';
 import { clientGone, tooLarge, tooSlow } from './intake-problems.ts';
 import { atMost, readUnpacked } from './read-unpacked.ts';
 
-/** How long a connection is read after an answer that was sent before the end of the body. */
+/** The time for which a connection is still read if the response was sent before the end of the body. */
 const LINGER_MILLIS = 5000;
 /** The maximum number of bytes of the body that are discarded in this time. */
 const LINGER_BYTES = 256 * 2 ** 20;
 const CHECK_MILLIS = 50;
 
 /**
- * Prepares a request for an answer that is sent before its body was read. The answer must contain `connection: close`.
+ * Prepares a request for a response that is sent before the body has been read. The response must contain
+ * `connection: close`.
  *
  * Closing a connection with unread bytes resets it, and a client that is still sending then loses the answer. Therefore
  * incoming bytes are discarded, and after the answer only this side is closed. The connection ends when the client
- * closes its side or has sent everything, or after a few seconds or 256 MiB (like lingering_close in nginx).
+ * closes its side or has sent everything. It also ends after 5 seconds or 256 MiB (like lingering_close in nginx).
  */
 export function leaveUnread(request: IncomingMessage): void {
   request.resume();
@@ -52,7 +53,7 @@ interface BodyLimits {
   readonly idleMillis: number;
 }
 
-/** A client that sends less than this in `idleMillis` occupies a connection without using it. */
+/** The minimum number of bytes that a client must send in `idleMillis`. A slower client occupies a connection. */
 const MIN_BYTES = 1024;
 
 /**
@@ -69,7 +70,7 @@ function watchBody(
   let atLastCheck = 0;
   let isOver = false;
   const timer = setTimeout(() => {
-    // The request is paused while the disk is slow. The client does not cause that.
+    // The request is paused while the disk is slow. This delay is not caused by the client.
     if (request.isPaused()) timer.refresh();
     else giveUp(tooSlow(idleMillis, MIN_BYTES));
   }, idleMillis);
@@ -99,12 +100,12 @@ function watchBody(
   return stop;
 }
 
-/** Reads chunks as they arrive. While it requests no chunk, the client waits. */
+/** Reads chunks as they arrive. The client has to wait until the next chunk is requested. */
 export type Consume<T> = (chunks: AsyncIterable<Buffer>) => Promise<T>;
 
 /**
- * Passes the body of a request to `consume`, decompressed if it is gzip data, and never faster than `consume` reads it.
- * If `consume` fails or the chunks end with an error, `consume` removes what it wrote.
+ * Passes the body of a request to `consume`, only as fast as `consume` reads it. Gzip data is decompressed. If
+ * `consume` fails or the chunks end with an error, `consume` must remove what it wrote.
  * @throws {ServiceProblem} 400, 408, 413, 415
  */
 export async function readBody<T>(request: IncomingMessage, limits: BodyLimits, consume: Consume<T>): Promise<T> {

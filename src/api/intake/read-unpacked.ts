@@ -4,25 +4,27 @@ import { createGunzip, type Gunzip } from 'node:zlib';
 import { brokenGzip, compressionBomb } from './intake-problems.ts';
 
 /**
- * Tables of text have compression ratios of 3 to 30. A higher ratio than this looks like an attempt to fill the disk.
+ * The maximum compression ratio. Text tables have ratios of 3 to 30. A ratio above the maximum is probably an attempt
+ * to fill the disk.
  */
 const MAX_RATIO = 200;
-/** The ratio is not checked below this size. Small data, such as a column with one value, may exceed it. */
+/**
+ * The ratio is not checked below this size, because small data may exceed it (for example, a column with one value).
+ */
 const FREE_BYTES = 16 * 2 ** 20;
 const CHUNK_BYTES = 64 * 2 ** 10;
 
 /**
  * Decompresses gzip data while `consume` reads it, at most one chunk ahead.
- * @throws {ServiceProblem} 400 if the data is broken or truncated, 413 for a compression bomb; also what `consume`
- *   throws
+ * @throws {ServiceProblem} 400 if the data is broken or truncated, 413 for a compression bomb; also any error that
+ *   `consume` throws
  */
 export async function readUnpacked<T>(
   packed: AsyncIterable<Buffer>,
   consume: (chunks: AsyncIterable<Buffer>) => Promise<T>,
 ): Promise<T> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  // Errors of the source or of the data reach `consume` through the stream. The error that `consume` throws is
-  // reported.
+  // Errors of the source or of the data reach `consume` through the stream. `consume` then throws the error to report.
   pipeline(packed, gunzip).catch(() => undefined);
   try {
     return await consume(withoutBombs(gunzip));
@@ -47,7 +49,7 @@ function isOfZlib(error: unknown): boolean {
 }
 
 /**
- * Yields the same chunks, and throws when they exceed the allowed number of bytes.
+ * Yields the chunks unchanged, and throws when they exceed the allowed number of bytes.
  * @yields each chunk
  * @throws the result of `problem`
  */
@@ -68,9 +70,12 @@ export async function* atMost(
 export interface Beginning {
   /** The first `count` bytes, or slightly more. */
   readonly head: Buffer;
-  /** Whether the stream ends after them. */
+  /** Whether the stream ends after these bytes. */
   readonly isInteger: boolean;
-  /** The complete stream, including the first bytes. If it is not read, the owner of the stream must end it. */
+  /**
+   * The complete stream, including the first bytes. If it is not read, the owner of the source stream must end that
+   * stream.
+   */
   readonly all: AsyncIterable<Buffer>;
 }
 

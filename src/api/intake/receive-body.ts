@@ -10,7 +10,7 @@ import { fillSpoolFolder, type ReceivedBody, writeSpoolFile } from './spool-fold
 export interface ReceiveBodyOptions {
   /** The maximum number of bytes of a body, before and after decompression. */
   readonly maxBytes: number;
-  /** A body of up to this number of bytes is returned in memory, a larger one as a file. */
+  /** A body of up to this number of bytes is returned in memory. A larger body is returned as a file. */
   readonly inlineBytes: number;
   /** The time in milliseconds for which the body may pause. */
   readonly idleMillis: number;
@@ -29,8 +29,8 @@ export type DigestedBody = ReceivedBody & { readonly digest?: string };
 /**
  * Receives the body of a request. A small body is returned in memory; a larger one is written to a file `body` in a new
  * folder. After a failure nothing is left on disk.
- * @throws {ServiceProblem} 400 if the client disconnects or the gzip data is broken, 408 if it is too slow, 413 if it
- *   is too large or a compression bomb, 415 for a coding other than gzip, 503 if the disk is full
+ * @throws {ServiceProblem} 400 if the client disconnects or the gzip data is broken, 408 if the client is too slow, 413
+ *   if the body is too large or a compression bomb, 415 for a coding other than gzip, 503 if the disk is full
  */
 export async function receiveBody(request: IncomingMessage, options: ReceiveBodyOptions): Promise<DigestedBody> {
   const { inlineBytes, spoolRoot, withDigest = false } = options;

@@ -51,9 +51,9 @@ async function readForm(chunks: AsyncIterable<Buffer>, options: FormOptions): Pr
 function parse(chunks: AsyncIterable<Buffer>, parser: BusboyInstance, reader: PartReader): Promise<void> {
   return new Promise((resolve, reject) => {
     const finished = new Promise((done) => parser.once('finish', done));
-    // This listener stays: parts may fail after the parser has finished.
+    // This listener is not removed, because parts may fail after the parser has finished.
     parser.on('error', reject);
-    // Typed by what actually arrives: a part without a name has no name, although the types say so.
+    // The types are wrong here: a part may arrive without a name.
     parser.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined) => {
       reader.read(name, stream, fileName).catch(reject);
     });
@@ -66,7 +66,7 @@ function parse(chunks: AsyncIterable<Buffer>, parser: BusboyInstance, reader: Pa
 }
 
 /**
- * Passes each chunk to the parser once the parts before it are read.
+ * Passes each chunk to the parser once the parts in earlier chunks have been read.
  *
  * The parser's own pauses are not used. If the form ends or a part is skipped during a pause, the parser never requests
  * more data and never reports its end. Some malformed forms make it report the end too early, which breaks a pipeline.
@@ -75,7 +75,7 @@ function parse(chunks: AsyncIterable<Buffer>, parser: BusboyInstance, reader: Pa
 async function feed(chunks: AsyncIterable<Buffer>, parser: Writable, reader: PartReader): Promise<void> {
   for await (const chunk of chunks) {
     parser.write(chunk);
-    // The parser passes on what it has found in the next turn of the event loop.
+    // The parser emits the parts that it has found in the next turn of the event loop.
     await setImmediate();
     await reader.hasRoom();
   }
@@ -96,9 +96,11 @@ export interface ReceiveFormOptions {
   readonly allowed: { readonly fields: readonly string[] };
 }
 
-/** Busboy's search accepts at most 256 bytes, of which it adds four itself. RFC 2046 allows 70. */
+/**
+ * The maximum length of a boundary in RFC 2046. Busboy's search accepts at most 256 bytes, including four that it adds.
+ */
 const BOUNDARY_LENGTH = 70;
-/** The allowance for boundaries and headers of parts. */
+/** The number of bytes allowed for boundaries and headers of parts. */
 const FRAME_BYTES = 2 ** 20;
 
 /**
@@ -127,7 +129,7 @@ export async function receiveForm(request: IncomingMessage, options: ReceiveForm
   });
 }
 
-/** Returns a digest of the content, which depends neither on the boundary nor on the order of the parts. */
+/** Returns a digest of the content. It is independent of the boundary and of the order of the parts. */
 function digestOf({ file, fields }: FormParts): string {
   const sorted = [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(sorted)).update(file.hash).digest('hex');
@@ -138,7 +140,7 @@ function requireForm(header: string | undefined): string {
   requireMediaType(header, ['multipart/form-data']);
   const boundary = mediaTypeOf(header)?.parameters.get('boundary') ?? '';
   if (boundary !== '' && boundary.length <= BOUNDARY_LENGTH) {
-    // Rewritten, so that the parser reads it in the same way as this module.
+    // The header is rewritten, so that the parser interprets it in the same way as this module.
     return `multipart/form-data; boundary="${boundary.replaceAll(/["\\]/g, '\\$&')}"`;
   }
   throw new ServiceProblem(400, {

@@ -42,9 +42,10 @@ export interface ReceivedTable {
 
 /**
  * Receives a table that is the body of a request, and writes it to a new folder. The Content-Type determines its
- * format. Text may be compressed with gzip, which Content-Encoding or its first bytes indicate. After a failure nothing
- * is left on disk.
- * @throws {ServiceProblem} the problems of `receiveBody`; 415 for another type, 422 if it is empty or not of its type
+ * format. Text may be compressed with gzip. Compression is detected from Content-Encoding or from the first bytes.
+ * After a failure nothing is left on disk.
+ * @throws {ServiceProblem} the problems of `receiveBody`; 415 for an unsupported type, 422 if the table is empty or its
+ *   content does not match the type
  */
 export async function receiveTable(
   request: IncomingMessage,

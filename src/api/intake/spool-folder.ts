@@ -9,7 +9,7 @@ import { getLogger } from '../../internal/logger.ts';
 import { isRunning } from '../store/folder-lock.ts';
 import { noRoomOr } from './intake-problems.ts';
 
-/** Longer than a request that a process passed on takes to arrive after the process has ended. */
+/** The time to wait for requests that a process sent before it ended. They always arrive sooner. */
 const ON_ITS_WAY_MILLIS = 1_000;
 
 /** Options of {@link removeUploadsOf}. */
@@ -17,15 +17,15 @@ interface RemoveUploadsOptions {
   /** Returns whether a folder belongs to work that continues without the process. */
   readonly isInUse: (folder: string) => boolean;
   /**
-   * The maximum time in milliseconds that work takes to arrive.
+   * The maximum time in milliseconds until work from the ended process arrives.
    * @defaultValue 1000
    */
   readonly pauseMillis?: number | undefined;
 }
 
 /**
- * Removes the uploads that a killed process had received but not passed on. Uploads that cannot be removed are logged;
- * they are removed later with the spool folder.
+ * Removes uploads that a killed process had received but not passed on. If an upload cannot be removed, this is logged,
+ * and the upload is removed later with the spool folder.
  * @param root the spool folder
  */
 export async function removeUploadsOf(
@@ -35,7 +35,7 @@ export async function removeUploadsOf(
 ): Promise<void> {
   try {
     const prefix = `request-${String(pid)}-`;
-    // Listed before the pause: afterwards another process may have the same process ID.
+    // The folders are listed before the pause, because another process may later have the same process ID.
     const names = (await readdir(root)).filter((name) => name.startsWith(prefix));
     if (names.length === 0) return;
     await pause(pauseMillis, undefined, { ref: false });
@@ -43,13 +43,13 @@ export async function removeUploadsOf(
       if (!isInUse(folder)) await rm(folder, { recursive: true, force: true, maxRetries: 2 });
     }
   } catch (error) {
-    // The complete folder is gone if the service has ended in the meantime.
+    // The spool folder no longer exists if the service has ended in the meantime.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     getLogger().warn({ err: error }, 'uploads of a worker that has ended cannot be removed');
   }
 }
 
-/** Several machines may share a folder for temporary files, and their process IDs are independent. */
+/** Distinguishes machines that share a folder for temporary files, because their process IDs may be equal. */
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 const LEFTOVER = new RegExp(`^evenhand-(\\d+)-${HOST}-[A-Za-z0-9]{6}$`);
 
@@ -94,7 +94,7 @@ export async function newSpoolFolder(root: string): Promise<SpoolFolder> {
 
 /**
  * Fills a folder for one request, and removes it if that fails.
- * @throws {ServiceProblem} 503 if the disk is full; also what `fill` throws
+ * @throws {ServiceProblem} 503 if the disk is full; also any error that `fill` throws
  */
 export async function fillSpoolFolder<Result>(
   root: string,
@@ -110,7 +110,8 @@ export async function fillSpoolFolder<Result>(
 }
 
 /**
- * Creates the spool folder again. Cleaners of temporary files remove old folders, and another user may take the name.
+ * Recreates the spool folder. Temporary-file cleaners remove old folders, and another user may then create a folder
+ * with the same name.
  */
 async function makeAgain(root: string): Promise<void> {
   await mkdir(root, { mode: 0o700 }).catch(async (cause: unknown) => {
@@ -141,13 +142,13 @@ async function removeLeftovers(base: string): Promise<void> {
 async function isLeftBehind(folder: string, pid: number): Promise<boolean> {
   if (!(await isOurs(folder))) return false;
   if (pid !== process.pid) return !isRunning(pid);
-  // In a container the next process often has the same ID. A folder last changed before this process started is not its
-  // own.
+  // In a container, the next process often has the same ID. If a folder was last changed before this process started,
+  // it belongs to an earlier process.
   const { ctimeMs } = await lstat(folder);
   return ctimeMs < performance.timeOrigin;
 }
 
-/** Returns whether a path is a folder of this user and not a link. */
+/** Returns whether a path is a folder, not a link, that only this user can access. */
 async function isOurs(folder: string): Promise<boolean> {
   const found = await lstat(folder).catch(() => undefined);
   if (found?.isDirectory() !== true) return false;
@@ -186,7 +187,7 @@ export interface ReceivedForm {
  * Writes chunks to a file as they arrive. Each chunk is written before the next one is requested.
  * @param hash updated with the written bytes
  * @returns the number of bytes written
- * @throws {ServiceProblem} 503 if the disk is full; also the error with which the chunks end
+ * @throws {ServiceProblem} 503 if the disk is full; also any error that the chunks throw
  */
 export async function writeSpoolFile(path: string, chunks: AsyncIterable<Buffer>, hash?: Hash): Promise<number> {
   let bytes = 0;
@@ -194,7 +195,7 @@ export async function writeSpoolFile(path: string, chunks: AsyncIterable<Buffer>
     const file = await open(path, 'w', 0o600);
     try {
       for await (const chunk of chunks) {
-        // Continues after the previous chunk, and writes all bytes.
+        // Appends to the file, and writes all bytes of the chunk.
         await file.writeFile(chunk);
         hash?.update(chunk);
         bytes += chunk.length;

@@ -12,9 +12,9 @@ export interface TableTarget<Format extends string> {
   readonly stem: string;
   /** The maximum number of bytes after decompression. */
   readonly maxBytes: number;
-  /** The name of its part in a form; '' if it is the body. */
+  /** The name of the form part that contains the table; '' if the table is the body. */
   readonly name: string;
-  /** Returns the format for the detected content. It may throw. */
+  /** Returns the format for the detected content. It may throw an error. */
   readonly formatOf: (content: 'text' | 'parquet') => Format;
 }
 
@@ -37,7 +37,7 @@ const MAGIC: readonly (readonly [Content, Buffer])[] = [
 const MAGIC_BYTES = 4;
 
 /**
- * Writes a table as it arrives, decompressed if it is gzip data.
+ * Writes a table to disk as it arrives. Gzip data is decompressed.
  * @throws {ServiceProblem} 413 if it is too large, 422 if it is empty or of an unknown format
  */
 export async function writeTable<Format extends string>(

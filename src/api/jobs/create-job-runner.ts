@@ -20,13 +20,16 @@ export interface JobRunnerOptions {
    */
   readonly logger?: Pick<Logger, 'error'> | undefined;
   /**
-   * Returns an ID for an internal error, under which it is found in the log.
+   * Returns the ID under which an internal error is logged.
    * @defaultValue random UUIDs
    */
   readonly createId?: (() => string) | undefined;
 }
 
-/** Additional threads for language models. They mostly wait for the network and should not block other work. */
+/**
+ * The number of additional threads for language-model jobs. These jobs mostly wait for the network and should not block
+ * other work.
+ */
 const LLM_THREADS = 2;
 
 /** Creates the job runner. Each thread is started when it is first needed. */
@@ -54,7 +57,7 @@ class PooledJobRunner implements JobRunner {
     this.#createId = createId;
   }
 
-  /** Jobs that wait for a language model's thread use the same queue, so that one limit applies to all. */
+  /** Jobs that wait for a language-model thread count towards the same limit as all other waiting jobs. */
   get isFull(): boolean {
     const { slots } = this.#compute;
     return this.#isClosed || slots.taken + slots.waiting + this.#llm.slots.waiting >= this.#most;

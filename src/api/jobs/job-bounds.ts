@@ -2,13 +2,18 @@ import { availableParallelism, totalmem } from 'node:os';
 
 import { fieldProblem } from '../problem/service-problem.ts';
 
-/** The maximum number of groups of an attribute. Each group is an object of the result and a line of the report. */
+/** The maximum number of groups of an attribute. Each group adds an object to the result and a line to the report. */
 export const MAX_GROUPS = 10_000;
 
-/** The maximum product of replicates and groups. At this size a thread computes for some seconds without a pause. */
+/**
+ * The maximum product of replicates and groups. At this size, a thread computes for several seconds without a pause.
+ */
 export const MAX_DRAWS = 2_000_000;
 
-/** The maximum size of a configuration. Real ones are written by hand, and parsing time grows faster than the text. */
+/**
+ * The maximum size of a configuration. Real configurations are written by hand. Parsing time grows faster than the
+ * length of the text.
+ */
 const LARGEST_CONFIG_BYTES = 256 * 1024;
 
 const MEBIBYTE = 2 ** 20;
@@ -24,7 +29,9 @@ export interface ThreadLimits {
   readonly threads: number;
 }
 
-/** Returns the limits per thread: a quarter of the machine's memory, and its processors, divided by the threads. */
+/**
+ * Returns the limits per thread. A quarter of the machine's memory and all processors are divided among the threads.
+ */
 export function threadLimits(threads: number): ThreadLimits {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
@@ -36,7 +43,7 @@ export function threadLimits(threads: number): ThreadLimits {
 
 /**
  * Checks the length of a configuration.
- * @throws {ServiceProblem} 413 if it is longer than any real configuration
+ * @throws {ServiceProblem} 413 if the configuration is too long
  */
 export function assertShortConfig(text: string): void {
   const bytes = Buffer.byteLength(text);

@@ -16,7 +16,7 @@ const MAX_CELLS = 500_000_000;
 const MIN_BYTES_A_CELL = 2;
 
 /**
- * Checks that a table can be loaded, before it is. A Parquet file of a few bytes may contain billions of rows.
+ * Checks the size of a table before it is loaded. A Parquet file of a few bytes may contain billions of rows.
  * @throws {DataValidationError} if it has too many cells
  */
 export async function assertLoadable(path: string, maxCells: number = MAX_CELLS): Promise<void> {
@@ -35,7 +35,8 @@ export async function assertLoadable(path: string, maxCells: number = MAX_CELLS)
 }
 
 /**
- * Reads the configuration of a form. The environment is the operator's, so its profile does not apply to clients.
+ * Reads the configuration of a form. A profile in the service's environment is ignored, because it belongs to the
+ * operator and not to the client.
  * @throws {ServiceProblem} 413 if it is too long
  * @throws {ConfigValidationError} with all problems of the configuration
  */

@@ -4,14 +4,14 @@ import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
 import type { ProblemJson } from '../problem/service-problem.ts';
 import type { ThreadLimits } from './job-bounds.ts';
 
-/** The names that the report of a validation uses and its result does not contain. */
+/** Names that appear in the report of a validation but not in its result. */
 export interface ReportNames {
   readonly source: string;
   /** The name of the only attribute. The names of several attributes are in the result. */
   readonly attribute: string;
 }
 
-/** The names for arrays, which have no file, and for an attribute without a name. */
+/** The names used for arrays, which have no file, and for an attribute without a name. */
 export const ROWS_NAMES: ReportNames = Object.freeze({ source: 'the rows of the request', attribute: 'sensitive' });
 
 /** The file in which a run stores its {@link ReportNames}. */
@@ -48,7 +48,7 @@ export interface LlmEvalJob {
   readonly kind: 'llm-eval';
   /** The JSON body as text. */
   readonly body: string;
-  /** The folder to which paths in a configuration are confined; null if the service has none. */
+  /** The only folder that paths in a configuration may refer to; null if the service has no such folder. */
   readonly llmFolder: string | null;
 }
 
@@ -57,21 +57,21 @@ export interface ValidationReportJob {
   readonly kind: 'validation-report';
   readonly form: 'html' | 'markdown';
   readonly names: ReportNames;
-  /** The body with which POST was answered. */
+  /** The response body of the POST request. */
   readonly result: string;
 }
 
 /** A job for a thread: plain data that can be sent to it. */
 export type Job = ValidateRowsJob | ValidateTableJob | FormJob | LlmEvalJob | ValidationReportJob;
 
-/** What a job receives besides its data. */
+/** The context that a job receives in addition to its data. */
 export interface JobContext {
   /** An existing, empty folder for the files of the run: reports and data. */
   readonly folder: string;
   readonly onProgress: OnProgress;
   /**
-   * Asks the job to stop. It stops at its next step. Threads are never terminated while they work, because native code
-   * would take the process down.
+   * Asks the job to stop; it then stops at its next step. Threads are never terminated while they work, because
+   * terminating native code would crash the process.
    */
   readonly signal: AbortSignal;
 }
@@ -80,7 +80,7 @@ export interface JobContext {
 export interface JobOutcome {
   /**
    * The body as JSON text: an object without run_id, status and timestamp, exactly as the command prints it with
-   * --json, on one line. For a report, its text as JSON.
+   * --json, on one line. For a report, the body is the report's text as a JSON string.
    */
   readonly body: string;
   /** The names of the files that the job wrote to its folder. */
@@ -93,7 +93,7 @@ export interface RunJobOptions extends JobContext {
   readonly onStart: () => void;
 }
 
-/** Runs a limited number of jobs at once, none of them on the event loop of the caller. */
+/** Runs a limited number of jobs concurrently. No job runs on the event loop of the caller. */
 export interface JobRunner {
   /** Whether a further job would be rejected now. */
   readonly isFull: boolean;
@@ -104,7 +104,7 @@ export interface JobRunner {
    *   errors, whose cause is logged
    */
   run(job: Job, options: RunJobOptions): Promise<JobOutcome>;
-  /** Releases the threads once none of them is working. */
+  /** Waits until no thread is working, and then releases the threads. */
   close(): Promise<void>;
 }
 

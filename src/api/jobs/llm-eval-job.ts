@@ -18,17 +18,17 @@ import { fieldProblem, type ServiceProblem } from '../problem/service-problem.ts
 import type { JobContext, JobOutcome, LlmEvalJob } from './job.ts';
 import { writeReports } from './run-files.ts';
 
-/** What a service allows an external configuration to use. */
+/** The paths and environment variables that a configuration from a client may use. */
 export interface LlmPaths {
-  /** The folder to which paths are confined; null if no path may be named. */
+  /** The only folder that paths may refer to; null if paths are not allowed. */
   readonly llmFolder: string | null;
-  /** The cache folder for configurations that name none, if there is no `llmFolder`. */
+  /** The default cache folder if there is no `llmFolder`. */
   readonly ownCache: string;
   /** The environment of the service. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The variables with which an operator sets the address of a provider. */
+/** The environment variables that an operator uses to set the address of a provider. */
 const ADDRESS_VARIABLES: Readonly<Partial<Record<LLMProvider, string>>> = {
   openai: 'OPENAI_BASE_URL',
   anthropic: 'ANTHROPIC_BASE_URL',
@@ -38,8 +38,8 @@ const ADDRESS_VARIABLES: Readonly<Partial<Record<LLMProvider, string>>> = {
 const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
 
 /**
- * Restricts a configuration: its files must be in the service's folder for language models, and its provider must be
- * used at its default address or at the one that the operator set.
+ * Restricts a configuration. Its files must be in the service's folder for language models. The address of its provider
+ * must be the default or the address that the operator set.
  * @throws {ServiceProblem} 403 for another file or address, 422 if a file does not exist
  */
 export async function confineLlmConfig(config: LLMEvalConfig, indices: LlmPaths): Promise<LLMEvalConfig> {
@@ -109,7 +109,7 @@ async function isLink(target: string): Promise<boolean> {
   );
 }
 
-/** Throws if a configuration would make the service call a host of the client's choice. */
+/** Throws if a configuration would make the service send requests to a host that the client chose. */
 function assertAddress({ provider, baseUrl }: LLMEvalConfig, env: LlmPaths['env']): void {
   const variable = ADDRESS_VARIABLES[provider];
   if (baseUrl === null || variable === undefined) return;
@@ -126,7 +126,7 @@ function refused(field: string, detail: string, suggestion: string): ServiceProb
   return fieldProblem(403, `/${field}`, detail, suggestion);
 }
 
-/** The folder of the default cache. It is next to the folders of the runs, so that the next run finds it. */
+/** The name of the default cache folder. It is next to the folders of the runs, so that later runs can use it. */
 const OWN_CACHE = '.llm-cache';
 
 /** Runs `POST /llm-eval`: sends prompts to a language model, or only reports what would be sent. */

@@ -33,7 +33,7 @@ function pointersOf(error: FairnessToolkitError, work: Job | Job['kind']): reado
   return kind === 'pipeline' || kind === 'workflow' ? [partOf(error, isUnknownColumn)] : [];
 }
 
-/** Returns the field of a request for the argument that an error names. */
+/** Returns the request field that corresponds to the argument in an error. */
 function fieldOf(error: FairnessToolkitError, kind: Job['kind']): string | undefined {
   const { parameter, argument } = error.context;
   const [name] = [lackingArgument(error), parameter, argument].filter((known) => typeof known === 'string');
@@ -43,7 +43,7 @@ function fieldOf(error: FairnessToolkitError, kind: Job['kind']): string | undef
   return isOfMetric && typeof error.context['metric'] === 'string' ? 'metric' : undefined;
 }
 
-/** Returns the argument that a metric needs and that was not given. */
+/** Returns the missing argument that a metric requires. */
 function lackingArgument({ code, context: { missing } }: FairnessToolkitError): string | undefined {
   return code === 'missing-argument' && typeof missing === 'string' ? missing : undefined;
 }
@@ -60,7 +60,7 @@ function namersOf(column: string, work: Job): string[] {
 
 const COLUMN_PARAMETERS = new Set(['y_pred', 'score', 'y_score', 'y_true', 'sensitive', 'sample_weight', 'control']);
 
-/** Returns the part of a form that caused an error. An unknown column was named by the configuration. */
+/** Returns the part of a form that caused an error. The name of an unknown column comes from the configuration. */
 function partOf({ name, context }: FairnessToolkitError, isUnknownColumn: boolean): string {
   if (isUnknownColumn) return '/config';
   if (name === 'DataValidationError') return '/file';
@@ -71,13 +71,13 @@ function partOf({ name, context }: FairnessToolkitError, isUnknownColumn: boolea
     : '/config';
 }
 
-/** How the operator allows live calls. */
+/** Instructions for allowing live calls. */
 const ALLOW_LIVE =
   "The operator of the service allows live calls with EVENHAND_LLM_ALLOW_LIVE=1 and the provider's key in its environment. A dry run (dry_run: true) and the provider local need neither.";
 
 /**
- * Returns the problem of answers that are not known while live calls are not allowed. It does not reveal the environment
- * of the service to the client.
+ * Returns the problem for missing answers if live calls are not allowed. It does not reveal the environment of the
+ * service to the client.
  */
 function refusedCalls({ code, context }: FairnessToolkitError): ProblemDetails {
   const { missing, prompt } = context;
@@ -102,7 +102,8 @@ function lowerFirst(text: string): string {
 }
 
 /**
- * The statuses of errors that a request causes, by name. Names also match if two copies of the package are loaded.
+ * The statuses of errors caused by a request, by error name. Names are compared, because two copies of the package may
+ * be loaded.
  */
 const STATUSES: Readonly<Record<string, ProblemStatus>> = {
   DataValidationError: 422,
@@ -120,7 +121,7 @@ const STATUSES: Readonly<Record<string, ProblemStatus>> = {
 /** The maximum number of reported problems of one request. */
 const MAX_PROBLEMS = 50;
 
-/** The suggestions for errors that have none. */
+/** Suggestions for errors that do not contain one. */
 const SUGGESTIONS: Readonly<Record<string, string>> = {
   DataValidationError: 'Check the data in the request.',
   ConfigValidationError: 'Check the configuration in the request.',
@@ -130,8 +131,8 @@ const SUGGESTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Converts an error of the library to the problem that the client receives. A problem is returned unchanged; the result
- * is undefined for an internal error.
+ * Converts an error of the library to the problem that the client receives. A problem is returned unchanged. Returns
+ * undefined for an internal error.
  * @param work the job, or its kind, which determines the names of fields
  */
 export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): ServiceProblem | undefined {
@@ -161,19 +162,22 @@ export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): 
   );
 }
 
-/** Where a client finds all keys of a configuration. */
+/** Hints on where all keys of a configuration are listed. */
 const KEYS_LISTED: Readonly<Partial<Record<Job['kind'], string>>> = {
   'llm-eval': 'GET /openapi.json lists every key (LlmEvalBody).',
   pipeline: 'The documentation of pipelines lists every key.',
   workflow: 'The documentation of pipelines lists every key.',
 };
 
-/** Returns whether an error lists problems of keys of a configuration; its suggestion says where all keys are listed. */
+/**
+ * Returns whether an error lists problems with configuration keys. The suggestion of such an error says where all keys
+ * are listed.
+ */
 function isOfConfig({ context: { faults: problems }, suggestion }: FairnessToolkitError): boolean {
   return Array.isArray(problems) && suggestion !== undefined;
 }
 
-/** Returns the message of an error with the names of fields that the client knows. */
+/** Returns the message of an error, with field names as the client knows them. */
 function detailOf(error: FairnessToolkitError, kind: Job['kind']): string {
   const { problems } = error.context;
   if (!Array.isArray(problems)) return inWireNames(error.message, kind, error.context);
@@ -181,12 +185,14 @@ function detailOf(error: FairnessToolkitError, kind: Job['kind']): string {
   return (problems as FieldProblem[]).map((problem) => describeProblem(problem, nameOf)).join(' ');
 }
 
-/** Returns whether an error is a problem. Its name also matches if two copies of the package are loaded. */
+/** Returns whether an error is a problem. The name is compared, because two copies of the package may be loaded. */
 function isProblem(error: unknown): error is ServiceProblem {
   return error instanceof Error && error.name === 'ServiceProblem';
 }
 
-/** Returns whether the system of the service caused an error, for example a folder that cannot be written. */
+/**
+ * Returns whether the operating system of the service caused an error, for example because a folder is not writable.
+ */
 function isOfSystem({ context }: FairnessToolkitError): boolean {
   return typeof context['code'] === 'string' && /^E[A-Z]+$/.test(context['code']);
 }
@@ -217,7 +223,7 @@ function configPointer({ key }: ConfigProblem): string {
   return toPointer(['config', ...key.split(/[.[\]]+/).filter((part) => part !== '')]);
 }
 
-/** Returns the suggestion for a metric without its data. */
+/** Returns a suggestion if a metric lacks required data. */
 function lackingColumn(error: FairnessToolkitError, kind: Job['kind']): string | undefined {
   const argument = lackingArgument(error);
   const field = argument === undefined ? undefined : wireNameOf(argument, kind);

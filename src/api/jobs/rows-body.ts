@@ -4,10 +4,10 @@ import { measureOptionsOf } from '../../schemas/validate-wire.ts';
 import { parseJson } from '../problem/parse-json.ts';
 import { fieldProblem } from '../problem/service-problem.ts';
 
-/** The fields in which numbers are group names. */
+/** The fields whose numbers are group names. */
 const GROUP_FIELDS: ReadonlySet<string> = new Set(['sensitive', 'control']);
 
-/** The fields in which numbers are class names if there is a positive label. */
+/** The fields whose numbers are class names if there is a positive label. */
 const CLASS_FIELDS: ReadonlySet<string> = new Set([...GROUP_FIELDS, 'y_pred', 'y_true', 'positive_label']);
 
 /**

@@ -9,8 +9,9 @@ import type { InternalFailure, Job, JobContext, JobOutcome, ThreadAnswer, Thread
 import { problemOfToolkitError } from './problem-of-toolkit-error.ts';
 
 /**
- * Returns a problem whose texts do not reveal where the service stores files. The upload becomes "the uploaded file", a
- * file in the folder for language models keeps its name in that folder, and other folders are not named.
+ * Returns a problem whose texts do not reveal where the service stores files. The path of the upload is replaced by
+ * "the uploaded file". A file in the folder for language models is shown with its path relative to that folder. Other
+ * folders are not named.
  */
 export function concealPaths(problem: ProblemJson, job: Job, folder: string): ProblemJson {
   const conceal = concealer(job, folder);
@@ -45,7 +46,7 @@ function concealer(job: Job, folder: string): (text: string) => string {
 
 const UPLOAD = 'the uploaded file';
 
-/** Returns a path as it was given and as an absolute path. */
+/** Returns a path in its original form and as an absolute path. */
 function formsOf(given: string): string[] {
   return [...new Set([given, path.resolve(given)])].sort((a, b) => b.length - a.length);
 }
@@ -96,7 +97,7 @@ export default async function runTask({ job, folder, limits, variables, port }: 
     () => performance.now(),
   );
   const onProgress = (event: ProgressEvent): void => {
-    // Work that blocks the thread can notice an abort only here.
+    // Work that blocks the thread can detect an abort only here.
     if (receiveMessageOnPort(port) !== undefined) controller.abort();
     report(event);
   };

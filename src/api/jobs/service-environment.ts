@@ -16,8 +16,8 @@ const OWN_VARIABLES = new Set([
 ]);
 
 /**
- * Returns the variables that workers and threads of the service inherit. Keys of providers and of the service,
- * addresses of tracking servers, and everything else that they do not use stay in the primary process.
+ * Returns the variables that workers and threads of the service inherit. All other variables stay in the primary
+ * process, for example keys of providers and of the service, and addresses of tracking servers.
  */
 export function inheritedEnvironment(env: Environment): Record<string, string> {
   const entries = Object.entries(env).filter(

@@ -35,7 +35,7 @@ export class ThreadPool {
     this.#onFailure = onFailure;
   }
 
-  /** Runs a job when a thread is free. Rejects with the signal's reason if it is aborted before. */
+  /** Runs a job when a thread is free. Rejects with the signal's reason if the signal is aborted first. */
   async run(job: Job, options: RunJobOptions): Promise<ThreadAnswer> {
     await this.slots.take(options.signal);
     try {
@@ -48,7 +48,7 @@ export class ThreadPool {
     }
   }
 
-  /** Releases the threads. Call it when none of them is working. */
+  /** Releases the threads. Call it only when no thread is working. */
   async close(): Promise<void> {
     const pool = await this.#pool;
     this.#pool = undefined;
@@ -58,7 +58,7 @@ export class ThreadPool {
   async #open(): Promise<Piscina<ThreadTask, ThreadAnswer>> {
     const { Piscina: Pool } = await import('piscina');
     const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-    // No memory limits: a thread that reaches its limit during JSON.parse takes the process down.
+    // No memory limits are set, because a thread that reaches its limit during JSON.parse crashes the process.
     const pool = new Pool<ThreadTask, ThreadAnswer>({
       filename: new URL(`./run-job${extension}`, import.meta.url).href,
       minThreads: 0,
@@ -75,7 +75,8 @@ export class ThreadPool {
 }
 
 /**
- * Returns the options for threads that run TypeScript sources, as in tests. Node 20 loads them only in the main thread.
+ * Returns the options for threads that run TypeScript sources, as in tests. Node 20 loads TypeScript sources only in
+ * the main thread.
  */
 function sourceLoader(): string[] {
   const path = createRequire(import.meta.url)

@@ -38,7 +38,7 @@ export async function runValidateRows({ path, maxItems }: ValidateRowsJob, conte
   return { body, files };
 }
 
-/** Runs `POST /validate` with a table. Rows are counted in DuckDB and only loaded for another backend. */
+/** Runs `POST /validate` with a table. Rows are counted in DuckDB. They are loaded only if another backend is used. */
 export async function runValidateTable(
   { path: table, options }: ValidateTableJob,
   { folder, signal }: JobContext,

@@ -5,7 +5,7 @@ import { validateTableSchema } from '../../schemas/validate-table.ts';
 import { workflowFieldsSchema } from '../../schemas/workflow-fields.ts';
 import type { Job } from './job.ts';
 
-/** The fields of requests by the library's arguments and options. */
+/** Maps the library's arguments and options to request fields. */
 const WIRE_NAMES: ReadonlyMap<string, string> = new Map([
   ...[validateRowsSchema.shape, validateTableSchema.shape, workflowFieldsSchema.shape, { target_column: null }]
     .flatMap(Object.keys)
@@ -13,7 +13,7 @@ const WIRE_NAMES: ReadonlyMap<string, string> = new Map([
   ['applyPipeline', 'POST /pipeline'],
 ]);
 
-/** The arguments of the library that have a field beside the configuration. */
+/** The arguments of the library that have a request field outside the configuration. */
 const FIELDS_BESIDE: Readonly<Partial<Record<Job['kind'], readonly string[]>>> = {
   workflow: ['minGroupSize', 'trainSize', 'randomState', 'threshold', 'classWeight'],
   'llm-eval': ['minGroupSize', 'withCi', 'ciLevel', 'ciSamples', 'threshold', 'metric', 'comparator', 'randomState'],
@@ -24,7 +24,7 @@ export function isValidation(kind: Job['kind']): boolean {
   return kind === 'validate-rows' || kind === 'validate-table';
 }
 
-/** Returns the field of a request for an argument of the library; undefined if requests have none. */
+/** Returns the request field for an argument of the library; undefined if there is no such field. */
 export function wireNameOf(argument: string, kind: Job['kind']): string | undefined {
   if (!isValidation(kind)) return FIELDS_BESIDE[kind]?.includes(argument) === true ? toSnakeCase(argument) : undefined;
   // Arrays use one name for scores, with or without decisions.
@@ -34,7 +34,7 @@ export function wireNameOf(argument: string, kind: Job['kind']): string | undefi
 }
 
 /**
- * Returns a message of the library with the names of fields of a request.
+ * Returns a message of the library, with the library's names replaced by request fields.
  * @param context the error's context, which names the parameters that the message contains
  */
 export function inWireNames(text: string, kind: Job['kind'], context: FairnessToolkitError['context'] = {}): string {

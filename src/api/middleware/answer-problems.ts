@@ -10,13 +10,13 @@ import { knownPaths, methodsOfRoute, type ServiceMiddleware } from './service-mi
 /** Statuses that the router sets, without a body, if no route matches. */
 const UNANSWERED = new Set([404, 405, 501]);
 
-/** Longer paths are not typing errors, so comparing them with known paths would only cost time. */
+/** The maximum length of a path that is compared with known paths. A longer path is not a typing error. */
 const MAX_COMPARED = 64;
 
 /**
- * Answers everything that is thrown inside as `application/problem+json`, and unanswered requests with 404 or 405.
- * Internal errors are logged with their cause; the client only gets an ID. Browsers that request `/` are redirected to
- * the docs.
+ * Converts thrown errors to `application/problem+json` responses. Requests without a response are answered with 404 or
+ * 405. Internal errors are logged with their cause; the client receives only an ID. Browsers that request `/` are
+ * redirected to the docs.
  */
 export function answerProblems({ logger, basePath }: Service): ServiceMiddleware {
   return async (context, next) => {
@@ -24,7 +24,7 @@ export function answerProblems({ logger, basePath }: Service): ServiceMiddleware
       await next();
       if (!isUnanswered(context)) return;
       if (!isBrowserAtRoot(context)) throw unanswered(context);
-      // Relative if no base path is set, because a proxy may serve the app under any path.
+      // The path is relative if no base path is set, because a proxy may serve the app under any path.
       context.redirect(basePath === '' ? 'docs' : `${basePath}/docs`);
       context.vary('Accept');
     } catch (error) {
@@ -52,7 +52,8 @@ function answer(context: ServiceContext, problem: ServiceProblem): void {
     return;
   }
   if (!context.req.complete) {
-    // Otherwise Node.js would read the complete unwanted body, or the client would not receive the answer.
+    // Otherwise Node.js would read the complete body of a rejected request, or the client would not receive the
+    // response.
     leaveUnread(context.req);
     context.set('Connection', 'close');
   }
@@ -121,7 +122,7 @@ export function causesOf(error: unknown): string {
  * Converts any error to the problem that a client receives. Errors of this package are mapped by kind and Koa's errors
  * by status. Every other error becomes a 500 that contains an ID for the log and no details.
  * @param error the thrown value, which becomes the cause of the problem
- * @param id the ID under which the cause is logged: that of the run or of the request
+ * @param id the ID under which the cause is logged: the run ID or the request ID
  */
 export function problemOfError(error: unknown, id: string): ServiceProblem {
   // Only validations of arrays are computed here; everything else runs in a thread.
@@ -138,7 +139,7 @@ function ofHttpError(error: unknown): ServiceProblem | undefined {
   return new ServiceProblem(known, { detail: isShown ? error.message : `${PROBLEM_KINDS[known][1]}.` }, error);
 }
 
-/** Answers with a problem: its status, JSON and headers. */
+/** Sends a problem as the response: its status, JSON and headers. */
 export function writeProblem(context: ServiceContext, problem: ServiceProblem): void {
   context.status = problem.status;
   context.body = JSON.stringify(problem);

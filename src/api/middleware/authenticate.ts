@@ -14,12 +14,12 @@ const MIN_CHARACTERS = 16;
 /** The hint on how to create a key. */
 const MAKE_ONE = 'Generate one with: node -p "crypto.randomBytes(24).toString(\'base64url\')"';
 
-/** Characters that a header can contain and that break no list or log. */
+/** Matches keys whose characters are safe in headers, lists and logs. */
 const USABLE = /^[\x21-\x7e]+$/;
 
 /**
- * Reads the keys of the service from the environment: `EVENHAND_API_KEYS`, a comma-separated list; no keys if it is
- * unset or empty.
+ * Reads the keys of the service from the environment: `EVENHAND_API_KEYS`, a comma-separated list. Returns no keys if
+ * the variable is unset or empty.
  * @throws {ConfigValidationError} if a key contains characters that a header cannot contain
  */
 export function readKeys(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -31,8 +31,8 @@ export function readKeys(environment: Readonly<Record<string, string | undefined
 }
 
 /**
- * Returns the given keys without duplicates. An empty key is rejected, so that a variable that was never set does not
- * open the service.
+ * Returns the given keys without duplicates. An empty key is rejected, so that an unset variable does not make the
+ * service public.
  * @param from the source of the keys, for the message
  * @throws {ConfigValidationError} if a key is invalid; the message contains its position and never the key
  */
@@ -46,7 +46,10 @@ export function checkKeys(given: readonly string[], from: string): readonly stri
   );
 }
 
-/** Logs which keys are short enough to be guessed. They are accepted, because the operator may have a reason. */
+/**
+ * Logs a warning for keys that are short enough to be guessed. Short keys are still accepted, because the operator may
+ * have a reason.
+ */
 export function warnOfShortKeys(keys: readonly string[], logger: Logger): void {
   const short = keys.flatMap((key, index) => (key.length < MIN_CHARACTERS ? [String(index + 1)] : []));
   if (short.length === 0) return;
@@ -76,9 +79,9 @@ const MAX_CHARACTERS = 4096;
 
 /**
  * Allows requests that contain a valid key, as `Authorization: Bearer KEY`. For read requests the key may also be the
- * password of Basic authentication, so that a browser can open the pages. Basic is not accepted for changes, because a
- * browser also sends it with requests that another page makes. GET /health needs no key. Without keys, every request
- * passes.
+ * password of Basic authentication, so that a browser can open the pages. Basic authentication is not accepted for
+ * requests that change something, because a browser also sends it with requests from other pages. GET /health needs no
+ * key. Without keys, every request passes.
  *
  * The SHA-256 digest of the given key is compared with the digest of each key in constant time.
  */
@@ -107,7 +110,7 @@ function clientOf(known: readonly KnownKey[], shown: string | undefined): string
   if (shown === undefined) return undefined;
   const digest = hash('sha256', shown, 'buffer');
   let client: string | undefined;
-  // All keys are compared, so that the time does not reveal which one matched.
+  // All keys are compared, so that the response time does not reveal which key matched.
   for (const key of known) if (timingSafeEqual(key.digest, digest)) client = key.client;
   return client;
 }

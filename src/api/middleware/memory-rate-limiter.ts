@@ -2,7 +2,7 @@ import { invalidParameter } from '../../internal/arguments.ts';
 import type { Allowance, RateLimiter } from '../context/service-context.ts';
 import { loadPackage } from '../packages.ts';
 
-/** The answer of rate-limiter-flexible about a client, for allowed and rejected requests. */
+/** The result of rate-limiter-flexible for a client. It has the same form for allowed and rejected requests. */
 interface Taken {
   readonly remainingPoints: number;
   readonly msBeforeNext: number;
@@ -26,7 +26,8 @@ export function createMemoryRateLimiter(perMinute: number): RateLimiter {
       try {
         return allowance(true, perMinute, await limiter.consume(client));
       } catch (refusal) {
-        // It rejects with the remaining allowance, and with an Error only for failures.
+        // The limiter rejects with the remaining allowance if the limit is exceeded, and with an Error only for
+        // failures.
         if (refusal instanceof Error) throw refusal;
         return allowance(false, perMinute, refusal as Taken);
       }

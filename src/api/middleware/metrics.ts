@@ -8,8 +8,8 @@ import type { ServiceMiddleware } from './service-middleware.ts';
 let registry: Registry | undefined;
 
 /**
- * Returns the registry for memory, CPU and event loop of this process. There is one per process, however many services
- * it contains, because each registry would collect these metrics again.
+ * Returns the registry for memory, CPU and event loop of this process. There is one registry per process, regardless of
+ * the number of services. Further registries would collect the same metrics again.
  */
 function processMetrics(): Registry {
   if (registry !== undefined) return registry;
@@ -19,7 +19,7 @@ function processMetrics(): Registry {
   return registry;
 }
 
-/** The metrics of one process, to be merged with those of others. */
+/** The metrics of one process in a form that can be merged with the metrics of other processes. */
 export type MetricsJson = readonly unknown[];
 
 /** Metrics in the format of Prometheus. */
@@ -37,10 +37,12 @@ export interface ServiceMetrics {
   render(): Promise<RenderedMetrics>;
 }
 
-/** Buckets in seconds, from immediate answers to those that take minutes. */
+/** Histogram buckets in seconds, from immediate responses to responses that take minutes. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** The methods with their own series. All others share one, so that clients cannot create series. */
+/**
+ * The methods with their own time series. All other methods share one series, so that clients cannot create new series.
+ */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
 
 /**
@@ -55,7 +57,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
  *
  * Routes come from a fixed list, so the number of series is bounded. When processes are merged, counts and requests in
  * flight are added. All processes see the same `evenhand_runs`, so the maximum is used.
- * @param counts returns the numbers of runs; if it fails, the last numbers stay
+ * @param counts returns the numbers of runs; if it fails, the previous numbers are kept
  */
 export function createServiceMetrics(counts: () => Promise<RunCounts>): ServiceMetrics {
   const { Registry } = loadPackage('prom-client');

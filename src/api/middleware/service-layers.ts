@@ -9,9 +9,10 @@ import { countRequest, routeOfPath, type ServiceMiddleware } from './service-mid
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Rejects requests that pages of other origins make a browser send. There are two such attacks: a request that changes
- * something without needing the answer (CSRF), and a host name of the attacker that resolves to this machine (DNS
- * rebinding). Origin and Sec-Fetch-Site reveal the first, a Host that is not allowed reveals the second.
+ * Rejects requests that a page of another origin made a browser send. There are two such attacks: a request that
+ * changes something without needing the answer (CSRF), and a host name of the attacker that resolves to this machine
+ * (DNS rebinding). CSRF is detected from Origin and Sec-Fetch-Site. DNS rebinding is detected from a Host that is not
+ * allowed.
  */
 export function sameOrigin({ allowedHosts, corsOrigins }: Service): ServiceMiddleware {
   const hosts = allowedHosts === null ? null : new Set(allowedHosts.map((host) => nameOf(host)));
@@ -63,18 +64,18 @@ function strangeOrigin(): ServiceProblem {
   });
 }
 
-/** Paths that monitoring systems request all the time. */
+/** Paths that monitoring systems request frequently. */
 const QUIET = new Set(['/health', '/ready', '/metrics']);
 
 /** The maximum length of a logged path. */
 const MAX_CHARACTERS = 200;
 
-/** The status of a client that disconnected before it got its answer, as in nginx. */
+/** The logged status if a client disconnected before it received its response, as in nginx. */
 const CLIENT_GONE = 499;
 
 /**
- * Logs one line for each answer, when its last byte is sent or its client disconnected (status 499): who requested
- * what, and the outcome. Never logs content: no query, body or key. /health, /ready and /metrics are logged at debug
+ * Logs one line for each answer, when its last byte is sent or its client disconnected (status 499): the client, the
+ * request and the outcome. Queries, bodies and keys are never logged. /health, /ready and /metrics are logged at debug
  * level.
  */
 export function logRequests({ logger, workerName }: Service): ServiceMiddleware {
@@ -106,7 +107,7 @@ function lineOf(context: ServiceContext, millis: number, worker: string): Record
   };
 }
 
-/** Returns the length of an answer; null if it was not known beforehand, as for a stream. */
+/** Returns the length of an answer; null if it is not known in advance, for example for a stream. */
 function bytesOf(length: number | string | string[] | undefined): number | null {
   return length === undefined ? null : Number(length);
 }
@@ -145,7 +146,7 @@ export function crossOrigin({ corsOrigins }: Service): ServiceMiddleware | null 
     allowHeaders: ALLOWED,
     exposeHeaders: EXPOSED,
     maxAge: MAX_AGE_SECONDS,
-    // Problems are answered with the headers that are already set.
+    // Problem responses keep the headers that are already set.
     keepHeadersOnError: false,
   });
   return async (context, next) => {
@@ -160,7 +161,7 @@ const USABLE = /^[\w.-]{1,64}$/;
 
 /**
  * Sets the ID of each request, which is the client's X-Request-Id if it is usable, and adds the worker's name to every
- * answer. This is the outermost middleware: all others find `state` filled.
+ * answer. This is the outermost middleware, so `state` is set for all other middleware.
  */
 export function requestId({ createId, workerName }: Service): ServiceMiddleware {
   return async ({ req, res, path, state }, next) => {
@@ -184,8 +185,8 @@ export function limitRate({ limiter }: Service): ServiceMiddleware {
 
 /**
  * Returns all middleware around the routes, the outermost first. Request IDs come before logs. Logs and metrics come
- * before the answering of problems, so that they see its status. Requests are authenticated before they are counted or
- * read.
+ * before the conversion of errors to problems, so that they record the final status. Requests are authenticated before
+ * they are counted or read.
  * @param observe the middleware of the service's metrics
  */
 export function serviceLayers(service: Service, observe: ServiceMiddleware): readonly ServiceMiddleware[] {
@@ -208,7 +209,7 @@ export function serviceLayers(service: Service, observe: ServiceMiddleware): rea
  * terminates TLS should set Strict-Transport-Security.
  */
 export function securityHeaders(): ServiceMiddleware {
-  // Called for each answer: this takes 5 to 10 µs; setting the same headers directly takes 4 to 9 µs.
+  // Helmet runs for each response and takes 5 to 10 µs. Setting the same headers directly takes 4 to 9 µs.
   const helmet = (loadPackage('koa-helmet') as unknown as HelmetOfCommonJs)({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -232,5 +233,5 @@ export function securityHeaders(): ServiceMiddleware {
   };
 }
 
-/** The package exports its function directly to `require`, although its types differ. */
+/** The type of the package when loaded with `require`: the function itself, although the package's own types differ. */
 type HelmetOfCommonJs = (options: Readonly<Record<string, unknown>>) => ServiceMiddleware;

@@ -19,13 +19,13 @@ const PATTERNS = [...METHODS.keys()]
   .filter((route) => route.includes('{'))
   .map((route) => ({ route, pattern: new RegExp(`^${route.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }));
 
-/** The path of the files of the documentation pages, which are not operations. */
+/** The path of the documentation assets, which are not operations. */
 const ASSETS = '/docs/assets/';
 const ASSETS_ROUTE = '/docs/assets/{file}';
 
 /**
- * Returns the path as in the OpenAPI document, from a fixed list, so that the number of routes is bounded. A slash at
- * the end is ignored.
+ * Returns the matching path of the OpenAPI document. The paths are a fixed list, so the number of routes is bounded. A
+ * trailing slash is ignored.
  */
 export function routeOfPath(path: string): string {
   const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;

@@ -23,7 +23,7 @@ export const metricFrameSchema = z
   })
   .meta({ id: 'MetricFrame', description: 'Measures of all rows and of each group, with their comparisons.' });
 
-/** A group, or one rate of a group, that was excluded. */
+/** A group, or one rate of a group, that was excluded from a metric. */
 export const exclusionSchema = model('Exclusion', 'The reason why a group, or one rate of it, was excluded.', {
   n: count.describe('The number of rows of the group.'),
   reason: z.string(),

@@ -15,7 +15,9 @@ export const moment = z.iso.datetime();
 /** Notes and warnings. */
 export const notes = z.array(z.string());
 
-/** The lower and upper end of an interval: an array of length two, because few client generators support tuples. */
+/**
+ * The lower and upper end of an interval. It is an array of length two, because few client generators support tuples.
+ */
 export const interval = z.array(z.number()).length(2);
 
 /** {@link interval} with ends that may be infinite. */
@@ -40,7 +42,7 @@ export const RUN_FIELDS = {
   timestamp: moment.describe('The time at which the run ended.'),
 } as const;
 
-/** Returns the schema of an object without other fields, under its name in the document. */
+/** Returns the schema of an object that allows no other fields, with its name in the document. */
 export function model<Shape extends z.ZodRawShape>(
   id: string,
   description: string,

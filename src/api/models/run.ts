@@ -56,7 +56,7 @@ export const cancelledSchema = model('Cancelled', 'The run is cancelled.', {
   status: z.literal('cancelled'),
 });
 
-/** An event of a run: its data, and the fields next to it in the stream. */
+/** An event of a run, with its data and the other fields of the event stream. */
 export const runEventSchema = z
   .union([
     z.strictObject({ id: z.number().int().min(1), type: z.literal('status'), status }),

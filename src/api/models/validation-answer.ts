@@ -54,7 +54,7 @@ const columnLabels = z.strictObject({
   ),
 });
 
-/** How labels were read. */
+/** How the labels were interpreted. */
 export const readLabelsSchema = model(
   'ReadLabels',
   'How the labels of predictions and truth were read. Present only if a positive label was given, or a text was read as missing.',

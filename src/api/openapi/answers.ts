@@ -4,7 +4,7 @@ import type { MediaTypeObject, ReferenceObject, ResponseObject, SchemaObject } f
 const TEXT_SCHEMA = { type: 'string' } as const;
 const NUMBER_SCHEMA = { type: 'integer' } as const;
 
-/** The headers of answers by their names in the document: the name on the wire, a description and a schema. */
+/** The response headers, by their names in the document. Each has a name in HTTP, a description and a schema. */
 const ANSWER_HEADERS = {
   RequestId: ['x-request-id', "The client's X-Request-Id, or a generated ID. The logs contain it.", TEXT_SCHEMA],
   Worker: ['x-evenhand-worker', 'The process that answered.', TEXT_SCHEMA],
@@ -37,7 +37,7 @@ export const HEADERS = Object.fromEntries(
 
 const EVERYWHERE = ['RequestId', 'Worker', 'RateLimitLimit', 'RateLimitRemaining', 'RateLimitReset'] as const;
 
-/** Returns the headers of one answer: those of every answer, plus the given ones. */
+/** Returns the headers of one response: the headers common to all responses, and the given headers. */
 export function headersOf(...more: readonly HeaderName[]): Readonly<Record<string, ReferenceObject>> {
   return Object.fromEntries(
     [...EVERYWHERE, ...more].map((name) => [ANSWER_HEADERS[name][0], { $ref: `#/components/headers/${name}` }]),
@@ -61,7 +61,10 @@ export function jsonAnswer(description: string, schemaId: string, ...headers: re
 /** The schema of a text body. */
 export const TEXT: MediaTypeObject = { schema: TEXT_SCHEMA };
 
-/** The schema of an event stream. OpenAPI 3.1 cannot describe one, and tools interpret a schema here differently. */
+/**
+ * The schema of an event stream. It is empty, because OpenAPI 3.1 cannot describe event streams and tools would
+ * interpret a schema in different ways.
+ */
 export const EVENTS: MediaTypeObject = {};
 
 /** The schema of a binary body. OpenAPI 3.1 needs no schema for it, but without one, tools offer no file upload. */

@@ -29,12 +29,18 @@ export const ASSET_FILES = {
 /** The name of a file of the pages. */
 type AssetName = keyof typeof ASSET_FILES;
 
-/** Returns whether a file of the pages has this name. All other names are rejected, so that no path leads elsewhere. */
+/**
+ * Returns whether a file of the pages has this name. All other names are rejected, so that no path can lead to other
+ * files.
+ */
 export function isAssetName(name: string): name is AssetName {
   return Object.hasOwn(ASSET_FILES, name);
 }
 
-/** Returns the path of a file: next to the compiled code, or in a checkout in the package it comes from. */
+/**
+ * Returns the path of a file. The file is next to the compiled code, or, in a checkout, in the package that contains
+ * it.
+ */
 function assetPath(name: AssetName): string {
   if (!import.meta.url.endsWith('.ts')) return fileURLToPath(new URL(`../assets/${name}`, import.meta.url));
   const [packageName, file] = ASSET_FILES[name].source;

@@ -36,7 +36,7 @@ function pageOf(html: string): Page {
 
 /**
  * Returns the page of ReDoc.
- * @param version part of the paths of its files, so that browsers may cache them
+ * @param version a part of the asset paths, so that browsers can cache the assets
  */
 export function redocPage({ basePath, version }: { readonly basePath: string; readonly version: string }): Page {
   const base = escapeHtml(basePath);
@@ -62,7 +62,7 @@ const FONT_LINK = /[ \t]*<link href="https:\/\/fonts\.googleapis\.com[^>]*>\n?/;
 
 /**
  * Returns the page of Swagger UI, rendered once.
- * @param version part of the paths of its files, so that browsers may cache them
+ * @param version a part of the asset paths, so that browsers can cache the assets
  */
 export function swaggerPage({ basePath, version }: { readonly basePath: string; readonly version: string }): Page {
   const assets = `${basePath}/docs/assets`;
@@ -75,9 +75,9 @@ export function swaggerPage({ basePath, version }: { readonly basePath: string; 
     hideTopbar: true,
     swaggerOptions: {
       url: `${basePath}/openapi.json`,
-      // Otherwise the address of this service would be sent to an external validator.
+      // Disabled, because the address of this service would be sent to an external validator.
       validatorUrl: null,
-      // A typed key is lost when the page is closed.
+      // An entered key is not stored after the page is closed.
       persistAuthorization: false,
       deepLinking: true,
       displayRequestDuration: true,

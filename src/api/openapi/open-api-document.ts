@@ -42,8 +42,8 @@ const TAGS = [
 ] as const;
 
 /**
- * Returns the OpenAPI 3.1 document of the service, generated from the schemas that check bodies. A key is only required
- * if the service has keys, so the document lists both: with a bearer key, and without.
+ * Returns the OpenAPI 3.1 document of the service, generated from the schemas that check bodies. A key is required only
+ * if the service has keys. The document therefore lists both alternatives: with and without a bearer key.
  */
 export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   assertKnownOptions('openApiDocument', options, OPEN_API_OPTION_NAMES);

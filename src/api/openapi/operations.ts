@@ -72,7 +72,7 @@ const LINKS = {
   removal: { operationId: 'deleteResult', parameters: RUN_ID, description: 'Cancels or deletes the run.' },
 } as const;
 
-/** Returns a body of rows as text, with an example. */
+/** Returns the description of a text body with rows, with an example. */
 function rows(example: string, summary: string): MediaTypeObject {
   return { schema: { type: 'string' }, examples: { rows: { summary, value: example } } };
 }
@@ -81,7 +81,7 @@ function form(schemaId: string): MediaTypeObject {
   return { schema: schemaRef(schemaId), encoding: { config: { contentType: 'text/plain' } } };
 }
 
-/** Returns the answers with the result, or with 202. */
+/** Returns the responses of an operation that starts a run: the result, or 202. */
 function runAnswers(description: string, schemaId: string): Readonly<Record<string, ResponseObject>> {
   return {
     200: { ...jsonAnswer(`${description} ${KEPT}`, schemaId, 'IdempotencyReplayed'), links: LINKS },
@@ -105,7 +105,9 @@ function queryParameter(name: string, description: string, schema: ParameterObje
   return { name, in: 'query', description, schema };
 }
 
-/** Returns a successful answer and the problems of an operation: those that any request may cause, and the given ones. */
+/**
+ * Returns the responses of an operation: the success, the problems that any request may cause, and the given problems.
+ */
 function responses(success: ResponseObject, ...statuses: readonly DocumentedStatus[]): Operation['responses'] {
   return { 200: success, ...commonProblems(), ...problems(...statuses) };
 }

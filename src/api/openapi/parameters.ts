@@ -19,7 +19,7 @@ export const PARAMETERS = {
     in: 'header',
     description:
       '`respond-async`: return 202 immediately and continue the run. `wait=10`: wait up to ten seconds for the result first. (RFC 7240)',
-    // Tools would fill in an example value, and the answer would be 202 instead of a result.
+    // No example is given, because tools would fill it in and the response would be 202 instead of a result.
     schema: { type: 'string' },
   },
   IdempotencyKey: {
@@ -52,7 +52,8 @@ export function validateQueryParameters(): readonly ParameterObject[] {
 }
 
 /**
- * Converts an option. None is required or has a default that tools would fill in: with a JSON body the query is empty.
+ * Converts an option. With a JSON body, the query is empty. No option is therefore required, and no option has a
+ * default that tools would fill in.
  */
 function toParameter(
   name: string,

@@ -10,7 +10,10 @@ interface ProblemText extends Omit<ProblemDetails, 'headers'> {
   readonly header?: HeaderName;
 }
 
-/** The problems that an operation may return. 405 is not included: it belongs to methods that are not operations. */
+/**
+ * The problems that an operation may return. 405 is not included, because it applies to methods that are not
+ * operations.
+ */
 const PROBLEMS = {
   400: {
     description: 'The body is not valid JSON or not a valid form, or a header is invalid.',

@@ -3,15 +3,15 @@ import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { findJsonProblem, isNestedDeeper } from '../../internal/strict-json.ts';
 import { fieldProblem, ServiceProblem } from './service-problem.ts';
 
-/** The maximum depth of a body. No body needs more, and recursive functions read it. */
+/** The maximum nesting depth of a body. No valid body needs more, and recursive functions process it. */
 const MAX_DEPTH = 64;
 
-/** Returns the fields of a body whose numbers are group labels or IDs, given its value. */
+/** Given a parsed body, returns the fields whose numbers are group labels or IDs. */
 export type LabelFieldsOf = (value: unknown) => ReadonlySet<string>;
 
 /**
  * Parses a JSON body. A leading byte order mark is ignored.
- * @param body its bytes, or text that {@link decodeBody} returned
+ * @param body the bytes of the body, or the text that {@link decodeBody} returned
  * @param labelFieldsOf returns the fields whose numbers must keep all their digits; by default there are none
  * @throws {ServiceProblem} 400 if the body is not UTF-8 or not JSON, is nested too deeply, contains a key twice or the
  *   key `__proto__`, or contains a label that would lose digits

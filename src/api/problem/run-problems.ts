@@ -5,7 +5,7 @@ const RETRY_SECONDS = 10;
 
 const RETRY_LATER = 'Send the request again later.';
 
-/** Returns the problem of a request for which the queue has no room. */
+/** Returns the problem for a request that is rejected because the queue is full. */
 export function queueFull(): ServiceProblem {
   return unavailable('The queue is full: too many runs are already waiting.', RETRY_LATER, RETRY_SECONDS);
 }
@@ -37,7 +37,7 @@ export function unknownRun(runId: string): ServiceProblem {
   });
 }
 
-/** Returns the problem of an idempotency key that was sent with a different request before. */
+/** Returns the problem for an idempotency key that was already used for a different request. */
 export function keyUsedOtherwise(): ServiceProblem {
   return new ServiceProblem(422, {
     detail: 'The Idempotency-Key was already used for a different request.',

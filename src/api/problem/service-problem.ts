@@ -6,7 +6,7 @@ export interface InvalidField {
   readonly detail: string;
 }
 
-/** The content of a problem besides its status. */
+/** The content of a problem, without its status. */
 export interface ProblemDetails {
   /**
    * The stable code, listed in docs/errors.md.
@@ -61,7 +61,10 @@ export interface ProblemJson {
 /** The time in seconds after which a client may retry by default. */
 const RETRY_SECONDS = '60';
 
-/** A problem that is returned to the client. It may be thrown anywhere; the middleware `answerProblems` answers it. */
+/**
+ * A problem that is returned to the client. It may be thrown anywhere; the middleware `answerProblems` converts it to a
+ * response.
+ */
 export class ServiceProblem extends Error {
   readonly status: ProblemStatus;
   readonly code: ErrorCode;
@@ -85,7 +88,7 @@ export class ServiceProblem extends Error {
     this.headers = headers ?? (status === 503 ? { 'Retry-After': RETRY_SECONDS } : {});
   }
 
-  /** Returns the problem as it is answered, and as it is sent between threads and processes. */
+  /** Returns the problem in the form used in responses and between threads and processes. */
   toJSON(): ProblemJson {
     const [slug, title] = PROBLEM_KINDS[this.status];
     return {
@@ -139,7 +142,7 @@ export function internalProblem(id: string, cause?: unknown): ServiceProblem {
 /** The system's error codes for a full disk, an exhausted quota, and too many open files. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 
-/** The messages of DuckDB for the same errors, which have no code. */
+/** Matches DuckDB's messages for the same errors, because these messages have no error code. */
 const NO_ROOM_TEXT = /no space left on device|disk quota exceeded|too many open files/i;
 
 /** The maximum number of causes to follow, because causes may be circular. */
@@ -147,7 +150,7 @@ const MAX_CAUSES = 10;
 
 /**
  * Returns a 503 problem if the disk is full or too many files are open; undefined for any other error.
- * @param what the data that could not be stored
+ * @param what names the data that could not be stored
  */
 export function noRoomProblem(error: unknown, what: string): ServiceProblem | undefined {
   if (!isNoRoom(error)) return undefined;

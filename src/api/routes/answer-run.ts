@@ -44,13 +44,12 @@ export function readIdempotencyKey(context: ServiceContext): {
 /** The time after which a client may poll again. */
 const POLL_SECONDS = '1';
 
-/** The client disconnected, or its waiting time is over. */
+/** The abort reason if the client disconnected or its waiting time is over. */
 const ENDED_WAITING = new Error('the client no longer waits');
 
 /**
- * Passes a job to the runs and answers: with the result when it is available, or immediately with 202 if the client
- * prefers that. If a client disconnects and sent no Idempotency-Key, it cannot request the result again, so its run is
- * cancelled.
+ * Submits a job and responds with its result, or immediately with 202 if the client prefers an asynchronous response.
+ * If a client disconnects and sent no Idempotency-Key, it cannot request the result again, so its run is cancelled.
  */
 export async function answerRun(context: ServiceContext, service: Service, request: RunRequest): Promise<void> {
   const { runs } = service;
@@ -147,7 +146,7 @@ export function answerText(context: ServiceContext, text: string): void {
 /** The content of a request's Prefer header (RFC 7240). */
 interface Preference {
   readonly isAsync: boolean;
-  /** The time in seconds to wait before the answer becomes 202; null if not given. */
+  /** The time in seconds to wait for the result before responding with 202; null if not given. */
   readonly waitSeconds: number | null;
 }
 

@@ -15,7 +15,8 @@ const MAX_FOLLOWERS = 100;
 const MAX_WAITING_BYTES = 64 * 2 ** 10;
 
 /**
- * The page's own policy allows its scripts by their hashes. This policy blocks everything else, including its origin.
+ * The policy for the dashboard in its frame. The page's own policy allows its scripts by their hashes. This policy
+ * blocks everything else and gives the page an opaque origin.
  */
 const PAGE_POLICY =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
@@ -24,7 +25,7 @@ const PAGE_POLICY =
 export function dashboardRoute({ monitorFolder, clock }: Service): Handler {
   return async (context) => {
     const state = await readMonitorFolder(requireFolder(monitorFolder));
-    // Relative, so that it is valid under any mount path and behind any proxy.
+    // The path is relative, so that it is valid under any mount path and behind any proxy.
     const base = context.path.endsWith('/') ? './' : 'dashboard/';
     context.set('Content-Security-Policy', SHELL_POLICY);
     context.type = 'text/html; charset=utf-8';
@@ -33,7 +34,8 @@ export function dashboardRoute({ monitorFolder, clock }: Service): Handler {
 }
 
 /**
- * Handles GET /dashboard/page: the dashboard as the monitor wrote it, plus the script that keeps its view in the frame.
+ * Handles GET /dashboard/page: the dashboard as the monitor wrote it, plus the script that preserves its view in the
+ * frame.
  */
 export function dashboardPageRoute({ monitorFolder }: Service): Handler {
   let kept: { readonly version: string; readonly text: string } | undefined;

@@ -62,7 +62,7 @@ function llmEvalRoute(service: Service): Handler {
     const { idleMillis } = service.limits;
     const limits = { maxBytes, inlineBytes: maxBytes, idleMillis, spoolRoot: service.spoolFolder };
     const received = await receiveBody(context.req, limits);
-    // Bodies within the memory limit are never written to a file.
+    // A body within the memory limit is never written to a file.
     const body = received.kind === 'memory' ? decodeBody(received.bytes) : '';
     parseJson(body);
     await answerRun(context, service, {
@@ -134,7 +134,10 @@ export function readinessRoute({ runs, notReady }: Service): Handler {
   };
 }
 
-/** Handles GET /results: returns the stored runs, newest first; all of them, or those that match the query. */
+/**
+ * Handles GET /results: returns the stored runs that match the query, newest first. Without a query, returns all of
+ * them.
+ */
 function listResultsRoute({ runs }: Service): Handler {
   return async (context) => {
     const { isWanted, limit } = readFilter(context);

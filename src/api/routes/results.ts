@@ -19,7 +19,7 @@ const REPORT_FORMS = ['text/html', 'text/markdown'] as const;
 /** One of {@link REPORT_FORMS}. */
 type ReportForm = (typeof REPORT_FORMS)[number];
 
-/** The maximum length of a result that is converted to Markdown immediately. */
+/** The maximum length of a result that is converted to Markdown without a thread. */
 const MAX_TEXT = 32_768;
 
 /**
@@ -40,7 +40,7 @@ async function reportOf(
   if (form === 'text/markdown' && body.length <= MAX_TEXT) {
     return validationToMarkdown(validationFromJson(JSON.parse(body) as ValidationJson, names.attribute), names.source);
   }
-  // Charts take too long for this event loop.
+  // Drawing charts would block this event loop for too long.
   const kind = form === 'text/html' ? 'html' : 'markdown';
   const report = await runs.work({ kind: 'validation-report', form: kind, names, result: body });
   return JSON.parse(report.body) as string;
@@ -125,7 +125,8 @@ export function getResultDataRoute(service: Service): Handler {
     }
     context.vary('Accept');
     const form = chosenData(context, { there, format, runId: record.runId });
-    // Opened before the answer begins, so that a run dropped at this moment causes an error and not a truncated answer.
+    // The file is opened before the response begins. If the run is deleted at this moment, the response is an error and
+    // is not truncated.
     const file = await open(path.join(service.runs.folderOf(record.runId), form.name)).catch(() => {
       throw unknownRun(record.runId);
     });
@@ -158,7 +159,7 @@ function chosenData(context: ServiceContext, { there, format, runId }: DataChoic
   });
 }
 
-/** Handles DELETE /results/{run_id}: cancels a run that has not ended, deletes one that has. */
+/** Handles DELETE /results/{run_id}: cancels an active run, or deletes an ended run. */
 export function deleteResultRoute({ runs }: Service): Handler {
   return async (context) => {
     const runId = runIdOf(context);

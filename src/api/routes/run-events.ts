@@ -17,7 +17,7 @@ export function runEventsRoute({ runs }: Service): Handler {
     if (followers >= MAX_FOLLOWERS) {
       throw unavailable('Too many clients are following runs.', 'Poll the result instead.', 30);
     }
-    // Counted before any await, so that concurrent requests cannot exceed the limit.
+    // The follower is counted before any await, so that concurrent requests cannot exceed the limit.
     followers += 1;
     let isCounted = true;
     const release = (): void => {

@@ -45,7 +45,7 @@ function isLight(input: ValidateRowsInput): boolean {
   return hasFewGroups(sensitive) && (withCi !== true || hasLightInterval(input));
 }
 
-/** Returns whether the interval can be computed from counts alone, which is only so for rates. */
+/** Returns whether the interval can be computed from counts alone. This is only possible for rates. */
 function hasLightInterval({ ciMethod = 'simultaneous', ciSamples = MAX_SAMPLES, metric }: ValidateRowsInput): boolean {
   if (ciMethod !== 'simultaneous' || ciSamples > MAX_SAMPLES) return false;
   const named = metric === undefined ? [] : [metric].flat().map(parseMetricGate);

@@ -18,7 +18,7 @@ class EventLog {
   #progress: RunEvent[] = [];
   #lastId = 0;
 
-  /** @param onFailure called with what a follower throws; that follower gets no more events */
+  /** @param onFailure called with the error that a follower throws; that follower receives no more events */
   constructor(onFailure: (error: unknown) => void) {
     this.#onFailure = onFailure;
   }
@@ -40,7 +40,7 @@ class EventLog {
     if (last?.type === 'progress' && last.stage === stage && last.done === done && last.total === total) return;
     const event = Object.freeze({ id: ++this.#lastId, type: 'progress', stage, done, total } as const);
     this.#progress.push(event);
-    // Halved occasionally instead of shifted each time.
+    // The list is halved occasionally, which is cheaper than removing an item for each event.
     if (this.#progress.length >= 2 * MAX_PROGRESS) this.#progress = this.#progress.slice(-MAX_PROGRESS);
     this.#report(event);
   }
@@ -76,12 +76,12 @@ export interface ActiveRun {
   record: RunRecord;
   /** See {@link RunRequest.isWaitedFor}. */
   readonly isWaitedFor: boolean;
-  /** Whether its end is decided. Later results are dropped. */
+  /** Whether the end of the run is decided. Later results are discarded. */
   isDecided: boolean;
   readonly events: EventLog;
   /** Aborted to ask the job to stop. */
   readonly controller: AbortController;
-  /** Resolves to whether the run was accepted. */
+  /** Resolves to true if the run was accepted, otherwise to false. */
   readonly accepted: Deferred<boolean>;
   /** Resolves to the last record, once it is stored. */
   readonly ended: Deferred<RunRecord>;
@@ -102,7 +102,7 @@ export function createActiveRun(record: RunRecord, isWaitedFor: boolean, logger:
   };
 }
 
-/** Logs what a follower has thrown. */
+/** Logs an error that a follower has thrown. */
 export function noteFollower(logger: Logger, runId: string, error: unknown): void {
   logger.warn({ err: error, runId }, 'a follower of a run failed and gets no more events');
 }

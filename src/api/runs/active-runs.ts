@@ -28,18 +28,18 @@ export interface ActiveRunsParts {
 }
 
 /**
- * The runs that have not ended. Each is recorded in the store as queued, so that a later process knows of it; the store
- * may drop that record. A run's end is decided once, by its job or by a cancellation. The record is then stored first,
- * and followers and waiters are notified afterwards.
+ * The runs that have not ended. Each run is recorded in the store as queued, so that a later process can find it. The
+ * store may evict that record. A run's end is decided once, by its job or by a cancellation. The record is then stored
+ * first, and followers and waiters are notified afterwards.
  */
 export class ActiveRuns {
   readonly #parts: ActiveRunsParts;
   readonly #runs = new Map<string, ActiveRun>();
-  /** The jobs that the runner has, including those of cancelled runs. */
+  /** The jobs in the runner, including the jobs of cancelled runs. */
   readonly #atWork = new Map<string, Promise<void>>();
   /**
-   * The last records of a few runs that are not stored, oldest first. A waiter in another process may begin to wait when
-   * the run has already ended.
+   * The last records of a few runs that are not stored, oldest first. They are kept because a client in another process
+   * may begin to wait after the run has ended.
    */
   readonly #recent = new Map<string, RunRecord>();
   #isClosing = false;
@@ -68,8 +68,8 @@ export class ActiveRuns {
   }
 
   /**
-   * Accepts a run. It is recorded in the store before it is promised, and passed to the runner as soon as there is
-   * room.
+   * Accepts a run. The run is recorded in the store before this method resolves. It is passed to the runner as soon as
+   * there is room.
    * @throws {ServiceProblem} 503 if there is no room, the service is ending, or the run cannot be stored
    */
   async accept(request: RunRequest): Promise<Submitted> {
@@ -79,7 +79,7 @@ export class ActiveRuns {
     const { runId } = run.record;
     try {
       await folders.make(runId);
-      // A client that waits has no run ID with which to ask after a restart, so the run is not stored.
+      // A waiting client does not know the run ID and cannot request the run after a restart, so the run is not stored.
       if (!run.isWaitedFor) await kept.add(run.record);
       this.#assertRoom();
     } catch (error) {

@@ -20,7 +20,7 @@ export interface KeptRunsOptions {
   readonly store: ResultStoreLike<RunRecord>;
   readonly folders: RunFolders;
   readonly logger: Logger;
-  /** The number of runs to remember whose end could not be stored. */
+  /** The maximum number of remembered runs whose end could not be stored. */
   readonly maxUnstored: number;
 }
 

@@ -10,7 +10,7 @@ import { RunFolders } from './run-folders.ts';
 import { dropOldest, endedRecord, isFinal, type RunEvent, type RunRecord, type RunSummary } from './run-record.ts';
 import type { IdempotencyClaim, KeptRun, Removal, RunCounts, RunRequest, Runs, Submitted, Unfollow } from './runs.ts';
 
-/** The maximum number of remembered keys. Above it, the oldest one is dropped. */
+/** The maximum number of remembered keys. If there are more, the oldest key is dropped. */
 const MAX_KEYS = 10_000;
 
 /** The time for which a key is remembered. */
@@ -55,7 +55,7 @@ export class IdempotencyKeys {
   async once({ key, fingerprint }: IdempotencyClaim, accept: () => Promise<Submitted>): Promise<Submitted> {
     for (;;) {
       const earlier = this.#fresh(key);
-      // No await between lookup and registration, so that one of two concurrent requests comes first.
+      // There is no await between lookup and registration, so that concurrent requests cannot both start a run.
       if (earlier === undefined) return this.#note(key, fingerprint, accept());
       const runId = await this.#usableRun(earlier);
       if (runId === undefined) {
@@ -116,7 +116,8 @@ export interface LocalRunsOptions {
   readonly createId: () => string;
   readonly logger: Logger;
   /**
-   * The number of runs to remember whose end could not be stored, and of those whose end was reported but not stored.
+   * The maximum number of remembered runs whose end could not be stored. The same limit applies to runs whose end was
+   * reported but not stored.
    * @defaultValue 500
    */
   readonly capacity?: number | undefined;
@@ -149,7 +150,7 @@ export class LocalRuns implements Runs {
     this.#keys = new IdempotencyKeys({ clock, isUsable: (runId) => this.#isUsable(runId) });
   }
 
-  /** Marks unfinished runs of an earlier process as failed, and removes unknown files. Await it before any other call. */
+  /** Marks unfinished runs of an earlier process as failed, and removes unknown files. Call it first and await it. */
   async start(): Promise<void> {
     const left = this.#kept.records().filter(({ status }) => !isFinal(status));
     for (const record of left) await this.#kept.addEnd(this.#settled(record));
@@ -201,7 +202,7 @@ export class LocalRuns implements Runs {
 
   list(): Promise<readonly RunSummary[]> {
     const records = [...this.#endedRecords().map((record) => this.#settled(record)), ...this.#active.records()];
-    // For equal times the last one comes first, because sorting is stable.
+    // If times are equal, the later run comes first, because sorting is stable.
     return Promise.resolve(records.reverse().sort(byCreation).map(summaryOf));
   }
 
@@ -239,7 +240,7 @@ export class LocalRuns implements Runs {
   }
 
   counts(): Promise<RunCounts> {
-    // Not counted from the records: a cancelled run occupies its thread until its job stops.
+    // The records are not used for this, because a cancelled run occupies its thread until its job stops.
     const { queued, running } = this.#runner;
     return Promise.resolve({ queued, running, kept: this.#endedRecords().length });
   }
@@ -261,7 +262,7 @@ export class LocalRuns implements Runs {
     return (this.#closed ??= this.#active.close(drainMillis).then(() => this.#kept.sweep()));
   }
 
-  /** Corrects the record of a run that is marked as active but is not: it is from an earlier process. */
+  /** Corrects the record of a run that an earlier process left marked as active. */
   #settled(record: RunRecord): RunRecord {
     if (isFinal(record.status)) return record;
     const last = Object.freeze({ ...record, lastEventId: LAST_EVENT_LEFT });
@@ -298,7 +299,7 @@ async function waitOrAbort<Value>(promise: Promise<Value>, signal: AbortSignal |
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
     stop = () => {
-      // The reason is chosen by the caller and may not be an Error.
+      // The caller chooses the reason, so it need not be an Error.
       reject(signal.reason as Error);
     };
     signal.addEventListener('abort', stop, { once: true });

@@ -9,7 +9,7 @@ export interface KeptRun {
   readonly body: string;
 }
 
-/** The client's key for a request, so that the same request sent twice is one run. */
+/** The client's idempotency key for a request. A request that is sent twice with the same key starts only one run. */
 export interface IdempotencyClaim {
   /** The header's value, prefixed with the client's name (its key's digest, or empty), so that clients are separate. */
   readonly key: string;
@@ -22,7 +22,7 @@ export interface RunRequest {
   readonly endpoint: RunEndpoint;
   readonly job: Job;
   /**
-   * The folder of what was uploaded for the job. From here on the runs own it: it is removed when the job has ended, or
+   * The folder with the uploads for the job. The runs take ownership of it. They remove it when the job has ended, or
    * immediately if the request is rejected or a replay.
    */
   readonly inputFolder: string | null;
@@ -77,14 +77,14 @@ export interface Runs {
   get(runId: string): Promise<RunRecord | undefined>;
   /** Returns the stored runs, newest first. */
   list(): Promise<readonly RunSummary[]>;
-  /** Cancels a run that has not ended; deletes one that has, with its files. */
+  /** Cancels an active run, or deletes an ended run with its files. */
   remove(runId: string): Promise<Removal>;
   /**
    * Sends each event of a run after the given ID until its final status, past events first.
    * @returns undefined for an unknown run
    */
   follow(runId: string, after: number, onEvent: (event: RunEvent) => void): Promise<Unfollow | undefined>;
-  /** Runs a job that is not a run: nothing of it is stored. It is rejected in the same cases as in `submit`. */
+  /** Runs a job without creating a run, so nothing is stored. The job is rejected in the same cases as in `submit`. */
   work(job: Job): Promise<JobOutcome>;
   counts(): Promise<RunCounts>;
   /** Returns the folder of a run's files, which is the same in every process. */

@@ -50,7 +50,7 @@ export function allowedHostsOf(
   return [...new Set([...LOCAL_NAMES, inUrl(host), ...(given ?? [])])];
 }
 
-/** Returns the URL of the service. For an address that means all interfaces, it is the local one. */
+/** Returns the URL of the service. If the service listens on all interfaces, this is the local URL. */
 export function urlOf(host: string, port: number): string {
   const local = host === '0.0.0.0' ? '127.0.0.1' : isIP(host) === 6 && /^[0:]+$/.test(host) ? '::1' : host;
   return `http://${inUrl(local)}:${String(port)}`;

@@ -4,7 +4,8 @@ import { Server as NetServer, type Server, type Socket } from 'node:net';
 import { PROBLEM_KINDS, type ProblemJson } from '../problem/service-problem.ts';
 
 /**
- * The maximum number of turns. Clients may connect faster than they are accepted, but the port must close eventually.
+ * The maximum number of event-loop turns. Clients may connect faster than they are accepted, but the port must close
+ * eventually.
  */
 const MAX_TURNS = 2_000;
 
@@ -109,9 +110,9 @@ const MAX_AHEAD = 32;
 type Turn = readonly [request: IncomingMessage & { readonly socket: Socket }, response: ServerResponse];
 
 /**
- * Starts the requests of a connection one after another, each when the previous answer has been sent. Node.js starts
- * all requests that have arrived, so a client that reads nothing could keep many answers in memory. While a request
- * waits for its turn, nothing more is read from its connection.
+ * Starts the requests of a connection sequentially. Each request starts when the previous response has been sent.
+ * Node.js starts all requests that have arrived, so a client that reads nothing could keep many answers in memory.
+ * While a request waits for its turn, nothing more is read from its connection.
  */
 function oneAtATime(listener: RequestListener): RequestListener {
   /** The waiting requests by connection. */
@@ -120,14 +121,14 @@ function oneAtATime(listener: RequestListener): RequestListener {
   const begin = ([request, response]: Turn): void => {
     const { socket } = request;
     response.once('close', () => {
-      // After all other listeners of this event.
+      // Runs after all other listeners of this event.
       process.nextTick(beginNext, socket);
     });
     listener(request, response);
   };
 
   const beginNext = (socket: Socket): void => {
-    // After the last answer of a connection there are no more answers.
+    // A connection that is no longer writable accepts no more responses.
     const next = socket.writable ? waiting.get(socket)?.shift() : undefined;
     if (next === undefined) {
       waiting.delete(socket);
@@ -190,8 +191,8 @@ export interface HttpServer {
   /** Takes over a connection that another process has accepted. */
   readonly take: (socket: Socket) => void;
   /**
-   * Stops accepting connections and asks clients to close theirs. Resolves when no connection waits for an answer or
-   * may still bring a request; event streams do not count.
+   * Stops accepting connections and asks clients to close their connections. Resolves when no connection is waiting for
+   * a response or may still send a request. Event streams are ignored.
    */
   readonly drain: () => Promise<void>;
   /** Closes the remaining connections. */
@@ -201,8 +202,8 @@ export interface HttpServer {
 /** Options of {@link createHttpServer}. */
 export interface HttpServerOptions {
   /**
-   * The time in milliseconds after which a connection is closed if its client reads nothing of a waiting answer. It may
-   * take up to twice as long.
+   * The time in milliseconds after which a connection is closed if its client does not read the pending response. The
+   * actual time may be up to twice as long.
    * @defaultValue 30000
    */
   readonly stallMillis?: number | undefined;
@@ -224,13 +225,14 @@ const IDLE_MILLIS = 250;
 const HEADERS_MILLIS = 15_000;
 
 /**
- * Sufficient for the largest upload at about 600 KB/s. Bodies that pause are cancelled much earlier where they are
- * received.
+ * The time limit of a request. It is sufficient for the largest upload at about 600 KB/s. A body that pauses is
+ * cancelled much earlier.
  */
 const REQUEST_MILLIS = 3_600_000;
 
 /**
- * Longer than the minute for which load balancers keep a connection, so that it is not closed while a request arrives.
+ * The keep-alive time. It is longer than the minute for which load balancers keep a connection, so that no connection
+ * is closed while a request arrives.
  */
 const KEEP_ALIVE_MILLIS = 65_000;
 
@@ -255,7 +257,7 @@ export function createHttpServer(
     requestTimeout: REQUEST_MILLIS,
     keepAliveTimeout: KEEP_ALIVE_MILLIS,
     connectionsCheckingInterval: CHECK_MILLIS,
-    // Node.js would answer a request without it with an empty body.
+    // Node.js would respond with an empty body if the Host header is missing.
     requireHostHeader: false,
   });
   server.maxConnections = MAX_CONNECTIONS;
@@ -305,8 +307,8 @@ export function createHttpServer(
       isDraining = true;
       for (const response of open.values()) askToClose(response);
       await acceptWaiting(server);
-      // The server's own `close` would end idle connections immediately, including those with a request on its way. Its
-      // client would see a reset and could not know whether the request was processed.
+      // The server's own `close` would end idle connections immediately, including those with a request on its way. The
+      // client would see a reset connection and could not know whether the request was processed.
       NetServer.prototype.close.call(server);
       return new Promise((resolve) => {
         let timer: NodeJS.Timeout | undefined;

@@ -19,7 +19,7 @@ export async function runWatched({ main, args }: WatchedProgram): Promise<number
   const stop = (): void => {
     child.kill('SIGTERM');
   };
-  // The terminal sends Ctrl-C to both. The child ends, and this process ends with it.
+  // The terminal sends Ctrl-C to both processes. The child ends, and then this process ends.
   const wait = (): void => undefined;
   process.on('SIGTERM', stop).on('SIGINT', wait);
   try {

@@ -8,13 +8,13 @@ import type { RunningService } from './serve-options.ts';
 interface Ending {
   /** Stops accepting connections. Resolves when all requests are answered. */
   readonly drain: () => Promise<void>;
-  /** Lets runs continue for the given time, cancels the rest, and releases their resources. */
+  /** Lets runs continue for the given time, then cancels the remaining runs and releases their resources. */
   readonly closeRuns: (millis: number) => Promise<void>;
   /** Closes the remaining connections. */
   readonly end: () => Promise<void> | void;
 }
 
-/** The time for answers to requests whose runs were cancelled. */
+/** The time to wait for responses to requests whose runs were cancelled. */
 const LAST_ANSWERS_MILLIS = 500;
 
 /** The additional time for work that was asked to stop. */
@@ -23,7 +23,8 @@ const STUCK_MILLIS = 500;
 /**
  * Shuts a service down in order: first the requests, which may still need runs, then the runs that no client waits for,
  * then the connections that follow events.
- * @param drainMillis the time for both together; then the rest is cancelled, and abandoned a second later
+ * @param drainMillis the total time for requests and runs; remaining work is then cancelled, and abandoned a second
+ *   later
  */
 export async function stopInOrder({ drain, closeRuns, end }: Ending, drainMillis: number): Promise<void> {
   const begin = performance.now();

@@ -1,7 +1,7 @@
 import type { OptionNames } from '../../internal/arguments.ts';
 import { APP_OPTION_NAMES, type AppOptions } from '../app/app-options.ts';
 
-/** Options of {@link serve}: where it listens, in how many processes, and those of the app. */
+/** Options of {@link serve}: the address, the number of processes, and the options of the app. */
 export interface ServeOptions extends Omit<AppOptions, 'store' | 'clock' | 'createId'> {
   /**
    * The address: a host name or IP address of this machine.
@@ -15,7 +15,7 @@ export interface ServeOptions extends Omit<AppOptions, 'store' | 'clock' | 'crea
   readonly port?: number | undefined;
   /**
    * The number of processes that answer requests. With more than one, an additional process owns the runs, so that each
-   * of them can return every run.
+   * process can return every run.
    * @defaultValue 1
    */
   readonly workers?: number | undefined;
@@ -25,7 +25,7 @@ export interface ServeOptions extends Omit<AppOptions, 'store' | 'clock' | 'crea
    */
   readonly drainMillis?: number | undefined;
   /**
-   * Whether to serve an address that other machines can reach without keys.
+   * Whether to allow access without keys on an address that other machines can reach.
    * @defaultValue false
    */
   readonly insecure?: boolean | undefined;

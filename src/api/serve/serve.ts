@@ -168,7 +168,7 @@ function settingsFor(workerName: string, options: FilledServeOptions, owner: Own
   };
 }
 
-/** A port whose connections are answered by other processes. */
+/** A listening port whose connections are passed to other processes. */
 interface Door {
   /** Returns the port; rejects with the error of Node.js. */
   readonly listen: (position: Position) => Promise<number>;

@@ -26,7 +26,7 @@ const app = await runWorker(lineOf(process), () => process.exit(0));
 
 process.on('message', (message, socket: Socket | undefined) => {
   if (!isConnectionMessage(message)) return;
-  // Confirmed immediately, before anything is read: from now on the connection belongs to this process.
+  // The connection is confirmed before anything is read. From now on, it belongs to this process.
   process.send?.(message);
   // If the client has disconnected in the meantime, there is no socket.
   if (socket !== undefined) app.server.take(socket);

@@ -103,11 +103,11 @@ interface TimedFile {
  * All values are in memory too, so `maxBytes` limits both. Entries that exceed it lose their file as well, including
  * those from an earlier process with a higher limit.
  *
- * The files' times store when an entry was last used, to the minute; they restore the order of use. Values must be
- * JSON. An entry is complete or absent, even after a power failure. Each file contains the SHA-256 of its content. An
- * edited or damaged entry is reported in the log and not listed, and `get` throws for it. If a file cannot be written
- * (for example on a full disk), `set` rejects and the old entry stays. Only one process can use a folder at a time;
- * `close` releases it.
+ * The modification time of a file records when its entry was last used, to the minute. A new process uses these times
+ * to restore the order. Values must be representable as JSON. An entry is complete or absent, even after a power
+ * failure. Each file contains the SHA-256 of its content. An edited or damaged entry is reported in the log and not
+ * listed, and `get` throws for it. If a file cannot be written (for example on a full disk), `set` rejects and the old
+ * entry stays. Only one process can use a folder at a time; `close` releases it.
  * @example
  * ```ts
  * import { FileResultStore } from 'evenhand/api/store';
@@ -314,7 +314,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   #removeEvicted(id: string): void {
     this.#files
       .run(id, async () => {
-        // It may have been set again in the meantime.
+        // The entry may have been set again in the meantime.
         if (!this.#memory.has(id)) await this.#removeFile(id);
       })
       .catch((error: unknown) => {
@@ -342,7 +342,10 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   }
 }
 
-/** Names the file, but never its content, which cannot be trusted. */
+/**
+ * Returns the error for a damaged entry. It names the file but does not include its content, because the content cannot
+ * be trusted.
+ */
 function damagedEntry(id: string, file: string, cause: unknown): DataValidationError {
   const reason = cause instanceof DataValidationError ? cause.message : `'${file}' is no longer JSON.`;
   return new DataValidationError(`The stored entry '${id}' is damaged. ${reason}`, {
@@ -358,7 +361,7 @@ function requireText(id: string, value: unknown): string {
     const text = fileTextOf(id, value);
     if (text !== undefined) return text;
   } catch (cause) {
-    // A cycle, or a number that JSON cannot represent.
+    // The value contains a cycle, or a number that JSON cannot represent.
     throw invalidParameter('value', 'be JSON', (cause as Error).message);
   }
   throw invalidParameter('value', 'be JSON', typeof value);

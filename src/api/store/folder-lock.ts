@@ -19,7 +19,10 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-/** Returns the error for a folder or file that cannot be used. An error that already says so is returned unchanged. */
+/**
+ * Returns the error for a folder or file that cannot be used. An error that already has this form is returned
+ * unchanged.
+ */
 export function cannotUse(index: string, what: string, cause: unknown): DataValidationError {
   if (cause instanceof DataValidationError) return cause;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
@@ -33,7 +36,7 @@ export function cannotUse(index: string, what: string, cause: unknown): DataVali
 /** The name of the lock file, which identifies the process that uses a folder. */
 export const LOCK_NAME = '.evenhand-lock';
 
-/** Longer than the time between two processes that take over a lock concurrently. */
+/** The pause before a lock is read again. It is longer than the interval between two concurrent takeovers. */
 const TAKE_OVER_MILLIS = 50;
 
 /** The locks of this process. A lock file with its ID may also be from an earlier process that had the same ID. */
@@ -137,7 +140,7 @@ export function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of another user may not be signalled, but it exists.
+    // A process of another user cannot be signalled, but it exists.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

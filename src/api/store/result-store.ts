@@ -28,8 +28,8 @@ export interface ResultStoreOptions<Value> {
    */
   readonly capacity?: number | undefined;
   /**
-   * The maximum total size of the values in bytes, as measured by `sizeOf`. A single larger value is still stored,
-   * alone.
+   * The maximum total size of the values in bytes, as measured by `sizeOf`. A single value that is larger than the
+   * limit is still stored, but without any other value.
    * @defaultValue no limit
    */
   readonly maxBytes?: number | undefined;
@@ -60,14 +60,14 @@ interface Box<Value> {
 
 /**
  * Stores results in memory by run ID, at most `capacity` of them. Above the limit, the least recently used result is
- * evicted; above `maxBytes`, as many as necessary. A single value larger than `maxBytes` is stored too, alone, until
- * the next one is set. So every stored result can be fetched, and memory is limited by the larger of the two. `get` and
- * `set` mark an entry as used; `has`, `delete`, `size` and `entries` do not. Each call takes O(1), except `entries`,
- * which copies.
+ * evicted. Above `maxBytes`, as many results as necessary are evicted. A single value larger than `maxBytes` is stored
+ * alone until the next value is set. So every stored result can be fetched, and memory is limited by `maxBytes` or the
+ * size of the largest value. `get` and `set` mark an entry as used; `has`, `delete`, `size` and `entries` do not. Each
+ * call takes O(1), except `entries`, which copies.
  *
- * It can be shared, because every method completes before another one starts in JavaScript's single thread. Other
- * threads and processes cannot access it; with `evenhand serve --workers N`, all of them call the one process that
- * holds it.
+ * Callers can share a store, because JavaScript's single thread completes every method before another one starts. Other
+ * threads and processes cannot access the store. With `evenhand serve --workers N`, all workers call the process that
+ * owns it.
  *
  * Values are stored as given, without a copy.
  * @throws {ValueError} if the capacity or the number of bytes is out of range, or `maxBytes` is given without `sizeOf`
@@ -100,7 +100,7 @@ export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
     this.#cache = new LRUCache<string, Box<Value>>({
       max: capacity,
       ...bound,
-      // Called after the disposal, so that the callback may use the store.
+      // Called after the entry is removed, so that the callback may use the store.
       disposeAfter: ({ value }, id, reason) => {
         if (reason === 'evict') onEvict?.(id, value);
       },

@@ -99,7 +99,7 @@ async function run(options: CalibrateOptions): Promise<TableCalibration> {
   );
 }
 
-/** Rejects options that exclude each other. The library checks this too, but uses its own names for the options. */
+/** Rejects mutually exclusive options. The library checks this too, but its messages use the library's names. */
 function assertTogether({ folds, trainSize, method, input }: CalibrateTableOptions): void {
   if (folds !== undefined && trainSize !== undefined) {
     throw leftOut('folds', '--train-size is given', folds);
@@ -122,7 +122,7 @@ async function writeOutputs(calibration: TableCalibration, body: string, options
     import('../../io/atomic-write.ts'),
     import('../../io/write-table.ts'),
   ]);
-  // The plot is written first, since it fails if the packages that draw plots are missing.
+  // The plot is written first, because this step fails if the plotting packages are missing.
   if (outPlot !== undefined) {
     const { plotReliability } = await import('../../training/postprocessing/calibrator/plot-reliability.ts');
     await plotReliability(calibration.curves, { savePath: outPlot, subtitle: subtitleOf(calibration) });

@@ -1,7 +1,7 @@
 import { type OutputOptions, printResult } from '../output.ts';
 
 /**
- * Checks the configuration of a language-model evaluation, and prints a summary of it or its errors.
+ * Checks the configuration of a language-model evaluation, and prints a summary or its errors.
  * @returns whether it has errors
  */
 export async function checkLlmEvalConfig(file: string, options: OutputOptions): Promise<boolean> {

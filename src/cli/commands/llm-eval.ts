@@ -97,7 +97,7 @@ async function runLlmEvalCommand(options: LlmEvalOptions): Promise<void> {
   await (request.dryRun ? printDryRun(config, request, options) : evaluate(config, request, options));
 }
 
-/** Checks the output paths before anything is sent, so that a bad path does not lose answers that were paid for. */
+/** Checks the output paths before any request is sent, so that an invalid path does not lose paid answers. */
 async function assertPaths(options: LlmEvalOptions, request: LlmEvalRequest, config: LLMEvalConfig): Promise<void> {
   const { reportMd, reportHtml, reportJson, junit } = options;
   const { bbqPath, replayPath } = config;
@@ -110,14 +110,14 @@ async function assertPaths(options: LlmEvalOptions, request: LlmEvalRequest, con
   if (request.transcriptsOut === undefined && !request.dryRun) await assertCacheWritable(config, request);
 }
 
-/** Throws if the cache cannot be written; without a transcript, only the cache keeps answers that were paid for. */
+/** Throws if the cache cannot be written. Without a transcript, only the cache stores the paid answers. */
 async function assertCacheWritable(config: LLMEvalConfig, request: LlmEvalRequest): Promise<void> {
   const { liveAccess } = await import('../../llm-evals/client/access.ts');
   if (!liveAccess(config, { live: request.live }).isAllowed) return;
   await (await cacheOf(config, request))?.assertWritable();
 }
 
-/** Returns the cache that keeps paid answers, or undefined for a run without paid answers. */
+/** Returns the cache that stores paid answers, or undefined for a run without paid answers. */
 async function cacheOf(
   { provider, cacheDir }: LLMEvalConfig,
   { replay }: LlmEvalRequest,
@@ -167,7 +167,7 @@ async function evaluate(config: LLMEvalConfig, request: LlmEvalRequest, options:
   }
 }
 
-/** Checks the names of metrics before any answer is paid for. */
+/** Checks the names of metrics before any paid request is sent. */
 async function assertMetrics(config: LLMEvalConfig, request: LlmEvalRequest): Promise<void> {
   if (request.metric === undefined) return;
   const [{ plannedMetrics }, { judgeLlmEval }] = await Promise.all([
@@ -177,7 +177,7 @@ async function assertMetrics(config: LLMEvalConfig, request: LlmEvalRequest): Pr
   judgeLlmEval(await plannedMetrics(config), gateOf(request));
 }
 
-/** The options of a request that say what is judged, and how. */
+/** Returns the gate options of a request. */
 function gateOf({ threshold, metric, comparator }: LlmEvalRequest): JudgeLlmEvalOptions {
   return { threshold, metric, comparator };
 }
@@ -232,14 +232,14 @@ async function track(result: LlmEvalResult, verdict: LlmEvalVerdict, options: Ll
   await remarkTracking(outcome, options);
 }
 
-/** The result and the cache of a run that ended early. */
+/** The result and the cache of a run that stopped early. */
 interface CutShort {
   /** Undefined if the run had no result. */
   readonly result: LlmEvalResult | undefined;
   readonly cache: ResponseCache | undefined;
 }
 
-/** Returns a message that says where the answers are, and how to get the rest. */
+/** Returns a message that says where the answers are stored and how to get the remaining answers. */
 function resumeSentence(
   { cacheDir }: LLMEvalConfig,
   { transcriptsOut, config, live }: LlmEvalRequest,

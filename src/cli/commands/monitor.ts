@@ -99,7 +99,7 @@ async function runMonitorCommand(options: MonitorOptions): Promise<void> {
     printRest(outcome, options);
     if (outcome.isAlarmed) process.exitCode = CHECK_FAILED;
     if (input.isStopped()) process.exitCode = INTERRUPTED;
-    // The result is printed first; then an output that could not be written decides the exit code.
+    // The result is printed first. An output that could not be written then determines the exit code.
     if (outcome.problems.length > 0) throw outcome.problems[0];
   } finally {
     input.close();
@@ -115,11 +115,11 @@ async function assertPaths({ csv, outputDir, records, alerts, state }: MonitorRe
 interface Input {
   readonly openLines: () => AsyncIterable<string>;
   readonly isStopped: () => boolean;
-  /** Closes stdin, so that the process can end even if the writer does not close its end. */
+  /** Closes stdin, so that the process can end even if the writer keeps the pipe open. */
   readonly close: () => void;
 }
 
-/** Returns the lines on stdin. Ctrl-C ends the lines as if the input had ended. */
+/** Returns the lines of stdin. Ctrl-C has the same effect as the end of the input. */
 async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
   const [{ utf8Lines }, { DataValidationError }] = await Promise.all([
     import('../../internal/decode-utf8.ts'),
@@ -143,7 +143,7 @@ async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
   };
   const openLines = (): AsyncIterable<string> => {
     isOpen = true;
-    // Replaces the listener that ends the process at once, so that the state and outputs are written first.
+    // Replaces the listener that ends the process immediately, so that the state and outputs are written first.
     process.removeAllListeners('SIGINT');
     process.on('SIGINT', stop).on('SIGTERM', stop);
     return untilStopped(utf8Lines(process.stdin, 'The input'), () => isStopped);
@@ -152,7 +152,7 @@ async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
 }
 
 /**
- * Yields lines, and ends without an error if the input was stopped, since reading from a closed input throws.
+ * Yields lines. Ends without an error if the input was stopped, although reading from a closed input throws.
  * @yields each line
  */
 async function* untilStopped(lines: AsyncIterable<string>, isStopped: () => boolean): AsyncGenerator<string> {
@@ -185,7 +185,7 @@ function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'openLines' | 'isS
   };
 }
 
-/** Prints what was not counted or not delivered, and the paths of the outputs. */
+/** Prints uncounted lines, undelivered alerts and the paths of the outputs. */
 function printRest(outcome: MonitorOutcome, options: OutputOptions): void {
   for (const sentence of problemSentences(outcome)) warn(sentence);
   for (const warning of outcome.warnings) warn(warning);

@@ -114,7 +114,7 @@ async function write(
   if (savePath !== undefined) await savePipeline(pipeline, savePath);
 }
 
-/** The maximum number of columns that are listed by name; further ones are counted. */
+/** The maximum number of columns that are listed by name; further columns are only counted. */
 const MAX_NAMES = 6;
 
 function describe({ report, result }: PipelineRun): string {

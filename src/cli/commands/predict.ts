@@ -75,7 +75,7 @@ async function run(options: PredictCommandOptions): Promise<FilePredictions> {
 
 /**
  * Returns the table with numeric columns as numbers, for formats that have numbers. Rows are read as text so that they
- * are written unchanged. A column with identifiers that would lose digits stays text.
+ * are written unchanged. A column of identifiers stays text if a conversion to numbers would change them.
  */
 async function withNumbers(table: Table, csv: string): Promise<Table> {
   const [{ loadData }, { Table: tables }] = await Promise.all([

@@ -6,7 +6,9 @@ import { defineCommand } from '../define-command.ts';
 import { flagName, repeatable } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark } from '../output.ts';
 
-/** Milliseconds after which the process is killed, because a thread that still runs cannot be stopped. */
+/**
+ * The time in milliseconds after which the process is killed. A thread that is still running then cannot be stopped.
+ */
 const STUCK_MILLIS = 1_000;
 
 /** Returns the command `evenhand serve`. */
@@ -92,7 +94,7 @@ async function runServeCommand(options: OutputOptions): Promise<void> {
   } finally {
     release();
     setTimeout(() => {
-      // A thread in native code ends only with the process.
+      // A thread that runs native code can be ended only together with the process.
       process.kill(process.pid, 'SIGKILL');
     }, STUCK_MILLIS).unref();
   }
@@ -134,7 +136,8 @@ function serveOptionsOf(request: ServeRequest): ServeOptions {
 }
 
 /**
- * Replaces the listener that ends the process at once, so that work finishes first. Returns a function that removes it.
+ * Replaces the listener that ends the process immediately, so that work finishes first. Returns a function that removes
+ * the new listener.
  */
 function stopAtSignals(service: RunningService, options: OutputOptions): () => void {
   let isStopping = false;
@@ -152,8 +155,8 @@ function stopAtSignals(service: RunningService, options: OutputOptions): () => v
 }
 
 /**
- * Ends the process by SIGINT, which a shell reports as 130. `process.exit` would wait for threads that may run for
- * long.
+ * Ends the process with SIGINT, which a shell reports as exit code 130. `process.exit` would wait for threads that may
+ * run for a long time.
  */
 function endAtOnce(): void {
   process.removeAllListeners('SIGINT');

@@ -94,7 +94,7 @@ function describeBound({ constraint, violation }: ReductionsJobResult): string {
   const limit = Number(isLoss ? (upper ?? eps) : (difference ?? eps));
   const found = isLoss ? 'largest error rate' : 'largest difference from the overall rate';
   const kind = bound === 'pairwise' ? `${String(limit)} between any two groups` : String(limit);
-  // The duality gap that remains may be as large as eps.
+  // The violation may exceed the limit by the remaining duality gap, which is at most eps.
   const unmet = violation > limit + Number(eps) ? ' The bound cannot be met with this estimator: raise it.' : '';
   return `Bound ${kind}, ${found} ${formatNumber(violation)}.${unmet}`;
 }

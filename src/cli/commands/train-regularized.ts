@@ -103,7 +103,7 @@ const JOB: TrainingJobCommand<SweepOptions, ParetoSweep> = {
   ],
 };
 
-/** Returns the result of the search for etas, as lines; none if there was no search. */
+/** Returns lines that describe the search for etas; empty if there was no search. */
 function describeRange({ etaRange }: ParetoSweep): string[] {
   if (etaRange === null) return [];
   const { from, to, endsAt, tried } = etaRange;

@@ -9,7 +9,7 @@ const LLM_PROVIDERS = ['openai', 'anthropic', 'compatible', 'local', 'replay'] a
 /** The names of evaluators. */
 export const EVALUATOR_NAMES = ['counterfactual', 'refusal', 'toxicity_sentiment', 'stereotype'] as const;
 
-/** The names of BBQ's formats. */
+/** The names of the BBQ formats. */
 const BBQ_FORMATS = ['race', 'arc', 'qonly'] as const;
 
 const prompt = z.string().regex(FILLED);
@@ -17,7 +17,7 @@ const prompts = z.array(prompt).min(1);
 const filePath = z.string().min(1).regex(NO_CONTROLS);
 const limit = z.number().int().min(1);
 
-/** Returns the schema of a mapping whose keys are data. */
+/** Returns the schema of a mapping with arbitrary keys. */
 function mapOf<Value>(value: z.ZodType<Value>): z.ZodType<Readonly<Record<string, Value>>> {
   const { $schema: _, ...values } = z.toJSONSchema(value, { io: 'input', unrepresentable: 'any' });
   return recordOf(value, values);
@@ -147,13 +147,13 @@ export const COUNTERFACTUAL_KEYS = Object.keys(counterfactual.shape);
 /** The keys of a price. */
 export const PRICE_KEYS = Object.keys(price.shape);
 
-/** An evaluation's configuration as it is in a file. */
+/** The configuration of an evaluation, as written in a file. */
 export type LLMEvalDocument = z.output<z.ZodObject<typeof LLM_EVAL_FIELDS>>;
 
-/** The provider of answers. `local` is a built-in stub without a network, `replay` a file of answers. */
+/** The provider of answers. `local` is a built-in stub that needs no network. `replay` reads answers from a file. */
 export type LLMProvider = 'openai' | 'anthropic' | 'compatible' | 'local' | 'replay';
 
-/** The name of an evaluator, which scores answers. */
+/** The name of an evaluator. Evaluators score answers. */
 export type EvaluatorName = 'counterfactual' | 'refusal' | 'toxicity_sentiment' | 'stereotype';
 
 /** The format of BBQ's questions: question first, context first, or without context. */
@@ -170,20 +170,24 @@ export interface TokenPrice {
   readonly asOf: string;
 }
 
-/** The words that are varied, and the texts in which they are varied. */
+/** The dimensions of a counterfactual test, and the templates in which their values are varied. */
 export interface CounterfactualConfig {
   /**
-   * Texts with placeholders for the dimension's values: `{gender}`, `{gender.subject}`, `{name}`; or plain texts,
-   * whose gendered words are swapped.
+   * Texts with placeholders for the dimension's values: `{gender}`, `{gender.subject}`, `{name}`; or plain texts, in
+   * which gendered words are swapped.
    */
   readonly template: readonly string[];
   /** The dimensions that are varied, each with at least two values: `{ gender: ['woman', 'man'] }`. */
   readonly dimensions: Readonly<Record<string, readonly string[]>>;
-  /** The value that a dimension keeps while another is varied; a dimension without a default is crossed instead. */
+  /**
+   * The value of each dimension while another dimension is varied. A dimension without a default is crossed instead.
+   */
   readonly defaults: Readonly<Record<string, string>>;
   /** First names that represent a value, for `{name}`. */
   readonly namePools: Readonly<Record<string, readonly string[]>>;
-  /** A dimension that should make no difference (days of the week); its divergence is the noise floor. */
+  /**
+   * A dimension that should not affect the answers (for example, days of the week). Its divergence is the noise floor.
+   */
   readonly controlDimension?: string | undefined;
 }
 
@@ -191,20 +195,25 @@ export interface CounterfactualConfig {
 export interface LLMEvalConfig {
   readonly provider: LLMProvider;
   readonly model: string;
-  /** The URL of the provider, without a slash at its end; null for the default address, or if there is none. */
+  /**
+   * The URL of the provider, without a trailing slash; null for the default address, or if the provider has no address.
+   */
   readonly baseUrl: string | null;
-  /** The text before every prompt, in the provider's system role; null for none. */
+  /** The system prompt that is sent with every prompt; null for none. */
   readonly systemPrompt: string | null;
   readonly evaluators: readonly EvaluatorName[];
-  /** Prompts by name; all evaluators score the answers. Placeholders of dimensions are filled with each value. */
+  /**
+   * Prompts by name. All evaluators score their answers. A placeholder for a dimension is replaced by each of its
+   * values.
+   */
   readonly promptTemplates: Readonly<Record<string, string>>;
   readonly counterfactual: CounterfactualConfig | null;
   readonly cacheDir: string;
-  /** Whether only answers in the cache may be used. */
+  /** Whether to use only cached answers. */
   readonly replayOnly: boolean;
   /** The file of answers for the provider `replay`. */
   readonly replayPath: string | null;
-  /** The maximum number of requests, each attempt counted; null for no limit. */
+  /** The maximum number of requests, including retries; null for no limit. */
   readonly maxRequestsPerRun: number | null;
   readonly maxTokensPerRun: number | null;
   readonly maxCostUsd: number | null;
@@ -212,17 +221,17 @@ export interface LLMEvalConfig {
   readonly concurrency: number;
   readonly timeoutMillis: number;
   /**
-   * The number of times each prompt is sent. From 2 on, the differences between answers to one prompt are the noise
-   * floor.
+   * The number of times each prompt is sent. If it is at least 2, the differences between answers to the same prompt
+   * are the noise floor.
    */
   readonly repeats: number;
   readonly params: LLMParams;
-  /** The path of BBQ's items, or of items with a model's answers. */
+  /** The path of a file of BBQ items, with or without a model's answers. */
   readonly bbqPath: string | null;
   readonly bbqFormats: readonly BbqFormat[];
   /** Prices by model; they take precedence over the built-in prices. */
   readonly prices: Readonly<Record<string, TokenPrice>>;
-  /** Whether groups with few answers are measured too. */
+  /** Whether to include groups with few answers. */
   readonly allowSmallSamples: boolean;
 }
 
@@ -233,8 +242,8 @@ const fileSchema = z.strictObject(LLM_EVAL_FIELDS).meta({
 });
 
 /**
- * Returns the JSON Schema (draft 2020-12) of configurations of language-model evaluations, for editors. The
- * requirements between keys (placeholders, defaults, pools of names) are only checked when a file is read.
+ * Returns the JSON Schema (draft 2020-12) of configurations of language-model evaluations, for editors. Requirements
+ * that involve several keys (placeholders, defaults, name pools) are only checked when a file is read.
  */
 export function llmEvalJsonSchema(): Record<string, unknown> {
   return fileJsonSchema(fileSchema);

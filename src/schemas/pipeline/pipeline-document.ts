@@ -15,11 +15,11 @@ export interface PipelineStepConfig {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** The training of a model, and its target. */
+/** The target and the settings for training a model. */
 export interface TrainingConfig {
   readonly method: TrainingMethod;
   readonly targetColumn: string;
-  /** The label of the target that counts as 1, if it is not 0/1. */
+  /** The positive label of the target, if the target is not 0/1. */
   readonly positiveLabel?: string | undefined;
   /** The method's constructor options, in camelCase. */
   readonly params: Readonly<Record<string, unknown>>;
@@ -29,25 +29,25 @@ export interface TrainingConfig {
 export interface PipelineConfig {
   /** The sensitive attributes, at least one; each is analysed separately. */
   readonly sensitive: readonly string[];
-  /** Intersections of attributes that are analysed too. */
+  /** Intersections of attributes that are also analysed. */
   readonly intersections: readonly (readonly string[])[];
   /** Expected proportions of groups, by attribute. */
   readonly benchmarks: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly alpha: number;
   readonly proxyThreshold: number;
   /**
-   * The path of the detectors' report, which `evenhand pipeline` writes: a .md, .json or .html file below the current
-   * folder.
+   * The path of the detectors' report, which `evenhand pipeline` writes: a .md, .json or .html file in the current
+   * folder or a subfolder.
    */
   readonly reportOut?: string | undefined;
   readonly pipeline: readonly PipelineStepConfig[];
   readonly features?: readonly string[] | undefined;
-  /** Texts that are read as missing values, in all columns; those of pandas if omitted. */
+  /** Texts that are read as missing values in all columns. By default, the same texts as in pandas. */
   readonly naValues?: readonly string[] | undefined;
   readonly training?: TrainingConfig | undefined;
   readonly fairnessMetric?: string | undefined;
   readonly validationThreshold?: number | undefined;
-  /** Whether the gate fails if rows are missing significantly more often in some groups than in others. */
+  /** Whether the gate fails if the share of missing rows differs significantly between groups. */
   readonly strictMissing?: boolean | undefined;
 }
 
@@ -172,5 +172,5 @@ export const KEY_ALIASES: ReadonlyMap<string, string> = new Map([
   ['kind', 'transformer'],
 ]);
 
-/** A configuration as it is in a file: in snake_case, without aliases or profiles. */
+/** A configuration as written in a file: in snake_case, without aliases or profiles. */
 export type PipelineDocument = z.output<z.ZodObject<typeof PIPELINE_FIELDS>>;

@@ -50,8 +50,8 @@ const fileSchema = z
 
 /**
  * Returns the JSON Schema (draft 2020-12) of configuration files, for editors: keys in snake_case with descriptions
- * and defaults, aliases of keys, and profiles. The requirements between keys (sums, names in `sensitive`) are only
- * checked when a file is read.
+ * and defaults, aliases of keys, and profiles. Requirements that involve several keys (sums, names in `sensitive`) are
+ * only checked when a file is read.
  */
 export function pipelineJsonSchema(): Record<string, unknown> {
   return fileJsonSchema(fileSchema);

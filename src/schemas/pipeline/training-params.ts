@@ -5,7 +5,8 @@ import { MIN_GROUP_SIZE_DEFAULT } from '../min-group-size.ts';
 
 const count = z.int().min(1);
 /**
- * A bound for numbers that take time or memory: a larger number is a mistake, and a backend would fail or never finish.
+ * An upper bound for numbers that affect run time or memory. A larger number is a mistake: a backend would fail or
+ * never finish.
  */
 const boundedCount = count.max(1_000_000);
 const positive = z.number().gt(0);
@@ -127,8 +128,8 @@ const lagrangian = z.strictObject({
 
 /**
  * The parameters of each training method in a configuration. They are the options of `ReductionsWrapper`,
- * `RegularizedFairnessTrainer` and `LagrangianFairnessTrainer`, without those that a workflow sets (estimator, task,
- * seed). The defaults are those of the trainers.
+ * `RegularizedFairnessTrainer` and `LagrangianFairnessTrainer`, except the options that a workflow sets (estimator,
+ * task, seed). The trainers fill in the defaults.
  */
 export const TRAINING_PARAMS = { reductions, regularized, lagrangian } as const;
 

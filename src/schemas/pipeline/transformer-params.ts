@@ -26,7 +26,7 @@ const maxWeight = z
 
 /**
  * The parameters of each transformer in a configuration. If `sensitive`, `benchmarks` or `features` are omitted, they
- * come from the rest of the configuration. The other defaults are those of the transformers.
+ * come from the rest of the configuration. The transformers fill in the other defaults.
  */
 export const TRANSFORMER_PARAMS = {
   InstanceReweighting: z.strictObject({

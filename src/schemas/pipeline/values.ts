@@ -6,13 +6,13 @@ import { NO_CONTROLS, ONE_LINE } from '../text-values.ts';
 /** The name of a column. */
 export const columnName = z.string().min(1).regex(NO_CONTROLS);
 
-/** A name chosen in the configuration itself. */
+/** A name that the author of the configuration chooses. */
 export const ownName = z.string().min(1).max(200).regex(ONE_LINE);
 
 /** A list of at least one column name. */
 export const columnNames = z.array(columnName).min(1);
 
-/** One column, or several; several columns form intersections if they are used as groups. */
+/** One or several columns. If several columns define groups, the groups are their intersections. */
 export const columns = z.union([columnName, columnNames]);
 
 /** A label of the target. A number or a boolean is converted to text. */
@@ -30,8 +30,8 @@ export const benchmarks = recordOf(proportions, {
 });
 
 /**
- * Returns the schema of a mapping whose keys are data. Unlike a zod record, it keeps the key `__proto__`, which may
- * be a group's label.
+ * Returns the schema of a mapping with arbitrary keys. Unlike a zod record, it keeps the key `__proto__`, which may be
+ * a group's label.
  * @param values the JSON Schema of the values, which zod cannot derive here
  */
 export function recordOf<Value>(
