@@ -36,8 +36,8 @@ import { runABTest } from './run-ab-test.ts';
  * arm. Rows without a group or a value are excluded and counted. A warning is given if the assignment looks broken.
  *
  * Limitations: if labels exist only for selected rows, the labelled rows differ between arms, and so do rates computed
- * from the labelled rows. Delayed outcomes are not yet included. "No change shown" does not prove that nothing
- * changed.
+ * from the labelled rows. An analysis may run before a delayed outcome is known. "No change shown" does not prove that
+ * nothing changed.
  * @see R. Johari et al., Always Valid Inference (2022)
  * @see R. Newcombe, Interval Estimation for the Difference Between Independent Proportions (1998)
  * @example
