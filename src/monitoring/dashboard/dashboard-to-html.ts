@@ -115,7 +115,7 @@ const DASHBOARD_SCRIPT = `
   const charts = JSON.parse(document.getElementById('chart-data').textContent);
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const isObject = (value) => typeof value === 'object' && value !== null;
-  // Dark colours are stored as differences from the light chart option, by position.
+  // Dark colours are given as differences from the light option, by position.
   const changed = (base, changes) => {
     if (!isObject(base) || !isObject(changes)) return changes;
     const copy = Array.isArray(base) ? base.slice() : Object.assign({}, base);
@@ -143,7 +143,7 @@ const DASHBOARD_SCRIPT = `
   dark.addEventListener('change', () => draw(dark.matches && !isPrinting));
   const print = (isStarting) => {
     isPrinting = isStarting;
-    // Charts are redrawn immediately after resizing, because printing does not wait for the next frame.
+    // Redrawn immediately after resizing, because printing does not wait for the next frame.
     for (const { chart } of drawn) chart.resize({ width: isStarting ? 680 : 'auto' });
     draw(!isStarting && dark.matches);
   };
