@@ -6,9 +6,9 @@ import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairnes
 import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 
 /**
- * How checks at a refresh and at the end of a run are treated. They depend on the clock and on where the run stops.
- * `counted`: they are ordinary checks. `previewed`: their result is reported but the engine does not change, so that a
- * run that is interrupted and resumed finds the same as an uninterrupted run.
+ * How checks at a refresh and at the end of a run are treated. The timing of these checks depends on the clock and on
+ * where the run stops. `counted`: they are ordinary checks. `previewed`: their result is reported, but the engine does
+ * not change. A run that is interrupted and resumed then gives the same results as an uninterrupted run.
  * @defaultValue 'counted'
  */
 export type ExtraChecks = 'counted' | 'previewed';
@@ -30,11 +30,11 @@ export interface FollowOptions {
   /** Called after each check, with the number of lines read so far. */
   readonly onCheck?: ((lines: number) => Promise<void> | void) | undefined;
   /**
-   * The interval of additional checks in milliseconds, which also run while no line arrives.
+   * The interval between additional checks in milliseconds. These checks also run while no line arrives.
    * @defaultValue none: checks depend only on events
    */
   readonly refreshMillis?: number | undefined;
-  /** Called after each such check. No line is counted until its promise resolves. */
+  /** Called after each additional check. No line is counted until the returned promise resolves. */
   readonly onRefresh?: (() => Promise<void> | void) | undefined;
   /** Called with each line that could not be counted, and the reason. The line is skipped. */
   readonly onInvalidLine?: ((line: number, reason: string) => void) | undefined;
@@ -57,8 +57,8 @@ const FOLLOW_OPTION_NAMES: OptionNames<FollowOptions> = {
 export interface FollowResult {
   readonly lines: number;
   /**
-   * The numbers of lines with events and with labels. The tracker's `faults` report which of them were not counted, and
-   * why.
+   * The numbers of lines with events and with labels. The tracker's `faults` report how many events and labels were
+   * not counted, and why.
    */
   readonly events: number;
   readonly labels: number;
@@ -70,9 +70,9 @@ export interface FollowResult {
 
 /**
  * Counts events that arrive as lines of JSON, one object per line, until the input ends. An object with an id and a
- * true label but no prediction labels an earlier event. An invalid line is reported and skipped, so that it does not
- * end the monitoring of all others. A line is invalid if it is not a JSON object, has a duplicate key, has a group or
- * id that loses digits as a number, or has an invalid value.
+ * true label but no prediction labels an earlier event. An invalid line is reported and skipped, and monitoring
+ * continues with the next line. A line is invalid if it is not a JSON object, has a duplicate key, has a group or id
+ * that loses digits as a number, or has an invalid value.
  */
 export async function followLines(lines: AsyncIterable<string>, options: FollowOptions): Promise<FollowResult> {
   assertKnownOptions('followLines', options, FOLLOW_OPTION_NAMES);
@@ -97,7 +97,7 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
   };
   let isChecking = false;
   const timer = startTimer(options.refreshMillis, async () => {
-    // A check that runs during the check of a line would count its result twice.
+    // If a refresh check ran during the check of a line, its result would be counted twice.
     if (isChecking) return;
     await extraCheck();
     await options.onRefresh?.();
@@ -133,8 +133,8 @@ export function positionOf({ stream }: RealTimeFairnessTracker): number {
 }
 
 /**
- * Returns whether a check is due. This depends on what the tracker counted in all its runs, not on the lines of this
- * run.
+ * Returns whether a check is due. This depends on the number of events and labels that the tracker counted in all
+ * runs, not on the lines of this run.
  */
 export function isDue(tracker: RealTimeFairnessTracker, before: number, lookEvery: number): boolean {
   const position = positionOf(tracker);
@@ -144,9 +144,9 @@ export function isDue(tracker: RealTimeFairnessTracker, before: number, lookEver
 /** The longest delay of a timer; a longer one would fire immediately. */
 const MAX_MILLIS = 2 ** 31 - 1;
 
-/** Work that runs at intervals, never concurrently. */
+/** Runs work at regular intervals, never concurrently. */
 interface RefreshTimer {
-  /** Waits for running work; rejects with its error. */
+  /** Waits for running work, and rejects with the error of that work. */
   settled(): Promise<void> | undefined;
   stop(): void;
 }

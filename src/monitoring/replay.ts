@@ -45,13 +45,13 @@ const REPLAY_OPTION_NAMES: OptionNames<ReplayOptions> = {
 /** The result of {@link replay}. */
 export interface ReplayResult {
   readonly nEvents: number;
-  /** Alarms as they would have been sent, repeats included, in order. */
+  /** Alarms as they would have been sent, in order, including repeats. */
   readonly alerts: readonly AlertEvent[];
   /** Watches as they would have been reported. */
   readonly watches: readonly AlertEvent[];
-  /** The result of a final check that does not count; null if the final check counts. */
+  /** The result of a final check that does not change the engine; null if the final check was an ordinary check. */
   readonly preview: EngineUpdate | null;
-  /** The states at the end. */
+  /** The states at the end of the stream. */
   readonly states: EngineUpdate['states'];
   /** Every alarm with its changes. */
   readonly alertHistory: readonly AlertHistory[];
@@ -65,8 +65,8 @@ export interface ReplayResult {
 const CHUNKS_PER_REPORT = 100;
 
 /**
- * Runs an alert policy over a past stream and returns what it would have sent. Rows are processed in the order of their
- * timestamps, if there are any, otherwise in file order. True labels are known immediately, with their events.
+ * Runs an alert policy over a past stream and returns what it would have sent. Rows are processed in the order of
+ * their timestamps, if there are any, otherwise in file order. True labels are assumed to arrive with their events.
  * @param source a CSV or Parquet file, or anything that can be read as a table
  * @throws {DataValidationError} if a file or column is missing, or a value is invalid
  * @example
@@ -154,7 +154,7 @@ function orderOf(table: Table, { stream }: RealTimeFairnessTracker): Int32Array 
   const order = Int32Array.from({ length: table.rowCount }, (_, row) => row);
   if (timestamp === undefined) return order;
   const times = readColumn(table.column(timestamp), timestamp, stream.reader.readTime).slice();
-  // A row without a time gets that of the previous row; rows before the first time stay at the beginning.
+  // A row without a time is assigned the time of the previous row. Rows before the first time stay at the beginning.
   const first = times.find((time) => !Number.isNaN(time)) ?? 0;
   for (let row = 0; row < times.length; row++) if (Number.isNaN(times[row])) times[row] = times[row - 1] ?? first;
   const isAscending = times.every((time, row) => row === 0 || time >= (times[row - 1] as number));

@@ -2,7 +2,10 @@ import { isMapping } from '../internal/values.ts';
 import { DataValidationError } from '../exceptions/index.ts';
 import { invalidParameter } from '../internal/arguments.ts';
 
-/** Returns a value's text for messages. Objects are named by kind, since they may have no text. */
+/**
+ * Returns a value as text for messages. Objects are described by their kind, because they may not be convertible to
+ * text.
+ */
 export function shownKind(given: unknown): string {
   if (Array.isArray(given)) return 'a list';
   if (typeof given === 'object' && given !== null) return 'an object';

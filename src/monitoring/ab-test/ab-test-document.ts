@@ -22,7 +22,7 @@ const FINDINGS: Readonly<Record<ABFinding, string>> = {
   cannot_tell: 'Inconclusive',
 };
 
-/** Above this number of pairs, the first table shows those with the smallest p-values. */
+/** If there are more pairs than this, the first table shows only the pairs with the smallest p-values. */
 const MAX_ROWS = 60;
 
 /** Returns the report of an A/B test: the verdict, every change, each comparison, and business metrics. */
@@ -65,7 +65,7 @@ function verdictOf(result: ABTestFields): ReportVerdict {
   };
 }
 
-/** Returns the pairs whose sentences are in the verdict. */
+/** Returns the pairs that the verdict describes. */
 function reportedFirst({ finding, rows }: ABTestFields): readonly ABRow[] {
   return rows.filter((row) => row.finding === finding).slice(0, 5);
 }
@@ -113,7 +113,7 @@ function changeTable(result: ABTestFields): ReportBlock[] {
   ];
 }
 
-/** Returns the sentences of pairs that are in neither the verdict nor a warning. */
+/** Returns sentences about the pairs that neither the verdict nor a warning describes. */
 function otherSentences(result: ABTestFields): ReportBlock[] {
   const reported = new Set(reportedFirst(result));
   const isWarnedOf = ({ verdict }: ABRow): boolean =>

@@ -12,7 +12,7 @@ export interface PerArm<T = number> {
 
 /** The effect of the treatment on the outcome of some rows: treatment minus control. */
 export interface ABEffect {
-  /** The number of rows that the measure counts. */
+  /** The number of rows included in the measure. */
   readonly n: PerArm;
   /** The effective number of rows, (sum w)^2 / sum w^2; n without weights. */
   readonly effective: PerArm;
@@ -23,10 +23,11 @@ export interface ABEffect {
   readonly value: number | null;
   readonly standardError: number | null;
   /**
-   * Newcombe's for rates, Welch's for means, anytime-valid in the sequential mode. It holds separately, at 1 - alpha.
+   * The interval at level 1 - alpha, not adjusted: Newcombe's for rates, Welch's for means, anytime-valid in the
+   * sequential mode.
    */
   readonly interval: ABInterval | null;
-  /** The two-sided p-value of no effect, not adjusted. */
+  /** The two-sided p-value of the hypothesis of no effect, not adjusted. */
   readonly pValue: number | null;
 }
 
@@ -37,7 +38,7 @@ export interface ABGroup extends ABEffect {
   readonly excluded: string | null;
 }
 
-/** The finding about a change. `changed` means that a disparity changed, but a change in its size is not shown. */
+/** The finding about a change. `changed` means that the disparity changed significantly, but its size did not. */
 export type ABFinding = 'worse' | 'better' | 'changed' | 'no_change_shown' | 'cannot_tell';
 
 /** One pair of groups of one attribute, for one measure of one metric. */
@@ -46,7 +47,7 @@ export interface ABRow {
   readonly attribute: string;
   /** The fairness metric, or the column of a business metric. */
   readonly metric: string;
-  /** The compared measure: `selection_rate`. */
+  /** The compared measure, such as `selection_rate`. */
   readonly measure: string;
   readonly group: string;
   /** The reference group. */
@@ -57,14 +58,14 @@ export interface ABRow {
   /** Group minus reference group in each arm. */
   readonly disparity: PerArm<number | null>;
   /**
-   * The disparity under treatment minus that under control, with its sign. It equals the effect on the group minus that
-   * on the reference group.
+   * The signed disparity under treatment minus the signed disparity under control. It equals the effect on the group
+   * minus the effect on the reference group.
    */
   readonly fairnessChange: number | null;
   readonly standardError: number | null;
-  /** The interval of `fairnessChange`, separately, at 1 - alpha. */
+  /** The interval of `fairnessChange` at level 1 - alpha, not adjusted. */
   readonly interval: ABInterval | null;
-  /** The two-sided p-value of no change of the disparity. */
+  /** The two-sided p-value of the hypothesis that the disparity did not change. */
   readonly pValue: number | null;
   /**
    * The p-value adjusted by Benjamini and Hochberg, over all attributes, metrics, measures and pairs that could be
@@ -76,7 +77,7 @@ export interface ABRow {
     readonly value: number | null;
     readonly interval: ABInterval | null;
     readonly pValue: number | null;
-    /** Adjusted over the same tests. It determines whether the finding is worse or better. */
+    /** The p-value adjusted over the same tests. It determines whether the finding is worse or better. */
     readonly adjustedPValue: number | null;
   };
   /**
@@ -88,12 +89,13 @@ export interface ABRow {
     readonly standardError: number;
     readonly pValue: number;
   } | null;
-  /** The change that `power` is for, in the units of the outcome. */
+  /** The change for which `power` is computed, in the units of the outcome. */
   readonly minimumEffect: number | null;
-  /** The probability that this n detects a change of that size, tested alone at alpha. */
+  /** The probability that this n detects a change of `minimumEffect` in a single test at alpha. */
   readonly power: number | null;
   /**
-   * The minimum detectable difference: the smallest change that this n detects with 80% power, tested alone at alpha.
+   * The minimum detectable difference: the smallest change that this n detects with 80% power in a single test at
+   * alpha.
    */
   readonly detectable: number | null;
   readonly finding: ABFinding;
@@ -120,7 +122,7 @@ export interface SampleRatio {
   readonly pValue: number | null;
 }
 
-/** One measure, by one attribute. */
+/** The comparison of one measure between the groups of one attribute. */
 export interface ABComparison {
   readonly attribute: string;
   readonly metric: string;
@@ -143,7 +145,10 @@ export interface ABTestFields {
   /** Every pair of every fairness comparison. */
   readonly rows: readonly ABRow[];
   readonly comparisons: readonly ABComparison[];
-  /** The same for business metrics, adjusted separately. They do not affect the finding about fairness. */
+  /**
+   * The comparisons of business metrics. Their p-values are adjusted separately and do not affect the fairness
+   * finding.
+   */
   readonly business: readonly ABComparison[];
   /** The number of tests in the adjustment. */
   readonly nTests: { readonly fairness: number; readonly business: number };
@@ -151,7 +156,10 @@ export interface ABTestFields {
     /** Chi-square test of the share of rows in the treatment arm. */
     readonly sampleRatio: { readonly treatmentShare: number; readonly expected: number; readonly pValue: number };
     readonly byAttribute: readonly (SampleRatio & { readonly attribute: string })[];
-    /** The number of ids in both arms, and of rows that repeat an id of their arm; null without an id column. */
+    /**
+     * The number of ids that occur in both arms, and the number of rows that repeat an id within an arm; null without
+     * an id column.
+     */
     readonly overlap: { readonly inBothArms: number; readonly repeated: PerArm } | null;
   };
   readonly warnings: readonly string[];

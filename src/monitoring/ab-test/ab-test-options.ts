@@ -39,7 +39,7 @@ export interface ABTestOptions {
   readonly positiveLabel?: string | undefined;
   /**
    * Texts that are missing values, in all columns.
-   * @defaultValue those of pandas; in sensitive columns only the empty text
+   * @defaultValue the missing-value texts of pandas; in sensitive columns only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
   /**
@@ -52,13 +52,13 @@ export interface ABTestOptions {
   /** The column with the id of a row's unit. Ids in both arms, or repeated within one arm, are reported. */
   readonly id?: string | undefined;
   /**
-   * The accepted share of false findings among the reported changes of disparities (Benjamini and Hochberg). Each
-   * interval separately has the level 1 - alpha.
+   * The false discovery rate of the reported changes of disparities (Benjamini and Hochberg). Each interval has the
+   * level 1 - alpha and is not adjusted.
    * @defaultValue 0.05
    */
   readonly alpha?: number | undefined;
   /**
-   * The change whose power is reported, in the units of the outcome.
+   * The change for which power is reported, in the units of the outcome.
    * @defaultValue 0.05 for rates, 0.2 standard deviations of the values for means
    */
   readonly minimumEffect?: number | undefined;
@@ -83,7 +83,7 @@ export interface ABTestOptions {
    */
   readonly referenceGroups?: Readonly<Record<string, string>> | undefined;
   /**
-   * Whether rows without a group are excluded and counted, or are a group of their own.
+   * Whether rows without a group are excluded and counted, or form a separate group.
    * @defaultValue 'exclude'
    */
   readonly nanPolicy?: NanPolicy | undefined;
@@ -144,10 +144,10 @@ export interface ABSettings {
   readonly sampleWeight: string | null;
   readonly id: string | null;
   readonly alpha: number;
-  /** Null: depends on the kind of measure. */
+  /** Null if the default depends on the kind of measure. */
   readonly minimumEffect: number | null;
   readonly isSequential: boolean;
-  /** Null: depends on the kind of measure. */
+  /** Null if the default depends on the kind of measure. */
   readonly tau: number | null;
   readonly minGroupSize: number;
   readonly treatmentShare: number;
@@ -227,7 +227,7 @@ function assertTruth({ fairness, yTrue }: ABSettings): void {
   });
 }
 
-/** Rejects a change that no group can have, such as 5 if 5 percent was meant. */
+/** Rejects an impossible minimum effect, such as 5 where 0.05 (5 percent) was intended. */
 function assertEffectPossible({ fairness, minimumEffect }: ABSettings): void {
   if (minimumEffect === null) return;
   for (const metric of fairness) {

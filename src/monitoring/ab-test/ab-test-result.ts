@@ -5,7 +5,7 @@ import { VERSION } from '../../internal/version.ts';
 import { abTestDocument } from './ab-test-document.ts';
 import type { ABComparison, ABTestFields } from './ab-test-fields.ts';
 
-/** The result of comparing two arms. Frozen, with its settings. */
+/** The result of comparing two arms, with the settings used. Frozen. */
 export class ABTestResult implements ABTestFields {
   readonly n!: ABTestFields['n'];
   readonly rows!: ABTestFields['rows'];

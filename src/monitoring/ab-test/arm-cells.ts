@@ -4,18 +4,18 @@ import type { MeasuredRows } from './measured-rows.ts';
 
 /** The counts of one group in one arm. */
 export interface ArmCell {
-  /** The number of rows that count. */
+  /** The number of rows included in the calculation. */
   readonly n: number;
   /** The effective number of rows, (sum w)^2 / sum w^2; n without weights. */
   readonly effective: number;
   readonly cell: Cell;
-  /** The same as a rate with its counts; undefined for means. */
+  /** The rate with its counts; undefined for means. */
   readonly rate: RateCell | undefined;
   /** The variance of the values. */
   readonly spread: number;
 }
 
-/** The cells of one group. */
+/** The counts of one group in both arms. */
 export type GroupCells = PerArm<ArmCell>;
 
 /**
@@ -41,7 +41,7 @@ export function countCells(
   }));
 }
 
-/** Sums of cells, each [2 x groups]: control and treatment of the first group, of the second, ... */
+/** Sums by cell, each [2 x groups]: control and treatment of the first group, then of the second group, and so on. */
 interface CellSums {
   readonly n: Float64Array;
   readonly weight: Float64Array;

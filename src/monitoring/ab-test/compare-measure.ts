@@ -41,7 +41,7 @@ interface PairArguments {
   readonly group: ABGroup;
   readonly reference: ABGroup;
   readonly cells: { readonly group: GroupCells; readonly reference: GroupCells };
-  /** Why nothing can be tested; undefined if it can. */
+  /** Why the pair cannot be tested; undefined if it can be tested. */
   readonly problem: string | undefined;
   readonly rule: PairRule;
 }
@@ -133,10 +133,10 @@ type GapRule = Pick<PairRule, 'alpha' | 'tau'> & { readonly seed: number };
 const SAMPLES = 1000;
 
 /**
- * Computes how the largest gap between groups changed. With two groups, it is the change of the pair's size. With more
- * groups, each arm's gap has an interval at the level sqrt(1 - alpha), because the arms are independent. The change
- * then lies between the differences of their opposite ends; this interval is valid but conservative. In the sequential
- * mode, all pairs of both arms share alpha instead (Bonferroni).
+ * Computes how the largest gap between groups changed. With two groups, it is the change in the size of the pair's
+ * disparity. With more groups, each arm's gap has an interval at the level sqrt(1 - alpha), because the arms are
+ * independent. The change then lies between the differences of their opposite ends; this interval is valid but
+ * conservative. In the sequential mode, all pairs of both arms share alpha instead (Bonferroni).
  * @param groups the groups that can be compared
  * @param pair the row of the two groups, if there are exactly two
  */
@@ -222,11 +222,11 @@ export interface PreparedMeasure {
   readonly measured: MeasuredRows;
   readonly overall: ABEffect;
   readonly rule: PairRule;
-  /** Why the measure cannot be tested; undefined if it can. */
+  /** Why the measure cannot be tested; undefined if it can be tested. */
   readonly problem: string | undefined;
 }
 
-/** Computes what is the same for every attribute. */
+/** Computes the parts of a comparison that are the same for every attribute. */
 export function prepareMeasure(
   rows: ArmRows,
   metric: string,
@@ -314,7 +314,7 @@ function referenceOf(groups: readonly ABGroup[], attribute: string, settings: AB
   return best;
 }
 
-/** The rows of a measure in words, after their number. */
+/** The words for a measure's rows, placed after their number. */
 const ROWS: Readonly<Record<ABMeasure['rows'], string>> = {
   all: 'rows',
   positives: 'rows with a positive label',

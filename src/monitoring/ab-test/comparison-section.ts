@@ -41,7 +41,7 @@ function titleOf({ attribute, metric, measure }: ABComparison, family: 'fairness
   return `${what} by ${attributeText(attribute)}`;
 }
 
-/** Returns the name of what is measured, for use in a sentence. */
+/** Returns the name of the metric and measure for use in a sentence. */
 function subjectOf({ metric, measure }: ABComparison): string {
   return measure === 'mean' ? `mean of ${labelText(metric)}` : measureWords(measure);
 }
@@ -81,7 +81,7 @@ function pictures(comparison: ABComparison, settings: ABSettings): ReportBlock[]
         beforeAfterChart(
           {
             title: `${capital(subjectOf(comparison))} by ${by}`,
-            // Numbers as in the tables and sentences, so that they can be compared.
+            // Numbers are formatted as in the tables and sentences, so that they can be compared.
             unit: 'number',
             groups: drawn.map((group) => ({
               label: group.group,
@@ -102,8 +102,8 @@ function pictures(comparison: ABComparison, settings: ABSettings): ReportBlock[]
 }
 
 /**
- * Returns Wilson's interval of a rate. Null in the sequential mode, where it would not hold over many analyses, and for
- * means, whose intervals are in the effects.
+ * Returns Wilson's interval of a rate. Returns null in the sequential mode, because the interval would not hold over
+ * repeated analyses. Also returns null for means, whose intervals are reported with the effects.
  */
 function armInterval(
   group: ABGroup,

@@ -23,20 +23,21 @@ import { runABTest } from './run-ab-test.ts';
  * - the change of the disparity between a group and the reference group (the largest, unless given), a difference in
  *   differences: (treatment: group - reference) - (control: group - reference), with the standard error of its four
  *   cells, an interval and a two-sided p-value;
- * - separately, the change in the disparity's size, |treatment| - |control|, because a disparity that changes its sign
- *   changes without growing. This determines whether fairness got worse;
+ * - separately, the change in the disparity's size, |treatment| - |control|, because a disparity can change its sign
+ *   without growing. This determines whether fairness got worse;
  * - the power of this n for a given change, and the minimum detectable difference at 80% power.
  *
- * P-values are adjusted over all attributes, metrics and pairs (Benjamini and Hochberg); intervals hold separately. In
- * the sequential mode, the experiment may be analysed at any time and as often as you like, and stopped at any time
+ * P-values are adjusted over all attributes, metrics and pairs (Benjamini and Hochberg). Intervals are not adjusted.
+ * In the sequential mode, the experiment may be analysed at any time and as often as you like, and stopped at any time
  * (mixture sequential probability ratio test). In return, intervals are wider: 1.85 times at 400 rows per cell. Its
  * guarantee is asymptotic: `minGroupSize` excludes analyses of fewer rows per cell.
  *
- * A group with fewer than `minGroupSize` rows in either arm, or in only one arm, is reported and not compared. Rows
- * without a group or a value are excluded and counted. A warning is given if the assignment looks broken.
+ * A group is reported but not compared if it has fewer than `minGroupSize` rows in either arm, or occurs in only one
+ * arm. Rows without a group or a value are excluded and counted. A warning is given if the assignment looks broken.
  *
- * Limitations: if labels exist only for selected rows, the labelled rows differ between arms, and so do rates over
- * them. An outcome that appears late is judged too early. "No change shown" does not prove that nothing changed.
+ * Limitations: if labels exist only for selected rows, the labelled rows differ between arms, and so do rates computed
+ * from the labelled rows. An analysis may run before a delayed outcome is known. "No change shown" does not prove that
+ * nothing changed.
  * @see R. Johari et al., Always Valid Inference (2022)
  * @see R. Newcombe, Interval Estimation for the Difference Between Independent Proportions (1998)
  * @example

@@ -1,13 +1,13 @@
 import { oneOf } from '../../internal/arguments.ts';
 
-/** A measure of each group that an experiment may change. */
+/** A measure that is computed for each group in both arms. */
 export interface ABMeasure {
-  /** Its name in snake_case: `selection_rate`. */
+  /** The name in snake_case, such as `selection_rate`. */
   readonly name: string;
   readonly kind: 'rate' | 'mean';
-  /** Which rows count: all, or those with one true label. */
+  /** Which rows are included: all rows, or the rows with a positive or a negative true label. */
   readonly rows: 'all' | 'positives' | 'negatives';
-  /** The values that are averaged over those rows. */
+  /** The values that are averaged over the included rows. */
   readonly of: 'decision' | 'correct' | 'value' | 'absolute_error';
 }
 

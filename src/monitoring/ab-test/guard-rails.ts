@@ -9,10 +9,10 @@ import type { ABSettings } from './ab-test-options.ts';
 import type { MeasuredRows } from './measured-rows.ts';
 import { type ArmRows, ARMS } from './read-arms.ts';
 
-/** The p-value below which an assignment is reported as broken. Few valid experiments reach it. */
+/** The p-value below which an assignment is reported as broken. Few valid experiments have a p-value this small. */
 const BROKEN = 0.001;
 
-/** With fewer successes or failures in a cell, the normal approximation is rough. */
+/** The number of successes or failures in a cell below which the normal approximation is rough. */
 const FEW = 5;
 
 type Checks = ABTestFields['checks'];
@@ -56,7 +56,7 @@ function overlapOf(ids: readonly (string | number | null)[], nControl: number): 
   ids.forEach((id, row) => {
     if (id === null) return;
     const arm = row < nControl ? 0 : 1;
-    // Ids may be numbers in the file of one arm and text in that of the other.
+    // Ids may be numbers in one arm's file and text in the other arm's file.
     const name = String(id);
     if (seen[arm].has(name)) repeated[arm] += 1;
     seen[arm].add(name);

@@ -1,19 +1,19 @@
 import type { ArmRows } from './read-arms.ts';
 import { type ABMeasure, needsTruth } from './fairness-measures.ts';
 
-/** Why a row does not count. */
+/** The reason why a row is excluded. */
 export type RowProblem = 'outcome' | 'label' | 'weight';
 
 /** The values of every row for one measure. */
 export interface MeasuredRows {
   readonly measure: ABMeasure;
-  /** [rows]; NaN if the row does not count, because a value is missing or it is not in the denominator. */
+  /** [rows]; NaN if the row is excluded because a value is missing, or if the row is not in the denominator. */
   readonly values: Float64Array;
   /** [rows]: 0, or 1 + the index of the {@link RowProblem} that excludes the row. */
   readonly faults: Uint8Array;
 }
 
-/** The order of reasons: a row is counted under its first. */
+/** The reasons in order. A row with several reasons is counted under the first one. */
 export const ROW_PROBLEMS: readonly RowProblem[] = ['outcome', 'label', 'weight'];
 
 const [OUTCOME, LABEL, WEIGHT] = [1, 2, 3] as const;

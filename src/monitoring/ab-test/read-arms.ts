@@ -26,16 +26,16 @@ export interface ArmRows {
   readonly values: Float64Array | undefined;
   readonly truth: Float64Array | undefined;
   readonly weights: Float64Array | undefined;
-  /** By column. */
+  /** The values of each business column. */
   readonly business: ReadonlyMap<string, Float64Array>;
-  /** By attribute. */
+  /** The groups of each attribute. */
   readonly groups: ReadonlyMap<string, CategoricalColumn>;
   readonly ids: readonly (string | number | null)[] | undefined;
   /** Warnings about how labels and texts were interpreted. */
   readonly warnings: readonly string[];
 }
 
-/** How the outcome must be read. */
+/** Determines how the outcome is read. */
 export interface OutcomeNeeds {
   readonly decisions: boolean;
   readonly values: boolean;
@@ -123,7 +123,7 @@ function tableOf(source: TableSource, arm: Arm): Table {
   });
 }
 
-/** Returns a column as a list, which also works if one arm has it as text and the other as numbers. */
+/** Returns a column as a list. A list also works if the column is text in one arm and numbers in the other. */
 function columnOf(table: Table, name: string): (string | number | null)[] {
   return columnToArray(table.column(name));
 }
@@ -183,8 +183,8 @@ interface LabelledColumn {
 }
 
 /**
- * Checks that the positive label occurs in some row of the two arms. If no row has it, the label is mistyped or does
- * not belong to that column. Decisions may all be negative if the true labels use the same words.
+ * Checks that the positive label occurs in some row of the two arms. A label that no row has is mistyped or belongs to
+ * another column. Decisions may all be negative if the true labels use the same words.
  * @throws {DataValidationError} if no row has the label; the error lists the labels of the column
  */
 function assertPositiveLabel(positiveLabel: string, outcome: LabelledColumn, truth: LabelledColumn | undefined): void {

@@ -42,7 +42,7 @@ function fairnessMeasures(rows: ArmRows, settings: ABSettings): PreparedMeasure[
 function businessMeasures(rows: ArmRows, settings: ABSettings): PreparedMeasure[] {
   return settings.business.map((name) => {
     const values = rows.business.get(name) as Float64Array;
-    // minimumEffect and tau are in the units of the outcome, which do not apply to a business metric.
+    // minimumEffect and tau are in the units of the outcome, so they do not apply to a business metric.
     return prepareMeasure(rows, name, measureRows(rows, BUSINESS_MEASURE, values), {
       ...settings,
       minimumEffect: null,
@@ -57,7 +57,7 @@ function compareAll(rows: ArmRows, measures: readonly PreparedMeasure[], setting
   );
 }
 
-/** Returns one of each measure, because two metrics may share it. */
+/** Returns each measure once, because two metrics may share a measure. */
 function distinct(measures: readonly PreparedMeasure[]): MeasuredRows[] {
   const byName = new Map(measures.map(({ measured }) => [measured.measure.name, measured]));
   return [...byName.values()];

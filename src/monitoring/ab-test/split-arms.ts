@@ -16,7 +16,7 @@ export interface SplitArms {
   readonly control: Table;
   readonly treatment: Table;
   readonly labels: PerArm<string>;
-  /** The number of rows without an arm, or in neither of the two. */
+  /** The number of rows without an arm label, or with a label of neither arm. */
   readonly nLeftOut: number;
 }
 
@@ -25,8 +25,8 @@ const CONTROL_NAMES = new Set(['control', 'a', '0', 'false', 'baseline']);
 
 /**
  * Splits a table into the rows of its control arm and of its treatment arm. The control arm is the given label, or the
- * only label that is control, a, 0, false or baseline (in any case). The treatment arm is the given label, or the only
- * other label.
+ * only label that equals control, a, 0, false or baseline (case-insensitive). The treatment arm is the given label, or
+ * the only other label.
  * @throws {DataValidationError} if the column or a label is unknown, or the arms cannot be inferred
  */
 export function splitArms(table: Table, column: string, labels: ArmLabels = {}): SplitArms {

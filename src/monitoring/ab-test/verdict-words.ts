@@ -34,7 +34,7 @@ export function judgeFairness(alpha: number): JudgeRow {
   };
 }
 
-/** Returns a function that judges rows of business metrics: whether the effect is the same for both groups. */
+/** Returns a function that judges whether the effect on a business metric is the same for both groups. */
 export function judgeBusiness(alpha: number): JudgeRow {
   return (row) => {
     const isShown = (row.adjustedPValue ?? 1) <= alpha;
@@ -78,7 +78,7 @@ function signed(value: number | null): string {
   return withPlus(value ?? NaN, twoDigits);
 }
 
-/** Returns the overall finding, which is the worst of all rows, and the number of rows with each finding. */
+/** Returns the overall finding, which is the worst finding of any row, and the number of rows with each finding. */
 export function overallVerdict(comparisons: readonly ABComparison[]): {
   readonly finding: ABFinding;
   readonly verdict: string;
@@ -107,7 +107,7 @@ function ofAll(count: number, all: number): string {
   return all === 1 ? 'the one comparison made' : `${String(count)} of ${String(all)} comparisons`;
 }
 
-/** Returns the finding and verdict of a row whose p-values are adjusted. */
+/** Returns the finding and verdict of a row with adjusted p-values. */
 type JudgeRow = (row: ABRow) => Pick<ABRow, 'finding' | 'verdict'>;
 
 /**
@@ -138,7 +138,7 @@ export function adjustRows(comparisons: readonly ABComparison[], judge: JudgeRow
   );
 }
 
-/** Returns adjusted p-values in the order of the given ones. */
+/** Returns the adjusted p-values in the order of the given p-values. */
 function adjust(pValues: readonly (number | null)[]): (number | null)[] {
   const [ascending, order] = benjaminiHochberg(pValues.map((p) => p ?? NaN));
   const adjusted = pValues.map((): number | null => null);

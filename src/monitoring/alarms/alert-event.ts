@@ -1,4 +1,4 @@
-/** The severity of an alert: confidence x excess over the limit, in bands that begin at 0, 0.02 and 0.10. */
+/** The severity of an alert: confidence x excess over the limit, divided into bands that begin at 0, 0.02 and 0.10. */
 export type Severity = 'low' | 'high' | 'critical';
 
 /** All states. */
@@ -13,9 +13,9 @@ export interface AlphaShare {
   readonly engine: number;
   /** The share of this attribute and metric. */
   readonly combination: number;
-  /** The share of this window within that. */
+  /** The share of this window in the combination's budget. */
   readonly window: number;
-  /** The share of the bounds of the two groups within that; the smaller, if they differ. */
+  /** The share of each of the two groups' bounds in the window's budget; the smaller share, if they differ. */
   readonly group: number;
 }
 
@@ -26,16 +26,16 @@ export interface AlphaShare {
  * may be wrong, and should not page anyone.
  */
 export interface AlertEvent {
-  /** Stable within an engine: `sex:demographic_parity_difference:1`. */
+  /** An identifier that is stable within an engine: `sex:demographic_parity_difference:1`. */
   readonly id: string;
   readonly tier: 'alarm' | 'watch';
   /** ISO 8601 in UTC. */
   readonly timestamp: string;
   readonly metric: string;
   readonly attribute: string;
-  /** The two groups that differ most: the one with the larger rate, then the one with the smaller. */
+  /** The two groups that differ most: the group with the larger rate first. */
   readonly groups: readonly [larger: string, smaller: string];
-  /** The measure in which they differ: `selection_rate`, `true_positive_rate`. */
+  /** The measure in which the groups differ, such as `selection_rate` or `true_positive_rate`. */
   readonly measure: string;
   /** The rates of both groups, in the order of `groups`. */
   readonly rates: readonly [larger: number, smaller: number];
@@ -50,8 +50,8 @@ export interface AlertEvent {
   /** confidence x (value - limit). */
   readonly severityScore: number;
   /**
-   * 1 - min(1, half the interval's width / limit): smaller groups lower it. It does not decide whether an alert is
-   * raised.
+   * 1 - min(1, half the interval's width / limit), which is lower for smaller groups. It does not affect whether an
+   * alert is raised.
    */
   readonly confidence: number;
   /**
@@ -59,9 +59,9 @@ export interface AlertEvent {
    * null if no change was found.
    */
   readonly driftScore: number | null;
-  /** When a detector suspects that the change began, ISO 8601; null if none found one. */
+  /** When the change probably began according to a detector, ISO 8601; null if no detector found a change. */
   readonly changedAt: string | null;
-  /** When the evidence window begins, ISO 8601, and how many events it holds. */
+  /** When the evidence window begins, ISO 8601, and the number of events in it. */
   readonly windowStart: string;
   readonly windowEvents: number;
   /** Null for a watch, which has no guarantee over many checks. */
@@ -84,7 +84,7 @@ export interface AlertTransition {
   readonly alert: AlertEvent;
 }
 
-/** The current values of one metric of one attribute; for gauges. */
+/** The current values of one metric of one attribute, for use in gauges. */
 export interface MonitorReading {
   readonly attribute: string;
   readonly metric: string;
@@ -102,15 +102,15 @@ export interface MonitorReading {
  * AlertSink.failures}.
  */
 export interface AlertSink {
-  /** Its name in messages: `webhook`. */
+  /** The name in messages, such as `webhook`. */
   readonly name: string;
   /** Receives a change of an alert; may continue in the background. */
   send(transition: AlertTransition): void;
-  /** Receives the current values after every update, if the sink shows them. */
+  /** Receives the current values after every update. Implemented only by sinks that show them. */
   read?(readings: readonly MonitorReading[]): void;
   /** The number of transitions that could not be delivered so far. */
   readonly failures: number;
-  /** Waits until everything sent has been delivered or given up. */
+  /** Waits until every sent transition has been delivered or given up. */
   close(): Promise<void>;
 }
 

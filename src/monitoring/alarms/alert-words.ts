@@ -7,7 +7,7 @@ import { type NoReading, type WatchReading, windowState } from './watch-tier.ts'
 /** The maximum length of a group's label in a sentence. */
 const LABEL_WIDTH = 60;
 
-/** Above this number of additional events, no number is given. */
+/** If more additional events than this are needed, their number is not reported. */
 const MAX_EVENTS_WORTH_SAYING = 1_000_000;
 
 /** Returns a group's name for a sentence. */
@@ -32,7 +32,7 @@ export interface AlertFacts extends Pick<
   readonly smaller: string;
 }
 
-/** Returns the sentence of an alarm. */
+/** Returns the sentence that describes an alarm. */
 export function alarmReason(facts: AlertFacts, share: AlphaShare): string {
   return (
     `${gapSentence(facts)} The gap is at least ${decimal(facts.low)}, above the limit of ${String(facts.limit)}. ` +
@@ -41,7 +41,7 @@ export function alarmReason(facts: AlertFacts, share: AlphaShare): string {
   );
 }
 
-/** Returns the sentence of a watch. */
+/** Returns the sentence that describes a watch. */
 export function watchReason(facts: AlertFacts): string {
   return (
     `${gapSentence(facts)} At this check, the gap appears to be above the limit of ${String(facts.limit)} ` +
@@ -94,7 +94,7 @@ function more(
   limit: number,
 ): string {
   const distance = Math.abs(value - limit);
-  // The half of the interval that reaches the limit.
+  // The half-width on the side of the interval that contains the limit.
   const half = value > limit ? value - low : high - value;
   const small = larger.sums.n < smaller.sums.n ? larger : smaller;
   const events = small.sums.n * ((half / distance) ** 2 - 1);

@@ -7,13 +7,13 @@ import { knownGroups } from '../tracker/stream-window.ts';
 import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
 import type { AlphaShare } from './alert-event.ts';
 
-/** What to compute a bound for: one metric of one attribute, with its error budget. */
+/** Specifies a bound to compute: one metric of one attribute, with its error budget. */
 export interface BoundQuestion {
   readonly attribute: number;
   readonly metric: WatchedMetric;
   /** The engine's complete budget, and this combination's share of it. */
   readonly alpha: { readonly engine: number; readonly combination: number };
-  /** Whether windows of fresh starts are used; otherwise only the window that began at `firstStart`. */
+  /** Whether windows that begin at restarts are used; otherwise only the window that began at `firstStart` is used. */
   readonly isRestarted: boolean;
   /** Windows that began before this start are ignored. */
   readonly firstStart: number;
@@ -21,11 +21,11 @@ export interface BoundQuestion {
   readonly closed: number;
 }
 
-/** A gap with bounds that hold at all times, and their basis. */
+/** A gap with bounds that hold at all times, and the window and groups they are computed from. */
 export interface AnytimeBound {
   readonly measure: WatchedMeasure;
   readonly start: FreshStart;
-  /** The codes of the group with the larger value and of the one with the smaller. */
+  /** The codes of the two groups, the group with the larger value first. */
   readonly groups: readonly [larger: number, smaller: number];
   readonly values: readonly [larger: number, smaller: number];
   /** The number of events of each group. */
@@ -36,9 +36,9 @@ export interface AnytimeBound {
 }
 
 /**
- * Returns the largest lower bound of a gap over all kept windows, if it is above a limit; otherwise undefined. While no
- * window's gap is above the limit, the probability that this ever happens is at most the combination's alpha. Every
- * window, measure and group has its share, and every interval holds at all times simultaneously.
+ * Returns the largest lower bound of a gap over all kept windows, if it is above a limit; otherwise undefined. While
+ * no window's gap is above the limit, the probability that a bound is ever returned is at most the combination's
+ * alpha. Every window, measure and group has a share of alpha, and every interval holds at all times simultaneously.
  * @param limit the smallest bound to return; -Infinity returns the best one available
  */
 export function strongestBound(stream: EventStream, question: BoundQuestion, limit: number): AnytimeBound | undefined {
@@ -61,7 +61,7 @@ let values = new Float64Array(16);
 let counts = new Float64Array(16);
 const sums = emptySums();
 
-/** Returns the bound of one window and measure, if it is above the given one. */
+/** Returns the bound of one window and measure, if it is above the given bound. */
 function boundOfWindow(
   stream: EventStream,
   { attribute, metric, alpha }: BoundQuestion,
@@ -92,8 +92,8 @@ function boundOfWindow(
     if (value > highest) highest = value;
     if (value < lowest) lowest = value;
   }
-  // The lower bound is below the gap itself, and almost always below a cheaper upper limit. Most windows can be
-  // skipped.
+  // The lower bound is below the gap, and almost always below an upper limit that is cheaper to compute. Most windows
+  // can therefore be skipped.
   if (large < 2 || highest - lowest <= min) return undefined;
   if (isPlainRate && maxThatIsSure(groups, measureAlpha, known) <= min) return undefined;
   const basis = { hasWeights: stream.shape.hasWeights, errorScale: stream.options.errorScale };
@@ -129,8 +129,8 @@ function boundOfWindow(
 }
 
 /**
- * Returns an upper limit of the lower bound of the gap, at a fraction of its cost: from a Wilson interval that lies
- * within each group's own interval.
+ * Returns an upper limit of the lower bound of the gap. It is cheaper to compute than the bound, because it uses a
+ * Wilson interval that lies within each group's own interval.
  */
 function maxThatIsSure(groups: number, measureAlpha: number, known: KnownGroups): number {
   let highestLow = -Infinity;

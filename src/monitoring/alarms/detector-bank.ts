@@ -10,7 +10,7 @@ import type { WatchedMeasure } from '../tracker/watched-metric.ts';
 export interface SuspectedChange {
   /** Milliseconds since 1970. */
   readonly time: number;
-  /** The number of events of the group's measure before it, and their sum. */
+  /** The number of events of the group's measure before the change, and the sum of their values. */
   readonly n: number;
   readonly sum: number;
 }
@@ -19,9 +19,9 @@ export interface SuspectedChange {
 interface Watched {
   readonly attribute: number;
   readonly measure: WatchedMeasure;
-  /** By kind of detector, then by group. */
+  /** The detectors, by kind of detector, then by group. */
   readonly detectors: DriftDetector[][];
-  /** By group. */
+  /** The latest suspected change of each group. */
   readonly changes: (SuspectedChange | undefined)[];
 }
 
@@ -71,7 +71,7 @@ export class DetectorBank implements EventObserver {
     }
   }
 
-  /** Returns the change last suspected in a group's measure. */
+  /** Returns the latest suspected change in a group's measure. */
   changeOf(attribute: number, measure: WatchedMeasure, group: number): SuspectedChange | undefined {
     return this.#watched.find((one) => one.attribute === attribute && one.measure.name === measure.name)?.changes[
       group
@@ -155,8 +155,8 @@ export class DetectorBank implements EventObserver {
   }
 
   /**
-   * Dates a detection from the sums that the stream keeps of earlier times.
-   * @param later the number of the group's values that are already in the sums, but come after this one
+   * Dates a detection with the sums that the stream keeps for earlier times.
+   * @param later the number of the group's values that are already in the sums but come after the detection
    */
   #note({ attribute, measure, changes }: Watched, detector: DriftDetector, group: number, later: number): void {
     const stream = this.#stream;
@@ -168,7 +168,7 @@ export class DetectorBank implements EventObserver {
       return { time, n: sums.n, sum: measureValue(sums) * sums.n || 0 };
     };
     const now = at(table, stream.time);
-    // Starts before the first event have no time, nor do those of a stream without times.
+    // Starts before the first event have no time. In a stream without times, no start has a time.
     const firstTime = Number.isNaN(stream.firstTime) ? stream.time : stream.firstTime;
     const marks = stream.starts.kept.map((start) =>
       at(start.tables[attribute] ?? table, Number.isNaN(start.time) ? firstTime : start.time),
@@ -182,8 +182,8 @@ export class DetectorBank implements EventObserver {
 }
 
 /**
- * Returns the mark that best separates a group's values, where n1 n2 (mean1 - mean2)^2 is largest. Used for a detector
- * that does not date changes.
+ * Returns the mark that best separates a group's values: the mark with the largest n1 n2 (mean1 - mean2)^2. Used for
+ * detectors that do not date changes.
  */
 function clearestSplit(marks: readonly SuspectedChange[], now: SuspectedChange): SuspectedChange {
   const clarity = ({ n, sum }: SuspectedChange): number =>

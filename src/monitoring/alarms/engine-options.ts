@@ -21,7 +21,7 @@ export interface AlertEngineOptions {
    */
   readonly limits?: Readonly<Record<string, number>> | undefined;
   /**
-   * The probability that the engine ever raises a false alarm, over everything it monitors and any number of checks.
+   * The probability that the engine ever raises a false alarm, over all monitored metrics and any number of checks.
    * @defaultValue 0.05
    */
   readonly alpha?: number | undefined;
@@ -32,8 +32,8 @@ export interface AlertEngineOptions {
    */
   readonly detectors?: readonly DriftDetectorChoice[] | undefined;
   /**
-   * The number of consecutive checks at which a watch must hold before it is reported, and at which a breach must be
-   * over before it is cleared.
+   * The number of consecutive checks after which a watch that holds is reported, and after which a breach that is over
+   * is cleared.
    * @defaultValue 3
    */
   readonly persistence?: number | undefined;
@@ -46,9 +46,9 @@ export interface AlertEngineOptions {
   /** Where alerts are sent, in addition to the result of `update`. */
   readonly sinks?: readonly AlertSink[] | undefined;
   /**
-   * The windows that alarms use. 'restarted': windows from the beginning of the stream and from regular fresh starts.
-   * 'cumulative': a single window from the beginning, or from the last closed alarm. It finds an early breach slightly
-   * sooner and a late one much later.
+   * The windows that alarms use. 'restarted': one window begins at the start of the stream, and others begin at
+   * regular restarts. 'cumulative': a single window begins at the start of the stream, or at the last closed alarm. A
+   * single window finds an early breach slightly sooner and a late breach much later.
    * @defaultValue 'restarted'
    */
   readonly windows?: 'restarted' | 'cumulative' | undefined;

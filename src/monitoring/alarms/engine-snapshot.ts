@@ -18,7 +18,7 @@ export const ENGINE_SNAPSHOT_VERSION = 1;
 const timestamp = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'it should be a time in ISO 8601');
 const level = z.number().gt(0).lte(1);
 
-/** The fields of an alert, in the order in which JSON has them. */
+/** The fields of an alert, in the order of its JSON keys. */
 export const ALERT_FIELDS = {
   id: z.string(),
   tier: z.enum(['alarm', 'watch']),
@@ -54,16 +54,18 @@ const COMBINATION = z.strictObject({
   isAcknowledged: z.boolean(),
   /** When the open alarm was last sent, in milliseconds since 1970. */
   reportedAt: time,
-  /** The number of events counted when it was raised. */
+  /** The number of events counted when the open alarm was raised. */
   raisedAt: count,
-  /** The numbers of consecutive checks at which the window was within the limit, and at which a watch held. */
+  /**
+   * The number of consecutive checks at which the window was within the limit, and the number at which a watch held.
+   */
   calmLooks: count,
   watchLooks: count,
   /** The watch that was reported and still holds. */
   watch: ALERT.nullable(),
   alarms: count,
   watches: count,
-  /** The first start that counts as evidence. Windows that began earlier belong to a closed alarm. */
+  /** The first window start that is used as evidence. Windows that began earlier belong to a closed alarm. */
   firstStart: count,
   /** The number of closed alarms. */
   closed: count,
@@ -91,7 +93,7 @@ const SCHEMA = z.strictObject({
   combinations: z.array(COMBINATION),
   alerts: z.array(HISTORY),
   detectors: DETECTORS,
-  /** The numbers of events and late labels at the last check, and the states found there. */
+  /** The numbers of events and late labels at the last check, and the states found at that check. */
   seen: z.string().regex(/^(?:\d{1,16} \d{1,16})?$/, 'it should be two counts'),
   present: z.array(z.enum(MONITOR_STATES)),
 });
@@ -129,7 +131,7 @@ export function memoryOf(
   return saved;
 }
 
-/** Returns whether a snapshot is of an engine that had not watched a tracker yet. */
+/** Returns whether the engine of a snapshot had not yet watched a tracker. */
 export function isUnused({ combinations, alerts, detectors, seen, present }: EngineSnapshot): boolean {
   return [combinations, alerts, detectors, seen, present].every(({ length }) => length === 0);
 }
@@ -159,7 +161,7 @@ function checkMemory(memory: EngineSnapshot['combinations'][number], stream: Eve
   }
 }
 
-/** Checks that the open alerts in the history are those of the combinations. */
+/** Checks that the open alerts in the history match the open alerts of the combinations. */
 function checkAlerts({ alerts, combinations }: EngineSnapshot): void {
   const ids = alerts.map(({ alert }) => alert.id);
   if (new Set(ids).size < ids.length) throw badSnapshot('two alerts have the same id');

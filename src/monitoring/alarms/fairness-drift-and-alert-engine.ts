@@ -37,7 +37,8 @@ import { type CheckOutcome, WatchedCombination } from './watched-combination.ts'
 const MAX_CLOSED = 1000;
 
 /**
- * The maximum number of changes kept of one alert. A frequently repeated alarm keeps its first and its latest changes.
+ * The maximum number of changes kept for each alert. A frequently repeated alarm keeps its first and its latest
+ * changes.
  */
 const MAX_CHANGES = 100;
 
@@ -111,19 +112,19 @@ interface Watched {
  * should not page anyone. There are four states: `within` the limit, `watch`, `breach` (an alarm is open) and `unknown`
  * (the window is inconclusive).
  *
- * The error budget: each attribute and metric has an equal share. Half of it is for the full stream, and 1/(k (k + 1))
- * of the other half for the k-th fresh start, so that late changes are still found. Each measure (equalized odds has
- * two) and each group has its share of that. An alert reports its share.
+ * The error budget: each attribute and metric has an equal share. Half of this share is for the full stream. The k-th
+ * restart has 1/(k (k + 1)) of the other half, so that late changes are still found. The share of each window is
+ * divided among its measures (equalized odds has two) and groups. An alert reports its shares.
  *
  * An open alarm is sent again only when its severity increases, or after `cooldownMillis` while the window is still
- * above the limit and nobody has acknowledged the alarm. It is cleared when a sliding window of only later events is
- * within the limit at `persistence` consecutive checks. It can also be resolved by a person. After that, only later
- * events count as evidence.
+ * above the limit and nobody has acknowledged the alarm. It is cleared when a sliding window that contains only later
+ * events is within the limit at `persistence` consecutive checks. It can also be resolved by a person. After that,
+ * only later events count as evidence.
  *
  * The guarantee assumes that, given the group of each event, the probability of a positive decision is constant within
- * a window. If a group's rate changes within a window, the bound is about its average there, and the guarantee is no
- * longer exact. For measures that need true labels, the order is that in which labels arrive; it must not depend on the
- * decisions.
+ * a window. If a group's rate changes within a window, the bound is about its average in that window, and the
+ * guarantee is no longer exact. For measures that need true labels, events are ordered by the arrival of their labels.
+ * This order must not depend on the decisions.
  * @example
  * ```ts
  * import { FairnessDriftAndAlertEngine, RealTimeFairnessTracker } from 'evenhand/monitoring';
@@ -171,8 +172,8 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Starts to watch a tracker. From now on, its change detectors receive every event. The first `update` also does
-   * this, but its detectors then miss the earlier events.
+   * Starts to watch a tracker. From now on, the engine's change detectors receive every event. The first `update` also
+   * starts to watch, but the detectors then miss the earlier events.
    * @throws {ValueError} if the engine already watches another tracker, or a limit is for a metric that is not
    *   monitored
    */
@@ -298,8 +299,8 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Returns an engine in the same state that sends nothing. Its next `update` finds what this engine would find, and
-   * this engine is unchanged. The copy does not follow later events, so use it for one check.
+   * Returns an engine in the same state that sends nothing. The next `update` of the copy returns what this engine
+   * would return, and leaves this engine unchanged. The copy does not follow later events, so use it for one check.
    */
   copy(): FairnessDriftAndAlertEngine {
     const engine = new FairnessDriftAndAlertEngine({ ...this.#given, sinks: [] });

@@ -4,8 +4,8 @@ import { type MeasuredGroup, measureGroups, slidingWindow } from '../tracker/str
 import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
 
 /**
- * The gap of a metric in the sliding window, with an ordinary interval. It is valid for one check, and occasionally
- * wrong over many.
+ * The gap of a metric in the sliding window, with an ordinary interval. The interval is valid for one check, and
+ * occasionally wrong over many checks.
  */
 export interface WatchReading {
   readonly measure: WatchedMeasure;

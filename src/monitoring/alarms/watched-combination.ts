@@ -120,7 +120,7 @@ export class WatchedCombination {
     this.holdStart(stream);
   }
 
-  /** Keeps the start of the growing window, if there are no fresh starts. */
+  /** Prevents the start of the growing window from being discarded, if windows do not restart. */
   holdStart(stream: EventStream): void {
     if (!this.#options.isRestarted) stream.starts.hold(this, this.memory.firstStart);
   }
@@ -146,8 +146,8 @@ export class WatchedCombination {
   }
 
   /**
-   * Repeats or clears the open alarm. It is sent again when its severity increases, or after the cool-down while the
-   * window is still above the limit. It is cleared when the window stays within the limit.
+   * Repeats or clears the open alarm. The alarm is sent again when its severity increases, or after the cool-down
+   * while the window is still above the limit. The alarm is cleared when the window stays within the limit.
    */
   #follow(
     stream: EventStream,
@@ -156,7 +156,7 @@ export class WatchedCombination {
   ): { change: 'repeated' | 'cleared'; alert: AlertEvent } | undefined {
     const { memory } = this;
     const open = memory.open as AlertEvent;
-    // Only a window of later events can show that the breach is over.
+    // Only a window that contains no events from before the alarm can show that the breach is over.
     const isLater = stream.events - memory.raisedAt >= stream.options.windowSize;
     memory.calmLooks = isLater && state === 'within' ? memory.calmLooks + 1 : 0;
     if (memory.calmLooks >= this.#options.persistence) {

@@ -16,8 +16,8 @@ export function statusText({ isOpen, isAcknowledged, changes }: AlertHistory): s
 }
 
 /**
- * Returns alerts in display order: open before closed, alarms before watches, unacknowledged before acknowledged, then
- * the latest first.
+ * Returns alerts in display order: open before closed, alarms before watches, unacknowledged before acknowledged, and
+ * finally latest first.
  */
 export function reportOrder({ alerts }: MonitoringView): { shown: AlertHistory[]; total: number } {
   const rank = ({ isOpen, isAcknowledged, alert }: AlertHistory): number =>
@@ -30,7 +30,7 @@ function timeOf({ timestamp }: AlertEvent): number {
   return Date.parse(timestamp);
 }
 
-/** Returns the facts of an alert besides its sentence, as names and values. */
+/** Returns the facts about an alert that supplement its sentence, as names and values. */
 export function alertFacts({ alert, changes }: AlertHistory): (readonly [name: string, value: string])[] {
   const unit = unitOf(alert.measure);
   const rates = alert.groups.map(
@@ -60,7 +60,10 @@ export function alertFacts({ alert, changes }: AlertHistory): (readonly [name: s
   ];
 }
 
-/** Returns the changes in order. Consecutive repeats are combined, with their number and the time of the last. */
+/**
+ * Returns the changes in order. Consecutive repeats are combined into one entry with their number and the time of the
+ * last repeat.
+ */
 function changesText(changes: AlertHistory['changes']): string {
   const runs: { change: string; times: number; last: string }[] = [];
   for (const { change, timestamp } of changes) {

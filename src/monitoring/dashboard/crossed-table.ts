@@ -6,7 +6,10 @@ import { MIN_SHOWN, rateText } from './dashboard-words.ts';
 import { chartValue, formatCount } from '../../internal/format.ts';
 import type { CrossedCells } from './monitoring-view.ts';
 
-/** The maximum numbers of rows and columns of an intersection table: those with the most events. */
+/**
+ * The maximum numbers of rows and columns of an intersection table. The rows and columns with the most events are
+ * shown.
+ */
 const MAX_ROWS = 24;
 const MAX_COLUMNS = 12;
 
@@ -19,9 +22,11 @@ export const HEAT_STEPS = 6;
 /** One cell of an intersection. */
 interface HeatCell {
   readonly text: string;
-  /** The cell's events; for a small cell, only that there are few. Null if there are none. */
+  /**
+   * The text of the cell's number of events; for a small cell, a text without the number. Null if there are no events.
+   */
   readonly events: string | null;
-  /** From 0 to {@link HEAT_STEPS} - 1; null if there is no value to show. */
+  /** The colour step, from 0 to {@link HEAT_STEPS} - 1; null if there is no value to show. */
   readonly step: number | null;
 }
 
@@ -78,7 +83,7 @@ export function heatTable(crossing: CrossedCells): HeatTable {
   };
 }
 
-/** Returns the same as a text table. */
+/** Returns an intersection as a text table, with the same rows and columns as {@link heatTable}. */
 export function crossedTable(crossing: CrossedCells): ReportTable {
   const { title, rowName, columns, rows } = heatTable(crossing);
   return {

@@ -7,8 +7,8 @@ import type { MonitoringView } from './monitoring-view.ts';
 import { headlineOf, raisedAt } from './state-words.ts';
 
 /**
- * Returns the content of a dashboard as a plain object in snake_case, ready for JSON. Undefined values are null, and so
- * are rates of fewer than twenty events.
+ * Returns the content of a dashboard as a plain object in snake_case, ready for JSON. Undefined values and rates of
+ * fewer than twenty events are null.
  * @example
  * ```ts
  * import { dashboardToJson, type MonitoringView } from 'evenhand/monitoring';

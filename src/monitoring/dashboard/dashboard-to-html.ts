@@ -52,7 +52,7 @@ const MARK_WORDS: Readonly<Record<TimelineMark, string>> = {
   cleared: 'Cleared by the data',
 };
 
-/** Returns the figure of alerts over time; undefined if none was raised. */
+/** Returns the figure of alerts over time; undefined if no alert was raised. */
 function alertFigure(view: MonitoringView): DashboardFigure | undefined {
   const { shown, total } = reportOrder(view);
   if (shown.length === 0 || view.timestamp === null) return undefined;
@@ -106,8 +106,8 @@ function markTimes({ alert, changes }: AlertHistory, mark: TimelineMark): string
 
 /**
  * The script of a dashboard. It draws each chart from the page's data, in dark colours if the reader prefers them and
- * in light colours for printing, and redraws when the page's width changes. The content security policy allows it by
- * its hash, so its text is constant.
+ * in light colours for printing, and redraws when the page's width changes. Its text is constant because the content
+ * security policy allows the script by its hash.
  */
 const DASHBOARD_SCRIPT = `
 (() => {
@@ -173,23 +173,21 @@ export interface DashboardOptions {
 /** Lists the options of {@link DashboardOptions}. */
 export const DASHBOARD_OPTION_NAMES: OptionNames<DashboardOptions> = { title: true, readScript: true };
 
-/** The maximum number of metrics with charts, worst first. The others are only in a table. */
+/** The maximum number of metrics with charts, worst first. The other metrics appear only in a table. */
 const MAX_DRAWN_METRICS = 8;
 
-/**
- * The maximum number of times per chart, and for the charts of all metrics together, which limits the size of the page.
- */
+/** The maximum numbers of times per chart and over the charts of all metrics. They limit the size of the page. */
 const MAX_TIMES = 240;
 const SHARED_TIMES = 800;
 
 /**
- * Renders a view as a self-contained HTML page. It works from disk, without a server, and loads or sends nothing. The
- * page draws its charts itself, in light or dark colours as the reader prefers, each with a table of its numbers.
- * Without the package `echarts` the page has only tables, and says so.
+ * Renders a view as a self-contained HTML page. It works from disk without a server, and neither loads nor sends
+ * anything. The page draws its charts in the browser, in light or dark colours as the reader prefers. Each chart has a
+ * table of its numbers. Without the package `echarts`, the page has only tables, and a note explains why.
  *
  * Charts show at most eight metrics (worst first) and eight groups each. Tables of more than forty groups show both
- * ends and count the rest. The page contains no rate of a group with fewer than twenty events. The same view produces
- * the same bytes.
+ * ends and the number of omitted groups. The page contains no rate of a group with fewer than twenty events. The same
+ * view produces the same bytes.
  * @example
  * ```ts
  * import { dashboardToHtml, type MonitoringView } from 'evenhand/monitoring';
@@ -382,7 +380,7 @@ ${remarks.map((text) => markup`<p class="remark">${text}</p>\n`)}`;
 /** A chart in the format of the page's script. */
 interface LiveChart {
   readonly option: unknown;
-  /** The parts of the option that differ in dark colours, by position. */
+  /** The parts of the chart option that differ in dark colours, by position. */
   readonly darkChanges: unknown;
   /** The unit of tooltip values; null if the chart formats them itself. */
   readonly unit: 'share' | 'number' | null;
@@ -402,10 +400,7 @@ function unitOf(option: Chart['option']): LiveChart['unit'] {
   return yAxis?.axisLabel?.formatter === undefined ? 'number' : 'share';
 }
 
-/**
- * Returns the changes that turn `from` into `to`, which has the same structure: only the parts that differ; undefined
- * if none differs.
- */
+/** Returns the parts in which `to` differs from `from`, which has the same structure; undefined if nothing differs. */
 export function differences(from: unknown, to: unknown): unknown {
   if (Object.is(from, to)) return undefined;
   if (typeof from !== 'object' || typeof to !== 'object' || from === null || to === null) return to;

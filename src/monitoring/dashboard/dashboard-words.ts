@@ -5,7 +5,7 @@ import { formatNumber, formatShare, NOTHING, type Unit } from '../../internal/fo
 import type { MonitoringView } from './monitoring-view.ts';
 
 /**
- * The minimum number of events of a rate that is shown. Rates of fewer events could reveal decisions about individuals.
+ * The minimum number of events for a rate to be shown. Rates of fewer events could reveal decisions about individuals.
  */
 export const MIN_SHOWN = 20;
 

@@ -10,7 +10,7 @@ export interface SeriesPosition {
   readonly window: MonitoringWindow;
 }
 
-/** Records by series. */
+/** An index of records by series. */
 export class HistoryIndex {
   readonly #series = new Map<string, Map<string, MonitoringRecord>>();
 
@@ -25,8 +25,8 @@ export class HistoryIndex {
   }
 
   /**
-   * Returns the times at which any of these series has a record, ascending. If there are more than `most`, they are
-   * evenly thinned to `most`.
+   * Returns the times at which any of the given series has a record, ascending. If there are more than `most` times,
+   * they are evenly thinned to `most`.
    */
   times(indices: readonly SeriesPosition[], most: number): string[] {
     const all = new Set(indices.flatMap((index) => [...(this.#series.get(keyOf(index))?.keys() ?? [])]));
@@ -36,7 +36,7 @@ export class HistoryIndex {
     );
   }
 
-  /** Returns the records of a series at these times. */
+  /** Returns the records of a series at the given times. */
   at(index: SeriesPosition, times: readonly string[]): (MonitoringRecord | undefined)[] {
     const series = this.#series.get(keyOf(index));
     return times.map((time) => series?.get(time));
@@ -55,12 +55,15 @@ export function thinned<T>(items: readonly T[], most: number): T[] {
 }
 
 /**
- * How many of the lowest and of the highest groups are shown if there are many; the largest of the others fill the
- * rest.
+ * If there are too many groups to show all, the number of lowest groups and of highest groups that are shown. The
+ * largest of the other groups fill the remaining places.
  */
 const EXTREMES = 3;
 
-/** With more lines, bands would hide each other, so only those of the two extremes are drawn. */
+/**
+ * The maximum number of lines with bands. With more lines, bands would hide each other, so only the two extreme groups
+ * have bands.
+ */
 const MAX_BANDS = 4;
 
 /** A group whose rate is drawn. */
@@ -78,9 +81,9 @@ export interface DrawnGroups {
 }
 
 /**
- * Returns the groups of a measure that fit into a chart: all of up to eight groups. Otherwise those with the three
- * lowest and the three highest rates over all events, and the largest of the others. Groups without a rate in the
- * window are skipped.
+ * Returns the groups of a measure that fit into a chart: all groups if there are at most eight. Otherwise, the groups
+ * with the three lowest and the three highest rates over all events, and the largest of the other groups. Groups
+ * without a rate in the window are skipped.
  * @param attributeGroups all labels of the attribute: if all fit, each has the same colour in every chart
  */
 export function drawnGroups(watched: WatchedMetric, measure: string, attributeGroups: readonly string[]): DrawnGroups {
@@ -112,7 +115,7 @@ export function attributeGroups(watched: readonly WatchedMetric[], attribute: st
   return [...new Set(labels)].sort(byCode);
 }
 
-/** Returns a measure's records of groups over all events; if there are none, those of the window. */
+/** Returns a measure's group records over all events; if there are none, the group records of the sliding window. */
 export function groupsOf({ overall, now }: WatchedMetric, measure: string): MonitoringRecord[] {
   const isWanted = ({ group, metric }: MonitoringRecord): boolean => group !== null && metric === measure;
   const records = overall.filter(isWanted);
@@ -125,8 +128,8 @@ export function measuresOf({ overall, now }: WatchedMetric): string[] {
 }
 
 /**
- * Returns the records whose groups also have a current value, since lines show current values; all records if fewer
- * than two remain.
+ * Returns the records whose groups also have a current value, because lines show current values. Returns all records
+ * if fewer than two would remain.
  */
 function inWindow({ now }: WatchedMetric, measure: string, records: readonly MonitoringRecord[]): MonitoringRecord[] {
   const known = new Set(

@@ -26,12 +26,13 @@ export interface DashboardParts {
 }
 
 /**
- * Reports what a tracker counted and what its engine found: as one self-contained HTML file (with charts, nothing is
- * loaded from elsewhere), as Markdown, or as JSON.
+ * Reports what a tracker counted and what its engine found: as a self-contained HTML file with charts, as Markdown, or
+ * as JSON.
  *
  * It shows the state of each metric in words, rates of groups and gaps over time with bands that hold at all times,
- * alerts, intersections (cells of fewer than 20 events are hidden), label coverage, and what was not counted. Rendering
- * runs a check: the engine is updated, and an alarm raised by this check is sent as usual.
+ * alerts, intersections (cells of fewer than 20 events are hidden), label coverage, and the numbers of events and
+ * labels that were not counted. Rendering runs a check: the engine is updated, and an alarm raised by this check is
+ * sent as usual.
  * @example
  * ```ts
  * import { FairnessDriftAndAlertEngine, FairnessReportingDashboard, RealTimeFairnessTracker } from 'evenhand/monitoring';

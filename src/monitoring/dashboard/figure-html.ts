@@ -5,7 +5,7 @@ import { tableToHtml } from '../../document/document-to-html.ts';
 import type { ReportTable } from '../../document/report-document.ts';
 import { type Html, markup } from '../../internal/html.ts';
 
-/** The index, size and description of a figure's chart for the page's script; without a script there is none. */
+/** The index, size and description of a figure's chart for the page's script; undefined if the page has no script. */
 export interface FigurePosition {
   readonly index: number;
   readonly height: number;
@@ -57,7 +57,7 @@ function lineDown(dash: readonly number[]): Html {
   return markup`<line x1="16" y1="0" x2="16" y2="14" stroke="var(--alarm)" stroke-width="2" stroke-dasharray="${dash.join(' ')}"/>`;
 }
 
-/** Returns the same shapes as in the chart. */
+/** Returns a mark's shape as drawn in the chart. */
 function markShape(mark: TimelineMark): Html {
   const colour = `var(--${markColour(mark)})`;
   switch (mark) {

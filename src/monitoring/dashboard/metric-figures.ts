@@ -20,7 +20,7 @@ import { raisedAt } from './state-words.ts';
 /** The maximum number of times in the table below a chart. */
 const TABLE_TIMES = 12;
 
-/** The maximum number of alarms, and of suspected changes, marked in one chart: the latest. */
+/** The maximum number of alarms, and of suspected changes, marked in one chart. The latest are marked. */
 const MAX_MARKS = 8;
 
 /** The input of the figures of one metric. */
@@ -34,7 +34,7 @@ export interface FigureSource {
   readonly maxTimes: number;
 }
 
-/** Returns the figure of a metric's gap over time, then those of the rates that it compares. */
+/** Returns the figure of a metric's gap over time, followed by the figures of the rates that it compares. */
 export function metricFigures(source: FigureSource): DashboardFigure[] {
   const figures = [gapFigure(source), ...measuresOf(source.watched).map((measure) => rateFigure(source, measure))];
   return figures.filter((figure) => figure !== undefined);
@@ -183,7 +183,10 @@ interface Marks {
   readonly changes: readonly number[];
 }
 
-/** Returns when alarms of this metric were raised, and when their changes probably began. */
+/**
+ * Returns the times at which alarms of this metric were raised, and the times at which the changes behind them
+ * probably began.
+ */
 function marksOf({ alerts }: MonitoringView, { attribute, metric }: WatchedMetric): Marks {
   const own = alerts
     .filter(({ alert }) => alert.attribute === attribute && alert.metric === metric && alert.tier === 'alarm')

@@ -17,7 +17,7 @@ const MAX_ATTRIBUTES = 8;
 /** The maximum number of reasons in the table of problems. */
 const MAX_PROBLEMS = 40;
 
-/** Returns whether labels are expected: a metric needs them, or some have arrived. */
+/** Returns whether labels are expected, because a metric needs them or because some have arrived. */
 export function awaitsLabels({ coverage, watched }: MonitoringView): boolean {
   if (coverage.length === 0) return false;
   const isNeeded = watched.some(({ metric }) => metricNeedsTruth(metricDefinition(metric)));
@@ -25,7 +25,8 @@ export function awaitsLabels({ coverage, watched }: MonitoringView): boolean {
 }
 
 /**
- * Returns how many predictions of each group have their label: one table per attribute, the least covered group first.
+ * Returns tables of the number of predictions of each group that have a label: one table per attribute, with the least
+ * covered group first.
  */
 export function coverageTables(view: MonitoringView): ReportTable[] {
   const coverage = awaitsLabels(view) ? view.coverage : [];
@@ -114,8 +115,8 @@ export function gapOf({ metric }: WatchedMetric, records: readonly MonitoringRec
 }
 
 /**
- * Returns a measure of every group in both windows, the highest over all events first. For very many groups, both ends
- * are shown.
+ * Returns a table of a measure for every group in both windows, in descending order of the value over all events. If
+ * there are too many groups, only both ends are shown.
  */
 export function groupTable(watched: WatchedMetric, measure: string, windowSize: number): ReportTable {
   const byGroup = (records: readonly MonitoringRecord[]): Map<string | null, MonitoringRecord> =>

@@ -12,7 +12,7 @@ import type { MonitoringView } from './monitoring-view.ts';
 import { counted, formatCount, formatLevel, formatSignificant } from '../../internal/format.ts';
 import { headlineOf, sentenceAfterState, STATE_WORDS } from './state-words.ts';
 
-/** The default title of a monitored stream. */
+/** The default title of a dashboard. */
 export const DEFAULT_TITLE = 'Fairness of a monitored stream';
 
 /** The maximum number of metrics with a table of groups. */

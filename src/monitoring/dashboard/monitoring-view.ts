@@ -8,7 +8,8 @@ export interface WatchedMetric {
   readonly metric: string;
   readonly state: MonitorState;
   /**
-   * Why it is in this state, and what is missing if it is unknown ("about 1,200 more events of group 'a' are needed").
+   * Why the metric is in this state, and what is missing if the state is unknown ("about 1,200 more events of group
+   * 'a' are needed").
    */
   readonly sentence: string;
   readonly limit: number;
@@ -16,7 +17,7 @@ export interface WatchedMetric {
   readonly alpha: number;
   /** The current gap and group records in the sliding window, for every measure that the metric compares. */
   readonly now: readonly MonitoringRecord[];
-  /** The same over all events, with intervals that hold at all times. */
+  /** The gap and group records over all events, with intervals that hold at all times. */
   readonly overall: readonly MonitoringRecord[];
 }
 
@@ -36,7 +37,7 @@ export interface CrossedCells {
   }[];
 }
 
-/** The content of a dashboard: plain data of one moment. */
+/** The content of a dashboard at one time, as plain data. */
 export interface MonitoringView {
   /** ISO 8601: the time of the latest event; null before the first. */
   readonly timestamp: string | null;
@@ -48,7 +49,7 @@ export interface MonitoringView {
   /** The engine's error budget for false alarms. */
   readonly alpha: number;
   readonly watched: readonly WatchedMetric[];
-  /** Records by time, oldest first, thinned to what a chart can show: both windows, groups and gaps. */
+  /** Records of groups and gaps in both windows, oldest first, thinned to the number of times that a chart can show. */
   readonly history: readonly MonitoringRecord[];
   readonly alerts: readonly AlertHistory[];
   readonly coverage: readonly LabelCoverage[];

@@ -30,7 +30,7 @@ export function sentenceAfterState({ state, sentence, attribute }: WatchedMetric
 
 /** The headline of a dashboard. */
 export interface Headline {
-  /** The worst current state; null if nothing is known. */
+  /** The worst current state; null if no state is known. */
   readonly state: MonitorState | null;
   readonly title: string;
   readonly sentences: readonly string[];

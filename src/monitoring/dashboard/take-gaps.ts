@@ -16,7 +16,7 @@ export interface WatchedGap {
   /** The two groups that differ most, the larger rate first, and their rates. */
   readonly groups: readonly [string, string] | null;
   readonly rates: readonly [number, number] | null;
-  /** The compared measure: `selection_rate`. */
+  /** The compared measure, such as `selection_rate`. */
   readonly measure: string;
   /** The number of events of the smaller of the two groups. */
   readonly n: number | null;

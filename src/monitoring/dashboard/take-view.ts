@@ -67,12 +67,15 @@ function watchedMetric(
   };
 }
 
-/** Describes both windows, because the evidence of an alarm and the latest events have different numbers. */
+/** Describes both windows, because an alarm's evidence window and the sliding window have different numbers. */
 function twoWindows({ reason }: AlertEvent, window: string): string {
   return `Evidence of the alarm: ${reason} Sliding window now: ${window}`;
 }
 
-/** Returns an open watch as an alert history. A watch has no history of its own: it holds, or it is gone. */
+/**
+ * Returns an open watch as an alert history. A watch has no history of its own, because it is removed as soon as it no
+ * longer holds.
+ */
 function openWatch(watch: AlertEvent | null): AlertHistory[] {
   if (watch === null) return [];
   const { timestamp } = watch;

@@ -22,8 +22,9 @@ export interface SavedWindow {
 }
 
 /**
- * The latest values of a stream in an exponential histogram: at most `maxBuckets` buckets of each of the sizes 1, 2, 4,
- * ... If there is one more, the two oldest of that size are merged. The histogram needs O(log n) numbers for n values.
+ * The latest values of a stream in an exponential histogram: at most `maxBuckets` buckets of each of the sizes 1, 2,
+ * 4, ... If a size has one bucket too many, its two oldest buckets are merged. The histogram needs O(log n) numbers
+ * for n values.
  */
 export class AdaptiveWindow {
   readonly #delta: number;
@@ -81,8 +82,8 @@ export class AdaptiveWindow {
   }
 
   /**
-   * Drops the oldest bucket repeatedly, while some cut divides the window into an older and a newer part whose means
-   * differ by more than chance allows.
+   * Drops the oldest bucket as long as a cut exists that divides the window into an older and a newer part with
+   * significantly different means.
    * @returns the number of values after the most likely position of the change; 0 if nothing was dropped
    */
   shrink(): number {
@@ -191,7 +192,7 @@ export class AdaptiveWindow {
         const olderFree = older - minWindowLength + 1;
         const newerFree = newer - minWindowLength + 1;
         const m = (olderFree + newerFree) / (olderFree * newerFree);
-        // The means differ by this amount divided by older x newer. Divisions would be most of the cost.
+        // The means differ by this amount divided by older x newer. Divisions would take most of the time.
         const separate = Math.abs(olderTotal * newer - newerTotal * older);
         if (separate > older * newer * (Math.sqrt(spread * m) + slope * m)) return true;
       }
@@ -226,7 +227,7 @@ export class AdaptiveWindow {
     this.#total -= total;
     const separate = total / size - this.#total / this.#width;
     const between = (size * this.#width * separate * separate) / (size + this.#width);
-    // Rounding must not result in a negative sum of squares, with which no change would be found.
+    // A sum of squares that is negative due to rounding would prevent the detection of changes.
     this.#squaresOfAll = Math.max(0, this.#squaresOfAll - (this.#squares[first] as number) - between);
     this.#totals.copyWithin(first, first + 1, first + this.#indices);
     this.#squares.copyWithin(first, first + 1, first + this.#indices);

@@ -8,7 +8,7 @@ import { fillParameters, fraction, type Given, type ParameterTable, whole } from
 /** The parameters of {@link AdwinDetector}. */
 export interface AdwinParameters extends AdaptiveWindowSettings {
   /**
-   * The error probability at one check, in (0, 1). Smaller values have fewer false alarms and later detections.
+   * The error probability at one check, in (0, 1). Smaller values cause fewer false alarms and later detections.
    * @defaultValue 0.002
    */
   readonly delta: number;
@@ -28,7 +28,7 @@ export interface AdwinParameters extends AdaptiveWindowSettings {
    */
   readonly minWindowLength: number;
   /**
-   * The number of values up to which no check runs.
+   * The number of initial values during which no check runs.
    * @defaultValue 10
    */
   readonly gracePeriod: number;
@@ -57,7 +57,7 @@ function schema({ maxBuckets, clock }: AdwinParameters): z.ZodType<SavedAdwin> {
       width: count,
       total: z.number(),
       squares: z.number().min(0),
-      // One more row would mean 2^53 values, beyond which a double cannot count.
+      // One more row would hold 2^53 values, beyond which a double cannot count exactly.
       rows: z.array(z.array(bucket).max(maxBuckets)).min(1).max(53),
       sinceCheck: count.max(clock - 1),
     })
@@ -97,8 +97,8 @@ function schema({ maxBuckets, clock }: AdwinParameters): z.ZodType<SavedAdwin> {
  * ```
  */
 export class AdwinDetector implements DriftDetector {
-  // This detector does not use the base class of the others: as the default it receives every event, and code shared
-  // between kinds is not inlined for each kind.
+  // This detector does not use the base class of the other detectors. As the default detector, it receives every
+  // event, and code shared between detector classes is not inlined for each class.
   readonly name = 'adwin';
   /** The parameters in use, with defaults filled in. */
   readonly parameters: Readonly<AdwinParameters>;
@@ -131,8 +131,8 @@ export class AdwinDetector implements DriftDetector {
   }
 
   /**
-   * At the latest detection: how many values ago the newer part of the least-squares cut began; null before the first
-   * detection.
+   * The number of values between the start of the newer part of the least-squares cut and the latest detection; null
+   * before the first detection.
    */
   get changeAge(): number | null {
     return this.#changeAge;

@@ -18,12 +18,13 @@ export interface BettingParameters {
    */
   readonly tolerance: number;
   /**
-   * The probability of ever raising a false alarm after one start, in (0, 1).
+   * The probability of ever raising a false alarm after a start, in (0, 1).
    * @defaultValue 0.05
    */
   readonly alpha: number;
   /**
-   * The number of values to estimate the reference from, if none is given. No change is detected among them.
+   * The number of values from which the reference is estimated, if no reference is given. No change is detected among
+   * these values.
    * @defaultValue 1000
    */
   readonly warmUp: number;
@@ -32,7 +33,7 @@ export interface BettingParameters {
 /** Options of {@link BettingDetector}: its parameters, all with defaults. */
 export type BettingDetectorOptions = Given<BettingParameters>;
 
-/** Bets stay on one side, so that the wealth is a supermartingale under the complete hypothesis. */
+/** Limits bets to one side, so that the wealth is a supermartingale under the complete null hypothesis. */
 const ONE_SIDED = { largestBet: 0 };
 
 /** A one-sided process with the minimum of its wealth, and the number of values at that point. */
@@ -118,14 +119,14 @@ function bet(on: Side<BettingProcess>, outcome: number, n: number): number {
 }
 
 /**
- * Detects changes with two bets against "the mean is within `tolerance` of the reference": one wins if values are
- * higher, the other if they are lower. This is the only detector here whose false alarms are bounded over a stream of
- * any length.
+ * Detects changes with two bets against "the mean is within `tolerance` of the reference": one bet wins if values are
+ * higher, the other if values are lower. This is the only detector here whose false alarms are bounded over a stream
+ * of any length.
  *
- * With d = x - reference, the wealth of one side is the product of 1 - lambda (d - tolerance), and that of the other of
- * 1 - lambda (-d - tolerance). The bets lambda in [-1/2, 0] are improved by each outcome ({@link BettingProcess}). A
- * change is a wealth above 2 / alpha; it is suspected right after the wealth's minimum. Values are in [0, 1] and may
- * have any distribution.
+ * With d = x - reference, the wealth of one side is the product of 1 - lambda (d - tolerance), and that of the other
+ * of 1 - lambda (-d - tolerance). The bets lambda in [-1/2, 0] are improved by each outcome ({@link BettingProcess}).
+ * A wealth above 2 / alpha indicates a change. The change is suspected to begin right after the wealth's minimum.
+ * Values are in [0, 1] and may have any distribution.
  *
  * With a given reference: while each value's mean, given the earlier values, is within the tolerance, the probability
  * of a false alarm after one start is at most `alpha`, at any time (Ville's inequality). After an alarm, the detector
@@ -135,8 +136,8 @@ function bet(on: Side<BettingProcess>, outcome: number, n: number): number {
  * the probability of a false alarm is then at most alpha + 2 exp(-2 warmUp tolerance^2). With the defaults this is 0.05
  * + 0.0135; with a tolerance of 0 there is no bound.
  *
- * Limitations: changes within the tolerance are not detected. A late change is found slowly, because bets have become
- * cautious.
+ * Limitations: changes within the tolerance are not detected. Late changes are found slowly, because bets become
+ * cautious over time.
  * @see B. Chugg et al., Auditing fairness by betting (2023), arXiv 2305.17570
  * @example
  * ```ts

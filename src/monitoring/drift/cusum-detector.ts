@@ -30,7 +30,7 @@ export type CusumOptions = Given<CusumParameters>;
 
 const SCHEMA = z.strictObject({
   n: count,
-  /** Of the first `minInstances` values; unchanged afterwards. */
+  /** The mean of the first `minInstances` values; unchanged afterwards. */
   mean: z.number(),
   squares: z.number().min(0),
   up: z.number().min(0),
@@ -61,7 +61,7 @@ const KERNEL: DetectorKernel<CusumParameters, CusumMemory> = {
 function step(at: CusumMemory, value: number, parameters: CusumParameters): boolean {
   const { minInstances, slack, mode, threshold } = parameters;
   at.n++;
-  // A reference that continued to learn would adapt to the change that is to be detected.
+  // If the reference continued to learn, it would adapt to the change that the detector should find.
   if (at.n <= minInstances) learn(at, value);
   if (at.n < minInstances) return false;
   const sigma = deviationOf(at, parameters);
@@ -94,11 +94,12 @@ function hasRisen({ up }: CusumMemory, sigma: number, { mode, threshold }: Cusum
  * they would become negative.
  *
  * With mean m and sample standard deviation s of the first `minInstances` values: up = max(0, up + (x - m) - slack s),
- * down = max(0, down - (x - m) - slack s). A change is a sum above threshold s. It is suspected where that sum left 0.
+ * down = max(0, down - (x - m) - slack s). A sum above threshold s indicates a change. The change is suspected to
+ * begin where that sum left 0.
  *
- * With slack 0.5 and threshold 5, a stable stream of normal values has a false alarm every few hundred values, and one
- * of rare decisions more often. Increase the threshold for long streams. If all reference values are equal, the first
- * different value is a change.
+ * With slack 0.5 and threshold 5, a stable stream of normal values has a false alarm every few hundred values, and a
+ * stream of rare decisions has false alarms more often. Increase the threshold for long streams. If all reference
+ * values are equal, the first different value is a change.
  * @see E. S. Page, Continuous inspection schemes, Biometrika 41 (1954)
  * @example
  * ```ts

@@ -9,7 +9,7 @@ export type ChangeDirection = 'up' | 'down' | 'both';
 /** All directions, for checks and messages. */
 export const CHANGE_DIRECTIONS: readonly ChangeDirection[] = ['up', 'down', 'both'];
 
-/** The largest value. Sums of squares of values up to this size stay finite for any realistic number of values. */
+/** The largest value. With this limit, sums of squares stay finite for any realistic number of values. */
 const LARGEST_VALUE = 1e100;
 
 /** The values that a detector accepts: any number, or numbers from 0 to 1 (decisions and shares). */

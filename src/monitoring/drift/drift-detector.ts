@@ -8,7 +8,7 @@ export type DetectorState = Readonly<Record<string, unknown>>;
  * After a detection, the detector restarts at the beginning of the next update.
  */
 export interface DriftDetector {
-  /** Its name in snake_case: `adwin`, `page_hinkley`. */
+  /** The name in snake_case, such as `adwin` or `page_hinkley`. */
   readonly name: string;
   /**
    * Processes the next value.

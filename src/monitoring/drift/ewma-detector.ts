@@ -17,7 +17,7 @@ export interface EwmaParameters {
    */
   readonly threshold: number;
   /**
-   * The number of values before which no change is detected.
+   * The minimum number of values before a change can be detected.
    * @defaultValue 30
    */
   readonly minInstances: number;
@@ -64,8 +64,8 @@ function step(at: EwmaMemory, value: number, { alpha, threshold, minInstances, m
 }
 
 /**
- * Detects changes with a chart of an exponentially weighted moving average: a change is an average of the latest values
- * far from the mean of all values.
+ * Detects changes with a chart of an exponentially weighted moving average: there is a change if the average of the
+ * latest values is far from the mean of all values.
  *
  * z = alpha x + (1 - alpha) z, and v is the exponentially weighted variance with the same alpha. A change is |z - mean|
  * above threshold sqrt(v alpha / (2 - alpha) (1 - (1 - alpha)^(2n))).

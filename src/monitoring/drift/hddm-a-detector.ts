@@ -13,7 +13,7 @@ export interface HddmParameters {
    */
   readonly driftConfidence: number;
   /**
-   * The same for a warning; at least `driftConfidence`.
+   * The error probability of a warning at one value; at least `driftConfidence`.
    * @defaultValue 0.005
    */
   readonly warningConfidence: number;
@@ -24,7 +24,7 @@ export interface HddmParameters {
   readonly twoSidedTest: boolean;
 }
 
-/** The rules of {@link HddmParameters}. */
+/** The defaults and checks of {@link HddmParameters}. */
 export const HDDM_PARAMETERS: ParameterTable<HddmParameters> = {
   driftConfidence: fraction(0.001),
   warningConfidence: fraction(0.005),
@@ -86,7 +86,7 @@ function copy(from: HeadMean, to: HeadMean): void {
 }
 
 /**
- * Returns the amount that a mean of n values in [0, 1] exceeds its expectation by with a probability of at most
+ * Returns a bound that the mean of n values in [0, 1], minus its expectation, exceeds with probability at most
  * `confidence`.
  */
 function hoeffdingBound(n: number, confidence: number): number {

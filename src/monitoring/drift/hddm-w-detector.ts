@@ -86,7 +86,7 @@ function startFrom(all: WeightedMean, extreme: WeightedMean, since: WeightedMean
 }
 
 /**
- * Returns the amount that a weighted mean of values in [0, 1] exceeds its expectation by with a probability of at most
+ * Returns a bound that a weighted mean of values in [0, 1], minus its expectation, exceeds with probability at most
  * `confidence`.
  */
 function mcDiarmidBound(squaredWeights: number, confidence: number): number {

@@ -9,7 +9,7 @@ export interface DetectorKernel<Parameters, Memory, Saved = Memory> {
   readonly name: string;
   readonly domain: DetectorDomain;
   readonly parameters: ParameterTable<Parameters>;
-  /** Throws if parameters that are valid separately do not fit together. */
+  /** Throws if parameters are valid individually but not in combination. */
   check?(parameters: Parameters): void;
   start(parameters: Parameters): Memory;
   /**
@@ -17,11 +17,11 @@ export interface DetectorKernel<Parameters, Memory, Saved = Memory> {
    * @returns whether a change was detected
    */
   step(memory: Memory, value: number, parameters: Parameters): boolean;
-  /** Returns at a detection how many values ago the suspected change was; null if it is not located. */
+  /** Returns, at a detection, how many values ago the suspected change was; null if changes are not located. */
   changeAge(memory: Memory, parameters: Parameters): number | null;
   /** Returns the schema of a saved memory: plain data without infinities, which JSON cannot represent. */
   schema(parameters: Parameters): z.ZodType<Saved>;
-  /** Returns a copy of the memory as plain data. A memory that is plain data needs neither this nor `load`. */
+  /** Returns a copy of the memory as plain data. A memory that is plain data needs neither `save` nor `load`. */
   save?(memory: Memory): Saved;
   /** Creates a memory from a saved copy, which it may keep. */
   load?(saved: Saved, parameters: Parameters): Memory;
@@ -86,7 +86,7 @@ export abstract class KernelDetector<Parameters extends object, Memory, Saved = 
    */
   restore(state: DetectorState): void {
     const { memory, isDetected, changeAge } = readState(this, this.#kernel.schema(this.parameters), state);
-    // A memory without `load` is plain data, of which the schema has made a copy.
+    // A memory without `load` is plain data, and the schema has already copied it.
     this.#memory = this.#kernel.load?.(memory, this.parameters) ?? (memory as unknown as Memory);
     this.#isDetected = isDetected;
     this.#changeAge = changeAge;
@@ -98,7 +98,7 @@ export abstract class KernelDetector<Parameters extends object, Memory, Saved = 
   }
 }
 
-/** The base class of detectors that also warn. */
+/** The base class of detectors that also report warnings. */
 export abstract class WarningDetector<Parameters extends object, Memory extends WarningZone> extends KernelDetector<
   Parameters,
   Memory

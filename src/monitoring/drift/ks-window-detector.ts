@@ -28,19 +28,22 @@ export interface KsWindowParameters {
 export type KsWindowOptions = Given<KsWindowParameters>;
 
 interface KsWindowMemory {
-  /** The latest values of both windows. Once it is full, the next value replaces the oldest. */
+  /** The latest values of both windows. Once the ring is full, each new value replaces the oldest. */
   readonly ring: Float64Array;
   /** Buffers for both windows in ascending order. */
   readonly reference: Float64Array;
   readonly recent: Float64Array;
-  /** The difference of the two empirical distribution functions, in values, from which on there is a change. */
+  /**
+   * The minimum difference of the two empirical distribution functions at which there is a change, as a number of
+   * values.
+   */
   readonly critical: number;
   n: number;
 }
 
 interface SavedKsWindow {
   readonly n: number;
-  /** Oldest first. */
+  /** The latest values, oldest first. */
   readonly values: readonly number[];
 }
 
@@ -100,7 +103,7 @@ function step(at: KsWindowMemory, value: number, { windowSize, clock }: KsWindow
   return largestCount(reference.sort(), recent.sort()) >= at.critical;
 }
 
-/** Fills an array with the values of a ring buffer, from an index on. */
+/** Fills an array with the values of a ring buffer, starting at an index. */
 function copyFrom(ring: Float64Array, from: number, to: Float64Array): void {
   const head = ring.subarray(from, from + to.length);
   to.set(head);
@@ -127,8 +130,8 @@ function largestCount(first: Float64Array, second: Float64Array): number {
  *
  * The test runs every `clock` values, once both windows are full. A change is a maximum distance of the two empirical
  * distribution functions whose exact two-sided p-value is at most `alpha`. The change is suspected where the windows
- * meet, `windowSize` - 1 values ago. A large change is found before it reaches that point, and is then more recent. A
- * slow change passes through both windows undetected.
+ * meet, `windowSize` - 1 values ago. A large change is detected before it reaches that point, so it is more recent
+ * than suspected. A gradual change can pass through both windows undetected.
  *
  * `alpha` holds for one comparison of continuous values. Ties, as in decisions (0 and 1), make false alarms rarer. Over
  * many comparisons there are more false alarms; see the documentation of drift detectors. The detector keeps 2

@@ -7,7 +7,7 @@ import { atLeastZero, choice, type Given, positive, weight, whole } from './para
 /** The parameters of {@link PageHinkleyDetector}. */
 export interface PageHinkleyParameters {
   /**
-   * The number of values before which no change is detected.
+   * The minimum number of values before a change can be detected.
    * @defaultValue 30
    */
   readonly minInstances: number;
@@ -91,8 +91,8 @@ function hasFallen({ fall, highestFall }: PageHinkleyMemory, { mode, threshold }
 }
 
 /**
- * Detects changes with the test of Page and Hinkley: it sums the deviations of values from the mean so far. A change is
- * a sum far from its extreme.
+ * Detects changes with the test of Page and Hinkley: it sums the deviations of values from the mean so far. There is a
+ * change if a sum is far from its extreme.
  *
  * With d_i = x_i - mean_i: rise = alpha rise + d_i - delta and fall = alpha fall + d_i + delta. A change is a rise more
  * than `threshold` above its minimum, or a fall more than `threshold` below its maximum. The change is suspected right

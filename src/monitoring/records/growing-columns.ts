@@ -55,7 +55,7 @@ export class NumberColumn extends GrowingArray<Float64Array> {
   }
 }
 
-/** A column of labels that grows at its end. Each label is stored as a code; a missing one is -1. */
+/** A column of labels that grows at its end. Each label is stored as a code; the code of a missing label is -1. */
 export class LabelColumn {
   readonly #codes = new GrowingArray((length) => new Int32Array(length));
   readonly #codeOf = new Map<string, number>();

@@ -21,7 +21,7 @@ const CHECKS: readonly Check[] = [
 ];
 
 /**
- * Checks records before any of them is kept, so that an invalid one leaves no partial result.
+ * Checks all records before any record is stored, so that an invalid record leaves no partial result.
  * @returns their times in milliseconds since 1970, [records]
  * @throws {DataValidationError} if a record is invalid; the error names its index, its field and the value
  */
@@ -61,7 +61,7 @@ function badField(
 export type MonitoringWindow = 'sliding' | 'cumulative';
 
 /**
- * One value of a stream at one time: a group's rate, or the gap between groups. The time is the index of records, and
+ * One value of a stream at one time: a group's rate, or the gap between groups. In a log, the time is the index and
  * not a column.
  */
 export interface MonitoringRecord {
@@ -81,7 +81,8 @@ export interface MonitoringRecord {
   /** The rate or the gap; null if it is undefined (too few events). */
   readonly value: number | null;
   /**
-   * The number of events that it was computed from: those in the denominator of a group's rate, all events for a gap.
+   * The number of events that the value was computed from: for a group's rate, the events in the denominator; for a
+   * gap, all events.
    */
   readonly n: number;
   /**
@@ -92,13 +93,13 @@ export interface MonitoringRecord {
   readonly high: number | null;
 }
 
-/** What a store has written, and what it could not write. */
+/** The numbers of records that a store has written, holds in memory, and has dropped. */
 export interface StoreStatus {
   /** The number of records on disk. */
   readonly written: number;
   /** The number of records that wait for the next attempt after a failed write. */
   readonly pending: number;
-  /** The number of dropped records, because more were waiting than the store may hold. */
+  /** The number of records dropped because more records were waiting than the store may hold. */
   readonly dropped: number;
   /** Why the last write failed; null after a successful write. */
   readonly problem: string | null;

@@ -13,20 +13,20 @@ export interface RecordStoreOptions {
    */
   readonly maxBytes?: number | undefined;
   /**
-   * The maximum number of files, including the current one; at least 2. The oldest is removed when a new one would
-   * exceed it.
+   * The maximum number of files, including the current one; at least 2. The oldest file is removed when a new file
+   * would exceed the maximum.
    * @defaultValue 10
    */
   readonly maxFiles?: number | undefined;
   /**
-   * The maximum number of records that wait in memory while the file cannot be written. Beyond it, the oldest are
-   * dropped and counted.
+   * The maximum number of records that wait in memory while the file cannot be written. If there are more, the oldest
+   * records are dropped and counted.
    * @defaultValue 100_000
    */
   readonly mostPending?: number | undefined;
   /**
-   * Functions that replace those of the system, for tests.
-   * @defaultValue those of `node:fs`
+   * Replacements for functions of `node:fs`, for tests.
+   * @defaultValue the functions of `node:fs`
    */
   readonly files?: Partial<FileFunctions> | undefined;
 }
@@ -57,7 +57,7 @@ const RECORD_STORE_OPTION_NAMES: OptionNames<RecordStoreOptions> = {
  * Use a separate file for each process. If two processes append to the same file, their lines do not mix, and each
  * notices when the other has rotated it. However, records can be lost if both rotate at the same moment, or if one
  * repairs the end while the other writes.
- * @throws {ValueError} if the extension is different, or a limit is out of range
+ * @throws {ValueError} if the extension is not supported, or a limit is out of range
  * @throws {DataValidationError} if the file has other columns or other content (it is left unchanged), or cannot be
  *   written for a permanent reason
  * @example

@@ -19,16 +19,16 @@ const MAX_LINE_LENGTH = 2 ** 20;
  * order of time. Files are read in chunks; only the log is held in memory.
  *
  * Older CSV files are supported. Their time may be in a column `timestamp` at any position, or in a first column
- * without a name. The columns `metric`, `value` and `n` are required. Without `attribute` it is empty, without `group`
- * or `low` and `high` they are null, and without `window` it is sliding. Other columns are ignored. Times are ISO 8601
+ * without a name. The columns `metric`, `value` and `n` are required. If other columns are missing, `attribute` is
+ * empty, `group`, `low` and `high` are null, and `window` is sliding. Other columns are ignored. Times are ISO 8601
  * with T or a space, in UTC if no zone is given, or numbers since 1970: seconds below 1e11, milliseconds below 1e14,
  * microseconds below 1e17, otherwise nanoseconds. An empty value or `nan` is null.
  *
- * A last line without a line end was truncated when its process died. It is skipped, and a warning is logged. A last
- * line that is a complete JSON object is kept.
+ * A last line without a line end was truncated when the writing process died. It is skipped, and a warning is logged.
+ * A last line that is a complete JSON object is kept.
  * @param path ends in .csv, .ndjson or .jsonl
  * @returns an empty log if the file is empty
- * @throws {ValueError} if the extension is different
+ * @throws {ValueError} if the extension is not supported
  * @throws {DataValidationError} if the file does not exist, columns are missing, or a line is invalid; the error gives
  *   its number
  * @example

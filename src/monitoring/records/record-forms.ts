@@ -17,7 +17,7 @@ const CSV: RecordForm = {
   opening: CSV_HEADER,
   isQuoting: true,
   examine: examineCsv,
-  // The last number may be missing digits.
+  // Digits of the last number may be missing.
   isComplete: () => false,
   toLine: toCsvLine,
 };
@@ -35,7 +35,7 @@ const NDJSON: RecordForm = {
 /**
  * Returns the format for a path's extension: .csv, .ndjson or .jsonl, optionally followed by the number of a rotated
  * file.
- * @throws {ValueError} if the extension is different
+ * @throws {ValueError} if the extension is not supported
  */
 export function recordFormOf(path: string): RecordForm {
   if (/\.csv(?:\.\d+)?$/i.test(path)) return CSV;

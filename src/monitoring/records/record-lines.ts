@@ -9,8 +9,8 @@ export const RECORD_FIELDS = ['time', 'metric', 'attribute', 'group', 'window', 
 export const CSV_HEADER = RECORD_FIELDS.join(',');
 
 /**
- * Matches labels that must be quoted: those that RFC 4180 requires, and those with spaces at the ends, which some
- * readers remove.
+ * Matches labels that must be quoted: labels for which RFC 4180 requires quotes, and labels that begin or end with
+ * spaces, which some readers would remove.
  */
 const QUOTED = /[",\n\r]|^\s|\s$/;
 

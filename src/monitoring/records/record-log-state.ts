@@ -12,7 +12,7 @@ export interface LabelColumnState {
   readonly codes: readonly number[];
 }
 
-/** The furthest time of a `Date` from 1970, in milliseconds. */
+/** The maximum distance of a `Date` from 1970, in milliseconds. */
 const FURTHEST = 8.64e15;
 
 const BAD_TIME = 'should be a time in milliseconds, not before the previous one';
@@ -32,7 +32,7 @@ const SCHEMA = z.object({
   kind: z.literal('record_log', "should be 'record_log'"),
   /** Milliseconds since 1970, ascending. */
   time: list(z.int(BAD_TIME).min(-FURTHEST, BAD_TIME).max(FURTHEST, BAD_TIME)),
-  /** For each record, the number of distinct times added before its own. */
+  /** For each record, the number of distinct times added before the record's time. */
   ordinal: list(z.int(BAD_ORDINAL).min(0, BAD_ORDINAL)),
   /** The number of times ever added. */
   times: z.int(BAD_COUNT).min(0, BAD_COUNT),

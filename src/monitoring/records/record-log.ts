@@ -99,8 +99,8 @@ export class RecordLog {
   /**
    * Returns the records from one time to another, both included.
    * @param from ISO 8601 (UTC if no zone is given), or milliseconds since 1970
-   * @param to likewise; if it is before `from`, the result is empty
-   * @throws {ValueError} if one of them is not a time
+   * @param to a time in the same format; if it is before `from`, the result is empty
+   * @throws {ValueError} if `from` or `to` is not a time
    */
   between(from: string | number, to: string | number): RecordLog {
     const first = requireTime('from', from);
@@ -139,10 +139,10 @@ export class RecordLog {
   }
 
   /**
-   * Drops all records of every second time if the log holds more than `most` distinct times, and repeats this until at
-   * most `most` are left. The first and last times are always kept. Called regularly as records arrive, this bounds
-   * memory. The past is kept at even steps, counted in times added, and the steps double as the past grows. New records
-   * are kept at finer steps while there is room.
+   * If the log holds more than `most` distinct times, drops the records of every second time, and repeats this until
+   * at most `most` times are left. The first and last times are always kept. Call it regularly as records arrive to
+   * limit memory. Past times are kept at even steps, counted in times added, and the steps double as the past grows.
+   * New records are kept at finer steps while there is room.
    * @param most at least 2
    * @returns the number of dropped records
    * @throws {ValueError} if `most` is not a whole number of at least 2
@@ -167,7 +167,7 @@ export class RecordLog {
     return stateOfParts({ columns, ordinals: this.#ordinals, times: this.#times });
   }
 
-  /** Updates the counts for the row just added. */
+  /** Updates the counts of times for the row just added. */
   #noteTime(): void {
     const row = this.#length++;
     const { time } = this.#columns;
@@ -235,10 +235,10 @@ function requireTime(parameter: string, given: string | number): number {
 }
 
 /**
- * Chooses which times to keep, if at most `most` may stay: the first, the last, and those whose position in the order
- * of arrival is a multiple of a step. The step doubles until few enough are left. Steps are counted among all times
- * ever added, so that the complete past is kept at even steps. Repeatedly dropping every second of the remaining times
- * would leave almost only the newest.
+ * Chooses at most `most` times to keep: the first, the last, and the times whose position in the order of arrival is a
+ * multiple of a step. The step doubles until at most `most` times are left. Steps are counted among all times ever
+ * added, so that the complete past is kept at even steps. If every second remaining time were dropped repeatedly,
+ * almost only the newest times would be left.
  * @param ordinals for each kept time, the number of times added before it
  * @param count the number of times ever added
  * @param most at least 2
@@ -250,6 +250,6 @@ function thinTimes(ordinals: ArrayLike<number>, count: number, most: number): re
   for (let step = 2; kept.length > most && step < 2 * count; step *= 2) {
     kept = kept.filter((index) => index === 0 || index === last || (ordinals[index] as number) % step === 0);
   }
-  // The time that was added first can lie between the others.
+  // The time that was added first can lie between other times.
   return kept.length > most ? [0, last] : kept;
 }

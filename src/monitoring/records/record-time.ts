@@ -44,7 +44,7 @@ export function parseTime(text: string): number {
   if (!DECIMAL.test(text)) return parseIsoTime(text);
   const number = Number(text);
   const [, unit] = EPOCH_UNITS.find(([below]) => Math.abs(number) < below) ?? [0, NaN];
-  // In float64, 1714564800.123 seconds have 122.9998 milliseconds, which must not be truncated to 122.
+  // In float64, 1714564800.123 seconds have a fraction of 122.9998 milliseconds, which must not be truncated to 122.
   const millis = Math.floor(Math.round(number * unit * 1000) / 1000);
   return Math.abs(millis) <= FURTHEST ? millis : NaN;
 }

@@ -27,7 +27,7 @@ export function logSink(): AlertSink {
         const isUrgent = alert.tier === 'alarm' && (change === 'raised' || change === 'repeated');
         getLogger()[isUrgent ? 'warn' : 'info'](transitionText(transition));
       } catch {
-        // Nothing else is available to report that the log cannot be written.
+        // If the log cannot be written, there is nowhere else to report the failure.
         failures++;
       }
     },

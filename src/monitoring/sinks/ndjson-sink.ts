@@ -10,14 +10,14 @@ import { transitionToJson } from './transition-json.ts';
 /** Options of {@link ndjsonSink}. */
 export interface NdjsonSinkOptions {
   /**
-   * The largest number of transitions that wait in memory while the file cannot be written. Beyond it, the oldest are
-   * dropped and counted as failures.
+   * The maximum number of transitions that wait in memory while the file cannot be written. If there are more, the
+   * oldest transitions are dropped and counted as failures.
    * @defaultValue 1000
    */
   readonly mostPending?: number | undefined;
   /**
    * Replacements for functions of `node:fs`, for tests.
-   * @defaultValue those of `node:fs`
+   * @defaultValue the functions of `node:fs`
    */
   readonly files?: Partial<FileFunctions> | undefined;
 }
@@ -39,18 +39,19 @@ const FORM: LineForm = {
   isComplete: (line) => parseObject(line) !== undefined,
 };
 
-/** How many files are kept if one must be rotated because its end cannot be repaired. */
+/** The maximum number of files. A file is rotated only if its end cannot be repaired. */
 const MAX_FILES = 10;
 
 /**
- * Returns a sink that appends a line to a file for each transition: a JSON object with `change`, `timestamp` and `alert`, keys
- * in snake_case. Each line is on the disk before `send` returns. Missing folders are created. A truncated last line is removed
- * when the file is opened. The file is not rotated by size, since alerts are few.
+ * Returns a sink that appends a line to a file for each transition: a JSON object with `change`, `timestamp` and
+ * `alert`, keys in snake_case. Each line is flushed to the disk before `send` returns. Missing folders are created. A
+ * truncated last line is removed when the file is opened. The file is not rotated by size, since alerts are few.
  *
- * While the file cannot be written, transitions wait in memory, and each `send` and `close` tries again. The log has a message
- * when this starts and when it ends.
+ * While the file cannot be written, transitions wait in memory, and each `send` and `close` tries again. A message is
+ * logged when writing starts to fail and when it works again.
  * @throws {ValueError} if `mostPending` is not a whole number of at least 1
- * @throws {DataValidationError} if the file has other content (it is left as it was), or cannot be written for a reason that is not transient
+ * @throws {DataValidationError} if the file has other content (it is left unchanged), or cannot be written for a
+ *   permanent reason
  * @example
  * ```ts
  * import { ndjsonSink } from 'evenhand/monitoring';

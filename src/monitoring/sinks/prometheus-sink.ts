@@ -35,9 +35,9 @@ const GAUGES: readonly Gauge[] = [
  *   undefined;
  * - `evenhand_fairness_state`: one series per state, 1 for the current state and 0 for the others.
  *
- * In addition, over all of them: `evenhand_alerts_open` and `evenhand_alerts_total{change}`. These two count alarms but
- * not watches. A watch has no guarantee, so it should not trigger a rule that pages. Both start at 0 when the sink is
- * created.
+ * There are also two metrics over all attributes: `evenhand_alerts_open` and `evenhand_alerts_total{change}`. These
+ * two metrics count alarms but not watches. A watch has no guarantee, so it should not trigger a rule that pages. Both
+ * start at 0 when the sink is created.
  * @example
  * ```ts
  * import { prometheusSink } from 'evenhand/monitoring';
@@ -154,7 +154,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** Values with one name and meaning. */
+/** Samples that share a metric name and a help text. */
 interface MetricFamily {
   readonly name: string;
   readonly help: string;

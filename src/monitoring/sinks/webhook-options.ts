@@ -7,7 +7,10 @@ import { requireFields, shownKind } from '../require-kind.ts';
 
 /** Options of a webhook sink. */
 export interface WebhookSinkOptions {
-  /** The http or https address that alerts are posted to. A user name and password in it are sent as basic authorization. */
+  /**
+   * The http or https address that alerts are posted to. A user name and password in it are sent as basic
+   * authorization.
+   */
   readonly url: string;
   /**
    * HTTP headers of each request.
@@ -15,12 +18,13 @@ export interface WebhookSinkOptions {
    */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * The name of an environment variable whose value is sent as `Authorization: Bearer …`, so that the code contains no secret.
+   * The name of an environment variable whose value is sent as `Authorization: Bearer …`, so that the code contains no
+   * secret.
    * @defaultValue none
    */
   readonly secretFromEnvironment?: string | undefined;
   /**
-   * The time limit of one try, in milliseconds.
+   * The time limit of one attempt, in milliseconds.
    * @defaultValue 5000
    */
   readonly timeoutMillis?: number | undefined;
@@ -35,17 +39,18 @@ export interface WebhookSinkOptions {
    */
   readonly backoffMillis?: number | undefined;
   /**
-   * The largest number of alerts that wait to be sent; beyond it, the oldest are dropped and counted as failures.
+   * The maximum number of alerts that wait to be sent. If there are more, the oldest alerts are dropped and counted as
+   * failures.
    * @defaultValue 1000
    */
   readonly mostWaiting?: number | undefined;
   /**
-   * How long `close` waits for undelivered alerts, in milliseconds.
+   * The maximum time that `close` waits for undelivered alerts, in milliseconds.
    * @defaultValue 10_000
    */
   readonly closeMillis?: number | undefined;
   /**
-   * The seed of the jitter of the waits.
+   * The seed of the random jitter in retry delays.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
@@ -74,13 +79,13 @@ export const WEBHOOK_SINK_OPTION_NAMES: OptionNames<WebhookSinkOptions> = {
 export interface WebhookSettings extends FilledOptions<Omit<WebhookSinkOptions, 'url' | 'secretFromEnvironment'>> {
   /** The address without credentials. */
   readonly address: string;
-  /** The part of the address that messages show: a path can be a secret too. */
+  /** The part of the address that is shown in messages. The path is not shown, because it can contain a secret. */
   readonly origin: string;
 }
 
 /**
  * Returns options with their defaults filled in.
- * @throws {ValueError} for an address that is not http or https, or an option out of range
+ * @throws {ValueError} if the address is not http or https, or an option is out of range
  * @throws {ConfigValidationError} if the environment variable is not set
  */
 export function toWebhookSettings(
@@ -110,7 +115,7 @@ export function toWebhookSettings(
   };
 }
 
-/** Parses an address. No error shows it, since it may contain a password. */
+/** Parses an address. Errors never include the address, because it may contain a password. */
 function parseUrl(given: string): URL {
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
@@ -147,7 +152,7 @@ function authorizationOf(
   );
 }
 
-/** Returns the headers by their names in lower case. No error shows a value, since it may be a secret. */
+/** Returns the headers by lower-case name. Errors never include a header's value, because it may be a secret. */
 function readHeaders(
   given: Readonly<Record<string, string>>,
   authorization: string | undefined,

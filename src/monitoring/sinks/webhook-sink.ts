@@ -13,14 +13,15 @@ import {
   type WebhookSinkOptions,
 } from './webhook-options.ts';
 
-/** Why a try was ended: its time was up, or the sink was closed. */
+/** The reason why an attempt was stopped: its time limit was reached, or the sink was closed. */
 class TimeLimitError extends Error {}
 
 /**
- * Runs work with a signal that is aborted when the time is up or when `outer` is aborted. Ends then even if the work
- * ignores its signal, as a `fetch` option may do.
+ * Runs work with a signal that is aborted when the time limit is reached or when `outer` is aborted. The returned
+ * promise then settles even if the work ignores its signal, as a custom `fetch` may do.
  * @param millis the limit, in milliseconds
- * @throws {TimeLimitError} when the time is up; the reason of `outer` when it is aborted; what the work throws
+ * @throws {TimeLimitError} when the time limit is reached; rejects with the reason of `outer` if it is aborted, and
+ *   with any error of the work
  */
 function endWithin<Result>(
   millis: number,
@@ -31,12 +32,16 @@ function endWithin<Result>(
   return withTimeLimit(millis, exceeded, outer, (signal) => Promise.race([whenAborted(signal), work(signal)]));
 }
 
-/** The longest wait, also if the server asks for more: later alerts wait behind this one. */
+/**
+ * The maximum delay before a retry, even if the server requests a longer one, because later alerts wait for this
+ * alert.
+ */
 const MAX_WAIT_MILLIS = 300_000;
 
 /**
- * Returns the wait before a retry, in milliseconds: between half and all of `backoffMillis` x 2^retry, so that senders that
- * failed together do not retry together, and at least what the server asks for; at most 5 minutes.
+ * Returns the wait before a retry, in milliseconds: a random time from half of `backoffMillis` x 2^retry to all of it,
+ * so that senders that failed at the same time do not retry at the same time. The wait is at least as long as the
+ * server requests, and at most 5 minutes.
  * @param retry the number of retries before this one
  */
 export function retryWaitMillis(
@@ -49,14 +54,14 @@ export function retryWaitMillis(
   return Math.min(MAX_WAIT_MILLIS, Math.max(jittered, askedMillis ?? 0));
 }
 
-/** One request's content. */
+/** The content of one request. */
 interface WebhookMessage {
   readonly body: string;
-  /** The same for all tries of an alert, so that the receiver can drop duplicates. */
+  /** A key that is the same for all attempts to send an alert, so that the receiver can drop duplicates. */
   readonly idempotencyKey: string;
 }
 
-/** Why a try failed. */
+/** The reason why an attempt failed. */
 interface Refusal {
   readonly reason: string;
   /** Whether a retry may succeed. */
@@ -64,13 +69,16 @@ interface Refusal {
   readonly retryAfterMillis?: number | undefined;
 }
 
-/** How much of a response's body is read. The body is not used, but the connection can be reused once it has ended. */
+/**
+ * The maximum number of bytes read from a response's body. The body is not used, but the connection can be reused only
+ * after the body has ended.
+ */
 const MAX_ANSWER_BYTES = 2 ** 14;
 const MAX_ANSWER_MILLIS = 1000;
 
 /**
  * Posts a message until it is accepted or given up.
- * @param stop ends the current try or wait
+ * @param stop stops the current attempt or wait
  * @returns why the message was given up; undefined if it was delivered
  */
 async function deliver(
@@ -108,7 +116,8 @@ async function tryOnce(
         signal,
       }),
     );
-    // Outside the time limit: an alert that was accepted must not be sent again because the body is slow.
+    // The body is read outside the time limit: an alert that was accepted must not be sent again because the body is
+    // slow.
     await drain(response, stop);
     return refusalOf(response);
   } catch (cause) {
@@ -143,7 +152,10 @@ async function drain({ body }: Response, stop: AbortSignal): Promise<void> {
   void reader.cancel().catch(() => undefined);
 }
 
-/** Returns why there was no response, with the system's code only: an error's message may contain the address. */
+/**
+ * Returns why there was no response. The result includes only the system's error code, because an error message may
+ * contain the address.
+ */
 function failureOf(cause: unknown): string {
   if (cause instanceof TimeLimitError) return cause.message;
   const { code } = fetchFailureOf(cause) ?? {};
@@ -151,16 +163,17 @@ function failureOf(cause: unknown): string {
 }
 
 /**
- * Returns a sink that posts each transition as JSON: `{ change, timestamp, alert, text }`, with keys in snake_case and `text`
- * a summary in one line. Transitions are sent in order, one at a time.
+ * Returns a sink that posts each transition as JSON: `{ change, timestamp, alert, text }`, with keys in snake_case.
+ * `text` is a one-line summary. Transitions are sent in order, one at a time.
  *
- * A try is repeated after a network failure, a timeout, 429 or 5xx. Waits double (between half and all of `backoffMillis` x
- * 2^k, chosen by seed) or last as long as `Retry-After` asks, at most 5 minutes. Other responses are final, redirects too.
- * Alerts that are given up are counted in `failures` and logged with the server's origin only. All tries of an alert have
- * the same `Idempotency-Key` (the alert's id, the change and its time), since an alert arrives twice if a response is lost.
+ * A request is retried after a network failure, a timeout, 429 or 5xx. The wait doubles with each retry (a random time
+ * from half to all of `backoffMillis` x 2^k), or lasts as long as `Retry-After` requests; it is at most 5 minutes.
+ * Other responses, including redirects, are final. Alerts that are given up are counted in `failures` and logged with
+ * only the server's origin. All attempts to send an alert have the same `Idempotency-Key` (the alert's id, the change
+ * and its time), because an alert arrives twice if a response is lost.
  *
- * Alerts wait in memory. Await `close`, or they are lost with the process.
- * @throws {ValueError} for an address that is not http or https, or an option out of range
+ * Alerts wait in memory. Await `close` before the process ends, or waiting alerts are lost.
+ * @throws {ValueError} if the address is not http or https, or an option is out of range
  * @throws {ConfigValidationError} if the variable that `secretFromEnvironment` names is not set
  * @example
  * ```ts
@@ -264,7 +277,10 @@ function toMessage(transition: AlertTransition): WebhookMessage {
   return { body: JSON.stringify(body), idempotencyKey: headerText(`${alert.id}:${change}:${timestamp}`) };
 }
 
-/** Returns a text with visible ASCII only, as headers require; other bytes and the percent sign become %XX. */
+/**
+ * Returns a text that contains only visible ASCII characters, as headers require. Other bytes and the percent sign
+ * become %XX.
+ */
 function headerText(text: string): string {
   return Array.from(Buffer.from(text), (byte) =>
     byte > 0x20 && byte < 0x7f && byte !== 0x25

@@ -62,7 +62,7 @@ function checkEarly({ early, tables, reader }: EventStream): void {
   });
 }
 
-/** Checks that starts are in order, and that no count at a start is larger than now. */
+/** Checks that starts are in order, and that no count at a start is larger than the current count. */
 function checkStarts(stream: EventStream, kept: readonly FreshStart[]): void {
   if (kept[0]?.index !== 0) throw badSnapshot('the first start is missing');
   kept.forEach(({ index, events, tables }, position) => {
@@ -87,7 +87,7 @@ function checkEarlier(then: GroupTable, now: GroupTable): void {
   }
 }
 
-/** Checks that the events of the ring are valid, and that their counts equal those of the window's tables. */
+/** Checks that the events of the ring are valid, and that their counts equal the counts in the window's tables. */
 function checkWindow({ window, shape, reader, options }: EventStream): void {
   const { length, cells, weights, errors } = window;
   for (let slot = 0; slot < length; slot++) {
@@ -116,7 +116,7 @@ function checkWindow({ window, shape, reader, options }: EventStream): void {
   });
 }
 
-/** Returns a table without weights for some groups. */
+/** Returns an empty table of counts, without weights, for a number of groups. */
 function countsOf(shape: TableShape, groups: number): GroupTable {
   const table = new GroupTable({ ...shape, hasWeights: false });
   table.grow(groups);
@@ -138,8 +138,7 @@ function hasSameCounts(one: GroupTable, other: GroupTable, group: number): boole
 }
 
 /**
- * Checks that every event that waits for its label is among the counted ones, so that its label cannot make a count
- * negative.
+ * Checks that every event that waits for its label has been counted. Otherwise its label could make a count negative.
  */
 function checkWaiting(stream: EventStream): void {
   if (stream.labels === null) return;

@@ -1,23 +1,23 @@
-/** The cell of an event that is excluded. */
+/** The cell value of an excluded event. */
 export const LEFT_OUT = 255;
 
 /** Events as columns of numbers. */
 export interface EventBlock {
   readonly length: number;
-  /** By attribute: the codes of the events' groups, negative if there is none. */
+  /** By attribute: the codes of the events' groups; negative if an event has no group. */
   readonly codes: readonly Int32Array[];
   /**
    * The cell of each event, 2 x truth + decision, with truth 2 if it is unknown; {@link LEFT_OUT} if it has no
    * prediction.
    */
   readonly cells: Uint8Array;
-  /** Null if events have no weights; each event then counts 1. */
+  /** Null if events have no weights; each event then has weight 1. */
   readonly weights: Float64Array | null;
   /** Null unless errors are monitored. */
   readonly predictions: Float64Array | null;
   /** |prediction - truth|, NaN if the truth is unknown; null unless errors are monitored. */
   readonly errors: Float64Array | null;
-  /** Milliseconds since 1970; null if the clock provides the time. */
+  /** The times in milliseconds since 1970; null if the clock provides the time. */
   readonly times: Float64Array | null;
   /** Null if events have no ids. */
   readonly ids: readonly (string | number | null)[] | null;
@@ -95,7 +95,7 @@ export function compact(block: EventBlock): EventBlock {
   };
 }
 
-/** An observer that receives every event as it is counted; for example, change detectors. */
+/** An observer that receives every event when it is counted, such as a set of change detectors. */
 export interface EventObserver {
   /** Receives the rows of a block from `from` up to, but not including, `to`. */
   events(block: EventBlock, from: number, to: number): void;
@@ -106,7 +106,7 @@ export interface EventObserver {
   label(codes: readonly number[], cell: number, error: number): void;
 }
 
-/** How many of a group's predictions have their true label. */
+/** The number of a group's predictions that have a true label. */
 export interface LabelCoverage {
   readonly attribute: string;
   readonly group: string;
@@ -116,5 +116,5 @@ export interface LabelCoverage {
   readonly share: number | null;
 }
 
-/** Counts of problems by reason. Everything that is skipped is counted here. */
+/** Counts of problems by reason. Every skipped event, label or group is counted here. */
 export type StreamProblems = Readonly<Record<string, number>>;

@@ -36,7 +36,7 @@ export class EventReader {
   readonly readOutcome: ReadValue<number>;
   /** Reads the time of an event. */
   readonly readTime: ReadValue<number>;
-  /** By attribute; intersections are last. */
+  /** The group codes of each attribute. Intersections are last. */
   readonly groups: readonly (GroupCodes | CrossedCodes)[];
   readonly #options: FilledTrackerOptions;
   readonly #problems: ProblemCounts;
@@ -171,7 +171,7 @@ export class EventReader {
     }
     const parts = (this.#options.attributes[index] as TrackedAttribute).parts;
     if (parts.length > 0) {
-      // If the intersection has no group, one of its parts has none, and that was already counted.
+      // If the intersection has no group, one of its parts has no group, and the missing part was already counted.
       own[row] = (this.groups[index] as CrossedCodes).codeAt(codes, parts, row);
       return;
     }
@@ -192,7 +192,7 @@ export class EventReader {
       this.#problems.add('zero_weight');
       cells[row] = LEFT_OUT;
     } else if (ids !== null && ids[row] === null) {
-      // The event is counted, but a later label cannot find it.
+      // The event is counted, but it has no id by which a later label could find it.
       this.#problems.add('missing_id');
     }
   }
@@ -214,7 +214,7 @@ export class EventReader {
   }
 }
 
-/** The values of some events, read but not yet validated together. */
+/** The values of some events, each read but not yet validated as a whole. */
 interface Fields {
   readonly length: number;
   readonly predictions: Float64Array;
@@ -241,7 +241,7 @@ function noEvent(given: unknown): DataValidationError {
   });
 }
 
-/** Returns an own field by its name; inherited properties are ignored. */
+/** Returns a field by its name. Inherited properties are ignored. */
 function fieldOf(event: StreamEvent, name: string): unknown {
   return Object.hasOwn(event, name) ? event[name] : undefined;
 }
@@ -272,8 +272,8 @@ function idsOf(column: Column): (string | number | null)[] {
 }
 
 /**
- * Returns a function from row to group code. Each label is coded at its first row, so that groups are in order of first
- * appearance.
+ * Returns a function from row to group code. A label is assigned its code at its first row, so that groups are in
+ * order of first appearance.
  */
 function codesOfColumn(column: Column, groups: GroupCodes): (row: number) => number {
   if (column.kind === 'numeric') {

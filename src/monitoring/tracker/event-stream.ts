@@ -16,7 +16,7 @@ import type { FilledTrackerOptions } from './tracker-options.ts';
  */
 const WARM_UP = 100;
 
-/** The number of events between records of a young stream. */
+/** The minimum number of events between records, used at the beginning of a stream. */
 const MIN_RECORD_STEP = 100;
 
 /** The numbers of true labels that were accepted and rejected. */
@@ -43,7 +43,7 @@ export class EventStream {
   events = 0;
   /** The number of labels that arrived after their event. */
   lateLabels = 0;
-  /** Milliseconds since 1970; NaN before the first event. */
+  /** The time of the first event in milliseconds since 1970; NaN before the first event. */
   firstTime = NaN;
   latestTime = NaN;
   readonly #clock: () => number;
@@ -70,12 +70,12 @@ export class EventStream {
     this.starts.begin(0, NaN, this.tables);
   }
 
-  /** The current time: that of the latest event, or of the clock if no event had a time yet. */
+  /** The current time: the time of the latest event, or the clock's time if no event has had a time yet. */
   get time(): number {
     return Number.isNaN(this.latestTime) ? this.#clock() : this.latestTime;
   }
 
-  /** Sets the callback that runs when `recordEvery` more events have been counted. */
+  /** Sets the callback that takes a record. It runs whenever enough events have been counted since the last record. */
   onRecord(callback: () => void): void {
     this.#onRecord = callback;
   }
@@ -105,7 +105,7 @@ export class EventStream {
     this.#count(this.reader.readBatch(source));
   }
 
-  /** Records that events without times of their own were counted elsewhere. */
+  /** Adds to the event count for events that were counted elsewhere and have no times. */
   addCounted(events: number): void {
     this.#noteTime(this.#clock());
     this.#advance(events);
@@ -165,7 +165,7 @@ export class EventStream {
   }
 
   /**
-   * Returns the number of events until the next action at a fixed count: the end of the warm-up, a fresh start or a
+   * Returns the number of events until the next action at a fixed count: the end of the warm-up, a restart or a
    * record.
    */
   #untilPause(): number {
@@ -176,8 +176,8 @@ export class EventStream {
   }
 
   /**
-   * Returns the number of events between records: a tenth of the largest power of ten up to the count, at least 100 and
-   * at most `recordEvery`.
+   * Returns the number of events between records: a tenth of the largest power of ten that is at most the event count,
+   * but at least 100 and at most `recordEvery`.
    */
   #recordStep(): number {
     const { recordEvery } = this.options;
@@ -239,7 +239,7 @@ export class EventStream {
     if (scale !== null) table.addScaledError(code, error / scale);
   }
 
-  /** Returns the error, at most the error scale. A larger error is counted in `faults`. */
+  /** Limits an error to the error scale. A larger error is counted in `faults`. */
   #clip(error: number): number {
     const scale = this.options.errorScale;
     if (scale === null || !(error > scale)) return error;
@@ -256,8 +256,8 @@ export class EventStream {
   }
 
   /**
-   * Updates the latest time. An event with an earlier time is counted in the order of arrival, and recorded in
-   * `faults`.
+   * Updates the latest time. An event with an earlier time is counted in the order of arrival, and the problem is
+   * counted in `faults`.
    */
   #noteTime(reported: number): void {
     if (Number.isNaN(reported)) this.faults.add('missing_timestamp');

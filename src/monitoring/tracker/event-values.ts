@@ -6,7 +6,7 @@ import { shownKind } from '../require-kind.ts';
 /** The position of a value, for messages. */
 export interface ValuePosition {
   readonly column: string;
-  /** Counted from 0; undefined for a single event. */
+  /** The row index from 0; undefined for a single event. */
   readonly row: number | undefined;
 }
 
@@ -51,8 +51,8 @@ function numberOfText(text: string): number | undefined {
 }
 
 /**
- * Returns a reader of decisions and true labels. Without a positive label it reads numbers. Otherwise the positive
- * label is 1 and every other label is 0.
+ * Returns a reader of decisions and true labels. Without a positive label, the reader expects numbers. Otherwise the
+ * positive label is 1 and every other label is 0.
  */
 export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
   if (positiveLabel === null) return readNumber;
@@ -126,7 +126,7 @@ export function readColumn(column: Column, name: string, read: ReadValue<number>
     if (read !== readNumber) {
       return column.values.map((value, at) => read(value, { column: name, row: at }));
     }
-    // A position object is created only for numbers that need a check, which keeps the common case fast.
+    // For speed, a position object is created only for numbers that need a check.
     return column.values.every(isPlain)
       ? column.values
       : column.values.map((value, at) => (isPlain(value) ? value : read(value, { column: name, row: at })));

@@ -2,32 +2,32 @@ import { GroupTable } from './group-table.ts';
 
 /** The sums of a stream at the start of a window. */
 export interface FreshStart {
-  /** Its index; 0 is the beginning of the stream. */
+  /** The index of the start; 0 is the beginning of the stream. */
   readonly index: number;
-  /** The number of events counted before it. */
+  /** The number of events counted before the start. */
   readonly events: number;
-  /** Milliseconds since 1970; NaN before the first event. */
+  /** The time of the start in milliseconds since 1970; NaN before the first event. */
   readonly time: number;
-  /** By attribute. */
+  /** The sums at the start, by attribute. */
   readonly tables: readonly GroupTable[];
 }
 
 /** A start divisible by 2^j is kept until it is this many times 2^j starts old. */
 const KEPT_SPACINGS = 8;
 
-/** The largest j, which bounds memory. The first start is kept indefinitely. */
+/** The maximum value of j, which limits memory. The first start is kept indefinitely. */
 const MAX_DOUBLINGS = 16;
 
 /**
- * The starts of a stream's windows: the beginning of the stream, and one after every `restartEvery` events. The kept
- * starts have ages that grow geometrically: all recent ones, and fewer further back. For every age above four starts,
- * there is therefore a window that is at most a quarter longer. A stream of any length keeps at most {@link
- * KEPT_SPACINGS} / 2 x {@link MAX_DOUBLINGS} + {@link KEPT_SPACINGS} starts.
+ * The starts of a stream's windows: the beginning of the stream, and a restart after every `restartEvery` events. The
+ * ages of the kept starts grow geometrically: all recent starts are kept, but fewer of the older starts. For every age
+ * above four starts, there is therefore a window that is at most a quarter longer. A stream of any length keeps at
+ * most {@link KEPT_SPACINGS} / 2 x {@link MAX_DOUBLINGS} + {@link KEPT_SPACINGS} starts.
  */
 export class FreshStarts {
   #kept: FreshStart[] = [];
   #next = 0;
-  /** Starts that must be kept at any age: one for each holder. */
+  /** Starts that must be kept at any age, one for each holder. */
   readonly #held = new Map<object, number>();
 
   /** The kept starts, oldest first. */
@@ -47,7 +47,7 @@ export class FreshStarts {
     this.#kept.push({ index, events, time, tables: tables.map((table) => table.copy()) });
   }
 
-  /** Keeps a start, existing or future, until the same holder asks for another one. */
+  /** Keeps an existing or future start until the same holder asks for another start. */
   hold(holder: object, index: number): void {
     this.#held.set(holder, index);
   }
@@ -64,8 +64,8 @@ export class FreshStarts {
 
   /**
    * Merges the starts of two streams. A merged window contains the events of each stream since its own start of that
-   * index. A stream that has not reached that start contributes only its future events. A start that one of the streams
-   * has already discarded is discarded.
+   * index. A stream that has not reached that start contributes only its future events. If one of the streams has
+   * already discarded a start, the merged stream discards it too.
    * @param other the other stream's starts
    * @param present the sums of both streams now, before they are added
    * @param codesOf by attribute: the codes in this stream of the other stream's groups
@@ -92,7 +92,7 @@ export class FreshStarts {
 /** The sums of a stream at some time. */
 type Present = Omit<FreshStart, 'index'>;
 
-/** Returns the present sums if the stream has not reached a start yet. */
+/** Returns the present sums in place of a start that the stream has not reached yet. */
 function stub(index: number, next: number, present: Present): Present | undefined {
   return index < next ? undefined : present;
 }
@@ -116,7 +116,7 @@ function largest(codes: ArrayLike<number>, count: number): number {
   return most;
 }
 
-/** Returns whether a start is still kept after a later one. */
+/** Returns whether a start is still kept when the latest start has a given index. */
 function isKept(index: number, latest: number): boolean {
   if (index === 0) return true;
   const doublings = Math.min(MAX_DOUBLINGS, Math.log2(index & -index));

@@ -7,7 +7,7 @@ export const MAX_GROUPS = 10_000;
 /** The maximum number of characters of a new group's label, so that a field of long texts cannot exhaust memory. */
 const MAX_LABEL_LENGTH = 1000;
 
-/** Codes of groups that are not counted. */
+/** The codes of events whose group is missing or is not counted, one for each reason. */
 export const NO_GROUP = -1;
 export const UNKNOWN_GROUP = -2;
 export const TOO_MANY_GROUPS = -3;
@@ -21,7 +21,7 @@ export class GroupCodes {
   readonly #codes = new Map<string, number>();
 
   /**
-   * @param declared the groups, if no others are counted
+   * @param declared the groups, if no other groups are counted
    * @param longest the maximum number of characters of a new group's label
    */
   constructor(declared: readonly string[] | null, longest = MAX_LABEL_LENGTH) {
@@ -71,8 +71,8 @@ export class CrossedCodes {
   }
 
   /**
-   * Returns the code of the group whose parts are in a row. If a part has no group, returns the negative code of the
-   * first such part.
+   * Returns the code of the intersection of a row's groups. If a part has no group, returns the negative code of the
+   * first part without a group.
    */
   codeAt(codes: readonly Int32Array[], indices: readonly number[], row: number): number {
     let branch = this.#tree;
@@ -93,7 +93,7 @@ export class CrossedCodes {
     const indices = this.#parts.map((_, index) => index);
     const isKnown = (parts: readonly number[]): boolean =>
       parts.length === indices.length && parts.every((code, index) => code < (this.#parts[index]?.labels.length ?? 0));
-    // A part that is unknown has no label, so the snapshot is rejected later.
+    // An unknown part has no label, so the snapshot is rejected later.
     if (!groups.every(isKnown)) return;
     for (let row = 0; row < groups.length; row++) this.codeAt(codes, indices, row);
   }

@@ -1,6 +1,6 @@
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
 
-/** Which numbers are kept of every group. */
+/** Which numbers are kept for every group. */
 export interface TableShape {
   readonly hasWeights: boolean;
   readonly hasErrors: boolean;
@@ -13,8 +13,8 @@ export const ERROR = { count: 0, weight: 1, squaredWeight: 2, sum: 3, squares: 4
 
 /**
  * Running sums of every group of one attribute, in one flat array of [groups, stride]: counts of the six cells; with
- * weights, their sums and sums of squares by cell; with errors, the {@link ERROR} fields. All are sums over events, so
- * that a window is the difference of two tables.
+ * weights, the sums of weights and of squared weights by cell; with errors, the {@link ERROR} fields. All numbers are
+ * sums over events, so that a window is the difference of two tables.
  */
 export class GroupTable {
   readonly shape: TableShape;
@@ -54,7 +54,7 @@ export class GroupTable {
     const data = this.data;
     data[at] = (data[at] as number) + sign;
     if (!this.shape.hasWeights) return;
-    // Floating-point sums keep a residue when all terms are removed again; without events the sum must be 0.
+    // A floating-point sum keeps a residue when all its terms are removed. Without events, the sum must be 0.
     const isEmpty = data[at] === 0;
     const sum = at + CELLS_PER_GROUP;
     const squares = at + 2 * CELLS_PER_GROUP;

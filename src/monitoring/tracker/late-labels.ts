@@ -1,13 +1,13 @@
 import { type EventBlock, NO_COLUMNS } from './event-block.ts';
 
-/** The data kept of an event until its label arrives. */
+/** The data of an event that is kept until its label arrives. */
 export interface WaitingEvent {
-  /** Its number among all counted events. */
+  /** The event's number among all counted events. */
   readonly event: number;
   readonly cell: number;
   readonly weight: number;
   readonly prediction: number;
-  /** By attribute. */
+  /** The group codes of the event, by attribute. */
   readonly codes: readonly number[];
 }
 
@@ -16,11 +16,11 @@ function keyOf(id: string | number): string {
   return String(id);
 }
 
-/** Cells below this have a true label, which is final. */
+/** The first cell without a true label. Cells below it have a true label, which is final. */
 export const FIRST_UNKNOWN_CELL = 4;
 
 /**
- * The last events with ids in a ring buffer: those that can still be labelled, and whose ids cannot be used again.
+ * The last events with ids, in a ring buffer. These events can still be labelled, and their ids cannot be used again.
  * Memory is constant.
  */
 export class LateLabels {
@@ -52,7 +52,7 @@ export class LateLabels {
 
   /**
    * Keeps an event of a block under its id.
-   * @param event its number among all counted events
+   * @param event the event's number among all counted events
    * @returns whether the oldest event was removed without ever having been labelled
    */
   add(id: string | number, event: number, block: EventBlock, row: number): boolean {
@@ -72,7 +72,7 @@ export class LateLabels {
     return hasExpired;
   }
 
-  /** Returns the event of an id. */
+  /** Returns the event with an id. */
   find(id: string | number): (WaitingEvent & { readonly isLabelled: boolean }) | undefined {
     const slot = this.#slotOf.get(keyOf(id));
     return slot === undefined ? undefined : this.#eventAt(slot);
@@ -103,7 +103,7 @@ export class LateLabels {
     this.#added = 0;
   }
 
-  /** Keeps an event returned by {@link LateLabels.entries}; returns the same as {@link LateLabels.add}. */
+  /** Restores an event returned by {@link LateLabels.entries}. The return value is that of {@link LateLabels.add}. */
   restore({ id, event, cell, weight, prediction, codes }: WaitingEvent & { readonly id: string }): boolean {
     return this.add(
       id,

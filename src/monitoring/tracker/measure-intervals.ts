@@ -7,7 +7,7 @@ import { subGaussianSequence } from '../../stats/sequential/sub-gaussian-sequenc
 import { effectiveEvents, type MeasureSums, measureValue } from './measured-groups.ts';
 import type { WatchedMeasure } from './watched-metric.ts';
 
-/** What a stream's intervals depend on besides its sums. */
+/** The values that determine a stream's intervals, in addition to its sums. */
 export interface IntervalBasis {
   readonly hasWeights: boolean;
   /** The largest possible error; null if unknown, in which case errors have no anytime-valid interval. */
@@ -31,7 +31,7 @@ export function anytimeInterval(
     const { sum, weight, squaredWeight } = sums;
     return weight > 0 ? subGaussianSequence({ sumW: weight, sumWD: sum, sumW2: squaredWeight }, alpha) : null;
   }
-  // Weighted errors have no interval: it would need bounded weights.
+  // Weighted errors have no interval, because it would require bounded weights.
   if (errorScale === null || hasWeights) return null;
   const { n, scaled, variance } = sums;
   // Rounding can move the mean slightly outside [0, 1].

@@ -15,8 +15,8 @@ export interface MeasureSums {
   /** The weighted sum of squared errors. */
   squares: number;
   /**
-   * For errors scaled to [0, 1]: their unweighted sum, and the sum of squared distances from guesses made before they
-   * were seen.
+   * For errors scaled to [0, 1]: the unweighted sum, and the sum of squared distances from guesses made before each
+   * error was seen.
    */
   scaled: number;
   variance: number;
@@ -28,8 +28,8 @@ export function emptySums(): MeasureSums {
 }
 
 /**
- * Computes the sums of one group's measure over a window, from the tables at its start and now. It fills `into`, since
- * alarms call it often.
+ * Computes the sums of one group's measure over a window, from the table at the window's start and the current table.
+ * It fills `into` instead of allocating, because alarms call it often.
  */
 export function sumMeasure(
   measure: WatchedMeasure,

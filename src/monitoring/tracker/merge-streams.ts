@@ -9,9 +9,9 @@ import type { SlidingWindow } from './sliding-window.ts';
 
 /**
  * Adds everything that another stream has counted, as if both were shards of one stream. Sums are added. If the events
- * do not fit into the sliding window, both streams give up the same share, oldest first, because the order of events
- * across shards is unknown. Windows that began at a fresh start are joined with those of the same index in the other
- * stream.
+ * do not fit into the sliding window, both streams drop the same share of their events, oldest first, because the
+ * order of events across shards is unknown. Windows that began at a restart are joined with the other stream's windows
+ * of the same index.
  * @throws {ValueError} if the streams have different options
  */
 export function mergeStreams(stream: EventStream, other: EventStream): void {
@@ -27,7 +27,7 @@ export function mergeStreams(stream: EventStream, other: EventStream): void {
   });
   const numbers = joinWindows(stream.window, other.window, codesOf, stream.events + other.events, counts);
   joinLabels(stream, other, codesOf, numbers);
-  // Shares of the error budget are final once assigned: groups added by a merge share the reserve, as late groups do.
+  // Shares of the error budget are final once assigned: groups added by a merge share the reserve, like late groups.
   if (!stream.isWarm) counts.forEach((count, index) => (stream.early[index] = count));
   stream.events += other.events;
   stream.lateLabels += other.lateLabels;
@@ -40,7 +40,7 @@ function presentOf({ tables, events, latestTime }: EventStream): Omit<FreshStart
   return { tables: tables.map((table) => table.copy()), events, time: latestTime };
 }
 
-/** Counts the events whose groups exceed the maximum number of groups here. */
+/** Counts as problems the events of groups that would exceed this stream's maximum number of groups. */
 function countLost(stream: EventStream, other: EventStream, codesOf: readonly Int32Array[]): void {
   other.tables.forEach((table, index) => {
     if ((stream.options.attributes[index]?.parts.length ?? 0) > 0) return;
@@ -74,7 +74,7 @@ function assertAlike(stream: EventStream, other: EventStream): void {
   });
 }
 
-/** Returns by attribute the code here of each of the other's groups. */
+/** Returns, by attribute, this stream's code for each group of the other stream. */
 function translateGroups(stream: EventStream, other: EventStream): Int32Array[] {
   const codesOf: Int32Array[] = [];
   stream.reader.groups.forEach((groups, index) => {
@@ -83,7 +83,7 @@ function translateGroups(stream: EventStream, other: EventStream): Int32Array[] 
     if (groups instanceof CrossedCodes && theirs instanceof CrossedCodes) {
       const parts = theirs.parts();
       const indices = stream.options.attributes[index]?.parts ?? [];
-      // One row for each of the other's intersections: the codes here of its parts.
+      // One row for each intersection of the other stream, with this stream's codes of its parts.
       const columns: Int32Array[] = [];
       indices.forEach((part, depth) => {
         columns[part] = Int32Array.from(
@@ -97,7 +97,7 @@ function translateGroups(stream: EventStream, other: EventStream): Int32Array[] 
   return codesOf;
 }
 
-/** For events still in the window: the new number by old number. */
+/** The new number of each event still in the window, by its old number. */
 interface NewNumbers {
   readonly own: ReadonlyMap<number, number>;
   readonly other: ReadonlyMap<number, number>;
@@ -135,7 +135,7 @@ function joinWindows(
   window.grow(groups);
   for (const table of window.tables) table.data.fill(0);
   window.added = events - held.length;
-  // Resets the ring as if it had held only these events, so that nothing is subtracted for the old ones.
+  // Resets the ring as if it had held only the merged events, so that nothing is subtracted for the old events.
   window.codes.forEach((codes) => codes.fill(-1));
   for (const event of held) {
     (event.isOwn ? numbers.own : numbers.other).set(event.number, window.added);

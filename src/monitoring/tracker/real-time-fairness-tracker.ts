@@ -46,7 +46,7 @@ import {
   type TrackerOptions,
 } from './tracker-options.ts';
 
-/** The maximum number of records in the history. Beyond it, the older half of the record times is thinned out. */
+/** The maximum number of records in the history. If there are more, record times are thinned. */
 const MAX_HISTORY_RECORDS = 200_000;
 
 /** The state of a tracker as plain JSON, for {@link RealTimeFairnessTracker.restore}. */
@@ -71,14 +71,15 @@ const CHECK_OPTION_NAMES: OptionNames<CheckOptions> = { window: true };
  * Tracks the group fairness of a stream of decisions, event by event.
  *
  * It keeps sums of every group, never rows: over all events, over the last `windowSize` events, and over windows that
- * start again every `restartEvery` events, which alarms use. Work per event and memory do not grow with the length of
- * the stream. Memory grows only with the number of groups (at most 10,000 of an attribute; later ones are counted under
- * `too_many_groups`). It also holds the window and the last `labelHorizon` ids.
+ * restart every `restartEvery` events, which alarms use. Work per event and memory do not grow with the length of the
+ * stream. Memory grows only with the number of groups (at most 10,000 per attribute; events of further groups are
+ * counted under `too_many_groups`). The tracker also holds the window and the last `labelHorizon` ids.
  *
- * Events may arrive one by one, in batches of columns, or in shards that are merged: the sums are the same. True labels
- * may arrive with the event, or later by its id. Problems are counted in `faults` by reason: an event without a
- * prediction, an undeclared group, a duplicate id, a label for an unknown id, or a clock that went backwards (such an
- * event is counted in the order of arrival). An invalid value is an error; nothing of that call is then counted.
+ * Events may arrive one by one, in batches of columns, or in shards that are merged: the sums are the same. A true
+ * label may arrive with its event, or later with the event's id. Problems are counted in `faults` by reason: an event
+ * without a prediction, an undeclared group, a duplicate id, a label for an unknown id, or a clock that went backwards
+ * (such an event is counted in the order of arrival). An invalid value raises an error, and nothing from that call is
+ * counted.
  *
  * The metrics are added to the history every `recordEvery` events, and appended to the store if there is one. The
  * history is thinned as it grows.
@@ -147,12 +148,12 @@ export class RealTimeFairnessTracker {
   }
 
   /**
-   * Counts a batch: a `Table` or anything that can be read as one. The sums equal those of counting the events one by
-   * one.
+   * Counts a batch: a `Table` or anything that can be read as one. The sums are the same as if the events were counted
+   * one by one.
    *
    * A batch of 1-D tensors is counted on the device of the tensors, and the returned promise resolves when that is
-   * done. Do not record anything else before. Its events count as one step: a fresh start or a record that falls within
-   * the batch is taken at its end.
+   * done. Do not record anything else until then. The batch counts as one step: a restart or record that is due within
+   * the batch happens at its end.
    * @throws {DataValidationError} if a column is missing or has an invalid value; nothing is then counted
    */
   recordBatch(batch: TensorBatch): Promise<void>;
@@ -165,7 +166,8 @@ export class RealTimeFairnessTracker {
 
   /**
    * Sets the true label (or true value) of an earlier event.
-   * @returns whether the label was accepted; an id that is unknown, too old or already labelled is counted in `faults`
+   * @returns whether the label was accepted; a label for an id that is unknown, too old or already labelled is counted
+   *   in `faults`
    * @throws {DataValidationError} if rates are monitored and the label is neither 0 nor 1
    */
   label(id: string | number, y: unknown): boolean {
@@ -183,8 +185,8 @@ export class RealTimeFairnessTracker {
 
   /**
    * Returns the current metrics: for every attribute, the measure of each group and the gap of each metric. The
-   * intervals of the sliding window hold for a single check. Those of the cumulative window hold over all checks
-   * simultaneously. A value is null if fewer than two groups have `minGroupSize` events in the denominator.
+   * intervals of the sliding window hold for a single check. The intervals of the cumulative window hold over all
+   * checks simultaneously. A value is null if fewer than two groups have `minGroupSize` events in the denominator.
    */
   metrics(options: CheckOptions = {}): readonly MonitoringRecord[] {
     assertKnownOptions('RealTimeFairnessTracker.metrics', options, CHECK_OPTION_NAMES);
@@ -193,8 +195,8 @@ export class RealTimeFairnessTracker {
   }
 
   /**
-   * Returns for every group how many of its events have a true label. If labels of some groups arrive late, metrics
-   * that need labels are biased.
+   * Returns for every group how many of its events have a true label. Metrics that need labels are biased if the
+   * labels of some groups arrive late.
    */
   labelCoverage(): readonly LabelCoverage[] {
     return Object.freeze(
@@ -251,9 +253,9 @@ export class RealTimeFairnessTracker {
   }
 
   /**
-   * Adds everything that another tracker has counted, which tracks another shard of the same stream. The sums equal
-   * those of one tracker that saw both shards. The sliding window keeps the newest events of both, in proportion to
-   * their numbers.
+   * Adds everything that the tracker of another shard of the same stream has counted. The sums equal the sums of a
+   * single tracker over both shards. The sliding window keeps the newest events of both trackers, in proportion to
+   * their numbers of events.
    * @returns this tracker
    * @throws {ValueError} if the trackers have different options
    */
@@ -279,9 +281,8 @@ export class RealTimeFairnessTracker {
 }
 
 /**
- * Counts a batch of tensors on their device. Its events count as one step: a fresh start or a record that falls within
- * the batch is taken at its end. All rows are read if ids, times, weights, errors, intersections or detectors need
- * them.
+ * Counts a batch of tensors on their device. The batch counts as one step: a restart or record that is due within the
+ * batch happens at its end. All rows are read if ids, times, weights, errors, intersections or detectors need them.
  */
 async function addTensors(stream: EventStream, batch: TensorBatch): Promise<void> {
   const { columns, attributes } = stream.options;

@@ -2,13 +2,13 @@ import type { EventBlock } from './event-block.ts';
 import { GroupTable, type TableShape } from './group-table.ts';
 
 /**
- * The last events of a stream in a ring buffer, with running sums of every group. Adding an event removes the oldest,
+ * The last events of a stream in a ring buffer, with running sums for every group. Adding an event removes the oldest,
  * with constant work and memory.
  */
 export class SlidingWindow {
   readonly size: number;
   readonly tables: readonly GroupTable[];
-  /** By attribute: the codes of the events' groups, negative if there is none. */
+  /** By attribute: the codes of the events' groups; negative if an event has no group. */
   readonly codes: readonly Int32Array[];
   readonly cells: Uint8Array;
   readonly weights: Float64Array | null;
@@ -48,7 +48,7 @@ export class SlidingWindow {
     this.added += to - from;
   }
 
-  /** Skips events that the next `add` would remove again. That `add` must then fill the complete window. */
+  /** Skips events that the next call of `add` would remove again. That call must then fill the complete window. */
   skip(events: number): void {
     this.added += events;
   }
@@ -71,7 +71,7 @@ export class SlidingWindow {
   }
 
   /**
-   * Iterates over the slots of its events in the ring.
+   * Iterates over the ring's slots that hold events.
    * @yields each slot, oldest first
    */
   *slots(): Generator<number> {
@@ -116,8 +116,8 @@ export class SlidingWindow {
   }
 
   /**
-   * Adds weighted sums. Rounding errors accumulate as values are added and removed, so the sums are recomputed once per
-   * round of the ring.
+   * Adds weighted sums. Rounding errors accumulate as values are added and removed, so the sums are recomputed each
+   * time the ring has been filled once.
    */
   #addSums(block: EventBlock, from: number, to: number): void {
     for (let row = from; row < to; row++) {

@@ -51,7 +51,7 @@ export const count = z.int().min(0);
 /** Milliseconds since 1970. */
 export const time = z.number().min(EARLIEST_TIME).max(LATEST_TIME);
 
-/** A column of numbers as base64; other fields determine its length. */
+/** A column of numbers as base64. Its length is determined by other fields. */
 const column = z.string();
 
 const waitingEvent = z.object({
@@ -71,8 +71,8 @@ const waitingEvent = z.object({
 export const SNAPSHOT_VERSION = 1;
 
 /**
- * The fields of a tracker's snapshot, checked one by one. Options and history are checked where they are used. Columns of
- * numbers are base64 of little-endian bytes, so that every bit is restored.
+ * The fields of a tracker's snapshot, checked one by one. Options and history are checked when they are used. Columns
+ * of numbers are base64 of little-endian bytes, so that every bit is restored.
  */
 export const SNAPSHOT_SCHEMA = z.object({
   version: z.literal(SNAPSHOT_VERSION),
@@ -82,7 +82,7 @@ export const SNAPSHOT_SCHEMA = z.object({
   firstTime: time.nullable(),
   latestTime: time.nullable(),
   faults: z.partialRecord(z.enum(STREAM_PROBLEMS), count),
-  /** By attribute: its labels; for an intersection, the codes of each group's parts. */
+  /** By attribute: the labels of its groups; for an intersection, the codes of each group's parts. */
   groups: z.array(z.union([z.array(z.string()), z.array(z.array(count))])),
   early: z.array(count),
   tables: z.array(column),

@@ -102,7 +102,7 @@ function readStart(
     time: time ?? NaN,
     tables: tables.map((text, position) => {
       const table = new GroupTable(stream.shape, decode(text, Float64Array));
-      // Groups that appeared later are not in it.
+      // Groups that appeared after the start are not in its table.
       if (!Number.isInteger(table.groups) || table.groups > (stream.tables[position] as GroupTable).groups) {
         throw badSnapshot(`the sums of start ${String(index)} do not fit its groups`);
       }

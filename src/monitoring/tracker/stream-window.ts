@@ -29,7 +29,7 @@ export interface MeasuredGroup {
   readonly value: number;
 }
 
-/** Returns the measure of every group of an attribute that has events in the denominator. */
+/** Returns a measure for every group of an attribute that has events in the measure's denominator. */
 export function measureGroups(window: StreamWindow, attribute: number, measure: WatchedMeasure): MeasuredGroup[] {
   const table = window.tables[attribute] as GroupTable;
   const found: MeasuredGroup[] = [];
@@ -42,7 +42,7 @@ export function measureGroups(window: StreamWindow, attribute: number, measure: 
   return found;
 }
 
-/** Returns the known groups of an attribute, for their shares of the error budget. */
+/** Returns the known groups of an attribute, which determine the groups' shares of the error budget. */
 export function knownGroups(stream: EventStream, attribute: number): KnownGroups {
   return {
     early: Math.max(1, stream.early[attribute] as number),

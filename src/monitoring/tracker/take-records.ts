@@ -13,7 +13,7 @@ import {
 } from './stream-window.ts';
 import type { WatchedMeasure, WatchedMetric } from './watched-metric.ts';
 
-/** A measure of the groups of one attribute, with intervals. */
+/** One measure of all groups of an attribute, with intervals. */
 interface MeasuredAttribute {
   readonly measure: WatchedMeasure;
   readonly groups: readonly (MeasuredGroup & { readonly interval: Interval | null })[];
@@ -26,8 +26,8 @@ export interface AttributeRecords {
 }
 
 /**
- * Returns the records of a stream over one window at one time: for every attribute and metric the groups, then their
- * gap.
+ * Returns the records of a stream over one window at one time: for every attribute and metric, the records of the
+ * groups and then of their gap.
  */
 export function takeRecords(stream: EventStream, kind: MonitoringWindow, time: number): readonly MonitoringRecord[] {
   const records: MonitoringRecord[] = [];
@@ -35,7 +35,7 @@ export function takeRecords(stream: EventStream, kind: MonitoringWindow, time: n
     const seen = new Set<string>();
     for (const metric of stream.options.metrics) {
       const { gap, groups } = takeAttribute(stream, kind, time, attribute, metric);
-      // Two metrics may share a measure; its groups are recorded once.
+      // Two metrics may share a measure. The groups of a shared measure are recorded once.
       records.push(...groups.filter((record) => !seen.has(record.metric)), gap);
       for (const { name } of metric.measures) seen.add(name);
     }

@@ -12,9 +12,9 @@ import type { FilledTrackerOptions } from './tracker-options.ts';
 /** A batch whose columns are 1-D tensors, on any device. */
 export type TensorBatch = Readonly<Record<string, TensorLike & { data(): Promise<ArrayLike<number>> }>>;
 
-/** A batch as tables of counts, with its last rows. */
+/** A batch reduced to tables of counts and its last rows. */
 export interface CountedBatch {
-  /** By attribute; there are no intersections. */
+  /** The counts of each attribute. There are no intersections. */
   readonly attributes: readonly ClassificationStats[];
   /** The number of rows that have a prediction. */
   readonly events: number;
@@ -34,8 +34,8 @@ export function isTensorBatch(batch: TableSource | TensorBatch): batch is Tensor
 }
 
 /**
- * Counts a batch on the device of its tensors. For each attribute, one table of [groups, 6] is read back, and otherwise
- * only the rows that the sliding window needs.
+ * Counts a batch on the device of its tensors. Only one table of [groups, 6] per attribute, and the rows that the
+ * sliding window needs, are read back.
  * @throws {DataValidationError} if a prediction or label is invalid
  */
 export async function countTensors(batch: TensorBatch, options: FilledTrackerOptions): Promise<CountedBatch> {
@@ -50,7 +50,7 @@ export async function countTensors(batch: TensorBatch, options: FilledTrackerOpt
     const [first] = counted as [ClassificationStats];
     const events = sum(first.counts) + sum(first.ungrouped.counts);
     const missingPredictions = decisions.size - events;
-    // If predictions are missing, only the rows themselves show how far back the window reaches.
+    // If predictions are missing, the number of rows that the window needs can only be found from the rows themselves.
     const size = missingPredictions > 0 ? decisions.size : Math.min(decisions.size, windowSize);
     const tail = await tailOf({ ...batch, [columns.yPred]: decisions }, size);
     return { attributes: counted, events, missingPredictions, tail };

@@ -9,11 +9,11 @@ import { requireFields, requireMethods, requireNumber, requireTexts, shownKind }
 import type { TimestampUnit } from './event-values.ts';
 import { type WatchedMetric, watchedMetric } from './watched-metric.ts';
 
-/** The names of the fields of an event, or of the columns of a batch, by meaning. */
+/** The field names of an event, or the column names of a batch, by meaning. */
 export interface TrackerColumns {
   /** Decisions 0 or 1, or scores in [0, 1]; any number for regression errors. */
   readonly yPred: string;
-  /** True labels that arrive with the event. Later ones are set with `label`. */
+  /** True labels that arrive with the event. Labels that arrive later are set with `label`. */
   readonly yTrue?: string | undefined;
   /** Sensitive attributes. Each is monitored separately. */
   readonly protected: readonly string[];
@@ -46,12 +46,12 @@ export interface TrackerOptions {
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * The number of later events with an id after which an event can no longer be labelled. It bounds the memory of
-   * waiting events. At most 100,000,000.
+   * The number of later events with ids after which an event can no longer be labelled, at most 100,000,000. It limits
+   * the memory used by waiting events.
    * @defaultValue 100000
    */
   readonly labelHorizon?: number | undefined;
-  /** Where records are stored as they are taken. The tracker does not close it. */
+  /** The store to which records are written as they are taken. The tracker does not close the store. */
   readonly store?: RecordStore | undefined;
   /**
    * Scores of at least this value are positive decisions.
@@ -69,13 +69,13 @@ export interface TrackerOptions {
    */
   readonly timestampUnit?: TimestampUnit | undefined;
   /**
-   * The groups of an attribute, if all are known. Events of other groups are not counted for it, and are counted in
-   * `faults`.
+   * The groups of an attribute, if all groups are known. Events of other groups are excluded from the attribute and
+   * counted in `faults`.
    */
   readonly groups?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
-   * The largest possible absolute error. Anytime-valid intervals of errors need it. Larger errors count as this value,
-   * and are counted in `faults`.
+   * The largest possible absolute error. Anytime-valid intervals of errors need it. Larger errors are reduced to this
+   * value and counted in `faults`.
    */
   readonly errorScale?: number | undefined;
   /**
@@ -84,13 +84,13 @@ export interface TrackerOptions {
    */
   readonly level?: number | undefined;
   /**
-   * The number of events between fresh starts of the statistics that alarms use.
+   * The number of events between restarts of the statistics that alarms use.
    * @defaultValue 500
    */
   readonly restartEvery?: number | undefined;
   /**
-   * The number of events between records added to the history and the store. In a young stream they are closer
-   * together: every 100 events up to 10,000, then whenever the second digit of the number of events changes.
+   * The number of events between records added to the history and the store. At the beginning of a stream, records are
+   * more frequent: every 100 events up to 10,000, then whenever the second digit of the number of events changes.
    * @defaultValue `windowSize`
    */
   readonly recordEvery?: number | undefined;
@@ -134,9 +134,9 @@ export interface FilledTrackerOptions extends FilledOptions<
 /** An attribute, or an intersection of attributes. */
 export interface TrackedAttribute {
   readonly name: string;
-  /** The indices of an intersection's attributes; empty for a single attribute. */
+  /** The indices of the attributes of an intersection; empty for a single attribute. */
   readonly parts: readonly number[];
-  /** Its declared groups; null if none were declared. */
+  /** The declared groups; null if no groups were declared. */
   readonly declared: readonly string[] | null;
 }
 

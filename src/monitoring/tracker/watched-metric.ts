@@ -4,7 +4,10 @@ import { isDecisionRate, rateCells } from '../../metrics/measures/index.ts';
 import { type MetricDefinition, metricDefinition, metricNeedsTruth } from '../../metrics/metric-definitions.ts';
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
 
-/** A rate: the cells of its numerator (`above`) and of its denominator (`below`), of the six cells of every group. */
+/**
+ * A rate. Of the six cells of every group, `above` lists the cells of the numerator and `below` those of the
+ * denominator.
+ */
 interface WatchedRate {
   readonly kind: 'rate';
   readonly name: string;
@@ -51,7 +54,7 @@ export function watchedMetric(name: string): WatchedMetric {
   };
 }
 
-/** Common metrics. In addition, every rate has a difference metric. */
+/** The most common metrics. Every rate also has a difference metric. */
 const USUAL = [
   'demographic_parity_difference',
   'equalized_odds_difference',

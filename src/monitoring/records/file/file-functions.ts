@@ -14,15 +14,15 @@ import {
 
 import { getLogger } from '../../../internal/logger.ts';
 
-/** The properties of a file that are used. */
+/** The file properties that record files need. */
 export interface FileFacts {
   /** In bytes. */
   readonly size: number;
-  /** The inode, which identifies the file after it was renamed. */
+  /** The inode, which identifies the file even after it is renamed. */
   readonly ino: number;
 }
 
-/** The synchronous functions of `node:fs` that are used; tests replace them. */
+/** The synchronous functions of `node:fs` that record files need. Tests replace them. */
 export interface FileFunctions {
   /** Opens a file for reading and appending, and creates it if it is missing. */
   open(path: string, flags: 'a+'): number;
@@ -60,17 +60,17 @@ export const SYSTEM_FILES: FileFunctions = Object.freeze({
   },
 } satisfies FileFunctions);
 
-/** The form of the lines of a file. */
+/** The format of a file's lines. */
 export interface LineForm {
   /** The first line of each file; null if there is none. */
   readonly header: string | null;
-  /** How each file starts: the header, or the start of each line. */
+  /** The text at the start of each file: the header or, without a header, the first characters of every line. */
   readonly opening: string;
   /** Whether line feeds between quotes are part of a field. */
   readonly isQuoting: boolean;
   /**
-   * Returns whether lines can be appended to a file with this first line: `same`, or `older` for an older layout, whose
-   * file is then rotated.
+   * Returns whether lines can be appended to a file with this first line: `same` for the same layout, or `older` for
+   * an older layout. A file of an older layout is then rotated.
    * @param path the path for the error message
    * @throws {DataValidationError} if the file has other content
    */
@@ -79,11 +79,11 @@ export interface LineForm {
   isComplete(line: string): boolean;
 }
 
-/** Logs a message, and ignores a log that cannot be written: monitoring continues without it. */
+/** Logs a message. If the log cannot be written, the error is ignored so that monitoring continues. */
 export function logQuietly(level: 'info' | 'warn', text: string): void {
   try {
     getLogger()[level](text);
   } catch {
-    // The log may lie on the very disk that is full.
+    // The log may be on the same full disk.
   }
 }

@@ -4,13 +4,13 @@ import { DataValidationError } from '../../../exceptions/index.ts';
 import { Utf8Stream } from '../../../internal/decode-utf8.ts';
 import { type FileFunctions, type LineForm, logQuietly } from './file-functions.ts';
 
-/** How many bytes are read at once. */
+/** The number of bytes per read. */
 const CHUNK_BYTES = 2 ** 18;
 
 const NEWLINE = 10;
 const QUOTE = 34;
 
-/** The longest truncated line, in bytes; a longer tail is not one line. */
+/** The maximum length of a truncated line, in bytes. A longer tail is not a single line. */
 const MAX_TAIL_BYTES = 2 ** 20;
 
 /**
@@ -45,7 +45,10 @@ function readFirstLine(files: FileFunctions, descriptor: number): { text: string
   return { text: textOf(end < 0 ? start : start.subarray(0, end)), isEnded: end >= 0 };
 }
 
-/** Returns the text of bytes that may end within a character; bytes that are not UTF-8 become U+FFFD, which no line starts with. */
+/**
+ * Decodes bytes that may end within a character. Bytes that are not UTF-8 become U+FFFD, and no line starts with
+ * U+FFFD.
+ */
 function textOf(bytes: Uint8Array): string {
   try {
     return new Utf8Stream('the file').write(bytes);
@@ -66,18 +69,20 @@ function readBytes(files: FileFunctions, descriptor: number, from: number, to: n
 
 /** The result of an append. */
 interface AppendOutcome {
-  /** How many lines were written completely. */
+  /** The number of lines that were written completely. */
   readonly written: number;
-  /** Why the other lines were not written; undefined if all were. */
+  /** The reason why the other lines were not written; undefined if all lines were written. */
   readonly problem: unknown;
 }
 
-/** Matches another line of unquoted fields. If one follows, a quote was left open long before the last write. */
+/**
+ * Matches a further line of unquoted fields. If such a line follows, a quote was left open long before the last write.
+ */
 const LIKE_A_LINE = /\n(?:[^\n"]*,){4}/;
 
 /**
- * An append-only file that ends with a complete line after any failure of a write. All methods throw the errors of the
- * system.
+ * An append-only file that is repaired after a failed write, so that it ends with a complete line. All methods throw
+ * system errors.
  */
 export class LineFile {
   readonly #path: string;
@@ -87,7 +92,7 @@ export class LineFile {
   #descriptor: number | undefined;
   #ino = 0;
   #size = 0;
-  /** The range of bytes of a line that was written in part. */
+  /** The byte range of a partially written line. */
   #partial: { readonly from: number; readonly to: number } | undefined;
 
   constructor(filePath: string, form: LineForm, files: FileFunctions, maxFiles: number) {
@@ -98,9 +103,9 @@ export class LineFile {
   }
 
   /**
-   * Opens the file if it is not open or no longer the file at its path, and removes an incomplete last line.
+   * Opens the file if it is not open, or if its path now refers to a different file. Removes an incomplete last line.
    * @returns the size of the file, in bytes
-   * @throws {DataValidationError} if it has other content; the file is left as it was
+   * @throws {DataValidationError} if the file has other content; the file is then left unchanged
    */
   prepare(): number {
     const found = this.#files.stat(this.#path);
@@ -113,8 +118,8 @@ export class LineFile {
   }
 
   /**
-   * Appends lines, after the header if the file is empty. Uses a single write unless the system accepts only a part of it.
-   * Call {@link LineFile.prepare} first.
+   * Appends lines, after the header if the file is empty. Uses a single write, unless the system accepts only a part
+   * of the data. Call {@link LineFile.prepare} first.
    */
   append(lines: readonly string[]): AppendOutcome {
     const descriptor = this.#descriptor as number;
@@ -175,7 +180,7 @@ export class LineFile {
     return this.#open();
   }
 
-  /** Makes a file end with a complete line. Returns its size, or undefined if it must be rotated. */
+  /** Makes a file end with a complete line. Returns the size of the file, or undefined if the file must be rotated. */
   #repair(descriptor: number, size: number): number | undefined {
     const first = readFirstLine(this.#files, descriptor);
     if (!first.isEnded && !this.#isBeginning(first.text)) throw this.#otherContent();
@@ -217,7 +222,9 @@ export class LineFile {
     });
   }
 
-  /** Removes an incomplete line, unless another process has written after it. Returns the size of the file. */
+  /**
+   * Removes an incomplete line, unless another process has appended to the file since. Returns the size of the file.
+   */
   #withoutPartial(descriptor: number, size: number): number {
     const partial = this.#partial;
     if (partial === undefined) return size;
@@ -227,7 +234,7 @@ export class LineFile {
   }
 }
 
-/** Returns how many texts fit completely into a number of bytes, and where they end. */
+/** Returns the number of texts that fit completely into a number of bytes, and the position where they end. */
 function completeTexts(texts: readonly string[], bytes: number): { end: number; count: number } {
   let end = 0;
   for (const [count, text] of texts.entries()) {
@@ -241,15 +248,15 @@ function completeTexts(texts: readonly string[], bytes: number): { end: number; 
 /**
  * Rotates a file: `path` becomes `path.1`, the former `path.1` becomes `path.2`, and so on up to the first free number.
  * Files beyond `maxFiles` are removed.
- * @param maxFiles how many files are kept, including the current one; at least 2
+ * @param maxFiles the maximum number of files, including the current file; at least 2
  */
 function rotateFiles(path: string, maxFiles: number, files: FileFunctions): void {
   const nameOf = (age: number): string => (age === 0 ? path : `${path}.${String(age)}`);
   const oldest = maxFiles - 1;
-  // From a run that kept more files.
+  // These files are from a run with a larger maximum number of files.
   for (let age = maxFiles; files.stat(nameOf(age)) !== undefined; age++) files.remove(nameOf(age));
   let free = 1;
   while (free < oldest && files.stat(nameOf(free)) !== undefined) free++;
-  // The oldest is renamed first, so that every file keeps a distinct name if this is interrupted.
+  // The oldest file is renamed first, so that every file keeps a distinct name if the rotation is interrupted.
   for (let age = free; age >= 1; age--) files.rename(nameOf(age - 1), nameOf(age));
 }

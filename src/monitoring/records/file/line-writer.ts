@@ -3,7 +3,7 @@ import { fileProblemOf } from '../../../io/file-problem.ts';
 import { type FileFunctions, type LineForm, logQuietly } from './file-functions.ts';
 import { LineFile } from './line-file.ts';
 
-/** Codes of problems that may end without a change of the path. */
+/** Error codes of problems that may be temporary, so that a retry with the same path can succeed. */
 const TRANSIENT = ['EAGAIN', 'EBUSY', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOSPC'];
 
 /** Returns why an operation on a file failed, with the system's code. */
@@ -33,11 +33,11 @@ function cannotOpen(path: string, cause: unknown): DataValidationError {
 export interface LineWriterOptions {
   readonly path: string;
   readonly form: LineForm;
-  /** The size in bytes beyond which a file is rotated; Infinity for never. */
+  /** The maximum size of a file in bytes before it is rotated; Infinity to never rotate. */
   readonly maxBytes: number;
-  /** How many files are kept, including the current one. */
+  /** The maximum number of files, including the current file. */
   readonly maxFiles: number;
-  /** The largest number of lines that wait in memory while the file cannot be written. */
+  /** The maximum number of lines that wait in memory while the file cannot be written. */
   readonly mostPending: number;
   /** Whether each write is flushed to the disk. */
   readonly isFlushed: boolean;
@@ -46,7 +46,7 @@ export interface LineWriterOptions {
   readonly what: string;
 }
 
-/** How many lines were written, wait and were dropped, and the current problem. */
+/** The numbers of written, pending and dropped lines, and the current problem. */
 export interface LineStatus {
   readonly written: number;
   readonly pending: number;
@@ -55,8 +55,8 @@ export interface LineStatus {
 }
 
 /**
- * Appends lines to a file. Lines that cannot be written wait in memory, and the next append tries again. Logs a warning when
- * writing starts to fail, and a message when it works again.
+ * Appends lines to a file. Lines that cannot be written wait in memory, and the next append tries again. Logs a
+ * warning when writing starts to fail, and a message when it works again.
  */
 export class LineWriter {
   readonly #options: LineWriterOptions;
@@ -68,7 +68,7 @@ export class LineWriter {
   #problem: string | null = null;
   #cannotRotate = false;
 
-  /** @throws {DataValidationError} if the file has other content, or cannot be written for a reason that is not transient */
+  /** @throws {DataValidationError} if the file has other content, or cannot be written for a permanent reason */
   constructor(options: LineWriterOptions) {
     const { path, form, files, maxFiles } = options;
     this.#options = options;
@@ -140,7 +140,7 @@ export class LineWriter {
     throw problem as Error;
   }
 
-  /** Repairs the file now rather than at the next append, so that readers find complete lines only. */
+  /** Repairs the file now instead of at the next append, so that readers find only complete lines. */
   #tryToRepair(): void {
     try {
       this.#file.prepare();
@@ -149,7 +149,10 @@ export class LineWriter {
     }
   }
 
-  /** Returns how many lines fit into the current file; a line that is too long for any file gets a file to itself. */
+  /**
+   * Returns the number of lines that fit into the current file. A line that is too long for any file is written to a
+   * separate file.
+   */
   #countFitting(size: number): number {
     const { maxBytes } = this.#options;
     if (maxBytes === Infinity) return this.#pending.length;
@@ -161,7 +164,10 @@ export class LineWriter {
     return isFresh ? Math.max(1, tooMany) : tooMany;
   }
 
-  /** Returns whether the file was rotated. Otherwise it keeps growing, since records matter more than its size. */
+  /**
+   * Tries to rotate the file, and returns whether it was rotated. If not, the file keeps growing, because keeping
+   * records is more important than the size limit.
+   */
   #rotate(): boolean {
     const { path } = this.#options;
     try {

@@ -28,7 +28,7 @@ const MISSING: CsvField = { text: '', isQuoted: false };
 export class CsvRecords implements LineReader {
   readonly #path: string;
   #layout: RecordLayout | undefined;
-  /** The lines read so far of a row with a line end within quotes. */
+  /** The lines read so far of a row that has a line end within quotes. */
   #open: { readonly lines: string[]; readonly first: number; length: number } | undefined;
   #time = { text: '', timestamp: '' };
 

@@ -10,8 +10,8 @@ export interface RecordFile {
 }
 
 /**
- * Opens a record file and its earlier rotated files, oldest first. They are opened from the newest on, each once, so
- * that nothing is read twice if a store rotates them meanwhile.
+ * Opens a record file and its earlier rotated files, oldest first. Files are opened newest first, and each file once,
+ * so that nothing is read twice if a store rotates them in the meantime.
  * @throws {DataValidationError} if there is no such file, or one cannot be opened
  */
 export async function openRecordFiles(filePath: string): Promise<RecordFile[]> {

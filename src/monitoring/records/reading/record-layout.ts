@@ -33,7 +33,7 @@ export function areQuotesClosed(text: string): boolean {
 
 /** The column indices of a CSV file's fields; -1 for a missing column. */
 export interface RecordLayout extends Readonly<Record<(typeof RECORD_FIELDS)[number], number>> {
-  /** `own` as a record store writes it, `older` with a time column of a different name. */
+  /** `own` for the layout that a record store writes, `older` for a layout whose time column has a different name. */
   readonly kind: 'own' | 'older' | 'other';
   readonly columnCount: number;
   /** Whether the times are in a column without a name, which could also contain row numbers. */
@@ -43,8 +43,8 @@ export interface RecordLayout extends Readonly<Record<(typeof RECORD_FIELDS)[num
 const REQUIRED = ['metric', 'value', 'n'] as const;
 
 /**
- * Finds the columns from a header's names. The time is in `time`, else in `timestamp`, else in a first column without a
- * name.
+ * Finds the columns from a header's names. The time column is `time`, otherwise `timestamp`, otherwise a first column
+ * without a name.
  */
 export function findLayout(names: readonly string[]): RecordLayout {
   const trimmed = names.map((name) => name.trim());

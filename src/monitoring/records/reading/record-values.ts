@@ -2,7 +2,10 @@ import { DataValidationError } from '../../../exceptions/index.ts';
 import { type MonitoringRecord, type MonitoringWindow, WINDOWS } from '../monitoring-record.ts';
 import { formatTime, parseDecimal, parseTime } from '../record-time.ts';
 
-/** A problem of a line, without its position. It is converted before it leaves this module. */
+/**
+ * A problem of a line, without the line's position. It is converted to an error with a position before it leaves this
+ * module.
+ */
 export class LineProblem extends Error {}
 
 /** Returns the error for a problem at a position. */
@@ -15,7 +18,7 @@ export function problemAt(path: string, line: number, problem: string, cause?: u
   });
 }
 
-/** Older files have no windows: their values cover the last events. */
+/** The window of records in older files, which do not name a window. Their values cover the last events. */
 const OLDER_WINDOW: MonitoringWindow = 'sliding';
 
 /**
