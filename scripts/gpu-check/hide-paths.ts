@@ -28,10 +28,10 @@ export function hidePaths<T>(value: T, folders: readonly string[] = ownFolders()
 
 function hideIn(text: string, folders: readonly string[]): string {
   const marked = folders.reduce((now, folder) => now.replaceAll(beginning(folder), MARK), text);
-  return marked.replaceAll(PLACES, (index) => {
-    if (/^(?!file:)[a-z][a-z0-9+.-]+:\/\//i.test(index)) return index;
+  return marked.replaceAll(PLACES, (location) => {
+    if (/^(?!file:)[a-z][a-z0-9+.-]+:\/\//i.test(location)) return location;
     const name =
-      index
+      location
         .replace(/[/\\]+$/, '')
         .split(/[/\\]/)
         .at(-1) ?? '';

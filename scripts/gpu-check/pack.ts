@@ -96,9 +96,9 @@ function writeLicences(folder: string, files: readonly string[]): void {
     if (name !== undefined) names.add(name);
   }
   for (const name of names) {
-    const index = positionOf(name, files);
+    const location = positionOf(name, files);
     const target = path.join(folder, 'licences', `${name.replace('/', '-').replace('@', '')}.txt`);
-    writeFileSync(target, licenceOf(name, index));
+    writeFileSync(target, licenceOf(name, location));
   }
 }
 
@@ -109,13 +109,13 @@ function positionOf(name: string, files: readonly string[]): string {
   return path.join(root, file.slice(0, file.lastIndexOf(part)), part);
 }
 
-function licenceOf(name: string, index: string): string {
-  const { license, version } = JSON.parse(readFileSync(path.join(index, 'package.json'), 'utf8')) as {
+function licenceOf(name: string, location: string): string {
+  const { license, version } = JSON.parse(readFileSync(path.join(location, 'package.json'), 'utf8')) as {
     license?: string;
     version: string;
   };
-  const texts = readdirSync(index).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
-  const complete = texts.map((file) => readFileSync(path.join(index, file), 'utf8')).join('\n');
+  const texts = readdirSync(location).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
+  const complete = texts.map((file) => readFileSync(path.join(location, file), 'utf8')).join('\n');
   if (complete === '' && license === undefined) throw new Error(`the package ${name} has no licence`);
   // Packages of TensorFlow.js name Apache-2.0 without its text, which is in evenhand's own licence file.
   const named = license ?? 'see below';

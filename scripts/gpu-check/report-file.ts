@@ -22,11 +22,11 @@ export function openReportFile(positionOf: (report: GpuReport) => string): Repor
   return {
     write: async (report) => {
       const wanted = positionOf(report);
-      const index = worthOfFile(wanted) > worthOf(report) ? besides(wanted) : wanted;
-      await writeFileAtomic(index, `${JSON.stringify(hidePaths(report), undefined, 2)}\n`);
-      if (written !== undefined && written !== index) rmSync(written, { force: true });
-      written = index;
-      return index;
+      const location = worthOfFile(wanted) > worthOf(report) ? besides(wanted) : wanted;
+      await writeFileAtomic(location, `${JSON.stringify(hidePaths(report), undefined, 2)}\n`);
+      if (written !== undefined && written !== location) rmSync(written, { force: true });
+      written = location;
+      return location;
     },
   };
 }

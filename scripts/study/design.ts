@@ -46,13 +46,13 @@ function equalCells(): Cell[] {
  * Returns the cells with one group of 40 and others of 2,000. The small group has the gap, or is one of those without.
  */
 function unequalCells(): Cell[] {
-  return ['last', 'first'].flatMap((index) =>
+  return ['last', 'first'].flatMap((location) =>
     GROUPS.flatMap((groups) => {
       const sizes = Array<number>(groups).fill(LARGE);
-      sizes[index === 'last' ? groups - 1 : 0] = SMALL;
-      const cells = cellsOf('unequal', sizes, [index], ['both']);
+      sizes[location === 'last' ? groups - 1 : 0] = SMALL;
+      const cells = cellsOf('unequal', sizes, [location], ['both']);
       // Without a gap the groups differ only in size.
-      return index === 'last' ? cells : cells.filter(({ gap }) => gap > 0);
+      return location === 'last' ? cells : cells.filter(({ gap }) => gap > 0);
     }),
   );
 }

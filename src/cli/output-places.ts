@@ -91,8 +91,8 @@ export function isSamePosition(one: string, other: string): boolean {
 /** Extensions that belong to a format. */
 const KNOWN_EXTENSIONS = '.csv .gz .htm .html .json .md .parquet .pdf .png .svg .tsv .yaml .yml'.split(' ');
 
-function holds(index: string, other: string): boolean {
-  return other === index || other.startsWith(index.endsWith(sep) ? index : index + sep);
+function holds(location: string, other: string): boolean {
+  return other === location || other.startsWith(location.endsWith(sep) ? location : location + sep);
 }
 
 /**
@@ -100,13 +100,13 @@ function holds(index: string, other: string): boolean {
  * writing to it replaces no file.
  */
 function realPath(path: string): string {
-  const index = resolve(path);
+  const location = resolve(path);
   try {
-    const found = statSync(index);
-    return found.isFile() || found.isDirectory() ? realpathSync.native(index) : index;
+    const found = statSync(location);
+    return found.isFile() || found.isDirectory() ? realpathSync.native(location) : location;
   } catch {
-    const folder = dirname(index);
-    return folder === index ? index : join(realPath(folder), basename(index));
+    const folder = dirname(location);
+    return folder === location ? location : join(realPath(folder), basename(location));
   }
 }
 

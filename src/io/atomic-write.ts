@@ -121,12 +121,12 @@ async function writeThenRename(target: string, write: (temporary: string) => Pro
   let temporary: string | undefined;
   try {
     await nearestFolder(target);
-    const index = await followLink(target);
-    await mkdir(path.dirname(index), { recursive: true });
-    temporary = path.join(path.dirname(index), temporaryName());
+    const location = await followLink(target);
+    await mkdir(path.dirname(location), { recursive: true });
+    temporary = path.join(path.dirname(location), temporaryName());
     unfinished.add(temporary);
     await write(temporary);
-    await putInPlace(temporary, index);
+    await putInPlace(temporary, location);
     if (!isTemporary(target)) written.add(target);
   } catch (cause) {
     // Errors of the clean-up are ignored: the reason of the failed write is reported.
@@ -144,15 +144,15 @@ async function followLink(target: string): Promise<string> {
 }
 
 /** Renames the temporary file or folder. An existing folder is moved away first, since it cannot be overwritten. */
-async function putInPlace(temporary: string, index: string): Promise<void> {
+async function putInPlace(temporary: string, location: string): Promise<void> {
   const isFolder = (await stat(temporary)).isDirectory();
-  if (!isFolder || !existsSync(index)) {
-    await rename(temporary, index);
+  if (!isFolder || !existsSync(location)) {
+    await rename(temporary, location);
     return;
   }
-  const heldOut = path.join(path.dirname(index), temporaryName());
-  await rename(index, heldOut);
-  await rename(temporary, index);
+  const heldOut = path.join(path.dirname(location), temporaryName());
+  await rename(location, heldOut);
+  await rename(temporary, location);
   await rm(heldOut, { recursive: true, force: true });
 }
 

@@ -74,16 +74,16 @@ function permuteStratum(into: Float64Array, trials: ArrayLike<number>, successes
 }
 
 function requireCounts({ successes, trials }: PermutationStratum, stratum: number): void {
-  const index = `in stratum ${String(stratum)}`;
+  const location = `in stratum ${String(stratum)}`;
   if (successes.length !== trials.length) {
-    const given = `${String(successes.length)} and ${String(trials.length)} ${index}`;
+    const given = `${String(successes.length)} and ${String(trials.length)} ${location}`;
     throw invalidParameter('strata', 'be strata with equally many entries for successes and trials', given);
   }
   for (let group = 0; group < trials.length; group++) {
     const k = successes[group] as number;
     const n = trials[group] as number;
     if (Number.isSafeInteger(k) && Number.isSafeInteger(n) && k >= 0 && k <= n) continue;
-    const given = `${String(k)} in ${String(n)} for group ${String(group)} ${index}`;
+    const given = `${String(k)} in ${String(n)} for group ${String(group)} ${location}`;
     throw invalidParameter('strata', 'be strata with integer counts, and successes from 0 to their trials', given);
   }
 }

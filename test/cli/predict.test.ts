@@ -36,7 +36,7 @@ describe('evenhand predict', () => {
     ['one network of a sweep, by its folder', ['--model', 'sweep/eta-0.5'], 'sweep/eta-0.5'],
     ["one network of a sweep, by the sweep's folder and eta", ['--model', 'sweep', '--eta', '0.5'], 'sweep/eta-0.5'],
   ];
-  for (const [title, args, index] of models) {
+  for (const [title, args, location] of models) {
     it(`adds the score of ${title} to every row, equal to plain TensorFlow.js`, async () => {
       const out = at('decisions.csv');
       const { code, stdout, stderr } = await runCli(['predict', ...args, '--csv', 'wages.csv', '--out-csv', out], { cwd: folder() }); // prettier-ignore
@@ -44,13 +44,13 @@ describe('evenhand predict', () => {
       expect(stdout).to.match(/^534 rows scored for 'wage_above_median' by a model of /);
       const [given, found] = [await loadData(at('wages.csv')), await loadData(out)];
       expect(found.columnNames).to.deep.equal([...given.columnNames, 'score', 'prediction']);
-      const card = readCard(at(index));
+      const card = readCard(at(location));
       const rows = given.toRecords() as Record<string, PlainValue>[];
-      const plain = await predictWithPlainTfjs(at(index), rows.map((row) => encodeByHand(card, row))); // prettier-ignore
+      const plain = await predictWithPlainTfjs(at(location), rows.map((row) => encodeByHand(card, row))); // prettier-ignore
       const predictions = found.numeric('prediction').values;
       found.numeric('score').values.forEach((score, row) => {
         expect(score).to.be.closeTo(plain[row] as number, 1e-6);
-        if (index !== 'reductions') expect(predictions[row]).to.equal(Number(score >= 0.5));
+        if (location !== 'reductions') expect(predictions[row]).to.equal(Number(score >= 0.5));
         else expect(predictions[row]).to.be.oneOf([0, 1]);
       });
     });

@@ -42,7 +42,7 @@ describe('scripts/gpu-pack.sh', () => {
         console.log('      skipped: there is no software GPU, or this is not Linux on x64');
         this.skip();
       }
-      const [out, index, bin] = ['out put', 'un packed', 'bin'].map((name) => path.join(folder(), name)) as [
+      const [out, location, bin] = ['out put', 'un packed', 'bin'].map((name) => path.join(folder(), name)) as [
         string,
         string,
         string,
@@ -53,9 +53,9 @@ describe('scripts/gpu-pack.sh', () => {
       expect(archive).to.match(/^evenhand-gpu-\d+\.\d+\.\d+-linux-x64\.tar\.xz$/);
       expect(statSync(path.join(out, archive)).size).to.be.below(LARGEST_BYTES);
 
-      mkdirSync(index);
-      execFileSync('tar', ['-xJf', path.join(out, archive), '-C', index]);
-      const pack = path.join(index, archive.replace('.tar.xz', ''));
+      mkdirSync(location);
+      execFileSync('tar', ['-xJf', path.join(out, archive), '-C', location]);
+      const pack = path.join(location, archive.replace('.tar.xz', ''));
       mkdirSync(bin);
       for (const name of PROGRAMS) {
         symlinkSync(
@@ -66,13 +66,13 @@ describe('scripts/gpu-pack.sh', () => {
       const guard = path.join(bin, 'no-network.cjs');
       writeFileSync(guard, NO_NETWORK);
       const { status, stdout, stderr } = spawnSync(path.join(pack, 'gpu-check.sh'), ['--quick', '--allow-software'], {
-        cwd: index,
+        cwd: location,
         encoding: 'utf8',
         timeout: 250_000,
-        env: { ...gpu, PATH: bin, HOME: index, NODE_OPTIONS: `--require="${guard}"` },
+        env: { ...gpu, PATH: bin, HOME: location, NODE_OPTIONS: `--require="${guard}"` },
       });
       expect(status, stdout + stderr).to.equal(0);
-      const report = JSON.parse(readFileSync(path.join(index, 'gpu-check.json'), 'utf8')) as GpuReport;
+      const report = JSON.parse(readFileSync(path.join(location, 'gpu-check.json'), 'utf8')) as GpuReport;
       expect(report).to.include({ quick: true, is_measurement: false, complete: true, passes: true });
       expect(report.device).to.include({ backend: 'webgpu', is_software: true });
       const { numerics, gradients, memory } = report.parts;

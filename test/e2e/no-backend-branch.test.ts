@@ -98,7 +98,7 @@ describe('code outside src/tensor', () => {
   });
 
   it('is the same on every backend', () => {
-    const files = filesIn('src', '.ts').filter((file) => !ALLOWED.some((index) => file.startsWith(index)));
+    const files = filesIn('src', '.ts').filter((file) => !ALLOWED.some((location) => file.startsWith(location)));
     expect(files.length).to.be.above(300);
     const branches = files.flatMap((file) =>
       branchesIn(readFileSync(path.join(projectRoot, file), 'utf8')).map((where) => `${file}:${where}`),

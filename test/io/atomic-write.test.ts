@@ -79,7 +79,7 @@ describe('writing a folder', () => {
   it('writes it completely, and replaces a folder of the same kind', async () => {
     const target = path.join(folder(), 'model');
     for (const content of ['1', '2']) {
-      await writeFolderAtomic(target, (index) => writeFile(path.join(index, 'card.json'), content), isOurs);
+      await writeFolderAtomic(target, (location) => writeFile(path.join(location, 'card.json'), content), isOurs);
       expect(readFileSync(path.join(target, 'card.json'), 'utf8')).to.equal(content);
     }
     expect(readdirSync(folder()).filter((name) => name.includes('model'))).to.deep.equal(['model']);
@@ -96,9 +96,9 @@ describe('writing a folder', () => {
 
   it('keeps the older folder and leaves no partial files after a failure', async () => {
     const target = path.join(folder(), 'kept');
-    await writeFolderAtomic(target, (index) => writeFile(path.join(index, 'card.json'), 'old'), isOurs);
-    const fail = async (index: string): Promise<void> => {
-      await writeFile(path.join(index, 'card.json'), 'new');
+    await writeFolderAtomic(target, (location) => writeFile(path.join(location, 'card.json'), 'old'), isOurs);
+    const fail = async (location: string): Promise<void> => {
+      await writeFile(path.join(location, 'card.json'), 'new');
       throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
     };
     const error = await errorOf(writeFolderAtomic(target, fail, isOurs));

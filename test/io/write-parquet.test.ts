@@ -36,9 +36,9 @@ async function errorOf(promise: Promise<unknown>): Promise<DataValidationError> 
 function useTemporaryFiles(): () => readonly string[] {
   const inherited = process.env['TMPDIR'];
   before(() => {
-    const index = path.join(folder(), 'scratch');
-    mkdirSync(index, { recursive: true });
-    process.env['TMPDIR'] = index;
+    const location = path.join(folder(), 'scratch');
+    mkdirSync(location, { recursive: true });
+    process.env['TMPDIR'] = location;
   });
   after(() => {
     if (inherited === undefined) delete process.env['TMPDIR'];

@@ -33,8 +33,8 @@ describe('writeTable', () => {
 
   for (const name of ['rows', 'rows.json', 'rows.tsv.gz', '.csv', 'rows.', 'rows.constructor', '']) {
     it(`rejects the name '${name}' and lists the known extensions`, async () => {
-      const index = path.join(folder(), 'empty');
-      const caught = await writeTable(name === '' ? '' : path.join(index, name), Table.from(COLUMNS)).catch(
+      const location = path.join(folder(), 'empty');
+      const caught = await writeTable(name === '' ? '' : path.join(location, name), Table.from(COLUMNS)).catch(
         (error: unknown) => error,
       );
       expect(caught).to.be.instanceOf(ValueError);

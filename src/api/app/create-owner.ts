@@ -100,20 +100,20 @@ export function checkFolders({ monitorFolder, llmFolder }: AppOptions, logger: L
 }
 
 /** @throws {DataValidationError} if the path is not a folder or cannot be read */
-function isFolder(index: string, parameter: string): boolean {
+function isFolder(location: string, parameter: string): boolean {
   try {
-    if (statSync(index).isDirectory()) return true;
+    if (statSync(location).isDirectory()) return true;
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return false;
-    throw noFolder(index, parameter, `cannot be used: the system says ${String(code)}`, cause);
+    throw noFolder(location, parameter, `cannot be used: the system says ${String(code)}`, cause);
   }
-  throw noFolder(index, parameter, 'is not a folder');
+  throw noFolder(location, parameter, 'is not a folder');
 }
 
-function noFolder(index: string, parameter: string, problem: string, cause?: unknown): DataValidationError {
-  return new DataValidationError(`'${index}' ${problem}.`, {
-    context: { parameter, path: index },
+function noFolder(location: string, parameter: string, problem: string, cause?: unknown): DataValidationError {
+  return new DataValidationError(`'${location}' ${problem}.`, {
+    context: { parameter, path: location },
     suggestion: 'Name a folder.',
     cause,
   });

@@ -84,16 +84,16 @@ export async function beginningOf(chunks: AsyncIterable<Buffer>, count: number):
   const rest = chunks[Symbol.asyncIterator]();
   const read: Buffer[] = [];
   let bytes = 0;
-  let isInteger = false;
-  while (bytes <= count && !isInteger) {
+  let isComplete = false;
+  while (bytes <= count && !isComplete) {
     const next = await rest.next();
-    if (next.done === true) isInteger = true;
+    if (next.done === true) isComplete = true;
     else {
       read.push(next.value);
       bytes += next.value.length;
     }
   }
-  return { head: Buffer.concat(read), isInteger, all: joined(read, rest) };
+  return { head: Buffer.concat(read), isInteger: isComplete, all: joined(read, rest) };
 }
 
 async function* joined(read: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void, undefined> {

@@ -42,9 +42,9 @@ const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
  * must be the default or the address that the operator set.
  * @throws {ServiceProblem} 403 for another file or address, 422 if a file does not exist
  */
-export async function confineLlmConfig(config: LLMEvalConfig, indices: LlmPaths): Promise<LLMEvalConfig> {
-  assertAddress(config, indices.env);
-  const { llmFolder } = indices;
+export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): Promise<LLMEvalConfig> {
+  assertAddress(config, paths.env);
+  const { llmFolder } = paths;
   const inside = (field: string, given: string): Promise<string> => confine(field, given, llmFolder);
   const fileInside = async (field: string, given: string): Promise<string> => {
     const target = await inside(field, given);
@@ -57,7 +57,7 @@ export async function confineLlmConfig(config: LLMEvalConfig, indices: LlmPaths)
     ...config,
     replayPath: replayPath === null ? null : await fileInside('replay_path', replayPath),
     bbqPath: bbqPath === null ? null : await fileInside('bbq_path', bbqPath),
-    cacheDir: isOwnCache ? indices.ownCache : await inside('cache_dir', cacheDir),
+    cacheDir: isOwnCache ? paths.ownCache : await inside('cache_dir', cacheDir),
   });
 }
 

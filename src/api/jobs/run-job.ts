@@ -32,14 +32,14 @@ function concealer(job: Job, folder: string): (text: string) => string {
   const llmFolder = job.kind === 'llm-eval' && job.llmFolder !== null ? formsOf(job.llmFolder) : [];
   const inside = llmFolder.map((own) => own + path.sep);
   const elsewhere = [...llmFolder, ...formsOf(folder), ...uploads.map((own) => path.dirname(own))];
-  const indices = [...elsewhere, process.cwd(), tmpdir(), homedir()].filter((index) => index.length > 1);
+  const indices = [...elsewhere, process.cwd(), tmpdir(), homedir()].filter((location) => location.length > 1);
   return (text) => {
     const named = uploads.reduce(
       (reported, upload) => reported.replaceAll(`'${upload}'`, UPLOAD).replaceAll(upload, UPLOAD),
       text,
     );
     const relative = inside.reduce((reported, prefix) => reported.replaceAll(prefix, ''), named);
-    const hidden = indices.reduce((reported, index) => hidePath(reported, index), relative);
+    const hidden = indices.reduce((reported, location) => hidePath(reported, location), relative);
     return hidden.replaceAll(/(^|[.!?\n] )the uploaded file/g, '$1The uploaded file');
   };
 }
@@ -52,9 +52,9 @@ function formsOf(given: string): string[] {
 }
 
 /** Replaces a folder and the paths below it in a text. */
-function hidePath(text: string, index: string): string {
-  if (!text.includes(index)) return text;
-  const escaped = index.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+function hidePath(text: string, location: string): string {
+  if (!text.includes(location)) return text;
+  const escaped = location.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return text.replaceAll(
     new RegExp(`${escaped}(?![\\p{L}\\p{N}_-])(?:[/\\\\][^\\s'",;:)]*)?`, 'gu'),
     'a folder of the service',

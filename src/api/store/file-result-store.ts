@@ -384,16 +384,17 @@ async function makeFolder(folder: string): Promise<void> {
 /** Returns the folder and its missing parent folders, innermost first. */
 async function missingFolders(folder: string): Promise<string[]> {
   const missing: string[] = [];
-  for (let index = path.resolve(folder); !(await isFolder(index)); index = path.dirname(index)) missing.push(index);
+  for (let location = path.resolve(folder); !(await isFolder(location)); location = path.dirname(location))
+    missing.push(location);
   return missing;
 }
 
 /** @throws if this cannot be determined: a part of the path is a file or is not readable */
-async function isFolder(index: string): Promise<boolean> {
+async function isFolder(location: string): Promise<boolean> {
   try {
-    return (await stat(index)).isDirectory();
+    return (await stat(location)).isDirectory();
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && path.dirname(index) !== index) return false;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && path.dirname(location) !== location) return false;
     throw cause;
   }
 }

@@ -23,11 +23,11 @@ const REASONS: Readonly<Record<string, string>> = {
  * Returns the error for a folder or file that cannot be used. An error that already has this form is returned
  * unchanged.
  */
-export function cannotUse(index: string, what: string, cause: unknown): DataValidationError {
+export function cannotUse(location: string, what: string, cause: unknown): DataValidationError {
   if (cause instanceof DataValidationError) return cause;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-  return new DataValidationError(`'${index}' cannot ${what}: ${REASONS[code] ?? `the system says ${code}`}.`, {
-    context: { path: index, code },
+  return new DataValidationError(`'${location}' cannot ${what}: ${REASONS[code] ?? `the system says ${code}`}.`, {
+    context: { path: location, code },
     suggestion: 'Choose a writable folder on a disk with free space.',
     cause,
   });
@@ -63,62 +63,62 @@ export interface FolderLock {
  * @throws {DataValidationError} naming the folder and the process that uses it, or why the file cannot be written
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  const index = path.join(await realpath(folder), LOCK_NAME);
-  if (held.has(index)) throw inUse(folder, process.pid);
-  held.add(index);
+  const location = path.join(await realpath(folder), LOCK_NAME);
+  if (held.has(location)) throw inUse(folder, process.pid);
+  held.add(location);
   try {
-    await take(folder, index);
+    await take(folder, location);
   } catch (error) {
-    held.delete(index);
+    held.delete(location);
     throw error;
   }
   return {
     release: async () => {
-      if (held.delete(index)) await rm(index, { force: true });
+      if (held.delete(location)) await rm(location, { force: true });
     },
   };
 }
 
-async function take(folder: string, index: string): Promise<void> {
+async function take(folder: string, location: string): Promise<void> {
   const own = JSON.stringify({ pid: process.pid, startedAt: await startOf(process.pid) } satisfies Holder);
-  if (await created(index, own)) return;
-  const holder = await readHolder(index);
+  if (await created(location, own)) return;
+  const holder = await readHolder(location);
   if (holder !== undefined && (await isAlive(holder))) throw inUse(folder, holder.pid);
-  await writeFile(`${index}.${String(process.pid)}`, own).catch((cause: unknown) => {
+  await writeFile(`${location}.${String(process.pid)}`, own).catch((cause: unknown) => {
     throw cannotUse(folder, 'be written', cause);
   });
-  await rename(`${index}.${String(process.pid)}`, index);
+  await rename(`${location}.${String(process.pid)}`, location);
   // Another process may take it over at the same time. The last writer gets the lock.
   await sleep(TAKE_OVER_MILLIS);
-  const winner = await textOf(index);
+  const winner = await textOf(location);
   if (winner !== own) throw inUse(folder, parseHolder(winner)?.pid);
 }
 
 /** Writes the file if it does not exist, and returns whether it did so. */
-async function created(index: string, content: string): Promise<boolean> {
+async function created(location: string, content: string): Promise<boolean> {
   try {
-    await writeFile(index, content, { flag: 'wx' });
+    await writeFile(location, content, { flag: 'wx' });
     return true;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw cannotUse(path.dirname(index), 'be written', cause);
+    throw cannotUse(path.dirname(location), 'be written', cause);
   }
 }
 
 /** Reads the holder of a lock; undefined if there is none, even after a short wait (a writer may not have finished). */
-async function readHolder(index: string): Promise<Holder | undefined> {
+async function readHolder(location: string): Promise<Holder | undefined> {
   for (const pauseMillis of [0, TAKE_OVER_MILLIS]) {
     await sleep(pauseMillis);
-    const holder = parseHolder(await textOf(index));
+    const holder = parseHolder(await textOf(location));
     if (holder !== undefined) return holder;
   }
   return undefined;
 }
 
 /** Returns the text of a file; empty if it cannot be read or is not UTF-8. */
-export async function textOf(index: string): Promise<string> {
+export async function textOf(location: string): Promise<string> {
   try {
-    return decodeUtf8(await readFile(index), index);
+    return decodeUtf8(await readFile(location), location);
   } catch {
     return '';
   }

@@ -163,8 +163,8 @@ export function savedTimestamp({ timestamp }: MonitorRequest, saved: MonitorStat
  * Creates the tracker and the engine of a request, continuing from its state if there is one.
  * @param timestamp the timestamp column of the data, if any
  */
-export function makeParts(request: MonitorRequest, indices: MonitorPaths, timestamp: string | undefined): MonitorParts {
-  const { saved, store, sinks } = indices;
+export function makeParts(request: MonitorRequest, paths: MonitorPaths, timestamp: string | undefined): MonitorParts {
+  const { saved, store, sinks } = paths;
   const fresh = new RealTimeFairnessTracker({ ...trackerOptionsOf(request, timestamp), store });
   assertReachable(request, fresh);
   const engineOptions = engineOptionsOf(request, fresh, sinks);
@@ -172,12 +172,12 @@ export function makeParts(request: MonitorRequest, indices: MonitorPaths, timest
   if (saved === undefined) {
     const engine = new FairnessDriftAndAlertEngine(engineOptions);
     engine.watch(fresh);
-    return { ...indices, tracker: fresh, engine, policy };
+    return { ...paths, tracker: fresh, engine, policy };
   }
   saved.assertSame(fresh, policy);
   const tracker = RealTimeFairnessTracker.restore(saved.tracker, { store });
   return {
-    ...indices,
+    ...paths,
     tracker,
     engine: FairnessDriftAndAlertEngine.restore(saved.engine, tracker, engineOptions),
     policy,

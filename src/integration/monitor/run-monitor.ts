@@ -139,29 +139,29 @@ export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' 
  * @throws {DataValidationError} if data cannot be read, or there was input and nothing in it can be counted
  */
 export async function runMonitor(request: MonitorRequest, hooks: MonitorHooks): Promise<MonitorOutcome> {
-  const indices = await openPaths(request);
+  const paths = await openPaths(request);
   try {
     return await (request.csv === undefined
-      ? followStream(request, indices, hooks)
-      : replayFile(request, indices, request.csv, hooks));
+      ? followStream(request, paths, hooks)
+      : replayFile(request, paths, request.csv, hooks));
   } finally {
-    await indices.close();
+    await paths.close();
   }
 }
 
 async function replayFile(
   request: MonitorRequest,
-  indices: MonitorPaths,
+  paths: MonitorPaths,
   path: string,
   hooks: MonitorHooks,
 ): Promise<MonitorOutcome> {
   const { yPred, yTrue, sampleWeight, attributes, lookEvery } = request;
-  const timestamp = savedTimestamp(request, indices.saved);
+  const timestamp = savedTimestamp(request, paths.saved);
   const needed = [yPred, yTrue, sampleWeight, timestamp, ...attributes.flat()];
   const loaded = await loadData(path, {
     columns: [...new Set(needed.filter((name) => name !== undefined))],
     labels: attributes.flat(),
-    optionalColumns: indices.saved === undefined && timestamp === undefined ? [USUAL_TIMESTAMP] : [],
+    optionalColumns: paths.saved === undefined && timestamp === undefined ? [USUAL_TIMESTAMP] : [],
   });
   const { table, warnings } = readTexts(loaded, {
     groups: attributes.flat(),
@@ -171,8 +171,8 @@ async function replayFile(
     naValues: request.naValues,
   });
   await assertLabelInFile(request, path, table);
-  const hasUsual = indices.saved === undefined && table.has(USUAL_TIMESTAMP);
-  const parts = makeParts(request, indices, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
+  const hasUsual = paths.saved === undefined && table.has(USUAL_TIMESTAMP);
+  const parts = makeParts(request, paths, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
   const before = countedSoFar(parts.tracker);
   const known = idsOf(parts);
   const { tracker, engine } = parts;
@@ -189,11 +189,11 @@ async function replayFile(
 
 async function followStream(
   request: MonitorRequest,
-  indices: MonitorPaths,
+  paths: MonitorPaths,
   hooks: MonitorHooks,
 ): Promise<MonitorOutcome> {
-  const { lines, timestamp } = await openStream(request, indices, hooks);
-  const parts = makeParts(request, indices, timestamp);
+  const { lines, timestamp } = await openStream(request, paths, hooks);
+  const parts = makeParts(request, paths, timestamp);
   const before = countedSoFar(parts.tracker);
   const known = idsOf(parts);
   const reported = new Set(known);

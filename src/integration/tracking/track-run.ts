@@ -193,18 +193,21 @@ async function listArtifacts(paths: readonly string[]): Promise<ArtifactFile[]> 
   return files;
 }
 
-async function filesUnder(index: string): Promise<ArtifactFile[]> {
-  const name = toArtifactName(path.basename(index));
-  const found = await stat(index).catch((cause: unknown) => {
-    throw new TrackingFailure(`the artifact '${index}' cannot be read`, { cause });
+async function filesUnder(location: string): Promise<ArtifactFile[]> {
+  const name = toArtifactName(path.basename(location));
+  const found = await stat(location).catch((cause: unknown) => {
+    throw new TrackingFailure(`the artifact '${location}' cannot be read`, { cause });
   });
-  if (!found.isDirectory()) return [{ path: index, name }];
-  const entries = await readdir(index, { recursive: true, withFileTypes: true });
+  if (!found.isDirectory()) return [{ path: location, name }];
+  const entries = await readdir(location, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => {
       const file = path.join(entry.parentPath, entry.name);
-      return { path: file, name: [name, ...path.relative(index, file).split(path.sep).map(toArtifactName)].join('/') };
+      return {
+        path: file,
+        name: [name, ...path.relative(location, file).split(path.sep).map(toArtifactName)].join('/'),
+      };
     })
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }

@@ -31,11 +31,11 @@ function judged({ validation, finalMetrics }: WorkflowFindings): string {
       ? ' The interval straddles the threshold: another sample could change this verdict.'
       : '';
   const attributes = Object.keys(finalMetrics.attributes).length;
-  const index =
+  const location =
     attributes < 2 || message.includes('Judged by')
       ? ''
       : ` Judged by ${labelText(attribute)}, the worst of ${String(attributes)} attributes.`;
-  return `${message}${caution}${index}`;
+  return `${message}${caution}${location}`;
 }
 
 /** Describes the change of the judged metric in words, since the sign of a percentage is easily misread. */

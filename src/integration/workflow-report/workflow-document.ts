@@ -261,9 +261,9 @@ function stepSummary(metrics: WorkflowMetrics): ReportFact[] {
 function remarkOf(metric: string, result: MetricResult, { attributes }: WorkflowMetrics): string {
   if (result.undefinedReason !== null) return result.undefinedReason;
   const interval = result.ci === null ? [] : [`${intervalName(result.ciLevel)} ${rangeText(result.ci)}`];
-  const index = Object.keys(attributes).find((name) => own(own(attributes, name), metric)?.value === result.value);
-  const isWorst = Object.keys(attributes).length > 1 && index !== undefined;
-  return [...interval, ...(isWorst ? [`worst value, by ${labelText(index)}`] : [])].join('; ');
+  const location = Object.keys(attributes).find((name) => own(own(attributes, name), metric)?.value === result.value);
+  const isWorst = Object.keys(attributes).length > 1 && location !== undefined;
+  return [...interval, ...(isWorst ? [`worst value, by ${labelText(location)}`] : [])].join('; ');
 }
 
 /** Describes how the final model was trained: pipeline steps, features, method and parameters. */

@@ -31,8 +31,8 @@ export interface ConfigProblem {
 
 /** Formats an error as one line: `config.yml:7:3: unknown key 'sensitve'. Did you mean 'sensitive'?` */
 export function describeConfigProblem({ file, line, column, message, suggestion }: ConfigProblem): string {
-  const index = [file, line, column].filter((part) => part !== null).join(':');
-  const reported = `${index === '' ? '' : `${index}: `}${message}. ${suggestion}`;
+  const location = [file, line, column].filter((part) => part !== null).join(':');
+  const reported = `${location === '' ? '' : `${location}: `}${message}. ${suggestion}`;
   return escapeControls(reported.replaceAll(/\s+/g, ' ').trim());
 }
 

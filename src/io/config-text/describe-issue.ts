@@ -69,20 +69,20 @@ export function unknownKey(
   const key = String(path.at(-1));
   const owner = wording(path.slice(0, -1)).key;
   const otherNames = [...aliases].filter(([, name]) => known.includes(name)).map(([alias]) => alias);
-  const index = owner === '' ? '' : `${owner}: `;
+  const location = owner === '' ? '' : `${owner}: `;
   if (key === MERGE_KEY) {
-    const message = `${index}merge keys (${MERGE_KEY}) are not supported`;
+    const message = `${location}merge keys (${MERGE_KEY}) are not supported`;
     // The merged mapping could contain any key, so no key is reported as missing.
     return { path, at: 'key', message, suggestion: insteadOfMerging, meant: known };
   }
   if (!isSuggested)
-    return { path, at: 'key', message: `${index}unknown key '${key}'`, suggestion: TAKE_OUT, meant: [] };
+    return { path, at: 'key', message: `${location}unknown key '${key}'`, suggestion: TAKE_OUT, meant: [] };
   const near = nearestNames(key, [...known, ...otherNames]);
   const meant = near.length > 0 ? near : known.filter((name) => key.length >= SHORTEST_START && name.startsWith(key));
   return {
     path,
     at: 'key',
-    message: `${index}unknown key '${key}'`,
+    message: `${location}unknown key '${key}'`,
     suggestion: suggestNames(key, known, 'keys', meant),
     meant: meant.map((name) => aliases.get(name) ?? name),
   };

@@ -30,13 +30,18 @@ export async function readConfigFile(file: string, dialect: ConfigDialect): Prom
  * @throws {ConfigValidationError} if it is not YAML, or is empty
  */
 export async function openConfigText(text: string, file: string, dialect: ConfigDialect): Promise<ConfigText> {
-  const { value, indices, faults: problems } = await readYaml(text, { textKeys: dialect.textKeys });
+  const { value, indices: positions, faults: problems } = await readYaml(text, { textKeys: dialect.textKeys });
   const start = { line: 1, column: 1 };
   if (problems.length > 0) throw problemsError(problems.map((problem) => ({ file, key: '', ...problem })), dialect); // prettier-ignore
   if (value === null) {
     throw problemsError([{ ...fileProblem(file, 'the file is empty', dialect.beginning), ...start }], dialect);
   }
-  return { file, value, indices, start: (typeof value === 'object' ? indices.get(value)?.at : undefined) ?? start };
+  return {
+    file,
+    value,
+    indices: positions,
+    start: (typeof value === 'object' ? positions.get(value)?.at : undefined) ?? start,
+  };
 }
 
 /** Returns an error about a complete file, without a position. */

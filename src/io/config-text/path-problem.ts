@@ -42,22 +42,22 @@ export interface PathInText {
 }
 
 /** Finds a path in the source text. A missing key gets the position of its container. */
-export function findInText(root: unknown, path: KeyPath, indices: YamlPositions, at: 'key' | 'value'): PathInText {
+export function findInText(root: unknown, path: KeyPath, positions: YamlPositions, at: 'key' | 'value'): PathInText {
   let container: unknown = root;
-  let index = positionsOf(root, indices)?.at;
+  let position = positionsOf(root, positions)?.at;
   let source: string | undefined;
   const written = path.map((part) => {
-    const entry = positionsOf(container, indices)?.entries.get(part);
+    const entry = positionsOf(container, positions)?.entries.get(part);
     container = valueAt(container, [part]);
-    index = entry?.[at] ?? index;
+    position = entry?.[at] ?? position;
     source = entry?.source ?? undefined;
     return entry?.written ?? part;
   });
-  return { index, written, source };
+  return { index: position, written, source };
 }
 
-function positionsOf(value: unknown, indices: YamlPositions): ReturnType<YamlPositions['get']> {
-  return typeof value === 'object' && value !== null ? indices.get(value) : undefined;
+function positionsOf(value: unknown, positions: YamlPositions): ReturnType<YamlPositions['get']> {
+  return typeof value === 'object' && value !== null ? positions.get(value) : undefined;
 }
 
 /** Returns an error whose message begins with its path. */

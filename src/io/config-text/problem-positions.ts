@@ -8,9 +8,9 @@ import { findInText, formatPath, type PathProblem } from './path-problem.ts';
 const LONGEST = 60;
 
 /** Returns a function that gives paths and values as they are written in the source text. */
-export function wordingOf(root: unknown, indices: YamlPositions): Wording {
+export function wordingOf(root: unknown, positions: YamlPositions): Wording {
   return (path) => {
-    const { written, source } = findInText(root, path, indices, 'value');
+    const { written, source } = findInText(root, path, positions, 'value');
     return { key: formatPath(written), given: describeValue(valueAt(root, path), source) };
   };
 }
@@ -19,15 +19,15 @@ export function wordingOf(root: unknown, indices: YamlPositions): Wording {
 export function positionProblem(
   problem: PathProblem,
   root: unknown,
-  indices: YamlPositions,
+  positions: YamlPositions,
   file: string | null,
 ): ConfigProblem {
-  const { index: found, written } = findInText(root, problem.path, indices, problem.at);
-  const index = problem.index ?? found;
+  const { index: found, written } = findInText(root, problem.path, positions, problem.at);
+  const position = problem.index ?? found;
   return {
     file,
-    line: index?.line ?? null,
-    column: index?.column ?? null,
+    line: position?.line ?? null,
+    column: position?.column ?? null,
     key: formatPath(written),
     message: problem.message,
     suggestion: problem.suggestion,

@@ -28,27 +28,27 @@ export function renameKeys(
   renaming: Renaming,
 ): unknown {
   if (!isMapping(value)) return value;
-  const indices = renaming.indices.get(value);
+  const positions = renaming.indices.get(value);
   const written = new Map<string, string>();
   const renamedPaths = new Map<string | number, EntryPosition>();
   const entries: [string, unknown][] = [];
   for (const [key, given] of Object.entries(value)) {
     if (given === undefined) continue;
     const name = canonicalName(key, keys, renaming);
-    const index = indices?.entries.get(key);
+    const position = positions?.entries.get(key);
     const before = written.get(name);
     if (before !== undefined) {
-      renaming.faults.push(givenTwice([...path, name], before, key, index));
+      renaming.faults.push(givenTwice([...path, name], before, key, position));
       continue;
     }
     written.set(name, key);
-    if (index !== undefined) renamedPaths.set(name, index);
+    if (position !== undefined) renamedPaths.set(name, position);
     const rename = inner.get(name);
     entries.push([name, rename === undefined ? given : rename(given, [...path, name])]);
   }
   // Defines own properties, including a key __proto__.
   const renamed = Object.fromEntries(entries);
-  if (indices !== undefined) renaming.indices.set(renamed, { at: indices.at, entries: renamedPaths });
+  if (positions !== undefined) renaming.indices.set(renamed, { at: positions.at, entries: renamedPaths });
   return renamed;
 }
 
@@ -59,9 +59,9 @@ function canonicalName(key: string, keys: readonly string[], { allowsCamelCase, 
   return keys.includes(name) ? name : key;
 }
 
-function givenTwice(path: KeyPath, first: string, second: string, index: EntryPosition | undefined): PathProblem {
+function givenTwice(path: KeyPath, first: string, second: string, position: EntryPosition | undefined): PathProblem {
   const message = `the keys '${first}' and '${second}' are the same`;
-  return { path, at: 'key', index: index?.key, message, suggestion: 'Keep one of the two.' };
+  return { path, at: 'key', index: position?.key, message, suggestion: 'Keep one of the two.' };
 }
 
 /** Returns a function that renames in every item of a list, or in every value of a mapping whose keys are data. */

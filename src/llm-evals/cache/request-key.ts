@@ -72,12 +72,12 @@ function isPlain(value: object): boolean {
   return prototype === null || prototype === Object.prototype;
 }
 
-function refused(index: string, kind: string): ValueError {
-  const where = index === '' ? 'The value' : `The field ${index.replace(/^\./, '')}`;
+function refused(location: string, kind: string): ValueError {
+  const where = location === '' ? 'The value' : `The field ${location.replace(/^\./, '')}`;
   return new ValueError(
     `${where} must be text, a finite number, true, false, null, a list or a plain object. Got ${kind} instead.`,
     {
-      context: { place: index, kind },
+      context: { place: location, kind },
       suggestion: 'Use parameters that JSON supports.',
     },
   );

@@ -280,6 +280,11 @@ export function readLlmEvalConfig(source: LlmConfigSource): LLMEvalConfig {
 }
 
 /** Returns the position of a secret without the secret. Keys above it may be secrets too. */
-function placeSecret(problem: PathProblem, root: unknown, indices: YamlPositions, file: string | null): ConfigProblem {
-  return { ...positionProblem(problem, root, indices, file), key: formatPath(concealedPath(problem.path)) };
+function placeSecret(
+  problem: PathProblem,
+  root: unknown,
+  positions: YamlPositions,
+  file: string | null,
+): ConfigProblem {
+  return { ...positionProblem(problem, root, positions, file), key: formatPath(concealedPath(problem.path)) };
 }

@@ -57,9 +57,9 @@ function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   for (const metric of metrics) {
     for (const [reason, count] of Object.entries(metric.exclusions)) {
       if (count === 0) continue;
-      const index = JSON.stringify([metric.evaluator, reason, count]);
-      const known = rows.get(index);
-      if (known === undefined) rows.set(index, { reason, count, titles: [metricTitle(metric)] });
+      const location = JSON.stringify([metric.evaluator, reason, count]);
+      const known = rows.get(location);
+      if (known === undefined) rows.set(location, { reason, count, titles: [metricTitle(metric)] });
       else known.titles.push(metricTitle(metric));
     }
   }
@@ -85,9 +85,9 @@ function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
   if (unread.length === 0 || unread.length === answers.length) return [];
   const rows = new Map<string, { of: readonly string[]; unread: number; all: number }>();
   for (const { dimension, group, isRead } of answers) {
-    const index = JSON.stringify([dimension, group]);
-    const row = rows.get(index) ?? { of: [labelText(dimension), labelText(group)], unread: 0, all: 0 };
-    rows.set(index, { ...row, unread: row.unread + (isRead ? 0 : 1), all: row.all + 1 });
+    const location = JSON.stringify([dimension, group]);
+    const row = rows.get(location) ?? { of: [labelText(dimension), labelText(group)], unread: 0, all: 0 };
+    rows.set(location, { ...row, unread: row.unread + (isRead ? 0 : 1), all: row.all + 1 });
   }
   return [
     ...tableOf(

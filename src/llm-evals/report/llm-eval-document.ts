@@ -129,11 +129,11 @@ function pairsOf(
   const sides = new Map<string, { first?: Transcript; second?: Transcript }>();
   for (const transcript of transcripts) {
     if (!isComparable(transcript) || transcript.dimension !== dimension) continue;
-    const index = JSON.stringify([transcript.template, transcript.item, transcript.repeat]);
-    const found = sides.get(index) ?? {};
+    const location = JSON.stringify([transcript.template, transcript.item, transcript.repeat]);
+    const found = sides.get(location) ?? {};
     if (transcript.group === firstValue) found.first ??= transcript;
     else if (transcript.group === secondValue) found.second ??= transcript;
-    sides.set(index, found);
+    sides.set(location, found);
   }
   return [...sides.values()].flatMap(({ first, second }) =>
     first === undefined || second === undefined

@@ -29,7 +29,7 @@ export class HistoryIndex {
    * they are evenly thinned to `most`.
    */
   times(indices: readonly SeriesPosition[], most: number): string[] {
-    const all = new Set(indices.flatMap((index) => [...(this.#series.get(keyOf(index))?.keys() ?? [])]));
+    const all = new Set(indices.flatMap((position) => [...(this.#series.get(keyOf(position))?.keys() ?? [])]));
     return thinned(
       [...all].sort((a, b) => Date.parse(a) - Date.parse(b)),
       most,
@@ -37,8 +37,8 @@ export class HistoryIndex {
   }
 
   /** Returns the records of a series at the given times. */
-  at(index: SeriesPosition, times: readonly string[]): (MonitoringRecord | undefined)[] {
-    const series = this.#series.get(keyOf(index));
+  at(position: SeriesPosition, times: readonly string[]): (MonitoringRecord | undefined)[] {
+    const series = this.#series.get(keyOf(position));
     return times.map((time) => series?.get(time));
   }
 }

@@ -13,13 +13,13 @@ export interface FigurePosition {
 }
 
 /** Renders a chart with its caption, legend and remark, and its numbers in a collapsible table. */
-export function figureToHtml(figure: DashboardFigure, index: FigurePosition | undefined): Html {
+export function figureToHtml(figure: DashboardFigure, position: FigurePosition | undefined): Html {
   const { caption, legend, remark, table } = figure;
-  if (index === undefined) return tableToHtml(table);
+  if (position === undefined) return tableToHtml(table);
   return markup`<figure>
 <figcaption><bdi>${caption}</bdi></figcaption>
 <ul class="legend">${legend.map(({ label, shape }) => markup`<li>${swatch(shape)}<bdi>${label}</bdi></li>\n`)}</ul>
-${remark !== undefined && markup`<p class="remark">${remark}</p>\n`}<div class="chart" role="img" aria-label="${index.description}" data-chart="${index.index}" style="height:${index.height}px"></div>
+${remark !== undefined && markup`<p class="remark">${remark}</p>\n`}<div class="chart" role="img" aria-label="${position.description}" data-chart="${position.index}" style="height:${position.height}px"></div>
 <details><summary>Numbers of this chart: <bdi>${caption}</bdi></summary>
 ${tableToHtml(table)}
 </details>

@@ -94,9 +94,9 @@ export function partsOfState(state: unknown): RecordLogParts {
   const { time, ordinal, times } = parsed.data;
   const columns = emptyColumns();
   const ordinals = new NumberColumn();
-  const requireRows = ({ length }: readonly unknown[], index: string): void => {
+  const requireRows = ({ length }: readonly unknown[], field: string): void => {
     if (length === time.length) return;
-    throw badState(index, `has ${String(length)} entries; expected ${String(time.length)}, one for each time`);
+    throw badState(field, `has ${String(length)} entries; expected ${String(time.length)}, one for each time`);
   };
   time.forEach((millis, row) => {
     if (millis < (time[row - 1] ?? -Infinity)) throw badState(`time[${String(row)}]`, BAD_TIME);
@@ -123,10 +123,10 @@ export function partsOfState(state: unknown): RecordLogParts {
   return { columns, ordinals, times };
 }
 
-function badState(index: string, problem: string): DataValidationError {
-  return new DataValidationError(`The state of a record log cannot be read: ${index} ${problem}.`, {
+function badState(field: string, problem: string): DataValidationError {
+  return new DataValidationError(`The state of a record log cannot be read: ${field} ${problem}.`, {
     code: 'invalid-state',
-    context: { place: index },
+    context: { place: field },
     suggestion: 'Pass the return value of state() of a RecordLog.',
   });
 }

@@ -11,17 +11,17 @@ export interface ValuePosition {
 }
 
 /** Reads one value of a field. */
-export type ReadValue<Value> = (value: unknown, index: ValuePosition) => Value;
+export type ReadValue<Value> = (value: unknown, position: ValuePosition) => Value;
 
 /** The largest number that a field accepts, so that sums of weight times squared error stay finite. */
 const LARGEST = 1e75;
 
 /** Returns a value as a number; NaN if it is missing. Booleans and numeric texts count as numbers. */
-export function readNumber(value: unknown, index: ValuePosition): number {
+export function readNumber(value: unknown, position: ValuePosition): number {
   const number = numberOf(value);
-  if (number === undefined) throw badValue(index, 'be a number', value);
-  if (number === Infinity || number === -Infinity) throw badValue(index, 'be finite', value);
-  if (Math.abs(number) > LARGEST) throw badValue(index, 'be a number of at most 1e75', value);
+  if (number === undefined) throw badValue(position, 'be a number', value);
+  if (number === Infinity || number === -Infinity) throw badValue(position, 'be finite', value);
+  if (Math.abs(number) > LARGEST) throw badValue(position, 'be a number of at most 1e75', value);
   return number;
 }
 
@@ -56,8 +56,8 @@ function numberOfText(text: string): number | undefined {
  */
 export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
   if (positiveLabel === null) return readNumber;
-  return (value, index) => {
-    const label = readLabel(value, index);
+  return (value, position) => {
+    const label = readLabel(value, position);
     if (label === positiveLabel) return 1;
     return label === undefined || MISSING.has(label) ? NaN : 0;
   };
@@ -79,11 +79,11 @@ export type TimestampUnit = 'milliseconds' | 'auto';
  * @param unit 'auto' infers the unit from the size of the number: see {@link parseTime}
  */
 export function timeReader(unit: TimestampUnit): ReadValue<number> {
-  return (value, index) => {
+  return (value, position) => {
     if (value === null || value === undefined || value === '' || Number.isNaN(value)) return NaN;
     const time = value instanceof Date ? value.getTime() : timeOf(value, unit);
     if (time >= EARLIEST_TIME && time <= LATEST_TIME) return time;
-    throw badValue(index, 'be a time: a Date, ISO 8601 text, or a number since 1970, in the years 0 to 9999', value);
+    throw badValue(position, 'be a time: a Date, ISO 8601 text, or a number since 1970, in the years 0 to 9999', value);
   };
 }
 
@@ -95,7 +95,7 @@ function timeOf(value: unknown, unit: TimestampUnit): number {
 }
 
 /** Returns the label of a group; undefined if it is missing. */
-export function readLabel(value: unknown, index: ValuePosition): string | undefined {
+export function readLabel(value: unknown, position: ValuePosition): string | undefined {
   switch (typeof value) {
     case 'string':
       return value;
@@ -106,17 +106,17 @@ export function readLabel(value: unknown, index: ValuePosition): string | undefi
       return String(value);
     default:
       if (value === null || value === undefined) return undefined;
-      throw badValue(index, 'be a text, a number or a boolean', value);
+      throw badValue(position, 'be a text, a number or a boolean', value);
   }
 }
 
 /** Returns an event's id; null if it is missing. */
-export function readId(value: unknown, index: ValuePosition): string | number | null {
+export function readId(value: unknown, position: ValuePosition): string | number | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return Number.isNaN(value) ? null : value;
   if (typeof value === 'bigint') return String(value);
   if (value === null || value === undefined) return null;
-  throw badValue(index, 'be a text or a number', value);
+  throw badValue(position, 'be a text or a number', value);
 }
 
 /** Reads the values of a column of numbers or times. In a column of texts, each distinct label is read once. */

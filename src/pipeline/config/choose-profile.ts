@@ -34,7 +34,7 @@ export interface ChosenProfile {
 export function chooseProfile(
   document: Mapping,
   request: ProfileRequest,
-  indices: YamlPositions,
+  positions: YamlPositions,
   wording: Wording,
 ): ChosenProfile {
   const { profiles, ...top } = document;
@@ -48,7 +48,7 @@ export function chooseProfile(
     ...(request.name !== undefined && profile === undefined ? [absent(request, names)] : []),
   ];
   const merged = { ...top, ...(isMapping(profile) ? profile : {}) };
-  placeMerged(merged, document, profile, indices);
+  placeMerged(merged, document, profile, positions);
   return { document: merged, profile: profile === undefined ? null : (name ?? null), names, faults: problems, isLost };
 }
 
@@ -89,9 +89,9 @@ function notMapping(path: readonly string[], of: string, wording: Wording): Path
 }
 
 /** Records the positions of the merged keys: those of the keys that they come from. */
-function placeMerged(merged: Mapping, document: Mapping, profile: unknown, indices: YamlPositions): void {
-  const below = indices.get(document);
+function placeMerged(merged: Mapping, document: Mapping, profile: unknown, positions: YamlPositions): void {
+  const below = positions.get(document);
   if (below === undefined) return;
-  const above = isMapping(profile) ? indices.get(profile)?.entries : undefined;
-  indices.set(merged, { at: below.at, entries: new Map([...below.entries, ...(above ?? [])]) });
+  const above = isMapping(profile) ? positions.get(profile)?.entries : undefined;
+  positions.set(merged, { at: below.at, entries: new Map([...below.entries, ...(above ?? [])]) });
 }

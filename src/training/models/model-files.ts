@@ -17,13 +17,13 @@ const LARGEST_BYTES = 1024 * 1024 * 1024;
  * @throws {DataValidationError} if it cannot be read
  */
 export async function readModelFile(folder: string, name: string): Promise<Buffer> {
-  const index = path.join(folder, name);
+  const location = path.join(folder, name);
   try {
-    const found = await stat(index);
+    const found = await stat(location);
     // Reading a pipe could block indefinitely; `readFile` reports a folder with its own error.
     if (!found.isFile() && !found.isDirectory()) throw new RangeError('it is not a regular file');
     if (found.size > LARGEST_BYTES) throw new RangeError(`it has ${String(found.size)} bytes`);
-    return await readFile(index);
+    return await readFile(location);
   } catch (cause) {
     throw badModelFile(folder, name, reasonOf(cause), cause);
   }

@@ -111,20 +111,20 @@ describe('createApp', function () {
   }
 
   it('reports a store that is not a folder to ready(), answers requests with 503, and can be closed', async () => {
-    const index = path.join(folder(), 'file');
-    writeFileSync(index, '');
+    const location = path.join(folder(), 'file');
+    writeFileSync(location, '');
     const before = spoolFolders();
-    const app = make({ storeFolder: index });
+    const app = make({ storeFolder: location });
     const failure: unknown = await app.ready().catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(DataValidationError);
-    expect((failure as Error).message).to.include(index);
+    expect((failure as Error).message).to.include(location);
     for (const url of ['/health', '/results']) {
       const answer = await ask(app, { method: 'GET', url });
       expect([answer.statusCode, answer.headers['content-type']]).to.deep.equal([
         503,
         'application/problem+json; charset=utf-8',
       ]);
-      expect(answer.body).to.not.include(index);
+      expect(answer.body).to.not.include(location);
     }
     await app.close();
     expect(spoolFolders()).to.deep.equal(before);

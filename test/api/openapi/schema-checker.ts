@@ -10,8 +10,8 @@ const addFormats = addFormatsModule as unknown as typeof addFormatsModule.defaul
 const DOCUMENT = 'https://evenhand.invalid/document';
 
 /** Returns a part of the document whose references point to the location of shared schemas in JSON Schema. */
-function moved(part: unknown, index = ''): unknown {
-  return JSON.parse(JSON.stringify(part).replaceAll('"#/components/schemas/', `"${index}#/$defs/`));
+function moved(part: unknown, location = ''): unknown {
+  return JSON.parse(JSON.stringify(part).replaceAll('"#/components/schemas/', `"${location}#/$defs/`));
 }
 
 /** Checks values against schemas of the service's document, read as JSON Schema 2020-12. */

@@ -91,7 +91,7 @@ export interface Connection {
 
 export function openConnection({ port }: { readonly port: number }): Connection {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const ask: Connection['ask'] = (method, index, body, headers = {}) =>
+  const ask: Connection['ask'] = (method, location, body, headers = {}) =>
     new Promise((resolve, reject) => {
       const text = body === undefined ? '' : JSON.stringify(body);
       const type = body === undefined ? {} : { 'content-type': 'application/json' };
@@ -100,7 +100,7 @@ export function openConnection({ port }: { readonly port: number }): Connection 
           host: '127.0.0.1',
           port,
           method,
-          path: index,
+          path: location,
           agent,
           headers: { ...type, 'content-length': Buffer.byteLength(text), ...headers },
         },

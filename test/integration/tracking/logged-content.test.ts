@@ -262,9 +262,9 @@ describe('tracked content', () => {
     it('fails before creating a run if a file is missing or two have the same name', async () => {
       const one = path.join(folder(), 'one');
       const two = path.join(folder(), 'two');
-      for (const index of [one, two]) {
-        mkdirSync(index);
-        writeFileSync(path.join(index, 'same.md'), '');
+      for (const location of [one, two]) {
+        mkdirSync(location);
+        writeFileSync(path.join(location, 'same.md'), '');
       }
       for (const [artifacts, reason] of [
         [[path.join(one, 'none.md')], /none\.md' cannot be read$/],

@@ -67,10 +67,10 @@ describe('AnswerKeeper', () => {
     await cacheAt(path.basename(fresh)).assertWritable();
     const name = `${number++}`;
     writeFileSync(path.join(folder(), name), 'a file in its place');
-    for (const index of [name, `${name}/inner`]) {
-      const error = await rejectionOf(cacheAt(index).assertWritable());
+    for (const location of [name, `${name}/inner`]) {
+      const error = await rejectionOf(cacheAt(location).assertWritable());
       expect(error).to.be.instanceOf(DataValidationError);
-      expect(error.message).to.include(path.join(folder(), index));
+      expect(error.message).to.include(path.join(folder(), location));
       expect(error.suggestion).to.include('cache_dir');
     }
   });

@@ -69,7 +69,7 @@ describe('the dashboard as a page', () => {
       ...['Gap: equalized odds difference', ...rates('age')],
     ]);
     expect(chartsOf(html)).to.have.length(captions.length);
-    const indices = [...html.matchAll(/data-chart="(\d+)"/g)].map(([, index]) => Number(index));
+    const indices = [...html.matchAll(/data-chart="(\d+)"/g)].map(([, location]) => Number(location));
     expect(new Set(indices).size).to.equal(captions.length);
   });
 

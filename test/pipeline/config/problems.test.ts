@@ -675,12 +675,12 @@ const BAD: readonly BadConfig[] = [
     '../report.md',
     'a/../../report.json',
     'a\\..\\b.html',
-  ].map((index) => ({
-    title: `a report at ${index}`,
-    text: `sensitive: sex\nreport_out: '${index}'\n`,
+  ].map((location) => ({
+    title: `a report at ${location}`,
+    text: `sensitive: sex\nreport_out: '${location}'\n`,
     at: '2:13',
     key: 'report_out',
-    message: `report_out: must be a path below the current folder, relative and without '..'; got '${index}'`,
+    message: `report_out: must be a path below the current folder, relative and without '..'; got '${location}'`,
     suggestion: 'For example: data-report.md.',
   })),
   // Sizes

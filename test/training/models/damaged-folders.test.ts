@@ -21,9 +21,9 @@ const matrix = matrixOf(rows);
 const { sensitive } = rows;
 
 /** Rewrites a JSON file of a folder without its checksum, so that its content is checked. */
-function edit(name: string, change: (json: Json) => unknown): (index: string) => void {
-  return (index) => {
-    const file = path.join(index, name);
+function edit(name: string, change: (json: Json) => unknown): (location: string) => void {
+  return (location) => {
+    const file = path.join(location, name);
     const { sha256: _, ...json } = JSON.parse(readFileSync(file, 'utf8')) as Json;
     writeFileSync(file, JSON.stringify(change(json) ?? json));
   };
@@ -37,8 +37,8 @@ const set =
     keys.reduce<Record<string, unknown>>((part, key) => part[key] as Record<string, unknown>, json)[last] = value;
   };
 
-const cut = (name: string) => (index: string) => {
-  const file = path.join(index, name);
+const cut = (name: string) => (location: string) => {
+  const file = path.join(location, name);
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.subarray(0, bytes.length - 5));
 };
@@ -48,7 +48,7 @@ const stateOf = (json: Json) => json['state'] as { weights: number[]; predictors
 const layers = 'modelTopology.config.layers';
 
 /** Damages to the folder of a network, a logistic regression or a reduction, and the expected errors. */
-const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (index: string) => void, RegExp][] = [
+const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (location: string) => void, RegExp][] = [
   ['a cut card', 'network', cut('card.json'), /card\.json: it is not complete, valid JSON/],
   ['a cut topology', 'network', cut('model.json'), /model\.json: it is not complete, valid JSON/],
   ['cut weights', 'network', cut('weights.bin'), /weights\.bin: it has \d+ bytes, but model\.json describes \d+/],
@@ -56,24 +56,24 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (in
   [
     'no card',
     'network',
-    (index) => {
-      rmSync(path.join(index, 'card.json'));
+    (location) => {
+      rmSync(path.join(location, 'card.json'));
     },
     /card\.json: there is no such file/,
   ],
   [
     'no weights',
     'network',
-    (index) => {
-      rmSync(path.join(index, 'weights.bin'));
+    (location) => {
+      rmSync(path.join(location, 'weights.bin'));
     },
     /weights\.bin: there is no such file/,
   ],
   [
     'no estimator',
     'logistic',
-    (index) => {
-      rmSync(path.join(index, 'estimator.json'));
+    (location) => {
+      rmSync(path.join(location, 'estimator.json'));
     },
     /estimator\.json: there is no/,
   ],
@@ -83,8 +83,8 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (in
   [
     'a card that is a list',
     'network',
-    (index) => {
-      writeFileSync(path.join(index, 'card.json'), '[]');
+    (location) => {
+      writeFileSync(path.join(location, 'card.json'), '[]');
     },
     /card\.json: /,
   ],
@@ -96,7 +96,7 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (in
   ['shapes that do not chain', 'network', edit('model.json', set('weightsManifest.0.weights.0.shape', [1, 4])), /weights of layer 1 do not match|it has \d+ bytes/], // prettier-ignore
   ['a shape too large for any memory', 'network', edit('model.json', set('weightsManifest.0.weights.0.shape', [9e15, 9e15])), /model\.json describes/], // prettier-ignore
   ['weights in another folder', 'network', edit('model.json', set('weightsManifest.0.paths', ['../../weights.bin'])), /weightsManifest\.0\.paths/], // prettier-ignore
-  ['weights that are not numbers', 'network', (index) => { writeFileSync(path.join(index, 'weights.bin'), readFileSync(path.join(index, 'weights.bin')).fill(255)); }, /weight 1 is NaN/], // prettier-ignore
+  ['weights that are not numbers', 'network', (location) => { writeFileSync(path.join(location, 'weights.bin'), readFileSync(path.join(location, 'weights.bin')).fill(255)); }, /weight 1 is NaN/], // prettier-ignore
   ['an estimator of another kind', 'logistic', edit('estimator.json', set('kind', 'constructor')), /estimator\.json: The kind of an estimator/], // prettier-ignore
   ['an estimator of other features', 'logistic', edit('estimator.json', set('state.coefficients', [1])), /a predictor takes 1 inputs, but the card describes 2/], // prettier-ignore
   ['an estimator out of range', 'logistic', edit('estimator.json', set('params.l2', -1)), /estimator\.json: The l2 parameter/], // prettier-ignore
@@ -106,7 +106,7 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (in
     edit('estimator.json', set('state', null)),
     /estimator\.json: .*not been fitted/,
   ],
-  ['an infinite coefficient', 'logistic', (index) => { writeFileSync(path.join(index, 'estimator.json'), readFileSync(path.join(index, 'estimator.json'), 'utf8').replace(/"intercept": [^,]+/, '"intercept": 1e999')); }, /estimator\.json: /], // prettier-ignore
+  ['an infinite coefficient', 'logistic', (location) => { writeFileSync(path.join(location, 'estimator.json'), readFileSync(path.join(location, 'estimator.json'), 'utf8').replace(/"intercept": [^,]+/, '"intercept": 1e999')); }, /estimator\.json: /], // prettier-ignore
   ['weights that sum to 2', 'reductions', edit('reductions.json', (json) => { set('state.weights', stateOf(json).weights.map((one) => 2 * one))(json); }), /with a sum of 1, because they are probabilities|one per predictor/], // prettier-ignore
   ['a predictor less', 'reductions', edit('reductions.json', (json) => { set('state.predictors', stateOf(json).predictors.slice(1))(json); }), /with a sum of 1, because they are probabilities|one per predictor/], // prettier-ignore
   [

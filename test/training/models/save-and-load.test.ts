@@ -195,10 +195,10 @@ describe('saved models', () => {
   it('a trainer fitted on a matrix accepts names for its columns, as a reduction does', async () => {
     const trainer = new RegularizedFairnessTrainer({ ...network, lr: 0.01 });
     await trainer.fit(matrix, rows.y, { sensitive });
-    const index = path.join(folder(), 'named-trainer');
-    const card = await saveModel(trainer, index, { features: ['age', 'priors'] });
+    const location = path.join(folder(), 'named-trainer');
+    const card = await saveModel(trainer, location, { features: ['age', 'priors'] });
     expect(card.features.map(({ name }) => name)).to.deep.equal(['age', 'priors']);
-    const loaded = await loadModel(index);
+    const loaded = await loadModel(location);
     expectClose(await loaded.predictProba(named), await trainer.predictProba(matrix));
   });
 
@@ -206,10 +206,10 @@ describe('saved models', () => {
     const trainer = new RegularizedFairnessTrainer({ ...network, lr: 0.01 });
     const [age, priors] = [named.age, named.priors];
     await trainer.fit({ age, priors }, rows.y, { sensitive });
-    const index = path.join(folder(), 'named-table-trainer');
-    const card = await saveModel(trainer, index, { features: ['priors', 'age'] });
+    const location = path.join(folder(), 'named-table-trainer');
+    const card = await saveModel(trainer, location, { features: ['priors', 'age'] });
     expect(card.features.map(({ name }) => name)).to.deep.equal(['age', 'priors']);
-    expectClose(await (await loadModel(index)).predictProba(named), await trainer.predictProba({ age, priors }));
+    expectClose(await (await loadModel(location)).predictProba(named), await trainer.predictProba({ age, priors }));
     for (const features of [['age', 'income'], ['age'], ['priors', 'years']]) {
       const error = await errorOf(saveModel(trainer, path.join(folder(), 'refused'), { features }));
       expect(error, features.join()).to.be.instanceOf(ValueError);
@@ -217,11 +217,11 @@ describe('saved models', () => {
   });
 
   it('a constant predicts its probability, with one input per named feature', async () => {
-    const index = path.join(folder(), 'constant');
-    await saveModel(new ConstantClassifier(0.3), index, { features: ['a', 'b'] });
-    expect((await predictWithPlainTfjs(index, [[1, 2]]))[0]).to.be.closeTo(0.3, 1e-7);
-    expect([...(await (await loadModel(index)).predictProba({ a: [1, 5], b: [2, 2] }))]).to.deep.equal([0.3, 0.3]);
-    expect(await errorOf(saveModel(new ConstantClassifier(0.3), index))).to.be.instanceOf(ValueError);
+    const location = path.join(folder(), 'constant');
+    await saveModel(new ConstantClassifier(0.3), location, { features: ['a', 'b'] });
+    expect((await predictWithPlainTfjs(location, [[1, 2]]))[0]).to.be.closeTo(0.3, 1e-7);
+    expect([...(await (await loadModel(location)).predictProba({ a: [1, 5], b: [2, 2] }))]).to.deep.equal([0.3, 0.3]);
+    expect(await errorOf(saveModel(new ConstantClassifier(0.3), location))).to.be.instanceOf(ValueError);
   });
 
   it('a mixture decides ties as 1, and supports constants and predictors of probability 0', async () => {
@@ -242,19 +242,19 @@ describe('saved models', () => {
       ...json,
       state: { ...json.state, ...shares, predictors: pool.map((predictor) => predictor.toJSON()) },
     });
-    const index = path.join(folder(), 'ties');
-    await saveModel(mixed, index);
+    const location = path.join(folder(), 'ties');
+    await saveModel(mixed, location);
     const x = [[0], [1e-6], [-1e-6], [1e20], [-1e20]];
     // At 0 both predictors decide 1; the constant 1 always adds 0.125.
-    expect(await predictWithPlainTfjs(index, x)).to.deep.equal([0.875, 0.625, 0.375, 0.625, 0.375]);
-    expect([...(await (await loadModel(index)).predictProba(x))]).to.deep.equal([0.875, 0.625, 0.375, 0.625, 0.375]);
+    expect(await predictWithPlainTfjs(location, x)).to.deep.equal([0.875, 0.625, 0.375, 0.625, 0.375]);
+    expect([...(await (await loadModel(location)).predictProba(x))]).to.deep.equal([0.875, 0.625, 0.375, 0.625, 0.375]);
   });
 
   it('a randomised model keeps its draw, and accepts another seed or randomisation', async () => {
     const wrapper = await (cases['reductions, a randomised mixture of logistic regressions'] as Case).fit();
-    const index = path.join(folder(), 'draws');
-    await saveModel(wrapper, index, { features: ['age', 'priors'] });
-    const model = await loadModel(index);
+    const location = path.join(folder(), 'draws');
+    await saveModel(wrapper, location, { features: ['age', 'priors'] });
+    const model = await loadModel(location);
     expect(model.isRandomized).to.equal(true);
     expect(await model.predict(named)).to.deep.equal(await wrapper.predict(matrix));
     for (const options of [{ seed: 9 }, { randomization: 'row' as const }]) {
@@ -274,17 +274,17 @@ describe('saved models', () => {
 
   it('finds columns by name, in any order and among others', async () => {
     const model = await new LogisticRegression(exact).fit(matrix, rows.y);
-    const index = path.join(folder(), 'named');
-    await saveModel(model, index, { features: ['age', 'priors'] });
-    const loaded = await loadModel(index);
+    const location = path.join(folder(), 'named');
+    await saveModel(model, location, { features: ['age', 'priors'] });
+    const loaded = await loadModel(location);
     expect(loaded.columns).to.deep.equal(['age', 'priors']);
     expect(await loaded.predictProba({ other: named.age, ...named })).to.deep.equal(await model.predictProba(matrix));
   });
 
   it('names every missing column, each with the most similar name', async () => {
-    const index = path.join(folder(), 'missing');
-    await saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), index, { features: ['age', 'priors'] });
-    const error = (await errorOf((await loadModel(index)).scores({ Age: [1], prior: [2] }))) as DataValidationError;
+    const location = path.join(folder(), 'missing');
+    await saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), location, { features: ['age', 'priors'] });
+    const error = (await errorOf((await loadModel(location)).scores({ Age: [1], prior: [2] }))) as DataValidationError;
     expect(error).to.be.instanceOf(DataValidationError);
     expect(error.message).to.match(
       /lack 2 columns .*'age' \(did you mean 'Age'\?\), 'priors' \(did you mean 'prior'\?\)/,
@@ -292,7 +292,7 @@ describe('saved models', () => {
   });
 
   it('writes the given data, groups and metrics to the card, including names like __proto__', async () => {
-    const index = path.join(folder(), 'told');
+    const location = path.join(folder(), 'told');
     const groups = JSON.parse('{"__proto__": 3, "constructor": 4}') as Record<string, number>;
     const described: ModelDescription = {
       features: ['__proto__', 'constructor'],
@@ -300,8 +300,8 @@ describe('saved models', () => {
       groups,
       metrics: [{ rows: 'test', accuracy: 0.5, dp_diff: NaN }],
     };
-    await saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), index, described);
-    const { card, scores } = await loadModel(index).then((model) => ({
+    await saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), location, described);
+    const { card, scores } = await loadModel(location).then((model) => ({
       card: model.card,
       scores: (x: [string, number[]][]) => model.scores(Object.fromEntries(x)),
     }));
@@ -325,11 +325,11 @@ describe('saved models', () => {
       }
     }
     const wrapper = await new ReductionsWrapper({ estimator: adaptEstimator(() => new Odd()), T: 2 }).fit(matrix, rows.y, { sensitive }); // prettier-ignore
-    const index = path.join(folder(), 'odd');
-    await saveModel(wrapper, index, { features: ['a', 'b'] });
-    expect(readdirSync(index).sort()).to.deep.equal(['card.json', 'reductions.json']);
-    expect((readCard(index)['notes'] as string[])[0]).to.match(/no model\.json: the predictors are not linear/);
-    const error = (await errorOf(loadModel(index))) as DataValidationError;
+    const location = path.join(folder(), 'odd');
+    await saveModel(wrapper, location, { features: ['a', 'b'] });
+    expect(readdirSync(location).sort()).to.deep.equal(['card.json', 'reductions.json']);
+    expect((readCard(location)['notes'] as string[])[0]).to.match(/no model\.json: the predictors are not linear/);
+    const error = (await errorOf(loadModel(location))) as DataValidationError;
     expect(error.message).to.match(/reductions\.json: The kind of an estimator must be one of .* Got 'adapted'/);
   });
 

@@ -95,26 +95,26 @@ for (const backend of BACKENDS) {
       const trainer = new LagrangianFairnessTrainer({ ...quick, fairness: 'equalized_odds', minGroupSize: 5 });
       await trainer.fit(x, y, { sensitive });
       const scores = await trainer.predictProba(x);
-      const index = path.join(folder(), 'lagrangian');
-      await saveModel(trainer, index);
-      const loaded = await (await loadModel(index, { backend })).predictProba(x);
+      const location = path.join(folder(), 'lagrangian');
+      await saveModel(trainer, location);
+      const loaded = await (await loadModel(location, { backend })).predictProba(x);
       scores.forEach((score, row) => {
         expect(loaded[row]).to.be.closeTo(score, 1e-6);
       });
     });
 
     it('in a sweep, and the saved networks of it in use', async () => {
-      const index = path.join(folder(), 'sweep');
+      const location = path.join(folder(), 'sweep');
       const points = await sweepPareto(
         {
           table: Table.from({ skill: x.column('skill'), town: x.column('town'), y, s: sensitive }),
           target: 'y',
           sensitive: 's',
         },
-        { ...quick, etas: [0, 3], minGroupSize: 5, modelPath: index },
+        { ...quick, etas: [0, 3], minGroupSize: 5, modelPath: location },
       );
       expect(points.backend).to.equal(backend);
-      const scores = await (await loadModel(path.join(index, 'eta-3'), { backend })).predictProba(x);
+      const scores = await (await loadModel(path.join(location, 'eta-3'), { backend })).predictProba(x);
       expect(Math.max(...scores)).to.be.above(Math.min(...scores));
     });
 

@@ -18,8 +18,8 @@ export function ourName(moment: string): ReductionConstraint {
 }
 
 /** Converts a name such as "+|all|A" to our "all/A/+". */
-export function ourMultiplier(index: string): string {
-  const [sign = '', event = '', group = ''] = index.split('|');
+export function ourMultiplier(location: string): string {
+  const [sign = '', event = '', group = ''] = location.split('|');
   return `${event}/${group}/${sign}`;
 }
 

@@ -62,8 +62,8 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
     /** Returns a row's group and label as one code; -1 for an incomplete row. */
     const codesOf = (slice: Slice): Tensor1D => {
       const codes = groups.codesOf(slice);
-      const isInteger: Tensor1D = tf.logicalAnd(isKnown(slice), codes.greaterEqual(0));
-      return known(tf, isInteger, codes.mul(2).add(slice(yTrue).cast('float32')), -1);
+      const isGrouped: Tensor1D = tf.logicalAnd(isKnown(slice), codes.greaterEqual(0));
+      return known(tf, isGrouped, codes.mul(2).add(slice(yTrue).cast('float32')), -1);
     };
     const { least: min, largest, largestWeight } = await checkScores(tf, { yScore, yTrue, weights, codesOf });
     if (min > largest) countDropped([], yScore.size);
@@ -100,13 +100,13 @@ async function checkScores(
   { yScore, yTrue, weights, codesOf }: DeviceScores,
 ): Promise<{ least: number; largest: number; largestWeight: number }> {
   const maxima = await largestValues(tf, yScore.size, weights === undefined ? 4 : 6, (slice) => {
-    const isInteger = codesOf(slice).greaterEqual<Tensor1D>(0);
+    const isGrouped = codesOf(slice).greaterEqual<Tensor1D>(0);
     const scores = slice(yScore).cast<Tensor1D>('float32');
     return [
       sizesOf(tf, slice, yScore),
       stateOf(tf, slice(yTrue)),
-      known(tf, isInteger, scores, -Infinity),
-      known(tf, isInteger, scores.neg(), -Infinity),
+      known(tf, isGrouped, scores, -Infinity),
+      known(tf, isGrouped, scores.neg(), -Infinity),
       ...weightExtremes(tf, slice, weights),
     ];
   });
@@ -134,12 +134,12 @@ async function lossSums(
     codesOf: (slice: Slice) => tf.floor(codesOf(slice).add(2).div<Tensor1D>(2)).cast<Tensor1D>('int32'),
   };
   const [sums, squares] = await groupColumnSums(tf, cells, 2, (slice) => {
-    const isInteger: Tensor1D = codesOf(slice).greaterEqual(0);
-    const score = known(tf, isInteger, slice(yScore).cast<Tensor1D>('float32'));
-    const isYes = known(tf, isInteger, slice(yTrue).cast<Tensor1D>('float32')).greaterEqual<Tensor1D>(0.5);
+    const isGrouped: Tensor1D = codesOf(slice).greaterEqual(0);
+    const score = known(tf, isGrouped, slice(yScore).cast<Tensor1D>('float32'));
+    const isYes = known(tf, isGrouped, slice(yTrue).cast<Tensor1D>('float32')).greaterEqual<Tensor1D>(0.5);
     const ofTruth = tf.where<Tensor1D>(isYes, score, tf.sub<Tensor1D>(1, score));
     const loss = tf.log(tf.clipByValue<Tensor1D>(ofTruth, Number.EPSILON, 1)).neg<Tensor1D>();
-    const share = weights && known(tf, isInteger, slice(weights)).div<Tensor1D>(unit);
+    const share = weights && known(tf, isGrouped, slice(weights)).div<Tensor1D>(unit);
     const sum = share === undefined ? loss : loss.mul<Tensor1D>(share);
     return [sum, sum.mul<Tensor1D>(loss)];
   });

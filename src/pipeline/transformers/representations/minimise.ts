@@ -69,14 +69,14 @@ export async function minimise(
     return { point, gradient, value: objective(point, gradient) };
   };
   const pairs: Pair[] = [];
-  let index = evaluate(Float64Array.from(start));
-  if (!Number.isFinite(index.value)) throw notFinite();
+  let position = evaluate(Float64Array.from(start));
+  if (!Number.isFinite(position.value)) throw notFinite();
   let iterations = 0;
-  let hasConverged = isFlat(index);
+  let hasConverged = isFlat(position);
   while (!hasConverged && iterations < maxIterations) {
     if (signal !== undefined) await nextTurn();
     signal?.throwIfAborted();
-    const next = search(evaluate, index, direction(index.gradient, pairs));
+    const next = search(evaluate, position, direction(position.gradient, pairs));
     // Without progress, the search is restarted without the stored pairs; if there are none, no progress is possible.
     if (next === undefined && pairs.length === 0) {
       hasConverged = true;
@@ -86,13 +86,13 @@ export async function minimise(
       pairs.length = 0;
       continue;
     }
-    remember(pairs, index, next);
-    hasConverged = isFlat(next) || index.value - next.value <= SMALL_GAIN * Math.max(1e-12, Math.abs(next.value));
-    index = next;
+    remember(pairs, position, next);
+    hasConverged = isFlat(next) || position.value - next.value <= SMALL_GAIN * Math.max(1e-12, Math.abs(next.value));
+    position = next;
     iterations++;
     onStep?.(iterations);
   }
-  return { point: index.point, value: index.value, iterations, hasConverged };
+  return { point: position.point, value: position.value, iterations, hasConverged };
 }
 
 function isFlat({ gradient }: Position): boolean {
@@ -131,14 +131,14 @@ function search(
   for (let trial = 0; trial < MAX_TRIALS; trial++) {
     const point = Float64Array.from(from.point);
     add(point, along, length);
-    const index = evaluate(point);
-    if (!(index.value <= from.value + 1e-4 * length * slope)) {
+    const position = evaluate(point);
+    if (!(position.value <= from.value + 1e-4 * length * slope)) {
       high = length;
-    } else if (dot(index.gradient, along) < 0.9 * slope) {
-      lower = index;
+    } else if (dot(position.gradient, along) < 0.9 * slope) {
+      lower = position;
       low = length;
     } else {
-      return index;
+      return position;
     }
     length = high === Infinity ? 2 * low : (low + high) / 2;
   }

@@ -136,9 +136,11 @@ describe('a reliability plot', () => {
       ['b.html', '<!doctype'],
       ['c.png', '\u{FFFD}PNG'],
     ] as const) {
-      const index = path.join(folder(), 'plots', name);
-      expect(await plotReliability({ before, after: before }, { savePath: index, title: 'A title' })).to.equal(index);
-      expect(readFileSync(index, 'utf8').startsWith(start)).to.equal(true);
+      const location = path.join(folder(), 'plots', name);
+      expect(await plotReliability({ before, after: before }, { savePath: location, title: 'A title' })).to.equal(
+        location,
+      );
+      expect(readFileSync(location, 'utf8').startsWith(start)).to.equal(true);
     }
     const bad = path.join(folder(), 'plot.jpg');
     const error = await plotReliability(before, { savePath: bad }).catch((thrown: unknown) => thrown);
