@@ -11,7 +11,7 @@ const oneOf =
   <Value>(...values: readonly Value[]): Draw<Value> =>
   (random) =>
     values[random.integer(values.length)] as Value;
-const complete =
+const integerIn =
   (min: number, most: number): Draw<number> =>
   (random) =>
     min + random.integer(most - min + 1);
@@ -21,7 +21,7 @@ const GROUPS: Readonly<Record<string, Draw<readonly (string | null)[]>>> = {
   two: (random) => [oneOf('a', 'b')(random)],
   few: (random) => [oneOf('a', 'b', 'c', 'd')(random)],
   unbalanced: (random) => [random.next() < 0.9 ? 'a' : oneOf('b', 'c')(random)],
-  many: (random) => [`group ${complete(1, 40)(random)}`],
+  many: (random) => [`group ${integerIn(1, 40)(random)}`],
   odd: (random) => [oneOf('__proto__', 'constructor', '\t', 'a', 'A', 'é', 'e\u0301', 'a||b', '\ud800')(random)],
   numbers: (random) => [oneOf('0', '1', '2')(random)],
   missing: (random) => [oneOf('a', 'b', null)(random)],
@@ -31,7 +31,7 @@ const GROUPS: Readonly<Record<string, Draw<readonly (string | null)[]>>> = {
 
 const WEIGHTS: Readonly<Record<string, Draw<number | null>>> = {
   ones: () => 1,
-  complete: complete(1, 5),
+  whole: integerIn(1, 5),
   fractions: (random) => random.next(),
   'some 0': oneOf(0, 0, 1, 2.5),
   'all 0': () => 0,
@@ -43,8 +43,8 @@ const WEIGHTS: Readonly<Record<string, Draw<number | null>>> = {
 };
 
 const NUMBERS: Readonly<Record<string, Draw<number | null>>> = {
-  complete: complete(-2, 5),
-  positive: complete(0, 5),
+  whole: integerIn(-2, 5),
+  positive: integerIn(0, 5),
   fractions: (random) => random.normal(),
   constant: () => 0.1,
   far: (random) => 1e9 + random.next(),
@@ -55,11 +55,11 @@ const NUMBERS: Readonly<Record<string, Draw<number | null>>> = {
 };
 
 const SCORES: Readonly<Record<string, Draw<number | null>>> = {
-  eighths: (random) => complete(0, 8)(random) / 8,
+  eighths: (random) => integerIn(0, 8)(random) / 8,
   fractions: (random) => random.next(),
   constant: () => 0.5,
   ends: oneOf(0, 1, -0),
-  'beyond 1': complete(-1, 3),
+  'beyond 1': integerIn(-1, 3),
   huge: oneOf(1e308, -1e308, 5e-324),
   missing: oneOf(0.2, 0.7, null),
 };
