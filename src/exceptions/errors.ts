@@ -121,7 +121,7 @@ export class CacheMissError extends FairnessToolkitError {}
 /** `AssertionError` without `code`. Node's types fix `code` to `ERR_ASSERTION`, but this package uses its own codes. */
 const CodelessAssertionError = AssertionError as unknown as new (
   options: ConstructorParameters<typeof AssertionError>[0],
-) => Omit<AssertionError, 'code'>;
+) => Error & Omit<AssertionError, 'code'>;
 
 /**
  * Thrown if a fairness gate fails. It is a Node `AssertionError`, so test runners report it as a failed assertion, and

@@ -17,7 +17,8 @@ export interface RankSimilarityOptions {
 /** Lists the options of {@link RankSimilarityOptions}. */
 const RANK_SIMILARITY_OPTION_NAMES: OptionNames<RankSimilarityOptions> = { scale: true };
 
-/** Checks the scale.
+/**
+ * Checks the scale.
  * @throws {ValueError} if the scale is unknown
  */
 function resolveScale({ scale }: RankSimilarityOptions): RankScale {
