@@ -32,6 +32,7 @@ export async function countReads<T>(tf: Tf, work: () => Promise<T>): Promise<Dev
     return read;
   };
   const { read, readSync } = reader;
+  const own = Object.entries(reader).filter(([key]) => key === 'read' || key === 'readSync');
   reader.read = async (dataId) => {
     // The backend's `read` may call `readSync`, which is not a second read.
     isReading = true;
@@ -51,5 +52,7 @@ export async function countReads<T>(tf: Tf, work: () => Promise<T>): Promise<Dev
     // Deleting the overrides restores the methods of the class.
     delete (reader as Partial<Reader>).read;
     delete (reader as Partial<Reader>).readSync;
+    // A backend whose device was lost has a `readSync` of its own, which throws the reason.
+    Object.assign(reader, Object.fromEntries(own));
   }
 }

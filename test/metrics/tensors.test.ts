@@ -14,9 +14,12 @@ import {
 } from '../../src/metrics/reduce/reduce-tensors.ts';
 import { gridStep, toGrid } from '../../src/metrics/statistics/score-grid.ts';
 import type { SensitiveSource } from '../../src/table/index.ts';
-import { loadTensorflow, type TensorBackend } from '../../src/tensor/index.ts';
+import { countReads, loadTensorflow, type TensorBackend } from '../../src/tensor/index.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm'];
+
+/** The number of values that some work reads back from the device. */
+const countRead = async (work: () => Promise<unknown>): Promise<number> => (await countReads(tf, work)).values;
 
 /** Columns of float32 values with missing ones among them, and groups of unequal size. */
 function makeColumns(rows: number) {
@@ -34,29 +37,6 @@ function makeColumns(rows: number) {
     score: column(scores),
     weight: column(() => random.next() * 10),
   };
-}
-
-/** Counts the elements that are read back from the device during some work. */
-async function countRead(work: () => Promise<unknown>): Promise<number> {
-  const engine = tf.engine();
-  const [read, readSync] = [engine.read.bind(engine), engine.readSync.bind(engine)];
-  let elements = 0;
-  engine.read = async (id) => {
-    const values = await read(id);
-    elements += values.length;
-    return values;
-  };
-  engine.readSync = (id) => {
-    const values = readSync(id);
-    elements += values.length;
-    return values;
-  };
-  try {
-    await work();
-  } finally {
-    Object.assign(engine, { read, readSync });
-  }
-  return elements;
 }
 
 async function errorOf(work: () => Promise<unknown>): Promise<string> {

@@ -61,6 +61,18 @@ for (const backend of BACKENDS) {
       }
     });
 
+    it('restores readers that were replaced before', async () => {
+      const reader = (backend === 'webgpu' ? tf.backend() : tf.engine()) as { readSync?: (id: object) => Float32Array };
+      const replaced = (): Float32Array => Float32Array.of(7);
+      reader.readSync = replaced;
+      try {
+        const { reads } = await countReads(tf, () => Promise.resolve(tensor.dataSync()));
+        expect([reads, reader.readSync]).to.deep.equal([1, replaced]);
+      } finally {
+        delete reader.readSync;
+      }
+    });
+
     it('throws if a read fails, and counts the next read', async () => {
       const gone = tf.tensor1d([1]);
       gone.dispose();
