@@ -1,6 +1,6 @@
 // The tiers of the architecture: a module imports only from tiers below its own.
 const TIERS = [
-  ['exceptions'],
+  ['exceptions', 'vendor'],
   ['internal'],
   ['schemas', 'table', 'stats', 'tensor', 'charts'],
   ['io'],
@@ -80,10 +80,17 @@ module.exports = {
     },
     {
       name: 'not-to-dev-dependency',
-      comment: 'What ships needs only what is installed with it.',
+      comment: 'What ships needs only what is installed with it. The build bundles what vendor imports.',
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: '^src/', pathNot: '^src/vendor/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm-peer', 'type-only'] },
+    },
+    {
+      name: 'vendor-is-bundled',
+      comment: 'Only vendor imports the packages that the build bundles, so that users need not install them.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/vendor/' },
+      to: { path: 'node_modules/(@stdlib|echarts)/' },
     },
     {
       name: 'resolvable',

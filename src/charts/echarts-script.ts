@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 
 import { decodeUtf8 } from '../internal/decode-utf8.ts';
-import { importOptional } from '../internal/optional.ts';
+import { builtFile } from '../internal/packages.ts';
 
 /** The names of properties that every object inherits. */
 const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
@@ -24,14 +23,11 @@ export function withoutInheritedNames<T>(value: T): T {
 }
 
 /**
- * Returns ECharts as one script for a page. It cannot end its script element, and the HTML parser does not change it.
- * @throws {DependencyError} if echarts is not installed
+ * Returns the used parts of ECharts as one script for a page. The script cannot end its script element, and the HTML
+ * parser does not change it.
  */
 export async function readEchartsScript(): Promise<string> {
-  const bytes = await importOptional('echarts', 'to draw plots', () =>
-    readFile(createRequire(import.meta.url).resolve('echarts/dist/echarts.min.js')),
-  );
-  return decodeUtf8(bytes, 'The script of ECharts')
+  return decodeUtf8(await readFile(builtFile('vendor/echarts-page.js')), 'The script of ECharts')
     .replaceAll(/\r\n?/g, '\n')
     .replaceAll('</script', '<\\/script')
     .replaceAll('<!--', '<\\!--');

@@ -1,9 +1,8 @@
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { escapeHtml } from '../internal/html.ts';
-import { importOptional } from '../internal/optional.ts';
+import { builtFile, importOptional } from '../internal/packages.ts';
 import type { Chart } from './chart.ts';
 import { readEchartsScript, toScript, withoutInheritedNames } from './echarts-script.ts';
 
@@ -14,8 +13,6 @@ const FORMATS: readonly ChartFormat[] = ['svg', 'png', 'html'];
 
 /** Pixels per unit of a PNG, so that it is sharp on high-density screens. */
 const PNG_SCALE = 2;
-
-const NEEDED_FOR = 'to draw plots';
 
 /**
  * Returns the format by the extension of a path.
@@ -35,7 +32,7 @@ export function chartFormat(savePath: string): ChartFormat {
 /**
  * Draws a chart without a browser, as SVG text, PNG bytes, or a self-contained HTML page that loads no external
  * resource.
- * @throws {DependencyError} if echarts (or, for PNG, resvg) is not installed
+ * @throws {DependencyError} if resvg, which draws PNG, has no binary for this machine
  */
 export async function renderChart(chart: Chart, format: ChartFormat): Promise<string | Uint8Array> {
   if (format === 'html') return renderHtml(chart);
@@ -44,29 +41,8 @@ export async function renderChart(chart: Chart, format: ChartFormat): Promise<st
 }
 
 async function renderSvg({ width, height, option, description }: Chart): Promise<string> {
-  const [echarts, charts, components, renderers] = await importOptional('echarts', NEEDED_FOR, () =>
-    Promise.all([
-      import('echarts/core'),
-      import('echarts/charts'),
-      import('echarts/components'),
-      import('echarts/renderers'),
-    ]),
-  );
-  echarts.use([
-    charts.HeatmapChart,
-    charts.LineChart,
-    charts.ScatterChart,
-    components.DatasetComponent,
-    components.TitleComponent,
-    components.LegendComponent,
-    components.GridComponent,
-    components.MarkAreaComponent,
-    components.MarkLineComponent,
-    components.TooltipComponent,
-    components.VisualMapPiecewiseComponent,
-    renderers.SVGRenderer,
-  ]);
-  const instance = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height });
+  const { init } = await import('../vendor/echarts.ts');
+  const instance = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
     instance.setOption(withoutInheritedNames(option));
     const svg = renumberIds(instance.renderToSVGString());
@@ -87,7 +63,7 @@ function renumberIds(svg: string): string {
 }
 
 async function renderPng(svg: string): Promise<Uint8Array> {
-  const { Resvg } = await importOptional('@resvg/resvg-js', NEEDED_FOR, () => import('@resvg/resvg-js'));
+  const { Resvg } = await importOptional('@resvg/resvg-js', 'to draw plots', () => import('@resvg/resvg-js'));
   const image = new Resvg(svg, {
     fitTo: { mode: 'zoom', value: PNG_SCALE },
     font: {
@@ -101,13 +77,9 @@ async function renderPng(svg: string): Promise<Uint8Array> {
   return image.render().asPng();
 }
 
-/** Returns the paths of the fonts, which the build copies next to the compiled code; in a checkout they are in dist. */
+/** Returns the paths of the fonts. */
 function fontFiles(): string[] {
-  const here = path.dirname(fileURLToPath(import.meta.url));
-  const folder = import.meta.url.endsWith('.ts')
-    ? path.join(here, '../../dist/charts/fonts')
-    : path.join(here, 'fonts');
-  return ['Inter_400Regular.ttf', 'Inter_700Bold.ttf'].map((name) => path.join(folder, name));
+  return ['Inter_400Regular.ttf', 'Inter_700Bold.ttf'].map((name) => builtFile(`charts/fonts/${name}`));
 }
 
 async function renderHtml({ option, width, height, description }: Chart): Promise<string> {

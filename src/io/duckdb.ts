@@ -4,7 +4,7 @@ import type { DuckDBInstance } from '@duckdb/node-api';
 
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
-import { importOptional } from '../internal/optional.ts';
+import { importOptional } from '../internal/packages.ts';
 import { currentDuckDbLimits, limitSettings } from './duckdb-limits.ts';
 import { type DuckDbModule, type DuckDbSession, oneLine, sessionOf, turns } from './duckdb-session.ts';
 import type { SqlEngine } from './sql-engine.ts';

@@ -1,7 +1,5 @@
-import cdf from '@stdlib/stats-base-dists-normal-cdf';
-import quantile from '@stdlib/stats-base-dists-normal-quantile';
-
 import type { Random } from '../internal/random.ts';
+import { cdf, quantile } from '../vendor/normal.ts';
 
 /** Returns the probability that a standard normal variable is at most a value. */
 export function normalCdf(value: number): number {

@@ -1,4 +1,4 @@
-import { importOptional } from '../internal/optional.ts';
+import { importOptional } from '../internal/packages.ts';
 
 /** The properties of a danfojs DataFrame that this package uses. danfojs itself is optional. */
 export interface DanfoDataFrame {

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { ConfigValidationError, DependencyError } from '../../src/exceptions/index.ts';
 import { nearestNames, suggestNames } from '../../src/internal/arguments.ts';
 import { createLogger } from '../../src/internal/logger.ts';
-import { importOptional } from '../../src/internal/optional.ts';
+import { importOptional } from '../../src/internal/packages.ts';
 import { createRandom, shuffle } from '../../src/internal/random.ts';
 import { VERSION } from '../../src/internal/version.ts';
 
@@ -70,13 +70,13 @@ describe('suggestions', () => {
 
 describe('optional packages', () => {
   it('give the install command and the cause if they are missing', async () => {
-    const cause = new Error("Cannot find package 'echarts'");
-    const error: unknown = await importOptional('echarts', 'to draw plots', () => Promise.reject(cause)).then(
+    const cause = new Error("Cannot find package 'danfojs-node'");
+    const error: unknown = await importOptional('danfojs-node', 'to read data frames', () => Promise.reject(cause)).then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
     expect(error).to.be.instanceOf(DependencyError);
-    expect(error).to.include({ suggestion: 'Install it with: npm install echarts', cause });
+    expect(error).to.include({ suggestion: 'Install it with: npm install danfojs-node@1.2.0', cause });
   });
 });
 

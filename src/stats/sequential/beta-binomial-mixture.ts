@@ -1,6 +1,5 @@
-import betainc from '@stdlib/math-base-special-betainc';
-
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { betainc } from '../../vendor/special.ts';
 import { stirlingError } from '../stirling-error.ts';
 import { mixtureBound } from './mixture-bound.ts';
 import {

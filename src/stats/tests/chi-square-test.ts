@@ -1,8 +1,7 @@
-import gammainc from '@stdlib/math-base-special-gammainc';
-
 import { sumOf } from '../../internal/values.ts';
 import type { CrossCounts } from '../association/cross-counts.ts';
 import { pearsonStatistic } from '../association/pearson-statistic.ts';
+import { gammainc } from '../../vendor/special.ts';
 import { upperGammaShare } from '../scaled-incomplete-gamma.ts';
 import type { TestResult } from './one-way-anova.ts';
 

@@ -1,5 +1,4 @@
-import betainc from '@stdlib/math-base-special-betainc';
-
+import { betainc } from '../../vendor/special.ts';
 import type { VarianceParts } from '../association/variance-parts.ts';
 
 /**

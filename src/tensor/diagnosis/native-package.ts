@@ -1,4 +1,4 @@
-import { installCommand } from '../../internal/optional.ts';
+import { installCommand } from '../../internal/packages.ts';
 import { type Host, joinOn, type MissingPart } from './host.ts';
 
 /** A package that contains TensorFlow's native library. */

@@ -235,12 +235,12 @@ describe('the dashboard as a page of other views', () => {
   });
 
   it('stays under 2 MB with ECharts, also with more data than it shows', async () => {
-    expect(Buffer.byteLength(await dashboardToHtml(largestView()))).to.be.within(1_500_000, 2_000_000);
+    expect(Buffer.byteLength(await dashboardToHtml(largestView()))).to.be.within(1_200_000, 2_000_000);
   });
 
   it('has three scripts with ECharts, and a custom title', async () => {
     const html = await dashboardToHtml(fullView(), { title: 'Loans & credit' });
-    expect(Buffer.byteLength(html)).to.be.within(1_000_000, 2_000_000);
+    expect(Buffer.byteLength(html)).to.be.within(700_000, 2_000_000);
     expect(html).to.include('<title>Loans &amp; credit: 12,000 events');
     expect(html.match(/<\/script>/g)).to.have.length(3);
   });

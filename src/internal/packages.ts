@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 import { DependencyError } from '../exceptions/index.ts';
 
@@ -17,7 +18,6 @@ const INSTALL_COMMANDS = {
   '@tensorflow/tfjs-node': 'npm install @tensorflow/tfjs-node@4.22.0',
   '@tensorflow/tfjs-node-gpu': 'npm install @tensorflow/tfjs-node-gpu@4.22.0',
   'danfojs-node': 'npm install danfojs-node@1.2.0',
-  echarts: 'npm install echarts',
   koa: INSTALL_SERVICE,
   'koa-helmet': INSTALL_SERVICE,
   'koa2-swagger-ui': INSTALL_SERVICE,
@@ -63,6 +63,14 @@ export function requireOptional(name: OptionalPackage, neededFor: string): unkno
   } catch (cause) {
     throw missing(name, neededFor, cause);
   }
+}
+
+/**
+ * Returns the path of a file that the build writes.
+ * @param name the path within `dist`, which in a checkout is beside `src`
+ */
+export function builtFile(name: string): string {
+  return fileURLToPath(new URL(`${import.meta.url.endsWith('.ts') ? '../../dist' : '..'}/${name}`, import.meta.url));
 }
 
 function missing(name: OptionalPackage, neededFor: string, cause: unknown): DependencyError {
