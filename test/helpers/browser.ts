@@ -1,7 +1,9 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-import puppeteer, { type Browser } from 'puppeteer-core';
+import type { Browser } from 'puppeteer-core';
+
+import { hasPackage } from './peers.ts';
 
 /** The default program names of the browser. EVENHAND_BROWSER overrides them. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -32,11 +34,13 @@ function isProgram(file: string): boolean {
  */
 export function describeWithBrowser(title: string, suite: (browser: () => Browser) => void): void {
   const program = browserPath();
-  if (program === undefined) {
+  if (program === undefined || !hasPackage('puppeteer-core')) {
+    const missing =
+      program === undefined ? 'Chromium, in the PATH or EVENHAND_BROWSER' : 'puppeteer-core: npm run peers';
     describe(title, () => {
-      it('needs Chromium, which is not in the PATH, or EVENHAND_BROWSER', function () {
+      it(`needs ${missing}`, function () {
         if (process.env['EVENHAND_REQUIRE_BROWSER'] === '1') {
-          throw new Error('EVENHAND_REQUIRE_BROWSER is 1, but no browser was found');
+          throw new Error(`EVENHAND_REQUIRE_BROWSER is 1, but there is no ${missing}`);
         }
         this.skip();
       });
@@ -47,7 +51,8 @@ export function describeWithBrowser(title: string, suite: (browser: () => Browse
     let browser: Browser | undefined;
     before(async function () {
       this.timeout(2 * STEP_LIMIT_MILLIS);
-      browser = await puppeteer.launch({
+      const { launch } = await import('puppeteer-core');
+      browser = await launch({
         executablePath: program,
         // The pages are our own, and Chromium has no sandbox for the root user.
         args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--no-first-run'],

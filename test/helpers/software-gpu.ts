@@ -5,6 +5,7 @@ import path from 'node:path';
 import * as tf from '@tensorflow/tfjs';
 
 import { loadTensorflow, type TensorBackend } from '../../src/tensor/index.ts';
+import { hasPackage } from './peers.ts';
 
 /** The environment with which Vulkan has a driver that needs no hardware. */
 export interface SoftwareGpuEnv {
@@ -32,6 +33,7 @@ export function softwareGpuEnv(): SoftwareGpuEnv | null {
 /** Returns the environment, or a text that says what is missing. */
 function findSoftwareGpu(): SoftwareGpuEnv | string {
   if (process.platform !== 'linux') return 'it is only available on Linux';
+  if (!hasPackage('webgpu')) return "the package 'webgpu' is missing; run `npm run peers`";
   const named = process.env['EVENHAND_SOFTWARE_VULKAN'];
   const manifest = (named === undefined ? MANIFESTS : [named]).find((file) => existsSync(file));
   if (manifest === undefined) {
