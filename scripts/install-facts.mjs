@@ -2,8 +2,8 @@
 // example in code, the command line, a plot, the service and its client's types. Prints the seconds, packages and
 // megabytes of the installation; exits with 1 if it is larger than it may be or an example fails.
 //
-// `--node 20,22,24` repeats the examples on other versions of Node (each through `npx -p node@VERSION`);
-// `--ignore-scripts` installs without install scripts.
+// `--node 22,24,26` repeats the examples on other versions of Node, each through `npx -p node@VERSION`, and names those
+// that are not available; `--ignore-scripts` installs without install scripts.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -131,15 +131,25 @@ async function serve(folder, env) {
   assert(code === 0, 'the service stops cleanly');
 }
 
+/** Returns the folder of a version of Node, downloaded if necessary; undefined if it is not available. */
+function nodeFolder(version, cwd) {
+  try {
+    return path.dirname(run('npx', ['--yes', '-p', `node@${version}`, 'node', '-p', 'process.execPath'], cwd).trim());
+  } catch {
+    return undefined;
+  }
+}
+
 /** Checks that a TypeScript program that mounts the service in a Koa app compiles with the package's types alone. */
 function compile(folder) {
   writeFileSync(
     path.join(folder, 'app.ts'),
-    "import { createApp } from 'evenhand/api/app';\nexport const handler = createApp().callback();\n" +
-      'export const port: number | undefined = createApp().listen(0).address() === null ? undefined : 0;\n',
+    "import { createApp } from 'evenhand/api/app';\nimport Koa from 'koa';\n" +
+      'const outer = new Koa();\nouter.use(async (context, next) => next());\n' +
+      "export const inner: Koa = createApp({ basePath: '/fairness' });\n",
   );
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  const flags = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2022', '--types', ''];
+  const flags = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2022'];
   run('node', [tsc, ...flags, 'app.ts'], folder);
   assert(true, 'a program in TypeScript that uses the service compiles');
 }
@@ -158,16 +168,12 @@ try {
   const [megabytes, packages] = [megabytesOf(path.join(place, 'node_modules')), packagesIn(place)];
   console.log(`${seconds.toFixed(0)} s, ${packages} packages, ${megabytes.toFixed(0)} MB`);
 
-  const versions = options.node === '' ? [] : options.node.split(',');
-  for (const [title, bin] of [
-    [process.version, path.dirname(process.execPath)],
-    ...versions.map((name) => [
-      `node@${name}`,
-      path.dirname(run('npx', ['--yes', '-p', `node@${name}`, 'node', '-p', 'process.execPath'], folder).trim()),
-    ]),
-  ]) {
-    console.log(`-- ${title}`);
-    await use(place, bin);
+  console.log(`-- ${process.version}`);
+  await use(place, path.dirname(process.execPath));
+  for (const name of options.node === '' ? [] : options.node.split(',')) {
+    const bin = nodeFolder(name, folder);
+    console.log(`-- node@${name}${bin === undefined ? ': not available here' : ''}`);
+    if (bin !== undefined) await use(place, bin);
   }
   compile(place);
   assert(megabytes <= MAX_MEGABYTES, `at most ${MAX_MEGABYTES} MB (${megabytes.toFixed(0)})`);
