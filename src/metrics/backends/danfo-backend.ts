@@ -1,3 +1,4 @@
+import { sumOf } from '../../internal/values.ts';
 import type { NumberSums } from '../../io/sum-moments.ts';
 import type { WeightSums } from '../../io/value-sql.ts';
 import { groupMoments } from '../../stats/moments.ts';
@@ -13,7 +14,6 @@ import {
   REGRESSION_QUANTITIES,
   type RegressionStats,
   type ScoreStats,
-  sum,
 } from '../statistics/group-stats.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../statistics/score-grid.ts';
 
@@ -81,7 +81,7 @@ function sumWeights(group: DanfoGroup): WeightSums {
   const count = group['group']?.length ?? 0;
   const weights = group['weight'];
   if (weights === undefined) return { count, weight: count, squaredWeight: count };
-  return { count, weight: sum(weights), squaredWeight: sum(weights.map((weight) => weight * weight)) };
+  return { count, weight: sumOf(weights), squaredWeight: sumOf(weights.map((weight) => weight * weight)) };
 }
 
 function sumByLabel({ truth = [], weight }: DanfoGroup): Omit<ScoreEntry, 'group' | 'score'> {

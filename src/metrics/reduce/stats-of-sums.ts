@@ -1,7 +1,6 @@
 import type { ScoreCell } from '../../io/count-scores.ts';
 import type { NumberSums } from '../../io/sum-moments.ts';
 import type { WeightSums } from '../../io/value-sql.ts';
-import { emptyMoments, type GroupMoments, mergeMoments } from '../../stats/moments.ts';
 import {
   type CellTables,
   type LossSums,
@@ -9,6 +8,7 @@ import {
   makeTables,
   type RegressionStats,
 } from '../statistics/group-stats.ts';
+import { poolMoments } from '../statistics/regroup-stats.ts';
 import { noLosses } from '../statistics/score-grid.ts';
 import { type PreparedDecisions, RAW_CELLS, rawCell, type RawCells } from './reduce-classification.ts';
 import { countDropped } from './row-arguments.ts';
@@ -44,19 +44,12 @@ function momentsOfSums(
   groups: number,
 ): RegressionStats['moments'] {
   return makeMoments((quantity) => {
-    const filled = emptyMoments(groups);
-    const before = new Map<number, GroupMoments>();
-    for (const { group, moments: own, weight } of sums) {
-      const part = { weight, ...(own[quantity] ?? { mean: 0, m2: 0, m3: 0 }) };
-      const earlier = before.get(group);
-      const complete = earlier === undefined ? part : mergeMoments(earlier, part);
-      before.set(group, complete);
-      const { mean, m2, m3 } = complete;
-      filled.mean[group] = mean;
-      filled.m2[group] = m2;
-      filled.m3[group] = m3;
-    }
-    return filled;
+    const parts = sums.map(({ group, moments, weight }) => ({
+      group,
+      weight,
+      ...(moments[quantity] ?? { mean: 0, m2: 0, m3: 0 }),
+    }));
+    return poolMoments(parts, groups);
   });
 }
 
