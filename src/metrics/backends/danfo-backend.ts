@@ -10,6 +10,7 @@ import { lostRows, type PreparedScores, prepareScores, type ScoreRows, sumLosses
 import { knownWeights, rawCellCodes, rawCellsOf, regressionOfSums } from '../reduce/stats-of-sums.ts';
 import {
   type ClassificationStats,
+  makeTables,
   MAX_DISTINCT_SCORES,
   REGRESSION_QUANTITIES,
   type RegressionStats,
@@ -85,16 +86,14 @@ function sumWeights(group: DanfoGroup): WeightSums {
 }
 
 function sumByLabel({ truth = [], weight }: DanfoGroup): Omit<ScoreEntry, 'group' | 'score'> {
-  const counts: [number, number] = [0, 0];
-  const weights: [number, number] = [0, 0];
-  const squaredWeights: [number, number] = [0, 0];
+  const sums = makeTables((): [number, number] => [0, 0]);
   truth.forEach((label, row) => {
     const own = weight?.[row] ?? 1;
-    counts[label as 0 | 1] += 1;
-    weights[label as 0 | 1] += own;
-    squaredWeights[label as 0 | 1] += own * own;
+    sums.counts[label as 0 | 1] += 1;
+    sums.weights[label as 0 | 1] += own;
+    sums.squaredWeights[label as 0 | 1] += own * own;
   });
-  return { counts, weights, squaredWeights };
+  return sums;
 }
 
 function momentsOf({ p = [], t, weight }: DanfoGroup): NumberSums['moments'] {

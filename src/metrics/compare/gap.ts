@@ -1,5 +1,5 @@
 import { pandasMean, pythonMin } from './compat.ts';
-import { meanOf } from '../../internal/values.ts';
+import { groupBy, meanOf } from '../../internal/values.ts';
 import type { GroupMeasure } from '../measures/index.ts';
 import type { MetricDefinition } from '../metric-definitions.ts';
 import type { FilledMetricOptions } from '../options.ts';
@@ -33,11 +33,14 @@ export function aggregateGaps(
   definition: MetricDefinition,
   options: FilledMetricOptions,
 ): number {
-  const ofClass = new Map<string | undefined, number[]>();
-  compared.forEach(({ className }, index) => {
-    ofClass.set(className, [...(ofClass.get(className) ?? []), gaps[index] as number]);
-  });
-  const values = Array.from(ofClass.values(), (own) => aggregate(own, definition, options));
+  const ofClass = groupBy(compared.keys(), (index) => compared[index]?.className);
+  const values = Array.from(ofClass.values(), (own) =>
+    aggregate(
+      own.map((index) => gaps[index] as number),
+      definition,
+      options,
+    ),
+  );
   return meanOf(values);
 }
 

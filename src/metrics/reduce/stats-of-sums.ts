@@ -13,15 +13,19 @@ import { noLosses } from '../statistics/score-grid.ts';
 import { type PreparedDecisions, RAW_CELLS, rawCell, type RawCells } from './reduce-classification.ts';
 import { countDropped } from './row-arguments.ts';
 
-/** Adds sums into tables at the given indexes. */
-export function fillTables(parts: readonly WeightSums[], indices: readonly number[], size: number): CellTables {
+/** Adds sums into tables of a size, each at its index. */
+export function fillTables<Part extends WeightSums>(
+  parts: readonly Part[],
+  indexOf: (part: Part) => number,
+  size: number,
+): CellTables {
   const tables = makeTables(() => new Float64Array(size));
-  parts.forEach(({ count, weight, squaredWeight }, index) => {
-    const position = indices[index] as number;
-    tables.counts[position] = (tables.counts[position] as number) + count;
-    tables.weights[position] = (tables.weights[position] as number) + weight;
-    tables.squaredWeights[position] = (tables.squaredWeights[position] as number) + squaredWeight;
-  });
+  for (const part of parts) {
+    const index = indexOf(part);
+    tables.counts[index] = (tables.counts[index] as number) + part.count;
+    tables.weights[index] = (tables.weights[index] as number) + part.weight;
+    tables.squaredWeights[index] = (tables.squaredWeights[index] as number) + part.squaredWeight;
+  }
   return tables;
 }
 
@@ -59,11 +63,7 @@ export function regressionOfSums(
   sums: readonly (WeightSums & Pick<NumberSums, 'group' | 'moments'>)[],
   { hasTruth, dropped, rowCount }: { hasTruth: boolean; dropped: Float64Array; rowCount: number },
 ): RegressionStats {
-  const tables = fillTables(
-    sums,
-    sums.map(({ group }) => group),
-    labels.length,
-  );
+  const tables = fillTables(sums, ({ group }) => group, labels.length);
   const moments = momentsOfSums(sums, labels.length);
   const nDropped = countDropped(tables.counts, rowCount);
   return { kind: 'regression', labels, ...tables, moments, hasTruth, dropped, nDropped };
@@ -86,9 +86,5 @@ export function knownWeights({ weights }: PreparedDecisions): Float64Array | und
 
 /** Converts sums by cell to tables. */
 export function rawCellsOf(sums: readonly (WeightSums & { readonly group: number })[], labels: number): RawCells {
-  return fillTables(
-    sums,
-    sums.map(({ group }) => group),
-    (labels + 1) * RAW_CELLS,
-  );
+  return fillTables(sums, ({ group }) => group, (labels + 1) * RAW_CELLS);
 }

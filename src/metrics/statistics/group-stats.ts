@@ -50,8 +50,8 @@ export interface CellTables {
   readonly squaredWeights: Float64Array;
 }
 
-/** Creates all three tables with the same function. */
-export function makeTables(make: (name: keyof CellTables) => Float64Array): CellTables {
+/** Creates all three tables, or their entries, with the same function. */
+export function makeTables<Table>(make: (name: keyof CellTables) => Table): Readonly<Record<keyof CellTables, Table>> {
   return { counts: make('counts'), weights: make('weights'), squaredWeights: make('squaredWeights') };
 }
 

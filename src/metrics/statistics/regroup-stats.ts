@@ -1,3 +1,4 @@
+import { groupBy } from '../../internal/values.ts';
 import { emptyMoments, type GroupMoments, mergeMoments, type Moments } from '../../stats/moments.ts';
 import {
   CELLS_PER_GROUP,
@@ -6,10 +7,9 @@ import {
   makeTables,
   makeMoments,
   type RegressionStats,
-  type ScoreStats,
   UNDECIDED_PER_GROUP,
 } from './group-stats.ts';
-import { collectScores, type LostRows, type ScoreEntry, scoreEntries } from './score-grid.ts';
+import { collectScores, type LostRows, scoreEntries } from './score-grid.ts';
 
 /**
  * Assigns rows to other groups: groups with the same target are pooled, and groups with a negative target are excluded.
@@ -31,10 +31,12 @@ export function regroup<Stats extends GroupStats>(
 export function groupPicker<Stats extends GroupStats>(
   stats: Stats,
 ): (groups: readonly number[], labels: readonly string[]) => Stats {
-  const scores = stats.kind === 'scores' ? entriesByGroup(stats) : undefined;
+  const entriesOf = stats.kind === 'scores' ? groupBy(scoreEntries(stats), ({ group }) => group) : undefined;
   return (groups, labels) => {
     if (stats.kind === 'scores') {
-      const entries = groups.flatMap((from, group) => (scores?.[from] ?? []).map((entry) => ({ ...entry, group })));
+      const entries = groups.flatMap((from, group) =>
+        (entriesOf?.get(from) ?? []).map((entry) => ({ ...entry, group })),
+      );
       const pickOne = (table: Float64Array): Float64Array =>
         Float64Array.from(groups, (group) => table[group] as number);
       const losses = stats.losses && { sums: pickOne(stats.losses.sums), squares: pickOne(stats.losses.squares) };
@@ -63,12 +65,6 @@ export function groupPicker<Stats extends GroupStats>(
 
 function noRowsLost(groups: number): LostRows {
   return { nDropped: 0, dropped: new Float64Array(groups) };
-}
-
-function entriesByGroup(stats: ScoreStats): ScoreEntry[][] {
-  const groups: ScoreEntry[][] = stats.labels.map(() => []);
-  for (const entry of scoreEntries(stats)) groups[entry.group]?.push(entry);
-  return groups;
 }
 
 /** Pools all groups into one. */
