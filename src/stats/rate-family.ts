@@ -1,5 +1,5 @@
 import type { Random } from '../internal/random.ts';
-import { BinomialTable } from './binomial-table.ts';
+import { BinomialTable } from './binomial-sampler.ts';
 import { type GapFamily, spread } from './gap-family.ts';
 import { createNormalSampler } from './normal.ts';
 

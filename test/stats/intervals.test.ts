@@ -1,17 +1,11 @@
 import tQuantile from '@stdlib/stats-base-dists-t-quantile';
 import { expect } from 'chai';
 
-import { createRandom, type Random } from '../../src/internal/random.ts';
-import { BinomialTable } from '../../src/stats/binomial-table.ts';
+import { createRandom } from '../../src/internal/random.ts';
+import { createBinomialSampler } from '../../src/stats/binomial-sampler.ts';
 import { gapIntervals } from '../../src/stats/gap-interval.ts';
 import { wilsonInterval } from '../../src/stats/index.ts';
 import { quantileSorted } from '../../src/stats/quantile.ts';
-
-/** Draws from a binomial distribution by inversion. */
-function binomialSampler(trials: number, rate: number, random: Random): () => number {
-  const table = new BinomialTable(trials, rate);
-  return () => table.first + table.placeOf(random.next());
-}
 
 describe('quantile, type 7', () => {
   // R: quantile(c(1, 2, 4, 8), p)
@@ -68,7 +62,7 @@ describe('binomial sampler', () => {
     [1_000_000, 1e-5],
   ] as const) {
     it(`has the mean and variance of B(${n}, ${p}) over 100,000 draws, to 5 standard errors`, () => {
-      const draw = binomialSampler(n, p, createRandom(17));
+      const draw = createBinomialSampler(n, p, createRandom(17));
       const draws = Float64Array.from({ length: 100_000 }, () => draw());
       const mean = draws.reduce((sum, value) => sum + value, 0) / draws.length;
       const variance = draws.reduce((sum, value) => sum + (value - mean) ** 2, 0) / draws.length;
@@ -110,7 +104,7 @@ describe('interval of the largest gap', () => {
 
   function drawRates(truth: readonly number[], n: number): () => Family {
     const random = createRandom(11);
-    const samplers = truth.map((rate) => binomialSampler(n, rate, random));
+    const samplers = truth.map((rate) => createBinomialSampler(n, rate, random));
     return () =>
       rates(
         samplers.map((draw) => draw()),

@@ -1,3 +1,5 @@
+import type { Random } from '../internal/random.ts';
+
 /**
  * The table covers the mode ± 12 standard deviations, extended by 12 successes on each side. The probability outside
  * the table is less than 1e-30.
@@ -9,6 +11,16 @@ const REACH = 12;
  * without rounding.
  */
 const PARTS = 256;
+
+/**
+ * Returns a sampler of one binomial distribution that uses inversion in a {@link BinomialTable}.
+ * @param trials n, 1 or more
+ * @param rate p, strictly between 0 and 1
+ */
+export function createBinomialSampler(trials: number, rate: number, random: Random): () => number {
+  const table = new BinomialTable(trials, rate);
+  return () => table.first + table.placeOf(random.next());
+}
 
 /**
  * A table of a binomial distribution for sampling by inversion. It contains the cumulative probabilities near the mean,
