@@ -11,7 +11,10 @@ const BASE_RATE = 0.5;
 /** A family of means in the form of the MAE parity metric, with all parts known. */
 export type DrawnMeans = MeanFamily & { readonly sizes: readonly number[] };
 
-export type DrawnFamily = RateFamily | DrawnMeans;
+/** Rates that are compared by difference. */
+type DrawnRates = RateFamily & { readonly kind: 'rates' };
+
+export type DrawnFamily = DrawnRates | DrawnMeans;
 
 /** Returns a function that draws a cell's data and returns its families, or null if the metric is undefined. */
 export function createDataSource(cell: Cell, random: Random): () => DrawnFamily[] | null {
@@ -19,7 +22,7 @@ export function createDataSource(cell: Cell, random: Random): () => DrawnFamily[
   return cell.metric === 'eod' ? errorRates(cell, random) : meanErrors(cell, random);
 }
 
-function selectionRates({ sizes, levels }: Cell, random: Random): () => RateFamily[] {
+function selectionRates({ sizes, levels }: Cell, random: Random): () => DrawnRates[] {
   const samplers = sizes.map((n, group) => createBinomialSampler(n, levels[group] as number, random));
   return () => [{ kind: 'rates', successes: samplers.map((draw) => draw()), trials: sizes }];
 }
@@ -27,7 +30,7 @@ function selectionRates({ sizes, levels }: Cell, random: Random): () => RateFami
 /**
  * Draws error rates. Labels are drawn first, so that the denominators vary; a group without a label lacks that rate.
  */
-function errorRates({ sizes, levels, secondLevels }: Cell, random: Random): () => RateFamily[] | null {
+function errorRates({ sizes, levels, secondLevels }: Cell, random: Random): () => DrawnRates[] | null {
   const positives = sizes.map((n) => createBinomialSampler(n, BASE_RATE, random));
   const samplers = new Map<number, Map<number, () => number>>();
   const drawCount = (trials: number, rate: number): number => {
@@ -37,7 +40,7 @@ function errorRates({ sizes, levels, secondLevels }: Cell, random: Random): () =
     ofRate.set(trials, draw);
     return draw();
   };
-  const family = (denominators: readonly number[], rates: readonly number[]): RateFamily => {
+  const family = (denominators: readonly number[], rates: readonly number[]): DrawnRates => {
     const groups = denominators.flatMap((trials, group) => (trials > 0 ? [group] : []));
     const trials = groups.map((group) => denominators[group] as number);
     return {

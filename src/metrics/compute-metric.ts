@@ -2,15 +2,7 @@ import { assertKnownOptions, toCamelCase } from '../internal/arguments.ts';
 import { compareGroups } from './compare/compare-groups.ts';
 import { type MetricDefinition, metricDefinition, metricKind, metricNeedsTruth } from './metric-definitions.ts';
 import type { MetricResult } from './metric-result.ts';
-import {
-  assertMacroKind,
-  classificationRows,
-  classNamesOf,
-  parseAverage,
-  regressionRows,
-  rowsRead,
-  scoreRows,
-} from './metric-rows.ts';
+import { assertMacroKind, classNamesOf, parseAverage, predictionRows, rowsRead, scoreRows } from './metric-rows.ts';
 import { fillMetricOptions, METRIC_OPTION_NAMES, type MetricOptions } from './options.ts';
 import { reduceClassification } from './reduce/reduce-classification.ts';
 import { reduceRegression } from './reduce/reduce-regression.ts';
@@ -112,9 +104,9 @@ export function reduceRows(kind: GroupStats['kind'], rows: MetricRows, metric: s
 export function countRows(kind: GroupStats['kind'], rows: MetricRows, metric: string): GroupStats {
   switch (kind) {
     case 'classification':
-      return reduceClassification(classificationRows(rows, metric));
+      return reduceClassification(predictionRows(rows, metric));
     case 'regression':
-      return reduceRegression(regressionRows(rows, metric));
+      return reduceRegression(predictionRows(rows, metric));
     case 'scores':
       return reduceScores(scoreRows(rows, metric));
   }

@@ -16,57 +16,19 @@ export {
   type MetricFrameRows,
   type SimpsonFinding,
 } from './frame/index.ts';
-export {
-  accuracyParityDifference,
-  calibrationDifference,
-  demographicParityDifference,
-  demographicParityRatio,
-  equalizedOddsDifference,
-  equalizedOddsRatio,
-  equalOpportunityDifference,
-  falsePositiveRateDifference,
-  maeParityDifference,
-  meanPredictionDifference,
-  predictiveParityDifference,
-  rmseParityDifference,
-  rocAucDifference,
-} from './functions/index.ts';
-export {
-  betweenGroupCoefficientOfVariation,
-  betweenGroupCoefficientOfVariationOf,
-  betweenGroupGeneralizedEntropyIndex,
-  betweenGroupGeneralizedEntropyIndexOf,
-  betweenGroupTheilIndex,
-  betweenGroupTheilIndexOf,
-  coefficientOfVariation,
-  coefficientOfVariationOf,
-  conditionalDemographicDisparity,
-  conditionalDemographicDisparityOf,
-  type ConsistencyOptions,
-  consistencyScore,
-  differentialFairnessBiasAmplification,
-  differentialFairnessBiasAmplificationOf,
-  type DifferentialFairnessOptions,
-  discountedCumulativeGain,
-  empiricalDifferentialFairness,
-  empiricalDifferentialFairnessOf,
-  type EntropyOptions,
-  type FeatureSource,
-  generalizedEntropyIndex,
-  generalizedEntropyIndexOf,
-  type InfeasibleIndex,
-  infeasibleIndex,
-  normalizedDiscountedCumulativeGain,
-  type NormalizedGainOptions,
-  type RankingOptions,
-  theilIndex,
-  theilIndexOf,
-  type UngroupedRowOptions,
-} from './inequality/index.ts';
+export * from './metric-functions.ts';
+export * from './inequality/index.ts';
 export { MEASURE_NAMES, type MeasureName } from './measures/index.ts';
 export { NAMED_METRICS } from './metric-definitions.ts';
-export { MetricResult, type MetricResultJson } from './metric-result.ts';
-export type { Exclusion, GroupIntervals, GroupRates, MetricResultFields, MissingRows } from './metric-result-fields.ts';
+export {
+  type Exclusion,
+  type GroupIntervals,
+  type GroupRates,
+  MetricResult,
+  type MetricResultFields,
+  type MetricResultJson,
+  type MissingRows,
+} from './metric-result.ts';
 export type { CiMethod, Compat, GapAggregate, GapMethod, MetricOptions } from './options.ts';
 export { type ClassificationRows, reduceClassification } from './reduce/reduce-classification.ts';
 export { reduceRegression, type RegressionRows } from './reduce/reduce-regression.ts';

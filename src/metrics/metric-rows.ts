@@ -17,17 +17,8 @@ export function rowsRead(rows: MetricRows, needsTruth: boolean): MetricRows {
   return needsTruth ? rows : { ...rows, yTrue: undefined };
 }
 
-/** Returns the rows for a metric of decisions, and checks that the required columns are given. */
-export function classificationRows(rows: MetricRows, metric: string): ClassificationRows {
-  return withPredictions(rows, metric);
-}
-
-/** Returns the rows for a metric of predicted numbers, and checks that the required columns are given. */
-export function regressionRows(rows: MetricRows, metric: string): RegressionRows {
-  return withPredictions(rows, metric);
-}
-
-function withPredictions(rows: MetricRows, metric: string): ClassificationRows & RegressionRows {
+/** Returns the rows for a metric of decisions or predicted numbers, and checks that the required columns are given. */
+export function predictionRows(rows: MetricRows, metric: string): ClassificationRows & RegressionRows {
   return { ...rows, yPred: needed(rows.yPred, 'predictions', 'yPred', metric) };
 }
 

@@ -4,7 +4,7 @@ import { drawMaxT, largestNormal, largestT } from './max-t.ts';
 import { estimateMeans, type MeanFamily } from './mean-family.ts';
 import { criticalValue, normalCdf } from './normal.ts';
 import type { Interval } from './proportion-interval.ts';
-import { estimateLogRates, estimateRates, type LogRateFamily, type RateFamily } from './rate-family.ts';
+import { estimateRates, type RateFamily } from './rate-family.ts';
 
 /** The largest number of groups for the simultaneous bootstrap. With more groups, Bonferroni's bound is used. */
 const MAX_GROUPS_TO_RESAMPLE = 64;
@@ -56,17 +56,14 @@ export interface GapIntervals {
  *   two groups
  */
 export function gapIntervals(
-  families: readonly (RateFamily | LogRateFamily | MeanFamily)[],
+  families: readonly (RateFamily | MeanFamily)[],
   options: GapIntervalOptions,
 ): GapIntervals {
-  const estimates = families.map((family) => estimate(family, options.random));
+  const estimates = families.map((family) =>
+    family.kind === 'means' ? estimateMeans(family, options.random) : estimateRates(family, options.random),
+  );
   const largest = Math.max(...estimates.map((family) => family.centres.length));
   return largest <= MAX_GROUPS_TO_RESAMPLE ? simultaneous(estimates, options) : bonferroni(estimates, options.level);
-}
-
-function estimate(family: RateFamily | LogRateFamily | MeanFamily, random: Random): GapFamily {
-  if (family.kind === 'rates') return estimateRates(family, random);
-  return family.kind === 'log-rates' ? estimateLogRates(family, random) : estimateMeans(family, random);
 }
 
 function simultaneous(families: readonly GapFamily[], { level, samples }: GapIntervalOptions): GapIntervals {

@@ -3,19 +3,14 @@ import { BinomialTable } from './binomial-sampler.ts';
 import { type GapFamily, spread } from './gap-family.ts';
 import { createNormalSampler } from './normal.ts';
 
-/** The rates of several groups, as counts of successes and trials. The counts may be effective (fractional) counts. */
-export interface RateFamily {
-  readonly kind: 'rates';
-  readonly successes: ArrayLike<number>;
-  readonly trials: ArrayLike<number>;
-}
-
 /**
- * Rates of several groups that are compared by ratio: the gap is max ln rate - min ln rate. Rates of 0 are allowed; the
- * upper end is then Infinity.
+ * The rates of several groups, as counts of successes and trials. The counts may be effective (fractional) counts.
+ *
+ * `rates` are compared by difference. `log-rates` are compared by ratio: the gap is max ln rate - min ln rate. Rates of
+ * 0 are allowed; the upper end is then Infinity.
  */
-export interface LogRateFamily {
-  readonly kind: 'log-rates';
+export interface RateFamily {
+  readonly kind: 'rates' | 'log-rates';
   readonly successes: ArrayLike<number>;
   readonly trials: ArrayLike<number>;
 }
@@ -57,15 +52,12 @@ const LOG_SCALE: RateScale = {
   varianceOf: (rate, trials) => (1 - rate) / (rate * (trials + 1)),
 };
 
-/** Returns the gap family of differences of rates, in [0, 1]. */
-export function estimateRates({ successes, trials }: RateFamily, random: Random): GapFamily {
-  const point = spread(rawRates(successes, trials));
-  return { ...estimate(successes, trials, DIFFERENCE_SCALE, random), point, ceiling: 1 };
-}
-
-/** Returns the gap family of differences of log rates, in [0, Infinity]. */
-export function estimateLogRates({ successes, trials }: LogRateFamily, random: Random): GapFamily {
-  const rates = rawRates(successes, trials);
+/** Returns the gap family of differences of rates, in [0, 1], or of log rates, in [0, Infinity]. */
+export function estimateRates({ kind, successes, trials }: RateFamily, random: Random): GapFamily {
+  const rates = Float64Array.from(trials, (n, group) => (successes[group] as number) / n);
+  if (kind === 'rates') {
+    return { ...estimate(successes, trials, DIFFERENCE_SCALE, random), point: spread(rates), ceiling: 1 };
+  }
   return {
     ...estimate(successes, trials, LOG_SCALE, random),
     point: spread(rates.map(Math.log)),
@@ -73,10 +65,6 @@ export function estimateLogRates({ successes, trials }: LogRateFamily, random: R
     // A rate of 0 may be arbitrarily small.
     minHigh: rates.some((rate) => rate === 0) ? Infinity : 0,
   };
-}
-
-function rawRates(successes: ArrayLike<number>, trials: ArrayLike<number>): Float64Array {
-  return Float64Array.from(trials, (n, group) => (successes[group] as number) / n);
 }
 
 function estimate(

@@ -1,3 +1,5 @@
+import { sumOf } from '../internal/values.ts';
+
 /** The number of rows at which a group's own skewness and the mean skewness of all groups get equal weight. */
 const ROWS_TO_TRUST_SKEWNESS = 200;
 
@@ -15,17 +17,12 @@ export function steadySkewness(skewness: ArrayLike<number>, sizes: ArrayLike<num
     // Equal values have an undefined skewness, which counts as 0.
     return Number.isFinite(g) ? g * (1 + Math.min(1, (6 + 4 * g * g) / n)) : 0;
   });
-  let total = 0;
-  let rows = 0;
-  lifted.forEach((g, group) => {
-    total += g * (sizes[group] as number);
-    rows += sizes[group] as number;
-  });
+  const mean = weightedMean(lifted, sizes);
   return lifted.map((own, group) => {
     const n = sizes[group] as number;
     const share = n / (n + ROWS_TO_TRUST_SKEWNESS);
     const bound = Math.sqrt(n);
-    return Math.max(-bound, Math.min(bound, share * own + (1 - share) * (total / rows)));
+    return Math.max(-bound, Math.min(bound, share * own + (1 - share) * mean));
   });
 }
 
@@ -72,12 +69,8 @@ function varianceBetween(values: readonly number[], noise: readonly number[]): n
   return Math.max(0, excess / (total - squares / total));
 }
 
-function weightedMean(values: readonly number[], weights: readonly number[]): number {
-  let total = 0;
+function weightedMean(values: ArrayLike<number>, weights: ArrayLike<number>): number {
   let sum = 0;
-  weights.forEach((weight, index) => {
-    total += weight;
-    sum += weight * (values[index] as number);
-  });
-  return sum / total;
+  for (let index = 0; index < values.length; index++) sum += (values[index] as number) * (weights[index] as number);
+  return sum / sumOf(weights);
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../internal/values.ts';
 import type { CategoricalColumn, Column } from './column.ts';
 import { MISSING_TEXTS, numbersAmong } from './missing-values.ts';
 
@@ -104,35 +105,30 @@ function countNumbers(values: Float64Array, numbers: ReadonlySet<number>): Label
 
 /** Returns sets of labels that differ only by case, by spaces or by their Unicode form. */
 function lookAlikes(labels: readonly string[]): string[][] {
-  const alike = new Map<string, string[]>();
-  for (const label of labels) {
-    const key = label
+  const alike = groupBy(labels, (label) =>
+    label
       .normalize('NFKC')
       .replaceAll(/[\s\u200B-\u200D\u2060\uFEFF]+/gu, '')
       .toLowerCase()
-      .normalize('NFKC');
-    alike.set(key, [...(alike.get(key) ?? []), label]);
-  }
+      .normalize('NFKC'),
+  );
   return [...alike.values()].filter((own) => own.length > 1);
 }
 
 /** Merges the readings of columns that were read in parts. Returns one reading per column, with summed counts. */
 export function mergeReadings(readings: readonly ColumnReading[]): ColumnReading[] {
-  const merged = new Map<string, ColumnReading>();
-  for (const reading of readings) {
-    const key = JSON.stringify([reading.role, reading.name]);
-    const known = merged.get(key);
+  const ofColumns = groupBy(readings, ({ role, name }) => JSON.stringify([role, name]));
+  return Array.from(ofColumns.values(), (parts) => {
     const add = (counts: 'positive' | 'negative' | 'missing' | 'groups'): LabelCounts =>
-      countsOf(addUp([...entriesOf(known?.[counts] ?? {}), ...entriesOf(reading[counts])]));
-    const counts = {
+      countsOf(addUp(parts.flatMap((part) => entriesOf(part[counts]))));
+    return {
+      ...parts.reduce((all, part) => ({ ...all, ...part })),
       positive: add('positive'),
       negative: add('negative'),
       missing: add('missing'),
       groups: add('groups'),
     };
-    merged.set(key, { ...known, ...reading, ...counts });
-  }
-  return [...merged.values()];
+  });
 }
 
 function addUp(

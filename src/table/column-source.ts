@@ -86,6 +86,22 @@ export function readTensor(tensor: TensorLike, name: string): ArrayLike<unknown>
   }
 }
 
+/** Returns the columns of a 2-D tensor, named `name[0]`, `name[1]` and so on. Any other tensor is one column. */
+export function columnsOfTensor(tensor: TensorLike, name: string): [name: string, source: ColumnSource][] {
+  if (tensor.shape.length !== 2) return [[name, tensor]];
+  const [rows = 0, width = 0] = tensor.shape;
+  const values = readTensor(tensor, name);
+  return Array.from({ length: width }, (_, column) => [
+    nameOfPosition(name, column),
+    Array.from({ length: rows }, (__, row) => values[row * width + column]),
+  ]);
+}
+
+/** Returns the name of a column that is known only by its position. */
+export function nameOfPosition(name: string, column: number): string {
+  return `${name}[${String(column)}]`;
+}
+
 /** @throws {DataValidationError} if the tensor is disposed */
 export function assertNotDisposed(tensor: TensorLike, name: string): void {
   if (tensor.isDisposed !== true) return;

@@ -19,6 +19,17 @@ export function columnLength(column: Column): number {
   return column.kind === 'numeric' ? column.values.length : column.codes.length;
 }
 
+/** Returns whether a label is a number, possibly infinite. */
+export function isNumber(label: string): boolean {
+  return label.trim() !== '' && !Number.isNaN(Number(label));
+}
+
+/** Converts a column whose labels are numbers. */
+export function numbersOf({ codes, labels }: CategoricalColumn): NumericColumn {
+  const numberOf = labels.map(Number);
+  return { kind: 'numeric', values: Float64Array.from(codes, (code) => numberOf[code] ?? NaN) };
+}
+
 /** Returns the rows of a column at the given indexes, in that order. */
 export function takeRows(column: CategoricalColumn, rows: ArrayLike<number>): CategoricalColumn;
 export function takeRows(column: Column, rows: ArrayLike<number>): Column;

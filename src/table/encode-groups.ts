@@ -2,12 +2,12 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { oneOf } from '../internal/arguments.ts';
 import { canonicalLabel } from '../internal/label-text.ts';
 import {
+  columnsOfTensor,
   type ColumnSource,
   isBigIntArray,
   isColumn,
   isTensorLike,
-  readTensor,
-  type TensorLike,
+  nameOfPosition,
   toColumn,
   unwrap,
 } from './column-source.ts';
@@ -113,27 +113,12 @@ function isPlainObject(value: unknown): boolean {
 
 /** Returns the columns of an array of rows. A one-dimensional source is one column. */
 function attributesOfRows(sensitive: ColumnSource): [name: string, source: ColumnSource][] {
-  if (isTensorLike(sensitive)) {
-    return sensitive.shape.length === 2 ? attributesOfTensor(sensitive) : [['sensitive', sensitive]];
-  }
+  if (isTensorLike(sensitive)) return columnsOfTensor(sensitive, 'sensitive');
   const first: unknown = Array.isArray(sensitive) ? sensitive[0] : undefined;
   if (!Array.isArray(first)) return [['sensitive', sensitive]];
   const rows = sensitive as unknown as readonly (readonly unknown[])[];
   assertEvenRows(rows, first.length);
-  return first.map((_, index) => [nameOfPosition(index), rows.map((row) => row[index])]);
-}
-
-function attributesOfTensor(tensor: TensorLike): [name: string, source: ColumnSource][] {
-  const [rows = 0, width = 0] = tensor.shape;
-  const values = readTensor(tensor, 'sensitive');
-  return Array.from({ length: width }, (_, index) => [
-    nameOfPosition(index),
-    Array.from({ length: rows }, (__, row) => values[row * width + index]),
-  ]);
-}
-
-function nameOfPosition(index: number): string {
-  return `sensitive[${String(index)}]`;
+  return first.map((_, index) => [nameOfPosition('sensitive', index), rows.map((row) => row[index])]);
 }
 
 function assertEvenRows(rows: readonly unknown[], width: number): void {

@@ -1,9 +1,11 @@
 export { type CategoricalColumn, type Column, columnLength, type NumericColumn, takeRows } from './column.ts';
 export {
   assertNotDisposed,
+  columnsOfTensor,
   type ColumnSource,
   isDeviceTensor,
   isTensorLike,
+  nameOfPosition,
   onHost,
   readTensor,
   type TensorLike,

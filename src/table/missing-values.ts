@@ -1,5 +1,5 @@
 import { isNumberText } from '../internal/values.ts';
-import type { Column } from './column.ts';
+import { type Column, isNumber, numbersOf } from './column.ts';
 
 /**
  * The texts that are read as missing values: exactly the defaults of pandas' `read_csv`. They apply to predictions,
@@ -76,8 +76,5 @@ export function withoutTexts(column: Column, missing: ReadonlySet<string>): Colu
 export function asNumbersWithout(column: Column, missing: ReadonlySet<string>): Column {
   const rest = withoutTexts(column, missing);
   if (rest.kind === 'numeric' || rest === column) return rest;
-  const isNumber = (label: string): boolean => label.trim() !== '' && !Number.isNaN(Number(label));
-  if (!rest.labels.every(isNumber)) return rest;
-  const numberOf = rest.labels.map(Number);
-  return { kind: 'numeric', values: Float64Array.from(rest.codes, (code) => numberOf[code] ?? NaN) };
+  return rest.labels.every(isNumber) ? numbersOf(rest) : rest;
 }

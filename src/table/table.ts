@@ -6,6 +6,8 @@ import {
   type Column,
   columnLength,
   columnToArray,
+  isNumber,
+  numbersOf,
   type NumericColumn,
   takeRows,
 } from './column.ts';
@@ -89,8 +91,8 @@ export class Table {
   numeric(name: string): NumericColumn {
     const column = this.column(name);
     if (column.kind === 'numeric') return column;
-    const row = column.codes.findIndex((code) => code >= 0 && !isNumber(column.labels[code]));
-    if (row < 0) return { kind: 'numeric', values: numbersOf(column) };
+    const row = column.codes.findIndex((code) => code >= 0 && !isNumber(column.labels[code] ?? ''));
+    if (row < 0) return numbersOf(column);
     const text = column.labels[column.codes[row] as number] ?? '';
     throw new DataValidationError(`Column '${name}' should hold numbers, but row ${String(row + 1)} holds '${text}'.`, {
       code: 'invalid-value',
@@ -165,13 +167,4 @@ export function columnsOf(source: TableSource): (readonly [name: string, values:
 
 function isListOfRecords(source: TableSource): source is readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(source);
-}
-
-function isNumber(text: string | undefined): boolean {
-  return text !== undefined && text.trim() !== '' && !Number.isNaN(Number(text));
-}
-
-function numbersOf(column: CategoricalColumn): Float64Array {
-  const numberOf = column.labels.map(Number);
-  return Float64Array.from(column.codes, (code) => numberOf[code] ?? NaN);
 }

@@ -3,7 +3,7 @@ import { assertKnownOptions } from '../../internal/arguments.ts';
 import { assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import { MetricResult, type MissingRows } from '../../metrics/index.ts';
 import { metricDefinition, metricKind } from '../../metrics/metric-definitions.ts';
-import type { MetricResultFields } from '../../metrics/metric-result-fields.ts';
+import type { MetricResultFields } from '../../metrics/metric-result.ts';
 import {
   type FairnessPipeline,
   parsePipelineConfig,

@@ -196,7 +196,7 @@ function leftOutRows(
       const counts = isKept[row] === 1 ? kept : dropped;
       if (code >= 0) counts[code] = (counts[code] as number) + 1;
     });
-    const missing = missingRows({ dropped, kept }, labels, MISSING_SEED);
+    const { rows: missing } = missingRows({ dropped, kept }, labels, MISSING_SEED);
     return { name, missing, warning: describeMissing(missing, { dropped, kept }, labels) };
   });
 }

@@ -2,16 +2,11 @@ import { assertKnownOptions, type OptionNames } from '../../internal/arguments.t
 import type { MetricFrame } from '../frame/index.ts';
 import type { MetricResult } from '../metric-result.ts';
 import { METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
+import type { RowOptions } from '../row-options.ts';
 import { frameFromSource, metricFromSource, type StatsSource } from './stats-source.ts';
 
 /** Options of a metric on bound data. */
-export type BoundMetricOptions = MetricOptions & {
-  /**
-   * `macro` for outcomes with more than two classes: the metric is computed for each class against the rest, and then
-   * averaged over classes.
-   */
-  readonly average?: 'macro' | undefined;
-};
+export type BoundMetricOptions = MetricOptions & Pick<RowOptions, 'average'>;
 
 const BOUND_METRIC_OPTION_NAMES: OptionNames<BoundMetricOptions> = { ...METRIC_OPTION_NAMES, average: true };
 

@@ -3,7 +3,6 @@ import type { SqlEngine } from '../../io/index.ts';
 import {
   type ColumnSource,
   type DanfoDataFrame,
-  type NanPolicy,
   type SensitiveSource,
   Table,
   type TableSource,
@@ -11,6 +10,11 @@ import {
 import { type MetricBackend, metricBackend } from '../backends/metric-backend.ts';
 import type { MetricFrame, MetricFrameRows } from '../frame/index.ts';
 import { METRIC_FRAME_ROWS_NAMES } from '../frame/metric-frame-of-rows.ts';
+import type {
+  calibrationDifference,
+  demographicParityDifference,
+  equalizedOddsDifference,
+} from '../metric-functions.ts';
 import type { MetricResult } from '../metric-result.ts';
 import { refuseAverage } from '../metric-rows.ts';
 import { fillMetricOptions, METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
@@ -21,21 +25,14 @@ import { BOUND_COLUMNS_NAMES, type BoundColumns, sqlStatsSource } from './sql-st
 import { frameFromSource, metricFromSource } from './stats-source.ts';
 
 /** Options of {@link FairnessAnalyzer}, which are the defaults of its metrics. */
-export interface FairnessAnalyzerOptions {
-  /** @defaultValue 30 */
-  readonly minGroupSize?: number | undefined;
-  /** @defaultValue 1 */
-  readonly minDenominator?: number | undefined;
+export interface FairnessAnalyzerOptions
+  extends Pick<MetricOptions, 'minGroupSize' | 'minDenominator' | 'seed'>, Pick<RowOptions, 'nanPolicy'> {
   /**
    * The backend that counts the rows: `native` (this package; tensors on their device), `danfo` (danfojs' group-by) or
    * `duckdb` (SQL).
    * @defaultValue 'native'
    */
   readonly backend?: string | undefined;
-  /** @defaultValue 'exclude' */
-  readonly nanPolicy?: NanPolicy | undefined;
-  /** @defaultValue 42 */
-  readonly seed?: number | undefined;
 }
 
 const FAIRNESS_ANALYZER_OPTION_NAMES: OptionNames<FairnessAnalyzerOptions> = {
@@ -50,6 +47,15 @@ const BOUND_OPTION_NAMES: OptionNames<BoundColumns & FairnessAnalyzerOptions> = 
   ...BOUND_COLUMNS_NAMES,
   ...FAIRNESS_ANALYZER_OPTION_NAMES,
 };
+
+/** The arguments of a metric that does not need true labels. */
+type PredictionArguments = Parameters<typeof demographicParityDifference>;
+
+/** The arguments of a metric that compares predictions with true labels or true values. */
+type OutcomeArguments = Parameters<typeof equalizedOddsDifference>;
+
+/** The arguments of a metric that compares scores with true labels. */
+type ScoreArguments = Parameters<typeof calibrationDifference>;
 
 /**
  * Computes group fairness metrics of arrays, tensors, tables, files and queries.
@@ -89,13 +95,8 @@ export class FairnessAnalyzer {
   metric(name: string, rows: MetricRows, options: MetricOptions & RowOptions = {}): Promise<MetricResult> {
     assertKnownOptions('FairnessAnalyzer.metric', rows, METRIC_ROWS_NAMES);
     assertKnownOptions('FairnessAnalyzer.metric', options, ARGUMENT_OPTION_NAMES);
-    const filled = withDefaults(this.#defaults, options) as MetricOptions & RowOptions;
-    const source = rowsSource(this.#loadBackend, {
-      ...filled,
-      ...withDefaults<Partial<MetricRows>>({}, rows),
-      sensitive: rows.sensitive,
-    });
-    return metricFromSource(source, name, filled, filled.average ?? rows.average);
+    const filled = withDefaults<MetricOptions & RowOptions>(this.#defaults, options);
+    return metricFromSource(this.#sourceOf(rows, filled), name, filled, filled.average ?? rows.average);
   }
 
   /** See {@link metricFrame}. */
@@ -103,139 +104,78 @@ export class FairnessAnalyzer {
     assertKnownOptions('FairnessAnalyzer.metricFrame', rows, METRIC_FRAME_ROWS_NAMES);
     assertKnownOptions('FairnessAnalyzer.metricFrame', options, METRIC_OPTION_NAMES);
     refuseAverage(rows.average);
-    const filled = withDefaults(this.#defaults, options) as MetricOptions & RowOptions;
-    const source = rowsSource(this.#loadBackend, {
-      ...filled,
-      ...withDefaults<Partial<MetricRows>>({}, rows),
-      sensitive: rows.sensitive,
-    });
-    return frameFromSource(source, rows.metrics, rows.control, filled);
+    const filled = withDefaults<MetricOptions & RowOptions>(this.#defaults, options);
+    return frameFromSource(this.#sourceOf(rows, filled), rows.metrics, rows.control, filled);
+  }
+
+  /** Returns the rows as a source of statistics. Options that the rows do not have are taken from `filled`. */
+  #sourceOf(rows: MetricRows, filled: RowOptions): ReturnType<typeof rowsSource> {
+    const given = withDefaults<Partial<MetricRows>>(filled, rows);
+    return rowsSource(this.#loadBackend, { ...given, sensitive: rows.sensitive });
   }
 
   /** See {@link demographicParityDifference}. */
-  demographicParityDifference(
-    yPred: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  demographicParityDifference(...[yPred, sensitive, options]: PredictionArguments): Promise<MetricResult> {
     return this.metric('demographic_parity_difference', { yPred, sensitive }, options);
   }
 
   /** See {@link demographicParityRatio}. */
-  demographicParityRatio(
-    yPred: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  demographicParityRatio(...[yPred, sensitive, options]: PredictionArguments): Promise<MetricResult> {
     return this.metric('demographic_parity_ratio', { yPred, sensitive }, options);
   }
 
   /** See {@link equalizedOddsDifference}. */
-  equalizedOddsDifference(
-    yTrue: ColumnSource,
-    yPred: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  equalizedOddsDifference(...[yTrue, yPred, sensitive, options]: OutcomeArguments): Promise<MetricResult> {
     return this.metric('equalized_odds_difference', { yTrue, yPred, sensitive }, options);
   }
 
   /** See {@link equalizedOddsRatio}. */
-  equalizedOddsRatio(
-    yTrue: ColumnSource,
-    yPred: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  equalizedOddsRatio(...[yTrue, yPred, sensitive, options]: OutcomeArguments): Promise<MetricResult> {
     return this.metric('equalized_odds_ratio', { yTrue, yPred, sensitive }, options);
   }
 
   /** See {@link equalOpportunityDifference}. */
-  equalOpportunityDifference(
-    yTrue: ColumnSource,
-    yPred: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  equalOpportunityDifference(...[yTrue, yPred, sensitive, options]: OutcomeArguments): Promise<MetricResult> {
     return this.metric('equal_opportunity_difference', { yTrue, yPred, sensitive }, options);
   }
 
   /** See {@link falsePositiveRateDifference}. */
-  falsePositiveRateDifference(
-    yTrue: ColumnSource,
-    yPred: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  falsePositiveRateDifference(...[yTrue, yPred, sensitive, options]: OutcomeArguments): Promise<MetricResult> {
     return this.metric('false_positive_rate_difference', { yTrue, yPred, sensitive }, options);
   }
 
   /** See {@link predictiveParityDifference}. */
-  predictiveParityDifference(
-    yTrue: ColumnSource,
-    yPred: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  predictiveParityDifference(...[yTrue, yPred, sensitive, options]: OutcomeArguments): Promise<MetricResult> {
     return this.metric('predictive_parity_difference', { yTrue, yPred, sensitive }, options);
   }
 
   /** See {@link accuracyParityDifference}. */
-  accuracyParityDifference(
-    yTrue: ColumnSource,
-    yPred: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  accuracyParityDifference(...[yTrue, yPred, sensitive, options]: OutcomeArguments): Promise<MetricResult> {
     return this.metric('accuracy_parity_difference', { yTrue, yPred, sensitive }, options);
   }
 
   /** See {@link calibrationDifference}. */
-  calibrationDifference(
-    yTrue: ColumnSource,
-    yScore: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  calibrationDifference(...[yTrue, yScore, sensitive, options]: ScoreArguments): Promise<MetricResult> {
     return this.metric('calibration_difference', { yTrue, yScore, sensitive }, options);
   }
 
   /** See {@link rocAucDifference}. */
-  rocAucDifference(
-    yTrue: ColumnSource,
-    yScore: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  rocAucDifference(...[yTrue, yScore, sensitive, options]: ScoreArguments): Promise<MetricResult> {
     return this.metric('roc_auc_difference', { yTrue, yScore, sensitive }, options);
   }
 
   /** See {@link maeParityDifference}. */
-  maeParityDifference(
-    yTrue: ColumnSource,
-    yPred: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  maeParityDifference(...[yTrue, yPred, sensitive, options]: OutcomeArguments): Promise<MetricResult> {
     return this.metric('mae_parity_difference', { yTrue, yPred, sensitive }, options);
   }
 
   /** See {@link rmseParityDifference}. */
-  rmseParityDifference(
-    yTrue: ColumnSource,
-    yPred: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  rmseParityDifference(...[yTrue, yPred, sensitive, options]: OutcomeArguments): Promise<MetricResult> {
     return this.metric('rmse_parity_difference', { yTrue, yPred, sensitive }, options);
   }
 
   /** See {@link meanPredictionDifference}. */
-  meanPredictionDifference(
-    yPred: ColumnSource,
-    sensitive: SensitiveSource,
-    options?: MetricOptions & RowOptions,
-  ): Promise<MetricResult> {
+  meanPredictionDifference(...[yPred, sensitive, options]: PredictionArguments): Promise<MetricResult> {
     return this.metric('mean_prediction_difference', { yPred, sensitive }, options);
   }
 

@@ -2,21 +2,15 @@ import type { SensitiveSource } from '../../table/index.ts';
 import { crossControl } from '../frame/cross-control.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import type { MetricBackend } from '../backends/metric-backend.ts';
-import { classificationRows, classNamesOf, regressionRows, rowsRead, scoreRows } from '../metric-rows.ts';
+import { classNamesOf, predictionRows, rowsRead, scoreRows } from '../metric-rows.ts';
 import { rowReadings } from '../reduce/row-readings.ts';
 import type { MetricRows } from '../row-options.ts';
-import type { StatsRequest, StatsSource } from './stats-source.ts';
+import { reduceOnce, type StatsRequest, type StatsSource } from './stats-source.ts';
 
 /** Returns rows as a source of statistics. A backend reduces them, once per kind. */
 export function rowsSource(loadBackend: () => Promise<MetricBackend>, rows: MetricRows): StatsSource<SensitiveSource> {
-  const known = new Map<string, Promise<GroupStats>>();
   return {
-    statistics(request) {
-      const key = JSON.stringify([request.kind, request.needsTruth, request.className]);
-      const stats = known.get(key) ?? reduce(loadBackend, rows, request);
-      known.set(key, stats);
-      return stats;
-    },
+    statistics: reduceOnce((request) => reduce(loadBackend, rows, request)),
     async crossed(request, control) {
       const { column, cells } = crossControl(rows.sensitive, control, rows.nanPolicy, rows.naValues);
       return { stats: await reduce(loadBackend, { ...rows, sensitive: column }, request), cells };
@@ -35,8 +29,8 @@ async function reduce(
   const rows: MetricRows =
     className === undefined ? { ...read, average: undefined } : { ...read, positiveLabel: className, average: 'macro' };
   const count = {
-    classification: () => backend.classification(classificationRows(rows, metric)),
-    regression: () => backend.regression(regressionRows(rows, metric)),
+    classification: () => backend.classification(predictionRows(rows, metric)),
+    regression: () => backend.regression(predictionRows(rows, metric)),
     scores: () => backend.scores(scoreRows(rows, metric)),
   };
   return { ...(await count[kind]()), readings: rowReadings(kind, rows) };

@@ -1,15 +1,16 @@
 import type { OptionNames } from '../../internal/arguments.ts';
 import type { SqlSource } from '../../io/index.ts';
 import { classLabels } from '../../io/positive-label.ts';
-import { joinLabels, missingOutcomes, type NanPolicy } from '../../table/index.ts';
+import { joinLabels, missingOutcomes } from '../../table/index.ts';
 import type { ControlCell } from '../frame/cross-control.ts';
 import { assertClasses, macroWithPositiveLabel, missingColumn } from '../metric-rows.ts';
 import { reduceClassificationSource, reduceRegressionSource, reduceScoreSource } from '../reduce/reduce-source.ts';
+import type { RowOptions } from '../row-options.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
-import type { StatsRequest, StatsSource } from './stats-source.ts';
+import { reduceOnce, type StatsRequest, type StatsSource } from './stats-source.ts';
 
 /** The columns of a data frame, file or query that a {@link BoundAnalyzer} reads. */
-export interface BoundColumns {
+export interface BoundColumns extends Omit<RowOptions, 'average' | 'sampleWeight'> {
   /** The column of decisions or predicted numbers. */
   readonly yPredCol?: string | undefined;
   /** The sensitive column, or several columns to cross. */
@@ -18,12 +19,6 @@ export interface BoundColumns {
   /** The column of scores, for calibration and ROC AUC. */
   readonly yScoreCol?: string | undefined;
   readonly sampleWeightCol?: string | undefined;
-  readonly positiveLabel?: string | undefined;
-  /** The label of yTrueCol that counts as 1, if it differs from `positiveLabel`. */
-  readonly yTruePositiveLabel?: string | undefined;
-  readonly nanPolicy?: NanPolicy | undefined;
-  /** Texts to treat as missing values; see `RowOptions`. */
-  readonly naValues?: readonly string[] | undefined;
 }
 
 /** Lists the options of {@link BoundColumns}. */
@@ -41,15 +36,9 @@ export const BOUND_COLUMNS_NAMES: OptionNames<BoundColumns> = {
 
 /** Returns a file or query as a source of statistics. SQL reduces it, once per kind. */
 export function sqlStatsSource(source: SqlSource, columns: BoundColumns): StatsSource<readonly string[]> {
-  const known = new Map<string, Promise<GroupStats>>();
   const sensitive = [columns.sensitiveCol].flat();
   return {
-    statistics(request) {
-      const key = JSON.stringify([request.kind, request.needsTruth, request.className]);
-      const stats = known.get(key) ?? reduce(source, columns, sensitive, request).then(({ stats: own }) => own);
-      known.set(key, stats);
-      return stats;
-    },
+    statistics: reduceOnce(async (request) => (await reduce(source, columns, sensitive, request)).stats),
     async crossed(request, control) {
       const { stats, parts } = await reduce(source, columns, [...control, ...sensitive], request);
       return { stats, cells: cellsOf(parts, control.length) };

@@ -29,6 +29,17 @@ export interface StatsSource<Control> {
   classNames(needsTruth: boolean): Promise<readonly string[]>;
 }
 
+/** Returns a function that remembers the statistics of each kind, so that they are reduced only once. */
+export function reduceOnce(reduce: StatsSource<never>['statistics']): StatsSource<never>['statistics'] {
+  const known = new Map<string, Promise<GroupStats>>();
+  return (request) => {
+    const key = JSON.stringify([request.kind, request.needsTruth, request.className]);
+    const stats = known.get(key) ?? reduce(request);
+    known.set(key, stats);
+    return stats;
+  };
+}
+
 /** Computes a metric from a source of statistics. */
 export async function metricFromSource(
   source: StatsSource<never>,

@@ -1,3 +1,4 @@
+import { sumOf } from '../../internal/values.ts';
 import type { NumberSums } from '../../io/sum-moments.ts';
 import type { WeightSums } from '../../io/value-sql.ts';
 import { groupMoments } from '../../stats/moments.ts';
@@ -9,11 +10,11 @@ import { lostRows, type PreparedScores, prepareScores, type ScoreRows, sumLosses
 import { knownWeights, rawCellCodes, rawCellsOf, regressionOfSums } from '../reduce/stats-of-sums.ts';
 import {
   type ClassificationStats,
+  makeTables,
   MAX_DISTINCT_SCORES,
   REGRESSION_QUANTITIES,
   type RegressionStats,
   type ScoreStats,
-  sum,
 } from '../statistics/group-stats.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../statistics/score-grid.ts';
 
@@ -81,20 +82,18 @@ function sumWeights(group: DanfoGroup): WeightSums {
   const count = group['group']?.length ?? 0;
   const weights = group['weight'];
   if (weights === undefined) return { count, weight: count, squaredWeight: count };
-  return { count, weight: sum(weights), squaredWeight: sum(weights.map((weight) => weight * weight)) };
+  return { count, weight: sumOf(weights), squaredWeight: sumOf(weights.map((weight) => weight * weight)) };
 }
 
 function sumByLabel({ truth = [], weight }: DanfoGroup): Omit<ScoreEntry, 'group' | 'score'> {
-  const counts: [number, number] = [0, 0];
-  const weights: [number, number] = [0, 0];
-  const squaredWeights: [number, number] = [0, 0];
+  const sums = makeTables((): [number, number] => [0, 0]);
   truth.forEach((label, row) => {
     const own = weight?.[row] ?? 1;
-    counts[label as 0 | 1] += 1;
-    weights[label as 0 | 1] += own;
-    squaredWeights[label as 0 | 1] += own * own;
+    sums.counts[label as 0 | 1] += 1;
+    sums.weights[label as 0 | 1] += own;
+    sums.squaredWeights[label as 0 | 1] += own * own;
   });
-  return { counts, weights, squaredWeights };
+  return sums;
 }
 
 function momentsOf({ p = [], t, weight }: DanfoGroup): NumberSums['moments'] {

@@ -1,19 +1,19 @@
+import { finiteOrNull } from '../../internal/values.ts';
 import { criticalValue } from '../../stats/normal.ts';
 import { type Interval, wilsonInterval } from '../../stats/proportion-interval.ts';
 import { readingWarnings } from '../../table/index.ts';
 import { type GroupMeasure, type MeanSampling, measureDefinition } from '../measures/index.ts';
 import { type MetricDefinition, metricNeedsTruth } from '../metric-definitions.ts';
-import type { GroupIntervals, GroupRates, MissingRows } from '../metric-result-fields.ts';
-import { MetricResult } from '../metric-result.ts';
+import { type GroupIntervals, type GroupRates, MetricResult, type MissingRows } from '../metric-result.ts';
 import type { FilledMetricOptions } from '../options.ts';
-import { type ClassStats, type GroupStats, sum } from '../statistics/group-stats.ts';
+import type { ClassStats, GroupStats } from '../statistics/group-stats.ts';
 import { droppedPerGroup, rowsPerGroup, rowsWithoutTruth } from '../statistics/rows-per-group.ts';
 import { assertKind, assertTruth, groupsOfCompat, measureOfCompat, overallOfCompat, referenceIndex } from './compat.ts';
 import { gatherEvidence, NO_EVIDENCE } from './evidence.ts';
 import { inPlainWords, participation, thinWarnings, whyUndefined } from './exclusions.ts';
 import { detectableGap, pairOfMeasure, pairOfMetric } from './gap-evidence.ts';
 import { type ComparedMeasure, compareMeasures, gapOf, largest } from './gap.ts';
-import { describeMissing, type DroppedAndKept, testMissingness } from './missing-rows.ts';
+import { describeMissing, type DroppedAndKept, missingRows } from './missing-rows.ts';
 import { type Bounds, worstCaseOf } from './worst-case.ts';
 
 /**
@@ -111,16 +111,11 @@ function missingOf(
     dropped: droppedPerGroup(stats, needsTruth),
     kept: rowsPerGroup(stats, needsTruth),
   };
-  const n = sum(counted.dropped);
-  const { pValue, isRandom } = testMissingness(counted, options.seed);
-  const worstCase = (): Bounds | null => (n === 0 ? [value, value] : worstCaseOf(stats, usable, definition, options));
+  const { rows: unbounded, isRandom } = missingRows(counted, stats.labels, options.seed);
+  const worstCase = (): Bounds | null =>
+    unbounded.n === 0 ? [value, value] : worstCaseOf(stats, usable, definition, options);
   const bounds = undefinedReason === null ? worstCase() : null;
-  const rows: MissingRows = {
-    n,
-    byGroup: Object.fromEntries(stats.labels.map((label, group) => [label, counted.dropped[group] as number])),
-    pValue,
-    worstCase: bounds === null ? null : widen(bounds, value),
-  };
+  const rows: MissingRows = { ...unbounded, worstCase: bounds === null ? null : widen(bounds, value) };
   const warning = describeMissing(rows, counted, stats.labels);
   return { rows, warnings: warning === undefined ? [] : [warning], isRandom };
 }
@@ -207,19 +202,12 @@ function perGroup(
   label: (group: number) => string,
   classes: number,
 ): Record<string, GroupRates> {
-  const rates = new Map<number, Record<string, number | null>>(large.map((group) => [group, {}]));
-  for (const { measure, groups, anchor, anchorGroup } of compared) {
-    for (const own of rates.values()) own[measure.name] ??= null;
-    for (const group of groups) {
-      const own = rates.get(group) as Record<string, number | null>;
-      const value = measure.values[group] as number;
-      own[measure.name] = Number.isFinite(value) ? value : null;
-      if (anchorGroup === undefined || anchor === undefined || classes > 1) continue;
-      const disparity = value / anchor;
-      own[`${measure.name}_disparity`] = Number.isFinite(disparity) ? disparity : null;
-    }
-  }
-  return Object.fromEntries(Array.from(rates, ([group, own]) => [label(group), own]));
+  return tabulate(compared, large, label, ({ measure, anchor, anchorGroup }, group) => {
+    const value = measure.values[group] as number;
+    const rate = { [measure.name]: finiteOrNull(value) };
+    if (anchorGroup === undefined || anchor === undefined || classes > 1) return rate;
+    return { ...rate, [`${measure.name}_disparity`]: finiteOrNull(value / anchor) };
+  });
 }
 
 /** Returns the intervals of each group. */
@@ -229,17 +217,26 @@ function intervalsPerGroup(
   label: (group: number) => string,
   { ciLevel }: FilledMetricOptions,
 ): Record<string, GroupIntervals> {
-  const intervals = new Map<number, Record<string, readonly [number, number] | null>>(
-    large.map((group) => [group, {}]),
-  );
-  for (const { measure, groups } of compared) {
-    for (const own of intervals.values()) own[measure.name] ??= null;
-    for (const group of groups) {
-      const own = intervals.get(group) as Record<string, readonly [number, number] | null>;
-      own[measure.name] = groupInterval(measure, group, ciLevel);
-    }
-  }
-  return Object.fromEntries(Array.from(intervals, ([group, own]) => [label(group), own]));
+  return tabulate(compared, large, label, ({ measure }, group) => ({
+    [measure.name]: groupInterval(measure, group, ciLevel),
+  }));
+}
+
+/** Collects the entries of every large group, by label. A measure that does not compare the group is null. */
+function tabulate<Entry>(
+  compared: readonly ComparedMeasure[],
+  large: readonly number[],
+  label: (group: number) => string,
+  entriesOf: (one: ComparedMeasure, group: number) => Readonly<Record<string, Entry | null>>,
+): Record<string, Record<string, Entry | null>> {
+  const members = compared.map(({ groups }) => new Set(groups));
+  const rows = large.map((group) => {
+    const entries = compared.map((one, index) =>
+      members[index]?.has(group) === true ? entriesOf(one, group) : { [one.measure.name]: null },
+    );
+    return [label(group), Object.assign({}, ...entries) as Record<string, Entry | null>] as const;
+  });
+  return Object.fromEntries(rows);
 }
 
 /** Returns the interval of one group's measure: Wilson's for rates, normal for means; null if there is none. */
@@ -275,25 +272,23 @@ function effectSizeOf(compared: readonly ComparedMeasure[], { comparison }: Metr
   // If groups are compared with all rows, or averaged over classes, there is no single pair of groups.
   if (first === undefined || compared.some(({ className }) => className !== undefined)) return null;
   if (first.anchor !== undefined && first.anchorGroup === undefined) return null;
-  if (first.measure.sampling.kind === 'rates') return named('risk_ratio', riskRatio(compared, comparison));
-  if (first.measure.sampling.kind === 'means' && first.measure.sampling.skewness !== undefined) {
-    return named('cohens_d', cohensDOfPair(first, first.measure.sampling, comparison));
-  }
-  return null;
+  const { sampling } = first.measure;
+  if (sampling.kind === 'none' || (sampling.kind === 'means' && sampling.skewness === undefined)) return null;
+  const [name, value] =
+    sampling.kind === 'rates'
+      ? (['risk_ratio', riskRatio(compared, comparison)] as const)
+      : (['cohens_d', cohensDOfPair(first, sampling, comparison)] as const);
+  return Number.isFinite(value) ? { name, value } : null;
 }
 
-function named(name: EffectSize['name'], value: number | null): EffectSize | null {
-  return value === null ? null : { name, value };
-}
-
-function riskRatio(compared: readonly ComparedMeasure[], comparison: MetricDefinition['comparison']): number | null {
+function riskRatio(compared: readonly ComparedMeasure[], comparison: MetricDefinition['comparison']): number {
   const ratios = compared.map((one) => {
-    const [high, low] = valuesOfPair(one, comparison);
-    return high.value / low.value;
+    const { values } = one.measure;
+    const [high, low] = pairOfMeasure(one, comparison);
+    return (values[high] as number) / (values[low as number] as number);
   });
   // A ratio of 0 to 0 is undefined; the other rate may still have a ratio.
-  const most = largest(ratios.filter((ratio) => !Number.isNaN(ratio)));
-  return Number.isFinite(most) ? most : null;
+  return largest(ratios.filter((ratio) => !Number.isNaN(ratio)));
 }
 
 /** Computes d = (mean_a - mean_b) / pooled standard deviation from standard errors: s^2 = se^2 n. */
@@ -301,28 +296,14 @@ function cohensDOfPair(
   compared: ComparedMeasure,
   { standardErrors, sizes }: MeanSampling,
   comparison: MetricDefinition['comparison'],
-): number | null {
-  const [high, low] = valuesOfPair(compared, comparison);
-  const part = (group: number): { n: number; variance: number } => {
+): number {
+  const part = (group: number): { mean: number; n: number; variance: number } => {
     const n = sizes[group] as number;
-    return { n, variance: (standardErrors[group] as number) ** 2 * n };
+    const mean = compared.measure.values[group] as number;
+    return { mean, n, variance: (standardErrors[group] as number) ** 2 * n };
   };
-  const [a, b] = [part(high.group), part(low.group)];
-  const pooled = Math.sqrt(((a.n - 1) * a.variance + (b.n - 1) * b.variance) / (a.n + b.n - 2));
-  const d = (high.value - low.value) / pooled;
-  return Number.isFinite(d) ? d : null;
-}
-
-interface GroupValue {
-  readonly group: number;
-  readonly value: number;
-}
-
-function valuesOfPair(
-  compared: ComparedMeasure,
-  comparison: MetricDefinition['comparison'],
-): readonly [high: GroupValue, low: GroupValue] {
-  const valueOf = (group: number): GroupValue => ({ group, value: compared.measure.values[group] as number });
   const [high, low] = pairOfMeasure(compared, comparison);
-  return [valueOf(high), valueOf(low as number)];
+  const [a, b] = [part(high), part(low as number)];
+  const pooled = Math.sqrt(((a.n - 1) * a.variance + (b.n - 1) * b.variance) / (a.n + b.n - 2));
+  return (a.mean - b.mean) / pooled;
 }

@@ -1,9 +1,10 @@
+import { meanOf } from '../../internal/values.ts';
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
 import { type GroupMeasure, measureDefinition, type MeasureName } from '../measures/index.ts';
 import { type MetricDefinition, metricKind } from '../metric-definitions.ts';
 import { missingColumn } from '../metric-rows.ts';
 import type { FilledMetricOptions } from '../options.ts';
-import { type GroupStats, makeTables, sum } from '../statistics/group-stats.ts';
+import { type GroupStats, makeTables } from '../statistics/group-stats.ts';
 import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
 
 /*
@@ -97,8 +98,7 @@ export function pythonMin(values: readonly number[]): number {
 
 /** Returns pandas' mean, which ignores NaN. */
 export function pandasMean(values: readonly number[]): number {
-  const known = values.filter((value) => !Number.isNaN(value));
-  return sum(known) / known.length;
+  return meanOf(values.filter((value) => !Number.isNaN(value)));
 }
 
 /** @throws {ValueError} if the statistics are not of the kind that the metric needs */

@@ -1,6 +1,6 @@
 import type { ComparedMeasure } from './gap.ts';
 import type { GroupMeasure } from '../measures/index.ts';
-import type { Exclusion } from '../metric-result-fields.ts';
+import type { Exclusion } from '../metric-result.ts';
 import type { FilledMetricOptions } from '../options.ts';
 
 /** Rates with a smaller denominator get a warning. */

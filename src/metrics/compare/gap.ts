@@ -1,5 +1,5 @@
 import { pandasMean, pythonMin } from './compat.ts';
-import { sum } from '../statistics/group-stats.ts';
+import { groupBy, meanOf } from '../../internal/values.ts';
 import type { GroupMeasure } from '../measures/index.ts';
 import type { MetricDefinition } from '../metric-definitions.ts';
 import type { FilledMetricOptions } from '../options.ts';
@@ -33,12 +33,15 @@ export function aggregateGaps(
   definition: MetricDefinition,
   options: FilledMetricOptions,
 ): number {
-  const ofClass = new Map<string | undefined, number[]>();
-  compared.forEach(({ className }, index) => {
-    ofClass.set(className, [...(ofClass.get(className) ?? []), gaps[index] as number]);
-  });
-  const values = Array.from(ofClass.values(), (own) => aggregate(own, definition, options));
-  return sum(values) / values.length;
+  const ofClass = groupBy(compared.keys(), (index) => compared[index]?.className);
+  const values = Array.from(ofClass.values(), (own) =>
+    aggregate(
+      own.map((index) => gaps[index] as number),
+      definition,
+      options,
+    ),
+  );
+  return meanOf(values);
 }
 
 /** Returns the gap of one measure; NaN for a ratio of 0 to 0 or of values with different signs. */
@@ -80,7 +83,7 @@ function aggregate(gaps: readonly number[], definition: MetricDefinition, option
   const sized = definition.absolute === true ? gaps.map(Math.abs) : gaps;
   if (gaps.length === 1 && only !== undefined) return only;
   if ((definition.agg ?? options.agg) === 'mean') {
-    return options.compat === 'fairlearn' ? pandasMean(sized) : sum(sized) / sized.length;
+    return options.compat === 'fairlearn' ? pandasMean(sized) : meanOf(sized);
   }
   if (definition.comparison === 'difference') return largest(gaps.map(Math.abs));
   return options.compat === 'fairlearn' ? pythonMin(gaps) : smallest(gaps);

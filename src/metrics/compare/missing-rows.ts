@@ -1,10 +1,11 @@
 import { formatShare, pValueWords } from '../../internal/format.ts';
 import { createRandom } from '../../internal/random.ts';
+import { sumOf } from '../../internal/values.ts';
 import { crossCountsOf } from '../../stats/association/cross-counts.ts';
 import { fisherExactTest } from '../../stats/distances/fisher-exact-test.ts';
 import { permutationPValue } from '../../stats/permutation-test.ts';
 import { chiSquareIndependence, MIN_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
-import type { MissingRows } from '../metric-result-fields.ts';
+import type { MissingRows } from '../metric-result.ts';
 
 /** The significance level of the test for equal shares of missing rows in all groups. */
 const MISSINGNESS_LEVEL = 0.05;
@@ -24,21 +25,15 @@ export interface DroppedAndKept {
 }
 
 /**
- * The p-value of the hypothesis that all groups have the same share of missing rows, and whether it depends on random
- * numbers.
- */
-export interface MissingnessTest {
-  /** null if no row is missing, or if there are fewer than two groups. */
-  readonly pValue: number | null;
-  readonly isRandom: boolean;
-}
-
-/**
  * Tests whether all groups have the same share of missing rows. For two groups it uses Fisher's exact test. For more
  * groups it uses Pearson's chi-square test, or a permutation test of the same statistic if the expected count of a cell
  * is below 5.
+ * @returns the p-value, or null if no row is missing or there are fewer than two groups
  */
-export function testMissingness({ dropped, kept }: DroppedAndKept, seed: number): MissingnessTest {
+export function testMissingness(
+  { dropped, kept }: DroppedAndKept,
+  seed: number,
+): { readonly pValue: number | null; readonly isRandom: boolean } {
   const groups = Array.from(dropped.keys()).filter((group) => (dropped[group] as number) + (kept[group] as number) > 0);
   const table = groups.map((group) => [dropped[group] as number, kept[group] as number] as const);
   if (table.length < 2 || table.every(([missing]) => missing === 0)) return { pValue: null, isRandom: false };
@@ -52,8 +47,8 @@ export function testMissingness({ dropped, kept }: DroppedAndKept, seed: number)
   if (minExpected >= MIN_EXPECTED_COUNT) return { pValue, isRandom: false };
   const trials = table.map(([missing, present]) => missing + present);
   const samples = Math.max(MIN_SAMPLES, Math.min(MAX_SAMPLES, Math.floor(MAX_DRAWS / table.length)));
-  const total = trials.reduce((sum, all) => sum + all, 0);
-  const rate = table.reduce((sum, [missing]) => sum + missing, 0) / total;
+  const successes = table.map(([missing]) => missing);
+  const rate = sumOf(successes) / sumOf(trials);
   // Pearson's statistic; the margins, which every permutation keeps, are computed outside the loop.
   const statistic = ([missing]: readonly Float64Array[]): number => {
     let sum = 0;
@@ -63,19 +58,21 @@ export function testMissingness({ dropped, kept }: DroppedAndKept, seed: number)
     }
     return sum;
   };
-  const successes = table.map(([missing]) => missing);
   const random = createRandom(seed, MISSING_STREAM);
   return { pValue: permutationPValue([{ successes, trials }], statistic, { samples, random }), isRandom: true };
 }
 
-/** Describes rows that were excluded before the metric was computed, without bounds on their effect. */
-export function missingRows(counted: DroppedAndKept, labels: readonly string[], seed: number): MissingRows {
-  return {
-    n: counted.dropped.reduce((sum, rows) => sum + rows, 0),
-    byGroup: Object.fromEntries(labels.map((label, group) => [label, counted.dropped[group] as number])),
-    pValue: testMissingness(counted, seed).pValue,
-    worstCase: null,
-  };
+/**
+ * Describes excluded rows, without bounds on their effect, and returns whether the p-value depends on random numbers.
+ */
+export function missingRows(
+  counted: DroppedAndKept,
+  labels: readonly string[],
+  seed: number,
+): { readonly rows: MissingRows; readonly isRandom: boolean } {
+  const { pValue, isRandom } = testMissingness(counted, seed);
+  const byGroup = Object.fromEntries(labels.map((label, group) => [label, counted.dropped[group] as number]));
+  return { rows: { n: sumOf(counted.dropped), byGroup, pValue, worstCase: null }, isRandom };
 }
 
 /** Returns whether the share of missing rows differs significantly between groups. */

@@ -1,3 +1,4 @@
+import { meanOf } from '../../internal/values.ts';
 import { isDecisionRate, measureDefinition, rateCells } from '../measures/index.ts';
 import type { MetricDefinition } from '../metric-definitions.ts';
 import type { FilledMetricOptions } from '../options.ts';
@@ -49,9 +50,7 @@ export function worstCaseOf(
   if (options.compat === 'aif360' || options.method === 'to_overall') return null;
   const ranges = compared.map((one) => {
     const bounds = boundsOfGroups(stats, one.measure.name);
-    return bounds === undefined || one.className !== undefined
-      ? undefined
-      : gapBounds(one, bounds, definition.comparison);
+    return bounds === undefined || one.className !== undefined ? undefined : gapBounds(one, bounds, definition);
   });
   const known = ranges.filter((range) => range !== undefined);
   if (known.length < compared.length || known.length < definition.measures.length) return null;
@@ -61,26 +60,30 @@ export function worstCaseOf(
 
 /** Combines the bounds of several gaps in the same way as the gaps: by their mean or by the worst case. */
 function joinBounds(known: readonly Bounds[], definition: MetricDefinition, options: FilledMetricOptions): Bounds {
-  const ends = [known.map(([low]) => low), known.map(([, high]) => high)] as const;
   const isMean = (definition.agg ?? options.agg) === 'mean';
-  const worst = definition.comparison === 'difference' ? largest : smallest;
-  const join = isMean
-    ? (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
-    : worst;
-  return [join(ends[0]), join(ends[1])];
+  return joinEnds(known, isMean ? meanOf : worstOf(definition));
+}
+
+/** Applies a function to the lower bounds and to the upper bounds. */
+function joinEnds(bounds: readonly Bounds[], join: (values: readonly number[]) => number): Bounds {
+  return [join(bounds.map(([low]) => low)), join(bounds.map(([, high]) => high))];
+}
+
+/** Returns the function that selects the gap farthest from parity. */
+function worstOf({ comparison }: Pick<MetricDefinition, 'comparison'>): typeof largest {
+  return comparison === 'difference' ? largest : smallest;
 }
 
 function gapBounds(
   { groups, anchorGroup }: ComparedMeasure,
   bounds: readonly Bounds[],
-  comparison: MetricDefinition['comparison'],
+  definition: MetricDefinition,
 ): Bounds {
-  const between = comparison === 'difference' ? differenceBounds : ratioBounds;
+  const between = definition.comparison === 'difference' ? differenceBounds : ratioBounds;
   const of = (group: number): Bounds => bounds[group] as Bounds;
   if (anchorGroup === undefined) return between(groups.map(of));
   const pairs = groups.filter((group) => group !== anchorGroup).map((group) => between([of(group), of(anchorGroup)]));
-  const worst = comparison === 'difference' ? largest : smallest;
-  return [worst(pairs.map(([low]) => low)), worst(pairs.map(([, high]) => high))];
+  return joinEnds(pairs, worstOf(definition));
 }
 
 /** Returns bounds on the largest value minus the smallest. */

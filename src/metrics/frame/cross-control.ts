@@ -1,3 +1,4 @@
+import { groupBy } from '../../internal/values.ts';
 import { type CategoricalColumn, encodeGroups, type NanPolicy, type SensitiveSource } from '../../table/index.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import { groupPicker } from '../statistics/regroup-stats.ts';
@@ -43,11 +44,10 @@ function splitLevels<Stats extends GroupStats>(
   cells: readonly ControlCell[],
 ): ReadonlyMap<string, Stats> {
   const pick = groupPicker(stats);
-  const indices = [...cells.keys()];
-  const ofLevel = indexesBy(indices, (cell) => (cells[cell] as ControlCell).level);
+  const ofLevel = groupSorted(cells.keys(), (cell) => (cells[cell] as ControlCell).level);
   const levels = Array.from(ofLevel, ([level, own]): [string, Stats] => {
-    const inLevel = indexesBy(own, (cell) => (cells[cell] as ControlCell).group);
-    const picked = [...inLevel.values()].map(([index]) => own[index as number] as number);
+    const inLevel = groupSorted(own, (cell) => (cells[cell] as ControlCell).group);
+    const picked = Array.from(inLevel.values(), ([cell]) => cell as number);
     return [level, pick(picked, [...inLevel.keys()])];
   });
   return new Map(levels);
@@ -65,14 +65,7 @@ export function levelsOf(crossed: StatsByKind, cells: readonly ControlCell[]): R
   );
 }
 
-/** Groups the indexes of the values by key, with keys in sorted order. */
-function indexesBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, number[]> {
-  const indices = new Map<string, number[]>();
-  values.forEach((value, index) => {
-    const key = keyOf(value);
-    const own = indices.get(key);
-    if (own === undefined) indices.set(key, [index]);
-    else own.push(index);
-  });
-  return new Map([...indices].sort(([a], [b]) => (a < b ? -1 : 1)));
+/** Groups values by key, with keys in sorted order. */
+function groupSorted<T>(values: Iterable<T>, keyOf: (value: T) => string): Map<string, T[]> {
+  return new Map([...groupBy(values, keyOf)].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

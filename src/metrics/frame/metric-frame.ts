@@ -1,23 +1,27 @@
 import { assertKnownOptions, oneOf } from '../../internal/arguments.ts';
+import { formatNumber } from '../../internal/format.ts';
 import { readingWarnings } from '../../table/index.ts';
 import { compareGroups } from '../compare/compare-groups.ts';
 import { assertTruth, measureOfCompat, overallOfCompat } from '../compare/compat.ts';
 import { largest, smallest } from '../compare/gap.ts';
 import { findMeasure, measureDefinition, type MeasureName } from '../measures/index.ts';
+import { escapeMarkdown, inWords, markdownTable } from '../metric-markdown.ts';
 import type { MetricResult } from '../metric-result.ts';
 import { fillMetricOptions, type GapMethod, METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import { regroup } from '../statistics/regroup-stats.ts';
 import { rowsPerGroup } from '../statistics/rows-per-group.ts';
 import type { StatsByKind } from './cross-control.ts';
-import { frameToMarkdown, type FrameValues, type MeasureValues } from './frame-markdown.ts';
 import { type SimpsonFinding, simpsonFindings, simpsonWarning } from './simpson.ts';
+
+/** One number per measure; NaN if it is undefined. */
+export type MeasureValues = Readonly<Record<string, number>>;
 
 /**
  * A table of the measures of every group, with overall values, differences and ratios. With a control feature, it also
  * contains these values within each level. The frame is frozen. Use {@link metricFrame} or an analyzer to create one.
  */
-export class MetricFrame implements FrameValues {
+export class MetricFrame {
   readonly measures: readonly MeasureName[];
   /** The value of each measure for all rows together. */
   readonly overall: MeasureValues;
@@ -179,4 +183,62 @@ function ownNames(names: MetricOptions['referenceGroup']): MetricOptions['refere
 function withGroups(stats: GroupStats, groups: readonly string[]): GroupStats {
   const absent = groups.filter((group) => !stats.labels.includes(group));
   return absent.length === 0 ? stats : regroup(stats, [...stats.labels.keys()], [...stats.labels, ...absent]);
+}
+
+/** Renders a frame as Markdown: one table of groups, then for each measure one table of levels by groups. */
+function frameToMarkdown(frame: MetricFrame): string {
+  const notes = frame.warnings.map((warning) => `- Note: ${escapeMarkdown(warning)}`);
+  const levels =
+    Object.keys(frame.byLevel).length === 0 ? [] : frame.measures.flatMap((measure) => levelSection(frame, measure));
+  return [groupTable(frame), ...(notes.length === 0 ? [] : ['', ...notes]), ...levels].join('\n');
+}
+
+function groupTable(frame: MetricFrame): string {
+  const line = (title: string, n: string, values: MeasureValues): string[] => [
+    title,
+    n,
+    ...frame.measures.map((name) => formatNumber(values[name] ?? NaN)),
+  ];
+  const rows = Object.entries(frame.byGroup).map(([label, values]) =>
+    line(escapeMarkdown(label), String(frame.nPerGroup[label] ?? 0), values),
+  );
+  const total = Object.values(frame.nPerGroup).reduce((sum, n) => sum + n, 0);
+  return markdownTable(
+    ['group', 'n', ...frame.measures.map(inWords)],
+    [
+      ...rows,
+      line('(all rows)', String(total), frame.overall),
+      line('(difference)', '', frame.difference()),
+      line('(ratio)', '', frame.ratio()),
+    ],
+  );
+}
+
+function levelSection(frame: MetricFrame, measure: MeasureName): string[] {
+  const groups = Object.keys(frame.byGroup);
+  const levels = Object.entries(frame.byLevel);
+  const gaps = levels.map(([level, own]) => ({
+    level,
+    gap: own.metric(measure, 'difference', { withCi: false, withEffectSize: false }),
+  }));
+  const rows = levels.map(([level, own], index) => [
+    escapeMarkdown(level),
+    ...groups.map((group) => {
+      const value = own.byGroup[group]?.[measure];
+      return value === undefined ? '-' : `${formatNumber(value)} (n = ${String(own.nPerGroup[group] ?? 0)})`;
+    }),
+    formatNumber(gaps[index]?.gap.value ?? NaN),
+  ]);
+  const reasons = gaps.flatMap(({ level, gap }) =>
+    gap.undefinedReason === null
+      ? []
+      : [`- ${escapeMarkdown(level)}: undefined, ${escapeMarkdown(gap.undefinedReason)}`],
+  );
+  return [
+    '',
+    `#### ${inWords(measure)} by level`,
+    '',
+    markdownTable(['level', ...groups.map(escapeMarkdown), 'difference'], rows),
+    ...(reasons.length === 0 ? [] : ['', ...reasons]),
+  ];
 }

@@ -1,6 +1,5 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { reduceClassification } from '../reduce/reduce-classification.ts';
 import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
 import type { ClassificationStats } from '../statistics/group-stats.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type EntropyOptions,
   fillAlpha,
   generalizedEntropy,
+  reduceColumns,
 } from './entropy.ts';
 
 /**
@@ -75,11 +75,8 @@ export function betweenGroupGeneralizedEntropyIndex(
   options: EntropyOptions & RowOptions = {},
 ): number {
   assertKnownOptions('betweenGroupGeneralizedEntropyIndex', options, KNOWN_OPTIONS);
-  const { sampleWeight, positiveLabel, nanPolicy } = options;
-  return betweenGroupGeneralizedEntropyIndexOf(
-    reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
-    { alpha: options.alpha },
-  );
+  const stats = reduceColumns({ yTrue, yPred, sensitive }, options);
+  return betweenGroupGeneralizedEntropyIndexOf(stats, { alpha: options.alpha });
 }
 
 /**
@@ -119,10 +116,7 @@ export function betweenGroupCoefficientOfVariation(
   options: RowOptions = {},
 ): number {
   assertKnownOptions('betweenGroupCoefficientOfVariation', options, ROW_OPTION_NAMES);
-  const { sampleWeight, positiveLabel, nanPolicy } = options;
-  return betweenGroupCoefficientOfVariationOf(
-    reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
-  );
+  return betweenGroupCoefficientOfVariationOf(reduceColumns({ yTrue, yPred, sensitive }, options));
 }
 
 /**
@@ -160,8 +154,5 @@ export function betweenGroupTheilIndex(
   options: RowOptions = {},
 ): number {
   assertKnownOptions('betweenGroupTheilIndex', options, ROW_OPTION_NAMES);
-  const { sampleWeight, positiveLabel, nanPolicy } = options;
-  return betweenGroupTheilIndexOf(
-    reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
-  );
+  return betweenGroupTheilIndexOf(reduceColumns({ yTrue, yPred, sensitive }, options));
 }

@@ -1,17 +1,18 @@
+import { sumOf } from '../../internal/values.ts';
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { reduceClassification } from '../reduce/reduce-classification.ts';
 import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
-import { CELLS_BY_DECISION, type ClassificationStats, sum, sumCells } from '../statistics/group-stats.ts';
+import { CELLS_BY_DECISION, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
+import { reduceColumns } from './entropy.ts';
 
 /** Computes the metric from per-group statistics. */
 export function conditionalDemographicDisparityOf(stats: ClassificationStats): number {
   const positive = sumCells(stats.weights, CELLS_BY_DECISION.positive);
   const negative = sumCells(stats.weights, CELLS_BY_DECISION.negative);
   const sizes = positive.map((weight, group) => weight + (negative[group] as number));
-  const [allPositive, allNegative, all] = [sum(positive), sum(negative), sum(sizes)];
+  const [allPositive, allNegative, all] = [sumOf(positive), sumOf(negative), sumOf(sizes)];
   if (sizes.filter((size) => size > 0).length < 2 || allPositive === 0 || allNegative === 0) return NaN;
-  return sum(
+  return sumOf(
     sizes.map(
       (size, group) =>
         (size / all) * ((negative[group] as number) / allNegative - (positive[group] as number) / allPositive),
@@ -52,8 +53,5 @@ export function conditionalDemographicDisparity(
   options: RowOptions = {},
 ): number {
   assertKnownOptions('conditionalDemographicDisparity', options, ROW_OPTION_NAMES);
-  const { sampleWeight, positiveLabel, nanPolicy } = options;
-  return conditionalDemographicDisparityOf(
-    reduceClassification({ yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
-  );
+  return conditionalDemographicDisparityOf(reduceColumns({ yPred, sensitive }, options));
 }

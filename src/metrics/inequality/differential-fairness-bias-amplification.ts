@@ -1,6 +1,5 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { reduceClassification } from '../reduce/reduce-classification.ts';
 import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
 import { cellsWith, type ClassificationStats } from '../statistics/group-stats.ts';
 import {
@@ -9,7 +8,7 @@ import {
   fillConcentration,
   largestLogRatio,
 } from './differential-fairness.ts';
-import { assertTruth } from './entropy.ts';
+import { assertTruth, reduceColumns } from './entropy.ts';
 
 /** The cells of rows that have a label, by decision and by label. */
 const BY_DECISION = { positive: cellsWith([0, 1], [1]), negative: cellsWith([0, 1], [0]) };
@@ -66,9 +65,6 @@ export function differentialFairnessBiasAmplification(
   options: DifferentialFairnessOptions & RowOptions = {},
 ): number {
   assertKnownOptions('differentialFairnessBiasAmplification', options, KNOWN_OPTIONS);
-  const { sampleWeight, positiveLabel, nanPolicy } = options;
-  return differentialFairnessBiasAmplificationOf(
-    reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
-    { concentration: options.concentration },
-  );
+  const stats = reduceColumns({ yTrue, yPred, sensitive }, options);
+  return differentialFairnessBiasAmplificationOf(stats, { concentration: options.concentration });
 }

@@ -1,9 +1,8 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { reduceClassification } from '../reduce/reduce-classification.ts';
 import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
 import { CELLS_BY_DECISION, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
-import { finiteNumber } from './entropy.ts';
+import { finiteNumber, reduceColumns } from './entropy.ts';
 
 /** Options of differential fairness. */
 export interface DifferentialFairnessOptions {
@@ -102,9 +101,6 @@ export function empiricalDifferentialFairness(
   options: DifferentialFairnessOptions & RowOptions = {},
 ): number {
   assertKnownOptions('empiricalDifferentialFairness', options, KNOWN_OPTIONS);
-  const { sampleWeight, positiveLabel, nanPolicy } = options;
-  return empiricalDifferentialFairnessOf(
-    reduceClassification({ yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
-    { concentration: options.concentration },
-  );
+  const stats = reduceColumns({ yPred, sensitive }, options);
+  return empiricalDifferentialFairnessOf(stats, { concentration: options.concentration });
 }

@@ -1,6 +1,8 @@
 import { ValueError } from '../../exceptions/index.ts';
 import type { OptionNames } from '../../internal/arguments.ts';
 import { missingColumn } from '../metric-rows.ts';
+import { type ClassificationRows, reduceClassification } from '../reduce/reduce-classification.ts';
+import type { RowOptions } from '../row-options.ts';
 import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 
 /** The possible values of a benefit: 1 + decision - label is 0 for a false negative, 2 for a false positive, else 1. */
@@ -13,6 +15,17 @@ const CELLS_OF_BENEFIT = [[cellIndex(1, 0)], [cellIndex(0, 0), cellIndex(1, 1)],
 export function benefitMasses(stats: ClassificationStats, metric: string): readonly Float64Array[] {
   assertTruth(stats, metric);
   return CELLS_OF_BENEFIT.map((cells) => sumCells(stats.weights, cells));
+}
+
+/**
+ * Reduces the columns with the row options that the metrics of inequality use.
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
+ */
+export function reduceColumns(
+  columns: Pick<ClassificationRows, 'yTrue' | 'yPred' | 'sensitive'>,
+  { sampleWeight, positiveLabel, nanPolicy }: RowOptions,
+): ClassificationStats {
+  return reduceClassification({ ...columns, sampleWeight, positiveLabel, nanPolicy });
 }
 
 /** @throws {MetricComputationError} if no true labels were counted */

@@ -1,8 +1,9 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import {
+  columnsOfTensor,
   type ColumnSource,
   isTensorLike,
-  readTensor,
+  nameOfPosition,
   Table,
   type TableSource,
   type TensorLike,
@@ -39,7 +40,7 @@ export function readFeatures(features: FeatureSource): FeatureColumn[] {
 }
 
 function columnsOf(features: FeatureSource): (readonly [name: string, source: ColumnSource])[] {
-  if (isTensorLike(features)) return columnsOfTensor(features);
+  if (isTensorLike(features)) return columnsOfTensor(features, 'features');
   if (ArrayBuffer.isView(features)) return [['features', features as ArrayLike<unknown>]];
   if (Array.isArray(features)) {
     const first: unknown = features.find((row) => row !== null && row !== undefined);
@@ -48,16 +49,6 @@ function columnsOf(features: FeatureSource): (readonly [name: string, source: Co
   }
   const table = Table.from(features as TableSource);
   return table.columnNames.map((name) => [`features.${name}`, table.column(name)]);
-}
-
-function columnsOfTensor(tensor: TensorLike): (readonly [string, ColumnSource])[] {
-  const [rows = 0, width = 0] = tensor.shape;
-  if (tensor.shape.length !== 2) return [['features', tensor]];
-  const values = readTensor(tensor, 'features');
-  return Array.from({ length: width }, (_, axis) => [
-    nameOf(axis),
-    Array.from({ length: rows }, (_value, row) => values[row * width + axis]),
-  ]);
 }
 
 function columnsOfRows(rows: readonly ArrayLike<unknown>[]): (readonly [string, ColumnSource])[] {
@@ -74,15 +65,11 @@ function columnsOfRows(rows: readonly ArrayLike<unknown>[]): (readonly [string, 
       },
     );
   });
-  return Array.from({ length: width }, (_, axis) => [nameOf(axis), rows.map((row) => row[axis])]);
+  return Array.from({ length: width }, (_, axis) => [nameOfPosition('features', axis), rows.map((row) => row[axis])]);
 }
 
 function isArrayLike(row: unknown): row is ArrayLike<unknown> {
   return Array.isArray(row) || ArrayBuffer.isView(row);
-}
-
-function nameOf(axis: number): string {
-  return `features[${String(axis)}]`;
 }
 
 /** Reads numbers, texts of numbers, and booleans as 0 and 1. */

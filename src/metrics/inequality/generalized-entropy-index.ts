@@ -1,6 +1,5 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { columnLength, type ColumnSource, unwrap } from '../../table/index.ts';
-import { reduceClassification } from '../reduce/reduce-classification.ts';
 import type { RowOptions } from '../row-options.ts';
 import type { ClassificationStats } from '../statistics/group-stats.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type EntropyOptions,
   fillAlpha,
   generalizedEntropy,
+  reduceColumns,
 } from './entropy.ts';
 
 /** Options for rows that are not divided into groups. */
@@ -25,12 +25,12 @@ const UNGROUPED_ROW_OPTION_NAMES: OptionNames<UngroupedRowOptions> = { sampleWei
 function reduceWithoutGroups(
   yTrue: ColumnSource,
   yPred: ColumnSource,
-  { sampleWeight, positiveLabel }: UngroupedRowOptions,
+  options: UngroupedRowOptions,
 ): ClassificationStats {
   const decisions = unwrap(yPred, 'yPred');
   const codes = new Int32Array('kind' in decisions ? columnLength(decisions) : decisions.length);
   const sensitive = { kind: 'categorical', codes, labels: ['all'] } as const;
-  return reduceClassification({ yTrue, yPred: decisions, sensitive, sampleWeight, positiveLabel });
+  return reduceColumns({ yTrue, yPred: decisions, sensitive }, options);
 }
 
 /**

@@ -1,40 +1,19 @@
+export * from './between-group-generalized-entropy-index.ts';
+export * from './conditional-demographic-disparity.ts';
+export * from './consistency-score.ts';
+export * from './differential-fairness-bias-amplification.ts';
 export {
-  betweenGroupCoefficientOfVariation,
-  betweenGroupCoefficientOfVariationOf,
-  betweenGroupGeneralizedEntropyIndex,
-  betweenGroupGeneralizedEntropyIndexOf,
-  betweenGroupTheilIndex,
-  betweenGroupTheilIndexOf,
-} from './between-group-generalized-entropy-index.ts';
-export {
-  coefficientOfVariation,
-  coefficientOfVariationOf,
-  generalizedEntropyIndex,
-  generalizedEntropyIndexOf,
-  theilIndex,
-  theilIndexOf,
-  type UngroupedRowOptions,
-} from './generalized-entropy-index.ts';
-export {
-  conditionalDemographicDisparity,
-  conditionalDemographicDisparityOf,
-} from './conditional-demographic-disparity.ts';
-export { type ConsistencyOptions, consistencyScore } from './consistency-score.ts';
-export {
-  differentialFairnessBiasAmplification,
-  differentialFairnessBiasAmplificationOf,
-} from './differential-fairness-bias-amplification.ts';
+  type DifferentialFairnessOptions,
+  empiricalDifferentialFairness,
+  empiricalDifferentialFairnessOf,
+} from './differential-fairness.ts';
 export {
   discountedCumulativeGain,
   normalizedDiscountedCumulativeGain,
   type NormalizedGainOptions,
   type RankingOptions,
 } from './discounted-cumulative-gain.ts';
-export {
-  type DifferentialFairnessOptions,
-  empiricalDifferentialFairness,
-  empiricalDifferentialFairnessOf,
-} from './differential-fairness.ts';
 export type { EntropyOptions } from './entropy.ts';
 export type { FeatureSource } from './feature-columns.ts';
-export { type InfeasibleIndex, infeasibleIndex } from './infeasible-index.ts';
+export * from './generalized-entropy-index.ts';
+export * from './infeasible-index.ts';

@@ -46,10 +46,7 @@ const RATE_CELLS = {
 export type DecisionRateName = keyof typeof RATE_CELLS;
 
 /** Returns the cells of {@link ClassificationStats} in a rate's numerator (`above`) and denominator (`below`). */
-export function rateCells(name: DecisionRateName): {
-  readonly above: readonly number[];
-  readonly below: readonly number[];
-} {
+export function rateCells(name: DecisionRateName): Pick<RateCells, 'above' | 'below'> {
   return RATE_CELLS[name];
 }
 

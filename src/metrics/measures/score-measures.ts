@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import { sumOf } from '../../internal/values.ts';
 import type { LossSums, ScoreStats } from '../statistics/group-stats.ts';
 import { logLoss } from '../statistics/score-grid.ts';
 import { effectiveCount, type GroupMeasure, type MeasureDefinition } from './group-measure.ts';
@@ -9,18 +10,19 @@ const CALIBRATION_BINS = 10;
 /** The tolerance at bin edges. Without it, the order in which weights are summed could move a score to another bin. */
 const ON_THE_EDGE = 1e-9;
 
+/** Values for the negative and the positive true label. */
+type ByLabel<T> = readonly [no: T, yes: T];
+
 /** The scores of one group, ascending, with the weights of both true labels. */
 interface GroupScores {
   readonly scores: Float64Array;
-  readonly no: Float64Array;
-  readonly yes: Float64Array;
-  readonly totalNo: number;
-  readonly totalYes: number;
+  readonly weights: ByLabel<Float64Array>;
+  readonly totals: ByLabel<number>;
+  /** The total weight of both labels. */
+  readonly total: number;
   /** The effective number of rows of each true label. */
-  readonly sizeNo: number;
-  readonly sizeYes: number;
-  readonly rowsNo: number;
-  readonly rowsYes: number;
+  readonly sizes: ByLabel<number>;
+  readonly rows: ByLabel<number>;
   /** The sums of the exact log losses; null if the scores are exact. */
   readonly loss: Readonly<Record<keyof LossSums, number>> | null;
 }
@@ -36,7 +38,7 @@ interface Estimate {
 }
 
 /** Returns an estimate without a value. Its size shows whether the group has no rows or its weights overflow. */
-function noEstimate({ sizeNo, sizeYes }: GroupScores): Estimate {
+function noEstimate({ sizes: [sizeNo, sizeYes] }: GroupScores): Estimate {
   return { value: NaN, standardError: NaN, size: sizeNo + sizeYes };
 }
 
@@ -45,7 +47,10 @@ function noEstimate({ sizeNo, sizeYes }: GroupScores): Estimate {
  * error follows DeLong, DeLong and Clarke-Pearson (1988), with Welch's degrees of freedom for its two parts. If a label
  * has only one row, the standard error is NaN.
  */
-function rocAuc({ no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): Estimate {
+function rocAuc({ weights, totals, sizes }: GroupScores): Estimate {
+  const [no, yes] = weights;
+  const [totalNo, totalYes] = totals;
+  const [sizeNo, sizeYes] = sizes;
   const indices = no.length;
   const negativesBelow = new Float64Array(indices);
   const positivesAbove = new Float64Array(indices);
@@ -81,8 +86,9 @@ function weightedVariance(values: Float64Array, weights: Float64Array, total: nu
  * has no standard error, since an interval around it would not cover the true value: chance alone makes the error
  * positive, and larger in small groups.
  */
-function calibrationError({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): Estimate {
-  const total = totalNo + totalYes;
+function calibrationError(group: GroupScores): Estimate {
+  const { scores, weights, total } = group;
+  const [no, yes] = weights;
   const bins = Array.from({ length: CALIBRATION_BINS }, () => ({ weight: 0, yes: 0, score: 0 }));
   let before = 0;
   scores.forEach((score, index) => {
@@ -96,17 +102,12 @@ function calibrationError({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes 
     before += weight;
   });
   const filled = bins.filter(({ weight }) => weight > 0);
-  return {
-    value: filled.reduce((sum, bin) => sum + Math.abs(bin.yes - bin.score) / total, 0),
-    standardError: NaN,
-    size: sizeNo + sizeYes,
-  };
+  return { ...noEstimate(group), value: filled.reduce((sum, bin) => sum + Math.abs(bin.yes - bin.score) / total, 0) };
 }
 
 /** Returns an estimator of the mean of a loss per row, with its standard error. */
 function meanLoss(loss: (score: number, truth: 0 | 1) => number): (group: GroupScores) => Estimate {
-  return ({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes }) => {
-    const total = totalNo + totalYes;
+  return ({ scores, weights: [no, yes], total, sizes: [sizeNo, sizeYes] }) => {
     const mean = (power: (score: number, truth: 0 | 1) => number): number =>
       scores.reduce(
         (sum, score, index) =>
@@ -122,16 +123,15 @@ function meanLoss(loss: (score: number, truth: 0 | 1) => number): (group: GroupS
   };
 }
 
-/** Returns an estimator of a mean over the rows of one true label. */
-function meanWithin(truth: 0 | 1, valueOf: (score: number) => number): (group: GroupScores) => Estimate {
-  return (group) => {
-    const [weights, total, size] =
-      truth === 1 ? [group.yes, group.totalYes, group.sizeYes] : [group.no, group.totalNo, group.sizeNo];
-    const values = group.scores.map(valueOf);
-    const value = weightedMean(values, weights, total);
-    const variance = weightedVariance(values, weights, total, value);
-    return meanEstimate(value, variance, size);
+/** Returns the measure of a mean over the rows of one true label. */
+function meanWithin(truth: 0 | 1, valueOf: (score: number) => number): ScoreMeasure {
+  const estimate = ({ scores, weights, totals, sizes }: GroupScores): Estimate => {
+    const values = scores.map(valueOf);
+    const value = weightedMean(values, weights[truth], totals[truth]);
+    const variance = weightedVariance(values, weights[truth], totals[truth], value);
+    return meanEstimate(value, variance, sizes[truth]);
   };
+  return { estimate, rows: truth === 1 ? 'positives' : 'negatives', needsProbabilities: true, ceiling: 1 };
 }
 
 function meanEstimate(value: number, variance: number, size: number): Estimate {
@@ -143,11 +143,10 @@ function meanEstimate(value: number, variance: number, size: number): Estimate {
  * to 0.
  */
 function meanLogLoss(group: GroupScores): Estimate {
-  const { loss, totalNo, totalYes, sizeNo, sizeYes } = group;
+  const { loss, total, sizes } = group;
   if (loss === null) return meanLoss(logLoss)(group);
-  const total = totalNo + totalYes;
   const value = loss.sums / total;
-  return meanEstimate(value, Math.max(0, loss.squares / total - value ** 2), sizeNo + sizeYes);
+  return meanEstimate(value, Math.max(0, loss.squares / total - value ** 2), sizes[0] + sizes[1]);
 }
 
 /** The definition of a score measure. */
@@ -172,14 +171,15 @@ function measureScores(name: string, { estimate, rows, needsProbabilities, ceili
   return (stats: ScoreStats): GroupMeasure => {
     if (needsProbabilities) assertProbabilities(stats, name);
     const groups = splitGroups(stats);
-    const counts = groups.map(({ rowsNo, rowsYes }) => {
-      if (rows === 'all') return rowsNo + rowsYes;
-      if (rows === 'both labels') return Math.min(rowsNo, rowsYes);
-      return rows === 'positives' ? rowsYes : rowsNo;
+    const counts = groups.map(({ rows: [no, yes] }) => {
+      if (rows === 'all') return no + yes;
+      if (rows === 'both labels') return Math.min(no, yes);
+      return rows === 'positives' ? yes : no;
     });
-    const estimates = groups.map((group, index) =>
-      (counts[index] as number) > 0 && hasWeight(group) ? estimate(group) : noEstimate(group),
-    );
+    const estimates = groups.map((group, index) => {
+      const hasWeight = group.total > 0 && Number.isFinite(group.total);
+      return (counts[index] as number) > 0 && hasWeight ? estimate(group) : noEstimate(group);
+    });
     return {
       name,
       values: Float64Array.from(estimates, ({ value }) => value),
@@ -200,16 +200,12 @@ function measureScores(name: string, { estimate, rows, needsProbabilities, ceili
   };
 }
 
-function hasWeight({ totalNo, totalYes }: GroupScores): boolean {
-  return totalNo + totalYes > 0 && Number.isFinite(totalNo + totalYes);
-}
-
 /** Describes how far rounding the scores to the grid can change the measure. */
 function gridNote(stats: ScoreStats, groups: readonly GroupScores[], name: string): string {
   const rounded = `scores were rounded to multiples of ${String(stats.step)}`;
   if (name === 'log_loss') return `${rounded}, which changes the log loss considerably for scores near 0 or 1`;
   if (name !== 'roc_auc') return rounded;
-  const ties = groups.map(({ no, yes, totalNo, totalYes }) =>
+  const ties = groups.map(({ weights: [no, yes], totals: [totalNo, totalYes] }) =>
     totalNo > 0 && totalYes > 0
       ? no.reduce((sum, weight, index) => sum + weight * (yes[index] as number), 0) / (2 * totalNo * totalYes)
       : 0,
@@ -229,20 +225,16 @@ function splitGroups(stats: ScoreStats): GroupScores[] {
     const end = ends[group] as number;
     const column = (table: Float64Array, truth: 0 | 1): Float64Array =>
       Float64Array.from({ length: end - first }, (__, index) => table[2 * (first + index) + truth] as number);
-    const total = (table: Float64Array, truth: 0 | 1): number =>
-      column(table, truth).reduce((sum, value) => sum + value, 0);
-    const [no, yes] = [column(stats.weights, 0), column(stats.weights, 1)];
-    const [totalNo, totalYes] = [total(stats.weights, 0), total(stats.weights, 1)];
+    const weights = [column(stats.weights, 0), column(stats.weights, 1)] as const;
+    const sums = (table: Float64Array): ByLabel<number> => [sumOf(column(table, 0)), sumOf(column(table, 1))];
+    const [totals, squares] = [sums(stats.weights), sums(stats.squaredWeights)];
     return {
       scores: stats.scores.slice(first, end),
-      no,
-      yes,
-      totalNo,
-      totalYes,
-      sizeNo: effectiveCount(totalNo, total(stats.squaredWeights, 0)),
-      sizeYes: effectiveCount(totalYes, total(stats.squaredWeights, 1)),
-      rowsNo: total(stats.counts, 0),
-      rowsYes: total(stats.counts, 1),
+      weights,
+      totals,
+      total: totals[0] + totals[1],
+      sizes: [effectiveCount(totals[0], squares[0]), effectiveCount(totals[1], squares[1])],
+      rows: sums(stats.counts),
       loss: stats.losses && {
         sums: stats.losses.sums[group] as number,
         squares: stats.losses.squares[group] as number,
@@ -282,30 +274,10 @@ const SCORE_MEASURE_PARTS = {
     needsProbabilities: true,
     ceiling: 1,
   },
-  generalized_true_positive_rate: {
-    estimate: meanWithin(1, (score) => score),
-    rows: 'positives',
-    needsProbabilities: true,
-    ceiling: 1,
-  },
-  generalized_false_negative_rate: {
-    estimate: meanWithin(1, (score) => 1 - score),
-    rows: 'positives',
-    needsProbabilities: true,
-    ceiling: 1,
-  },
-  generalized_false_positive_rate: {
-    estimate: meanWithin(0, (score) => score),
-    rows: 'negatives',
-    needsProbabilities: true,
-    ceiling: 1,
-  },
-  generalized_true_negative_rate: {
-    estimate: meanWithin(0, (score) => 1 - score),
-    rows: 'negatives',
-    needsProbabilities: true,
-    ceiling: 1,
-  },
+  generalized_true_positive_rate: meanWithin(1, (score) => score),
+  generalized_false_negative_rate: meanWithin(1, (score) => 1 - score),
+  generalized_false_positive_rate: meanWithin(0, (score) => score),
+  generalized_true_negative_rate: meanWithin(0, (score) => 1 - score),
 } as const satisfies Record<string, ScoreMeasure>;
 
 /** The measures of scores, by name. */

@@ -1,3 +1,4 @@
+import { sumOf } from '../../internal/values.ts';
 import {
   type BinaryValues,
   type CategoricalColumn,
@@ -12,7 +13,6 @@ import {
   CELLS_PER_GROUP,
   type CellTables,
   type ClassificationStats,
-  sum,
   makeTables,
   UNDECIDED_PER_GROUP,
 } from '../statistics/group-stats.ts';
@@ -126,16 +126,14 @@ function countCells({ groups, yTrue, yPred }: PreparedDecisions): RawCells {
   if (predictedBits > 1) toBinary(yPred, 'yPred');
   if (yTrue !== undefined && trueBits > 1) toBinary(yTrue, 'yTrue');
   // A code without a label falls outside the counts, so this check costs nothing per row.
-  if (sum(counts) !== codes.length) assertCodesHaveLabels(groups);
+  if (sumOf(counts) !== codes.length) assertCodesHaveLabels(groups);
   return { counts, weights: counts, squaredWeights: counts };
 }
 
 function weighCells({ groups, yTrue, yPred }: PreparedDecisions, rowWeights: Float64Array): RawCells {
   const { codes, labels } = groups;
-  const size = (labels.length + 1) * RAW_CELLS;
-  const counts = new Float64Array(size);
-  const weights = new Float64Array(size);
-  const squaredWeights = new Float64Array(size);
+  const tables = makeTables(() => new Float64Array((labels.length + 1) * RAW_CELLS));
+  const { counts, weights, squaredWeights } = tables;
   for (let row = 0; row < codes.length; row++) {
     const given = rowWeights[row] as number;
     const isWeighed = !Number.isNaN(given);
@@ -147,7 +145,7 @@ function weighCells({ groups, yTrue, yPred }: PreparedDecisions, rowWeights: Flo
     weights[cell] = (weights[cell] as number) + weight;
     squaredWeights[cell] = (squaredWeights[cell] as number) + weight * weight;
   }
-  return { counts, weights, squaredWeights };
+  return tables;
 }
 
 /** Converts raw cells to statistics. */

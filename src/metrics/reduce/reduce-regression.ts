@@ -1,6 +1,6 @@
 import { emptyMoments, groupMoments } from '../../stats/moments.ts';
 import type { ColumnSource } from '../../table/index.ts';
-import { makeMoments, type RegressionQuantity, type RegressionStats } from '../statistics/group-stats.ts';
+import { makeMoments, makeTables, type RegressionQuantity, type RegressionStats } from '../statistics/group-stats.ts';
 import { countDropped, type GroupedRows, type PreparedRows, prepareRows, toFiniteNumbers } from './row-arguments.ts';
 
 /** Predicted and true numbers, on the host. */
@@ -22,11 +22,8 @@ export interface PreparedNumbers extends PreparedRows {
 export function reduceRegression(rows: RegressionRows): RegressionStats {
   const prepared = prepareNumbers(rows);
   const { labels, codes, yPred, weights } = prepared;
-  const [counts, sums, squares] = [
-    new Float64Array(labels.length),
-    new Float64Array(labels.length),
-    new Float64Array(labels.length),
-  ];
+  const tables = makeTables(() => new Float64Array(labels.length));
+  const { counts, weights: sums, squaredWeights: squares } = tables;
   for (let row = 0; row < codes.length; row++) {
     const group = codes[row] as number;
     if (group < 0) continue;
@@ -38,9 +35,7 @@ export function reduceRegression(rows: RegressionRows): RegressionStats {
   return {
     kind: 'regression',
     labels,
-    counts,
-    weights: sums,
-    squaredWeights: squares,
+    ...tables,
     moments: momentsOf(prepared),
     hasTruth: prepared.yTrue !== undefined,
     dropped: prepared.dropped,

@@ -40,11 +40,11 @@ export async function reduceClassificationSource(
   const reductions = await countDecisions(source, request);
   return reductions.map(({ groups, parts: cells, rowCount, readings }) => {
     const fill = (inGroups: boolean): CellTables => {
-      const own = cells.filter((cell) => isDecided(cell) && cell.group >= 0 === inGroups);
-      const indices = own.map(
+      return fillTables(
+        cells.filter((cell) => isDecided(cell) && cell.group >= 0 === inGroups),
         ({ group, truth, decision }) => Math.max(0, group) * CELLS_PER_GROUP + cellIndex(truth, decision as 0 | 1),
+        (inGroups ? groups.length : 1) * CELLS_PER_GROUP,
       );
-      return fillTables(own, indices, (inGroups ? groups.length : 1) * CELLS_PER_GROUP);
     };
     const undecided = cells.filter((cell) => !isDecided(cell) && cell.group >= 0);
     const tables = fill(true);
@@ -55,7 +55,7 @@ export async function reduceClassificationSource(
       ungrouped: fill(false),
       undecided: fillTables(
         undecided,
-        undecided.map(({ group, truth }) => group * UNDECIDED_PER_GROUP + truth),
+        ({ group, truth }) => group * UNDECIDED_PER_GROUP + truth,
         groups.length * UNDECIDED_PER_GROUP,
       ),
       lacksWeights: undecided.some(({ hasWeight }) => !hasWeight),

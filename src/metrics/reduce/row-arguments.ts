@@ -5,18 +5,17 @@ import {
   type ColumnSource,
   encodeGroups,
   missingOutcomes,
-  type NanPolicy,
-  type SensitiveSource,
   toColumn,
 } from '../../table/index.ts';
-import { sum } from '../statistics/group-stats.ts';
+import { sumOf } from '../../internal/values.ts';
+import type { MetricRows } from '../row-options.ts';
 
 /**
  * Returns the number of rows that are not included in the counts.
  * @throws {DataValidationError} if the counts are empty
  */
 export function countDropped(counts: ArrayLike<number>, rowCount: number): number {
-  const kept = sum(counts);
+  const kept = sumOf(counts);
   if (kept > 0) return rowCount - kept;
   throw new DataValidationError(
     rowCount === 0
@@ -34,12 +33,7 @@ export function countDropped(counts: ArrayLike<number>, rowCount: number): numbe
 }
 
 /** The groups and weights of rows, on the host. */
-export interface GroupedRows {
-  readonly sensitive: SensitiveSource;
-  readonly sampleWeight?: ColumnSource | undefined;
-  readonly nanPolicy?: NanPolicy | undefined;
-  readonly naValues?: readonly string[] | undefined;
-}
+export type GroupedRows = Pick<MetricRows, 'sensitive' | 'sampleWeight' | 'nanPolicy' | 'naValues'>;
 
 /** The group codes and weights of rows. */
 export interface PreparedRows {

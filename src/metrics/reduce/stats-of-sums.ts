@@ -1,7 +1,6 @@
 import type { ScoreCell } from '../../io/count-scores.ts';
 import type { NumberSums } from '../../io/sum-moments.ts';
 import type { WeightSums } from '../../io/value-sql.ts';
-import { emptyMoments, type GroupMoments, mergeMoments } from '../../stats/moments.ts';
 import {
   type CellTables,
   type LossSums,
@@ -9,19 +8,24 @@ import {
   makeTables,
   type RegressionStats,
 } from '../statistics/group-stats.ts';
+import { poolMoments } from '../statistics/regroup-stats.ts';
 import { noLosses } from '../statistics/score-grid.ts';
 import { type PreparedDecisions, RAW_CELLS, rawCell, type RawCells } from './reduce-classification.ts';
 import { countDropped } from './row-arguments.ts';
 
-/** Adds sums into tables at the given indexes. */
-export function fillTables(parts: readonly WeightSums[], indices: readonly number[], size: number): CellTables {
+/** Adds sums into tables of a size, each at its index. */
+export function fillTables<Part extends WeightSums>(
+  parts: readonly Part[],
+  indexOf: (part: Part) => number,
+  size: number,
+): CellTables {
   const tables = makeTables(() => new Float64Array(size));
-  parts.forEach(({ count, weight, squaredWeight }, index) => {
-    const position = indices[index] as number;
-    tables.counts[position] = (tables.counts[position] as number) + count;
-    tables.weights[position] = (tables.weights[position] as number) + weight;
-    tables.squaredWeights[position] = (tables.squaredWeights[position] as number) + squaredWeight;
-  });
+  for (const part of parts) {
+    const index = indexOf(part);
+    tables.counts[index] = (tables.counts[index] as number) + part.count;
+    tables.weights[index] = (tables.weights[index] as number) + part.weight;
+    tables.squaredWeights[index] = (tables.squaredWeights[index] as number) + part.squaredWeight;
+  }
   return tables;
 }
 
@@ -44,19 +48,12 @@ function momentsOfSums(
   groups: number,
 ): RegressionStats['moments'] {
   return makeMoments((quantity) => {
-    const filled = emptyMoments(groups);
-    const before = new Map<number, GroupMoments>();
-    for (const { group, moments: own, weight } of sums) {
-      const part = { weight, ...(own[quantity] ?? { mean: 0, m2: 0, m3: 0 }) };
-      const earlier = before.get(group);
-      const complete = earlier === undefined ? part : mergeMoments(earlier, part);
-      before.set(group, complete);
-      const { mean, m2, m3 } = complete;
-      filled.mean[group] = mean;
-      filled.m2[group] = m2;
-      filled.m3[group] = m3;
-    }
-    return filled;
+    const parts = sums.map(({ group, moments, weight }) => ({
+      group,
+      weight,
+      ...(moments[quantity] ?? { mean: 0, m2: 0, m3: 0 }),
+    }));
+    return poolMoments(parts, groups);
   });
 }
 
@@ -66,11 +63,7 @@ export function regressionOfSums(
   sums: readonly (WeightSums & Pick<NumberSums, 'group' | 'moments'>)[],
   { hasTruth, dropped, rowCount }: { hasTruth: boolean; dropped: Float64Array; rowCount: number },
 ): RegressionStats {
-  const tables = fillTables(
-    sums,
-    sums.map(({ group }) => group),
-    labels.length,
-  );
+  const tables = fillTables(sums, ({ group }) => group, labels.length);
   const moments = momentsOfSums(sums, labels.length);
   const nDropped = countDropped(tables.counts, rowCount);
   return { kind: 'regression', labels, ...tables, moments, hasTruth, dropped, nDropped };
@@ -93,9 +86,5 @@ export function knownWeights({ weights }: PreparedDecisions): Float64Array | und
 
 /** Converts sums by cell to tables. */
 export function rawCellsOf(sums: readonly (WeightSums & { readonly group: number })[], labels: number): RawCells {
-  return fillTables(
-    sums,
-    sums.map(({ group }) => group),
-    (labels + 1) * RAW_CELLS,
-  );
+  return fillTables(sums, ({ group }) => group, (labels + 1) * RAW_CELLS);
 }

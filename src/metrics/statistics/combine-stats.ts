@@ -121,8 +121,7 @@ function combineMoments(a: RegressionStats, b: RegressionStats, sign: Sign): Reg
 function combineScores(a: ScoreStats, b: ScoreStats, sign: Sign, nDropped: number): ScoreStats {
   const signed = (entry: ScoreEntry): ScoreEntry => {
     const scale = ([no, yes]: readonly [number, number]): [number, number] => [sign * no, sign * yes];
-    const [counts, weights] = [scale(entry.counts), scale(entry.weights)];
-    return { ...entry, counts, weights, squaredWeights: scale(entry.squaredWeights) };
+    return { ...entry, ...makeTables((name) => scale(entry[name])) };
   };
   // Grid steps are powers of two, so the coarser grid contains both.
   const entries = [...scoreEntries(a), ...scoreEntries(b).map(signed)];

@@ -1,6 +1,8 @@
 import type { Moments } from '../../stats/moments.ts';
 import type { ColumnReading } from '../../table/index.ts';
 
+export { sumOf as sum } from '../../internal/values.ts';
+
 /**
  * The statistics of true labels and decisions: weighted counts per group, true label and decision. Every rate, gap and
  * interval is computed from these numbers; the rows are not needed again.
@@ -48,8 +50,8 @@ export interface CellTables {
   readonly squaredWeights: Float64Array;
 }
 
-/** Creates all three tables with the same function. */
-export function makeTables(make: (name: keyof CellTables) => Float64Array): CellTables {
+/** Creates all three tables, or their entries, with the same function. */
+export function makeTables<Table>(make: (name: keyof CellTables) => Table): Readonly<Record<keyof CellTables, Table>> {
   return { counts: make('counts'), weights: make('weights'), squaredWeights: make('squaredWeights') };
 }
 
@@ -160,13 +162,6 @@ export function sumCells(table: Float64Array, cells: readonly number[], perGroup
     for (const cell of cells) sums[g] = (sums[g] as number) + (table[g * perGroup + cell] as number);
   }
   return sums;
-}
-
-/** Returns the sum of all entries. */
-export function sum(values: ArrayLike<number>): number {
-  let total = 0;
-  for (let index = 0; index < values.length; index++) total += values[index] as number;
-  return total;
 }
 
 /** The one-vs-rest statistics of one class of a multiclass outcome. */

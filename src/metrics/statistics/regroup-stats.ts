@@ -1,16 +1,15 @@
+import { groupBy } from '../../internal/values.ts';
 import { emptyMoments, type GroupMoments, mergeMoments, type Moments } from '../../stats/moments.ts';
 import {
   CELLS_PER_GROUP,
   type CellTables,
   type GroupStats,
-  type LossSums,
   makeTables,
   makeMoments,
   type RegressionStats,
-  type ScoreStats,
   UNDECIDED_PER_GROUP,
 } from './group-stats.ts';
-import { collectScores, noLosses, type ScoreEntry, scoreEntries, type LostRows } from './score-grid.ts';
+import { collectScores, type LostRows, scoreEntries } from './score-grid.ts';
 
 /**
  * Assigns rows to other groups: groups with the same target are pooled, and groups with a negative target are excluded.
@@ -32,10 +31,12 @@ export function regroup<Stats extends GroupStats>(
 export function groupPicker<Stats extends GroupStats>(
   stats: Stats,
 ): (groups: readonly number[], labels: readonly string[]) => Stats {
-  const scores = stats.kind === 'scores' ? entriesByGroup(stats) : undefined;
+  const entriesOf = stats.kind === 'scores' ? groupBy(scoreEntries(stats), ({ group }) => group) : undefined;
   return (groups, labels) => {
     if (stats.kind === 'scores') {
-      const entries = groups.flatMap((from, group) => (scores?.[from] ?? []).map((entry) => ({ ...entry, group })));
+      const entries = groups.flatMap((from, group) =>
+        (entriesOf?.get(from) ?? []).map((entry) => ({ ...entry, group })),
+      );
       const pickOne = (table: Float64Array): Float64Array =>
         Float64Array.from(groups, (group) => table[group] as number);
       const losses = stats.losses && { sums: pickOne(stats.losses.sums), squares: pickOne(stats.losses.squares) };
@@ -66,12 +67,6 @@ function noRowsLost(groups: number): LostRows {
   return { nDropped: 0, dropped: new Float64Array(groups) };
 }
 
-function entriesByGroup(stats: ScoreStats): ScoreEntry[][] {
-  const groups: ScoreEntry[][] = stats.labels.map(() => []);
-  for (const entry of scoreEntries(stats)) groups[entry.group]?.push(entry);
-  return groups;
-}
-
 /** Pools all groups into one. */
 export function poolGroups<Stats extends GroupStats>(stats: Stats): Stats {
   return regroup(stats, new Int32Array(stats.labels.length), ['all']);
@@ -99,33 +94,29 @@ export function momentsFromGroups(groups: readonly GroupMoments[]): Moments {
 }
 
 function regroupAny(stats: GroupStats, positionOf: ArrayLike<number>, labels: readonly string[]): GroupStats {
+  const regrouped = (values: Float64Array, width = 1): Float64Array =>
+    regroupTable(values, positionOf, labels.length, width);
+  const tablesOf = (tables: CellTables, width: number): CellTables =>
+    makeTables((name) => regrouped(tables[name], width));
   switch (stats.kind) {
-    case 'classification':
-      return {
-        ...stats,
-        labels,
-        ...regroupTables(stats, positionOf, labels.length, CELLS_PER_GROUP),
-        undecided: regroupTables(stats.undecided, positionOf, labels.length, UNDECIDED_PER_GROUP),
-      };
+    case 'classification': {
+      const undecided = tablesOf(stats.undecided, UNDECIDED_PER_GROUP);
+      return { ...stats, labels, ...tablesOf(stats, CELLS_PER_GROUP), undecided };
+    }
     case 'regression': {
-      const tables = regroupTables(stats, positionOf, labels.length, 1);
-      const dropped = regroupTable(stats.dropped, positionOf, labels.length, 1);
-      return { ...stats, labels, ...tables, moments: regroupMoments(stats, positionOf, labels.length), dropped };
+      const moments = regroupMoments(stats, positionOf, labels.length);
+      return { ...stats, labels, ...tablesOf(stats, 1), moments, dropped: regrouped(stats.dropped) };
     }
     case 'scores': {
       const entries = scoreEntries(stats).flatMap((entry) => {
         const group = positionOf[entry.group] as number;
         return group < 0 ? [] : [{ ...entry, group }];
       });
-      const dropped = regroupTable(stats.dropped, positionOf, labels.length, 1);
-      const losses = stats.losses && regroupLosses(stats.losses, positionOf, labels.length);
-      return collectScores(labels, entries, { nDropped: stats.nDropped, dropped }, stats.step, losses);
+      const losses = stats.losses && { sums: regrouped(stats.losses.sums), squares: regrouped(stats.losses.squares) };
+      const lost = { nDropped: stats.nDropped, dropped: regrouped(stats.dropped) };
+      return collectScores(labels, entries, lost, stats.step, losses);
     }
   }
-}
-
-function regroupTables(stats: CellTables, positionOf: ArrayLike<number>, groups: number, width: number): CellTables {
-  return makeTables((name) => regroupTable(stats[name], positionOf, groups, width));
 }
 
 function regroupTable(
@@ -146,30 +137,25 @@ function regroupTable(
   return table;
 }
 
-function regroupLosses(own: LossSums, positionOf: ArrayLike<number>, groups: number): LossSums {
-  const losses = noLosses(groups);
-  for (let group = 0; group < positionOf.length; group++) {
-    const index = positionOf[group] as number;
-    if (index < 0) continue;
-    losses.sums[index] = (losses.sums[index] as number) + (own.sums[group] as number);
-    losses.squares[index] = (losses.squares[index] as number) + (own.squares[group] as number);
-  }
-  return losses;
-}
-
 function regroupMoments(
-  stats: RegressionStats,
+  { moments, weights }: RegressionStats,
   positionOf: ArrayLike<number>,
   groups: number,
 ): RegressionStats['moments'] {
   return makeMoments((quantity) => {
-    const pooled: GroupMoments[] = Array.from({ length: groups }, () => ({ weight: 0, mean: 0, m2: 0, m3: 0 }));
-    for (let group = 0; group < positionOf.length; group++) {
-      const index = positionOf[group] as number;
-      if (index < 0) continue;
-      const own = momentsOfGroup(stats.moments[quantity], stats.weights, group);
-      pooled[index] = mergeMoments(pooled[index] as GroupMoments, own);
-    }
-    return momentsFromGroups(pooled);
+    const parts = Array.from(positionOf, (index, group) => ({
+      group: index,
+      ...momentsOfGroup(moments[quantity], weights, group),
+    }));
+    return poolMoments(parts, groups);
   });
+}
+
+/** Merges the moments of parts of groups. Parts with a negative group are excluded. */
+export function poolMoments(parts: readonly (GroupMoments & { readonly group: number })[], groups: number): Moments {
+  const pooled: GroupMoments[] = Array.from({ length: groups }, () => ({ weight: 0, mean: 0, m2: 0, m3: 0 }));
+  for (const { group, ...part } of parts) {
+    if (group >= 0) pooled[group] = mergeMoments(pooled[group] as GroupMoments, part);
+  }
+  return momentsFromGroups(pooled);
 }

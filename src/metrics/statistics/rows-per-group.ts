@@ -1,12 +1,5 @@
-import {
-  ALL_CELLS,
-  cellsWith,
-  type GroupStats,
-  LABELLED_CELLS,
-  sum,
-  sumCells,
-  UNDECIDED_PER_GROUP,
-} from './group-stats.ts';
+import { sumOf } from '../../internal/values.ts';
+import { ALL_CELLS, cellsWith, type GroupStats, LABELLED_CELLS, sumCells, UNDECIDED_PER_GROUP } from './group-stats.ts';
 
 /** Returns the number of rows of each group that have all values that a metric needs, [groups]. */
 export function rowsPerGroup(stats: GroupStats, needsTruth: boolean): Float64Array {
@@ -39,5 +32,5 @@ export function droppedPerGroup(stats: GroupStats, needsTruth: boolean): Float64
 
 /** Returns the number of rows that are included in the statistics but have no true label. */
 export function rowsWithoutTruth(stats: GroupStats): number {
-  return stats.kind === 'classification' ? sum(sumCells(stats.counts, cellsWith([2]))) : 0;
+  return stats.kind === 'classification' ? sumOf(sumCells(stats.counts, cellsWith([2]))) : 0;
 }

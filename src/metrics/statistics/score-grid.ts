@@ -1,4 +1,4 @@
-import { type LossSums, makeTables, MAX_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
+import { type CellTables, type LossSums, makeTables, MAX_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
 
 /**
  * The base-2 logarithm of the number of grid steps from 0 to the largest score. Steps are powers of two, so that a
@@ -49,16 +49,14 @@ function entryLosses(entries: readonly ScoreEntry[], groups: number): LossSums {
   }
   return losses;
 }
+
 /** The number of excluded rows, in total and by group. */
 export type LostRows = Pick<ScoreStats, 'nDropped' | 'dropped'>;
 
 /** One distinct score of a group, with its counts by true label. */
-export interface ScoreEntry {
+export interface ScoreEntry extends Readonly<Record<keyof CellTables, readonly [no: number, yes: number]>> {
   readonly group: number;
   readonly score: number;
-  readonly counts: readonly [no: number, yes: number];
-  readonly weights: readonly [no: number, yes: number];
-  readonly squaredWeights: readonly [no: number, yes: number];
 }
 
 /**
@@ -103,9 +101,7 @@ export function scoreEntries(stats: ScoreStats): ScoreEntry[] {
   return Array.from(stats.scores, (score, index) => ({
     group: stats.groups[index] as number,
     score,
-    counts: pair(stats.counts, index),
-    weights: pair(stats.weights, index),
-    squaredWeights: pair(stats.squaredWeights, index),
+    ...makeTables((name) => pair(stats[name], index)),
   }));
 }
 
@@ -127,11 +123,5 @@ function addEntries(a: ScoreEntry, b: ScoreEntry): ScoreEntry {
     x[0] + y[0],
     x[1] + y[1],
   ];
-  return {
-    group: a.group,
-    score: a.score,
-    counts: add(a.counts, b.counts),
-    weights: add(a.weights, b.weights),
-    squaredWeights: add(a.squaredWeights, b.squaredWeights),
-  };
+  return { ...a, ...makeTables((name) => add(a[name], b[name])) };
 }

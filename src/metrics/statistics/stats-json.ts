@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import { toSnakeCase } from '../../internal/arguments.ts';
 import {
   CELLS_PER_GROUP,
   type CellTables,
@@ -129,10 +130,6 @@ function tablesToJson(tables: CellTables): Record<string, number[]> {
   return { counts: [...tables.counts], weights: [...tables.weights], squared_weights: [...tables.squaredWeights] };
 }
 
-function wireName(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
 function unreadable(field: string, required: string): DataValidationError {
   return new DataValidationError(`Invalid statistics: '${field}' must be ${required}.`, {
     code: 'invalid-value',
@@ -205,8 +202,8 @@ class Reader {
 
   tables(size: number): CellTables {
     return makeTables((name) => {
-      const table = this.numbers(wireName(name), size);
-      if (table.some((value) => value < 0)) throw unreadable(wireName(name), '0 or more everywhere');
+      const table = this.numbers(toSnakeCase(name), size);
+      if (table.some((value) => value < 0)) throw unreadable(toSnakeCase(name), '0 or more everywhere');
       return table;
     });
   }

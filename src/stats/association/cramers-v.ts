@@ -1,4 +1,4 @@
-import { type CrossCounts, crossCountsOf } from './cross-counts.ts';
+import type { CrossCounts } from './cross-counts.ts';
 import { pearsonStatistic } from './pearson-statistic.ts';
 
 /**
@@ -13,18 +13,10 @@ import { pearsonStatistic } from './pearson-statistic.ts';
  *
  * Without the correction, V grows with the number of levels: a column of unique identifiers is perfectly associated
  * with every other column. With the correction, its V is 0.
- * @param counts [rows x columns], row by row, each 0 or more
- * @param rows the number of rows of the table
- * @param columns the number of columns of the table
  * @returns from 0 to 1; NaN if fewer than two rows or columns are not empty
  * @see W. Bergsma, A bias-correction for Cramér's V and Tschuprow's T, Journal of the Korean Statistical Society 42
  *   (2013)
  */
-export function biasCorrectedCramersV(counts: ArrayLike<number>, rows: number, columns: number): number {
-  return cramersVOf(crossCountsOf(counts, rows, columns));
-}
-
-/** Computes {@link biasCorrectedCramersV} from counts that are stored by cell. */
 export function cramersVOf(table: CrossCounts): number {
   const { statistic, rows, columns } = pearsonStatistic(table);
   if (rows < 2 || columns < 2) return NaN;

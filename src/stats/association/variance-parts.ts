@@ -100,17 +100,9 @@ function partsOf(
  *
  * from 0 (equal means) to 1 (no variation within groups). It is not corrected for chance: for pure noise and k groups,
  * its mean is (k - 1) / (n - 1).
- * @param values [n]; NaN is excluded
- * @param codes [n], the group of each value; values with a negative code are excluded
- * @param groups the number of groups
  * @returns from 0 to 1; NaN if there are fewer than two groups, if all values are equal, or if a value is infinite
  * @see R. Fisher, Statistical Methods for Research Workers (1925), section 45
  */
-export function etaSquared(values: ArrayLike<number>, codes: ArrayLike<number>, groups: number): number {
-  return etaSquaredOf(varianceParts(values, codes, groups));
-}
-
-/** Computes {@link etaSquared} from the between-group and within-group variation. */
 export function etaSquaredOf({ groups, between, within }: VarianceParts): number {
   return groups < 2 || between + within === 0 ? NaN : between / (between + within);
 }

@@ -1,8 +1,3 @@
-export {
-  type DivergenceUnit,
-  excessDivergence,
-  type ExcessDivergence,
-  type ExcessDivergenceOptions,
-} from './excess-divergence.ts';
-export { pairedMean, type PairedMean, type PairedMeanOptions } from './paired-mean.ts';
-export { signFlipTest, type SignFlipOptions } from './sign-flip-test.ts';
+export * from './excess-divergence.ts';
+export * from './paired-mean.ts';
+export * from './sign-flip-test.ts';

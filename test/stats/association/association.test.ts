@@ -1,13 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-import { biasCorrectedCramersV, cramersVOf } from '../../../src/stats/association/cramers-v.ts';
+import { cramersVOf } from '../../../src/stats/association/cramers-v.ts';
 import { crossCounts, crossCountsOf } from '../../../src/stats/association/cross-counts.ts';
-import { etaSquared } from '../../../src/stats/association/variance-parts.ts';
+import { etaSquaredOf, varianceParts } from '../../../src/stats/association/variance-parts.ts';
 import { golden } from './detectors-golden.ts';
 
 const corrected = (table: readonly (readonly number[])[]) =>
-  biasCorrectedCramersV(table.flat(), table.length, table[0]?.length ?? 0);
+  cramersVOf(crossCountsOf(table.flat(), table.length, table[0]?.length ?? 0));
+
+const etaSquared = (values: ArrayLike<number>, codes: ArrayLike<number>, groups: number) =>
+  etaSquaredOf(varianceParts(values, codes, groups));
 
 const transposed = (table: readonly (readonly number[])[]) =>
   (table[0] ?? []).map((_, column) => table.map((row) => row[column] as number));

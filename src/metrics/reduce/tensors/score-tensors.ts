@@ -11,7 +11,7 @@ import {
   type Tf,
   unitOf,
 } from '../../../tensor/index.ts';
-import type { CellTables, LossSums, ScoreStats } from '../../statistics/group-stats.ts';
+import { type CellTables, type LossSums, makeTables, type ScoreStats } from '../../statistics/group-stats.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../../statistics/score-grid.ts';
 import type { ScoreRows } from '../reduce-scores.ts';
 import { assertSameLength, countDropped, toFiniteNumbers } from '../row-arguments.ts';
@@ -163,10 +163,8 @@ function chooseBins(min: number, largest: number, size: number, groups: number):
 }
 
 /** Returns the scores that occur, from tables of [groups, 2, bins]. */
-function entriesOf(
-  { counts, weights, squaredWeights }: CellTables,
-  { width, first, count }: HistogramBins,
-): ScoreEntry[] {
+function entriesOf(tables: CellTables, { width, first, count }: HistogramBins): ScoreEntry[] {
+  const { counts } = tables;
   const entries: ScoreEntry[] = [];
   for (let negatives = 0; negatives < counts.length; negatives += 2 * count) {
     for (let bin = 0; bin < count; bin++) {
@@ -176,9 +174,7 @@ function entriesOf(
       entries.push({
         group: negatives / (2 * count),
         score: (first + bin) * width,
-        counts: pair(counts),
-        weights: pair(weights),
-        squaredWeights: pair(squaredWeights),
+        ...makeTables((name) => pair(tables[name])),
       });
     }
   }

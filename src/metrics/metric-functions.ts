@@ -1,8 +1,34 @@
-import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { metricOfArguments } from '../compute-metric.ts';
-import type { MetricResult } from '../metric-result.ts';
-import type { MetricOptions } from '../options.ts';
-import type { RowOptions } from '../row-options.ts';
+import type { ColumnSource, SensitiveSource } from '../table/index.ts';
+import { metricOfArguments } from './compute-metric.ts';
+import type { MetricResult } from './metric-result.ts';
+import type { MetricOptions } from './options.ts';
+import type { RowOptions } from './row-options.ts';
+
+/** Returns the function for a metric that does not need true labels. */
+function predictionMetric(metric: string) {
+  return (yPred: ColumnSource, sensitive: SensitiveSource, options: MetricOptions & RowOptions = {}): MetricResult =>
+    metricOfArguments(metric, { yPred, sensitive }, options);
+}
+
+/** Returns the function for a metric that compares predictions with true labels or true values. */
+function outcomeMetric(metric: string) {
+  return (
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options: MetricOptions & RowOptions = {},
+  ): MetricResult => metricOfArguments(metric, { yTrue, yPred, sensitive }, options);
+}
+
+/** Returns the function for a metric that compares scores with true labels. */
+function scoreMetric(metric: string) {
+  return (
+    yTrue: ColumnSource,
+    yScore: ColumnSource,
+    sensitive: SensitiveSource,
+    options: MetricOptions & RowOptions = {},
+  ): MetricResult => metricOfArguments(metric, { yTrue, yScore, sensitive }, options);
+}
 
 /**
  * Computes the demographic parity ratio: the smallest selection rate of a group divided by the largest,
@@ -27,13 +53,7 @@ import type { RowOptions } from '../row-options.ts';
  * // 0.5
  * ```
  */
-export function demographicParityRatio(
-  yPred: ColumnSource,
-  sensitive: SensitiveSource,
-  options: MetricOptions & RowOptions = {},
-): MetricResult {
-  return metricOfArguments('demographic_parity_ratio', { yPred, sensitive }, options);
-}
+export const demographicParityRatio = predictionMetric('demographic_parity_ratio');
 
 /**
  * Computes the demographic parity difference: the largest minus the smallest selection rate over groups,
@@ -57,13 +77,7 @@ export function demographicParityRatio(
  * // 0.5 { selection_rate: 0.5 }
  * ```
  */
-export function demographicParityDifference(
-  yPred: ColumnSource,
-  sensitive: SensitiveSource,
-  options: MetricOptions & RowOptions = {},
-): MetricResult {
-  return metricOfArguments('demographic_parity_difference', { yPred, sensitive }, options);
-}
+export const demographicParityDifference = predictionMetric('demographic_parity_difference');
 
 /**
  * Computes the equal opportunity difference: the largest minus the smallest true positive rate over groups,
@@ -89,14 +103,7 @@ export function demographicParityDifference(
  * // 0.5
  * ```
  */
-export function equalOpportunityDifference(
-  yTrue: ColumnSource,
-  yPred: ColumnSource,
-  sensitive: SensitiveSource,
-  options: MetricOptions & RowOptions = {},
-): MetricResult {
-  return metricOfArguments('equal_opportunity_difference', { yTrue, yPred, sensitive }, options);
-}
+export const equalOpportunityDifference = outcomeMetric('equal_opportunity_difference');
 
 /**
  * Computes the equalized odds difference: the larger of the gaps in true and false positive rates over groups (or their
@@ -123,14 +130,7 @@ export function equalOpportunityDifference(
  * // 0.5
  * ```
  */
-export function equalizedOddsDifference(
-  yTrue: ColumnSource,
-  yPred: ColumnSource,
-  sensitive: SensitiveSource,
-  options: MetricOptions & RowOptions = {},
-): MetricResult {
-  return metricOfArguments('equalized_odds_difference', { yTrue, yPred, sensitive }, options);
-}
+export const equalizedOddsDifference = outcomeMetric('equalized_odds_difference');
 
 /**
  * Computes the equalized odds ratio: the smaller of the ratios of true and false positive rates over groups (or their
@@ -156,14 +156,7 @@ export function equalizedOddsDifference(
  * // 0.25
  * ```
  */
-export function equalizedOddsRatio(
-  yTrue: ColumnSource,
-  yPred: ColumnSource,
-  sensitive: SensitiveSource,
-  options: MetricOptions & RowOptions = {},
-): MetricResult {
-  return metricOfArguments('equalized_odds_ratio', { yTrue, yPred, sensitive }, options);
-}
+export const equalizedOddsRatio = outcomeMetric('equalized_odds_ratio');
 
 /**
  * Computes the false positive rate difference (predictive equality): the largest minus the smallest share of negatives
@@ -190,14 +183,7 @@ export function equalizedOddsRatio(
  * // 0.5
  * ```
  */
-export function falsePositiveRateDifference(
-  yTrue: ColumnSource,
-  yPred: ColumnSource,
-  sensitive: SensitiveSource,
-  options: MetricOptions & RowOptions = {},
-): MetricResult {
-  return metricOfArguments('false_positive_rate_difference', { yTrue, yPred, sensitive }, options);
-}
+export const falsePositiveRateDifference = outcomeMetric('false_positive_rate_difference');
 
 /**
  * Computes the predictive parity difference: the largest minus the smallest precision over groups,
@@ -223,14 +209,7 @@ export function falsePositiveRateDifference(
  * // 0.5
  * ```
  */
-export function predictiveParityDifference(
-  yTrue: ColumnSource,
-  yPred: ColumnSource,
-  sensitive: SensitiveSource,
-  options: MetricOptions & RowOptions = {},
-): MetricResult {
-  return metricOfArguments('predictive_parity_difference', { yTrue, yPred, sensitive }, options);
-}
+export const predictiveParityDifference = outcomeMetric('predictive_parity_difference');
 
 /**
  * Computes the accuracy parity difference: the largest minus the smallest share of correct decisions over groups,
@@ -256,11 +235,131 @@ export function predictiveParityDifference(
  * // 0.5
  * ```
  */
-export function accuracyParityDifference(
-  yTrue: ColumnSource,
-  yPred: ColumnSource,
-  sensitive: SensitiveSource,
-  options: MetricOptions & RowOptions = {},
-): MetricResult {
-  return metricOfArguments('accuracy_parity_difference', { yTrue, yPred, sensitive }, options);
-}
+export const accuracyParityDifference = outcomeMetric('accuracy_parity_difference');
+
+/**
+ * Computes the calibration difference: the largest minus the smallest expected calibration error over groups, in [0,
+ * 1], where
+ *
+ *     ECE_g = sum_b share_b |positive rate_b - mean score_b|
+ *
+ * over ten bins of equal weight of the group's scores (equal scores share a bin).
+ *
+ * Chance inflates the calibration error of small groups, so a small group appears less calibrated than a large group.
+ * Compare groups of similar size, or increase `minGroupSize`. Groups with fewer than `minGroupSize` rows are excluded
+ * and listed in `excluded`. If fewer than two groups remain, the value is NaN and `undefinedReason` gives the reason.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yScore probabilities, [n], from 0 to 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} if lengths differ, a score is outside [0, 1], or no row can be used
+ * @see Guo, Pleiss, Sun and Weinberger (2017), "On calibration of modern neural networks"
+ * @example
+ * ```ts
+ * import { calibrationDifference } from 'evenhand/metrics';
+ *
+ * const yTrue = [1, 0, 1, 0];
+ * const yScore = [0.5, 0.5, 0.9, 0.9];
+ * const result = calibrationDifference(yTrue, yScore, ['a', 'a', 'b', 'b'], { minGroupSize: 2 });
+ * console.log(result.value.toFixed(3));
+ * // 0.400
+ * ```
+ */
+export const calibrationDifference = scoreMetric('calibration_difference');
+
+/**
+ * Computes the ROC AUC difference: the largest minus the smallest area under the ROC curve over groups, in [0, 1],
+ * where
+ *
+ *     AUC_g = P(score of a positive > score of a negative | g) + P(they tie | g) / 2.
+ *
+ * The value is exact for up to 65,536 distinct scores. With more, scores are rounded to a grid, and a warning gives a
+ * bound on the effect. A group without positives or without negatives has no AUC. Such groups, and groups with fewer
+ * than `minGroupSize` rows, are excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN
+ * and `undefinedReason` gives the reason.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yScore scores, [n], finite
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
+ * @see DeLong, DeLong and Clarke-Pearson (1988) for the standard errors
+ * @example
+ * ```ts
+ * import { rocAucDifference } from 'evenhand/metrics';
+ *
+ * const yTrue = [1, 0, 1, 0];
+ * const yScore = [0.9, 0.1, 0.4, 0.4];
+ * console.log(rocAucDifference(yTrue, yScore, ['a', 'a', 'b', 'b'], { minGroupSize: 2 }).value);
+ * // 0.5
+ * ```
+ */
+export const rocAucDifference = scoreMetric('roc_auc_difference');
+
+/**
+ * Computes the mean prediction difference, for regression: the largest minus the smallest mean predicted value over
+ * groups,
+ *
+ *     max_g mean(yPred | g) - min_g mean(yPred | g), in [0, inf), in the target's units.
+ *
+ * It is the counterpart of demographic parity for numbers and does not need true values. Groups with fewer than
+ * `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and
+ * `undefinedReason` gives the reason.
+ * @param yPred predicted values, [n], finite
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
+ * @see Agarwal, Dudik and Wu (2019), "Fair regression" (statistical parity)
+ * @example
+ * ```ts
+ * import { meanPredictionDifference } from 'evenhand/metrics';
+ *
+ * const result = meanPredictionDifference([1, 2, 4, 6], ['a', 'a', 'b', 'b'], { minGroupSize: 2 });
+ * console.log(result.value);
+ * // 3.5
+ * ```
+ */
+export const meanPredictionDifference = predictionMetric('mean_prediction_difference');
+
+/**
+ * Computes the MAE parity difference, for regression: the largest minus the smallest mean absolute error over groups,
+ *
+ *     max_g mean(|yPred - yTrue| | g) - min_g mean(|yPred - yTrue| | g), in [0, inf), in the target's units.
+ *
+ * Groups with fewer than `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain,
+ * the value is NaN and `undefinedReason` gives the reason.
+ * @param yTrue true values, [n], finite
+ * @param yPred predicted values, [n], finite
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
+ * @see Agarwal, Dudik and Wu (2019), "Fair regression" (bounded group loss)
+ * @example
+ * ```ts
+ * import { maeParityDifference } from 'evenhand/metrics';
+ *
+ * const result = maeParityDifference([1, 2, 3, 4], [1, 2, 4, 6], ['a', 'a', 'b', 'b'], { minGroupSize: 2 });
+ * console.log(result.value);
+ * // 1.5
+ * ```
+ */
+export const maeParityDifference = outcomeMetric('mae_parity_difference');
+
+/**
+ * Computes the RMSE parity difference, for regression: the largest minus the smallest root mean squared error over
+ * groups,
+ *
+ *     max_g sqrt(mean((yPred - yTrue)^2 | g)) - min_g sqrt(mean((yPred - yTrue)^2 | g)), in [0, inf), in the target's units.
+ *
+ * Groups with fewer than `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain,
+ * the value is NaN and `undefinedReason` gives the reason.
+ * @param yTrue true values, [n], finite
+ * @param yPred predicted values, [n], finite
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
+ * @see Agarwal, Dudik and Wu (2019), "Fair regression" (bounded group loss)
+ * @example
+ * ```ts
+ * import { rmseParityDifference } from 'evenhand/metrics';
+ *
+ * const result = rmseParityDifference([1, 2, 3, 4], [1, 2, 4, 5], ['a', 'a', 'b', 'b'], { minGroupSize: 2 });
+ * console.log(result.value);
+ * // 1
+ * ```
+ */
+export const rmseParityDifference = outcomeMetric('rmse_parity_difference');
