@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { backendName, batchSize, lagrangianFairness, reductionConstraint } from './method-names.ts';
+import { backendName, batchSize, lagrangianFairness, reductionConstraint } from './fields.ts';
 import { DEFAULT_MIN_GROUP_SIZE, minGroupSize } from './min-group-size.ts';
 
 /** The defaults that trainers share. */

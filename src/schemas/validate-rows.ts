@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { optionalField } from './fields.ts';
 import { suggestNames } from '../internal/arguments.ts';
 import { type BrokenRule, parseWire, ruleIssue, toPointer, type WireProblem } from './problems-of.ts';
 import { columnOrColumns, type JsonColumn, labelColumn, MAX_ATTRIBUTES, numberColumn } from './row-arrays.ts';
@@ -17,14 +18,11 @@ const VALIDATE_ROWS_FIELDS = {
       'The group of each row, null if it is missing; or several attributes by name, which are analysed separately.',
     examples: [['f', 'm', 'f', 'm'], { sex: ['f', 'm', 'f', 'm'], race: ['a', 'a', 'b', 'b'] }],
   }),
-  intersections: z
-    .array(z.array(z.string().min(1)).min(2))
-    .max(MAX_ATTRIBUTES)
-    .optional()
-    .meta({
-      description: 'Intersections of attributes of `sensitive`, in addition to each attribute.',
-      examples: [[['sex', 'race']]],
-    }),
+  intersections: optionalField(
+    z.array(z.array(z.string().min(1)).min(2)).max(MAX_ATTRIBUTES),
+    'Intersections of attributes of `sensitive`, in addition to each attribute.',
+    [['sex', 'race']],
+  ),
   y_true: labelColumn('y_true', {
     description: 'True labels, in the format of y_pred; adds equalized odds. True numbers for metrics of numbers.',
     examples: [[1, 0, 0, 1]],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { described, optionalField } from './fields.ts';
 import { splitNames } from '../internal/arguments.ts';
 import { type BrokenRule, parseWire, ruleIssue } from './problems-of.ts';
 import { MAX_ATTRIBUTES } from './row-arrays.ts';
@@ -37,38 +38,21 @@ const sensitiveNames: z.ZodType<string | readonly string[]> = z
 
 /** The query of `POST /validate` with a table: the roles of its columns, and the options for metrics and gates. */
 const VALIDATE_TABLE_FIELDS = {
-  y_pred: column
-    .optional()
-    .meta({ description: 'The column of decisions, or of numbers for metrics of numbers.', examples: ['approved'] }),
-  score: column.optional().meta({ description: 'The column of scores, instead of decisions.', examples: ['score'] }),
-  y_score: column.optional().meta({ description: 'The same as score.', examples: ['score'] }),
-  y_true: column
-    .optional()
-    .meta({ description: 'The column of true labels; adds equalized odds.', examples: ['repaid'] }),
+  y_pred: optionalField(column, 'The column of decisions, or of numbers for metrics of numbers.', 'approved'),
+  score: optionalField(column, 'The column of scores, instead of decisions.', 'score'),
+  y_score: optionalField(column, 'The same as score.', 'score'),
+  y_true: optionalField(column, 'The column of true labels; adds equalized odds.', 'repaid'),
   sensitive: sensitiveNames,
-  sample_weight: column.optional().meta({ description: 'The column of weights.', examples: ['weight'] }),
-  control: names.optional().meta({
-    description: 'Also compares groups within the levels of these columns: a comma list.',
-    examples: ['region'],
-  }),
+  sample_weight: optionalField(column, 'The column of weights.', 'weight'),
+  control: optionalField(names, 'Also compares groups within the levels of these columns: a comma list.', 'region'),
   ...MEASURE_WIRE_FIELDS,
-  positive_label: z
-    .string()
-    .optional()
-    .meta({ description: 'The label that counts as 1, if labels are not 0 and 1.', examples: ['yes'] }),
-  y_true_positive_label: z
-    .string()
-    .optional()
-    .meta({ description: 'The label of y_true that counts as 1, if it differs.', examples: ['repaid'] }),
-  na_values: z
-    .string()
-    .max(MAX_NAMES_LENGTH)
-    .optional()
-    .meta({
-      description:
-        'Texts that are read as missing values, in all columns: a comma list. Default: those of pandas; in sensitive and control columns, only empty fields.',
-      examples: ['NA,unknown'],
-    }),
+  positive_label: optionalField(z.string(), 'The label that counts as 1, if labels are not 0 and 1.', 'yes'),
+  y_true_positive_label: optionalField(z.string(), 'The label of y_true that counts as 1, if it differs.', 'repaid'),
+  na_values: optionalField(
+    z.string().max(MAX_NAMES_LENGTH),
+    'Texts that are read as missing values, in all columns: a comma list. Default: those of pandas; in sensitive and control columns, only empty fields.',
+    'NA,unknown',
+  ),
   score_threshold: textNumber(MEASURE_WIRE_FIELDS.score_threshold),
   threshold: textNumber(MEASURE_WIRE_FIELDS.threshold),
   min_group_size: textNumber(MEASURE_WIRE_FIELDS.min_group_size),
@@ -79,10 +63,11 @@ const VALIDATE_TABLE_FIELDS = {
   with_effects: textBoolean(MEASURE_WIRE_FIELDS.with_effects),
   with_p_value: textBoolean(MEASURE_WIRE_FIELDS.with_p_value),
   seed: textNumber(MEASURE_WIRE_FIELDS.seed),
-  backend: VALIDATE_VALUES.backend.default('duckdb').meta({
-    description: 'The engine that counts the rows; duckdb does not load them into memory. The results are the same.',
-    examples: ['duckdb'],
-  }),
+  backend: described(
+    VALIDATE_VALUES.backend.default('duckdb'),
+    'The engine that counts the rows; duckdb does not load them into memory. The results are the same.',
+    'duckdb',
+  ),
 } as const;
 
 const KNOWN = Object.keys(VALIDATE_TABLE_FIELDS);
