@@ -1,15 +1,14 @@
+import { deprecate } from 'node:util';
+
 import type { TransformerKind } from '../schemas/pipeline/transformer-params.ts';
 import { type Column, Table } from '../table/index.ts';
 
-/** The codes of warnings that have been emitted. */
-const reported = new Set<string>();
-
-/** Emits a DeprecationWarning, once per process for each code. */
-function deprecate(code: string, message: string): void {
-  if (reported.has(code)) return;
-  reported.add(code);
-  process.emitWarning(message, 'DeprecationWarning', code);
-}
+/** Emits a DeprecationWarning, once per process. */
+const warnOfIteration = deprecate(
+  () => undefined,
+  'Unpacking a PipelineResult is deprecated; use result.data, result.metadata and result.sampleWeight.',
+  'EVENHAND_PIPELINE_RESULT_ITERATION',
+);
 
 /** The changes that one step made to the data. */
 export interface StepRecord {
@@ -59,10 +58,7 @@ export class PipelineResult<Data = unknown> {
    * @deprecated use `result.data`, `result.metadata` and `result.sampleWeight`
    */
   *[Symbol.iterator](): IterableIterator<Data | PipelineMetadata> {
-    deprecate(
-      'EVENHAND_PIPELINE_RESULT_ITERATION',
-      'Unpacking a PipelineResult is deprecated; use result.data, result.metadata and result.sampleWeight.',
-    );
+    warnOfIteration();
     yield this.data;
     yield this.metadata;
   }

@@ -1,9 +1,9 @@
-import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
+import { assertKnownOptions, type OptionNames, snakeFields } from '../internal/arguments.ts';
 import { getLogger } from '../internal/logger.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import type { PipelineConfig } from '../schemas/pipeline/pipeline-document.ts';
 import { readTexts, Table, type TableSource } from '../table/index.ts';
-import { parsePipelineConfig } from './config/parse-pipeline-config.ts';
+import { parsePipelineConfig } from './config/load-config.ts';
 import type { PipelineConfigInput } from './config/pipeline-config-input.ts';
 import type { DetectorReport } from './detectors/detector-report.ts';
 import { runDetectors } from './detectors/run-detectors.ts';
@@ -111,14 +111,7 @@ export function pipelineRunToJson({ report, result }: PipelineRun): Record<strin
     transformers_applied: transformersApplied,
     columns_in: metadata.columnsIn,
     columns_out: metadata.columnsOut,
-    steps: metadata.steps.map((step) => ({
-      name: step.name,
-      transformer: step.transformer,
-      columns_dropped: step.columnsDropped,
-      columns_changed: step.columnsChanged,
-      weighs: step.weighs,
-      warnings: step.warnings,
-    })),
+    steps: metadata.steps.map((step) => snakeFields(step)),
   };
 }
 

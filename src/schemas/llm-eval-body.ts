@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { described, optionalField } from './fields.ts';
-import { type BrokenRule, parseWire, ruleIssue } from './problems-of.ts';
+import { type BrokenRule, brokenRules, parseWire, ruleIssue } from './problems-of.ts';
 import { LLM_EVAL_FIELDS } from './llm-eval/llm-eval-document.ts';
 import { minGroupSize } from './min-group-size.ts';
 
@@ -114,7 +114,7 @@ const configField = optionalField(
 export const llmEvalBodySchema = z
   .strictObject({ config: configField, ...REQUEST_FIELDS, ...CONFIG_FIELDS })
   .check((context) => {
-    context.issues.push(...brokenRules(context.value).map((rule) => ruleIssue(rule)));
+    context.issues.push(...bodyRules(context.value).map((rule) => ruleIssue(rule)));
   });
 
 /** The parsed output of {@link llmEvalBodySchema}: the configuration, and separately the fields for scoring. */
@@ -130,13 +130,7 @@ export interface LlmEvalBody extends Omit<z.output<z.ZodObject<typeof REQUEST_FI
  * @throws {ConfigValidationError} if fields are invalid; `context.fields` identifies each one by its JSON pointer
  */
 export function parseLlmEvalBody(value: unknown): LlmEvalBody {
-  const known = Object.keys(llmEvalBodySchema.shape);
-  const body: Readonly<Record<string, unknown>> = parseWire(
-    llmEvalBodySchema,
-    value,
-    'The body cannot be processed',
-    known,
-  );
+  const body: Readonly<Record<string, unknown>> = parseWire(llmEvalBodySchema, value, 'The body cannot be processed');
   const entries = Object.entries(body);
   const own = Object.fromEntries(entries.filter(([name]) => Object.hasOwn(REQUEST_FIELDS, name)));
   const keys = Object.fromEntries(entries.filter(([name]) => Object.hasOwn(CONFIG_FIELDS, name)));
@@ -145,10 +139,10 @@ export function parseLlmEvalBody(value: unknown): LlmEvalBody {
 }
 
 /** Checks requirements that involve several fields. */
-function brokenRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
+function bodyRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
   const keys = Object.keys(CONFIG_FIELDS).filter((name) => body[name] !== undefined);
   const { config, threshold, metric, comparator } = body;
-  const rules: readonly (readonly [isBroken: boolean, field: string, message: string, suggestion: string])[] = [
+  return brokenRules([
     [
       config === undefined && keys.length === 0,
       'config',
@@ -179,8 +173,5 @@ function brokenRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
       'A comparator needs a threshold: add threshold.',
       'Send threshold too, or leave comparator out.',
     ],
-  ];
-  return rules.flatMap(([isBroken, field, message, suggestion]) =>
-    isBroken ? [{ path: [field], message, suggestion }] : [],
-  );
+  ]);
 }

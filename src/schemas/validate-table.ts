@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { described, optionalField } from './fields.ts';
 import { splitNames } from '../internal/arguments.ts';
 import { type BrokenRule, parseWire, ruleIssue } from './problems-of.ts';
-import { MAX_ATTRIBUTES } from './row-arrays.ts';
+import { checkedBy, MAX_ATTRIBUTES } from './row-arrays.ts';
 import { textBoolean, textNumber } from './text-values.ts';
 import { VALIDATE_VALUES, type ValidateInput } from './validate-values.ts';
 import { MEASURE_WIRE_FIELDS, measureOptionsOf, measureRules } from './validate-wire.ts';
@@ -23,18 +23,12 @@ const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_NAMES_LENGTH
  * The sensitive columns, from one or several parameters. A single check is used, because the errors of a union are not
  * specific.
  */
-const sensitiveNames: z.ZodType<string | readonly string[]> = z
-  .custom<string | readonly string[]>()
-  .check((context) => {
-    const problem = sensitiveProblem(context.value);
-    if (problem !== undefined) context.issues.push(ruleIssue(problem, context.value));
-  })
-  .meta({
-    anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MAX_ATTRIBUTES }],
-    description:
-      'A sensitive column; a comma list is one intersection (a comma in a name is `\\,`); repeat the parameter to analyse several separately.',
-    examples: ['sex', 'sex,race'],
-  });
+const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiveProblem(value)).meta({
+  anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MAX_ATTRIBUTES }],
+  description:
+    'A sensitive column; a comma list is one intersection (a comma in a name is `\\,`); repeat the parameter to analyse several separately.',
+  examples: ['sex', 'sex,race'],
+});
 
 /** The query of `POST /validate` with a table: the roles of its columns, and the options for metrics and gates. */
 const VALIDATE_TABLE_FIELDS = {
@@ -70,8 +64,6 @@ const VALIDATE_TABLE_FIELDS = {
   ),
 } as const;
 
-const KNOWN = Object.keys(VALIDATE_TABLE_FIELDS);
-
 /** The schema of the query of `POST /validate` with a table. */
 export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((context) => {
   const query = context.value;
@@ -98,7 +90,7 @@ export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((
  * @throws {ConfigValidationError} if parameters are invalid; `context.fields` identifies each one
  */
 export function parseValidateTable(query: Readonly<Record<string, string | readonly string[]>>): ValidateInput {
-  const wire = parseWire(validateTableSchema, query, 'The query cannot be validated', KNOWN, (pointer) =>
+  const wire = parseWire(validateTableSchema, query, 'The query cannot be validated', (pointer) =>
     pointer.replace(/^\//, ''),
   );
   return {

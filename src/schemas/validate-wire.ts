@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { described, optionalField } from './fields.ts';
 import { camelFields } from '../internal/arguments.ts';
-import type { BrokenRule } from './problems-of.ts';
+import { type BrokenRule, brokenRules } from './problems-of.ts';
 import { DEFAULT_MIN_GROUP_SIZE, MIN_GROUP_SIZE_DEFAULT } from './min-group-size.ts';
 import { type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts';
 
@@ -120,7 +120,7 @@ export function measureRules(
   const hasPredictions = body[predictions] !== undefined;
   const hasScores = body[scores] !== undefined;
   const isUndecided = !hasScores || hasPredictions;
-  const rules: readonly (readonly [isBroken: boolean, field: string, message: string, suggestion: string])[] = [
+  return brokenRules([
     [!hasPredictions && !hasScores, predictions, missing, suggestion],
     [
       hasPredictions && hasScores && !takesBoth,
@@ -146,10 +146,7 @@ export function measureRules(
       'A comparator needs a threshold: add threshold.',
       'Send threshold too, or leave comparator out.',
     ],
-  ];
-  return rules.flatMap(([isBroken, field, message, instead]) =>
-    isBroken ? [{ path: [field], message, suggestion: instead }] : [],
-  );
+  ]);
 }
 
 function textOf(label: string | number | boolean | undefined): string | undefined {

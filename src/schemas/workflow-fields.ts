@@ -25,12 +25,7 @@ export type PipelineFields = z.output<typeof pipelineFieldsSchema>;
  * @throws {ConfigValidationError} if fields are invalid; `context.fields` identifies each one
  */
 export function parsePipelineFields(fields: Readonly<Record<string, string>>): PipelineFields {
-  return parseWire(
-    pipelineFieldsSchema,
-    fields,
-    'The form cannot be processed',
-    Object.keys(pipelineFieldsSchema.shape),
-  );
+  return parseWire(pipelineFieldsSchema, fields, 'The form cannot be processed');
 }
 
 /** The options of `run-pipeline` besides its configuration. `executeWorkflow` fills in the defaults. */
@@ -67,10 +62,5 @@ export type WorkflowFields = z.output<typeof workflowFieldsSchema>;
  * @throws {ConfigValidationError} if fields are invalid; `context.fields` identifies each one
  */
 export function parseWorkflowFields(fields: Readonly<Record<string, string>>): WorkflowFields {
-  return parseWire(
-    workflowFieldsSchema,
-    fields,
-    'The form cannot be processed',
-    Object.keys(workflowFieldsSchema.shape),
-  );
+  return parseWire(workflowFieldsSchema, fields, 'The form cannot be processed');
 }

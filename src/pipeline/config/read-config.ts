@@ -1,6 +1,7 @@
 import { problemsError } from '../../io/config-text/config-problem.ts';
 import { positionProblem, wordingOf } from '../../io/config-text/problem-positions.ts';
-import { isMapping } from '../../internal/values.ts';
+import { camelFields } from '../../internal/arguments.ts';
+import { freezeDeep, isMapping, listOf } from '../../internal/values.ts';
 import { notMapping } from '../../io/config-text/open-config-text.ts';
 import type { KeyPath, PathProblem } from '../../io/config-text/path-problem.ts';
 import { readFields } from '../../io/config-text/read-fields.ts';
@@ -9,15 +10,18 @@ import type { TextPosition, YamlPositions } from '../../io/read-yaml.ts';
 import {
   PIPELINE_FIELDS,
   type PipelineConfig,
+  type PipelineDocument,
+  type PipelineStepConfig,
   STEP_KEYS,
   TRAINING_KEYS,
+  type TrainingConfig,
 } from '../../schemas/pipeline/pipeline-document.ts';
 import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
-import { buildConfig } from './build-config.ts';
 import { checkAcross } from './check-across.ts';
 import { chooseProfile, type ProfileRequest } from './choose-profile.ts';
 import { PIPELINE_DIALECT } from './config-text.ts';
+import { paramsToCamelCase } from './params-case.ts';
 
 const NOTHING: ReadonlyMap<string, Rename> = new Map();
 const COST_KEYS = ['false_positive', 'false_negative'];
@@ -116,4 +120,43 @@ export function readConfig({
   problems.push(...[...wrong, ...across].map((problem) => positionProblem(problem, chosen.document, places, file)));
   if (problems.length > 0) throw problemsError(problems, PIPELINE_DIALECT);
   return { config: buildConfig(fields), profile: chosen.profile, profiles: chosen.names };
+}
+
+/**
+ * Builds a configuration from checked fields: fills in names and empty lists, renames keys to camelCase, and freezes
+ * it.
+ */
+function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
+  // All required fields are present: otherwise the check before would have reported an error.
+  const document = fields as PipelineDocument;
+  const { sensitive, intersections = [], benchmarks = {}, pipeline = [], training, ...others } = document;
+  return freezeDeep({
+    sensitive: listOf(sensitive),
+    intersections,
+    benchmarks,
+    pipeline: buildSteps(pipeline),
+    ...camelFields(others),
+    ...(training === undefined ? {} : { training: buildTraining(training) }),
+  });
+}
+
+/** Names each step without a name after its transformer, with a number if that name is in use. */
+function buildSteps(steps: NonNullable<PipelineDocument['pipeline']>): PipelineStepConfig[] {
+  const taken = new Set(steps.map(({ name }) => name));
+  return steps.map(({ name, transformer, params }) => {
+    const own = name ?? freeName(transformer, taken);
+    taken.add(own);
+    return { name: own, transformer, params: paramsToCamelCase(params ?? {}, TRANSFORMER_PARAMS[transformer]) };
+  });
+}
+
+function freeName(kind: string, taken: ReadonlySet<string | undefined>): string {
+  let name = kind;
+  for (let number = 2; taken.has(name); number++) name = `${kind}_${String(number)}`;
+  return name;
+}
+
+function buildTraining(training: NonNullable<PipelineDocument['training']>): TrainingConfig {
+  const { params = {}, ...others } = training;
+  return { ...camelFields(others), params: paramsToCamelCase(params, TRAINING_PARAMS[training.method]) };
 }

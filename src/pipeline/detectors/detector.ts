@@ -1,3 +1,4 @@
+import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import type { AnalysedAttribute } from './relation.ts';
 import type { ReportSection } from './report-numbers.ts';
 
@@ -13,6 +14,30 @@ export interface DetectorSettings {
 export interface DetectorFinding {
   /** The attribute, or the columns of an intersection joined by `||`. */
   readonly attribute: string;
+}
+
+/** A finding of a statistical test, with its p-value adjusted over the detector's family of tests. */
+export interface TestFinding extends DetectorFinding {
+  /** NaN if the test is undefined. */
+  readonly statistic: number;
+  readonly degrees: readonly number[];
+  readonly pValue: number;
+  /** By Benjamini and Hochberg, over the detector's family of tests. */
+  readonly adjustedPValue: number;
+  /** Whether the adjusted p-value is at most alpha. */
+  readonly flagged: boolean;
+  readonly notes: readonly string[];
+}
+
+/** Adjusts the p-values of all findings as one family, and flags findings by the adjusted p-values. */
+export function judge<Finding extends TestFinding>(findings: readonly Finding[], alpha: number): Finding[] {
+  const [adjusted, order] = benjaminiHochberg(findings.map(({ pValue }) => pValue));
+  const judged = [...findings];
+  order.forEach((index, rank) => {
+    const adjustedPValue = adjusted[rank] as number;
+    judged[index] = { ...(findings[index] as Finding), adjustedPValue, flagged: adjustedPValue <= alpha };
+  });
+  return judged;
 }
 
 /** A finding as a sentence. */

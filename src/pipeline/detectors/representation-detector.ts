@@ -1,8 +1,7 @@
 import { capital, formatCount, formatShare, formatStatistic, pValueWords } from '../../internal/format.ts';
 import { chiSquareGoodnessOfFit } from '../../stats/tests/chi-square-test.ts';
 import { nameGroups } from '../transformers/read-columns.ts';
-import type { Detector, DetectorFinding } from './detector.ts';
-import { adjustInPlace } from './disparity-detector.ts';
+import { type Detector, judge, type TestFinding } from './detector.ts';
 import { type AnalysedAttribute, expectedNotes } from './relation.ts';
 import { type ReportTable, reportTable } from './report-numbers.ts';
 
@@ -22,24 +21,15 @@ export interface GroupRepresentation {
   readonly benchmarkShare: number | null;
 }
 
-/** The representation of an attribute's groups. */
-export interface RepresentationFinding extends DetectorFinding {
+/** The representation of an attribute's groups, tested by Pearson's chi-square of fit if there is a benchmark. */
+export interface RepresentationFinding extends TestFinding {
   /** Rows that have a group. */
   readonly n: number;
   /** Rows without a group; they are excluded. */
   readonly nMissing: number;
   readonly groups: readonly GroupRepresentation[];
-  /** Pearson's chi-square of fit; NaN if it is undefined or there is no benchmark. */
-  readonly statistic: number;
-  readonly degrees: readonly number[];
-  readonly pValue: number;
-  /** By Benjamini and Hochberg, over the attributes and intersections that have a benchmark. */
-  readonly adjustedPValue: number;
-  /** Whether the adjusted p-value is at most alpha. */
-  readonly flagged: boolean;
   /** Why there is no test; null if there is one. */
   readonly reason: string | null;
-  readonly notes: readonly string[];
 }
 
 /**
@@ -54,9 +44,7 @@ export const representationDetector: Detector<RepresentationFinding> = {
     const reason = untestable(attribute, groups);
     const base = { attribute: attribute.name, n: attribute.n, nMissing: attribute.nMissing, groups };
     const missing = missingNotes(attribute);
-    if (reason !== null) {
-      return [{ ...base, ...NO_TEST, reason, notes: missing }];
-    }
+    if (reason !== null) return [{ ...base, ...NO_TEST, reason, notes: missing }];
     const test = chiSquareGoodnessOfFit(
       groups.map(({ n }) => n),
       groups.map(({ benchmarkShare }) => benchmarkShare ?? NaN),
@@ -94,15 +82,6 @@ export const representationDetector: Detector<RepresentationFinding> = {
 };
 
 const NO_TEST = { statistic: NaN, degrees: [], pValue: NaN, adjustedPValue: NaN, flagged: false } as const;
-
-/** Adjusts the p-values of all findings as one family, and flags findings by the adjusted p-values. */
-function judge(findings: readonly RepresentationFinding[], alpha: number): RepresentationFinding[] {
-  const adjusted = adjustInPlace(findings.map(({ pValue }) => pValue));
-  return findings.map((finding, index) => {
-    const adjustedPValue = adjusted[index] as number;
-    return { ...finding, adjustedPValue, flagged: adjustedPValue <= alpha };
-  });
-}
 
 /** Returns the groups that occur, and those of the benchmark that do not. */
 function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): GroupRepresentation[] {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { type OptionNames } from '../../../internal/arguments.ts';
+import { takeValues } from '../../../internal/values.ts';
 import { requireRate } from '../../../stats/parameters.ts';
 import type { Table } from '../../../table/index.ts';
 import { countMissing, type FitRows, leftOutWarning, nameMissing, replaceColumns } from '../fit-rows.ts';
@@ -51,12 +52,8 @@ function termsOf(
   );
   if (rows.length === 0) return [];
   const design = designOf(attributes, rows);
-  const take = (from: Float64Array): Float64Array => Float64Array.from(rows, (row) => from[row] as number);
-  const { coefficients, means, effects } = regress(
-    take(values),
-    design,
-    weights === undefined ? undefined : take(weights),
-  );
+  const ownWeights = weights === undefined ? undefined : takeValues(weights, rows);
+  const { coefficients, means, effects } = regress(takeValues(values, rows), design, ownWeights);
   return attributes.map((attribute) => {
     if (attribute === design.stratified) return groupTerm(attribute.name, attribute.groups.labels, [...effects]);
     return columnTerm(attribute, design, coefficients, means);

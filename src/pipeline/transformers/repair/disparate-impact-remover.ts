@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { oneOf, type OptionNames } from '../../../internal/arguments.ts';
+import { groupBy } from '../../../internal/values.ts';
 import { requireRate, requireInteger } from '../../../stats/parameters.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import { countMissing, type FitRows, leftOutWarning, nameMissing, replaceColumns } from '../fit-rows.ts';
@@ -164,7 +165,7 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
 
   #learnFeature(table: Table, feature: string, groups: CategoricalColumn): LearnedFeature {
     const { minGroupSize, repairLevel, compat } = this.settings;
-    const { sorted } = sortByGroup(readFeature(table, feature), groups);
+    const sorted = sortByGroup(readFeature(table, feature), groups);
     const isLarge = (code: number): boolean => (sorted[code] as Float64Array).length >= minGroupSize;
     const codes = [...sorted.keys()].filter(isLarge);
     const small = groups.labels.filter((_, code) => !isLarge(code));
@@ -185,14 +186,11 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
   protected override apply(table: Table, state: State): AppliedRows {
     const { sensitive, repairLevel, compat } = this.settings;
     const groups = readGroups(table, sensitive);
+    const level = compat === undefined ? repairLevel : null;
     const repaired = state.features.map(({ feature, groups: maps }) => {
       const values = readFeature(table, feature);
-      const isExact = compat !== undefined;
-      const repair =
-        repairLevel === 0 || maps.length === 0
-          ? values
-          : repairValues(values, groups, maps, isExact ? null : repairLevel);
-      return [feature, repair] as const;
+      const isUnchanged = repairLevel === 0 || maps.length === 0;
+      return [feature, isUnchanged ? values : repairValues(values, groups, maps, level)] as const;
     });
     const isRepaired = repairLevel > 0 && state.features.some(({ groups: maps }) => maps.length > 0);
     const notes = isRepaired ? unrepairedNotes(groups, state.seen, sensitiveNames(sensitive)) : [];
@@ -200,14 +198,8 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
   }
 }
 
-/** The known values of one column, by group. */
-interface GroupValues {
-  /** One per group, ascending. */
-  readonly sorted: readonly Float64Array[];
-}
-
 /** Sorts the values of each group in ascending order, without missing ones: O(rows log rows), one sort per group. */
-function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn): GroupValues {
+function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn): readonly Float64Array[] {
   const counts = new Int32Array(labels.length);
   for (let row = 0; row < values.length; row++) {
     const code = codes[row] as number;
@@ -227,8 +219,7 @@ function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn)
     all[index] = value;
     next[code] = index + 1;
   }
-  const sorted = labels.map((_, code) => all.subarray(starts[code], starts[code + 1]).sort());
-  return { sorted };
+  return labels.map((_, code) => all.subarray(starts[code], starts[code + 1]).sort());
 }
 
 /**
@@ -275,26 +266,19 @@ interface LearnedFeature {
  */
 function smallWarnings(learned: readonly LearnedFeature[], minGroupSize: number): string[] {
   const idle = learned.filter(({ groups }) => groups.length === 0).map(({ feature }) => feature);
-  const columnsOf = new Map<string, string[]>();
-  for (const { feature, groups, small } of learned) {
-    if (groups.length > 0) for (const label of small) collect(columnsOf, label, feature);
-  }
-  const labelsOf = new Map<string, string[]>();
-  for (const [label, columns] of columnsOf) collect(labelsOf, nameSome(columns), label);
+  const small = learned
+    .filter(({ groups }) => groups.length > 0)
+    .flatMap(({ feature, small: labels }) => labels.map((label) => ({ label, feature })));
+  const byLabel = groupBy(small, ({ label }) => label);
+  const byColumns = groupBy(byLabel, ([, pairs]) => nameSome(pairs.map(({ feature }) => feature)));
   const min = String(minGroupSize);
   return [
     ...(idle.length > 0 ? [`unchanged: ${nameSome(idle)}, where no two groups have at least ${min} values`] : []),
-    ...Array.from(
-      labelsOf,
-      ([columns, labels]) => `unchanged: ${nameGroups(labels)}, with fewer than ${min} values of ${columns}`,
-    ),
+    ...Array.from(byColumns, ([columns, labels]) => {
+      const groups = nameGroups(labels.map(([label]) => label));
+      return `unchanged: ${groups}, with fewer than ${min} values of ${columns}`;
+    }),
   ];
-}
-
-function collect(into: Map<string, string[]>, key: string, value: string): void {
-  const known = into.get(key);
-  if (known === undefined) into.set(key, [value]);
-  else known.push(value);
 }
 
 /**

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
 import { invalidParameter, type OptionNames } from '../../../internal/arguments.ts';
+import { own } from '../../../internal/values.ts';
 import { requireInteger } from '../../../stats/parameters.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import type { FitRows } from '../fit-rows.ts';
@@ -122,7 +123,7 @@ export class InstanceReweighting extends FittedTransformer<Settings, State> {
     const names = sensitiveNames(this.settings.sensitive);
     const groups = names.map((name) => readKnownGroups(table, name));
     const targets = names.map((what, index) =>
-      targetShares(groups[index] as CategoricalColumn, benchmarkOf(benchmarks, what), { what, minCount }),
+      targetShares(groups[index] as CategoricalColumn, own(benchmarks, what), { what, minCount }),
     );
     const cells = crossToCells(groups, weights);
     const shares = targets.map((target) => target.shares);
@@ -164,10 +165,6 @@ function readBenchmarks({ benchmarks, sensitive }: InstanceReweightingOptions): 
   return Object.freeze(Object.fromEntries(read) as Record<string, Proportions>);
 }
 
-function benchmarkOf(benchmarks: Settings['benchmarks'], name: string): Proportions | undefined {
-  return benchmarks !== undefined && Object.hasOwn(benchmarks, name) ? benchmarks[name] : undefined;
-}
-
 function margins({ codes }: Cells, shares: readonly Float64Array[]): { codes: Int32Array; shares: Float64Array }[] {
   return shares.map((each, index) => ({ codes: codes[index] as Int32Array, shares: each }));
 }
@@ -185,8 +182,7 @@ function scaleCells(
   const ratios = taking.map((cell) =>
     codes.reduce((ratio, code, index) => ratio * (factors[index]?.[code[cell] ?? -1] ?? 1), 1),
   );
-  if (taking.length === 0) return { scale: 1, limit: maxWeight, cut: [] };
-  if (ratios.every((ratio) => ratio === 0)) throw nothingLeft();
+  if (taking.length > 0 && ratios.every((ratio) => ratio === 0)) throw nothingLeft();
   return scaleToMeanOne(
     ratios,
     taking.map((cell) => masses[cell] as number),

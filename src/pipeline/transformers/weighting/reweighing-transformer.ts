@@ -229,7 +229,7 @@ function independenceCells(
     ((ofGroup[group[cell] as number] as number) * (ofLabel[label[cell] as number] as number)) /
     (total * (masses[cell] as number));
   const ratios = known.map(ratio);
-  const scaled = scale(
+  const scaled = scaleToMeanOne(
     ratios,
     known.map((cell) => masses[cell] as number),
     maxWeight,
@@ -254,7 +254,7 @@ function shareCells(
   const [group] = codes as readonly [Int32Array];
   const taking = [...masses.keys()].filter((cell) => !Number.isNaN(shares[group[cell] as number] ?? NaN));
   const ratios = taking.map((cell) => (shares[group[cell] as number] as number) / (masses[cell] as number));
-  const scaled = scale(
+  const scaled = scaleToMeanOne(
     ratios,
     taking.map((cell) => masses[cell] as number),
     maxWeight,
@@ -264,12 +264,8 @@ function shareCells(
   return { cells, warnings: [...warnings, ...cutWarning(scaled)] };
 }
 
-function scale(ratios: readonly number[], masses: readonly number[], maxWeight: number): MeanOne {
-  return ratios.length === 0 ? { scale: 1, limit: maxWeight, cut: [] } : scaleToMeanOne(ratios, masses, maxWeight);
-}
-
-function weigh({ scale: by, limit }: MeanOne, ratio: number): number {
-  return Math.min(limit, by * ratio);
+function weigh({ scale, limit }: MeanOne, ratio: number): number {
+  return Math.min(limit, scale * ratio);
 }
 
 function noneKnown(known: readonly number[]): string[] {
