@@ -55,7 +55,10 @@ async function ask(tf: Tf, { op, name, tolerance, reads: maxReads, run }: Numeri
   }
 }
 
-/** Returns the largest error, relative for numbers above 1; Infinity if lengths, NaN or infinities differ. */
+/**
+ * Returns the largest error. It is relative for expected values above 1, and Infinity if lengths, NaN or infinities
+ * differ.
+ */
 export function largestError({ actual, expected }: Compared): number {
   if (actual.length !== expected.length) return Infinity;
   let largest = 0;

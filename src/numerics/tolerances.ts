@@ -1,19 +1,18 @@
 /**
  * The tolerances are the errors that float32 arithmetic may cause in a result, relative to max(1, |result|). Each
- * rounding changes a number by at most 2^-24 of its size, 6e-8. WGSL guarantees only the following. Sums, differences
- * and products are rounded once. The functions below are accurate to the given number of units in the last place, each
- * at most 2^-23.
+ * rounding changes a number by at most 2^-24 of its size, 6e-8. WGSL guarantees that sums, differences and products are
+ * rounded once. Its guarantees for other functions are stated below in units in the last place, each at most 2^-23.
  */
 
-/** The tolerance for counts, integers, and values that are only moved. */
+/** The tolerance for counts, integers, and values that are copied without arithmetic. */
 export const EXACT = 0;
 
 const ROUNDING = 2 ** -24;
 const LAST_PLACE = 2 ** -23;
 
 /**
- * Returns the error of several roundings in the same direction, for numbers no larger than the result or the given
- * size.
+ * Returns the error of several roundings in the same direction. The rounded numbers are at most as large as the result,
+ * or as `size`.
  */
 export function roundings(count: number, size = 1): number {
   return count * size * ROUNDING;
@@ -49,7 +48,7 @@ export const LOGARITHM = 2 ** -21;
 /** The tolerance for log(1 + x), computed as a sum and a logarithm: one additional rounding. */
 export const LOGARITHM_OF_ONE_MORE = LOGARITHM + roundings(1);
 
-/** The tolerance for square roots, as 1 / inverseSqrt(x): 2 and 2.5 units in the last place. */
+/** The tolerance for square roots, which are computed as 1 / inverseSqrt(x): 2 and 2.5 units in the last place. */
 export const SQUARE_ROOT = 4.5 * LAST_PLACE;
 
 /**

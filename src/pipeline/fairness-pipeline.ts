@@ -25,10 +25,10 @@ interface Passage {
 }
 
 /**
- * A sequence of steps that change data before training. `fit` learns from training rows alone; `transform` applies
- * the fitted steps to any rows with the same columns. The weights of several steps are multiplied, and each step is
- * fitted on rows weighted by the steps before it. The product of the weights has mean 1 over the rows fitted. A
- * pipeline without steps leaves the data unchanged.
+ * A sequence of steps that change data before training. `fit` learns only from training rows. `transform` applies the
+ * fitted steps to any rows with the same columns. The weights of several steps are multiplied, and each step is fitted
+ * on rows weighted by the steps before it. The product of the weights has mean 1 over the training rows. A pipeline
+ * without steps leaves the data unchanged.
  *
  * The steps constrain associations in the data, at the cost of information. Whether they bring the decisions of a
  * model closer to parity must be measured with a metric.
@@ -98,7 +98,7 @@ export class FairnessPipeline {
     return this.#result(data, table, passage, scale, false);
   }
 
-  /** Does the work of {@link FairnessPipeline.fit} and {@link FairnessPipeline.transform} on the same rows. */
+  /** Fits the steps on training rows, and transforms the same rows. */
   async fitTransform<Source extends TableSource>(
     data: Source,
     options: TransformerFitOptions = {},
@@ -219,7 +219,9 @@ function multiplyWeights(a: ArrayLike<number> | null | undefined, b: Float64Arra
   return Float64Array.from(a, (weight, row) => weight * (b === null ? 1 : (b[row] as number)));
 }
 
-/** Returns the factor that makes the mean of weights 1, over rows that may have weights of their own. */
+/**
+ * Returns the factor that scales weights to mean 1. The mean is weighted by the rows' own weights, if there are any.
+ */
 function scaleOf(weights: Float64Array, own: ArrayLike<number> | undefined): number {
   let [sum, total] = [0, 0];
   for (let row = 0; row < weights.length; row++) {

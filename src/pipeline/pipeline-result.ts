@@ -39,7 +39,7 @@ export class PipelineResult<Data = unknown> {
   /** The transformed rows, in the order and of the type of the input. */
   readonly data: Data;
   readonly metadata: PipelineMetadata;
-  /** One weight per row, with mean 1 over the rows fitted; null if no step assigns weights. */
+  /** One weight per row, with mean 1 over the training rows; null if no step assigns weights. */
   readonly sampleWeight: Float64Array | null;
   /** The names of the steps, in order. */
   readonly transformersApplied: readonly string[];
@@ -53,7 +53,7 @@ export class PipelineResult<Data = unknown> {
   }
 
   /**
-   * Iterates over data and metadata, the form of results in earlier versions.
+   * Iterates over data and metadata. In earlier versions, results had this form.
    * @yields the data, then the metadata
    * @deprecated use `result.data`, `result.metadata` and `result.sampleWeight`
    */
@@ -64,7 +64,10 @@ export class PipelineResult<Data = unknown> {
   }
 }
 
-/** Adds a column of weights to a table if there are any: `sample_weight`, with a number if that name is in use. */
+/**
+ * Adds a column of weights to a table if there are weights. The column is named `sample_weight`, followed by a number
+ * if that name is in use.
+ */
 export function withWeights(table: Table, weights: Float64Array | null): Table {
   if (weights === null) return table;
   const taken = new Set(table.columnNames.map((name) => name.toLowerCase()));

@@ -50,8 +50,8 @@ export interface PipelineRun {
 }
 
 /**
- * Runs the detectors on data and transforms the data: everything in a configuration except training. All rows are
- * treated as training rows.
+ * Runs everything in a configuration except training: the detectors, and the steps that transform the data. All rows
+ * are treated as training rows.
  * @throws {ConfigValidationError} if the configuration has errors
  * @throws {DataValidationError} if a column does not exist
  * @throws {PipelineExecutionError} with the name and index of the step that failed, and its cause
@@ -117,7 +117,7 @@ export function pipelineRunToJson({ report, result }: PipelineRun): Record<strin
 
 /**
  * Applies a pipeline to rows. A pipeline that has not been fitted is first fitted on these rows; a fitted pipeline is
- * applied as it is.
+ * applied unchanged.
  * @param data rows; the result's `data` has the same type
  * @throws {PipelineExecutionError} with the name and index of the step that failed, and its cause
  * @example
@@ -163,8 +163,8 @@ export function buildPipeline(config: PipelineConfigInput): FairnessPipeline {
 }
 
 /**
- * Does the work of {@link buildPipeline} for a parsed configuration. Its features may be names that are valid in data
- * but not in a configuration file.
+ * Creates the pipeline of a parsed configuration. The features may have names that are valid in data but not in a
+ * configuration file.
  */
 export function assemblePipeline(config: PipelineConfig): FairnessPipeline {
   const defaults = stepDefaults(config);

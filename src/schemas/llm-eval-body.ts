@@ -89,7 +89,7 @@ const REQUEST_FIELDS = {
   random_state: described(request.randomState, 'The seed of random parts of scoring. Default: 42.', 42),
 } as const;
 
-/** The keys of a configuration as fields of the body; their values are checked with the configuration. */
+/** The keys of a configuration as fields of the body. Their values are checked together with the configuration. */
 const CONFIG_FIELDS = Object.fromEntries(
   Object.entries(LLM_EVAL_FIELDS).map(([name, field]) => {
     const { $schema: _, ...meta } = z.toJSONSchema(field, { io: 'input', unrepresentable: 'any' });
@@ -117,7 +117,7 @@ export const llmEvalBodySchema = z
     context.issues.push(...bodyRules(context.value).map((rule) => ruleIssue(rule)));
   });
 
-/** The parsed output of {@link llmEvalBodySchema}: the configuration, and separately the fields for scoring. */
+/** The parsed output of {@link llmEvalBodySchema}. The configuration is separate from the fields for scoring. */
 export interface LlmEvalBody extends Omit<z.output<z.ZodObject<typeof REQUEST_FIELDS>>, 'metric'> {
   readonly metric?: readonly string[] | undefined;
   /** YAML text, or the keys of a configuration. */

@@ -122,7 +122,7 @@ export function parseWire<Schema extends z.ZodObject>(
 function problemsOfIssue(issue: z.core.$ZodIssue, value: unknown, known: readonly string[]): FoundProblem[] {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField([...path, key], key, known));
-  // A custom check provides a complete sentence and knows the position better than the path.
+  // The message of a custom check is a complete sentence, and its position is more precise than the path.
   if (issue.code === 'custom') {
     const suggestion = (issue.params?.['suggestion'] as string | undefined) ?? issueSuggestion(issue, undefined);
     return [{ pointer: toPointer(path), detail: issue.message, suggestion }];
@@ -181,7 +181,7 @@ export interface BrokenRule {
   readonly suggestion: string;
 }
 
-/** A requirement that involves several fields, with the problem that is reported for one of them if it is broken. */
+/** A rule about several fields. If it is broken, the message is reported for `field`. */
 export type Rule = readonly [isBroken: boolean, field: string, message: string, suggestion: string];
 
 /** Returns the problems of the broken rules. */
@@ -193,7 +193,7 @@ export function brokenRules(rules: readonly Rule[]): BrokenRule[] {
 
 /**
  * Converts a problem to an issue of a schema.
- * @param input the received value; if a field is missing, other rules are still checked
+ * @param input the received value; if it is undefined, other rules are still checked
  */
 export function ruleIssue(
   { path, message, suggestion }: BrokenRule,

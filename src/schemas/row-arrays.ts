@@ -23,7 +23,7 @@ const NUMBER_ITEMS = { type: ['number', 'null'] };
  * Each array is checked in a single loop, because a schema for each item would cost more than the computation itself.
  */
 
-/** Returns the schema of values that a function checks. */
+/** Returns the schema of a value that a function checks. */
 export function checkedBy<Value>(findProblem: (value: unknown) => BrokenRule | undefined): z.ZodType<Value> {
   return z.custom<Value>().check((context) => {
     const problem = findProblem(context.value);
@@ -40,7 +40,7 @@ export function labelColumn(name: string, meta: { description: string; examples:
   });
 }
 
-/** Returns the schema of a column whose items are null or numbers of at least `least`. */
+/** Returns the schema of a column whose items are null or numbers of at least `min`. */
 export function numberColumn(
   name: string,
   meta: { description: string; examples: unknown[] },

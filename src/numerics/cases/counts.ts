@@ -11,10 +11,7 @@ import { between, codes, spread } from '../inputs.ts';
 import { hostCase, type NumericsCase, tensorCase, vectors } from '../numerics-case.ts';
 import { EXACT } from '../tolerances.ts';
 
-/**
- * Numbers of rows and cells that are difficult: one of each, one more or one fewer than a workgroup, and several
- * workgroups.
- */
+/** Edge cases of rows and cells: one of each, one more or one fewer than a workgroup, and several workgroups. */
 const SIZES: readonly (readonly [rows: number, cells: number])[] = [
   [1, 1],
   [3, 33],
@@ -35,7 +32,7 @@ const COUNTED = SIZES.map(([rows, cells]) => {
   });
 });
 
-/** Creates a case for weights by cell. The weights are compared in the given unit. */
+/** Creates a case that sums weights by cell. The sums are compared in the given unit. */
 function weighed(
   name: string,
   cells: number,
@@ -121,7 +118,7 @@ function edges({ width, first, count }: HistogramBins): Float32Array {
   return Float32Array.from([...near, -1e30, 1e30, -Infinity, Infinity, NaN]);
 }
 
-/** Returns the cell of each row of values in groups; values that are NaN and negative groups have a cell beyond. */
+/** Returns the cell of each row. Rows with NaN or a negative group get the code after the last cell. */
 function cellsOf(values: Float32Array, groups: Int32Array, groupCount: number, bins: HistogramBins): number[] {
   return each(values, (value, row) => {
     const [bin, group] = [binOf(value, bins), groups[row] as number];

@@ -16,7 +16,7 @@ import {
   SQUARE_ROOT,
 } from '../tolerances.ts';
 
-/** A function of one number: its result for a vector, and its float64 result. */
+/** A function of one number: the op on a vector, and the same function in float64. */
 interface Unary {
   readonly op: string;
   readonly name: string;
@@ -48,7 +48,7 @@ const fromZero = (seed: number): number[] => [0, ...spread(seed, 256, -6, 6).map
 /** Generates numbers from -12 to 12, and numbers whose exponentials overflow. */
 const logits = (seed: number): number[] => [-1e4, -100, 0, 100, 1e4, ...between(seed, 252, -12, 24)];
 
-/** Numbers whose exponentials are 0 in a sum with 1, and 0. */
+/** Numbers whose exponentials are negligible compared with 1, and 0 itself. */
 const FAR_BELOW = [-1e4, -1000, -200, -104, -88, -60, -20, 0];
 const FAR_BELOW_NAME = 'from -1e4 to -20, where it is 0, and at 0, where it is 1';
 

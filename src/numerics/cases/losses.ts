@@ -82,7 +82,7 @@ const GROUPED: readonly GroupSizes[] = [
   [1, 4097, 5, 1],
 ];
 
-/** Rows in groups. */
+/** Rows in groups, with the weights and mean scores of the groups. */
 interface GroupRows {
   /** [k, n] */
   readonly scores: Float32Array;
@@ -126,7 +126,7 @@ function gapOf(means: readonly number[], weights: readonly number[]): Gap {
 
 /**
  * Computes the gradient with respect to the scores, [k, n], of a function of the largest gap, given the function's
- * derivative. A row contributes to its group's mean by its share.
+ * derivative. Each row contributes its share to the mean of its group.
  */
 function gapGradients(sizes: GroupSizes, gradient: (gap: number) => number): number[] {
   const { membership, means, weights } = groupRows(sizes);

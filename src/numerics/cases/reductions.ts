@@ -22,7 +22,9 @@ const FLAGS: readonly (readonly [transposeA: boolean, transposeB: boolean])[] = 
   [true, true],
 ];
 
-/** Multiplies matrices [n, d] and [d, m]: one of each, or as many as `stack` says. */
+/**
+ * Creates a case that multiplies [n, d] by [d, m], or stacks of such matrices. `stack` is [] or the size of the stacks.
+ */
 function matMulCase(
   name: string,
   [n, d, m]: readonly [n: number, d: number, m: number],
@@ -83,10 +85,7 @@ export const PRODUCT_CASES: readonly NumericsCase[] = [
   ),
 ];
 
-/**
- * Matrix sizes that are difficult to reduce: one number, one row, one column, and slightly or many more rows than a
- * workgroup.
- */
+/** Edge cases of matrix sizes: one number, one row, one column, and slightly or many more rows than a workgroup. */
 const SIZES: readonly (readonly [rows: number, columns: number])[] = [
   [1, 1],
   [1, 257],

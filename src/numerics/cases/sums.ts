@@ -6,7 +6,7 @@ import { between, codes, uniform } from '../inputs.ts';
 import { hostCase, type NumericsCase, vectors } from '../numerics-case.ts';
 import { EXACT, roundings, sumOf } from '../tolerances.ts';
 
-/** The tolerance for a group's sum if all signs are equal, as documented for `groupSums`. */
+/** The tolerance for a group's sum of values of the same sign, as documented for `groupSums`. */
 const GROUP_SUM = 1e-5;
 
 const BY_GROUP: readonly NumericsCase[] = [
@@ -97,7 +97,7 @@ const LARGEST: readonly NumericsCase[] = [1, 255, 4097].map((rows) =>
   }),
 );
 
-/** The sizes of matrices. They have at most one block of rows for `normalEquations`, or one row more than a block. */
+/** The sizes of matrices for `normalEquations`. They fit in one block of rows, or have one row more than a block. */
 const SIZES: readonly (readonly [rows: number, columns: number, withProducts: boolean])[] = [
   [1, 3, true],
   [257, 1, true],

@@ -32,7 +32,7 @@ function checkThreshold(definition: MetricDefinition, threshold: number): PathPr
   return found === undefined ? [] : [problemAt(['validation_threshold'], found.message, found.suggestion)];
 }
 
-/** The fields that are valid by themselves. An invalid field is missing, and checks that depend on it are skipped. */
+/** The fields that passed their own checks. Invalid fields are absent, and checks that depend on them are skipped. */
 type Fields = Partial<PipelineDocument>;
 
 /** The tolerance for the sum of proportions, which allows for rounded decimals. */
@@ -178,7 +178,7 @@ function notSensitive(
 
 /**
  * Checks that the report's path stays below the current folder, since a configuration may come from a third party.
- * Both kinds of separators count on every system.
+ * Slashes and backslashes are separators on every system.
  */
 function checkReportPath(location: string | undefined): PathProblem[] {
   if (location === undefined) return [];

@@ -10,7 +10,8 @@ import { readConfig } from './read-config.ts';
 export interface LoadConfigOptions {
   /**
    * The name of the profile to merge into the top level of the file. With null, the environment variable is ignored.
-   * @defaultValue EVENHAND_PROFILE, else the only profile; if there are several, none, with a warning
+   * @defaultValue EVENHAND_PROFILE, else the only profile. If there are several, none is applied, and a warning is
+   *   logged.
    */
   readonly profile?: string | null | undefined;
 }
@@ -61,13 +62,13 @@ export async function parseConfigText(
 }
 
 /**
- * Parses a configuration from plain data. It has the keys of a configuration file, in snake_case or camelCase, so the
- * output of {@link loadConfig} is valid input too. Defaults are filled in, parameters are in camelCase, and the
- * result is frozen. Keys that are data (attributes and groups in `benchmarks`, groups in `targets`) stay as they are.
- * If `profiles` has only one profile, it is applied.
+ * Parses a configuration from plain data. Its keys are those of a configuration file, in snake_case or camelCase. The
+ * output of {@link loadConfig} is therefore also valid. Defaults are filled in, parameters are renamed to camelCase,
+ * and the result is frozen. The names of attributes and groups in `benchmarks` and `targets` are not renamed. If
+ * `profiles` has only one profile, it is applied.
  *
- * Everything that does not need data is checked: names, ranges, and the requirements between keys. Whether columns
- * exist is checked when data are available.
+ * Names, ranges, and the requirements between keys are checked. Whether columns exist is checked later, when data are
+ * available.
  * @param where the name of the configuration in messages
  * @throws {ConfigValidationError} with all problems, one per line; `context.faults` lists them
  * @example

@@ -27,8 +27,8 @@ const NOTHING: ReadonlyMap<string, Rename> = new Map();
 const COST_KEYS = ['false_positive', 'false_negative'];
 
 /**
- * Returns a configuration in which each declared key has its canonical name, without aliases and camelCase. Keys that
- * are data and unknown keys are left as they are.
+ * Returns a configuration in which each declared key has its canonical name instead of an alias or its camelCase form.
+ * Other keys, such as the names of attributes and groups, are not changed.
  */
 function canonicalDocument(value: unknown, renaming: Renaming): unknown {
   const declared = Object.keys(PIPELINE_FIELDS);
@@ -50,7 +50,10 @@ function renameTraining(training: unknown, path: KeyPath, renaming: Renaming): u
   return withParams(renamed, path, TRAINING_PARAMS, 'method', renaming);
 }
 
-/** Renames the keys of parameters; the known keys depend on the owner of the parameters. */
+/**
+ * Renames the keys of the parameters of a step or of the training section. The transformer or the method determines the
+ * known keys.
+ */
 function withParams(
   owner: unknown,
   path: KeyPath,
@@ -69,14 +72,14 @@ function withParams(
 
 const FIELDS = { schemas: PIPELINE_FIELDS, otherKeys: ['profiles'], dialect: PIPELINE_DIALECT };
 
-/** A configuration as data, with its origin. */
+/** A configuration before it is checked, with its source. */
 export interface ConfigSource {
   readonly value: unknown;
-  /** The positions of its parts in the text; empty if it is not from a text. */
+  /** The positions of keys and values in the text; empty if the configuration does not come from text. */
   readonly indices: YamlPositions;
-  /** The position of its beginning; null if it is not from a text. */
+  /** The position at which the configuration begins; null if it does not come from text. */
   readonly start: TextPosition | null;
-  /** Its name in messages. */
+  /** The name of the configuration in messages. */
   readonly file: string | null;
   readonly allowsCamelCase: boolean;
   readonly request: ProfileRequest;
@@ -85,9 +88,9 @@ export interface ConfigSource {
 /** A configuration, and the profile that was applied. */
 export interface ReadConfig {
   readonly config: PipelineConfig;
-  /** null for none. */
+  /** The name of the applied profile; null if none was applied. */
   readonly profile: string | null;
-  /** All profiles. */
+  /** The names of all profiles. */
   readonly profiles: readonly string[];
 }
 
@@ -127,7 +130,7 @@ export function readConfig({
  * it.
  */
 function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
-  // All required fields are present: otherwise the check before would have reported an error.
+  // All required fields are present, because the check has already reported missing fields.
   const document = fields as PipelineDocument;
   const { sensitive, intersections = [], benchmarks = {}, pipeline = [], training, ...others } = document;
   return freezeDeep({
@@ -140,7 +143,7 @@ function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
   });
 }
 
-/** Names each step without a name after its transformer, with a number if that name is in use. */
+/** Names each unnamed step after its transformer. A number is appended if that name is in use. */
 function buildSteps(steps: NonNullable<PipelineDocument['pipeline']>): PipelineStepConfig[] {
   const taken = new Set(steps.map(({ name }) => name));
   return steps.map(({ name, transformer, params }) => {

@@ -13,7 +13,7 @@ export interface DetectorConfig {
   /** The sensitive attributes, at least one; each is analysed separately. */
   readonly sensitive: PipelineConfig['sensitive'];
   /**
-   * Intersections of attributes that are analysed too.
+   * Intersections of attributes that are also analysed.
    * @defaultValue none
    */
   readonly intersections?: PipelineConfig['intersections'] | undefined;

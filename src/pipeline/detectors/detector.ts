@@ -43,7 +43,7 @@ export function judge<Finding extends TestFinding>(findings: readonly Finding[],
 /** A finding as a sentence. */
 export interface Sentence {
   readonly text: string;
-  /** The size of the finding, 0 to 1; the most severe come first. */
+  /** The size of the finding, 0 to 1. The most severe findings come first. */
   readonly severity: number;
 }
 
@@ -52,7 +52,7 @@ export interface Sentence {
  * and it does not access files or the time.
  */
 export interface Detector<Finding extends DetectorFinding = DetectorFinding> {
-  /** Its part of the report's body. */
+  /** The name of the detector's findings in the report's body. */
   readonly name: string;
   /** Returns the findings about one attribute; never throws for data that have been read. */
   detect(attribute: AnalysedAttribute, settings: DetectorSettings): Finding[];

@@ -22,8 +22,8 @@ export interface DisparityFinding extends TestFinding {
 
 /**
  * Tests every column for differences between groups: text by Pearson's chi-square, numbers by one-way analysis of
- * variance. P-values are adjusted over the columns of one attribute, so that the expected share of chance findings
- * among the columns flagged for it is at most alpha.
+ * variance. P-values are adjusted over the columns of one attribute. Among the columns flagged for an attribute, the
+ * expected share of chance findings is at most alpha.
  */
 export const disparityDetector: Detector<DisparityFinding> = {
   name: 'disparities',
@@ -100,7 +100,8 @@ export const disparityDetector: Detector<DisparityFinding> = {
 };
 
 /**
- * Sorts by p-value, then (for equal ones, such as 0 in large data) by decreasing effect; undefined p-values come last.
+ * Compares findings by p-value. Equal p-values, such as 0 in large data, are ordered by decreasing effect. Undefined
+ * p-values come last.
  */
 function byPValue(a: DisparityFinding, b: DisparityFinding): number {
   if (Number.isNaN(a.pValue) || Number.isNaN(b.pValue))

@@ -83,7 +83,7 @@ export const representationDetector: Detector<RepresentationFinding> = {
 
 const NO_TEST = { statistic: NaN, degrees: [], pValue: NaN, adjustedPValue: NaN, flagged: false } as const;
 
-/** Returns the groups that occur, and those of the benchmark that do not. */
+/** Returns the groups that occur, and the groups of the benchmark that do not occur. */
 function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): GroupRepresentation[] {
   const total = sumOf(benchmark);
   const shareOf = (group: string): number | null => {
@@ -102,7 +102,10 @@ function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): 
   ];
 }
 
-/** Returns the sum of a benchmark: exactly 1 if it differs by rounding alone, so that the shares stay unchanged. */
+/**
+ * Returns the sum of a benchmark. A sum that differs from 1 only by rounding counts as 1, so that the shares stay
+ * unchanged.
+ */
 function sumOf(benchmark: ReadonlyMap<string, number> | undefined): number {
   const sum = [...(benchmark?.values() ?? [])].reduce((total, share) => total + share, 0);
   return Math.abs(sum - 1) < TIE ? 1 : sum;
@@ -140,7 +143,7 @@ function farthest(groups: readonly GroupRepresentation[]): GroupRepresentation {
   const distance = ({ share, benchmarkShare }: GroupRepresentation): number =>
     Math.abs(share - (benchmarkShare ?? NaN));
   const most = Math.max(...groups.map(distance));
-  // With two groups, both are equally far. The one with too few rows is named.
+  // Two groups are always equally far from the benchmark. The group with too few rows is named.
   const worst = groups.filter((group) => distance(group) > most - TIE);
   return worst.reduce((min, group) => (group.share < min.share ? group : min));
 }

@@ -161,7 +161,7 @@ export interface CounterfactualConfig {
   /** The dimensions that are varied, each with at least two values: `{ gender: ['woman', 'man'] }`. */
   readonly dimensions: Readonly<Record<string, readonly string[]>>;
   /**
-   * The value of each dimension while another dimension is varied. A dimension without a default is crossed instead.
+   * The value that a dimension keeps while another is varied. A dimension without a default is crossed with the other.
    */
   readonly defaults: Readonly<Record<string, string>>;
   /** First names that represent a value, for `{name}`. */

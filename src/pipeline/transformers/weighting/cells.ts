@@ -18,7 +18,7 @@ export interface CodedColumn {
 }
 
 /**
- * Crosses attributes into the cells that occur: O(rows attributes), whatever the number of possible combinations.
+ * Crosses attributes into the cells that occur: O(rows attributes), regardless of the number of possible combinations.
  * @param weights one per row; 1 each if omitted
  */
 export function crossToCells(attributes: readonly CodedColumn[], weights?: Float64Array): Cells {

@@ -105,10 +105,10 @@ const DEFINITION = {
  * A model trained on them with other columns may still have a gap in its decisions. The effective number of rows
  * decreases, and the weighted rows no longer show the actual distribution of labels.
  *
- * Weights have mean 1 over the rows fitted (weighted by `sampleWeight`). Weights above `maxWeight` are capped, and
- * the excess is distributed among the other rows. Rows without a value have weight 1. So do rows whose group and
- * label never occurred together in `fit`, which are named in `warnings`. Rows without the label column or a sensitive
- * column have no known weight: `sampleWeight` is then null.
+ * Weights have mean 1 over the training rows (weighted by `sampleWeight`). Weights above `maxWeight` are capped, and
+ * the excess is distributed among the other rows. Rows without a value have weight 1. So do rows whose group and label
+ * never occurred together in `fit`, which are named in `warnings`. Rows without the label column or a sensitive column
+ * have no known weight: `sampleWeight` is then null.
  *
  * Source: F. Kamiran and T. Calders, "Data preprocessing techniques for
  * classification without discrimination", Knowledge and Information Systems 33,
@@ -167,7 +167,7 @@ export class ReweighingTransformer extends FittedTransformer<Settings, State> {
   }
 }
 
-/** Returns the weight of each row by its cell, with notes on cells that the fit has not seen. */
+/** Returns the weight of each row by its cell, with notes about cells that did not occur in `fit`. */
 function weighRows(
   groups: CategoricalColumn,
   classes: CategoricalColumn | undefined,
@@ -193,7 +193,7 @@ function nameCell(group: string, label: string | null): string {
   return label === null ? group : JSON.stringify([group, label]);
 }
 
-/** The weight of the rows of a group and a label; of a group alone if no label is used. */
+/** The weight of the rows of a group and a label, or of a group if no label is used. */
 interface WeightedCell {
   readonly group: string;
   readonly label: string | null;
