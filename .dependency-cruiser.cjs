@@ -3,7 +3,7 @@ const TIERS = [
   ['exceptions', 'vendor'],
   ['internal'],
   ['schemas', 'table', 'stats', 'tensor', 'charts'],
-  ['io'],
+  ['io', 'numerics'],
   ['metrics'],
   ['document'],
   ['pipeline', 'training', 'monitoring', 'llm-evals'],

@@ -1,4 +1,5 @@
-import { checkNumerics, onDeviceAlone, type Tf } from '../../src/tensor/index.ts';
+import { checkNumerics } from '../../src/numerics/check-numerics.ts';
+import { onDeviceAlone, type Tf } from '../../src/tensor/index.ts';
 import type { NumericsFigures } from './report.ts';
 import type { Found } from './run-part.ts';
 

@@ -1,5 +1,5 @@
 import type { DoctorReport } from '../../src/integration/doctor.ts';
-import type { NumericsFinding } from '../../src/tensor/index.ts';
+import type { NumericsFinding } from '../../src/numerics/numerics-case.ts';
 import type { FairnessPenaltyName } from '../../src/training/index.ts';
 
 /** The parts of a check, in order. */

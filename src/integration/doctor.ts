@@ -1,13 +1,12 @@
 import { VERSION } from '../internal/version.ts';
+import type { NumericsFinding } from '../numerics/numerics-case.ts';
 import {
   type BackendChoice,
   type BackendReport,
-  checkNumerics,
   deviceOf,
   hasNvidiaDevice,
   isGpuRoute,
   loadTensorflow,
-  type NumericsFinding,
   onDeviceAlone,
   probeBackends,
   routesToGpu,
@@ -65,8 +64,14 @@ export async function examine({ backend: wanted, numerics = false }: ExamineOpti
     adapter: deviceOf(backend),
     matmul_ms: await timeMatmul(tf),
     advice: failure === null ? adviceFor(backend, backends) : `${failure.message} Examined instead: ${backend}.`,
-    numerics: numerics && failure === null ? await onDeviceAlone(tf, () => checkNumerics(tf)) : null,
+    numerics: numerics && failure === null ? await checkOps(tf) : null,
   };
+}
+
+/** Compares every tensor op with float64. The cases are loaded on demand, because nothing else needs them. */
+async function checkOps(tf: Tf): Promise<readonly NumericsFinding[]> {
+  const { checkNumerics } = await import('../numerics/check-numerics.ts');
+  return onDeviceAlone(tf, () => checkNumerics(tf));
 }
 
 function adviceFor(backend: TensorBackend, backends: readonly BackendReport[]): string | null {

@@ -19,9 +19,9 @@ export interface Association {
 }
 
 /**
- * Measures the association between a column and the groups of an attribute. A column of text is measured by Cramér's
- * V with Bergsma's correction, a column of numbers by eta squared (the share of its variance that lies between
- * groups). This value is compared with `proxy_threshold`.
+ * Measures the association between a column and the groups of an attribute. The measure for a column of text is
+ * Cramér's V with Bergsma's correction. For a column of numbers it is eta squared, the share of the variance that lies
+ * between groups. The value is compared with `proxy_threshold`.
  *
  * The two measures have different scales: eta squared is a share of variance, and V is a kind of correlation. For a
  * column with two values, V of the column as text is about the square root of eta squared of the same column as

@@ -25,10 +25,10 @@ interface Passage {
 }
 
 /**
- * A sequence of steps that change data before training. `fit` learns from training rows alone; `transform` applies
- * the fitted steps to any rows with the same columns. The weights of several steps are multiplied, and each step is
- * fitted on rows weighted by the steps before it. The product of the weights has mean 1 over the rows fitted. A
- * pipeline without steps leaves the data unchanged.
+ * A sequence of steps that change data before training. `fit` learns only from training rows. `transform` applies the
+ * fitted steps to any rows with the same columns. The weights of several steps are multiplied, and each step is fitted
+ * on rows weighted by the steps before it. The product of the weights has mean 1 over the training rows. A pipeline
+ * without steps leaves the data unchanged.
  *
  * The steps constrain associations in the data, at the cost of information. Whether they bring the decisions of a
  * model closer to parity must be measured with a metric.
@@ -94,10 +94,11 @@ export class FairnessPipeline {
       });
     }
     const table = Table.from(data);
-    return this.#result(data, table, await this.#pass(table, applyStep), scale, false);
+    const passage = await this.#pass(table, ({ transformer }, rows) => transformer.transform(rows));
+    return this.#result(data, table, passage, scale, false);
   }
 
-  /** Does the work of {@link FairnessPipeline.fit} and {@link FairnessPipeline.transform} on the same rows. */
+  /** Fits the steps on training rows, and transforms the same rows. */
   async fitTransform<Source extends TableSource>(
     data: Source,
     options: TransformerFitOptions = {},
@@ -153,31 +154,22 @@ export class FairnessPipeline {
   async #pass(table: Table, apply: ApplyStep, { onProgress, signal }: TransformerFitOptions = {}): Promise<Passage> {
     let passage: Passage = { table, weights: null, records: [] };
     for (const [index, step] of this.steps.entries()) {
-      passage = await this.#step(step, index, passage, apply, signal);
+      const { table: before, weights, records } = passage;
+      try {
+        const after = await apply(step, before, weights);
+        passage = {
+          table: after.table,
+          weights: multiplyWeights(weights, after.sampleWeight),
+          records: [...records, recordOf(step, before, after)],
+        };
+      } catch (cause) {
+        // An aborted run is not reported as a failed step.
+        if (signal?.aborted === true) throw cause;
+        throw stepFailed(step, index, cause);
+      }
       onProgress?.({ stage: `pipeline: ${step.name}`, done: index + 1, total: this.steps.length });
     }
     return passage;
-  }
-
-  async #step(
-    step: PipelineStep,
-    index: number,
-    { table, weights, records }: Passage,
-    apply: ApplyStep,
-    signal: AbortSignal | undefined,
-  ): Promise<Passage> {
-    try {
-      const after = await apply(step, table, weights);
-      return {
-        table: after.table,
-        weights: after.sampleWeight === null ? weights : multiplyWeights(weights, after.sampleWeight),
-        records: [...records, recordOf(step, table, after)],
-      };
-    } catch (cause) {
-      // An aborted run is not reported as a failed step.
-      if (signal?.aborted === true) throw cause;
-      throw stepFailed(step, index, cause);
-    }
   }
 
   async #result<Source extends TableSource>(
@@ -197,10 +189,6 @@ export class FairnessPipeline {
     const data = isFrame(source) ? await table.toDanfo() : table;
     return new PipelineResult(data as DataLike<Source>, metadata, weights?.map((weight) => weight * scale) ?? null);
   }
-}
-
-async function applyStep({ transformer }: PipelineStep, table: Table): Promise<TransformedRows> {
-  return transformer.transform(table);
 }
 
 function assertRows({ rowCount }: Table): void {
@@ -226,15 +214,14 @@ function stepFailed({ name, transformer }: PipelineStep, index: number, cause: u
 }
 
 /** Multiplies two sets of weights; null if there are none. */
-function multiplyWeights(a: ArrayLike<number> | null | undefined, b: ArrayLike<number> | null): Float64Array | null;
-function multiplyWeights(a: ArrayLike<number> | null | undefined, b: ArrayLike<number>): Float64Array;
-function multiplyWeights(a: ArrayLike<number> | null | undefined, b: ArrayLike<number> | null): Float64Array | null {
-  const [first, second] = [a ?? null, b];
-  if (first === null) return second === null ? null : Float64Array.from(second);
-  return Float64Array.from(first, (weight, row) => weight * (second === null ? 1 : (second[row] as number)));
+function multiplyWeights(a: ArrayLike<number> | null | undefined, b: Float64Array | null): Float64Array | null {
+  if (a === null || a === undefined) return b;
+  return Float64Array.from(a, (weight, row) => weight * (b === null ? 1 : (b[row] as number)));
 }
 
-/** Returns the factor that makes the mean of weights 1, over rows that may have weights of their own. */
+/**
+ * Returns the factor that scales weights to mean 1. The mean is weighted by the rows' own weights, if there are any.
+ */
 function scaleOf(weights: Float64Array, own: ArrayLike<number> | undefined): number {
   let [sum, total] = [0, 0];
   for (let row = 0; row < weights.length; row++) {

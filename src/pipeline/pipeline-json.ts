@@ -6,7 +6,7 @@ import { requirementOf } from '../schemas/parse.ts';
 import { TRANSFORMER_KINDS } from '../schemas/pipeline/transformer-params.ts';
 import { describeValue } from '../io/config-text/problem-positions.ts';
 
-/** A mapping with all its keys; `z.record` would drop `__proto__`, which may be a label. */
+/** A mapping with any keys. `z.record` would drop the key `__proto__`, which may be a label. */
 const record = z.custom<Readonly<Record<string, unknown>>>(isMapping);
 
 const pipelineSchema = z.object({
@@ -25,8 +25,8 @@ export type PipelineJson = Readonly<z.infer<typeof pipelineSchema>>;
 
 /**
  * Checks and returns a pipeline as plain data.
- * @throws {DataValidationError} if the data is not the output of a pipeline's `toJSON`; `context.problem` has the
- *   reason alone
+ * @throws {DataValidationError} if the data is not the output of a pipeline's `toJSON`; `context.problem` contains only
+ *   the reason
  */
 export function readPipelineJson(json: unknown): PipelineJson {
   const parsed = pipelineSchema.safeParse(json);

@@ -1,15 +1,14 @@
+import { deprecate } from 'node:util';
+
 import type { TransformerKind } from '../schemas/pipeline/transformer-params.ts';
 import { type Column, Table } from '../table/index.ts';
 
-/** The codes of warnings that have been emitted. */
-const reported = new Set<string>();
-
-/** Emits a DeprecationWarning, once per process for each code. */
-function deprecate(code: string, message: string): void {
-  if (reported.has(code)) return;
-  reported.add(code);
-  process.emitWarning(message, 'DeprecationWarning', code);
-}
+/** Emits a DeprecationWarning, once per process. */
+const warnOfIteration = deprecate(
+  () => undefined,
+  'Unpacking a PipelineResult is deprecated; use result.data, result.metadata and result.sampleWeight.',
+  'EVENHAND_PIPELINE_RESULT_ITERATION',
+);
 
 /** The changes that one step made to the data. */
 export interface StepRecord {
@@ -40,7 +39,7 @@ export class PipelineResult<Data = unknown> {
   /** The transformed rows, in the order and of the type of the input. */
   readonly data: Data;
   readonly metadata: PipelineMetadata;
-  /** One weight per row, with mean 1 over the rows fitted; null if no step assigns weights. */
+  /** One weight per row, with mean 1 over the training rows; null if no step assigns weights. */
   readonly sampleWeight: Float64Array | null;
   /** The names of the steps, in order. */
   readonly transformersApplied: readonly string[];
@@ -54,21 +53,21 @@ export class PipelineResult<Data = unknown> {
   }
 
   /**
-   * Iterates over data and metadata, the form of results in earlier versions.
+   * Iterates over data and metadata. In earlier versions, results had this form.
    * @yields the data, then the metadata
    * @deprecated use `result.data`, `result.metadata` and `result.sampleWeight`
    */
   *[Symbol.iterator](): IterableIterator<Data | PipelineMetadata> {
-    deprecate(
-      'EVENHAND_PIPELINE_RESULT_ITERATION',
-      'Unpacking a PipelineResult is deprecated; use result.data, result.metadata and result.sampleWeight.',
-    );
+    warnOfIteration();
     yield this.data;
     yield this.metadata;
   }
 }
 
-/** Adds a column of weights to a table if there are any: `sample_weight`, with a number if that name is in use. */
+/**
+ * Adds a column of weights to a table if there are weights. The column is named `sample_weight`, followed by a number
+ * if that name is in use.
+ */
 export function withWeights(table: Table, weights: Float64Array | null): Table {
   if (weights === null) return table;
   const taken = new Set(table.columnNames.map((name) => name.toLowerCase()));

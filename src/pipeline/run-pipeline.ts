@@ -1,9 +1,9 @@
-import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
+import { assertKnownOptions, type OptionNames, snakeFields } from '../internal/arguments.ts';
 import { getLogger } from '../internal/logger.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import type { PipelineConfig } from '../schemas/pipeline/pipeline-document.ts';
 import { readTexts, Table, type TableSource } from '../table/index.ts';
-import { parsePipelineConfig } from './config/parse-pipeline-config.ts';
+import { parsePipelineConfig } from './config/load-config.ts';
 import type { PipelineConfigInput } from './config/pipeline-config-input.ts';
 import type { DetectorReport } from './detectors/detector-report.ts';
 import { runDetectors } from './detectors/run-detectors.ts';
@@ -50,8 +50,8 @@ export interface PipelineRun {
 }
 
 /**
- * Runs the detectors on data and transforms the data: everything in a configuration except training. All rows are
- * treated as training rows.
+ * Runs everything in a configuration except training: the detectors, and the steps that transform the data. All rows
+ * are treated as training rows.
  * @throws {ConfigValidationError} if the configuration has errors
  * @throws {DataValidationError} if a column does not exist
  * @throws {PipelineExecutionError} with the name and index of the step that failed, and its cause
@@ -111,20 +111,13 @@ export function pipelineRunToJson({ report, result }: PipelineRun): Record<strin
     transformers_applied: transformersApplied,
     columns_in: metadata.columnsIn,
     columns_out: metadata.columnsOut,
-    steps: metadata.steps.map((step) => ({
-      name: step.name,
-      transformer: step.transformer,
-      columns_dropped: step.columnsDropped,
-      columns_changed: step.columnsChanged,
-      weighs: step.weighs,
-      warnings: step.warnings,
-    })),
+    steps: metadata.steps.map((step) => snakeFields(step)),
   };
 }
 
 /**
  * Applies a pipeline to rows. A pipeline that has not been fitted is first fitted on these rows; a fitted pipeline is
- * applied as it is.
+ * applied unchanged.
  * @param data rows; the result's `data` has the same type
  * @throws {PipelineExecutionError} with the name and index of the step that failed, and its cause
  * @example
@@ -170,8 +163,8 @@ export function buildPipeline(config: PipelineConfigInput): FairnessPipeline {
 }
 
 /**
- * Does the work of {@link buildPipeline} for a parsed configuration. Its features may be names that are valid in data
- * but not in a configuration file.
+ * Creates the pipeline of a parsed configuration. The features may have names that are valid in data but not in a
+ * configuration file.
  */
 export function assemblePipeline(config: PipelineConfig): FairnessPipeline {
   const defaults = stepDefaults(config);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { type BrokenRule, parseWire, ruleIssue } from './problems-of.ts';
+import { described, optionalField } from './fields.ts';
+import { type BrokenRule, brokenRules, parseWire, ruleIssue } from './problems-of.ts';
 import { LLM_EVAL_FIELDS } from './llm-eval/llm-eval-document.ts';
 import { minGroupSize } from './min-group-size.ts';
 
@@ -52,53 +53,43 @@ const metricName = z.string().min(1).max(200);
 
 /** The fields for scoring an evaluation and checking its gate. A configuration does not contain them. */
 const REQUEST_FIELDS = {
-  min_group_size: request.minGroupSize.meta({
-    description: 'The minimum number of items; with fewer, a metric is undefined. Default: 5.',
-    examples: [5],
-  }),
-  with_ci: request.withCi.meta({ description: 'Adds intervals. Default: true.', examples: [true] }),
-  ci_level: request.ciLevel.meta({
-    description: 'The confidence level of intervals. Default: 0.95.',
-    examples: [0.95],
-  }),
-  ci_samples: z
-    .number()
-    .int()
-    .min(1)
-    .max(100_000)
-    .optional()
-    .meta({
-      description: 'Replicates of intervals without a closed form. Default: 200.',
-      examples: [200],
-    }),
-  threshold: request.threshold.meta({
-    description: 'The threshold of the gate: `passed` is whether the metric meets it. Needs metric.',
-    examples: [0.1],
-  }),
-  metric: z
-    .union([metricName, z.array(metricName).min(1).max(100)])
-    .optional()
-    .meta({
-      description:
-        'The metrics of the gate: sentiment_gap for every dimension, sentiment_gap.gender for one; or several.',
-      examples: ['sentiment_gap', ['sentiment_gap.gender', 'refusal_gap']],
-    }),
-  comparator: request.comparator.meta({
-    description:
-      'The comparison of the gate. Default: <= for the absolute value (for an excess, the value); >= for accuracies and ratios.',
-    examples: ['<='],
-  }),
-  dry_run: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Only reports the requests that would be sent, and their estimated cost.', examples: [true] }),
-  random_state: request.randomState.meta({
-    description: 'The seed of random parts of scoring. Default: 42.',
-    examples: [42],
-  }),
+  min_group_size: described(
+    request.minGroupSize,
+    'The minimum number of items; with fewer, a metric is undefined. Default: 5.',
+    5,
+  ),
+  with_ci: described(request.withCi, 'Adds intervals. Default: true.', true),
+  ci_level: described(request.ciLevel, 'The confidence level of intervals. Default: 0.95.', 0.95),
+  ci_samples: optionalField(
+    z.number().int().min(1).max(100_000),
+    'Replicates of intervals without a closed form. Default: 200.',
+    200,
+  ),
+  threshold: described(
+    request.threshold,
+    'The threshold of the gate: `passed` is whether the metric meets it. Needs metric.',
+    0.1,
+  ),
+  metric: optionalField(
+    z.union([metricName, z.array(metricName).min(1).max(100)]),
+    'The metrics of the gate: sentiment_gap for every dimension, sentiment_gap.gender for one; or several.',
+    'sentiment_gap',
+    ['sentiment_gap.gender', 'refusal_gap'],
+  ),
+  comparator: described(
+    request.comparator,
+    'The comparison of the gate. Default: <= for the absolute value (for an excess, the value); >= for accuracies and ratios.',
+    '<=',
+  ),
+  dry_run: described(
+    z.boolean().default(false),
+    'Only reports the requests that would be sent, and their estimated cost.',
+    true,
+  ),
+  random_state: described(request.randomState, 'The seed of random parts of scoring. Default: 42.', 42),
 } as const;
 
-/** The keys of a configuration as fields of the body; their values are checked with the configuration. */
+/** The keys of a configuration as fields of the body. Their values are checked together with the configuration. */
 const CONFIG_FIELDS = Object.fromEntries(
   Object.entries(LLM_EVAL_FIELDS).map(([name, field]) => {
     const { $schema: _, ...meta } = z.toJSONSchema(field, { io: 'input', unrepresentable: 'any' });
@@ -113,23 +104,20 @@ const CONFIG_FIELDS = Object.fromEntries(
   }),
 ) as Readonly<Record<keyof typeof LLM_EVAL_FIELDS, z.ZodOptional<z.ZodUnknown>>>;
 
-const configField = z
-  .union([z.string().min(1), z.record(z.string(), z.unknown())], { error: 'config must be YAML text or an object.' })
-  .optional()
-  .meta({
-    description:
-      'The configuration: YAML text, or an object of its keys. Its keys may also be fields of the body instead.',
-    examples: ['provider: local\nprompt_templates:\n  raise: How do I ask for a raise?\n'],
-  });
+const configField = optionalField(
+  z.union([z.string().min(1), z.record(z.string(), z.unknown())], { error: 'config must be YAML text or an object.' }),
+  'The configuration: YAML text, or an object of its keys. Its keys may also be fields of the body instead.',
+  'provider: local\nprompt_templates:\n  raise: How do I ask for a raise?\n',
+);
 
 /** The schema of the JSON body of `POST /llm-eval`. */
 export const llmEvalBodySchema = z
   .strictObject({ config: configField, ...REQUEST_FIELDS, ...CONFIG_FIELDS })
   .check((context) => {
-    context.issues.push(...brokenRules(context.value).map((rule) => ruleIssue(rule)));
+    context.issues.push(...bodyRules(context.value).map((rule) => ruleIssue(rule)));
   });
 
-/** The parsed output of {@link llmEvalBodySchema}: the configuration, and separately the fields for scoring. */
+/** The parsed output of {@link llmEvalBodySchema}. The configuration is separate from the fields for scoring. */
 export interface LlmEvalBody extends Omit<z.output<z.ZodObject<typeof REQUEST_FIELDS>>, 'metric'> {
   readonly metric?: readonly string[] | undefined;
   /** YAML text, or the keys of a configuration. */
@@ -142,13 +130,7 @@ export interface LlmEvalBody extends Omit<z.output<z.ZodObject<typeof REQUEST_FI
  * @throws {ConfigValidationError} if fields are invalid; `context.fields` identifies each one by its JSON pointer
  */
 export function parseLlmEvalBody(value: unknown): LlmEvalBody {
-  const known = Object.keys(llmEvalBodySchema.shape);
-  const body: Readonly<Record<string, unknown>> = parseWire(
-    llmEvalBodySchema,
-    value,
-    'The body cannot be processed',
-    known,
-  );
+  const body: Readonly<Record<string, unknown>> = parseWire(llmEvalBodySchema, value, 'The body cannot be processed');
   const entries = Object.entries(body);
   const own = Object.fromEntries(entries.filter(([name]) => Object.hasOwn(REQUEST_FIELDS, name)));
   const keys = Object.fromEntries(entries.filter(([name]) => Object.hasOwn(CONFIG_FIELDS, name)));
@@ -157,10 +139,10 @@ export function parseLlmEvalBody(value: unknown): LlmEvalBody {
 }
 
 /** Checks requirements that involve several fields. */
-function brokenRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
+function bodyRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
   const keys = Object.keys(CONFIG_FIELDS).filter((name) => body[name] !== undefined);
   const { config, threshold, metric, comparator } = body;
-  const rules: readonly (readonly [isBroken: boolean, field: string, message: string, suggestion: string])[] = [
+  return brokenRules([
     [
       config === undefined && keys.length === 0,
       'config',
@@ -191,8 +173,5 @@ function brokenRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
       'A comparator needs a threshold: add threshold.',
       'Send threshold too, or leave comparator out.',
     ],
-  ];
-  return rules.flatMap(([isBroken, field, message, suggestion]) =>
-    isBroken ? [{ path: [field], message, suggestion }] : [],
-  );
+  ]);
 }

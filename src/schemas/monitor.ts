@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_MIN_GROUP_SIZE, minGroupSize } from './min-group-size.ts';
 
-/** The options that set sizes. */
+/** The sizes before defaults are filled in. */
 interface SizesGiven {
   readonly windowSize?: number | undefined;
   readonly minGroupSize?: number | undefined;

@@ -3,7 +3,10 @@ import type { z } from 'zod';
 import { ConfigValidationError } from '../exceptions/index.ts';
 import { valueAt } from '../internal/values.ts';
 
-/** An invalid field, with the expected and the received value. Does not depend on how an interface names its fields. */
+/**
+ * An invalid field, with the expected and the received value. The command line and the service name fields differently,
+ * so names are added later.
+ */
 export interface FieldProblem {
   readonly path: readonly PropertyKey[];
   /** The requirement that the value must meet; undefined if `message` contains it. */
@@ -77,7 +80,7 @@ export function describeChoices(values: readonly unknown[]): string {
 }
 
 /**
- * Describes the requirement of an issue; undefined if only the issue's message contains it.
+ * Describes the requirement of an issue. Returns undefined if the requirement is stated only in the issue's message.
  * @param kinds other words for types: `a list` for `array`
  */
 export function requirementOf(

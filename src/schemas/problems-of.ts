@@ -85,16 +85,6 @@ const MAX_PROBLEMS = 20;
 /** The maximum number of suggestions in one answer. */
 const MAX_SUGGESTIONS = 5;
 
-/**
- * Describes the problems of external data.
- * @param error the error of the schema
- * @param value the data as received
- * @param known the names of fields, used to suggest corrections of misspelt names
- */
-function problemsOf(error: z.ZodError, value: unknown, known: readonly string[] = []): FoundProblem[] {
-  return error.issues.flatMap((issue) => problemsOfIssue(issue, value, known)).slice(0, MAX_PROBLEMS);
-}
-
 /** Formats a path of keys as a JSON pointer (RFC 6901). */
 export function toPointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
@@ -103,20 +93,19 @@ export function toPointer(path: readonly PropertyKey[]): string {
 /**
  * Parses external data with a schema.
  * @param what the name of the data in the message
- * @param known the names of its fields
  * @param positionOf converts a pointer to a name, if the data are not JSON
  * @throws {ConfigValidationError} if the data is invalid; `context.fields` contains the {@link WireProblem}s
  */
-export function parseWire<Schema extends z.ZodType>(
+export function parseWire<Schema extends z.ZodObject>(
   schema: Schema,
   value: unknown,
   what: string,
-  known: readonly string[],
   positionOf: (pointer: string) => string = (pointer) => pointer,
 ): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const problems = problemsOf(parsed.error, value, known);
+  const known = Object.keys(schema.shape);
+  const problems = parsed.error.issues.flatMap((issue) => problemsOfIssue(issue, value, known)).slice(0, MAX_PROBLEMS);
   const suggestions = [...new Set(problems.map(({ suggestion }) => suggestion))].slice(0, MAX_SUGGESTIONS);
   const fields = problems.map(({ pointer, detail }): WireProblem => ({ pointer: positionOf(pointer), detail }));
   throw new ConfigValidationError(`${what}: ${fields.map(({ detail }) => detail).join(' ')}`, {
@@ -125,10 +114,15 @@ export function parseWire<Schema extends z.ZodType>(
   });
 }
 
+/**
+ * Describes an issue of external data.
+ * @param value the data as received
+ * @param known the names of fields, used to suggest corrections of misspelt names
+ */
 function problemsOfIssue(issue: z.core.$ZodIssue, value: unknown, known: readonly string[]): FoundProblem[] {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField([...path, key], key, known));
-  // A custom check provides a complete sentence and knows the position better than the path.
+  // The message of a custom check is a complete sentence, and its position is more precise than the path.
   if (issue.code === 'custom') {
     const suggestion = (issue.params?.['suggestion'] as string | undefined) ?? issueSuggestion(issue, undefined);
     return [{ pointer: toPointer(path), detail: issue.message, suggestion }];
@@ -187,9 +181,19 @@ export interface BrokenRule {
   readonly suggestion: string;
 }
 
+/** A rule about several fields. If it is broken, the message is reported for `field`. */
+export type Rule = readonly [isBroken: boolean, field: string, message: string, suggestion: string];
+
+/** Returns the problems of the broken rules. */
+export function brokenRules(rules: readonly Rule[]): BrokenRule[] {
+  return rules.flatMap(([isBroken, field, message, suggestion]) =>
+    isBroken ? [{ path: [field], message, suggestion }] : [],
+  );
+}
+
 /**
  * Converts a problem to an issue of a schema.
- * @param input the received value; if a field is missing, other rules are still checked
+ * @param input the received value; if it is undefined, other rules are still checked
  */
 export function ruleIssue(
   { path, message, suggestion }: BrokenRule,

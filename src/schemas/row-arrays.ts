@@ -23,31 +23,31 @@ const NUMBER_ITEMS = { type: ['number', 'null'] };
  * Each array is checked in a single loop, because a schema for each item would cost more than the computation itself.
  */
 
-/** Returns the schema of a column of labels or decisions: strings, numbers, booleans or null. */
-export function labelColumn(name: string, meta: { description: string; examples: unknown[] }): z.ZodType<JsonColumn> {
-  return z
-    .custom<JsonColumn>()
-    .check((context) => {
-      const problem = labelProblem(context.value, name);
-      if (problem !== undefined) context.issues.push(ruleIssue(problem, context.value));
-    })
-    .meta({ type: 'array', items: LABEL_ITEMS, ...meta });
+/** Returns the schema of a value that a function checks. */
+export function checkedBy<Value>(findProblem: (value: unknown) => BrokenRule | undefined): z.ZodType<Value> {
+  return z.custom<Value>().check((context) => {
+    const problem = findProblem(context.value);
+    if (problem !== undefined) context.issues.push(ruleIssue(problem, context.value));
+  });
 }
 
-/** Returns the schema of a column whose items are null or numbers of at least `least`. */
+/** Returns the schema of a column of labels or decisions: strings, numbers, booleans or null. */
+export function labelColumn(name: string, meta: { description: string; examples: unknown[] }): z.ZodType<JsonColumn> {
+  return checkedBy<JsonColumn>((value) => labelProblem(value, name)).meta({
+    type: 'array',
+    items: LABEL_ITEMS,
+    ...meta,
+  });
+}
+
+/** Returns the schema of a column whose items are null or numbers of at least `min`. */
 export function numberColumn(
   name: string,
   meta: { description: string; examples: unknown[] },
   min = -Infinity,
 ): z.ZodType<JsonNumbers> {
   const items = min === -Infinity ? NUMBER_ITEMS : { ...NUMBER_ITEMS, minimum: min };
-  return z
-    .custom<JsonNumbers>()
-    .check((context) => {
-      const problem = numberProblem(context.value, name, min);
-      if (problem !== undefined) context.issues.push(ruleIssue(problem, context.value));
-    })
-    .meta({ type: 'array', items, ...meta });
+  return checkedBy<JsonNumbers>((value) => numberProblem(value, name, min)).meta({ type: 'array', items, ...meta });
 }
 
 /** Returns the schema of one column, or of an object of columns by name. */
@@ -56,13 +56,10 @@ export function columnOrColumns(
   meta: { description: string; examples: unknown[] },
 ): z.ZodType<JsonColumn | Readonly<Record<string, JsonColumn>>> {
   const column = { type: 'array', items: LABEL_ITEMS };
-  return z
-    .custom<JsonColumn | Readonly<Record<string, JsonColumn>>>()
-    .check((context) => {
-      const problem = columnsProblem(context.value, name);
-      if (problem !== undefined) context.issues.push(ruleIssue(problem, context.value));
-    })
-    .meta({ anyOf: [column, { type: 'object', additionalProperties: column, minProperties: 1 }], ...meta });
+  return checkedBy<JsonColumn | Readonly<Record<string, JsonColumn>>>((value) => columnsProblem(value, name)).meta({
+    anyOf: [column, { type: 'object', additionalProperties: column, minProperties: 1 }],
+    ...meta,
+  });
 }
 
 function labelProblem(values: unknown, name: string): BrokenRule | undefined {

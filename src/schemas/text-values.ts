@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** A text without line breaks or other control characters, because they would break tables and logs. */
 export const ONE_LINE = /^\P{Cc}*$/u;
 
-/** A text without control characters except tabs and line breaks, which occur in spreadsheet headers. */
+/** A text without control characters. Tabs and line breaks are allowed, because they occur in spreadsheet headers. */
 export const NO_CONTROLS = /^(?:[\t\n\r]|\P{Cc})*$/u;
 
 /** A text that contains at least one character other than white space. */

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
+import { optionalField } from './fields.ts';
 import { suggestNames } from '../internal/arguments.ts';
+import { isMapping, valueAt } from '../internal/values.ts';
 import { type BrokenRule, parseWire, ruleIssue, toPointer, type WireProblem } from './problems-of.ts';
 import { columnOrColumns, type JsonColumn, labelColumn, MAX_ATTRIBUTES, numberColumn } from './row-arrays.ts';
 import { MEASURE_WIRE_FIELDS, measureRules } from './validate-wire.ts';
@@ -17,14 +19,11 @@ const VALIDATE_ROWS_FIELDS = {
       'The group of each row, null if it is missing; or several attributes by name, which are analysed separately.',
     examples: [['f', 'm', 'f', 'm'], { sex: ['f', 'm', 'f', 'm'], race: ['a', 'a', 'b', 'b'] }],
   }),
-  intersections: z
-    .array(z.array(z.string().min(1)).min(2))
-    .max(MAX_ATTRIBUTES)
-    .optional()
-    .meta({
-      description: 'Intersections of attributes of `sensitive`, in addition to each attribute.',
-      examples: [[['sex', 'race']]],
-    }),
+  intersections: optionalField(
+    z.array(z.array(z.string().min(1)).min(2)).max(MAX_ATTRIBUTES),
+    'Intersections of attributes of `sensitive`, in addition to each attribute.',
+    [['sex', 'race']],
+  ),
   y_true: labelColumn('y_true', {
     description: 'True labels, in the format of y_pred; adds equalized odds. True numbers for metrics of numbers.',
     examples: [[1, 0, 0, 1]],
@@ -46,8 +45,6 @@ const VALIDATE_ROWS_FIELDS = {
   }).optional(),
   ...MEASURE_WIRE_FIELDS,
 } as const;
-
-const KNOWN = Object.keys(VALIDATE_ROWS_FIELDS);
 
 /** The schema of the JSON body of `POST /validate`: arrays of equal length, and the options for metrics and gates. */
 export const validateRowsSchema = z.strictObject(VALIDATE_ROWS_FIELDS).check((context) => {
@@ -75,7 +72,7 @@ export type ValidateRowsBody = z.output<typeof validateRowsSchema>;
  * @throws {ConfigValidationError} if fields are invalid; `context.fields` identifies each one by its JSON pointer
  */
 export function parseValidateRows(value: unknown): ValidateRowsBody {
-  return parseWire(validateRowsSchema, value, 'The body cannot be validated', KNOWN);
+  return parseWire(validateRowsSchema, value, 'The body cannot be validated');
 }
 
 /**
@@ -84,12 +81,11 @@ export function parseValidateRows(value: unknown): ValidateRowsBody {
  * @param maxItems the maximum number of items of an array
  */
 export function findTooLong(value: unknown, maxItems: number): WireProblem | undefined {
-  for (const { path, length } of columnsIn(value)) {
-    if (length <= maxItems) continue;
-    const detail = `${path.join('.')} has ${String(length)} items, but at most ${String(maxItems)} are allowed.`;
-    return { pointer: toPointer(path), detail };
-  }
-  return undefined;
+  const tooLong = columnsIn(value).find(({ length }) => length > maxItems);
+  if (tooLong === undefined) return undefined;
+  const { path, length } = tooLong;
+  const detail = `${path.join('.')} has ${String(length)} items, but at most ${String(maxItems)} are allowed.`;
+  return { pointer: toPointer(path), detail };
 }
 
 /** The fields whose arrays have one item per row. */
@@ -101,22 +97,15 @@ interface GivenColumn {
   readonly length: number;
 }
 
-function columnsIn(value: unknown): GivenColumn[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const body = value as Readonly<Record<string, unknown>>;
-  const columns: GivenColumn[] = [];
-  for (const name of COLUMN_FIELDS) {
-    const given = body[name];
-    if (Array.isArray(given)) columns.push({ path: [name], length: given.length });
-    else if (typeof given === 'object' && given !== null) columns.push(...namedColumns(name, given));
-  }
-  return columns;
+function columnsIn(body: unknown): GivenColumn[] {
+  return COLUMN_FIELDS.flatMap((name) => columnsAt([name], valueAt(body, [name])));
 }
 
-function namedColumns(name: string, given: object): GivenColumn[] {
-  return Object.entries(given).flatMap(([key, column]: [string, unknown]) =>
-    Array.isArray(column) ? [{ path: [name, key], length: column.length }] : [],
-  );
+/** Returns the array of a field, or the arrays of an object of columns. */
+function columnsAt(path: readonly string[], given: unknown): GivenColumn[] {
+  if (Array.isArray(given)) return [{ path, length: given.length }];
+  if (path.length > 1 || !isMapping(given)) return [];
+  return Object.entries(given).flatMap(([key, column]) => columnsAt([...path, key], column));
 }
 
 function lengthProblems(body: unknown): BrokenRule[] {

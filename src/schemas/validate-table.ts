@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
+import { described, optionalField } from './fields.ts';
 import { splitNames } from '../internal/arguments.ts';
 import { type BrokenRule, parseWire, ruleIssue } from './problems-of.ts';
-import { MAX_ATTRIBUTES } from './row-arrays.ts';
+import { checkedBy, MAX_ATTRIBUTES } from './row-arrays.ts';
 import { textBoolean, textNumber } from './text-values.ts';
 import { VALIDATE_VALUES, type ValidateInput } from './validate-values.ts';
 import { MEASURE_WIRE_FIELDS, measureOptionsOf, measureRules } from './validate-wire.ts';
@@ -19,56 +20,33 @@ const names = column.refine((text) => text === '' || splitNames(text).every((nam
 const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_NAMES_LENGTH };
 
 /**
- * The sensitive columns, from one or several parameters. A single check is used, because the errors of a union are not
- * specific.
+ * The sensitive columns, from one or several parameters. It uses a single check, because the errors of a zod union are
+ * not specific.
  */
-const sensitiveNames: z.ZodType<string | readonly string[]> = z
-  .custom<string | readonly string[]>()
-  .check((context) => {
-    const problem = sensitiveProblem(context.value);
-    if (problem !== undefined) context.issues.push(ruleIssue(problem, context.value));
-  })
-  .meta({
-    anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MAX_ATTRIBUTES }],
-    description:
-      'A sensitive column; a comma list is one intersection (a comma in a name is `\\,`); repeat the parameter to analyse several separately.',
-    examples: ['sex', 'sex,race'],
-  });
+const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiveProblem(value)).meta({
+  anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MAX_ATTRIBUTES }],
+  description:
+    'A sensitive column; a comma list is one intersection (a comma in a name is `\\,`); repeat the parameter to analyse several separately.',
+  examples: ['sex', 'sex,race'],
+});
 
 /** The query of `POST /validate` with a table: the roles of its columns, and the options for metrics and gates. */
 const VALIDATE_TABLE_FIELDS = {
-  y_pred: column
-    .optional()
-    .meta({ description: 'The column of decisions, or of numbers for metrics of numbers.', examples: ['approved'] }),
-  score: column.optional().meta({ description: 'The column of scores, instead of decisions.', examples: ['score'] }),
-  y_score: column.optional().meta({ description: 'The same as score.', examples: ['score'] }),
-  y_true: column
-    .optional()
-    .meta({ description: 'The column of true labels; adds equalized odds.', examples: ['repaid'] }),
+  y_pred: optionalField(column, 'The column of decisions, or of numbers for metrics of numbers.', 'approved'),
+  score: optionalField(column, 'The column of scores, instead of decisions.', 'score'),
+  y_score: optionalField(column, 'The same as score.', 'score'),
+  y_true: optionalField(column, 'The column of true labels; adds equalized odds.', 'repaid'),
   sensitive: sensitiveNames,
-  sample_weight: column.optional().meta({ description: 'The column of weights.', examples: ['weight'] }),
-  control: names.optional().meta({
-    description: 'Also compares groups within the levels of these columns: a comma list.',
-    examples: ['region'],
-  }),
+  sample_weight: optionalField(column, 'The column of weights.', 'weight'),
+  control: optionalField(names, 'Also compares groups within the levels of these columns: a comma list.', 'region'),
   ...MEASURE_WIRE_FIELDS,
-  positive_label: z
-    .string()
-    .optional()
-    .meta({ description: 'The label that counts as 1, if labels are not 0 and 1.', examples: ['yes'] }),
-  y_true_positive_label: z
-    .string()
-    .optional()
-    .meta({ description: 'The label of y_true that counts as 1, if it differs.', examples: ['repaid'] }),
-  na_values: z
-    .string()
-    .max(MAX_NAMES_LENGTH)
-    .optional()
-    .meta({
-      description:
-        'Texts that are read as missing values, in all columns: a comma list. Default: those of pandas; in sensitive and control columns, only empty fields.',
-      examples: ['NA,unknown'],
-    }),
+  positive_label: optionalField(z.string(), 'The label that counts as 1, if labels are not 0 and 1.', 'yes'),
+  y_true_positive_label: optionalField(z.string(), 'The label of y_true that counts as 1, if it differs.', 'repaid'),
+  na_values: optionalField(
+    z.string().max(MAX_NAMES_LENGTH),
+    'Texts that are read as missing values, in all columns: a comma list. Default: those of pandas; in sensitive and control columns, only empty fields.',
+    'NA,unknown',
+  ),
   score_threshold: textNumber(MEASURE_WIRE_FIELDS.score_threshold),
   threshold: textNumber(MEASURE_WIRE_FIELDS.threshold),
   min_group_size: textNumber(MEASURE_WIRE_FIELDS.min_group_size),
@@ -79,13 +57,12 @@ const VALIDATE_TABLE_FIELDS = {
   with_effects: textBoolean(MEASURE_WIRE_FIELDS.with_effects),
   with_p_value: textBoolean(MEASURE_WIRE_FIELDS.with_p_value),
   seed: textNumber(MEASURE_WIRE_FIELDS.seed),
-  backend: VALIDATE_VALUES.backend.default('duckdb').meta({
-    description: 'The engine that counts the rows; duckdb does not load them into memory. The results are the same.',
-    examples: ['duckdb'],
-  }),
+  backend: described(
+    VALIDATE_VALUES.backend.default('duckdb'),
+    'The engine that counts the rows; duckdb does not load them into memory. The results are the same.',
+    'duckdb',
+  ),
 } as const;
-
-const KNOWN = Object.keys(VALIDATE_TABLE_FIELDS);
 
 /** The schema of the query of `POST /validate` with a table. */
 export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((context) => {
@@ -113,7 +90,7 @@ export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((
  * @throws {ConfigValidationError} if parameters are invalid; `context.fields` identifies each one
  */
 export function parseValidateTable(query: Readonly<Record<string, string | readonly string[]>>): ValidateInput {
-  const wire = parseWire(validateTableSchema, query, 'The query cannot be validated', KNOWN, (pointer) =>
+  const wire = parseWire(validateTableSchema, query, 'The query cannot be validated', (pointer) =>
     pointer.replace(/^\//, ''),
   );
   return {

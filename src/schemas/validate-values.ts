@@ -85,8 +85,8 @@ function isComparator(text: string): text is '<=' | '<' | '>=' | '>' {
 }
 
 /**
- * The options of `validate`, the same for library, command line and service. The metrics fill in the defaults of
- * their own options, so that each default is defined in one place.
+ * The options of `validate`, shared by library, command line and service. The metrics fill in the defaults of their own
+ * options, so that each default is defined in one place.
  */
 export const validateSchema = z
   .object({

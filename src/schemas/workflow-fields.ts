@@ -1,24 +1,20 @@
 import { z } from 'zod';
 
+import { backendName, described, optionalField } from './fields.ts';
 import { parseWire } from './problems-of.ts';
-import { backendName } from './method-names.ts';
 import { MIN_GROUP_SIZE_DEFAULT, minGroupSize } from './min-group-size.ts';
 import { textBoolean, textNumber } from './text-values.ts';
 
 /** The field for a profile of the configuration. */
-const profileField = z
-  .string()
-  .min(1)
-  .max(200)
-  .optional()
-  .meta({ description: 'The profile of the configuration. Default: the only profile.' });
+const profileField = optionalField(
+  z.string().min(1).max(200),
+  'The profile of the configuration. Default: the only profile.',
+);
 
 /** The fields of `POST /pipeline` besides `file` and `config`; in a form, all are text. */
 export const pipelineFieldsSchema = z.strictObject({
   profile: profileField,
-  detectors: textBoolean(
-    z.boolean().default(true).meta({ description: 'Whether to run the detectors on the data first.' }),
-  ),
+  detectors: textBoolean(described(z.boolean().default(true), 'Whether to run the detectors on the data first.')),
 });
 
 /** The parsed output of {@link pipelineFieldsSchema}. */
@@ -29,12 +25,7 @@ export type PipelineFields = z.output<typeof pipelineFieldsSchema>;
  * @throws {ConfigValidationError} if fields are invalid; `context.fields` identifies each one
  */
 export function parsePipelineFields(fields: Readonly<Record<string, string>>): PipelineFields {
-  return parseWire(
-    pipelineFieldsSchema,
-    fields,
-    'The form cannot be processed',
-    Object.keys(pipelineFieldsSchema.shape),
-  );
+  return parseWire(pipelineFieldsSchema, fields, 'The form cannot be processed');
 }
 
 /** The options of `run-pipeline` besides its configuration. `executeWorkflow` fills in the defaults. */
@@ -52,28 +43,14 @@ const { trainSize, randomState, threshold, classWeight } = runPipelineSchema.sha
 /** The fields of `POST /workflow` besides `file` and `config`; in a form, all are text. */
 export const workflowFieldsSchema = z.strictObject({
   min_group_size: textNumber(
-    minGroupSize.optional().meta({
-      description: `Groups with fewer held-out rows are excluded from metrics. ${MIN_GROUP_SIZE_DEFAULT}`,
-    }),
+    optionalField(minGroupSize, `Groups with fewer held-out rows are excluded from metrics. ${MIN_GROUP_SIZE_DEFAULT}`),
   ),
-  train_size: textNumber(
-    trainSize.meta({
-      description: 'The share of rows used for training. Default: 0.8.',
-    }),
-  ),
-  random_state: textNumber(
-    randomState.meta({
-      description: 'The seed of the split and of other random steps. Default: 42.',
-    }),
-  ),
+  train_size: textNumber(described(trainSize, 'The share of rows used for training. Default: 0.8.')),
+  random_state: textNumber(described(randomState, 'The seed of the split and of other random steps. Default: 42.')),
   threshold: textNumber(
-    threshold.meta({
-      description: "The largest difference, or smallest ratio, that passes. Default: the configuration's.",
-    }),
+    described(threshold, "The largest difference, or smallest ratio, that passes. Default: the configuration's."),
   ),
-  class_weight: classWeight.meta({
-    description: 'The weights of the classes in training. Default: balanced.',
-  }),
+  class_weight: described(classWeight, 'The weights of the classes in training. Default: balanced.'),
   profile: profileField,
 });
 
@@ -85,10 +62,5 @@ export type WorkflowFields = z.output<typeof workflowFieldsSchema>;
  * @throws {ConfigValidationError} if fields are invalid; `context.fields` identifies each one
  */
 export function parseWorkflowFields(fields: Readonly<Record<string, string>>): WorkflowFields {
-  return parseWire(
-    workflowFieldsSchema,
-    fields,
-    'The form cannot be processed',
-    Object.keys(workflowFieldsSchema.shape),
-  );
+  return parseWire(workflowFieldsSchema, fields, 'The form cannot be processed');
 }

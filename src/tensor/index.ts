@@ -12,8 +12,6 @@ export {
 export { countReads, type DeviceReads } from './count-reads.ts';
 export { type BackendReport, isGpuRoute, routesToGpu } from './diagnosis/backend-report.ts';
 export type { MissingPart } from './diagnosis/host.ts';
-export { checkNumerics, largestError } from './numerics/check-numerics.ts';
-export type { Compared, NumericsCase, NumericsFinding } from './numerics/numerics-case.ts';
 export { onDeviceAlone, releaseUnused } from './release-unused.ts';
 export { type Adam, type AdamOptions, createAdam } from './ops/adam.ts';
 export {

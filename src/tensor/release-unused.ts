@@ -61,8 +61,8 @@ export function releaseUnused(tf: Tf): void {
 }
 
 /**
- * Submits pending commands: buffers used by unsubmitted commands count as in use even if their tensors are disposed
- * of.
+ * Submits pending commands. Buffers of commands that are not submitted count as in use, even if their tensors are
+ * disposed of.
  */
 function submitPending(backend: PoolingBackend): void {
   if (backend.commandEncoder === null) return;

@@ -339,7 +339,7 @@ const STARTERS: Readonly<Record<TensorBackend, () => Promise<Tf>>> = {
   cpu: async () => quiet(await import('@tensorflow/tfjs')),
 };
 
-/** The message if a diagnosis found no missing parts. */
+/** The missing part that is reported if the library finds no GPU, although the diagnosis found nothing missing. */
 const NO_GPU_SEEN = {
   what: 'its native library finds no GPU, although the driver, CUDA 11 and cuDNN 8 are installed',
   mend: 'TensorFlow printed the reason to stderr when it was loaded. Also check whether the driver responds:\nnvidia-smi',

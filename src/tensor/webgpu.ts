@@ -94,7 +94,7 @@ interface FoundAdapter extends Adapter {
   readonly open: () => void;
 }
 
-/** Names of drivers that compute on the processor, in case Dawn does not mark them. */
+/** Names of drivers that compute on the processor. Dawn may not report them as fallback adapters. */
 const SOFTWARE_DRIVERS = /swiftshader|llvmpipe|lavapipe|basic render/i;
 
 /** The running Dawn instance. It must outlive its devices, including lost ones. */
@@ -106,7 +106,7 @@ let opened: Adapter | undefined;
 let soughtIn: string | undefined;
 let isFound = false;
 
-/** Whether the backend that TensorFlow.js keeps has lost its device. */
+/** Whether the WebGPU backend that is registered in TensorFlow.js has lost its device. */
 let isLost = false;
 
 /** The reason why TensorFlow.js got no new device. TensorFlow.js itself does not report it. */
@@ -122,7 +122,7 @@ export function webGpuAdapter(): string | null {
 }
 
 /**
- * Checks whether WebGPU has an adapter. Has no other effect.
+ * Checks whether WebGPU has an adapter, without side effects.
  * @param allowSoftware whether a software adapter is acceptable
  * @throws {UnavailableBackend} if there is no adapter, or only a software adapter that is not acceptable
  */

@@ -1,49 +1,38 @@
-import { problemAt } from '../../io/config-text/path-problem.ts';
+import { posix, win32 } from 'node:path';
+
 import { MetricComputationError } from '../../exceptions/index.ts';
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
 import { MAX_SUGGESTED } from '../../io/config-text/describe-issue.ts';
-import { type KeyPath, type PathProblem } from '../../io/config-text/path-problem.ts';
+import { escapeControls, hasControls } from '../../io/config-text/config-problem.ts';
+import { type KeyPath, type PathProblem, problemAt } from '../../io/config-text/path-problem.ts';
 import { type MetricDefinition, metricDefinition } from '../../metrics/metric-definitions.ts';
 import { findThresholdProblem, metricRange } from '../../metrics/threshold-range.ts';
 import type { PipelineDocument } from '../../schemas/pipeline/pipeline-document.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
-import { checkReportPath } from './check-report-path.ts';
 
 /** The metric that is evaluated if none is named. */
 const STANDARD_METRIC = 'demographic_parity_difference';
 
-type Gate = Pick<Partial<PipelineDocument>, 'fairness_metric' | 'validation_threshold'>;
-
 /** Checks that the metric exists, and that its threshold can be both passed and failed. */
-function checkGate({ fairness_metric: metric, validation_threshold: threshold }: Gate): PathProblem[] {
+function checkGate({ fairness_metric: metric, validation_threshold: threshold }: Fields): PathProblem[] {
   try {
     const definition = metricDefinition(metric ?? STANDARD_METRIC);
     return threshold === undefined ? [] : checkThreshold(definition, threshold);
   } catch (error) {
     if (!(error instanceof MetricComputationError)) throw error;
-    return [
-      {
-        path: ['fairness_metric'],
-        at: 'value',
-        message: `fairness_metric: there is no metric named '${String(metric)}'`,
-        suggestion: error.suggestion ?? 'Choose another metric.',
-      },
-    ];
+    const suggestion = error.suggestion ?? 'Choose another metric.';
+    return [problemAt(['fairness_metric'], `there is no metric named '${String(metric)}'`, suggestion)];
   }
 }
 
 function checkThreshold(definition: MetricDefinition, threshold: number): PathProblem[] {
   const comparator = definition.comparison === 'ratio' ? '>=' : '<=';
   const gate = { metric: definition.metric, threshold, comparator } as const;
-  const problemAt = findThresholdProblem(gate, metricRange(definition, { isSize: true }));
-  if (problemAt === undefined) return [];
-  const path = ['validation_threshold'];
-  return [
-    { path, at: 'value', message: `validation_threshold: ${problemAt.message}`, suggestion: problemAt.suggestion },
-  ];
+  const found = findThresholdProblem(gate, metricRange(definition, { isSize: true }));
+  return found === undefined ? [] : [problemAt(['validation_threshold'], found.message, found.suggestion)];
 }
 
-/** The fields that are valid by themselves. An invalid field is missing, and checks that depend on it are skipped. */
+/** The fields that passed their own checks. Invalid fields are absent, and checks that depend on them are skipped. */
 type Fields = Partial<PipelineDocument>;
 
 /** The tolerance for the sum of proportions, which allows for rounded decimals. */
@@ -88,15 +77,9 @@ function checkIntersections({ intersections = [], sensitive }: Fields): PathProb
   const known = namesOf(sensitive);
   const taken = intersections.flatMap((names, index) => {
     const label = names.join(INTERSECTION_SEPARATOR);
-    return known?.includes(label) === true
-      ? [
-          problemAt(
-            ['intersections', index],
-            `its name '${label}' is already the name of an attribute`,
-            'Rename that column.',
-          ),
-        ]
-      : [];
+    if (known?.includes(label) !== true) return [];
+    const message = `its name '${label}' is already the name of an attribute`;
+    return [problemAt(['intersections', index], message, 'Rename that column.')];
   });
   let suggested = 0;
   const isSuggested = (): boolean => suggested++ < MAX_SUGGESTED;
@@ -160,34 +143,22 @@ function checkSteps({ pipeline = [], sensitive }: Fields): PathProblem[] {
 
 function checkFeatures({ features = [], sensitive }: Fields): PathProblem[] {
   const known = namesOf(sensitive) ?? [];
-  return features.flatMap((name, index) =>
-    known.includes(name)
-      ? [
-          problemAt(
-            ['features', index],
-            `'${name}' is listed in sensitive, and sensitive columns cannot be features`,
-            'List it in only one of the two.',
-          ),
-        ]
-      : [],
-  );
+  return features.flatMap((name, index) => {
+    if (!known.includes(name)) return [];
+    const message = `'${name}' is listed in sensitive, and sensitive columns cannot be features`;
+    return [problemAt(['features', index], message, 'List it in only one of the two.')];
+  });
 }
 
 function checkTarget({ training, sensitive, features = [] }: Fields): PathProblem[] {
   if (training === undefined) return [];
   const path = ['training', 'target_column'];
-  const lists = { sensitive: namesOf(sensitive) ?? [], features };
-  return Object.entries(lists).flatMap(([list, names]) =>
-    names.includes(training.target_column)
-      ? [
-          problemAt(
-            path,
-            `'${training.target_column}' is also listed in ${list}`,
-            'Choose another column, or remove it there.',
-          ),
-        ]
-      : [],
-  );
+  const target = training.target_column;
+  return Object.entries({ sensitive: namesOf(sensitive) ?? [], features })
+    .filter(([, names]) => names.includes(target))
+    .map(([list]) =>
+      problemAt(path, `'${target}' is also listed in ${list}`, 'Choose another column, or remove it there.'),
+    );
 }
 
 function notSensitive(
@@ -203,4 +174,27 @@ function notSensitive(
       ? suggestNames(name, known, 'attributes')
       : `Add it to sensitive, or use one of these: ${known.join(', ')}.`;
   return problemAt(path, `'${name}' is not listed in sensitive`, suggestion, at);
+}
+
+/**
+ * Checks that the report's path stays below the current folder, since a configuration may come from a third party.
+ * Slashes and backslashes are separators on every system.
+ */
+function checkReportPath(location: string | undefined): PathProblem[] {
+  if (location === undefined) return [];
+  if (hasControls(location)) {
+    return [badReportPath('of one line, without control characters', location, 'Take that character out.')];
+  }
+  const isElsewhere =
+    posix.isAbsolute(location) ||
+    win32.isAbsolute(location) ||
+    /^[a-z]:/i.test(location) ||
+    location.split(/[\\/]/).includes('..');
+  return isElsewhere
+    ? [badReportPath("below the current folder, relative and without '..'", location, 'For example: data-report.md.')]
+    : [];
+}
+
+function badReportPath(required: string, location: string, suggestion: string): PathProblem {
+  return problemAt(['report_out'], `must be a path ${required}; got '${escapeControls(location)}'`, suggestion);
 }

@@ -9,32 +9,32 @@ import { readConfig } from './read-config.ts';
 
 /** The result of checking a configuration file. */
 export interface ConfigCheck {
-  /** null if no file was found. */
+  /** The path of the file; null if no file was found. */
   readonly file: string | null;
   /** The problems, in the order of the text; empty if the configuration is valid. */
   readonly faults: readonly ConfigProblem[];
-  /** The profile that was applied; null for none. */
+  /** The name of the applied profile; null if none was applied. */
   readonly profile: string | null;
-  /** All profiles. If none was chosen, all of them were checked. */
+  /** The names of all profiles. If none was chosen, all profiles were checked. */
   readonly profiles: readonly string[];
   /** The outcome of each profile, if there are several and none was chosen. */
   readonly outlines: readonly ProfileOutline[];
-  /** null if there are problems, or if the top level is valid only with one of several profiles. */
+  /** The configuration; null if there are problems, or if the top level is valid only with one of several profiles. */
   readonly config: PipelineConfig | null;
 }
 
 /** The outcome of one of several profiles. */
 interface ProfileOutline {
   readonly name: string;
-  /** The keys that it replaces, as written in the file. */
+  /** The keys that the profile replaces, as written in the file. */
   readonly changes: readonly string[];
-  /** null if there are problems. */
+  /** The configuration with this profile; null if there are problems. */
   readonly config: PipelineConfig | null;
 }
 
 /**
- * Checks a configuration file as `loadConfig` reads it. If it has several profiles and none is chosen, checks it with
- * each of them.
+ * Checks a configuration file in the same way as `loadConfig`. If the file has several profiles and none is chosen, it
+ * is checked with each profile.
  * @param path the file; the default search is used if omitted
  */
 export async function checkConfigFile(path: string | undefined, options: LoadConfigOptions): Promise<ConfigCheck> {
@@ -71,7 +71,7 @@ function readWith(text: ConfigText, request: ReturnType<typeof profileRequest>):
   }
 }
 
-/** @throws the error itself, if it is not about a configuration */
+/** Returns the problems that an error lists. Throws the error itself if it is not an error of a configuration. */
 function problemsOf(error: unknown): readonly ConfigProblem[] {
   const problems = error instanceof ConfigValidationError ? error.context['faults'] : undefined;
   if (!Array.isArray(problems)) throw error;
@@ -89,8 +89,8 @@ function outline(text: ConfigText, name: string, config: PipelineConfig | null):
 }
 
 /**
- * Returns each problem once, although every profile's check reports it. Of two reports of the same problem, the one
- * that names a profile is kept, since it is more specific.
+ * Removes repeated problems, because a problem is found with every profile. If two reports describe the same problem,
+ * the report that names a profile is kept, because it is more specific.
  */
 function distinct(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const byLength = [...problems].sort((a, b) => a.message.length - b.message.length);

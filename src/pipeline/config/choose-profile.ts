@@ -17,19 +17,19 @@ export interface ProfileRequest {
 /** A configuration merged with a profile. */
 export interface ChosenProfile {
   readonly document: Mapping;
-  /** The profile that was applied; null for none. */
+  /** The name of the applied profile; null if none was applied. */
   readonly profile: string | null;
-  /** All profiles. */
+  /** The names of all profiles. */
   readonly names: readonly string[];
-  /** Problems in `profiles`; the keys of the applied profile are checked with the merged configuration. */
+  /** Problems in `profiles`. The keys of the applied profile are checked later, in the merged configuration. */
   readonly faults: readonly PathProblem[];
-  /** Whether no further check is possible. */
+  /** Whether the requested profile is missing or invalid, so that no further check is possible. */
   readonly isLost: boolean;
 }
 
 /**
  * Merges a profile into the top level: each key of the profile replaces the complete value of the same top-level key.
- * Without a request, the profile is applied if it is the only one; of several, none is applied.
+ * Without a request, the only profile is applied. If there are several profiles, none is applied.
  */
 export function chooseProfile(
   document: Mapping,
@@ -88,7 +88,7 @@ function notMapping(path: readonly string[], of: string, wording: Wording): Path
   return { path, at: 'value', message: `${key}: must be a mapping of ${of}; got ${given}`, suggestion };
 }
 
-/** Records the positions of the merged keys: those of the keys that they come from. */
+/** Records the position of each merged key, which is its position in the profile or at the top level. */
 function placeMerged(merged: Mapping, document: Mapping, profile: unknown, positions: YamlPositions): void {
   const below = positions.get(document);
   if (below === undefined) return;

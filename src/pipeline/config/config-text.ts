@@ -9,11 +9,11 @@ import { KEY_ALIASES } from '../../schemas/pipeline/pipeline-document.ts';
 const PLACE = path.join('.evenhand', 'config.yml');
 
 /**
- * Finds the configuration that applies to a folder. This is `EVENHAND_CONFIG_PATH` if it is set (even if the file
- * does not exist), else the first `.evenhand/config.yml` in the folder and those above it, else the one in the home
- * folder.
+ * Finds the configuration file that applies to a folder. `EVENHAND_CONFIG_PATH` takes precedence if it is set, even if
+ * the file does not exist. Otherwise, it is the first `.evenhand/config.yml` in the folder, its parent folders and the
+ * home folder.
  * @param start the folder in which the search begins; the current folder if omitted
- * @returns its path, or undefined if there is none
+ * @returns the path of the file, or undefined if there is none
  * @example
  * ```ts
  * import { mkdirSync, writeFileSync } from 'node:fs';

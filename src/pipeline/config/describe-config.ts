@@ -5,7 +5,7 @@ import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
 import { paramsToSnakeCase } from './params-case.ts';
 
-/** Describes a configuration, with a line for each part of the work. */
+/** Describes a configuration, with one line for each of its parts. */
 export function describeConfig(config: PipelineConfig): string[] {
   return [
     `Sensitive: ${describeSensitive(config)}.`,

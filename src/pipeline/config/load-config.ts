@@ -10,7 +10,8 @@ import { readConfig } from './read-config.ts';
 export interface LoadConfigOptions {
   /**
    * The name of the profile to merge into the top level of the file. With null, the environment variable is ignored.
-   * @defaultValue EVENHAND_PROFILE, else the only profile; if there are several, none, with a warning
+   * @defaultValue EVENHAND_PROFILE, else the only profile. If there are several, none is applied, and a warning is
+   *   logged.
    */
   readonly profile?: string | null | undefined;
 }
@@ -58,6 +59,38 @@ export async function parseConfigText(
 ): Promise<PipelineConfig> {
   assertKnownOptions('parseConfigText', options, LOAD_CONFIG_OPTION_NAMES);
   return withProfile(await openConfigText(text, file, PIPELINE_DIALECT), options);
+}
+
+/**
+ * Parses a configuration from plain data. Its keys are those of a configuration file, in snake_case or camelCase. The
+ * output of {@link loadConfig} is therefore also valid. Defaults are filled in, parameters are renamed to camelCase,
+ * and the result is frozen. The names of attributes and groups in `benchmarks` and `targets` are not renamed. If
+ * `profiles` has only one profile, it is applied.
+ *
+ * Names, ranges, and the requirements between keys are checked. Whether columns exist is checked later, when data are
+ * available.
+ * @param where the name of the configuration in messages
+ * @throws {ConfigValidationError} with all problems, one per line; `context.faults` lists them
+ * @example
+ * ```ts
+ * import { parsePipelineConfig } from 'evenhand/pipeline';
+ *
+ * const config = parsePipelineConfig({
+ *   sensitive: 'sex',
+ *   steps: [{ kind: 'InstanceReweighting', params: { max_weight: 5 } }],
+ * });
+ * console.log(config.sensitive, config.alpha, config.pipeline[0]);
+ * // [ 'sex' ] 0.05 {
+ * //   name: 'InstanceReweighting',
+ * //   transformer: 'InstanceReweighting',
+ * //   params: { maxWeight: 5 }
+ * // }
+ * ```
+ */
+export function parsePipelineConfig(value: unknown, where?: string): PipelineConfig {
+  const request = { name: undefined, by: '' };
+  const noText = { indices: new WeakMap(), start: null };
+  return readConfig({ value, ...noText, file: where ?? null, allowsCamelCase: true, request }).config;
 }
 
 /** Returns the profile that the caller or the environment requests. */

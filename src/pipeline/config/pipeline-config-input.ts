@@ -1,12 +1,12 @@
 import type { TrainingMethod } from '../../schemas/pipeline/pipeline-document.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
-/** A configuration in code. Omitted keys get their defaults. The output of `loadConfig` is valid too. */
+/** A configuration in code. Omitted keys get their defaults. The output of `loadConfig` is also valid. */
 export interface PipelineConfigInput {
   /** The sensitive attributes, at least one; each is analysed separately. */
   readonly sensitive: string | readonly string[];
   /**
-   * Intersections of attributes that are analysed too.
+   * Intersections of attributes that are also analysed.
    * @defaultValue none
    */
   readonly intersections?: readonly (readonly string[])[] | undefined;
@@ -42,10 +42,10 @@ export interface PipelineConfigInput {
   readonly features?: readonly string[] | undefined;
   /**
    * Texts that are read as missing values, in all columns.
-   * @defaultValue those of pandas, and in sensitive columns the empty text alone
+   * @defaultValue the same texts as in pandas; in sensitive columns, only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
-  /** The training of a model; not needed for a pipeline alone. */
+  /** The training of a model. It is not needed to run only the pipeline. */
   readonly training?: TrainingInput | undefined;
   /**
    * The metric that is evaluated.

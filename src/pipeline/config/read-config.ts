@@ -1,6 +1,7 @@
 import { problemsError } from '../../io/config-text/config-problem.ts';
 import { positionProblem, wordingOf } from '../../io/config-text/problem-positions.ts';
-import { isMapping } from '../../internal/values.ts';
+import { camelFields } from '../../internal/arguments.ts';
+import { freezeDeep, isMapping, listOf } from '../../internal/values.ts';
 import { notMapping } from '../../io/config-text/open-config-text.ts';
 import type { KeyPath, PathProblem } from '../../io/config-text/path-problem.ts';
 import { readFields } from '../../io/config-text/read-fields.ts';
@@ -9,22 +10,25 @@ import type { TextPosition, YamlPositions } from '../../io/read-yaml.ts';
 import {
   PIPELINE_FIELDS,
   type PipelineConfig,
+  type PipelineDocument,
+  type PipelineStepConfig,
   STEP_KEYS,
   TRAINING_KEYS,
+  type TrainingConfig,
 } from '../../schemas/pipeline/pipeline-document.ts';
 import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
-import { buildConfig } from './build-config.ts';
 import { checkAcross } from './check-across.ts';
 import { chooseProfile, type ProfileRequest } from './choose-profile.ts';
 import { PIPELINE_DIALECT } from './config-text.ts';
+import { paramsToCamelCase } from './params-case.ts';
 
 const NOTHING: ReadonlyMap<string, Rename> = new Map();
 const COST_KEYS = ['false_positive', 'false_negative'];
 
 /**
- * Returns a configuration in which each declared key has its canonical name, without aliases and camelCase. Keys that
- * are data and unknown keys are left as they are.
+ * Returns a configuration in which each declared key has its canonical name instead of an alias or its camelCase form.
+ * Other keys, such as the names of attributes and groups, are not changed.
  */
 function canonicalDocument(value: unknown, renaming: Renaming): unknown {
   const declared = Object.keys(PIPELINE_FIELDS);
@@ -46,7 +50,10 @@ function renameTraining(training: unknown, path: KeyPath, renaming: Renaming): u
   return withParams(renamed, path, TRAINING_PARAMS, 'method', renaming);
 }
 
-/** Renames the keys of parameters; the known keys depend on the owner of the parameters. */
+/**
+ * Renames the keys of the parameters of a step or of the training section. The transformer or the method determines the
+ * known keys.
+ */
 function withParams(
   owner: unknown,
   path: KeyPath,
@@ -65,14 +72,14 @@ function withParams(
 
 const FIELDS = { schemas: PIPELINE_FIELDS, otherKeys: ['profiles'], dialect: PIPELINE_DIALECT };
 
-/** A configuration as data, with its origin. */
+/** A configuration before it is checked, with its source. */
 export interface ConfigSource {
   readonly value: unknown;
-  /** The positions of its parts in the text; empty if it is not from a text. */
+  /** The positions of keys and values in the text; empty if the configuration does not come from text. */
   readonly indices: YamlPositions;
-  /** The position of its beginning; null if it is not from a text. */
+  /** The position at which the configuration begins; null if it does not come from text. */
   readonly start: TextPosition | null;
-  /** Its name in messages. */
+  /** The name of the configuration in messages. */
   readonly file: string | null;
   readonly allowsCamelCase: boolean;
   readonly request: ProfileRequest;
@@ -81,9 +88,9 @@ export interface ConfigSource {
 /** A configuration, and the profile that was applied. */
 export interface ReadConfig {
   readonly config: PipelineConfig;
-  /** null for none. */
+  /** The name of the applied profile; null if none was applied. */
   readonly profile: string | null;
-  /** All profiles. */
+  /** The names of all profiles. */
   readonly profiles: readonly string[];
 }
 
@@ -116,4 +123,43 @@ export function readConfig({
   problems.push(...[...wrong, ...across].map((problem) => positionProblem(problem, chosen.document, places, file)));
   if (problems.length > 0) throw problemsError(problems, PIPELINE_DIALECT);
   return { config: buildConfig(fields), profile: chosen.profile, profiles: chosen.names };
+}
+
+/**
+ * Builds a configuration from checked fields: fills in names and empty lists, renames keys to camelCase, and freezes
+ * it.
+ */
+function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
+  // All required fields are present, because the check has already reported missing fields.
+  const document = fields as PipelineDocument;
+  const { sensitive, intersections = [], benchmarks = {}, pipeline = [], training, ...others } = document;
+  return freezeDeep({
+    sensitive: listOf(sensitive),
+    intersections,
+    benchmarks,
+    pipeline: buildSteps(pipeline),
+    ...camelFields(others),
+    ...(training === undefined ? {} : { training: buildTraining(training) }),
+  });
+}
+
+/** Names each unnamed step after its transformer. A number is appended if that name is in use. */
+function buildSteps(steps: NonNullable<PipelineDocument['pipeline']>): PipelineStepConfig[] {
+  const taken = new Set(steps.map(({ name }) => name));
+  return steps.map(({ name, transformer, params }) => {
+    const own = name ?? freeName(transformer, taken);
+    taken.add(own);
+    return { name: own, transformer, params: paramsToCamelCase(params ?? {}, TRANSFORMER_PARAMS[transformer]) };
+  });
+}
+
+function freeName(kind: string, taken: ReadonlySet<string | undefined>): string {
+  let name = kind;
+  for (let number = 2; taken.has(name); number++) name = `${kind}_${String(number)}`;
+  return name;
+}
+
+function buildTraining(training: NonNullable<PipelineDocument['training']>): TrainingConfig {
+  const { params = {}, ...others } = training;
+  return { ...camelFields(others), params: paramsToCamelCase(params, TRAINING_PARAMS[training.method]) };
 }

@@ -70,7 +70,7 @@ export function meanContrast(values: Float64Array, { codes, labels }: Categorica
     const group = codes[row] as number;
     if (group < 0 || Number.isNaN(value)) continue;
     (n[group] as number) += 1;
-    // A running mean, since a sum may overflow.
+    // A running mean is used, because a sum may overflow.
     (means[group] as number) += value / (n[group] as number) - (means[group] as number) / (n[group] as number);
   }
   const ends = labels
@@ -80,7 +80,7 @@ export function meanContrast(values: Float64Array, { codes, labels }: Categorica
 }
 
 /**
- * Finds the extremes. Of groups with the same value the larger is chosen, then the first by label, never by row order.
+ * Finds the groups with the lowest and the highest value. Ties are resolved by size, then by label, never by row order.
  */
 function extremes(ends: readonly ContrastEnd[]): { readonly lowest: ContrastEnd; readonly highest: ContrastEnd } {
   const bySize = [...ends].sort((a, b) => b.n - a.n || (a.group < b.group ? -1 : 1));

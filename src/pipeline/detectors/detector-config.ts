@@ -13,7 +13,7 @@ export interface DetectorConfig {
   /** The sensitive attributes, at least one; each is analysed separately. */
   readonly sensitive: PipelineConfig['sensitive'];
   /**
-   * Intersections of attributes that are analysed too.
+   * Intersections of attributes that are also analysed.
    * @defaultValue none
    */
   readonly intersections?: PipelineConfig['intersections'] | undefined;
@@ -39,7 +39,7 @@ export interface DetectorConfig {
 
 /** The configuration with every default filled in. */
 export interface ParsedDetectorConfig extends DetectorSettings {
-  /** The columns of each attribute and intersection. */
+  /** The columns of each attribute and intersection, without repetitions. */
   readonly attributes: readonly (readonly string[])[];
   readonly benchmarks: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly target: string | undefined;
@@ -51,30 +51,27 @@ export interface ParsedDetectorConfig extends DetectorSettings {
  * @throws {DataValidationError} if there are no rows, or a column does not exist
  */
 export function parseDetectorConfig(config: DetectorConfig, table: Table): ParsedDetectorConfig {
-  const attributes = [...config.sensitive.map((name) => [name]), ...(config.intersections ?? []).map(withoutRepeats)];
+  const crossed = (config.intersections ?? []).map((columns) => [...new Set(columns)]);
+  const attributes = [...config.sensitive.map((name) => [name]), ...crossed];
   if (attributes.length === 0 || attributes.some(({ length }) => length === 0)) {
     throw invalidParameter('sensitive', 'name at least one column', JSON.stringify(config.sensitive));
   }
   const target = config.training?.targetColumn;
   for (const name of [...attributes.flat(), ...(target === undefined ? [] : [target])]) table.column(name);
-  if (table.rowCount === 0) throw noRows();
+  if (table.rowCount === 0) {
+    throw new DataValidationError('The data have no rows, so there is nothing to analyse.', {
+      code: 'empty-data',
+      context: { argument: 'data' },
+      suggestion: 'Provide at least one row.',
+    });
+  }
   return {
-    attributes: firstOfEach(attributes),
+    attributes: [...new Map(attributes.map((columns) => [JSON.stringify(columns), columns])).values()],
     benchmarks: parseBenchmarks(config.benchmarks ?? {}),
     alpha: requireLevel('alpha', config.alpha ?? 0.05),
     proxyThreshold: requireRate('proxyThreshold', config.proxyThreshold ?? 0.3),
     target,
   };
-}
-
-function withoutRepeats(columns: readonly string[]): string[] {
-  return [...new Set(columns)];
-}
-
-/** Removes repeated attributes. */
-function firstOfEach(attributes: readonly (readonly string[])[]): (readonly string[])[] {
-  const byKey = new Map(attributes.map((columns) => [JSON.stringify(columns), columns]));
-  return [...byKey.values()];
 }
 
 function parseBenchmarks(benchmarks: Benchmarks): Map<string, Map<string, number>> {
@@ -87,12 +84,4 @@ function parseShares(attribute: string, shares: Benchmarks[string]): Map<string,
   for (const [group, share] of entries) requireRate(`${parameter}.${group}`, share);
   if (entries.some(([, share]) => share > 0)) return new Map(entries);
   throw invalidParameter(parameter, 'have a share above 0', JSON.stringify(shares));
-}
-
-function noRows(): DataValidationError {
-  return new DataValidationError('The data have no rows, so there is nothing to analyse.', {
-    code: 'empty-data',
-    context: { argument: 'data' },
-    suggestion: 'Provide at least one row.',
-  });
 }

@@ -1,3 +1,4 @@
+import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import type { AnalysedAttribute } from './relation.ts';
 import type { ReportSection } from './report-numbers.ts';
 
@@ -15,10 +16,34 @@ export interface DetectorFinding {
   readonly attribute: string;
 }
 
+/** A finding of a statistical test, with its p-value adjusted over the detector's family of tests. */
+export interface TestFinding extends DetectorFinding {
+  /** NaN if the test is undefined. */
+  readonly statistic: number;
+  readonly degrees: readonly number[];
+  readonly pValue: number;
+  /** By Benjamini and Hochberg, over the detector's family of tests. */
+  readonly adjustedPValue: number;
+  /** Whether the adjusted p-value is at most alpha. */
+  readonly flagged: boolean;
+  readonly notes: readonly string[];
+}
+
+/** Adjusts the p-values of all findings as one family, and flags findings by the adjusted p-values. */
+export function judge<Finding extends TestFinding>(findings: readonly Finding[], alpha: number): Finding[] {
+  const [adjusted, order] = benjaminiHochberg(findings.map(({ pValue }) => pValue));
+  const judged = [...findings];
+  order.forEach((index, rank) => {
+    const adjustedPValue = adjusted[rank] as number;
+    judged[index] = { ...(findings[index] as Finding), adjustedPValue, flagged: adjustedPValue <= alpha };
+  });
+  return judged;
+}
+
 /** A finding as a sentence. */
 export interface Sentence {
   readonly text: string;
-  /** The size of the finding, 0 to 1; the most severe come first. */
+  /** The size of the finding, 0 to 1. The most severe findings come first. */
   readonly severity: number;
 }
 
@@ -27,7 +52,7 @@ export interface Sentence {
  * and it does not access files or the time.
  */
 export interface Detector<Finding extends DetectorFinding = DetectorFinding> {
-  /** Its part of the report's body. */
+  /** The name of the detector's findings in the report's body. */
   readonly name: string;
   /** Returns the findings about one attribute; never throws for data that have been read. */
   detect(attribute: AnalysedAttribute, settings: DetectorSettings): Finding[];

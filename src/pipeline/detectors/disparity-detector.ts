@@ -1,47 +1,36 @@
 import { formatCount, formatNumber, formatStatistic, pValueText, pValueWords } from '../../internal/format.ts';
-import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import type { AssociationMeasure } from '../association.ts';
 import { type Contrast, contrastPhrase } from './contrast.ts';
-import type { Detector, DetectorFinding } from './detector.ts';
+import { type Detector, judge, type TestFinding } from './detector.ts';
 import { MEASURE_NAMES, reportTable } from './report-numbers.ts';
 
 /** The differences of a column between groups. */
-export interface DisparityFinding extends DetectorFinding {
+export interface DisparityFinding extends TestFinding {
   readonly column: string;
   /** Rows with a value and a group. */
   readonly n: number;
   /** Pearson's chi-square of independence (text), or one-way analysis of variance (numbers). */
   readonly test: 'chi_square' | 'anova';
-  /** NaN if the test is undefined; Infinity if there is no spread within the groups. */
-  readonly statistic: number;
-  readonly degrees: readonly number[];
-  readonly pValue: number;
-  /** By Benjamini and Hochberg, over the columns tested against this attribute. */
-  readonly adjustedPValue: number;
   readonly effectSizeName: AssociationMeasure;
   /** From 0 to 1. */
   readonly effectSize: number;
-  /** Whether the adjusted p-value is at most alpha. */
-  readonly flagged: boolean;
   /** The groups of at least 30 rows that differ most. */
   readonly contrast: Contrast | null;
   /** Why the test is undefined; null if it is defined. */
   readonly reason: string | null;
-  readonly notes: readonly string[];
 }
 
 /**
  * Tests every column for differences between groups: text by Pearson's chi-square, numbers by one-way analysis of
- * variance. P-values are adjusted over the columns of one attribute, so that the expected share of chance findings
- * among the columns flagged for it is at most alpha.
+ * variance. P-values are adjusted over the columns of one attribute. Among the columns flagged for an attribute, the
+ * expected share of chance findings is at most alpha.
  */
 export const disparityDetector: Detector<DisparityFinding> = {
   name: 'disparities',
 
   detect({ name, relations }, { alpha }) {
-    const adjusted = adjustInPlace(relations.map(({ result }) => result.pValue));
     const findings = relations.map(
-      ({ column, n, test, result, measure, association, contrast, reason, ...own }, index): DisparityFinding => ({
+      ({ column, n, test, result, measure, association, contrast, reason, ...own }): DisparityFinding => ({
         attribute: name,
         column,
         n,
@@ -49,16 +38,16 @@ export const disparityDetector: Detector<DisparityFinding> = {
         statistic: result.statistic,
         degrees: result.degrees,
         pValue: result.pValue,
-        adjustedPValue: adjusted[index] as number,
+        adjustedPValue: NaN,
         effectSizeName: measure,
         effectSize: association,
-        flagged: (adjusted[index] as number) <= alpha,
+        flagged: false,
         contrast,
         reason,
         notes: [...own.notes, ...own.associationNotes],
       }),
     );
-    return findings.sort(byPValue);
+    return judge(findings, alpha).sort(byPValue);
   },
 
   summarise(findings, { alpha }) {
@@ -110,16 +99,9 @@ export const disparityDetector: Detector<DisparityFinding> = {
   },
 };
 
-/** Returns adjusted p-values in the order of the p-values. */
-export function adjustInPlace(pValues: readonly number[]): Float64Array {
-  const [adjusted, order] = benjaminiHochberg(pValues);
-  const inPlace = new Float64Array(pValues.length);
-  order.forEach((index, rank) => (inPlace[index] = adjusted[rank] as number));
-  return inPlace;
-}
-
 /**
- * Sorts by p-value, then (for equal ones, such as 0 in large data) by decreasing effect; undefined p-values come last.
+ * Compares findings by p-value. Equal p-values, such as 0 in large data, are ordered by decreasing effect. Undefined
+ * p-values come last.
  */
 function byPValue(a: DisparityFinding, b: DisparityFinding): number {
   if (Number.isNaN(a.pValue) || Number.isNaN(b.pValue))

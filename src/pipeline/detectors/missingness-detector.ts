@@ -1,26 +1,20 @@
 import { formatCount, formatNumber, formatStatistic, pValueText, pValueWords } from '../../internal/format.ts';
 import { type Contrast, contrastPhrase } from './contrast.ts';
-import type { Detector, DetectorFinding } from './detector.ts';
-import { adjustInPlace } from './disparity-detector.ts';
+import { type Detector, judge, type TestFinding } from './detector.ts';
 import { expectedNotes } from './relation.ts';
 import { reportTable } from './report-numbers.ts';
 
-/** The frequency of missing values of a column in the groups. */
-export interface MissingnessFinding extends DetectorFinding {
+/**
+ * The frequency of missing values of a column in the groups, tested by Pearson's chi-square of independence of group
+ * and missingness.
+ */
+export interface MissingnessFinding extends TestFinding {
   readonly column: string;
   /** Rows with a group and no value. */
   readonly nMissing: number;
-  /** Pearson's chi-square of independence of group and missingness. */
-  readonly statistic: number;
-  readonly degrees: readonly number[];
-  readonly pValue: number;
-  /** By Benjamini and Hochberg, over the columns with missing values. */
-  readonly adjustedPValue: number;
   /** Bias-corrected Cramér's V of group and missingness. */
   readonly effectSize: number;
-  readonly flagged: boolean;
   readonly contrast: Contrast | null;
-  readonly notes: readonly string[];
 }
 
 /** Tests whether values are missing more often in some groups, by Pearson's chi-square. */
@@ -31,22 +25,20 @@ export const missingnessDetector: Detector<MissingnessFinding> = {
     const missing = relations.flatMap(({ column, missing: own }) =>
       own === null || Number.isNaN(own.result.pValue) ? [] : [{ column, ...own }],
     );
-    const adjusted = adjustInPlace(missing.map(({ result }) => result.pValue));
-    return missing
-      .map(({ column, n, result, association, contrast }, index): MissingnessFinding => ({
-        attribute: name,
-        column,
-        nMissing: n,
-        statistic: result.statistic,
-        degrees: result.degrees,
-        pValue: result.pValue,
-        adjustedPValue: adjusted[index] as number,
-        effectSize: association,
-        flagged: (adjusted[index] as number) <= alpha,
-        contrast,
-        notes: expectedNotes(result),
-      }))
-      .sort((a, b) => a.pValue - b.pValue || b.effectSize - a.effectSize);
+    const findings = missing.map(({ column, n, result, association, contrast }): MissingnessFinding => ({
+      attribute: name,
+      column,
+      nMissing: n,
+      statistic: result.statistic,
+      degrees: result.degrees,
+      pValue: result.pValue,
+      adjustedPValue: NaN,
+      effectSize: association,
+      flagged: false,
+      contrast,
+      notes: expectedNotes(result),
+    }));
+    return judge(findings, alpha).sort((a, b) => a.pValue - b.pValue || b.effectSize - a.effectSize);
   },
 
   summarise(findings) {

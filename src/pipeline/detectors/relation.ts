@@ -83,7 +83,7 @@ function relateNumbers({ values }: NumericColumn, { groups, counts }: AttributeG
   };
 }
 
-/** Adds a note if there are many groups, since eta squared is not corrected for chance. */
+/** Returns a note if there are many groups, because eta squared is not corrected for chance. */
 function chanceNotes({ groups, n }: VarianceParts): string[] {
   const chance = (groups - 1) / (n - 1);
   if (groups < 2 || chance < CHANCE_WORTH_A_NOTE) return [];

@@ -9,22 +9,14 @@ export const NO_FINDINGS =
   'No test found a difference at the requested level, and no column reaches the proxy threshold.';
 
 /** Returns the facts at the top of a report. */
-export function factsOf({
-  version,
-  rows,
-  attributes,
-  target,
-  alpha,
-  proxyThreshold,
-  columnsTested,
-}: DetectorReportMeta): string[] {
+export function factsOf(meta: DetectorReportMeta): string[] {
   return [
-    `Rows: ${formatCount(rows)}`,
-    `Attributes: ${attributes.join(', ')}`,
-    ...(target === null ? [] : [`Target, not tested: ${target}`]),
-    `Columns tested: ${String(columnsTested.length)}`,
-    `Significance level: ${String(alpha)}; proxy threshold: ${String(proxyThreshold)}`,
-    `evenhand ${version}`,
+    `Rows: ${formatCount(meta.rows)}`,
+    `Attributes: ${meta.attributes.join(', ')}`,
+    ...(meta.target === null ? [] : [`Target, not tested: ${meta.target}`]),
+    `Columns tested: ${String(meta.columnsTested.length)}`,
+    `Significance level: ${String(meta.alpha)}; proxy threshold: ${String(meta.proxyThreshold)}`,
+    `evenhand ${meta.version}`,
   ];
 }
 

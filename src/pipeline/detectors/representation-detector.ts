@@ -1,8 +1,7 @@
 import { capital, formatCount, formatShare, formatStatistic, pValueWords } from '../../internal/format.ts';
 import { chiSquareGoodnessOfFit } from '../../stats/tests/chi-square-test.ts';
 import { nameGroups } from '../transformers/read-columns.ts';
-import type { Detector, DetectorFinding } from './detector.ts';
-import { adjustInPlace } from './disparity-detector.ts';
+import { type Detector, judge, type TestFinding } from './detector.ts';
 import { type AnalysedAttribute, expectedNotes } from './relation.ts';
 import { type ReportTable, reportTable } from './report-numbers.ts';
 
@@ -22,24 +21,15 @@ export interface GroupRepresentation {
   readonly benchmarkShare: number | null;
 }
 
-/** The representation of an attribute's groups. */
-export interface RepresentationFinding extends DetectorFinding {
+/** The representation of an attribute's groups, tested by Pearson's chi-square of fit if there is a benchmark. */
+export interface RepresentationFinding extends TestFinding {
   /** Rows that have a group. */
   readonly n: number;
   /** Rows without a group; they are excluded. */
   readonly nMissing: number;
   readonly groups: readonly GroupRepresentation[];
-  /** Pearson's chi-square of fit; NaN if it is undefined or there is no benchmark. */
-  readonly statistic: number;
-  readonly degrees: readonly number[];
-  readonly pValue: number;
-  /** By Benjamini and Hochberg, over the attributes and intersections that have a benchmark. */
-  readonly adjustedPValue: number;
-  /** Whether the adjusted p-value is at most alpha. */
-  readonly flagged: boolean;
   /** Why there is no test; null if there is one. */
   readonly reason: string | null;
-  readonly notes: readonly string[];
 }
 
 /**
@@ -54,9 +44,7 @@ export const representationDetector: Detector<RepresentationFinding> = {
     const reason = untestable(attribute, groups);
     const base = { attribute: attribute.name, n: attribute.n, nMissing: attribute.nMissing, groups };
     const missing = missingNotes(attribute);
-    if (reason !== null) {
-      return [{ ...base, ...NO_TEST, reason, notes: missing }];
-    }
+    if (reason !== null) return [{ ...base, ...NO_TEST, reason, notes: missing }];
     const test = chiSquareGoodnessOfFit(
       groups.map(({ n }) => n),
       groups.map(({ benchmarkShare }) => benchmarkShare ?? NaN),
@@ -95,16 +83,7 @@ export const representationDetector: Detector<RepresentationFinding> = {
 
 const NO_TEST = { statistic: NaN, degrees: [], pValue: NaN, adjustedPValue: NaN, flagged: false } as const;
 
-/** Adjusts the p-values of all findings as one family, and flags findings by the adjusted p-values. */
-function judge(findings: readonly RepresentationFinding[], alpha: number): RepresentationFinding[] {
-  const adjusted = adjustInPlace(findings.map(({ pValue }) => pValue));
-  return findings.map((finding, index) => {
-    const adjustedPValue = adjusted[index] as number;
-    return { ...finding, adjustedPValue, flagged: adjustedPValue <= alpha };
-  });
-}
-
-/** Returns the groups that occur, and those of the benchmark that do not. */
+/** Returns the groups that occur, and the groups of the benchmark that do not occur. */
 function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): GroupRepresentation[] {
   const total = sumOf(benchmark);
   const shareOf = (group: string): number | null => {
@@ -123,7 +102,10 @@ function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): 
   ];
 }
 
-/** Returns the sum of a benchmark: exactly 1 if it differs by rounding alone, so that the shares stay unchanged. */
+/**
+ * Returns the sum of a benchmark. A sum that differs from 1 only by rounding counts as 1, so that the shares stay
+ * unchanged.
+ */
 function sumOf(benchmark: ReadonlyMap<string, number> | undefined): number {
   const sum = [...(benchmark?.values() ?? [])].reduce((total, share) => total + share, 0);
   return Math.abs(sum - 1) < TIE ? 1 : sum;
@@ -161,7 +143,7 @@ function farthest(groups: readonly GroupRepresentation[]): GroupRepresentation {
   const distance = ({ share, benchmarkShare }: GroupRepresentation): number =>
     Math.abs(share - (benchmarkShare ?? NaN));
   const most = Math.max(...groups.map(distance));
-  // With two groups, both are equally far. The one with too few rows is named.
+  // Two groups are always equally far from the benchmark. The group with too few rows is named.
   const worst = groups.filter((group) => distance(group) > most - TIE);
   return worst.reduce((min, group) => (group.share < min.share ? group : min));
 }

@@ -15,7 +15,7 @@ import { type AnalysedAttribute, relate, type Relation } from './relation.ts';
 /** A text column with more distinct values than this share of its rows counts as an identifier. */
 const IDENTIFIER_SHARE = 0.9;
 
-/** With fewer rows than this, distinct whole numbers may be close together by chance, as ages are. */
+/** With fewer rows than this, distinct whole numbers, such as ages, may be close together by chance. */
 const MIN_ROWS_OF_A_SEQUENCE = 50;
 
 /** Patterns of names of identifiers: id, customer_id, Customer ID, userId, uuid, index, row number. */
@@ -24,8 +24,9 @@ const IDENTIFIER_NAMES = [/(^|[^a-z])(id|uuid|guid|index|row[ _]?(nr|number))$/i
 /**
  * Returns why a column is not tested against any attribute; undefined if it is tested.
  *
- * A text column counts as an identifier if more than nine in ten of its values are distinct. A column of distinct
- * whole numbers does if they are as dense as a sequence (50 rows or more), or if its name is that of an identifier.
+ * A text column counts as an identifier if more than nine in ten of its values are distinct. A column of distinct whole
+ * numbers counts as an identifier if the numbers are as dense as a sequence (50 rows or more), or if the column is
+ * named like an identifier.
  */
 function skipReason(name: string, column: Column): string | undefined {
   return column.kind === 'numeric' ? numericReason(name, column) : textReason(column);
@@ -150,7 +151,10 @@ export async function runDetectors(
   });
 }
 
-/** Returns why columns are not tested against any attribute. The target is not among them: `meta.target` reports it. */
+/**
+ * Returns why columns are not tested against any attribute. The target is not included, because `meta.target` reports
+ * it.
+ */
 function readSkipReasons(table: Table, { target }: ParsedDetectorConfig): Map<string, string | undefined> {
   const columns = table.columnNames.filter((name) => name !== target);
   return new Map(columns.map((name) => [name, skipReason(name, table.column(name))]));
@@ -195,7 +199,9 @@ function detect(attributes: readonly AnalysedAttribute[], settings: ParsedDetect
   return Object.fromEntries(findings) as DetectorFindings;
 }
 
-/** Returns the findings as sentences, by severity; equal ones keep the order of the detectors. */
+/**
+ * Returns the findings as sentences, sorted by severity. Findings of equal severity keep the order of the detectors.
+ */
 function sentencesOf(findings: DetectorFindings, settings: ParsedDetectorConfig): Sentence[] {
   const attributes = new Set(findings.representation.map(({ attribute }) => attribute));
   return DETECTOR_NAMES.flatMap((name) =>

@@ -25,7 +25,7 @@ export async function writeDetectorReport(report: DetectorReport, savePath: stri
 }
 
 /**
- * Checks, before long work, that the extension of a report's path is supported.
+ * Checks that the extension of a report's path is supported. Call it before long work.
  * @throws {DataValidationError} if the extension is not supported
  */
 export function assertReportPath(savePath: string): void {

@@ -5,7 +5,7 @@ import { nameSome } from './read-columns.ts';
 /** Training rows. */
 export interface FitRows {
   readonly table: Table;
-  /** One per row, above 0, in a common unit; undefined if all are equal. */
+  /** One weight per row, above 0, divided by a common unit; undefined if all weights are equal. */
   readonly weights: Float64Array | undefined;
 }
 
@@ -15,9 +15,9 @@ export async function readRows(data: TableSource): Promise<Table> {
 }
 
 /**
- * Reads training rows, without those of weight 0.
- * @throws {DataValidationError} if there are no rows, or the weights are not one finite number of at least 0 per row
- *   with some above 0
+ * Reads training rows, and excludes rows of weight 0.
+ * @throws {DataValidationError} if there are no rows, the number of weights differs, a weight is negative or not
+ *   finite, or all weights are 0
  */
 export async function readFitRows(data: TableSource, sampleWeight: ArrayLike<number> | undefined): Promise<FitRows> {
   const table = await readRows(data);

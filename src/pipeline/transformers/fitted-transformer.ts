@@ -18,14 +18,14 @@ export interface TransformerState {
   readonly warnings: readonly string[];
 }
 
-/**
- * The rows after a transformer, with notes on these rows alone: groups that the fit has not seen, rows without a group.
- */
+/** Transformed rows, with notes about them: groups that did not occur in `fit`, and rows without a group. */
 export interface AppliedRows extends TransformedRows {
   readonly notes: readonly string[];
 }
 
-/** The base class of transformers: the order of fit and transform, the fitted state, and the JSON form. */
+/**
+ * The base class of transformers. It stores the fitted state, requires `fit` before `transform`, and converts to JSON.
+ */
 export abstract class FittedTransformer<
   Settings extends object,
   State extends TransformerState,

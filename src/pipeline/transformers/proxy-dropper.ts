@@ -23,7 +23,7 @@ export interface ProxyDropperOptions extends FeatureSettings {
   readonly sensitive: SensitiveColumns;
   /**
    * The columns that may be dropped.
-   * @defaultValue those of `candidates`
+   * @defaultValue the columns of `candidates`
    */
   readonly features?: readonly string[] | undefined;
   /**
@@ -32,7 +32,7 @@ export interface ProxyDropperOptions extends FeatureSettings {
    */
   readonly threshold?: number | undefined;
   /**
-   * The maximum number of columns to drop; those with the strongest association are dropped.
+   * The maximum number of columns to drop. The columns with the strongest association are dropped.
    * @defaultValue no bound
    */
   readonly maxDrop?: number | undefined;
@@ -52,7 +52,7 @@ interface Settings extends ProxyDropperOptions {
 /** A dropped column, and the reason. */
 export interface DroppedColumn {
   readonly column: string;
-  /** The sensitive attribute with which it is associated most. */
+  /** The sensitive attribute with the strongest association. */
   readonly attribute: string;
   readonly measure: AssociationMeasure;
   /** The association, above the threshold. */
@@ -73,10 +73,11 @@ type State = z.output<typeof STATE>;
 const DEFINITION = { kind: 'ProxyDropper', options: PROXY_DROPPER_OPTION_NAMES, state: STATE } as const;
 
 /**
- * Drops columns that are proxies for a sensitive attribute: those whose association with any of the attributes is
- * above a threshold, strongest first. A column of text is measured by Cramér's V with Bergsma's correction, and a
- * column of numbers by eta squared, the share of its variance that lies between the groups. The proxy detector
- * reports the same numbers. The two measures have different scales (a V of 0.3 is an eta squared of about 0.1).
+ * Drops columns that are proxies for a sensitive attribute. A column is a proxy if its association with any of the
+ * attributes is above a threshold. The columns with the strongest association are dropped first. A column of text is
+ * measured by Cramér's V with Bergsma's correction, and a column of numbers by eta squared, the share of its variance
+ * that lies between the groups. The proxy detector reports the same numbers. The two measures have different scales (a
+ * V of 0.3 is an eta squared of about 0.1).
  *
  * It constrains the association of each column by itself: several remaining columns together may still reveal the
  * attribute. All information in the dropped columns about the target is lost.
@@ -133,7 +134,7 @@ export class ProxyDropper extends FittedTransformer<Settings, State> {
     return { dropped, warnings: warningsOf(dropped, strong.slice(dropped.length), threshold) };
   }
 
-  /** Returns each feature with the attribute with which it is associated most. */
+  /** Returns the strongest association of each feature with a sensitive attribute. */
   #associations(table: Table): DroppedColumn[] {
     const attributes = sensitiveNames(this.settings.sensitive).map(
       (attribute) => [attribute, readKnownGroups(table, attribute)] as const,

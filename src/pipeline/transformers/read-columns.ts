@@ -57,7 +57,7 @@ export function sensitiveNames(sensitive: SensitiveColumns): readonly string[] {
 }
 
 /**
- * Returns the choice of columns among the options of a transformer, as settings.
+ * Returns frozen copies of the options that select columns.
  * @throws {ValueError} if no sensitive column is named
  */
 export function featureSettings({ sensitive, features, candidates, label }: FeatureSettings): FeatureSettings {
@@ -78,14 +78,13 @@ export function frozenSensitive(sensitive: SensitiveColumns): SensitiveColumns {
   return frozenNames(sensitive);
 }
 
-/** Returns a frozen copy of a choice of columns, so that the caller cannot change it later. */
+/** Returns a frozen copy of column names, so that the caller cannot change them later. */
 export function frozenNames<Names extends SensitiveColumns | undefined>(names: Names): Names {
   return Array.isArray(names) ? (Object.freeze([...(names as readonly string[])]) as unknown as Names) : names;
 }
 
 /**
- * Reads the group of each row; several columns form intersections. Only groups that occur have a label, even if a
- * column has more labels.
+ * Reads the group of each row. The groups of several columns are their intersections. Labels without rows are removed.
  * @throws {DataValidationError} if a column does not exist
  */
 export function readGroups(table: Table, sensitive: SensitiveColumns): CategoricalColumn {
@@ -101,8 +100,8 @@ export function readGroups(table: Table, sensitive: SensitiveColumns): Categoric
 }
 
 /**
- * Does the work of {@link readGroups} for training rows.
- * @throws {DataValidationError} also if every row lacks a group
+ * Reads the groups of training rows in the same way as {@link readGroups}.
+ * @throws {DataValidationError} if a column does not exist, or every row lacks a group
  */
 export function readKnownGroups(table: Table, sensitive: SensitiveColumns): CategoricalColumn {
   const groups = readGroups(table, sensitive);
@@ -118,7 +117,7 @@ export function readKnownGroups(table: Table, sensitive: SensitiveColumns): Cate
 /**
  * Returns the names of the features to work on. These are the given features, or else the columns of `candidates` (by
  * default all columns of the table) that exist and are neither sensitive nor the label.
- * @param isMeant selects columns if no features were named
+ * @param isMeant returns whether a column is a feature; used if no features are named
  * @throws {DataValidationError} if a feature does not exist
  * @throws {ValueError} if a feature is sensitive or the label
  */
@@ -137,7 +136,7 @@ export function featureNames(
   return [...new Set(features)];
 }
 
-/** Does the work of {@link featureNames} for columns of numbers. */
+/** Returns the names of the numeric features, in the same way as {@link featureNames}. */
 export function numericFeatureNames(table: Table, settings: FeatureSettings): readonly string[] {
   return featureNames(table, settings, (name) => table.column(name).kind === 'numeric');
 }

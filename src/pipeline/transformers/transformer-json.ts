@@ -5,13 +5,13 @@ import { camelFields } from '../../internal/arguments.ts';
 import { firstIssue } from '../../schemas/parse.ts';
 import { TRANSFORMER_PARAMS, type TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
-/** Parameters that come from the rest of the configuration, not from the step; steps have no keys for them. */
+/** Parameters that come from the rest of the configuration. Steps have no keys for them. */
 const FROM_AROUND = { label: z.string().optional(), candidates: z.array(z.string()).optional() } as const;
 
 /** The definition of a class of transformers. */
 export interface TransformerDefinition<State> {
   readonly kind: TransformerKind;
-  /** The options of its constructor. */
+  /** The options of the constructor. */
   readonly options: Readonly<Record<string, true>>;
   readonly state: z.ZodType<State>;
 }

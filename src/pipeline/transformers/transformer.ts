@@ -23,7 +23,7 @@ export const TRANSFORMER_FIT_OPTION_NAMES: OptionNames<TransformerFitOptions> = 
 export interface TransformedRows {
   /** The same rows in the same order; columns may be changed or dropped. */
   readonly table: Table;
-  /** A factor for each row's weight, with mean 1 over the rows fitted; null if the transformer assigns no weights. */
+  /** A factor for each row's weight, with mean 1 over the training rows; null if the transformer assigns no weights. */
   readonly sampleWeight: Float64Array | null;
 }
 
@@ -37,11 +37,11 @@ export interface TransformerJson {
 }
 
 /**
- * A step that changes data before training. It is fitted on training rows alone: `transform` on other rows uses only
- * the fitted state.
+ * A step that changes data before training. It is fitted on training rows only. `transform` uses the fitted state and
+ * learns nothing from other rows.
  */
 export interface Transformer {
-  /** Its name in configurations. */
+  /** The name of the transformer in configurations. */
   readonly kind: TransformerKind;
   /**
    * Warnings about the fit (small groups, columns without effect), and then about the rows of the latest `transform`

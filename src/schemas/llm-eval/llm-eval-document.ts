@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { described, optionalField } from '../fields.ts';
 import { fileJsonSchema, ownName, recordOf } from '../pipeline/values.ts';
 import { FILLED, NO_CONTROLS } from '../text-values.ts';
 
@@ -24,121 +25,101 @@ function mapOf<Value>(value: z.ZodType<Value>): z.ZodType<Readonly<Record<string
 }
 
 const price = z.strictObject({
-  input: z.number().min(0).meta({ description: 'The price of a million prompt tokens.' }),
-  output: z.number().min(0).meta({ description: 'The price of a million answer tokens.' }),
-  as_of: z.iso.date().meta({ description: 'The date of these prices.', examples: ['2026-01-31'] }),
+  input: described(z.number().min(0), 'The price of a million prompt tokens.'),
+  output: described(z.number().min(0), 'The price of a million answer tokens.'),
+  as_of: described(z.iso.date(), 'The date of these prices.', '2026-01-31'),
 });
 
 const counterfactual = z.strictObject({
-  template: z
-    .union([prompt, prompts])
-    .optional()
-    .meta({
-      description:
-        'Texts with placeholders for values, such as {gender}, {gender.possessive} or {name}; {{ and }} are braces. Texts of prompt_templates with placeholders are used too. In a text without placeholders, gendered words are swapped if a dimension has the values of women and men.',
-      examples: ['Describe a {gender}'],
-    }),
-  dimensions: mapOf(z.array(ownName).min(2)).meta({
-    description: 'The dimensions that are varied, each with at least two values: gender: [woman, man].',
-    examples: [{ gender: ['woman', 'man'] }],
-  }),
-  defaults: mapOf(ownName).optional().meta({
-    description: 'The value that a dimension keeps while another is varied. A dimension without a default is crossed.',
-  }),
-  name_pools: mapOf(z.array(ownName).min(1)).optional().meta({
-    description:
-      'First names for {name}, by the values of one dimension. Names at the same position are compared, as many as the smallest pool has.',
-  }),
-  control_dimension: ownName.optional().meta({
-    description: 'A dimension that should make no difference, such as days of the week. It gives the noise floor.',
-  }),
+  template: optionalField(
+    z.union([prompt, prompts]),
+    'Texts with placeholders for values, such as {gender}, {gender.possessive} or {name}; {{ and }} are braces. Texts of prompt_templates with placeholders are used too. In a text without placeholders, gendered words are swapped if a dimension has the values of women and men.',
+    'Describe a {gender}',
+  ),
+  dimensions: described(
+    mapOf(z.array(ownName).min(2)),
+    'The dimensions that are varied, each with at least two values: gender: [woman, man].',
+    { gender: ['woman', 'man'] },
+  ),
+  defaults: optionalField(
+    mapOf(ownName),
+    'The value that a dimension keeps while another is varied. A dimension without a default is crossed.',
+  ),
+  name_pools: optionalField(
+    mapOf(z.array(ownName).min(1)),
+    'First names for {name}, by the values of one dimension. Names at the same position are compared, as many as the smallest pool has.',
+  ),
+  control_dimension: optionalField(
+    ownName,
+    'A dimension that should make no difference, such as days of the week. It gives the noise floor.',
+  ),
 });
 
 /** The keys of an evaluation's configuration, in snake_case as in a file. */
 export const LLM_EVAL_FIELDS = {
-  provider: z
-    .enum(LLM_PROVIDERS)
-    .default('local')
-    .meta({ description: 'The provider of answers. local is a stub without a network, replay a file of answers.' }),
-  model: ownName
-    .optional()
-    .meta({ description: "The name of the model at its provider. Default: 'stub' for local, 'replay' for replay." }),
-  base_url: filePath.optional().meta({
-    description: 'The URL of the provider, if it is not the default one. It must not contain a key.',
-    examples: ['http://127.0.0.1:11434/v1'],
+  provider: described(
+    z.enum(LLM_PROVIDERS).default('local'),
+    'The provider of answers. local is a stub without a network, replay a file of answers.',
+  ),
+  model: optionalField(
+    ownName,
+    "The name of the model at its provider. Default: 'stub' for local, 'replay' for replay.",
+  ),
+  base_url: optionalField(
+    filePath,
+    'The URL of the provider, if it is not the default one. It must not contain a key.',
+    'http://127.0.0.1:11434/v1',
+  ),
+  system_prompt: optionalField(prompt, 'The text before every prompt. Default: none.'),
+  evaluators: optionalField(
+    z.array(z.enum(EVALUATOR_NAMES)).min(1),
+    'The evaluators that score the answers. Default: all for which the file has data. counterfactual needs its section, refusal and toxicity_sentiment a template, stereotype a template or bbq_path.',
+  ),
+  prompt_templates: optionalField(
+    mapOf(prompt),
+    'Prompts by name. Placeholders such as {gender} are filled with each value.',
+  ),
+  counterfactual: optionalField(counterfactual, 'The words that are varied, and the texts in which they are varied.'),
+  cache_dir: described(filePath.default('.evenhand/llm-cache'), 'The folder of the cache of answers.'),
+  replay_only: described(
+    z.boolean().default(false),
+    'Whether only cached answers may be used; an answer that is not in the cache is then an error.',
+  ),
+  replay_path: optionalField(filePath, 'The file of answers for the provider replay.', 'answers.ndjson'),
+  max_requests_per_run: optionalField(
+    limit,
+    'The maximum number of requests, each attempt counted. Default: no limit.',
+  ),
+  max_tokens_per_run: optionalField(limit, 'The maximum number of tokens of prompts and answers. Default: no limit.'),
+  max_cost_usd: optionalField(
+    z.number().gt(0),
+    'The maximum cost in US dollars. Needs a known price. Default: no limit.',
+  ),
+  max_minutes: optionalField(z.number().gt(0), 'The maximum time in minutes. Default: no limit.'),
+  concurrency: described(z.number().int().min(1).max(64).default(4), 'The maximum number of concurrent requests.'),
+  timeout_ms: described(
+    z.number().int().min(1).max(3_600_000).default(60_000),
+    'The timeout of a request, in milliseconds.',
+  ),
+  repeats: described(
+    z.number().int().min(1).max(1000).default(1),
+    'The number of times each prompt is sent. From 2 on, answers to one prompt give the noise floor.',
+  ),
+  params: optionalField(mapOf(z.unknown()), "The parameters of a request, named as in the provider's API.", {
+    temperature: 1,
+    max_tokens: 200,
   }),
-  system_prompt: prompt.optional().meta({ description: 'The text before every prompt. Default: none.' }),
-  evaluators: z.array(z.enum(EVALUATOR_NAMES)).min(1).optional().meta({
-    description:
-      'The evaluators that score the answers. Default: all for which the file has data. counterfactual needs its section, refusal and toxicity_sentiment a template, stereotype a template or bbq_path.',
-  }),
-  prompt_templates: mapOf(prompt)
-    .optional()
-    .meta({ description: 'Prompts by name. Placeholders such as {gender} are filled with each value.' }),
-  counterfactual: counterfactual
-    .optional()
-    .meta({ description: 'The words that are varied, and the texts in which they are varied.' }),
-  cache_dir: filePath.default('.evenhand/llm-cache').meta({ description: 'The folder of the cache of answers.' }),
-  replay_only: z.boolean().default(false).meta({
-    description: 'Whether only cached answers may be used; an answer that is not in the cache is then an error.',
-  }),
-  replay_path: filePath.optional().meta({
-    description: 'The file of answers for the provider replay.',
-    examples: ['answers.ndjson'],
-  }),
-  max_requests_per_run: limit
-    .optional()
-    .meta({ description: 'The maximum number of requests, each attempt counted. Default: no limit.' }),
-  max_tokens_per_run: limit
-    .optional()
-    .meta({ description: 'The maximum number of tokens of prompts and answers. Default: no limit.' }),
-  max_cost_usd: z
-    .number()
-    .gt(0)
-    .optional()
-    .meta({ description: 'The maximum cost in US dollars. Needs a known price. Default: no limit.' }),
-  max_minutes: z.number().gt(0).optional().meta({ description: 'The maximum time in minutes. Default: no limit.' }),
-  concurrency: z
-    .number()
-    .int()
-    .min(1)
-    .max(64)
-    .default(4)
-    .meta({ description: 'The maximum number of concurrent requests.' }),
-  timeout_ms: z
-    .number()
-    .int()
-    .min(1)
-    .max(3_600_000)
-    .default(60_000)
-    .meta({ description: 'The timeout of a request, in milliseconds.' }),
-  repeats: z.number().int().min(1).max(1000).default(1).meta({
-    description: 'The number of times each prompt is sent. From 2 on, answers to one prompt give the noise floor.',
-  }),
-  params: mapOf(z.unknown())
-    .optional()
-    .meta({
-      description: "The parameters of a request, named as in the provider's API.",
-      examples: [{ temperature: 1, max_tokens: 200 }],
-    }),
-  bbq_path: filePath
-    .optional()
-    .meta({ description: "A file of BBQ's items, or of items with a model's answers.", examples: ['bbq.jsonl'] }),
-  bbq_formats: z
-    .array(z.enum(BBQ_FORMATS))
-    .min(1)
-    .default(['race'])
-    .meta({ description: "The format of BBQ's questions: question first, context first, or without context." }),
-  prices: mapOf(price)
-    .optional()
-    .meta({
-      description: 'Prices in US dollars per million tokens, by model; they take precedence over the built-in prices.',
-      examples: [{ 'my-model': { input: 0.5, output: 1.5, as_of: '2026-01-31' } }],
-    }),
-  allow_small_samples: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Whether groups with few answers are measured too.' }),
+  bbq_path: optionalField(filePath, "A file of BBQ's items, or of items with a model's answers.", 'bbq.jsonl'),
+  bbq_formats: described(
+    z.array(z.enum(BBQ_FORMATS)).min(1).default(['race']),
+    "The format of BBQ's questions: question first, context first, or without context.",
+  ),
+  prices: optionalField(
+    mapOf(price),
+    'Prices in US dollars per million tokens, by model; they take precedence over the built-in prices.',
+    { 'my-model': { input: 0.5, output: 1.5, as_of: '2026-01-31' } },
+  ),
+  allow_small_samples: described(z.boolean().default(false), 'Whether groups with few answers are measured too.'),
 } as const;
 
 /** The keys of the section `counterfactual`. */
@@ -180,7 +161,7 @@ export interface CounterfactualConfig {
   /** The dimensions that are varied, each with at least two values: `{ gender: ['woman', 'man'] }`. */
   readonly dimensions: Readonly<Record<string, readonly string[]>>;
   /**
-   * The value of each dimension while another dimension is varied. A dimension without a default is crossed instead.
+   * The value that a dimension keeps while another is varied. A dimension without a default is crossed with the other.
    */
   readonly defaults: Readonly<Record<string, string>>;
   /** First names that represent a value, for `{name}`. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { described, optionalField } from '../fields.ts';
 import { TRAINING_METHODS, TRAINING_PARAMS, type TrainingMethod } from './training-params.ts';
 import { TRANSFORMER_KINDS, TRANSFORMER_PARAMS, type TransformerKind } from './transformer-params.ts';
 import { benchmarks, columnName, columnNames, columns, labelText, ownName } from './values.ts';
@@ -54,23 +55,22 @@ export interface PipelineConfig {
 /** The schemas of a step in a file, one for each transformer with its parameters. */
 const stepBranches = TRANSFORMER_KINDS.map((kind) =>
   z.strictObject({
-    name: ownName
-      .optional()
-      .meta({ description: "The name of the step. Default: the transformer's name, with _2 and so on." }),
-    transformer: z.literal(kind).meta({ description: 'The transformer of the step.' }),
-    params: TRANSFORMER_PARAMS[kind].optional().meta({ description: 'Options of the transformer.' }),
+    name: optionalField(ownName, "The name of the step. Default: the transformer's name, with _2 and so on."),
+    transformer: described(z.literal(kind), 'The transformer of the step.'),
+    params: optionalField(TRANSFORMER_PARAMS[kind], 'Options of the transformer.'),
   }),
 );
 
 /** The schemas of the training section, one for each method with its parameters. */
 const trainingBranches = TRAINING_METHODS.map((method) =>
   z.strictObject({
-    method: z.literal(method).meta({ description: 'The training method.' }),
-    target_column: columnName.meta({ description: 'The target column.' }),
-    positive_label: labelText.optional().meta({
-      description: 'The label that counts as 1. Default: 1 for labels 0 and 1; the less frequent of two texts.',
-    }),
-    params: TRAINING_PARAMS[method].optional().meta({ description: 'Options of the method.' }),
+    method: described(z.literal(method), 'The training method.'),
+    target_column: described(columnName, 'The target column.'),
+    positive_label: optionalField(
+      labelText,
+      'The label that counts as 1. Default: 1 for labels 0 and 1; the less frequent of two texts.',
+    ),
+    params: optionalField(TRAINING_PARAMS[method], 'Options of the method.'),
   }),
 );
 
@@ -90,74 +90,53 @@ export const trainingSchema = z.discriminatedUnion(
 
 /** The keys of a configuration in a file, except `profiles`: in snake_case, without aliases. */
 export const PIPELINE_FIELDS = {
-  sensitive: columns.meta({
-    description: 'The sensitive attributes; each is analysed separately. A list, or one name.',
-  }),
-  intersections: z
-    .array(z.array(columnName).min(2))
-    .optional()
-    .meta({
-      description: 'Intersections of sensitive attributes that are analysed too.',
-      examples: [[['sex', 'race']]],
-    }),
-  benchmarks: benchmarks
-    .optional()
-    .meta({ description: 'Expected proportions of groups, by attribute; those of an attribute sum to 1.' }),
-  alpha: z
-    .number()
-    .gt(0)
-    .lt(1)
-    .default(0.05)
-    .meta({ description: 'The level of the detectors: findings have an adjusted p-value of at most this.' }),
-  proxy_threshold: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.3)
-    .meta({ description: 'Columns with at least this association with a sensitive attribute count as proxies.' }),
-  report_out: z
-    .string()
-    .regex(/\.(md|json|html)$/)
-    .optional()
-    .meta({
-      description:
-        "The path to which the command pipeline writes the detectors' report: a .md, .json or .html file below the current folder, as a relative path.",
-      examples: ['data-report.md'],
-    }),
-  pipeline: z
-    .array(stepSchema)
-    .optional()
-    .meta({ description: 'The steps that change the data before training, in order.' }),
-  features: columnNames.optional().meta({
-    description: 'The columns used as features. Default: the numeric columns without target and sensitive ones.',
-  }),
-  na_values: z
-    .array(z.string())
-    .optional()
-    .meta({
-      description:
-        'Texts that are read as missing values, in all columns. Default: those of pandas (NA, NaN, None, null and others); in sensitive columns, only empty fields.',
-      examples: [['NA', 'unknown']],
-    }),
-  training: trainingSchema
-    .optional()
-    .meta({ description: 'The training of a model; without it, only the data are prepared.' }),
-  fairness_metric: z
-    .string()
-    .regex(/_(difference|ratio)$/)
-    .optional()
-    .meta({
-      description: 'The metric of the gate. Default: demographic_parity_difference.',
-      examples: ['demographic_parity_difference'],
-    }),
-  validation_threshold: z.number().min(0).optional().meta({
-    description:
-      'The threshold of the gate: the largest difference, or the smallest ratio, that passes. Default: no verdict.',
-  }),
-  strict_missing: z.boolean().optional().meta({
-    description:
-      'Whether the gate fails if rows without a target are significantly more common in some groups than in others (p < 0.05). Default: false, which only warns.',
-  }),
+  sensitive: described(columns, 'The sensitive attributes; each is analysed separately. A list, or one name.'),
+  intersections: optionalField(
+    z.array(z.array(columnName).min(2)),
+    'Intersections of sensitive attributes that are analysed too.',
+    [['sex', 'race']],
+  ),
+  benchmarks: optionalField(
+    benchmarks,
+    'Expected proportions of groups, by attribute; those of an attribute sum to 1.',
+  ),
+  alpha: described(
+    z.number().gt(0).lt(1).default(0.05),
+    'The level of the detectors: findings have an adjusted p-value of at most this.',
+  ),
+  proxy_threshold: described(
+    z.number().min(0).max(1).default(0.3),
+    'Columns with at least this association with a sensitive attribute count as proxies.',
+  ),
+  report_out: optionalField(
+    z.string().regex(/\.(md|json|html)$/),
+    "The path to which the command pipeline writes the detectors' report: a .md, .json or .html file below the current folder, as a relative path.",
+    'data-report.md',
+  ),
+  pipeline: optionalField(z.array(stepSchema), 'The steps that change the data before training, in order.'),
+  features: optionalField(
+    columnNames,
+    'The columns used as features. Default: the numeric columns without target and sensitive ones.',
+  ),
+  na_values: optionalField(
+    z.array(z.string()),
+    'Texts that are read as missing values, in all columns. Default: those of pandas (NA, NaN, None, null and others); in sensitive columns, only empty fields.',
+    ['NA', 'unknown'],
+  ),
+  training: optionalField(trainingSchema, 'The training of a model; without it, only the data are prepared.'),
+  fairness_metric: optionalField(
+    z.string().regex(/_(difference|ratio)$/),
+    'The metric of the gate. Default: demographic_parity_difference.',
+    'demographic_parity_difference',
+  ),
+  validation_threshold: optionalField(
+    z.number().min(0),
+    'The threshold of the gate: the largest difference, or the smallest ratio, that passes. Default: no verdict.',
+  ),
+  strict_missing: optionalField(
+    z.boolean(),
+    'Whether the gate fails if rows without a target are significantly more common in some groups than in others (p < 0.05). Default: false, which only warns.',
+  ),
 } as const;
 
 /** The keys of a step. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { optionalField } from '../fields.ts';
 import { fileJsonSchema } from './values.ts';
 import { PIPELINE_FIELDS, stepSchema, trainingSchema } from './pipeline-document.ts';
 
@@ -10,7 +11,7 @@ function fileStep(step: (typeof stepSchema.options)[number]): z.ZodType {
     .strictObject({
       name,
       transformer: transformer.optional(),
-      kind: transformer.optional().meta({ description: 'An alias of transformer.' }),
+      kind: optionalField(transformer, 'An alias of transformer.'),
       params,
     })
     .meta({
@@ -26,9 +27,9 @@ const training = trainingSchema.meta({ id: 'training' });
 const fileFields = {
   ...PIPELINE_FIELDS,
   sensitive: PIPELINE_FIELDS.sensitive.optional(),
-  pipeline: steps.optional().meta({ description: PIPELINE_FIELDS.pipeline.description ?? '' }),
-  steps: steps.optional().meta({ description: 'An alias of pipeline.' }),
-  training: training.optional().meta({ description: PIPELINE_FIELDS.training.description ?? '' }),
+  pipeline: optionalField(steps, PIPELINE_FIELDS.pipeline.description ?? ''),
+  steps: optionalField(steps, 'An alias of pipeline.'),
+  training: optionalField(training, PIPELINE_FIELDS.training.description ?? ''),
 };
 
 const ONE_NAME = { not: { required: ['pipeline', 'steps'] } };
@@ -36,10 +37,10 @@ const ONE_NAME = { not: { required: ['pipeline', 'steps'] } };
 const fileSchema = z
   .strictObject({
     ...fileFields,
-    profiles: z.record(z.string(), z.strictObject(fileFields).meta(ONE_NAME)).optional().meta({
-      description:
-        'Named sets of keys of the top level. Each key of the chosen profile replaces the same key of the top level.',
-    }),
+    profiles: optionalField(
+      z.record(z.string(), z.strictObject(fileFields).meta(ONE_NAME)),
+      'Named sets of keys of the top level. Each key of the chosen profile replaces the same key of the top level.',
+    ),
   })
   .meta({
     title: 'A fairness pipeline of evenhand',

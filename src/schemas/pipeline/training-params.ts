@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { backendName, batchSize, lagrangianFairness, reductionConstraint } from '../method-names.ts';
+import { backendName, batchSize, lagrangianFairness, optionalField, reductionConstraint } from '../fields.ts';
 import { MIN_GROUP_SIZE_DEFAULT } from '../min-group-size.ts';
 
 const count = z.int().min(1);
@@ -13,116 +13,91 @@ const positive = z.number().gt(0);
 const atLeastZero = z.number().min(0);
 
 const reductions = z.strictObject({
-  constraint: reductionConstraint
-    .optional()
-    .meta({ description: 'The rates that the constraint compares between groups. Default: demographic_parity.' }),
-  eps: z.number().min(1e-12).optional().meta({
-    description:
-      'The allowed violation: it limits the sum of multipliers, and is the bound if none is given. Default: 0.01.',
-  }),
-  difference_bound: atLeastZero
-    .optional()
-    .meta({ description: "The largest difference between a group's rate and the overall rate. Default: eps." }),
-  ratio_bound: z
-    .number()
-    .gt(0)
-    .max(1)
-    .optional()
-    .meta({ description: 'Bounds ratios of rates instead of differences.' }),
-  ratio_bound_slack: atLeastZero.optional().meta({ description: 'The slack of a ratio bound. Default: 0.' }),
-  upper_bound: atLeastZero
-    .optional()
-    .meta({ description: 'For bounded_group_loss: the largest mean loss of a group. Default: eps.' }),
-  bound: z.enum(['overall', 'pairwise']).optional().meta({
-    description:
-      'overall: compares each group with all rows, so two groups may differ by twice the bound. pairwise: no two groups differ by more than the bound. Default: overall.',
-  }),
-  loss: z
-    .enum(['square', 'absolute', 'zero_one'])
-    .optional()
-    .meta({ description: 'For bounded_group_loss: the loss. Default: square.' }),
-  range: z.tuple([z.number(), z.number()]).optional().meta({
-    description: 'For bounded_group_loss: the range to which targets and predictions are clipped. Default: [0, 1].',
-  }),
-  costs: z
-    .strictObject({ false_positive: atLeastZero.max(1e100), false_negative: atLeastZero.max(1e100) })
-    .optional()
-    .meta({ description: 'The costs of wrong decisions. Default: 1 for both.' }),
-  class_weight: z
-    .union([z.literal('balanced'), z.strictObject({ 0: positive.optional(), 1: positive.optional() }), z.null()])
-    .optional()
-    .meta({ description: 'Factors on the costs of errors, by the true class; balanced: both classes count equally.' }),
-  T: boundedCount.optional().meta({ description: 'The maximum number of iterations. Default: 50.' }),
-  nu: atLeastZero
-    .optional()
-    .meta({ description: 'The duality gap at which the search stops. Default: by the noise of the error.' }),
-  eta0: positive.optional().meta({ description: 'The first learning rate of the multipliers. Default: 2.' }),
-  randomization: z.enum(['draw', 'row']).optional().meta({
-    description:
-      'draw: a random draw for each row of a call; row: a draw fixed by the features of the row. Default: draw.',
-  }),
+  constraint: optionalField(
+    reductionConstraint,
+    'The rates that the constraint compares between groups. Default: demographic_parity.',
+  ),
+  eps: optionalField(
+    z.number().min(1e-12),
+    'The allowed violation: it limits the sum of multipliers, and is the bound if none is given. Default: 0.01.',
+  ),
+  difference_bound: optionalField(
+    atLeastZero,
+    "The largest difference between a group's rate and the overall rate. Default: eps.",
+  ),
+  ratio_bound: optionalField(z.number().gt(0).max(1), 'Bounds ratios of rates instead of differences.'),
+  ratio_bound_slack: optionalField(atLeastZero, 'The slack of a ratio bound. Default: 0.'),
+  upper_bound: optionalField(atLeastZero, 'For bounded_group_loss: the largest mean loss of a group. Default: eps.'),
+  bound: optionalField(
+    z.enum(['overall', 'pairwise']),
+    'overall: compares each group with all rows, so two groups may differ by twice the bound. pairwise: no two groups differ by more than the bound. Default: overall.',
+  ),
+  loss: optionalField(z.enum(['square', 'absolute', 'zero_one']), 'For bounded_group_loss: the loss. Default: square.'),
+  range: optionalField(
+    z.tuple([z.number(), z.number()]),
+    'For bounded_group_loss: the range to which targets and predictions are clipped. Default: [0, 1].',
+  ),
+  costs: optionalField(
+    z.strictObject({ false_positive: atLeastZero.max(1e100), false_negative: atLeastZero.max(1e100) }),
+    'The costs of wrong decisions. Default: 1 for both.',
+  ),
+  class_weight: optionalField(
+    z.union([z.literal('balanced'), z.strictObject({ 0: positive.optional(), 1: positive.optional() }), z.null()]),
+    'Factors on the costs of errors, by the true class; balanced: both classes count equally.',
+  ),
+  T: optionalField(boundedCount, 'The maximum number of iterations. Default: 50.'),
+  nu: optionalField(atLeastZero, 'The duality gap at which the search stops. Default: by the noise of the error.'),
+  eta0: optionalField(positive, 'The first learning rate of the multipliers. Default: 2.'),
+  randomization: optionalField(
+    z.enum(['draw', 'row']),
+    'draw: a random draw for each row of a call; row: a draw fixed by the features of the row. Default: draw.',
+  ),
 });
 
 const networkParams = {
-  batch_size: batchSize
-    .optional()
-    .meta({ description: 'Rows per step; auto: chosen from the number of rows and the device. Default: 128.' }),
-  hidden: z
-    .array(count.max(4096))
-    .max(16)
-    .optional()
-    .meta({ description: 'Units of each hidden layer; [] makes the model linear. Default: [32].' }),
-  weight_decay: atLeastZero.optional().meta({ description: 'Decoupled weight decay. Default: 0.' }),
-  schedule: z
-    .enum(['constant', 'linear', 'cosine'])
-    .optional()
-    .meta({ description: 'The schedule of the learning rate over the epochs. Default: constant.' }),
-  backend: backendName.optional().meta({ description: 'The backend that computes tensors. Default: auto.' }),
-  pos_weight: positive
-    .optional()
-    .meta({ description: 'A factor on the loss of rows with a positive label. Default: 1.' }),
+  batch_size: optionalField(
+    batchSize,
+    'Rows per step; auto: chosen from the number of rows and the device. Default: 128.',
+  ),
+  hidden: optionalField(
+    z.array(count.max(4096)).max(16),
+    'Units of each hidden layer; [] makes the model linear. Default: [32].',
+  ),
+  weight_decay: optionalField(atLeastZero, 'Decoupled weight decay. Default: 0.'),
+  schedule: optionalField(
+    z.enum(['constant', 'linear', 'cosine']),
+    'The schedule of the learning rate over the epochs. Default: constant.',
+  ),
+  backend: optionalField(backendName, 'The backend that computes tensors. Default: auto.'),
+  pos_weight: optionalField(positive, 'A factor on the loss of rows with a positive label. Default: 1.'),
 };
 
 const regularized = z.strictObject({
-  eta: atLeastZero.optional().meta({ description: 'The weight of the penalty relative to the error. Default: 0.5.' }),
-  penalty: z
-    .enum(['covariance', 'mean_gap', 'equalized_odds', 'mmd', 'correlation', 'adversarial'])
-    .optional()
-    .meta({ description: 'The fairness penalty. Default: covariance.' }),
-  epochs: boundedCount.optional().meta({ description: 'Passes over the rows. Default: 20.' }),
-  lr: positive.optional().meta({ description: "Adam's learning rate. Default: 0.001." }),
-  patience: count
-    .optional()
-    .meta({ description: 'Stops after this many epochs without a better validation loss. Default: 5.' }),
+  eta: optionalField(atLeastZero, 'The weight of the penalty relative to the error. Default: 0.5.'),
+  penalty: optionalField(
+    z.enum(['covariance', 'mean_gap', 'equalized_odds', 'mmd', 'correlation', 'adversarial']),
+    'The fairness penalty. Default: covariance.',
+  ),
+  epochs: optionalField(boundedCount, 'Passes over the rows. Default: 20.'),
+  lr: optionalField(positive, "Adam's learning rate. Default: 0.001."),
+  patience: optionalField(count, 'Stops after this many epochs without a better validation loss. Default: 5.'),
   ...networkParams,
 });
 
 const lagrangian = z.strictObject({
-  fairness: lagrangianFairness.optional().meta({ description: 'The constraint. Default: demographic_parity.' }),
-  dp_tol: atLeastZero
-    .optional()
-    .meta({ description: 'For demographic_parity: the largest gap of selection rates. Default: 0.02.' }),
-  eo_tol: atLeastZero.optional().meta({
-    description: 'For the other constraints: the largest gap of true (and false) positive rates. Default: 0.02.',
-  }),
-  model_lr: positive.optional().meta({ description: "Adam's learning rate for the network. Default: 0.001." }),
-  lambda_lr: positive
-    .optional()
-    .meta({ description: 'The change of a multiplier per unit of violation. Default: 0.01.' }),
-  epochs: boundedCount.optional().meta({ description: 'Passes over the rows. Default: 50.' }),
-  patience: count
-    .optional()
-    .meta({ description: 'Stops after this many epochs without a better validation loss. Default: 10.' }),
-  temperature: positive
-    .optional()
-    .meta({ description: 'The divisor of logits before rates are computed. Default: 0.1.' }),
-  smoothing: atLeastZero
-    .lt(1)
-    .optional()
-    .meta({ description: 'The weight of earlier batches in the running rates. Default: 0.9.' }),
-  min_group_size: count
-    .optional()
-    .meta({ description: `Smaller groups are not constrained. ${MIN_GROUP_SIZE_DEFAULT}` }),
+  fairness: optionalField(lagrangianFairness, 'The constraint. Default: demographic_parity.'),
+  dp_tol: optionalField(atLeastZero, 'For demographic_parity: the largest gap of selection rates. Default: 0.02.'),
+  eo_tol: optionalField(
+    atLeastZero,
+    'For the other constraints: the largest gap of true (and false) positive rates. Default: 0.02.',
+  ),
+  model_lr: optionalField(positive, "Adam's learning rate for the network. Default: 0.001."),
+  lambda_lr: optionalField(positive, 'The change of a multiplier per unit of violation. Default: 0.01.'),
+  epochs: optionalField(boundedCount, 'Passes over the rows. Default: 50.'),
+  patience: optionalField(count, 'Stops after this many epochs without a better validation loss. Default: 10.'),
+  temperature: optionalField(positive, 'The divisor of logits before rates are computed. Default: 0.1.'),
+  smoothing: optionalField(atLeastZero.lt(1), 'The weight of earlier batches in the running rates. Default: 0.9.'),
+  min_group_size: optionalField(count, `Smaller groups are not constrained. ${MIN_GROUP_SIZE_DEFAULT}`),
   ...networkParams,
 });
 

@@ -1,28 +1,17 @@
 import { z } from 'zod';
 
+import { optionalField } from '../fields.ts';
 import { benchmarks, columnName, columnNames, columns, labelText, proportions } from './values.ts';
 
-const sensitive = columns
-  .optional()
-  .meta({ description: 'The sensitive column, or several. Default: those of the file.' });
+const sensitive = optionalField(columns, 'The sensitive column, or several. Default: those of the file.');
 
-const features = columnNames
-  .optional()
-  .meta({ description: 'The numeric columns to change. Default: the numeric ones among features.' });
+const features = optionalField(columnNames, 'The numeric columns to change. Default: the numeric ones among features.');
 
-const label = columnName
-  .optional()
-  .meta({ description: 'The column with the true labels. Default: training.target_column.' });
+const label = optionalField(columnName, 'The column with the true labels. Default: training.target_column.');
 
-const positiveLabel = labelText
-  .optional()
-  .meta({ description: 'The label that counts as 1. Default: training.positive_label.' });
+const positiveLabel = optionalField(labelText, 'The label that counts as 1. Default: training.positive_label.');
 
-const maxWeight = z
-  .number()
-  .min(1)
-  .optional()
-  .meta({ description: 'The largest weight of a row; the mean is 1. Default: 10.' });
+const maxWeight = optionalField(z.number().min(1), 'The largest weight of a row; the mean is 1. Default: 10.');
 
 /**
  * The parameters of each transformer in a configuration. If `sensitive`, `benchmarks` or `features` are omitted, they
@@ -31,78 +20,61 @@ const maxWeight = z
 export const TRANSFORMER_PARAMS = {
   InstanceReweighting: z.strictObject({
     sensitive,
-    benchmarks: benchmarks.optional().meta({
-      description: 'The target shares of groups, by column. Default: those of the file, else equal ones.',
-    }),
+    benchmarks: optionalField(
+      benchmarks,
+      'The target shares of groups, by column. Default: those of the file, else equal ones.',
+    ),
     max_weight: maxWeight,
-    min_count: z.int().min(1).optional().meta({ description: 'Groups with fewer rows keep weight 1. Default: 1.' }),
+    min_count: optionalField(z.int().min(1), 'Groups with fewer rows keep weight 1. Default: 1.'),
   }),
   ReweighingTransformer: z.strictObject({
     sensitive,
     label,
     positive_label: positiveLabel,
-    targets: proportions
-      .optional()
-      .meta({ description: 'Without a label: the target shares of groups. Default: equal ones.' }),
+    targets: optionalField(proportions, 'Without a label: the target shares of groups. Default: equal ones.'),
     max_weight: maxWeight,
   }),
   DisparateImpactRemover: z.strictObject({
     sensitive,
     features,
-    repair_level: z
-      .number()
-      .min(0)
-      .max(1)
-      .optional()
-      .meta({ description: 'How far values move towards the repaired ones, from 0 (no change) to 1. Default: 1.' }),
-    min_group_size: z.int().min(1).optional().meta({
-      description:
-        'The values of a column are not changed in groups with fewer values of it. Default: 20; 1 with compat.',
-    }),
-    compat: z.enum(['aif360']).optional().meta({ description: 'Repairs like this library, value for value.' }),
+    repair_level: optionalField(
+      z.number().min(0).max(1),
+      'How far values move towards the repaired ones, from 0 (no change) to 1. Default: 1.',
+    ),
+    min_group_size: optionalField(
+      z.int().min(1),
+      'The values of a column are not changed in groups with fewer values of it. Default: 20; 1 with compat.',
+    ),
+    compat: optionalField(z.enum(['aif360']), 'Repairs like this library, value for value.'),
   }),
   ProxyDropper: z.strictObject({
     sensitive,
-    features: columnNames.optional().meta({ description: 'The columns that may be dropped. Default: features.' }),
-    threshold: z
-      .number()
-      .min(0)
-      .max(1)
-      .optional()
-      .meta({ description: 'Columns with a stronger association with a sensitive one are dropped. Default: 0.3.' }),
-    max_drop: z
-      .int()
-      .min(0)
-      .optional()
-      .meta({ description: 'The maximum number of dropped columns. Default: no limit.' }),
+    features: optionalField(columnNames, 'The columns that may be dropped. Default: features.'),
+    threshold: optionalField(
+      z.number().min(0).max(1),
+      'Columns with a stronger association with a sensitive one are dropped. Default: 0.3.',
+    ),
+    max_drop: optionalField(z.int().min(0), 'The maximum number of dropped columns. Default: no limit.'),
   }),
   CorrelationRemover: z.strictObject({
     sensitive,
     features,
-    alpha: z.number().min(0).max(1).optional().meta({
-      description: 'The share of the linear association that is removed, from 0 (no change) to 1. Default: 1.',
-    }),
+    alpha: optionalField(
+      z.number().min(0).max(1),
+      'The share of the linear association that is removed, from 0 (no change) to 1. Default: 1.',
+    ),
   }),
   LearnedFairRepresentations: z.strictObject({
     sensitive,
     features,
     label,
     positive_label: positiveLabel,
-    prototypes: z.int().min(2).max(1000).optional().meta({ description: 'The number of prototypes. Default: 5.' }),
-    reconstruction: z
-      .number()
-      .min(0)
-      .optional()
-      .meta({ description: 'The weight of the reconstruction error. Default: 0.01.' }),
-    prediction: z.number().min(0).optional().meta({ description: 'The weight of the prediction error. Default: 1.' }),
-    parity: z.number().min(0).optional().meta({ description: 'The weight of the gap between groups. Default: 50.' }),
-    max_iterations: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .optional()
-      .meta({ description: 'The maximum number of iterations. Default: 5000.' }),
-    seed: z.int().optional().meta({ description: 'The seed of the initial prototypes. Default: 42.' }),
+    prototypes: optionalField(z.int().min(2).max(1000), 'The number of prototypes. Default: 5.'),
+    reconstruction: optionalField(z.number().min(0), 'The weight of the reconstruction error. Default: 0.01.'),
+    prediction: optionalField(z.number().min(0), 'The weight of the prediction error. Default: 1.'),
+    parity: optionalField(z.number().min(0), 'The weight of the gap between groups. Default: 50.'),
+    max_iterations: optionalField(z.int().min(1).max(1_000_000), 'The maximum number of iterations. Default: 5000.'),
+    seed: optionalField(z.int(), 'The seed of the initial prototypes. Default: 42.'),
   }),
 } as const;
 

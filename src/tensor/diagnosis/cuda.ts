@@ -69,8 +69,8 @@ function missingLibraries(
 }
 
 /**
- * If only other versions are installed, returns a text, for example "; CUDA 13 is installed, but tfjs-node-gpu needs
- * 11".
+ * Returns a clause if only other versions are installed, for example "; CUDA 13 is installed, but tfjs-node-gpu needs
+ * 11". Otherwise returns an empty text.
  */
 function otherVersion(host: Host, product: string, stem: string, needed: number): string {
   const versions = versionsOf(host, stem);

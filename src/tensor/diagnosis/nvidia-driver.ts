@@ -101,7 +101,10 @@ function hasDeviceFile(host: Host): boolean {
   return host.listFolder('/dev').some((name) => /^nvidia\d+$/.test(name));
 }
 
-/** Linux inside Windows (WSL) accesses the Windows driver through a separate device and library. */
+/**
+ * Returns whether Linux runs inside Windows (WSL). It then accesses the Windows driver through a separate device and
+ * library.
+ */
 function isUnderWindows(host: Host): boolean {
   return host.exists('/dev/dxg') && findLibrary(host, LIBRARY) !== null;
 }

@@ -9,7 +9,7 @@ import type { Host } from './host.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The time limit of `ldconfig`, which reads one file. */
+/** The time limit of `ldconfig`. The command reads one file. */
 const LINKER_CACHE_LIMIT_MILLIS = 10_000;
 
 /** The locations of `ldconfig`, which is not in the PATH of most users. */

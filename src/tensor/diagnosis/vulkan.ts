@@ -36,7 +36,7 @@ export function missingOfVulkan(host: Host): readonly MissingPart[] {
   return [missingLoader(host), missingDriver(host)].filter((part) => part !== null);
 }
 
-/** Returns the fix if Vulkan finds no hardware, even if all its files are present. */
+/** Returns the missing part, with its fix, if Vulkan finds no hardware. All files of Vulkan may be present. */
 export function missingHardware(host: Host, what: string): MissingPart {
   return {
     what,

@@ -16,8 +16,8 @@ export interface FusedMap<T extends Tensor = Tensor> {
   /** Numbers that differ from call to call, by name; the name `size` is reserved. */
   readonly numbers?: Readonly<Record<string, number>>;
   /**
-   * WGSL code that sets `value` (f32) from the inputs and numbers by their names: "value = weight * kept;". By name, it
-   * reads an input's value at the output's position. `all_NAME` is the complete input, flat, and `index` (i32) is the
+   * WGSL code that sets `value` (f32) from the inputs and numbers by their names: "value = weight * kept;". The name of
+   * an input is its value at the output's position. `all_NAME` is the complete input, flat, and `index` (i32) is the
    * position of the output.
    */
   readonly wgsl: string;

@@ -16,8 +16,8 @@ const MAX_PARTS = 2 ** 8;
  * Values are summed over a few hundred rows, the results are summed over the chunk, and so on. Only sums of similar
  * size are therefore added.
  *
- * For counts and weights, prefer `cellTables`. It is exact but needs the largest value, so it loses groups whose values
- * are far smaller than the values of other groups.
+ * For counts and weights, prefer `cellTables`. It is exact relative to the largest value, but loses groups whose values
+ * are far smaller than those of other groups.
  * @param values [n] float32
  * @param codes [n] int32, each in [0, groups)
  * @returns [groups]

@@ -16,7 +16,7 @@ export interface RowBlock {
   readonly rows: number;
   /** [m, d] */
   readonly x: Tensor2D;
-  /** [d, m]; on wasm a product with a transpose flag costs ten times as much as one without. */
+  /** [d, m]. It is stored because on wasm, a product with a transpose flag costs ten times as much as one without. */
   readonly transposed: Tensor2D;
 }
 

@@ -11,7 +11,7 @@ export const ROWS_PER_READING = 2 ** 22;
 /** The number of parts that rows are split into at each level. */
 const BRANCHES = 8;
 
-/** Returns a chunk's rows of a tensor. */
+/** Returns the rows of a tensor that belong to the current chunk. */
 export type Slice = (rows: Tensor1D) => Tensor1D;
 
 /** A reduction of rows to a table of numbers, chunk by chunk. */
@@ -82,9 +82,9 @@ function tableOfRows(tf: Tf, reduction: ChunkedReduction, rows: number, slice: S
 }
 
 /**
- * Calls a function with a narrower slice of an outer slice's rows. Each tensor is sliced once, and its parts are sliced
- * from the result. On wasm, each `slice` copies the complete tensor, so without this the cost would be quadratic in the
- * number of rows.
+ * Calls a function with a slice of part of the rows of an outer slice. Each tensor is sliced once, and its parts are
+ * sliced from the result. On wasm, each `slice` copies the complete tensor, so without this the cost would be quadratic
+ * in the number of rows.
  */
 function withSlices<T>(
   tf: Tf,

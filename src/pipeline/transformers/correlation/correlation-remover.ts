@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { type OptionNames } from '../../../internal/arguments.ts';
+import { takeValues } from '../../../internal/values.ts';
 import { requireRate } from '../../../stats/parameters.ts';
 import type { Table } from '../../../table/index.ts';
 import { countMissing, type FitRows, leftOutWarning, nameMissing, replaceColumns } from '../fit-rows.ts';
@@ -51,12 +52,8 @@ function termsOf(
   );
   if (rows.length === 0) return [];
   const design = designOf(attributes, rows);
-  const take = (from: Float64Array): Float64Array => Float64Array.from(rows, (row) => from[row] as number);
-  const { coefficients, means, effects } = regress(
-    take(values),
-    design,
-    weights === undefined ? undefined : take(weights),
-  );
+  const ownWeights = weights === undefined ? undefined : takeValues(weights, rows);
+  const { coefficients, means, effects } = regress(takeValues(values, rows), design, ownWeights);
   return attributes.map((attribute) => {
     if (attribute === design.stratified) return groupTerm(attribute.name, attribute.groups.labels, [...effects]);
     return columnTerm(attribute, design, coefficients, means);
@@ -74,7 +71,7 @@ function columnTerm(
     const [index = 0] = indices;
     return { column: attribute.name, mean: means[index] as number, coefficient: coefficients[index] as number };
   }
-  // The mean of an indicator is its label's share. So the mean of all effects is subtracted from each.
+  // The mean of an indicator is its label's share. The mean of all effects is therefore subtracted from each effect.
   const mean = indices.reduce((sum, index) => sum + (coefficients[index] as number) * (means[index] as number), 0);
   const effects = indices.map((index) => ((means[index] as number) > 0 ? (coefficients[index] as number) - mean : NaN));
   return groupTerm(attribute.name, attribute.groups.labels, effects);
@@ -92,8 +89,8 @@ function groupTerm(column: string, labels: readonly string[], effects: readonly 
 }
 
 /**
- * Adds a term's contribution to each row. Returns notes on rows that get none: those of groups that the fit has not
- * seen, and those without a value.
+ * Adds a term's contribution to each row. Returns notes about rows without a contribution: rows of groups that did not
+ * occur in `fit`, and rows without a value.
  */
 function addTerm(explained: Float64Array, table: Table, term: Term): string[] {
   if ('coefficient' in term) {
@@ -125,11 +122,13 @@ function missingNote(count: number, column: string): string[] {
 
 /** Options of {@link CorrelationRemover}. */
 export interface CorrelationRemoverOptions extends FeatureSettings {
-  /** The sensitive column, or several: numbers as they are, text as its categories. Also needed in `transform`. */
+  /**
+   * The sensitive column, or several. Numbers are used unchanged, and text as categories. Also needed in `transform`.
+   */
   readonly sensitive: SensitiveColumns;
   /**
    * The columns of numbers to change.
-   * @defaultValue the numeric ones of `candidates`
+   * @defaultValue the numeric columns of `candidates`
    */
   readonly features?: readonly string[] | undefined;
   /**
@@ -164,23 +163,23 @@ const DEFINITION = { kind: 'CorrelationRemover', options: CORRELATION_REMOVER_OP
  *
  *     x' = x - alpha S b,   b = argmin |x - mean(x) - S b|^2
  *
- * At alpha 1 every feature has correlation 0 with every sensitive column over the rows fitted, and (for text) the
- * same mean in every group. The means of features do not change. Least squares is weighted by `sampleWeight`, if
- * given. Other rows use the fitted means and coefficients.
+ * At alpha 1 every feature has correlation 0 with every sensitive column over the training rows, and (for text) the
+ * same mean in every group. The means of features do not change. Least squares is weighted by `sampleWeight`, if given.
+ * Other rows use the fitted means and coefficients.
  *
  * It constrains the linear association of single features. A model that is not linear may still find the attribute in
- * spreads, shapes or combinations of features. It removes differences between groups on which the target may depend.
- * It changes people's values according to their sensitive columns, and **needs those columns for every row that is
- * ever predicted**.
+ * spreads, shapes or combinations of features. The target may depend on the differences between groups that it removes.
+ * It changes people's values according to their sensitive columns, and **needs those columns for every row that is ever
+ * predicted**.
  *
  * Missing features stay missing. For a missing sensitive value or a category that `fit` has not seen, nothing is
- * removed. `warnings` counts such rows and names such categories. For each feature, `fit` uses the rows with a value
- * of it and of all sensitive columns. Constant sensitive columns, and those that are linear combinations of others,
- * change nothing. One text column costs O(rows), however many categories it has. Of several, all but the widest cost
- * the square of their number of categories.
+ * removed. `warnings` counts such rows and names such categories. For each feature, `fit` uses the rows with a value of
+ * it and of all sensitive columns. Constant sensitive columns have no effect. Nor do columns that are linear
+ * combinations of others. One text column costs O(rows), however many categories it has. With several, each except the
+ * widest costs the square of its number of categories.
  *
- * fairlearn's class of this name, in the version compared with, subtracts one global mean from all sensitive columns.
- * That leaves correlation if there are several columns of different scale; with one column both agree.
+ * In the compared version, fairlearn's class of this name subtracts one global mean from all sensitive columns.
+ * Correlation then remains if several columns have different scales. With one column, both classes agree.
  * @example
  * ```ts
  * import { CorrelationRemover } from 'evenhand/pipeline';

@@ -89,7 +89,9 @@ export interface Regression {
   readonly effects: Float64Array;
 }
 
-/** A column with a smaller share of its spread within the strata depends on them, up to rounding. */
+/**
+ * If the share of a column's spread within the strata is below this, the column depends on the strata, up to rounding.
+ */
 const DEPENDENT = 1e-10;
 
 /**
@@ -108,7 +110,7 @@ export function regress(feature: Float64Array, design: Design, weights: Float64A
   const means = columns.map(({ values }) => centre(values, design, weights).mean);
   columns.forEach(({ values }, index) => {
     const mean = means[index] as number;
-    // Centred at its mean, so that a column far from 0 does not cost digits of the feature.
+    // The column is centred at its mean, because values far from 0 would reduce the precision of the feature.
     const about = values.map((value) => value - mean);
     subtract(rest, about, (fitted[index] as number) / (within[index] as Within).unit);
   });
@@ -122,7 +124,9 @@ export function regress(feature: Float64Array, design: Design, weights: Float64A
   };
 }
 
-/** Computes coefficients of columns in units of their spread: least squares, then once more on the residuals. */
+/**
+ * Computes the coefficients of columns in units of their spread, by least squares and a second pass on the residuals.
+ */
 function solveTwice(within: readonly Within[], target: Float64Array, weights: Float64Array | undefined): Float64Array {
   const gram = gramOf(within, weights);
   const solution = new Float64Array(within.length);
@@ -156,7 +160,7 @@ interface Centred {
   readonly mean: number;
 }
 
-/** Subtracts the means of their strata from values. */
+/** Subtracts from each value the mean of its stratum. */
 function centre(values: Float64Array, { strata, strataCount }: Design, weights: Float64Array | undefined): Centred {
   const sums = new Float64Array(strataCount);
   const masses = new Float64Array(strataCount);
@@ -175,7 +179,7 @@ interface Within {
   readonly unit: number;
 }
 
-/** Returns a column, centred within the strata, in units of its spread there; all 0 if it has none. */
+/** Centres a column within the strata and divides it by its spread within them. Returns zeros if there is no spread. */
 function inUnits(values: Float64Array, design: Design, weights: Float64Array | undefined): Within {
   const { inside, mean } = centre(values, design, weights);
   const about = values.map((value) => value - mean);

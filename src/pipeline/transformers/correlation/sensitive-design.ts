@@ -67,7 +67,7 @@ interface DesignColumn {
 
 /**
  * Builds the design of some rows. One text column needs no indicators, since regressing on all of them is the same as
- * computing the means of strata. So a single attribute costs O(rows), whatever the number of its groups.
+ * computing the means of strata. A single attribute therefore costs O(rows), regardless of its number of groups.
  * @param rows the rows that have a value of every attribute
  */
 export function designOf(attributes: readonly SensitiveAttribute[], rows: Int32Array): Design {

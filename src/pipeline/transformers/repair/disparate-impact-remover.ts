@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { oneOf, type OptionNames } from '../../../internal/arguments.ts';
+import { groupBy } from '../../../internal/values.ts';
 import { requireRate, requireInteger } from '../../../stats/parameters.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import { countMissing, type FitRows, leftOutWarning, nameMissing, replaceColumns } from '../fit-rows.ts';
@@ -27,7 +28,7 @@ export interface DisparateImpactRemoverOptions extends FeatureSettings {
   readonly sensitive: SensitiveColumns;
   /**
    * The columns of numbers to repair.
-   * @defaultValue the numeric ones of `candidates`
+   * @defaultValue the numeric columns of `candidates`
    */
   readonly features?: readonly string[] | undefined;
   /**
@@ -36,13 +37,13 @@ export interface DisparateImpactRemoverOptions extends FeatureSettings {
    */
   readonly repairLevel?: number | undefined;
   /**
-   * The values of a column in groups with fewer known values of it are not changed.
+   * The minimum number of known values of a column in a group. Smaller groups keep their values.
    * @defaultValue 20; 1 under `compat`
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * `aif360` repairs like AIF360's class of this name, value for value on the rows fitted.
-   * @defaultValue none: repair by quantiles, as described
+   * `aif360` gives the same values on training rows as AIF360's class of this name.
+   * @defaultValue none: repair by quantiles
    */
   readonly compat?: 'aif360' | undefined;
 }
@@ -96,23 +97,23 @@ const DEFINITION = {
  * for their ranks. The order of values within a group never changes.
  *
  * The repair is learned from the rows of `fit` alone: at most 1,001 quantiles per group and column, with linear
- * interpolation. A value outside the range of its group is treated as the nearest value in it. `sampleWeight` does
- * not affect ranks.
+ * interpolation. A value outside the range of its group is treated as the nearest value in that range. `sampleWeight`
+ * does not affect ranks.
  *
  * It constrains the association of each repaired column, by itself, with the group. Two columns together, or a column
- * that is not repaired, may still reveal the group. It removes differences between groups on which the target may
- * depend. It changes people's values according to their group, and **needs the sensitive column for every row that is
+ * that is not repaired, may still reveal the group. The target may depend on the differences between groups that it
+ * removes. It changes people's values according to their group, and **needs the sensitive column for every row that is
  * ever predicted**.
  *
- * Missing values stay missing. Rows are not changed if their group has fewer than `minGroupSize` known values, if
- * `fit` has not seen their group, or if they have no group. `warnings` names the groups and counts the rows without
- * one. A column with fewer than two groups left is not changed either.
+ * Missing values stay missing. Rows are not changed if their group has fewer than `minGroupSize` known values, if `fit`
+ * has not seen their group, or if they have no group. `warnings` names the groups and counts the rows without one. A
+ * column is also not changed if fewer than two groups remain.
  *
  * `compat: 'aif360'` is the algorithm of BlackBoxAuditing that AIF360 runs, which moves values between the distinct
- * values of a column. AIF360's implementation is transductive: it repairs only the rows on which it is fitted. Here
- * the rows fitted get the same values, and a value that its group did not have in `fit` is repaired like the nearest
- * value that it had. For a sensitive column of numbers, AIF360's implementation uses histogram bins, which may join
- * groups; here each value is a separate group.
+ * values of a column. AIF360's implementation is transductive: it repairs only the rows on which it is fitted. This
+ * class gives the training rows the same values. A value that did not occur in its group in `fit` is repaired like the
+ * nearest value of the group. For a sensitive column of numbers, AIF360's implementation uses histogram bins, which may
+ * join groups; here each value is a separate group.
  *
  * Source: M. Feldman, S. A. Friedler, J. Moeller, C. Scheidegger and S.
  * Venkatasubramanian, "Certifying and removing disparate impact", KDD 2015.
@@ -164,7 +165,7 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
 
   #learnFeature(table: Table, feature: string, groups: CategoricalColumn): LearnedFeature {
     const { minGroupSize, repairLevel, compat } = this.settings;
-    const { sorted } = sortByGroup(readFeature(table, feature), groups);
+    const sorted = sortByGroup(readFeature(table, feature), groups);
     const isLarge = (code: number): boolean => (sorted[code] as Float64Array).length >= minGroupSize;
     const codes = [...sorted.keys()].filter(isLarge);
     const small = groups.labels.filter((_, code) => !isLarge(code));
@@ -185,14 +186,11 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
   protected override apply(table: Table, state: State): AppliedRows {
     const { sensitive, repairLevel, compat } = this.settings;
     const groups = readGroups(table, sensitive);
+    const level = compat === undefined ? repairLevel : null;
     const repaired = state.features.map(({ feature, groups: maps }) => {
       const values = readFeature(table, feature);
-      const isExact = compat !== undefined;
-      const repair =
-        repairLevel === 0 || maps.length === 0
-          ? values
-          : repairValues(values, groups, maps, isExact ? null : repairLevel);
-      return [feature, repair] as const;
+      const isUnchanged = repairLevel === 0 || maps.length === 0;
+      return [feature, isUnchanged ? values : repairValues(values, groups, maps, level)] as const;
     });
     const isRepaired = repairLevel > 0 && state.features.some(({ groups: maps }) => maps.length > 0);
     const notes = isRepaired ? unrepairedNotes(groups, state.seen, sensitiveNames(sensitive)) : [];
@@ -200,14 +198,8 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
   }
 }
 
-/** The known values of one column, by group. */
-interface GroupValues {
-  /** One per group, ascending. */
-  readonly sorted: readonly Float64Array[];
-}
-
 /** Sorts the values of each group in ascending order, without missing ones: O(rows log rows), one sort per group. */
-function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn): GroupValues {
+function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn): readonly Float64Array[] {
   const counts = new Int32Array(labels.length);
   for (let row = 0; row < values.length; row++) {
     const code = codes[row] as number;
@@ -227,8 +219,7 @@ function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn)
     all[index] = value;
     next[code] = index + 1;
   }
-  const sorted = labels.map((_, code) => all.subarray(starts[code], starts[code + 1]).sort());
-  return { sorted };
+  return labels.map((_, code) => all.subarray(starts[code], starts[code + 1]).sort());
 }
 
 /**
@@ -271,34 +262,29 @@ interface LearnedFeature {
 }
 
 /**
- * Returns warnings on columns without effect and on small groups; groups that are small in the same columns share one.
+ * Returns warnings on columns without effect and on small groups; groups that are small in the same columns share one
+ * warning.
  */
 function smallWarnings(learned: readonly LearnedFeature[], minGroupSize: number): string[] {
   const idle = learned.filter(({ groups }) => groups.length === 0).map(({ feature }) => feature);
-  const columnsOf = new Map<string, string[]>();
-  for (const { feature, groups, small } of learned) {
-    if (groups.length > 0) for (const label of small) collect(columnsOf, label, feature);
-  }
-  const labelsOf = new Map<string, string[]>();
-  for (const [label, columns] of columnsOf) collect(labelsOf, nameSome(columns), label);
+  const small = learned
+    .filter(({ groups }) => groups.length > 0)
+    .flatMap(({ feature, small: labels }) => labels.map((label) => ({ label, feature })));
+  const byLabel = groupBy(small, ({ label }) => label);
+  const byColumns = groupBy(byLabel, ([, pairs]) => nameSome(pairs.map(({ feature }) => feature)));
   const min = String(minGroupSize);
   return [
     ...(idle.length > 0 ? [`unchanged: ${nameSome(idle)}, where no two groups have at least ${min} values`] : []),
-    ...Array.from(
-      labelsOf,
-      ([columns, labels]) => `unchanged: ${nameGroups(labels)}, with fewer than ${min} values of ${columns}`,
-    ),
+    ...Array.from(byColumns, ([columns, labels]) => {
+      const groups = nameGroups(labels.map(([label]) => label));
+      return `unchanged: ${groups}, with fewer than ${min} values of ${columns}`;
+    }),
   ];
 }
 
-function collect(into: Map<string, string[]>, key: string, value: string): void {
-  const known = into.get(key);
-  if (known === undefined) into.set(key, [value]);
-  else known.push(value);
-}
-
 /**
- * Returns notes on rows that cannot be repaired: those of groups that the fit did not see, and those without a group.
+ * Returns notes about rows that cannot be repaired: rows of groups that did not occur in `fit`, and rows without a
+ * group.
  */
 function unrepairedNotes(groups: CategoricalColumn, seen: readonly string[], sensitive: readonly string[]): string[] {
   const known = new Set(seen);
@@ -313,11 +299,11 @@ function unrepairedNotes(groups: CategoricalColumn, seen: readonly string[], sen
 /**
  * Repairs one column as AIF360 does through BlackBoxAuditing. Every group's distinct values are cut into as many
  * buckets as the smallest number of distinct values in any group. A bucket's target is the lower median, over the
- * groups, of the lower medians of the groups' buckets. A value moves, among all distinct values of the column, by the
- * share `level` of the steps between it and the target. So only existing values result.
+ * groups, of the lower medians of the groups' buckets. The column's distinct values form steps. A value moves towards
+ * the target by the share `level` of the steps between them, so the result is an existing value.
  *
  * The repaired value depends only on the value's group and on the values fitted. Buckets count distinct values, not
- * rows: ties weigh like single rows.
+ * rows: tied rows count once.
  * @param groups each ascending and not empty
  * @param level from 0 (none) to 1 (full)
  * @returns one map per group, on its own values
@@ -341,8 +327,8 @@ function categoricRepair(groups: readonly Float64Array[], level: number): Knots[
 }
 
 /**
- * Returns the end of each bucket in each group. Ends are repeated sums of a unit, since the rounding of sums decides
- * ties.
+ * Returns the end of each bucket in each group. Ends are computed by repeated addition, because its rounding errors
+ * decide ties.
  */
 function bucketEnds(distinct: readonly Float64Array[]): number[][] {
   const count = Math.min(...distinct.map((values) => values.length));
@@ -366,7 +352,7 @@ function lowerMedian(sorted: Float64Array): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] as number;
 }
 
-/** Rounds to the nearest integer, and halves to the even one, as Python does. */
+/** Rounds to the nearest integer. Halves are rounded to the even integer, as in Python. */
 function roundHalfEven(value: number): number {
   const below = Math.floor(value);
   const rest = value - below;

@@ -3,15 +3,15 @@ import { between, type IndexedKnots, indexKnots, interpolate, type Knots } from 
 /** The maximum number of ranks. With more, quantiles are kept at this many evenly spaced ranks, a thousandth apart. */
 const MAX_RANKS = 1001;
 
-/** A rank this close to that of an order statistic is treated as equal to it. */
+/** A rank that differs from the rank of an order statistic by less than this is treated as equal to it. */
 const ROUNDING = 1e-9;
 
 /**
  * Computes the full repair of one column (Feldman et al. 2015): a value at rank r of its group moves to the median,
- * over the groups, of the groups' values at rank r. Quantiles are of type 7. Tied values get the mean of the values
- * for their ranks, so that groups with the same values in different shares end up with the same mean. If the groups
- * have at most 1,001 ranks in all, these ranks are used, and every value fitted is repaired exactly. Otherwise the
- * ranks are an evenly spaced grid of 1,001, with linear interpolation.
+ * over the groups, of the groups' values at rank r. Quantiles are of type 7. Tied values get the mean of the values for
+ * their ranks, so that groups with the same values in different shares end up with the same mean. If the groups have at
+ * most 1,001 ranks in total, these ranks are used, and every training value is repaired exactly. Otherwise the ranks
+ * are an evenly spaced grid of 1,001, with linear interpolation.
  *
  * O(ranks groups log groups), and at most 1,001 knots per group.
  * @param groups each ascending and not empty
@@ -49,7 +49,10 @@ function evenRanks(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index / (count - 1));
 }
 
-/** Returns the type 7 quantile, or an order statistic itself if a rank differs from its rank by rounding alone. */
+/**
+ * Returns the type 7 quantile. If a rank differs from the rank of an order statistic only by rounding, returns the
+ * order statistic.
+ */
 function valueAtRank(sorted: Float64Array, rank: number): number {
   const position = (sorted.length - 1) * rank;
   const nearest = Math.round(position);

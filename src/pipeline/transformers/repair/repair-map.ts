@@ -26,7 +26,7 @@ const BUCKETS_PER_KNOT = 4;
 export function indexKnots({ from, to }: Knots): IndexedKnots {
   const [first, last] = [from[0] as number, from[from.length - 1] as number];
   const ratio = (BUCKETS_PER_KNOT * from.length) / (last - first);
-  // One bucket for one knot, and for spans too large to divide in float64.
+  // One bucket is used for a single knot, and for spans that are too large to divide in float64.
   const bucketsPerUnit = ratio > 0 && ratio < Infinity ? ratio : 0;
   const buckets = bucketsPerUnit > 0 ? BUCKETS_PER_KNOT * from.length : 1;
   const starts = new Int32Array(buckets + 1);
@@ -59,7 +59,10 @@ function knotBelow({ from, bucketsPerUnit, starts }: IndexedKnots, value: number
   return low - 1;
 }
 
-/** Interpolates linearly between the knots; beyond them, returns the end values. Monotone, since `to` is. */
+/**
+ * Interpolates linearly between the knots, and returns the end values beyond them. The result is monotone because `to`
+ * is.
+ */
 export function interpolate(knots: IndexedKnots, value: number): number {
   const { from, to } = knots;
   const index = knotBelow(knots, value);
@@ -71,8 +74,8 @@ export function interpolate(knots: IndexedKnots, value: number): number {
 }
 
 /**
- * Returns the value at a share of the way between two values: never beyond the larger one, and increasing with the
- * share.
+ * Interpolates between two values by a share from 0 to 1. The result increases with the share and never exceeds the
+ * larger value.
  */
 export function between(low: number, high: number, share: number): number {
   const gap = high - low;
@@ -85,7 +88,7 @@ function shareOf(value: number, low: number, high: number): number {
   return high - low < Infinity ? (value - low) / (high - low) : (value / 2 - low / 2) / (high / 2 - low / 2);
 }
 
-/** Returns the value of the nearest knot; at equal distance, of the lower one. */
+/** Returns the value of the nearest knot. At equal distance, the lower knot is used. */
 export function nearestKnot(knots: IndexedKnots, value: number): number {
   const { from, to } = knots;
   const below = knotBelow(knots, value);

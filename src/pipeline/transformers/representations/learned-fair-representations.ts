@@ -66,13 +66,14 @@ export interface RepresentationLosses {
  *
  * with Ax, Ay, Az = `reconstruction`, `prediction`, `parity`, K prototypes, G groups and M_gk the mean of m_k over
  * group g. For two groups these are the terms of AIF360, and the parity term is the mean over prototypes of |M_0k -
- * M_1k|. More groups are compared with their mean, and all groups count equally, so that a group with few rows weighs
- * as much as a large one. `sampleWeight` weights the means.
+ * M_1k|. If there are more groups, each is compared with the mean of all groups. All groups have equal weight,
+ * regardless of their numbers of rows. `sampleWeight` weights the means.
  *
- * L-BFGS finds a local minimum with the analytic gradient, from prototypes drawn by `seed`. Gaps of less than about
- * 0.001 are smoothed for it. The cost is O(rows prototypes features) per iteration. Other seeds find other minima.
+ * L-BFGS finds a local minimum with the analytic gradient, from prototypes drawn by `seed`. Gaps below about 0.001 are
+ * smoothed, so that the gradient is continuous. The cost is O(rows prototypes features) per iteration. Different seeds
+ * may lead to different minima.
  *
- * It constrains the mean membership of the groups in each prototype, over the rows fitted. A model trained on the
+ * It constrains the mean membership of the groups in each prototype, over the training rows. A model trained on the
  * result may still differ by group. Most of the information in the features is lost: five prototypes keep little
  * detail.
  *
@@ -255,7 +256,7 @@ function representedRows(
   return {
     x: scaledMatrix(table.take(rows), features),
     columns: features.length,
-    // A single class is class 0 whatever its name, since the loss is symmetric in the classes.
+    // A single class is class 0 regardless of its name, because the loss is symmetric in the classes.
     y: Float64Array.from(rows, (row) => classes.codes[row] as number),
     groups: codes.groups,
     groupCount: codes.count,
@@ -263,7 +264,7 @@ function representedRows(
   };
 }
 
-/** Renumbers the groups of some rows without gaps. */
+/** Renumbers the groups that occur in the given rows from 0, without gaps. */
 function denseCodes(rows: Int32Array, { codes, labels }: CategoricalColumn): { groups: Int32Array; count: number } {
   const occurring = new Set(Array.from(rows, (row) => codes[row] as number));
   const codeOf = new Map(
@@ -291,7 +292,7 @@ function noRows(): DataValidationError {
 
 /** The mean and spread of a column's known values. */
 interface ColumnScale {
-  /** NaN without known values. */
+  /** NaN if there are no known values. */
   readonly mean: number;
   /** The population standard deviation; 0 for a single value. */
   readonly scale: number;

@@ -32,7 +32,7 @@ export interface Minimum {
 /** The number of pairs of steps and gradient changes that are kept. */
 const MEMORY = 10;
 
-/** The search stops after a step that lowers the value by less than this share of it. */
+/** The search stops after a step that lowers the value by less than this fraction. */
 const SMALL_GAIN = 1e-9;
 
 /** A gradient whose largest component is at most this counts as zero. */
@@ -77,7 +77,8 @@ export async function minimise(
     if (signal !== undefined) await nextTurn();
     signal?.throwIfAborted();
     const next = search(evaluate, position, direction(position.gradient, pairs));
-    // Without progress, the search is restarted without the stored pairs; if there are none, no progress is possible.
+    // If a step makes no progress, the search is restarted without the stored pairs. Without stored pairs, no progress
+    // is possible.
     if (next === undefined && pairs.length === 0) {
       hasConverged = true;
       break;

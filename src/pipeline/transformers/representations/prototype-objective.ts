@@ -119,7 +119,7 @@ export class PrototypeObjective {
       const ofGroup = (weights[row] as number) / (this.#groupTotals[group] as number);
       const own = this.#shares.subarray(row * count, (row + 1) * count);
       reconstruct(own, positions, estimate);
-      // Groups count equally. The factor 2 makes two groups give the sum that the source has.
+      // All groups have equal weight. For two groups, the factor 2 gives the sum in the paper.
       const share = (2 * ofGroup) / (groupCount * columns);
       for (let p = 0; p < columns; p++) {
         const miss = (estimate[p] as number) - (x[row * columns + p] as number);
@@ -174,7 +174,7 @@ function clip(probability: number): number {
   return Math.min(Math.max(probability, CERTAIN), 1 - CERTAIN);
 }
 
-/** A gap and its gradient. */
+/** The gap between groups, and its gradient. */
 interface ShareGap {
   readonly value: number;
   /** [groups, prototypes]. */
@@ -182,8 +182,8 @@ interface ShareGap {
 }
 
 /**
- * Computes the distance between the groups' mean memberships: over prototypes and groups, the mean of twice the
- * distance from the groups' mean. For two groups this is the mean of |difference|. A distance d counts as sqrt(d^2 +
+ * Computes the distance between the groups' mean memberships. It is twice the mean distance from the mean of all
+ * groups, over prototypes and groups. For two groups, it is the mean of |difference|. A distance d counts as sqrt(d^2 +
  * s^2) - s.
  * @param means [groups, prototypes]
  * @param count the number of prototypes

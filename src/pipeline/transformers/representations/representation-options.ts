@@ -21,7 +21,7 @@ export interface LearnedFairRepresentationsOptions extends FeatureSettings {
   readonly positiveLabel?: string | undefined;
   /**
    * The columns of numbers to represent.
-   * @defaultValue the numeric ones of `candidates`
+   * @defaultValue the numeric columns of `candidates`
    */
   readonly features?: readonly string[] | undefined;
   /**
@@ -30,7 +30,7 @@ export interface LearnedFairRepresentationsOptions extends FeatureSettings {
    */
   readonly prototypes?: number | undefined;
   /**
-   * The weight of the reconstruction error (Ax of the source).
+   * The weight of the reconstruction error (Ax in the paper).
    * @defaultValue 0.01
    */
   readonly reconstruction?: number | undefined;

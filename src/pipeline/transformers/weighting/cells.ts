@@ -18,7 +18,7 @@ export interface CodedColumn {
 }
 
 /**
- * Crosses attributes into the cells that occur: O(rows attributes), whatever the number of possible combinations.
+ * Crosses attributes into the cells that occur: O(rows attributes), regardless of the number of possible combinations.
  * @param weights one per row; 1 each if omitted
  */
 export function crossToCells(attributes: readonly CodedColumn[], weights?: Float64Array): Cells {
@@ -82,6 +82,7 @@ export interface MeanOne {
  * @param limit the largest weight allowed, at least 1
  */
 export function scaleToMeanOne(ratios: ArrayLike<number>, masses: ArrayLike<number>, limit: number): MeanOne {
+  if (ratios.length === 0) return { scale: 1, limit, cut: [] };
   const cells = Array.from({ length: ratios.length }, (_, cell) => cell).filter((cell) => (ratios[cell] as number) > 0);
   cells.sort((a, b) => (ratios[b] as number) - (ratios[a] as number));
   const total = sumOf(masses);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
 import { invalidParameter, type OptionNames } from '../../../internal/arguments.ts';
+import { own } from '../../../internal/values.ts';
 import { requireInteger } from '../../../stats/parameters.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import type { FitRows } from '../fit-rows.ts';
@@ -72,15 +73,15 @@ const DEFINITION = { kind: 'InstanceReweighting', options: INSTANCE_REWEIGHTING_
  *     w_g = t_g / (n_g / n)
  *
  * With several attributes, the groups of all attributes get their shares at once, by raking (iterative proportional
- * fitting) over the attributes' margins. A row's weight is the product of its groups' factors. Weights have mean 1
- * over the rows fitted (weighted by `sampleWeight`, if given).
+ * fitting) over the attributes' margins. A row's weight is the product of its groups' factors. Weights have mean 1 over
+ * the training rows (weighted by `sampleWeight`, if given).
  *
- * It constrains how much each group counts, and does not use labels: outcomes of groups may differ as before. The
- * effective number of rows decreases: weights that differ by much make every estimate less certain.
+ * It constrains the total weight of each group. It does not use labels, so outcomes may still differ between groups.
+ * The effective number of rows decreases: very unequal weights make every estimate less certain.
  *
- * Degenerate cases, each reported in `warnings`: groups with fewer than `minCount` rows, without a benchmark, or
- * unseen in `fit` have weight 1. Groups of the benchmark without rows cannot be weighted, and the other groups share
- * their part. Weights are capped at `maxWeight`. If no weights can match all margins, raking gets as close as it can.
+ * Degenerate cases, each reported in `warnings`: groups with fewer than `minCount` rows, without a benchmark, or unseen
+ * in `fit` have weight 1. Groups of the benchmark without rows cannot be weighted, and the other groups share their
+ * part. Weights are capped at `maxWeight`. If no weights can match all margins, the result is as close as raking gets.
  * Rows without a value also have weight 1. Rows without the sensitive columns have no known weight: `sampleWeight` is
  * then null.
  *
@@ -122,7 +123,7 @@ export class InstanceReweighting extends FittedTransformer<Settings, State> {
     const names = sensitiveNames(this.settings.sensitive);
     const groups = names.map((name) => readKnownGroups(table, name));
     const targets = names.map((what, index) =>
-      targetShares(groups[index] as CategoricalColumn, benchmarkOf(benchmarks, what), { what, minCount }),
+      targetShares(groups[index] as CategoricalColumn, own(benchmarks, what), { what, minCount }),
     );
     const cells = crossToCells(groups, weights);
     const shares = targets.map((target) => target.shares);
@@ -164,10 +165,6 @@ function readBenchmarks({ benchmarks, sensitive }: InstanceReweightingOptions): 
   return Object.freeze(Object.fromEntries(read) as Record<string, Proportions>);
 }
 
-function benchmarkOf(benchmarks: Settings['benchmarks'], name: string): Proportions | undefined {
-  return benchmarks !== undefined && Object.hasOwn(benchmarks, name) ? benchmarks[name] : undefined;
-}
-
 function margins({ codes }: Cells, shares: readonly Float64Array[]): { codes: Int32Array; shares: Float64Array }[] {
   return shares.map((each, index) => ({ codes: codes[index] as Int32Array, shares: each }));
 }
@@ -185,8 +182,7 @@ function scaleCells(
   const ratios = taking.map((cell) =>
     codes.reduce((ratio, code, index) => ratio * (factors[index]?.[code[cell] ?? -1] ?? 1), 1),
   );
-  if (taking.length === 0) return { scale: 1, limit: maxWeight, cut: [] };
-  if (ratios.every((ratio) => ratio === 0)) throw nothingLeft();
+  if (taking.length > 0 && ratios.every((ratio) => ratio === 0)) throw nothingLeft();
   return scaleToMeanOne(
     ratios,
     taking.map((cell) => masses[cell] as number),
@@ -214,8 +210,8 @@ function fitWarnings(gap: number, { cut, limit }: MeanOne, maxWeight: number): s
 }
 
 /**
- * Multiplies rows' ratios by the factors of one attribute; NaN stays if a row has no factor. Returns notes on unseen
- * groups.
+ * Multiplies the ratio of each row by the factor of its group in one attribute. If a row has no factor, its ratio is
+ * not changed. Returns notes on unseen groups.
  */
 function multiplyFactors(
   ratios: Float64Array,

@@ -17,17 +17,20 @@ export interface Raking {
 /** The maximum number of rounds over all margins. */
 const MAX_ROUNDS = 1000;
 
-/** Every 20 rounds the gap must fall below 0.999 of its last value. If margins contradict each other, it does not. */
+/**
+ * Every 20 rounds, the gap must fall below 0.999 of its previous value. It does not if the margins contradict each
+ * other.
+ */
 const [PATIENCE, STANDSTILL] = [20, 0.999];
 
 /** The gap at which the shares count as reached. */
 const NEAR_ENOUGH = 1e-13;
 
 /**
- * Performs raking, or iterative proportional fitting (Deming and Stephan 1940). Finds factors such that the cells
- * have the target shares of each attribute; a cell's factor is the product of its attributes' factors. One round
- * scales every attribute's codes to their shares in turn, O(cells attributes). One attribute needs one round. If no
- * weights can match the margins, raking stops when a round brings no progress, or after 1,000.
+ * Performs raking, or iterative proportional fitting (Deming and Stephan 1940). Finds factors such that the cells have
+ * the target shares of each attribute; a cell's factor is the product of its attributes' factors. One round scales
+ * every attribute's codes to their shares in turn, O(cells attributes). One attribute needs one round. If no weights
+ * can match the margins, raking stops if it makes no progress, or after 1,000 rounds.
  */
 export function rake(margins: readonly Margin[], masses: Float64Array): Raking {
   const factors = margins.map(({ shares }) => new Float64Array(shares.length).fill(1));
@@ -68,7 +71,7 @@ function totalsOf({ codes, shares }: Margin, current: Float64Array): Float64Arra
   return totals;
 }
 
-/** Returns the weight, and the sum of the shares, of the codes that have both. */
+/** Returns the total weight and the total share of the codes that have both. */
 function reachable(totals: Float64Array, shares: Float64Array): { weight: number; share: number } {
   let [weight, share] = [0, 0];
   totals.forEach((total, code) => {

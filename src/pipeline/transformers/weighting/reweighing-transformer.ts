@@ -105,10 +105,10 @@ const DEFINITION = {
  * A model trained on them with other columns may still have a gap in its decisions. The effective number of rows
  * decreases, and the weighted rows no longer show the actual distribution of labels.
  *
- * Weights have mean 1 over the rows fitted (weighted by `sampleWeight`). Weights above `maxWeight` are capped, and
- * the excess is distributed among the other rows. Rows without a value have weight 1. So do rows whose group and
- * label never occurred together in `fit`, which are named in `warnings`. Rows without the label column or a sensitive
- * column have no known weight: `sampleWeight` is then null.
+ * Weights have mean 1 over the training rows (weighted by `sampleWeight`). Weights above `maxWeight` are capped, and
+ * the excess is distributed among the other rows. Rows without a value have weight 1. So do rows whose group and label
+ * never occurred together in `fit`, which are named in `warnings`. Rows without the label column or a sensitive column
+ * have no known weight: `sampleWeight` is then null.
  *
  * Source: F. Kamiran and T. Calders, "Data preprocessing techniques for
  * classification without discrimination", Knowledge and Information Systems 33,
@@ -167,7 +167,7 @@ export class ReweighingTransformer extends FittedTransformer<Settings, State> {
   }
 }
 
-/** Returns the weight of each row by its cell, with notes on cells that the fit has not seen. */
+/** Returns the weight of each row by its cell, with notes about cells that did not occur in `fit`. */
 function weighRows(
   groups: CategoricalColumn,
   classes: CategoricalColumn | undefined,
@@ -193,7 +193,7 @@ function nameCell(group: string, label: string | null): string {
   return label === null ? group : JSON.stringify([group, label]);
 }
 
-/** The weight of the rows of a group and a label; of a group alone if no label is used. */
+/** The weight of the rows of a group and a label, or of a group if no label is used. */
 interface WeightedCell {
   readonly group: string;
   readonly label: string | null;
@@ -229,7 +229,7 @@ function independenceCells(
     ((ofGroup[group[cell] as number] as number) * (ofLabel[label[cell] as number] as number)) /
     (total * (masses[cell] as number));
   const ratios = known.map(ratio);
-  const scaled = scale(
+  const scaled = scaleToMeanOne(
     ratios,
     known.map((cell) => masses[cell] as number),
     maxWeight,
@@ -254,7 +254,7 @@ function shareCells(
   const [group] = codes as readonly [Int32Array];
   const taking = [...masses.keys()].filter((cell) => !Number.isNaN(shares[group[cell] as number] ?? NaN));
   const ratios = taking.map((cell) => (shares[group[cell] as number] as number) / (masses[cell] as number));
-  const scaled = scale(
+  const scaled = scaleToMeanOne(
     ratios,
     taking.map((cell) => masses[cell] as number),
     maxWeight,
@@ -264,12 +264,8 @@ function shareCells(
   return { cells, warnings: [...warnings, ...cutWarning(scaled)] };
 }
 
-function scale(ratios: readonly number[], masses: readonly number[], maxWeight: number): MeanOne {
-  return ratios.length === 0 ? { scale: 1, limit: maxWeight, cut: [] } : scaleToMeanOne(ratios, masses, maxWeight);
-}
-
-function weigh({ scale: by, limit }: MeanOne, ratio: number): number {
-  return Math.min(limit, by * ratio);
+function weigh({ scale, limit }: MeanOne, ratio: number): number {
+  return Math.min(limit, scale * ratio);
 }
 
 function noneKnown(known: readonly number[]): string[] {

@@ -37,8 +37,8 @@ export function readProportions<Given extends Proportions | undefined>(parameter
 }
 
 /**
- * Returns the target shares of groups: those of a benchmark, or equal shares without one. Groups with fewer rows than
- * `minCount`, and groups that the benchmark does not name, have none.
+ * Returns the target shares of groups: the shares of the benchmark, or equal shares if there is none. Groups with fewer
+ * rows than `minCount` have no target share, nor do groups that the benchmark does not name.
  * @throws {DataValidationError} if no group of the benchmark has both a share and rows
  */
 export function targetShares(

@@ -1,36 +1,16 @@
 import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
-import { bceFromLogits, bceGradient } from '../../ops/bce-from-logits.ts';
-import { largestGap, softRates, squaredGapGradient } from '../../ops/soft-rates.ts';
-import type { Tf } from '../../runtime.ts';
+import { bceFromLogits, bceSlope, largestGap, softRates, squaredGapSlope, type Tf } from '../../tensor/index.ts';
 import { columnSums, each, ofModels, partOf, product, sigmoid, softplus } from '../float64.ts';
-import type { NumericsCase } from '../numerics-case.ts';
-import {
-  between,
-  codes,
-  meanOf,
-  memberships,
-  roundings,
-  SIGMOID,
-  SOFTPLUS,
-  sumOf,
-  tensorCase,
-  uniform,
-} from '../pose.ts';
-
-/** The rows for which a loss is computed. */
-interface LogitRows {
-  /** [k, n] */
-  readonly logits: Float32Array;
-  readonly labels: Float32Array;
-  readonly shares: Float32Array;
-}
+import { between, codes, memberships, uniform } from '../inputs.ts';
+import { type NumericsCase, tensorCase } from '../numerics-case.ts';
+import { meanOf, roundings, SIGMOID, SOFTPLUS, sumOf } from '../tolerances.ts';
 
 /**
  * Generates logits of k models on n rows, with labels and shares of the mean. The first rows have logits of +-1e4, 30
  * and 0.
  */
-function logitRows(k: number, n: number): LogitRows {
+function logitRows(k: number, n: number): Record<'labels' | 'logits' | 'shares', Float32Array> {
   const extreme = [1e4, -1e4, 30, -30, 0];
   const logits = between(n, k * n, -6, 12).map((value, index) => extreme[index % n] ?? value);
   const labels = Float32Array.from(codes(n + 1, n, 2));
@@ -49,69 +29,77 @@ function gradientOf(logit: number, label: number, share: number, posWeight: numb
   return share * (label === 1 ? posWeight * (sigmoid(logit) - 1) : sigmoid(logit));
 }
 
-const BCE: readonly NumericsCase[] = (
-  [
-    [1, 1, 1],
-    [3, 257, 1],
-    [2, 4097, 3],
-  ] as const
-).flatMap(([k, n, posWeight]) => {
+function bceCases(k: number, n: number, posWeight: number): NumericsCase[] {
   const name = `${String(k)} models, ${String(n)} rows, positives counted ${String(posWeight)} times, logits of +-1e4`;
+  const gradientTolerance = posWeight * (SIGMOID + roundings(3));
   const rowwise = (work: typeof lossOf): number[] => {
     const { logits, labels, shares } = logitRows(k, n);
     return each(logits, (logit, index) =>
       work(logit, labels[index % n] as number, shares[index % n] as number, posWeight),
     );
   };
-  const ask = (tf: Tf, logits: Tensor2D): Tensor1D => {
-    const { labels, shares } = logitRows(k, n);
-    return bceFromLogits(tf, logits, tf.tensor2d(labels, [1, n]), tf.tensor2d(shares, [n, 1]), posWeight);
+  const uploaded = (tf: Tf): Record<'labels' | 'logits' | 'shares', Tensor2D> => {
+    const { logits, labels, shares } = logitRows(k, n);
+    return {
+      logits: tf.tensor2d(logits, [k, n]),
+      labels: tf.tensor2d(labels, [1, n]),
+      shares: tf.tensor2d(shares, [n, 1]),
+    };
   };
   return [
     // With a logit of 1e4 on a wrong label, partial sums are no larger than the loss itself.
     tensorCase({ op: 'bceFromLogits', name, tolerance: posWeight * SOFTPLUS + sumOf(n) }, () => ({
-      ask: (tf) => ask(tf, tf.tensor2d(logitRows(k, n).logits, [k, n])),
+      ask: (tf) => {
+        const { logits, labels, shares } = uploaded(tf);
+        return bceFromLogits(tf, logits, labels, shares, posWeight);
+      },
       expected: ofModels(k, (model) => [partOf(rowwise(lossOf), model, k).reduce((sum, loss) => sum + loss, 0)]),
     })),
-    tensorCase({ op: 'bceSlope', name, tolerance: posWeight * (SIGMOID + roundings(3)) }, () => ({
+    tensorCase({ op: 'bceSlope', name, tolerance: gradientTolerance }, () => ({
       ask: (tf) => {
-        const { logits, labels, shares } = logitRows(k, n);
-        const scores = tf.sigmoid(tf.tensor2d(logits, [k, n]));
-        return bceGradient(tf, scores, tf.tensor2d(labels, [1, n]), tf.tensor2d(shares, [n, 1]), posWeight);
+        const { logits, labels, shares } = uploaded(tf);
+        return bceSlope(tf, tf.sigmoid(logits), labels, shares, posWeight);
       },
       expected: rowwise(gradientOf),
     })),
-    tensorCase(
-      { op: 'bceFromLogits', name: `its gradient: ${name}`, tolerance: posWeight * (SIGMOID + roundings(3)) },
-      () => ({
-        ask: (tf) =>
-          tf.grad((logits) => ask(tf, logits as Tensor2D).sum())(tf.tensor2d(logitRows(k, n).logits, [k, n])),
-        expected: rowwise(gradientOf),
-      }),
-    ),
+    tensorCase({ op: 'bceFromLogits', name: `its gradient: ${name}`, tolerance: gradientTolerance }, () => ({
+      ask: (tf) => {
+        const { logits, labels, shares } = uploaded(tf);
+        return tf.grad((given) => bceFromLogits(tf, given as Tensor2D, labels, shares, posWeight).sum())(logits);
+      },
+      expected: rowwise(gradientOf),
+    })),
   ];
-});
+}
 
 /** The numbers of models, rows, groups, and groups without rows. */
-const GROUPED: readonly (readonly [k: number, n: number, g: number, empty: number])[] = [
+type GroupSizes = readonly [k: number, n: number, g: number, empty: number];
+
+const GROUPED: readonly GroupSizes[] = [
   [1, 1, 1, 0],
   [2, 3, 2, 1],
   [3, 257, 33, 2],
   [1, 4097, 5, 1],
 ];
 
-/**
- * The weight of each group, [g], and its weighted mean score under each model, [k, g]; 0 for a group without rows.
- */
-interface GroupMeans {
-  readonly weights: number[];
-  readonly means: number[];
+/** Rows in groups, with the weights and mean scores of the groups. */
+interface GroupRows {
+  /** [k, n] */
+  readonly scores: Float32Array;
+  /** [n, g] */
+  readonly membership: Float32Array;
+  /** The weight of each group, [g]. */
+  readonly weights: readonly number[];
+  /** The weighted mean score of each group under each model, [k, g]; 0 for a group without rows. */
+  readonly means: readonly number[];
 }
 
-function groupMeans(scores: Float32Array, membership: Float32Array, k: number, n: number, g: number): GroupMeans {
+function groupRows([k, n, g, empty]: GroupSizes): GroupRows {
+  const scores = between(n, k * n, 0, 1);
+  const membership = memberships(n + 1, n, g, empty);
   const weights = columnSums(membership, n, g);
   const sums = product(scores, membership, k, n, g);
-  return { weights, means: each(sums, (sum, index) => ratio(sum, weights[index % g] as number)) };
+  return { scores, membership, weights, means: each(sums, (sum, index) => ratio(sum, weights[index % g] as number)) };
 }
 
 function ratio(sum: number, weight: number): number {
@@ -138,15 +126,11 @@ function gapOf(means: readonly number[], weights: readonly number[]): Gap {
 
 /**
  * Computes the gradient with respect to the scores, [k, n], of a function of the largest gap, given the function's
- * derivative. A row contributes to its group's mean by its share.
+ * derivative. Each row contributes its share to the mean of its group.
  */
-function gapGradients(
-  { membership, means, weights }: GroupRows,
-  k: number,
-  n: number,
-  g: number,
-  gradient: (gap: number) => number,
-): number[] {
+function gapGradients(sizes: GroupSizes, gradient: (gap: number) => number): number[] {
+  const { membership, means, weights } = groupRows(sizes);
+  const [k, n, g] = sizes;
   const share = (row: number, group: number): number =>
     ratio(membership[row * g + group] as number, weights[group] as number);
   return ofModels(k, (model) => {
@@ -156,59 +140,47 @@ function gapGradients(
   });
 }
 
-/** Rows in groups, and the groups' means. */
-interface GroupRows extends GroupMeans {
-  readonly scores: Float32Array;
-  readonly membership: Float32Array;
-}
-
-const RATES: readonly NumericsCase[] = GROUPED.flatMap(([k, n, g, empty]) => {
+const RATES: readonly NumericsCase[] = GROUPED.flatMap((sizes) => {
+  const [k, n, g, empty] = sizes;
   const name = `${String(k)} models, ${String(n)} rows in ${String(g)} groups, ${String(empty)} of them without rows`;
-  const rows = (): GroupRows => {
-    const scores = between(n, k * n, 0, 1);
-    const membership = memberships(n + 1, n, g, empty);
-    return { scores, membership, ...groupMeans(scores, membership, k, n, g) };
+  const uploaded = (tf: Tf): [scores: Tensor2D, membership: Tensor2D] => {
+    const { scores, membership } = groupRows(sizes);
+    return [tf.tensor2d(scores, [k, n]), tf.tensor2d(membership, [n, g])];
   };
   return [
-    tensorCase({ op: 'softRates', name, tolerance: meanOf(n), answers: 2 }, () => {
-      const { scores, membership, means, weights } = rows();
+    tensorCase({ op: 'softRates', name, tolerance: meanOf(n), reads: 2 }, () => {
+      const { means, weights } = groupRows(sizes);
       return {
         ask: (tf) => {
-          const found = softRates(tf, tf.tensor2d(scores, [k, n]), tf.tensor2d(membership, [n, g]));
-          return [found.rates, found.present];
+          const { rates, present } = softRates(tf, ...uploaded(tf));
+          return [rates, present];
         },
         expected: [means, each(weights, (weight) => (weight > 0 ? 1 : 0))],
       };
     }),
     tensorCase({ op: 'largestGap', name, tolerance: 2 * meanOf(n) }, () => {
-      const { scores, membership, means, weights } = rows();
+      const { means, weights } = groupRows(sizes);
       return {
-        ask: (tf) => largestGap(tf, softRates(tf, tf.tensor2d(scores, [k, n]), tf.tensor2d(membership, [n, g]))),
+        ask: (tf) => largestGap(tf, softRates(tf, ...uploaded(tf))),
         expected: ofModels(k, (model) => [gapOf(partOf(means, model, k), weights).gap]),
       };
     }),
-    tensorCase({ op: 'largestGap', name: `its gradient: ${name}`, tolerance: meanOf(n) + roundings(3) }, () => {
-      const given = rows();
-      return {
-        ask: (tf) =>
-          tf.grad((scores) =>
-            largestGap(tf, softRates(tf, scores as Tensor2D, tf.tensor2d(given.membership, [n, g]))).sum(),
-          )(tf.tensor2d(given.scores, [k, n])),
-        expected: gapGradients(given, k, n, g, () => 1),
-      };
-    }),
-    tensorCase({ op: 'squaredGapSlope', name, tolerance: 6 * meanOf(n) }, () => {
-      const given = rows();
-      return {
-        ask: (tf) => squaredGapGradient(tf, tf.tensor2d(given.scores, [k, n]), tf.tensor2d(given.membership, [n, g])),
-        expected: gapGradients(given, k, n, g, (gap) => 2 * gap),
-      };
-    }),
+    tensorCase({ op: 'largestGap', name: `its gradient: ${name}`, tolerance: meanOf(n) + roundings(3) }, () => ({
+      ask: (tf) => {
+        const [scores, membership] = uploaded(tf);
+        return tf.grad((given) => largestGap(tf, softRates(tf, given as Tensor2D, membership)).sum())(scores);
+      },
+      expected: gapGradients(sizes, () => 1),
+    })),
+    tensorCase({ op: 'squaredGapSlope', name, tolerance: 6 * meanOf(n) }, () => ({
+      ask: (tf) => squaredGapSlope(tf, ...uploaded(tf)),
+      expected: gapGradients(sizes, (gap) => 2 * gap),
+    })),
   ];
 });
 
 const NO_GAP = tensorCase(
-  { op: 'largestGap', name: 'one group with rows has no gap, and no gradient', tolerance: 0, answers: 2 },
+  { op: 'largestGap', name: 'one group with rows has no gap, and no gradient', tolerance: 0, reads: 2 },
   () => {
     const scores = uniform(1, 3);
     return {
@@ -224,4 +196,10 @@ const NO_GAP = tensorCase(
 );
 
 /** Cases for losses and rates of groups, and their gradients. */
-export const LOSS_CASES: readonly NumericsCase[] = [...BCE, ...RATES, NO_GAP];
+export const LOSS_CASES: readonly NumericsCase[] = [
+  ...bceCases(1, 1, 1),
+  ...bceCases(3, 257, 1),
+  ...bceCases(2, 4097, 3),
+  ...RATES,
+  NO_GAP,
+];

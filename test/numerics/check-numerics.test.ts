@@ -1,13 +1,9 @@
 import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
-import {
-  checkNumerics,
-  type Compared,
-  largestError,
-  loadTensorflow,
-  type NumericsCase,
-} from '../../../src/tensor/index.ts';
+import { checkNumerics, largestError } from '../../src/numerics/check-numerics.ts';
+import type { Compared, NumericsCase } from '../../src/numerics/numerics-case.ts';
+import { loadTensorflow } from '../../src/tensor/index.ts';
 
 /** Creates a case with the given result; 1 is expected, with a tolerance of 0.01 and one read. */
 function question(run: NumericsCase['run'], changes: Partial<NumericsCase> = {}): NumericsCase {

@@ -18,3 +18,21 @@ export const reductionConstraint = z.enum([
 
 /** The constraints of the Lagrangian trainer. */
 export const lagrangianFairness = z.enum(['demographic_parity', 'equal_opportunity', 'equalized_odds']);
+
+/** Adds a description and examples to the schema of a field. */
+export function described<Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+  ...examples: readonly unknown[]
+): Schema {
+  return schema.meta(examples.length === 0 ? { description } : { description, examples: [...examples] });
+}
+
+/** Returns the schema of a field that may be omitted, with a description and examples. */
+export function optionalField<Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+  ...examples: readonly unknown[]
+): z.ZodOptional<Schema> {
+  return described(schema.optional(), description, ...examples);
+}

@@ -1,19 +1,9 @@
 import type { Tensor, Tensor2D } from '@tensorflow/tfjs';
 
-import { each, product, sigmoid, turned } from '../float64.ts';
-import type { NumericsCase } from '../numerics-case.ts';
-import {
-  between,
-  EXACT,
-  memberships,
-  QUOTIENT,
-  roundings,
-  SIGMOID,
-  SQUARE_ROOT,
-  sumOf,
-  tensorCase,
-  uniform,
-} from '../pose.ts';
+import { columnSums, each, product, sigmoid, turned } from '../float64.ts';
+import { between, memberships, uniform } from '../inputs.ts';
+import { type NumericsCase, tensorCase } from '../numerics-case.ts';
+import { EXACT, QUOTIENT, roundings, SIGMOID, SQUARE_ROOT, sumOf } from '../tolerances.ts';
 
 const [N, D, G] = [257, 7, 3];
 
@@ -79,12 +69,13 @@ export const GRADIENT_CASES: readonly NumericsCase[] = [
       op: 'grads',
       name: 'of sum relu(a b) in a and in b, a slice and a broadcast row',
       tolerance: roundings(2 * N),
-      answers: 2,
+      reads: 2,
     },
     () => {
       const [a, b] = [uniform(9, N * D), uniform(10, D + 2)];
       const inner = b.slice(1, 1 + D);
       const passes = each(a, (value, index) => Number(value * (inner[index % D] as number) > 0));
+      const flow = each(passes, (passed, index) => passed * (a[index] as number));
       return {
         ask: (tf) =>
           tf.grads((left: Tensor, right: Tensor) => left.mul(right.slice(1, D)).relu().sum())([
@@ -93,17 +84,7 @@ export const GRADIENT_CASES: readonly NumericsCase[] = [
           ]),
         expected: [
           each(passes, (passed, index) => passed * (inner[index % D] as number)),
-          [
-            0,
-            ...product(
-              new Float64Array(N).fill(1),
-              each(passes, (passed, index) => passed * (a[index] as number)),
-              1,
-              N,
-              D,
-            ),
-            0,
-          ],
+          [0, ...columnSums(flow, N, D), 0],
         ],
       };
     },

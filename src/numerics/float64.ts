@@ -3,7 +3,7 @@ export type Values = ArrayLike<number>;
 
 const at = (values: Values, index: number): number => values[index] as number;
 
-/** Computes the product of [n, d] and [d, m], [n, m]. */
+/** Computes the product [n, m] of matrices [n, d] and [d, m]. */
 export function product(a: Values, b: Values, n: number, d: number, m: number): number[] {
   const result: number[] = [];
   for (let i = 0; i < n; i++) {
@@ -46,7 +46,10 @@ export function columnSums(values: Values, rows: number, columns: number): numbe
   return product(new Float64Array(rows).fill(1), values, 1, rows, columns);
 }
 
-/** Sums values, or counts rows, by code; codes of `cells` and above are excluded. */
+/**
+ * Sums the values of each code, or counts the rows of each code if no values are given. Codes of at least `cells` are
+ * excluded.
+ */
 export function sumsByCode(codes: Values, cells: number, values?: Values): number[] {
   const sums = new Array<number>(cells).fill(0);
   for (let row = 0; row < codes.length; row++) {

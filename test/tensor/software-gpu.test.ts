@@ -4,8 +4,8 @@ import { runInNewContext } from 'node:vm';
 import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
-import { loadTensorflow } from '../../../src/tensor/index.ts';
-import { describeOnSoftwareGpu, softwareGpuEnv } from '../../helpers/software-gpu.ts';
+import { loadTensorflow } from '../../src/tensor/index.ts';
+import { describeOnSoftwareGpu, softwareGpuEnv } from '../helpers/software-gpu.ts';
 
 /** Collects garbage, with V8's own function. */
 function collectGarbage(): void {

@@ -1,10 +1,10 @@
 import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
-import { checkNumerics, type TensorBackend } from '../../../src/tensor/index.ts';
-import { NUMERICS_CASES } from '../../../src/tensor/numerics/numerics-cases.ts';
-import { onDevice } from '../../helpers/on-device.ts';
-import { describeOn } from '../../helpers/software-gpu.ts';
+import { checkNumerics, NUMERICS_CASES } from '../../src/numerics/check-numerics.ts';
+import type { TensorBackend } from '../../src/tensor/index.ts';
+import { onDevice } from '../helpers/on-device.ts';
+import { describeOn } from '../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 

@@ -1,40 +1,44 @@
-import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+import type { Tensor1D } from '@tensorflow/tfjs';
 
-import { each, turned } from '../float64.ts';
-import type { NumericsCase } from '../numerics-case.ts';
-import { codes, EXACT, spread, tensorCase, uniform } from '../pose.ts';
+import { each, ofModels, partOf, turned } from '../float64.ts';
+import { codes, spread, uniform } from '../inputs.ts';
+import { type NumericsCase, tensorCase } from '../numerics-case.ts';
+import { EXACT } from '../tolerances.ts';
 
 /** Generates numbers that any arithmetic is likely to change. */
 const numbers = (size: number): Float32Array => spread(size, size, -30, 30);
 
-const row = (values: ArrayLike<number>, columns: number, index: number): number[] =>
-  Array.from({ length: columns }, (_, column) => values[index * columns + column] as number);
+const at = (values: ArrayLike<number>, index: number): number => values[index] as number;
 
-const PICKED: readonly NumericsCase[] = [
-  ...(
-    [
-      [257, 1],
-      [255, 33],
-    ] as const
-  ).map(([rows, columns]) =>
-    tensorCase(
-      { op: 'gather', name: `4,097 rows of [${String(rows)}, ${String(columns)}], some repeated`, tolerance: EXACT },
-      () => {
-        const values = numbers(rows * columns);
-        const indices = codes(1, 4097, rows);
-        return {
-          ask: (tf) => tf.gather(tf.tensor2d(values, [rows, columns]), tf.tensor1d(indices, 'int32')),
-          expected: Array.from(indices, (position) => row(values, columns, position)),
-        };
-      },
-    ),
-  ),
+function gatherRowsCase(rows: number, columns: number): NumericsCase {
+  const name = `4,097 rows of [${String(rows)}, ${String(columns)}], some repeated`;
+  return tensorCase({ op: 'gather', name, tolerance: EXACT }, () => {
+    const values = numbers(rows * columns);
+    const indices = codes(1, 4097, rows);
+    return {
+      ask: (tf) => tf.gather(tf.tensor2d(values, [rows, columns]), tf.tensor1d(indices)),
+      expected: Array.from(indices, (row) => partOf(values, row, rows)),
+    };
+  });
+}
+
+function transposeCase(rows: number, columns: number): NumericsCase {
+  return tensorCase({ op: 'transpose', name: `of [${String(rows)}, ${String(columns)}]`, tolerance: EXACT }, () => {
+    const values = numbers(rows * columns);
+    return { ask: (tf) => tf.tensor2d(values, [rows, columns]).transpose(), expected: turned(values, rows, columns) };
+  });
+}
+
+/** Cases for ops that move numbers without arithmetic. */
+export const ARRANGING_CASES: readonly NumericsCase[] = [
+  gatherRowsCase(257, 1),
+  gatherRowsCase(255, 33),
   tensorCase({ op: 'gather', name: '4,097 columns of [3, 33]', tolerance: EXACT }, () => {
     const values = numbers(99);
     const indices = codes(2, 4097, 33);
     return {
-      ask: (tf) => tf.gather(tf.tensor2d(values, [3, 33]), tf.tensor1d(indices, 'int32'), 1),
-      expected: [0, 1, 2].map((index) => each(indices, (position) => values[index * 33 + position] as number)),
+      ask: (tf) => tf.gather(tf.tensor2d(values, [3, 33]), tf.tensor1d(indices), 1),
+      expected: [0, 33, 66].map((start) => each(indices, (column) => at(values, start + column))),
     };
   }),
   // WebGPU computes int32 as float32, so integers beyond 2^24 must not be used.
@@ -42,11 +46,11 @@ const PICKED: readonly NumericsCase[] = [
     const values = codes(3, 33, 2 ** 24);
     const indices = codes(4, 257, 33);
     return {
-      ask: (tf) => tf.gather(tf.tensor1d(values, 'int32'), tf.tensor1d(indices, 'int32')),
-      expected: each(indices, (position) => values[position] as number),
+      ask: (tf) => tf.gather(tf.tensor1d(values), tf.tensor1d(indices)),
+      expected: each(indices, (position) => at(values, position)),
     };
   }),
-  tensorCase({ op: 'slice', name: 'of a vector, of rows and of columns', tolerance: EXACT, answers: 3 }, () => {
+  tensorCase({ op: 'slice', name: 'of a vector, of rows and of columns', tolerance: EXACT, reads: 3 }, () => {
     const values = numbers(257 * 3);
     return {
       ask: (tf) => [
@@ -57,14 +61,11 @@ const PICKED: readonly NumericsCase[] = [
       expected: [
         values.slice(255, 512),
         values.slice(254 * 3),
-        Array.from(
-          { length: 257 * 2 },
-          (_, position) => values[Math.floor(position / 2) * 3 + 1 + (position % 2)] as number,
-        ),
+        each({ length: 257 * 2 }, (_, position) => at(values, Math.floor(position / 2) * 3 + 1 + (position % 2))),
       ],
     };
   }),
-  tensorCase({ op: 'where', name: 'by a mask of its size, and by one number', tolerance: EXACT, answers: 2 }, () => {
+  tensorCase({ op: 'where', name: 'by a mask of its size, and by one number', tolerance: EXACT, reads: 2 }, () => {
     const [a, b] = [numbers(257), uniform(5, 257)];
     const mask = codes(6, 257, 2);
     return {
@@ -72,21 +73,17 @@ const PICKED: readonly NumericsCase[] = [
         tf.where(tf.tensor1d(mask, 'bool'), tf.tensor1d(a), tf.tensor1d(b)),
         tf.where(tf.scalar(false, 'bool'), tf.tensor1d(a), tf.tensor1d(b)),
       ],
-      expected: [each(mask, (isFirst, position) => (isFirst === 1 ? a : b)[position] as number), b],
+      expected: [each(mask, (isFirst, position) => at(isFirst === 1 ? a : b, position)), b],
     };
   }),
-];
-
-const PUT_TOGETHER: readonly NumericsCase[] = [
-  tensorCase({ op: 'concat', name: 'of vectors of 1, 0 and 257, and of columns', tolerance: EXACT, answers: 2 }, () => {
+  tensorCase({ op: 'concat', name: 'of vectors of 1, 0 and 257, and of columns', tolerance: EXACT, reads: 2 }, () => {
     const [a, b] = [numbers(3), numbers(257)];
-    const columns: Tensor2D[] = [];
     return {
       ask: (tf) => [
         tf.concat([tf.tensor1d([7]), tf.tensor1d([]), tf.tensor1d(b)] as Tensor1D[]),
-        tf.concat([...columns, tf.tensor2d(a, [3, 1]), tf.tensor2d(numbers(6), [3, 2])], 1),
+        tf.concat([tf.tensor2d(a, [3, 1]), tf.tensor2d(numbers(6), [3, 2])], 1),
       ],
-      expected: [[7, ...b], [0, 1, 2].flatMap((index) => [...row(a, 1, index), ...row(numbers(6), 2, index)])],
+      expected: [[7, ...b], ofModels(3, (row) => [at(a, row), ...partOf(numbers(6), row, 3)])],
     };
   }),
   tensorCase({ op: 'concat', name: 'of 33 vectors of 5', tolerance: EXACT }, () => {
@@ -97,7 +94,7 @@ const PUT_TOGETHER: readonly NumericsCase[] = [
       expected: values,
     };
   }),
-  tensorCase({ op: 'stack', name: 'of vectors, and of numbers', tolerance: EXACT, answers: 2 }, () => {
+  tensorCase({ op: 'stack', name: 'of vectors, and of numbers', tolerance: EXACT, reads: 2 }, () => {
     const values = numbers(99);
     return {
       ask: (tf) => [
@@ -107,37 +104,22 @@ const PUT_TOGETHER: readonly NumericsCase[] = [
       expected: [values, values.slice(0, 5)],
     };
   }),
-  tensorCase({ op: 'tile', name: 'of a row, and of a matrix along both axes', tolerance: EXACT, answers: 2 }, () => {
+  tensorCase({ op: 'tile', name: 'of a row, and of a matrix along both axes', tolerance: EXACT, reads: 2 }, () => {
     const values = numbers(33);
-    const twice = [0, 1, 2].flatMap((index) => [...row(values, 11, index), ...row(values, 11, index)]);
+    const twice = ofModels(3, (row) => [...partOf(values, row, 3), ...partOf(values, row, 3)]);
     return {
       ask: (tf) => [tf.tensor2d(values, [1, 33]).tile([5, 1]), tf.tensor2d(values, [3, 11]).tile([2, 2])],
       expected: [Array.from({ length: 5 }, () => [...values]).flat(), [...twice, ...twice]],
     };
   }),
-];
-
-const TURNED: readonly NumericsCase[] = [
-  ...(
-    [
-      [1, 257],
-      [255, 33],
-      [4097, 3],
-    ] as const
-  ).map(([rows, columns]) =>
-    tensorCase({ op: 'transpose', name: `of [${String(rows)}, ${String(columns)}]`, tolerance: EXACT }, () => {
-      const values = numbers(rows * columns);
-      return {
-        ask: (tf) => tf.tensor2d(values, [rows, columns]).transpose(),
-        expected: turned(values, rows, columns),
-      };
-    }),
-  ),
+  transposeCase(1, 257),
+  transposeCase(255, 33),
+  transposeCase(4097, 3),
   tensorCase({ op: 'transpose', name: 'of the last two axes of [5, 7, 33]', tolerance: EXACT }, () => {
     const values = numbers(5 * 7 * 33);
     return {
       ask: (tf) => tf.tensor3d(values, [5, 7, 33]).transpose([0, 2, 1]),
-      expected: [0, 1, 2, 3, 4].map((part) => turned(values.slice(part * 231, (part + 1) * 231), 7, 33)),
+      expected: ofModels(5, (part) => turned(partOf(values, part, 5), 7, 33)),
     };
   }),
   tensorCase({ op: 'reshape', name: 'of a product: to a vector and further', tolerance: EXACT }, () => {
@@ -152,11 +134,11 @@ const TURNED: readonly NumericsCase[] = [
     given[5] = -1;
     return {
       // The result is cast because on wasm, oneHot with dtype float32 writes the bits of integers.
-      ask: (tf) => tf.oneHot(tf.tensor1d(given, 'int32'), 33).cast('float32'),
-      expected: Array.from(given).map((code) => Array.from({ length: 33 }, (_, column) => Number(column === code))),
+      ask: (tf) => tf.oneHot(tf.tensor1d(given), 33).cast('float32'),
+      expected: Array.from(given, (code) => each({ length: 33 }, (_, column) => Number(column === code))),
     };
   }),
-  tensorCase({ op: 'cast', name: 'to int32 truncates towards 0, and back', tolerance: EXACT, answers: 2 }, () => {
+  tensorCase({ op: 'cast', name: 'to int32 truncates towards 0, and back', tolerance: EXACT, reads: 2 }, () => {
     const values = Float32Array.of(-2.9, -1, -0.5, 0, 0.999, 1, 2.5, 16777216);
     const complete = each(values, Math.trunc).map((value) => value + 0);
     return {
@@ -172,6 +154,3 @@ const TURNED: readonly NumericsCase[] = [
     };
   }),
 ];
-
-/** Cases for ops that move numbers without arithmetic. */
-export const ARRANGING_CASES: readonly NumericsCase[] = [...PICKED, ...PUT_TOGETHER, ...TURNED];

@@ -1,0 +1,64 @@
+/**
+ * The tolerances are the errors that float32 arithmetic may cause in a result, relative to max(1, |result|). Each
+ * rounding changes a number by at most 2^-24 of its size, 6e-8. WGSL guarantees that sums, differences and products are
+ * rounded once. Its guarantees for other functions are stated below in units in the last place, each at most 2^-23.
+ */
+
+/** The tolerance for counts, integers, and values that are copied without arithmetic. */
+export const EXACT = 0;
+
+const ROUNDING = 2 ** -24;
+const LAST_PLACE = 2 ** -23;
+
+/**
+ * Returns the error of several roundings in the same direction. The rounded numbers are at most as large as the result,
+ * or as `size`.
+ */
+export function roundings(count: number, size = 1): number {
+  return count * size * ROUNDING;
+}
+
+/**
+ * Returns the tolerance for sums of products of numbers in [-1, 1]. Each term rounds a partial sum of about sqrt(terms)
+ * / 3 up or down. The errors form a random walk whose standard deviation is a seventh of the tolerance.
+ */
+export function sumOf(terms: number): number {
+  return roundings(terms + 1);
+}
+
+/** The tolerance for quotients: 2.5 units in the last place. */
+export const QUOTIENT = 2.5 * LAST_PLACE;
+
+/**
+ * Returns the tolerance for weighted means of numbers in [0, 1]. It covers a quotient and two sums, in which each term
+ * rounds a share up or down.
+ */
+export function meanOf(terms: number): number {
+  return 2 * roundings(1 + 2 * Math.sqrt(terms)) + QUOTIENT;
+}
+
+/** Returns the tolerance for exponentials of numbers up to a size: 3 + 2 |x| units in the last place. */
+export function exponential(largest: number): number {
+  return (3 + 2 * largest) * LAST_PLACE;
+}
+
+/** The tolerance for logarithms: 2^-21 between 0.5 and 2, otherwise 3 units in the last place. */
+export const LOGARITHM = 2 ** -21;
+
+/** The tolerance for log(1 + x), computed as a sum and a logarithm: one additional rounding. */
+export const LOGARITHM_OF_ONE_MORE = LOGARITHM + roundings(1);
+
+/** The tolerance for square roots, which are computed as 1 / inverseSqrt(x): 2 and 2.5 units in the last place. */
+export const SQUARE_ROOT = 4.5 * LAST_PLACE;
+
+/**
+ * The tolerance for 1 / (1 + exp(-x)). The exponential's error is scaled by p (1 - p), which leaves at most one unit in
+ * the last place. A sum and a quotient follow.
+ */
+export const SIGMOID = LAST_PLACE + roundings(1) + QUOTIENT;
+
+/**
+ * The tolerance for log(1 + exp(-|x|)) + max(-x, 0). The exponential's error of at most 3 units is propagated
+ * unchanged.
+ */
+export const SOFTPLUS = 3 * LAST_PLACE + LOGARITHM_OF_ONE_MORE + roundings(1);
