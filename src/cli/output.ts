@@ -80,11 +80,10 @@ export function textTable(header: readonly string[], rows: readonly (readonly st
 /** Prints a result on stdout: as JSON with --json, otherwise as text. */
 export async function printResult(
   { json }: OutputOptions,
-  toJson: () => unknown,
-  toText: () => string | Promise<string>,
+  forms: { readonly json: () => unknown; readonly text: () => string | Promise<string> },
 ): Promise<void> {
-  if (json === true) process.stdout.write(jsonText(await toJson()));
-  else print(await toText());
+  if (json === true) process.stdout.write(jsonText(await forms.json()));
+  else print(await forms.text());
 }
 
 /** Prints the path of each written output as a remark. */

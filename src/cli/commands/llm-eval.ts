@@ -11,7 +11,6 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { describeLlmEval, writeLlmEvalReports } from '../llm-eval-text.ts';
-import { flagName } from '../option-parsers.ts';
 import { assertExtension, assertOutputs, terminalText } from '../output-places.ts';
 import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten, warn } from '../output.ts';
 import { catchInterrupt, type Interrupt, progressBar, untilDone } from '../progress-bar.ts';
@@ -28,7 +27,7 @@ interface LlmEvalOptions extends OutputOptions {
 
 /** Returns the command `evenhand llm-eval`. */
 export function llmEvalCommand(): Command {
-  return defineCommand<LlmEvalOptions>({
+  return defineCommand({
     name: 'llm-eval',
     description:
       'Evaluate a language model: send prompts that differ only in a sensitive attribute, and test which differences between the answers exceed sampling noise.',
@@ -57,6 +56,7 @@ export function llmEvalCommand(): Command {
 --junit <path>  write a test report as JUnit XML
 ${OPTION.mlflow}`,
     required: ['config'],
+    schema: async () => (await import('../../schemas/llm-eval-body.ts')).llmEvalRequestSchema,
     help: `
 Examples:
   Show what would be sent and what it may cost, without sending anything:
@@ -85,13 +85,8 @@ allowed; 3 the provider failed; 130 stopped by Ctrl-C (answers are kept).`,
   });
 }
 
-async function runLlmEvalCommand(options: LlmEvalOptions): Promise<void> {
-  const [{ parseBy }, { llmEvalRequestSchema }, { loadLlmEvalConfig }] = await Promise.all([
-    import('../../schemas/parse.ts'),
-    import('../../schemas/llm-eval-body.ts'),
-    import('../../llm-evals/config/load-llm-eval-config.ts'),
-  ]);
-  const request = parseBy(llmEvalRequestSchema, options, 'llm-eval', flagName);
+async function runLlmEvalCommand(options: LlmEvalOptions, request: LlmEvalRequest): Promise<void> {
+  const { loadLlmEvalConfig } = await import('../../llm-evals/config/load-llm-eval-config.ts');
   const config = await loadLlmEvalConfig(request.config);
   await assertPaths(options, request, config);
   await (request.dryRun ? printDryRun(config, request, options) : evaluate(config, request, options));
@@ -142,11 +137,7 @@ async function printDryRun(config: LLMEvalConfig, request: LlmEvalRequest, optio
     minGroupSize: request.minGroupSize,
     allowSmallSamples: request.allowSmallSamples,
   });
-  await printResult(
-    options,
-    () => dryRunToJson(estimate),
-    () => terminalText(estimate.toMarkdown()),
-  );
+  await printResult(options, { json: () => dryRunToJson(estimate), text: () => terminalText(estimate.toMarkdown()) });
   if (request.threshold !== undefined) remark('A dry run computes no metrics, so --threshold has no effect.', options);
 }
 
@@ -213,11 +204,10 @@ async function tell(result: LlmEvalResult, request: LlmEvalRequest, options: Llm
   const verdict = judgeLlmEval(result.metrics, gateOf(request));
   await writeLlmEvalReports(result, verdict, options);
   const { llmEvalToJson } = await import('../../llm-evals/report/index.ts');
-  await printResult(
-    options,
-    () => llmEvalToJson(result, { verdict }),
-    () => describeLlmEval(result, verdict),
-  );
+  await printResult(options, {
+    json: () => llmEvalToJson(result, { verdict }),
+    text: () => describeLlmEval(result, verdict),
+  });
   for (const warning of result.warnings) remark(`Note: ${warning}`, options);
   remarkWritten([options.reportMd, options.reportHtml, options.reportJson, options.junit], options);
   await track(result, verdict, options);

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
+import type { z } from 'zod';
 
 import type { FilePredictions } from '../../integration/predict-file.ts';
+import type { predictSchema } from '../../schemas/training-job.ts';
 import type { PredictedTable } from '../../training/jobs/predict-table.ts';
 import type { Table } from '../../table/index.ts';
 import type { SavedModel } from '../../training/models/saved-model.ts';
 import { counted, formatCount, formatNumber } from '../../internal/format.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
-import { flagName } from '../option-parsers.ts';
 import { asOneLine, type OutputOptions, printResult, remarkWritten } from '../output.ts';
 import { assertOutputs, outputTableFormat } from '../output-places.ts';
 
@@ -19,7 +20,7 @@ interface PredictCommandOptions extends OutputOptions {
 
 /** Returns the command `evenhand predict`. */
 export function predictCommand(): Command {
-  return defineCommand<PredictCommandOptions>({
+  return defineCommand({
     name: 'predict',
     description: 'Add the score and the prediction of a saved model to every row of a file.',
     options: `
@@ -33,6 +34,7 @@ ${OPTION.rawCsv}
 --randomization <name>  how a randomised model draws: draw (by row number) or row (equal rows get equal predictions)
 ${OPTION.backend}`,
     required: ['model', 'csv', 'outCsv'],
+    schema: async () => (await import('../../schemas/training-job.ts')).predictSchema,
     help: `
 Examples:
   $ evenhand predict --model models/adult --csv applicants.csv --out-csv decisions.csv
@@ -43,27 +45,20 @@ Examples:
 Models of train-reductions are randomised: score is the probability of a positive decision, and
 prediction is one draw from it. The draw is the same for the same seed and rows. If the rows already
 have a column score or prediction, the new column is called score_2 or prediction_2.`,
-    async run(options) {
-      const { model, predicted } = await run(options);
+    async run(options: PredictCommandOptions, request) {
+      const { model, predicted } = await run(options, request);
       const summary = summarise(model, predicted);
-      await printResult(
-        options,
-        () => summary,
-        () => describe(model, predicted, summary),
-      );
+      await printResult(options, { json: () => summary, text: () => describe(model, predicted, summary) });
       remarkWritten([options.outCsv], options);
     },
   });
 }
 
-async function run(options: PredictCommandOptions): Promise<FilePredictions> {
-  const [{ parseBy }, { predictSchema }, { writeTableAs }, { predictWithSavedModel }] = await Promise.all([
-    import('../../schemas/parse.ts'),
-    import('../../schemas/training-job.ts'),
+async function run(options: PredictCommandOptions, how: z.output<typeof predictSchema>): Promise<FilePredictions> {
+  const [{ writeTableAs }, { predictWithSavedModel }] = await Promise.all([
     import('../../io/write-table.ts'),
     import('../../integration/predict-file.ts'),
   ]);
-  const how = parseBy(predictSchema, options, 'predict', flagName);
   const format = await outputTableFormat('--out-csv', options.outCsv);
   await assertOutputs([options.outCsv], [options.csv]);
   const predictions = await predictWithSavedModel(options.model, options.csv, how);
