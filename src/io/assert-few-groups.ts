@@ -1,7 +1,7 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { INTERSECTION_SEPARATOR } from '../table/index.ts';
 import { rowsSql } from './group-by.ts';
-import type { Relation } from './relation.ts';
+import { hasColumn, type Relation } from './relation.ts';
 import type { SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
 
@@ -26,7 +26,7 @@ export async function assertFewGroups(
   await withRelation(
     source,
     async (session, relation) => {
-      const known = attributes.filter((names) => names.every((name) => isKnown(relation, name)));
+      const known = attributes.filter((names) => names.every((name) => hasColumn(relation, name)));
       if (known.length === 0) return;
       const estimates = await check(session, relation, known);
       for (const [index, names] of known.entries()) {
@@ -91,8 +91,4 @@ async function check(
 
 function columnsOf(names: readonly string[]): string[] {
   return names.map((_, index) => `g${String(index)}`);
-}
-
-function isKnown({ columns, ambiguous }: Relation, name: string): boolean {
-  return columns.has(name) && !ambiguous.includes(name);
 }

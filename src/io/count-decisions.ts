@@ -1,10 +1,10 @@
 import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
-import { type OutcomeColumn, type PositiveLabels, readSource } from './column-readings.ts';
+import { type OutcomeColumn, type PositiveLabels, reduceColumns } from './column-readings.ts';
 import { type AttributeRows, groupRows, type SourceReduction } from './group-by.ts';
 import { assertLabelsCounted } from './positive-label.ts';
 import type { Relation } from './relation.ts';
 import type { DecisionRequest, SqlSession } from './sql-engine.ts';
-import { type SqlSource, withRelation } from './sql-source.ts';
+import type { SqlSource } from './sql-source.ts';
 import {
   BAD_STATE,
   decisionState,
@@ -44,8 +44,7 @@ export async function countDecisions(
     ...truthColumn(yTrue, request),
     ...weightColumn(sampleWeight),
   ];
-  const reduce = async (session: SqlSession, raw: Relation): Promise<SourceReduction<DecisionCell>[]> => {
-    const { relation, positive, withReadings } = await readSource(session, raw, request, outcomes);
+  return reduceColumns(source, request, outcomes, async (session, relation, positive) => {
     const attributes = await groupRows(session, relation, {
       ...request,
       select: {
@@ -63,7 +62,7 @@ export async function countDecisions(
       ordered: sampleWeight !== undefined,
     });
     await assertDecisions(session, relation, { ...request, positive }, attributes);
-    const reductions = attributes.map(({ groups, rows }) => ({
+    return attributes.map(({ groups, rows }) => ({
       groups,
       rowCount: rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
       parts: rows.map(({ group, keys: [truth, decision, isWeighed], sums }): DecisionCell => {
@@ -74,9 +73,7 @@ export async function countDecisions(
         return { group, truth: truth as 0 | 1 | 2, decision: state, hasWeight, ...weights };
       }),
     }));
-    return withReadings(reductions);
-  };
-  return withRelation(source, reduce, request.attributes.flat());
+  });
 }
 
 /** Returns the column of true labels as a list; empty if there is none. */

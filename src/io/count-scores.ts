@@ -1,11 +1,11 @@
 import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
-import { type OutcomeColumn, readSource } from './column-readings.ts';
+import { type OutcomeColumn, reduceColumns } from './column-readings.ts';
 import { truthColumn, weightColumn } from './count-decisions.ts';
 import { type AttributeRows, droppedRows, groupRows, rowsSql, type SourceReduction } from './group-by.ts';
 import { assertLabelsCounted } from './positive-label.ts';
 import type { Relation } from './relation.ts';
 import type { ScoreRequest, SqlSession } from './sql-engine.ts';
-import { type SqlSource, withRelation } from './sql-source.ts';
+import type { SqlSource } from './sql-source.ts';
 import {
   BAD_STATE,
   groupLabelOf,
@@ -68,16 +68,14 @@ export async function countScores(
   request: ScoreRequest,
   grid: ScoreGrid,
 ): Promise<ScoreReduction[]> {
-  const { sampleWeight } = request;
+  const { yScore, yTrue, sampleWeight } = request;
   const isWeighted = sampleWeight !== undefined;
-  const { yScore, yTrue } = request;
   const outcomes: OutcomeColumn[] = [
     { name: yScore, role: 'scores', holds: 'numbers' },
     ...truthColumn(yTrue, request),
     ...weightColumn(sampleWeight),
   ];
-  const reduce = async (session: SqlSession, raw: Relation): Promise<ScoreReduction[]> => {
-    const { relation, positive, withReadings } = await readSource(session, raw, request, outcomes);
+  return reduceColumns(source, request, outcomes, async (session, relation, positive) => {
     const select = {
       score: numberExpression(relation, yScore),
       truth: labelState(relation, yTrue, positive['true labels']),
@@ -112,9 +110,8 @@ export async function countScores(
         step,
       });
     }
-    return withReadings(reductions);
-  };
-  return withRelation(source, reduce, request.attributes.flat());
+    return reductions;
+  });
 }
 
 /** Checks that true labels are 0, 1 or missing, and that the positive label occurs. */

@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import { FairnessToolkitError } from '../exceptions/index.ts';
@@ -76,7 +76,10 @@ async function openDataFile(session: SqlSession, path: string, format?: DataForm
   if (found.isDirectory()) throw cannotRead(path, 'it is a folder', 'Name a CSV or Parquet file.');
   if (!found.isFile()) throw cannotRead(path, 'it is not a regular file', 'Write the data to a file first.');
   if (found.size === 0) throw cannotRead(path, 'the file is empty', 'Export it again, with a header line.');
-  const magic = await readMagic(path);
+  const start = await readStart(path, false, 4).catch((cause: unknown) => {
+    throw cannotRead(path, 'it cannot be opened', 'Check its permissions.', cause);
+  });
+  const magic = Buffer.from(start).toString('latin1');
   const form = format ?? formOf(path, magic);
   if (form === 'parquet') return openParquet(session, path);
   return form === 'ndjson' ? openNdjson(session, path) : openCsv(session, path, magic.startsWith('\x1f\x8b'));
@@ -158,18 +161,4 @@ async function explain(session: SqlSession, path: string, file: Relation, cause:
 
 function isConversionError(cause: unknown): boolean {
   return cause instanceof Error && cause.message.startsWith('Conversion Error');
-}
-
-async function readMagic(path: string): Promise<string> {
-  try {
-    const file = await open(path, 'r');
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
-      return buffer.toString('latin1', 0, bytesRead);
-    } finally {
-      await file.close();
-    }
-  } catch (cause) {
-    throw cannotRead(path, 'it cannot be opened', 'Check its permissions.', cause);
-  }
 }

@@ -1,6 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { canonicalLabel, losesDigits } from '../internal/label-text.ts';
-import { isNumeric, type Relation } from './relation.ts';
+import { hasColumn, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 /** Matches numbers with the same label as text and as float64: fewer than 16 digits, no exponent. */
@@ -78,8 +78,8 @@ function isShortened(file: Relation, name: string, number: string): boolean {
   return losesDigits(number) && !(file.columns.get(name) === 'integer' && /^-?\d+$/.test(number));
 }
 
-function numbersOf({ columns, ambiguous }: Relation, labels: readonly string[]): string[] {
-  return [...new Set(labels)].filter((name) => isNumeric(columns.get(name) ?? 'text') && !ambiguous.includes(name));
+function numbersOf(file: Relation, labels: readonly string[]): string[] {
+  return [...new Set(labels)].filter((name) => isNumeric(file.columns.get(name) ?? 'text') && hasColumn(file, name));
 }
 
 function readAsText(file: Relation, names: readonly string[]): Relation {

@@ -1,14 +1,8 @@
-import {
-  absentLabelError,
-  findAbsentLabel,
-  type PositiveLabelOptions,
-  type SearchedColumn,
-  sortLabels,
-} from '../table/index.ts';
+import { absentLabelError, findAbsentLabel, type PositiveLabelOptions, type SearchedColumn } from '../table/index.ts';
+import { distinctLabels } from './checks.ts';
 import type { Relation } from './relation.ts';
 import type { SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
-import { groupExpression, groupOutput, labelOf } from './value-sql.ts';
 
 /** A column in which the positive label was searched. */
 interface LabelledColumn {
@@ -48,29 +42,9 @@ export async function assertLabelsCounted(
 }
 
 /**
- * Returns the labels of several columns together: distinct, without missing values, sorted as for arrays.
+ * Returns the distinct labels of several columns together, without missing values, sorted as for arrays.
  * @throws {DataValidationError} if the source cannot be read or a column is unknown
  */
 export async function classLabels(source: SqlSource, columns: readonly string[]): Promise<readonly string[]> {
   return withRelation(source, (session, relation) => distinctLabels(session, relation, columns));
-}
-
-/** Returns {@link classLabels} of an open source. */
-async function distinctLabels(
-  session: SqlSession,
-  relation: Relation,
-  columns: readonly string[],
-): Promise<readonly string[]> {
-  const labels = new Set<string>();
-  for (const name of columns) {
-    const rows = await session.rows(
-      `SELECT ${groupOutput(relation, name, 'v')} FROM
-        (SELECT DISTINCT ${groupExpression(relation, name)} AS v FROM ${relation.relation}) WHERE v IS NOT NULL`,
-    );
-    for (const [value] of rows) labels.add(labelOf(value) as string);
-  }
-  return sortLabels(
-    Int32Array.from(labels.keys(), (_, code) => code),
-    [...labels],
-  ).labels;
 }

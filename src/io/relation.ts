@@ -26,6 +26,11 @@ export function isNumeric(kind: StoredKind): boolean {
   return kind === 'integer' || kind === 'decimal' || kind === 'fraction';
 }
 
+/** Returns whether a relation has exactly one column of a name. */
+export function hasColumn({ columns, ambiguous }: Relation, name: string): boolean {
+  return columns.has(name) && !ambiguous.includes(name);
+}
+
 /**
  * Returns the kind of a column.
  * @throws {DataValidationError} if there is no such column (with similar names), or more than one
