@@ -4,6 +4,7 @@ import { lstat, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:
 import path from 'node:path';
 
 import { DataValidationError } from '../exceptions/index.ts';
+import { fileProblemOf } from './file-problem.ts';
 
 /** Unfinished files and folders, so that an interrupt can remove them. */
 const unfinished = new Set<string>();
@@ -166,25 +167,17 @@ function isTemporary(target: string): boolean {
   return /\.evenhand-[0-9a-f]{12}\.tmp/.test(target);
 }
 
+/** Reasons that apply because missing folders are created and links are followed. */
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EDQUOT: 'the disk quota is used up',
-  EEXIST: 'a part of the path is a file',
-  EISDIR: 'it is a folder',
   EMPTY: 'the path is empty',
   ENAMETOOLONG: 'the name is too long',
   ENOENT: 'the folder cannot be created, or a link is broken',
-  ENOSPC: 'the disk is full',
-  ENOTDIR: 'a part of the path is a file',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
 };
 
 function cannotWrite(target: string, cause: unknown): DataValidationError {
   if (cause instanceof DataValidationError) return cause;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  const reason = REASONS[code] ?? (code === '' ? String(cause) : `the system says ${code}`);
-  return new DataValidationError(`Cannot write '${target}': ${reason}.`, {
+  const { code, reason = code === '' ? String(cause) : `the system says ${code}` } = fileProblemOf(cause);
+  return new DataValidationError(`Cannot write '${target}': ${REASONS[code] ?? reason}.`, {
     code: 'unwritable-file',
     context: { path: target, code },
     suggestion: 'Choose a path in a writable folder.',

@@ -13,7 +13,7 @@ import {
 } from '../table/index.ts';
 import type { SourceReduction } from './group-by.ts';
 import { hasColumn, isNumeric, type Relation } from './relation.ts';
-import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
+import { quoteIdentifier, quoteLiteral, type SourceRequest, type SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
 import { groupExpression, groupOutput, labelOf, textExpression } from './value-sql.ts';
 
@@ -28,12 +28,6 @@ export interface OutcomeColumn {
   readonly isOneOfMany?: boolean | undefined;
 }
 
-/** The columns and missing texts of a reduction. */
-interface ReadingRequest {
-  readonly attributes: readonly (readonly string[])[];
-  readonly naValues?: readonly string[] | undefined;
-}
-
 /** The label that counts as 1 in each column, by the role of the column; undefined if labels are 0 and 1. */
 export type PositiveLabels = Readonly<Partial<Record<ColumnRole, string>>>;
 
@@ -45,7 +39,7 @@ export type PositiveLabels = Readonly<Partial<Record<ColumnRole, string>>>;
  */
 export async function reduceColumns<Reduction extends SourceReduction<unknown>>(
   source: SqlSource,
-  { attributes, naValues }: ReadingRequest,
+  { attributes, naValues }: SourceRequest,
   outcomes: readonly OutcomeColumn[],
   reduce: (session: SqlSession, relation: Relation, positive: PositiveLabels) => Promise<readonly Reduction[]>,
 ): Promise<Reduction[]> {

@@ -166,17 +166,14 @@ function csvProblem(path: string, cause: unknown): DataValidationError {
   const line = /CSV Error on Line: (\d+)/.exec(text)?.[1];
   const where = line === undefined ? '' : `line ${line}: `;
   const fix = line === undefined ? 'Export the file again.' : 'Fix that line, or export the file again.';
-  const fields = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(text);
-  if (fields !== null) {
-    const [, expected = '', found = ''] = fields;
-    const noun = found === '1' ? 'field' : 'fields';
-    return cannotRead(path, `${where}it has ${found} ${noun} where the header has ${expected}`, fix, cause);
+  const problem = (reason: string, suggestion = fix): DataValidationError =>
+    cannotRead(path, `${where}${reason}`, suggestion, cause);
+  const [, expected, found] = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(text) ?? [];
+  if (expected !== undefined && found !== undefined) {
+    return problem(`it has ${found} ${found === '1' ? 'field' : 'fields'} where the header has ${expected}`);
   }
-  if (text.includes('unterminated quote')) return cannotRead(path, `${where}a quoted value does not end`, fix, cause);
-  if (text.includes('not utf-8')) {
-    return cannotRead(path, `${where}the text is not UTF-8`, 'Save it as UTF-8.', cause);
-  }
-  if (text.includes('Maximum line size')) return cannotRead(path, `${where}the line is too long`, fix, cause);
-  const reason = `${where}its lines do not make a table (mixed line ends, stray quotes or delimiters?)`;
-  return cannotRead(path, reason, fix, cause);
+  if (text.includes('unterminated quote')) return problem('a quoted value does not end');
+  if (text.includes('not utf-8')) return problem('the text is not UTF-8', 'Save it as UTF-8.');
+  if (text.includes('Maximum line size')) return problem('the line is too long');
+  return problem('its lines do not make a table (mixed line ends, stray quotes or delimiters?)');
 }

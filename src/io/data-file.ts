@@ -1,11 +1,13 @@
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-import { FairnessToolkitError } from '../exceptions/index.ts';
+import { type DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
+import { utf8Lines } from '../internal/decode-utf8.ts';
+import { findJsonProblem } from '../internal/strict-json.ts';
 import { assertCompleteGzip, cannotRead, explainCsv, readCsvHeader, readStart } from './csv-header.ts';
-import { explainNdjson, NDJSON_EXTENSIONS, ndjsonRelation } from './ndjson-file.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
-import { quoteLiteral, type SqlSession } from './sql-engine.ts';
+import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 /** The number of bytes at the start of a file that are checked for the encoding. */
 const START_BYTES = 64;
@@ -161,4 +163,63 @@ async function explain(session: SqlSession, path: string, file: Relation, cause:
 
 function isConversionError(cause: unknown): boolean {
   return cause instanceof Error && cause.message.startsWith('Conversion Error');
+}
+
+/** Matches the extensions of files with one JSON object per line. */
+const NDJSON_EXTENSIONS = /\.(ndjson|jsonl)$/i;
+
+/** Matches the SQL types that stay numbers. All others are read as text, since SQL would rewrite dates, for example. */
+const NUMBERS = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BOOLEAN)$/;
+
+/**
+ * Returns the SQL expression after FROM for a file with one JSON object per line. Columns and their kinds come from all
+ * lines; a value that a line lacks is missing.
+ * @param pattern the path as a SQL file pattern
+ * @throws {DataValidationError} if a line is not an object; the error has its number
+ */
+async function ndjsonRelation(session: SqlSession, path: string, pattern: string): Promise<string> {
+  const options = `format='newline_delimited', records=true, sample_size=-1, maximum_depth=2, convert_strings_to_integers=false`;
+  const found = `read_json(${quoteLiteral(pattern)}, ${options})`;
+  try {
+    const rows = await session.rows(`DESCRIBE SELECT * FROM ${found}`);
+    const columns = rows.map(([name, type]) => {
+      const kind = NUMBERS.test(String(type)) ? String(type) : 'VARCHAR';
+      return `${quoteIdentifier(String(name))}: '${kind}'`;
+    });
+    return `read_json(${quoteLiteral(pattern)}, format='newline_delimited', records=true, columns={${columns.join(', ')}})`;
+  } catch (cause) {
+    throw await explainNdjson(path, cause);
+  }
+}
+
+/** Reads a file again to find the invalid line. */
+async function explainNdjson(path: string, cause: unknown): Promise<DataValidationError> {
+  let [number, objects] = [0, 0];
+  for await (const line of utf8Lines(createReadStream(path), `'${path}'`)) {
+    number++;
+    if (line.trim() === '') continue;
+    const problem = problemOfLine(line);
+    if (problem !== undefined) {
+      return cannotRead(path, `line ${String(number)}: ${problem}`, 'Write one JSON object on each line.', cause);
+    }
+    objects++;
+  }
+  if (objects === 0) return cannotRead(path, 'it has no lines', 'Check the query or the filter that made it.', cause);
+  return cannotRead(
+    path,
+    'its lines do not make a table',
+    'Write one JSON object with plain values on each line.',
+    cause,
+  );
+}
+
+function problemOfLine(line: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is not an object';
+    const problem = findJsonProblem(line);
+    return problem === undefined ? undefined : `${problem.pointer} ${problem.reason}`;
+  } catch {
+    return 'it is not JSON';
+  }
 }

@@ -5,8 +5,7 @@ import { unmarkCell } from '../internal/spreadsheet-text.ts';
 import { type Column, sortLabels, Table } from '../table/index.ts';
 import { cannotRead } from './csv-header.ts';
 import { type DataFormat, queryDataFile } from './data-file.ts';
-import type { DuckDbSession } from './duckdb-session.ts';
-import { withDuckDb } from './duckdb.ts';
+import { type DuckDbSession, withDuckDb } from './duckdb.ts';
 import { withLoadedLabels } from './exact-labels.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier } from './sql-engine.ts';
@@ -85,6 +84,22 @@ export async function loadTexts(path: string): Promise<Table> {
       const texts = { ...found, columns: new Map(names.map((name) => [name, 'text'] as const)) };
       const relation = found.csv === undefined ? found.relation : found.relation.replace(/\)$/, ', all_varchar=true)');
       return readTable(session, path, { ...texts, relation }, names);
+    }),
+  );
+}
+
+/**
+ * Returns the size of the table in a file without loading it: from the footer of Parquet, or by a scan of text.
+ * @throws {DataValidationError} if the file cannot be read
+ */
+export async function tableSize(
+  path: string,
+  format?: DataFormat,
+): Promise<{ readonly rows: number; readonly columns: number }> {
+  return withDuckDb((session) =>
+    queryDataFile(session, path, format, async ({ relation, columns }) => {
+      const [counted] = await session.rows(`SELECT CAST(count(*) AS DOUBLE) FROM ${relation}`);
+      return { rows: Number(counted?.[0]), columns: columns.size };
     }),
   );
 }

@@ -1,7 +1,6 @@
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { queryDataFile } from './data-file.ts';
-import { oneLine } from './duckdb-session.ts';
-import { withDuckDb } from './duckdb.ts';
+import { oneLine, withDuckDb } from './duckdb.ts';
 import { withExactLabels } from './exact-labels.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
 import { quoteLiteral, type SqlEngine, type SqlSession } from './sql-engine.ts';

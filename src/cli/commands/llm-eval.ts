@@ -10,17 +10,12 @@ import type { LlmEvalRequest } from '../../schemas/llm-eval-body.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
-import { describeLlmEval, writeLlmEvalReports } from '../llm-eval-text.ts';
+import { describeLlmEval, type LlmEvalReportPaths, writeLlmEvalReports } from '../llm-eval-text.ts';
 import { assertExtension, assertOutputs, terminalText } from '../output-places.ts';
 import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten, warn } from '../output.ts';
 import { catchInterrupt, type Interrupt, progressBar, untilDone } from '../progress-bar.ts';
 
-interface LlmEvalOptions extends OutputOptions {
-  readonly config: string;
-  readonly reportMd?: string;
-  readonly reportHtml?: string;
-  readonly reportJson?: string;
-  readonly junit?: string;
+interface LlmEvalOptions extends OutputOptions, LlmEvalReportPaths {
   readonly mlflowExperiment?: string;
   readonly mlflowRunName?: string;
 }
@@ -153,9 +148,7 @@ async function evaluate(config: LLMEvalConfig, request: LlmEvalRequest, options:
   if (result !== undefined) await tell(result, request, options);
   const isCutShort = interrupt.signal.aborted || (result !== undefined && result.stopped !== null);
   if (isCutShort) warn(resumeSentence(config, request, { result, cache }));
-  if (interrupt.signal.aborted) {
-    process.exitCode = INTERRUPTED;
-  }
+  if (interrupt.signal.aborted) process.exitCode = INTERRUPTED;
 }
 
 /** Checks the names of metrics before any paid request is sent. */

@@ -12,7 +12,7 @@ import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs } from '../output-places.ts';
 import { asOneLine, type OutputOptions, print, printResult, remarkWritten, textTable, warn } from '../output.ts';
-import { progressBar } from '../progress-bar.ts';
+import { onInterrupt, progressBar } from '../progress-bar.ts';
 
 /** The maximum number of uncounted lines that are reported individually. */
 const MAX_REPORTED_PROBLEMS = 5;
@@ -133,9 +133,8 @@ async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
   };
   const openLines = (): AsyncIterable<string> => {
     isOpen = true;
-    // Replaces the listener that ends the process immediately, so that the state and outputs are written first.
-    process.removeAllListeners('SIGINT');
-    process.on('SIGINT', stop).on('SIGTERM', stop);
+    // The state and outputs are written before the process ends.
+    onInterrupt(stop);
     return untilStopped(utf8Lines(process.stdin, 'The input'), () => isStopped);
   };
   return { openLines, isStopped: () => isStopped, close };

@@ -5,6 +5,7 @@ import type { ServeRequest } from '../../schemas/serve.ts';
 import { defineCommand } from '../define-command.ts';
 import { repeatable } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark } from '../output.ts';
+import { onInterrupt } from '../progress-bar.ts';
 
 /**
  * The time in milliseconds after which the process is killed. A thread that is still running then cannot be stopped.
@@ -134,11 +135,7 @@ function stopAtSignals(service: RunningService, options: OutputOptions): () => v
     remark('Stopping: waiting for requests and runs to finish. Press Ctrl-C again to end at once.', options);
     void service.stop();
   };
-  process.removeAllListeners('SIGINT');
-  process.on('SIGINT', stop).on('SIGTERM', stop);
-  return () => {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
-  };
+  return onInterrupt(stop);
 }
 
 /**

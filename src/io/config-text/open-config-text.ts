@@ -1,7 +1,7 @@
 import { readTextFile } from '../read-text-file.ts';
 import { readYaml, type TextPosition, type YamlPositions } from '../read-yaml.ts';
 import { type ConfigDialect, type ConfigProblem, problemsError } from './config-problem.ts';
-import { describeValue } from './problem-positions.ts';
+import { describeValue } from './path-problem.ts';
 
 /** The parsed text of a configuration, with the positions of its parts. */
 export interface ConfigText {

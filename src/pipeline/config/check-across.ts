@@ -1,8 +1,7 @@
-import { problemAt } from '../../io/config-text/path-problem.ts';
 import { MetricComputationError } from '../../exceptions/index.ts';
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
-import { MAX_SUGGESTED } from '../../io/config-text/describe-issue.ts';
-import { type KeyPath, type PathProblem } from '../../io/config-text/path-problem.ts';
+import { MAX_SUGGESTED } from '../../io/config-text/read-fields.ts';
+import { type KeyPath, type PathProblem, problemAt } from '../../io/config-text/path-problem.ts';
 import { type MetricDefinition, metricDefinition } from '../../metrics/metric-definitions.ts';
 import { findThresholdProblem, metricRange } from '../../metrics/threshold-range.ts';
 import type { PipelineDocument } from '../../schemas/pipeline/pipeline-document.ts';
