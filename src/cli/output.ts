@@ -80,10 +80,10 @@ export function textTable(header: readonly string[], rows: readonly (readonly st
 /** Prints a result on stdout: as JSON with --json, otherwise as text. */
 export async function printResult(
   { json }: OutputOptions,
-  forms: { readonly json: () => unknown; readonly text: () => string | Promise<string> },
+  { json: toJson, text: toText }: { readonly json: () => unknown; readonly text: () => string | Promise<string> },
 ): Promise<void> {
-  if (json === true) process.stdout.write(jsonText(await forms.json()));
-  else print(await forms.text());
+  if (json === true) process.stdout.write(jsonText(await toJson()));
+  else print(await toText());
 }
 
 /** Prints the path of each written output as a remark. */

@@ -32,9 +32,8 @@ export interface OutcomeColumn {
 export type PositiveLabels = Readonly<Partial<Record<ColumnRole, string>>>;
 
 /**
- * Opens a source, reads its positive labels and missing texts, and reduces it.
- * @param outcomes the columns reduced, other than the attributes
- * @param reduce reduces the source, in which missing texts are NULL; gives one reduction per attribute
+ * Opens a source, reads the positive labels and missing texts of its outcomes, and reduces it. `reduce` receives the
+ * source with missing texts as NULL, and returns one reduction per attribute.
  * @returns the reductions, with a description of how labels and texts were read
  */
 export async function reduceColumns<Reduction extends SourceReduction<unknown>>(

@@ -161,8 +161,8 @@ const MAX_ANCHORS = 100;
 
 /**
  * Reads one YAML 1.2 document (JSON is valid YAML). Keys of mappings are always text, so that the labels 1, true and
- * `__proto__` are kept as written. `no` and `yes` are texts, as in YAML 1.2.
- * @param options `textKeys` names keys whose scalars are read as text, as written: 1.0 stays '1.0'
+ * `__proto__` are kept as written. `no` and `yes` are texts, as in YAML 1.2. `textKeys` names keys whose scalars are
+ * read as text, as written: 1.0 stays '1.0'.
  */
 export async function readYaml(
   text: string,
