@@ -60,7 +60,10 @@ export interface CommandParts<Options extends OutputOptions, Request> {
   readonly parsers?: OptionParsers;
   /** The fields of required options. */
   readonly required?: readonly string[];
-  /** Loads the schema that validates the options. In the schema, the columns of --sensitive are `attributes`. */
+  /**
+   * Loads the schema that validates the options. In the schema, the field for the columns of --sensitive is
+   * `attributes`.
+   */
   readonly schema?: () => Promise<z.ZodType<Request>>;
   /** Examples and exit codes, shown at the end of the help. */
   readonly help?: string;

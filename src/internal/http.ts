@@ -3,7 +3,7 @@ import { Utf8Stream } from './decode-utf8.ts';
 /** Options of {@link retryAfterMillis}. */
 export interface RetryAfterOptions {
   /**
-   * The longest wait that is accepted, in seconds.
+   * The longest wait to accept, in seconds.
    * @defaultValue Number.MAX_SAFE_INTEGER
    */
   readonly maxSeconds?: number | undefined;

@@ -8,14 +8,17 @@ import { type SqlSource, withRelation } from './sql-source.ts';
 /** The maximum length of a label if the number of groups is limited. */
 export const MAX_LABEL_LENGTH = 1000;
 
-/** The factor by which an estimate must differ from the limit before it is used; its standard error is 13%. */
+/**
+ * The factor by which an estimate must differ from the limit to make a count unnecessary. The standard error of an
+ * estimate is 13%.
+ */
 const SURELY = 4;
 
 /**
- * Checks that attributes of a source have at most `mostGroups` groups, without holding the groups in memory. One scan
+ * Checks that attributes of a source have at most `maxGroups` groups, without holding the groups in memory. One scan
  * estimates all attributes, and one more counts each attribute near the limit. Unknown columns are reported later, when
  * they are read.
- * @param attributes each is one column or several to cross
+ * @param attributes the columns of each attribute; several columns form an intersection
  * @throws {DataValidationError} if an attribute has more groups, or a label has more than 1,000 characters
  */
 export async function assertFewGroups(

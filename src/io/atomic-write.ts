@@ -9,7 +9,7 @@ import { fileProblemOf } from './file-problem.ts';
 /** Unfinished files and folders, so that an interrupt can remove them. */
 const unfinished = new Set<string>();
 
-/** Files and folders that were written completely, by the paths that callers gave. */
+/** The paths of files and folders that were written completely, as the callers gave them. */
 const written = new Set<string>();
 
 /**
@@ -66,13 +66,13 @@ export function assertReplaceable(target: string, mayReplace: (folder: string) =
 }
 
 /**
- * Checks before long work that its result can be written. It leaves no files.
+ * Checks that a path can be written, without leaving a file. Call it before long work, so that the result is not lost.
  * @throws {DataValidationError} if the path cannot be written; the error says why
  */
 export async function assertWritable(target: string): Promise<void> {
   if (await isSpecialFile(target)) return;
   try {
-    // Writes a file, since root passes every check of permissions.
+    // Creates a file, because root passes every permission check.
     const probe = path.join(await nearestFolder(target), temporaryName());
     const file = await open(probe, 'wx');
     await file.close();
@@ -83,7 +83,7 @@ export async function assertWritable(target: string): Promise<void> {
 }
 
 /**
- * Checks like {@link assertWritable} that a file can be written; a folder with that name is an error too.
+ * Checks that a file can be written; see {@link assertWritable}. Also rejects the path of a folder.
  * @throws {DataValidationError} if the path cannot be written; the error says why
  */
 export async function assertFileWritable(target: string): Promise<void> {
@@ -98,7 +98,7 @@ export function removeUnfinished(): void {
   unfinished.clear();
 }
 
-/** Returns the files and folders that this process has written completely; for interrupts. */
+/** Returns the files and folders that this process has written completely, so that an interrupt can report them. */
 export function writtenPaths(): readonly string[] {
   return [...written];
 }

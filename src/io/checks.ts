@@ -4,7 +4,7 @@ import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, type SqlSession } from './sql-engine.ts';
 import { BAD_STATE, groupExpression, groupOutput, labelOf, numberExpression, textExpression } from './value-sql.ts';
 
-/** A condition that must not hold for any row. It is counted while rows are grouped. */
+/** A condition that must not hold for any row. The rows that violate this are counted while rows are grouped. */
 export interface Check {
   readonly column: string;
   readonly condition: string;
@@ -46,7 +46,10 @@ export function weightChecks(relation: Relation, name: string | undefined): Chec
   return [...numberChecks(relation, name), isNegative];
 }
 
-/** Returns a check that labels are 0, 1 or missing. Groupings count these states, so it is not one of their checks. */
+/**
+ * Returns a check that labels are 0, 1 or missing. It is not part of a grouping, because a grouping counts each state
+ * anyway.
+ */
 export function binaryCheck(relation: Relation, name: string, state: string, role: ColumnRole): Check {
   return {
     column: name,
@@ -79,11 +82,12 @@ export async function assertNoProblem(
   throw problem.errorFor(await firstProblem(session, relation, problem), values);
 }
 
-/** The maximum number of values of a column for an error. */
+/** The maximum number of values of a column that an error lists. */
 const MAX_VALUES = 9;
 
 /**
- * Returns the labels of several columns together: distinct, without missing values, sorted as for arrays.
+ * Returns the distinct labels of several columns together, without missing values. They are sorted like the labels of
+ * arrays.
  * @param most the maximum number of labels of a column
  */
 export async function distinctLabels(

@@ -17,11 +17,11 @@ import { quoteIdentifier, quoteLiteral, type SourceRequest, type SqlSession } fr
 import { type SqlSource, withRelation } from './sql-source.ts';
 import { groupExpression, groupOutput, labelOf, textExpression } from './value-sql.ts';
 
-/** A column of labels or numbers that is reduced. */
+/** A column of labels or numbers, other than an attribute, that is reduced. */
 export interface OutcomeColumn {
   readonly name: string;
   readonly role: ColumnRole;
-  /** Labels are mapped to 0, 1 or missing; for numbers only missing texts matter. */
+  /** The kind of values. Labels are mapped to 0, 1 or missing. In numbers, only missing texts are replaced. */
   readonly holds: 'labels' | 'numbers';
   readonly positiveLabel?: string | undefined;
   /** Whether `positiveLabel` is one class of several, so that other labels are expected. */
@@ -72,7 +72,7 @@ function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlyS
   return { ...relation, relation: `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${relation.relation})` };
 }
 
-/** Returns the SQL condition that a value is one of the texts; undefined if none can occur. */
+/** Returns the SQL condition that a value is one of the texts; undefined if the column cannot contain any of them. */
 function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>): string | undefined {
   const kind = relation.columns.get(name);
   if (kind === undefined || kind === 'boolean' || !hasColumn(relation, name)) return undefined;
@@ -81,7 +81,7 @@ function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>)
   return numbers.length === 0 ? undefined : `CAST(${quoteIdentifier(name)} AS DOUBLE) IN (${numbers.join(', ')})`;
 }
 
-/** Reads the labels and missing texts of the outcomes in one scan, if a column can hold any. */
+/** Reads the labels and missing texts of the outcomes in one scan. It makes no scan if no column can contain any. */
 async function readOutcomes(
   session: SqlSession,
   raw: Relation,
@@ -128,7 +128,10 @@ async function readOutcomes(
   return { readings, positive };
 }
 
-/** Reads suspicious groups and texts that `naValues` made missing. It scans the source again only if there are any. */
+/**
+ * Finds groups that look like missing values, and texts that `naValues` made missing. It scans the source again only if
+ * there are any.
+ */
 async function readGroups(
   session: SqlSession,
   raw: Relation,
@@ -166,7 +169,7 @@ interface Counted {
   readonly count: number;
 }
 
-/** The maximum number of labels of a column that are kept; a column with more does not hold labels. */
+/** The maximum number of labels that are kept for each column. A column with more values does not hold labels. */
 const MAX_LABELS = 10_000;
 
 /** Counts the values of columns in one scan, without empty texts. */

@@ -17,11 +17,14 @@ import {
   weightSums,
 } from './value-sql.ts';
 
-/** A cell of the counts: truth is 0, 1, or 2 if missing; the group is -1 for rows without a group. */
+/**
+ * The counts of one combination of group, true label and decision. The group is -1 for rows without a group, and the
+ * true label is 2 if it is missing.
+ */
 export interface DecisionCell extends WeightSums {
   readonly group: number;
   readonly truth: 0 | 1 | 2;
-  /** null for rows without a decision or without a weight; the weight is then 0. */
+  /** null for rows without a decision or a weight. For rows without a weight, `weight` is 0. */
   readonly decision: 0 | 1 | null;
   readonly hasWeight: boolean;
 }
@@ -93,7 +96,7 @@ export function weightColumn(sampleWeight: string | undefined): OutcomeColumn[] 
 
 /**
  * Checks the counts: every value must be 0, 1 or missing, and the positive label must occur.
- * @throws {DataValidationError} if not; the error has the first invalid row, or the labels found
+ * @throws {DataValidationError} if a check fails; the error has the first invalid row, or the labels found
  */
 async function assertDecisions(
   session: SqlSession,

@@ -10,7 +10,10 @@ import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts'
 /** The maximum number of characters of a header that are read; the rest is not counted. */
 const MAX_HEADER_LENGTH = 64 * 1024 * 1024;
 
-/** The maximum number of columns of a text table. The time to open it grows with their square, to 7 s at this limit. */
+/**
+ * The maximum number of columns of a text table. The time to open a table grows with the square of this number, and is
+ * 7 s at the limit.
+ */
 const MAX_COLUMNS = 20_000;
 
 /** The delimiters that a text table may have, in order of preference. */
@@ -23,8 +26,8 @@ export interface CsvHeader {
 }
 
 /**
- * Reads the header line. The delimiter is the one that occurs most often outside quotes. It is determined only by the
- * header, since with detection by rows a ragged file could pass as a table with another delimiter.
+ * Reads the header line. The delimiter is the one that occurs most often outside quotes. Only the header determines the
+ * delimiter. If rows did, a ragged file could pass as a table with another delimiter.
  * @throws {DataValidationError} if there are more than 20,000 columns
  */
 export async function readCsvHeader(path: string, gzipped: boolean): Promise<CsvHeader> {
@@ -85,7 +88,10 @@ async function readFirstLine(path: string, gzipped: boolean): Promise<string> {
   return parts.join('');
 }
 
-/** Returns the end of the first line in a part; its length if there is no end. A newline in quotes does not end it. */
+/**
+ * Returns the index at which the first line ends; the length of the part if the line continues. A newline in quotes
+ * does not end a line.
+ */
 function endOfLine(part: string, startsQuoted: boolean): { readonly index: number; readonly quoted: boolean } {
   let quoted = startsQuoted;
   for (let index = 0; index < part.length; index++) {
@@ -138,7 +144,7 @@ export function cannotRead(path: string, reason: string, suggestion: string, cau
   });
 }
 
-/** A CSV file for SQL: its path and pattern, its header, and its dialect. */
+/** The path, the SQL file pattern, the header and the dialect of a CSV file. */
 export interface CsvSource {
   readonly path: string;
   readonly pattern: string;

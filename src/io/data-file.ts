@@ -24,8 +24,8 @@ const UTF_16: EncodingProblem = {
 };
 
 /**
- * Detects an encoding that cannot be read by the first bytes: a byte order mark of UTF-16, or NUL bytes. In UTF-16 text
- * with Latin letters, all NUL bytes have even or all have odd offsets.
+ * Detects an unsupported encoding from the first bytes: a byte order mark of UTF-16, or NUL bytes. In UTF-16 text with
+ * Latin letters, all NUL bytes have even or all have odd offsets.
  */
 function findEncodingProblem(start: Uint8Array): EncodingProblem | undefined {
   const [first, second] = start;
@@ -135,7 +135,7 @@ function globPattern(path: string): string {
   return resolve(path).replaceAll(/[*?[]/g, '[$&]');
 }
 
-/** Returns the complete CSV dialect. Nothing is left for auto-detection, which fails on ragged files. */
+/** Returns the complete CSV dialect. It sets every option, because auto-detection fails on ragged files. */
 function csvDialect(delimiter: string, gzipped: boolean): string {
   return [
     `delim=${quoteLiteral(delimiter)}`,
@@ -168,12 +168,15 @@ function isConversionError(cause: unknown): boolean {
 /** Matches the extensions of files with one JSON object per line. */
 const NDJSON_EXTENSIONS = /\.(ndjson|jsonl)$/i;
 
-/** Matches the SQL types that stay numbers. All others are read as text, since SQL would rewrite dates, for example. */
+/**
+ * Matches the SQL types that are read as numbers. All other types are read as text, because SQL would rewrite, for
+ * example, dates.
+ */
 const NUMBERS = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BOOLEAN)$/;
 
 /**
- * Returns the SQL expression after FROM for a file with one JSON object per line. Columns and their kinds come from all
- * lines; a value that a line lacks is missing.
+ * Returns the SQL expression after FROM for a file with one JSON object per line. All lines determine the columns and
+ * their kinds. If a line lacks a column, its value is missing.
  * @param pattern the path as a SQL file pattern
  * @throws {DataValidationError} if a line is not an object; the error has its number
  */

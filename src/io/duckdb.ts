@@ -116,7 +116,7 @@ class DuckDbDatabase implements DuckDbEngine {
     try {
       return await work(sessionOf(module, connection, this.#takeTurn));
     } catch (error) {
-      // An interrupted query fails with different messages.
+      // The message of an interrupted query varies, so the reason of the abort is thrown.
       signal?.throwIfAborted();
       throw error;
     } finally {
@@ -170,7 +170,7 @@ export interface DuckDbSession extends SqlSession {
   createTable(name: string, columns: Readonly<Record<string, Int32Array | Float64Array>>): Promise<void>;
 }
 
-/** Returns a queue that starts each work after the previous one has ended. */
+/** Returns a queue that starts each task after the previous task has ended. */
 function turns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -193,7 +193,7 @@ function sessionOf(
       // The number of threads is a setting of the database, so ordered queries wait for each other.
       ordered ? takeTurn(() => onOneThread(rows, () => rows(sql))) : rows(sql),
     async *chunks(sql) {
-      // Not streamed: a stream ends without an error if a late row is invalid.
+      // The result is not streamed, because a stream ends without an error if a late row is invalid.
       const result = await limited(() => connection.run(sql));
       for (;;) {
         const chunk = await result.fetchChunk();

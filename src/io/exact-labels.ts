@@ -9,7 +9,7 @@ const SHORTEST_LOSSY = 16;
 
 /**
  * Returns a file whose numeric group columns are read as text, if it is a text file. As numbers, long labels would be
- * rounded, and `01`, `0x1` and `1` could become the same group. Types of other sources are exact.
+ * rounded, and `01`, `0x1` and `1` could become the same group. Other sources have exact types.
  * @param labels the columns that name groups
  * @throws {DataValidationError} if a group in JSON lines is a number with more digits than can be read
  */
@@ -23,8 +23,8 @@ export async function withExactLabels(
 }
 
 /**
- * Does the same for a file that is loaded. A numeric column stays numeric unless that would change a label, since it
- * may also be a feature.
+ * Returns a file to load, with exact group labels. A numeric column is read as text only if numbers would change a
+ * label, because the column may also be a feature.
  */
 export async function withLoadedLabels(
   session: SqlSession,
@@ -34,7 +34,7 @@ export async function withLoadedLabels(
   await assertJsonDigits(session, file, labels);
   const changing: string[] = [];
   for (const name of numbersOf(file, labels)) {
-    // A float64 column of a typed source has no other form.
+    // A float64 column of a typed source has no further digits.
     if (file.csv === undefined && file.columns.get(name) === 'fraction') continue;
     if (await changesLabels(session, readAsText(file, [name]), name)) changing.push(name);
   }
@@ -73,7 +73,7 @@ async function assertJsonDigits(session: SqlSession, file: Relation, labels: rea
   }
 }
 
-/** Returns whether a number loses digits; whole numbers in a column of whole numbers do not. */
+/** Returns whether a number loses digits; whole numbers in an integer column lose none. */
 function isShortened(file: Relation, name: string, number: string): boolean {
   return losesDigits(number) && !(file.columns.get(name) === 'integer' && /^-?\d+$/.test(number));
 }

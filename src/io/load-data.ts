@@ -20,8 +20,8 @@ export interface LoadDataOptions {
   /** Further columns to read if the file has them. */
   readonly optionalColumns?: readonly string[];
   /**
-   * Columns that name groups or ids. Such a column is read as text if its numbers would lose digits or change as
-   * labels.
+   * Columns that name groups or ids. Such a column is read as text if its labels would lose digits or change as
+   * numbers.
    * @defaultValue none
    */
   readonly labels?: readonly string[];

@@ -4,7 +4,7 @@ import type { Relation } from './relation.ts';
 import type { SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
 
-/** A column in which the positive label was searched. */
+/** A column that was searched for the positive label. */
 interface LabelledColumn {
   readonly name: string;
   /** Returns whether a state occurs among the counted labels or decisions. */
@@ -12,7 +12,7 @@ interface LabelledColumn {
   readonly isRead: boolean;
 }
 
-/** The columns in which positive labels were searched. */
+/** The columns that were searched for positive labels. */
 interface LabelledColumns extends PositiveLabelOptions {
   readonly yTrue?: LabelledColumn | undefined;
   /** Undefined if decisions do not come from labels. */
@@ -42,7 +42,7 @@ export async function assertLabelsCounted(
 }
 
 /**
- * Returns the distinct labels of several columns together, without missing values, sorted as for arrays.
+ * Opens a source and returns the distinct labels of several columns together; see {@link distinctLabels}.
  * @throws {DataValidationError} if the source cannot be read or a column is unknown
  */
 export async function classLabels(source: SqlSource, columns: readonly string[]): Promise<readonly string[]> {

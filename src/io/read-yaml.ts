@@ -44,7 +44,7 @@ class YamlNodeReader {
   private readAlias(node: Alias, key: string | undefined): unknown {
     const target = ++this.aliasCount > MAX_ALIASES ? undefined : node.resolve(this.source.document);
     if (target !== undefined) return this.read(target, key);
-    // One error is enough: further ones are its consequence.
+    // Only the first error is reported, because it causes the others.
     if (this.aliasCount <= MAX_ALIASES + 1) {
       this.addProblem(
         node,
@@ -209,7 +209,7 @@ function findCrowd(text: string): YamlProblem | undefined {
   };
 }
 
-/** A position in a text; line and column count from 1. */
+/** A position in a text. The first line and the first column have the number 1. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
@@ -235,7 +235,7 @@ export type YamlPositions = WeakMap<
 /** An error that prevents a text from being read. */
 type YamlProblem = TextPosition & Description;
 
-/** A text as data, with the positions of its parts; `value` is null if there are errors. */
+/** The data of a text, with the positions of its parts. `value` is null if there are errors. */
 interface YamlDocument {
   readonly value: unknown;
   readonly indices: YamlPositions;

@@ -13,11 +13,11 @@ export interface Relation {
   /** The SQL expression after FROM. */
   readonly relation: string;
   readonly columns: ReadonlyMap<string, StoredKind>;
-  /** Names of more than one column, which cannot be used. */
+  /** Names that several columns share. These columns cannot be used. */
   readonly ambiguous: readonly string[];
   /** The SQL expression after FROM for the lines of a JSON file as text; undefined for other sources. */
   readonly jsonLines?: string | undefined;
-  /** What is needed to explain an error in a text file; undefined for other sources. */
+  /** The properties of a text file that explain its errors; undefined for other sources. */
   readonly csv: CsvSource | undefined;
 }
 

@@ -52,13 +52,13 @@ export interface SourceRequest {
   readonly attributes: readonly (readonly string[])[];
   readonly sampleWeight?: string | undefined;
   readonly nanPolicy: NanPolicy;
-  /** Texts that count as missing, instead of the default ones; they then also apply to attributes. */
+  /** Texts that count as missing, instead of the default texts. If given, they also apply to attributes. */
   readonly naValues?: readonly string[] | undefined;
 }
 
 /** The columns of decisions, and how their values are read. */
 export interface DecisionRequest extends NumberRequest, PositiveLabelOptions {
-  /** Whether `positiveLabel` is one class of several, which may not occur in truth or decisions. */
+  /** Whether `positiveLabel` is one class of several. It then need not occur among true labels or decisions. */
   readonly isOneOfMany?: boolean | undefined;
   /** If set, `yPred` holds scores and the decision is score >= threshold. */
   readonly scoreThreshold?: number | undefined;
@@ -67,7 +67,7 @@ export interface DecisionRequest extends NumberRequest, PositiveLabelOptions {
 /** The columns of predicted numbers. */
 export interface NumberRequest extends SourceRequest {
   readonly yPred: string;
-  /** Without it, only the predictions are reduced. */
+  /** If it is omitted, only the predictions are reduced. */
   readonly yTrue?: string | undefined;
 }
 

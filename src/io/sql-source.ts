@@ -45,8 +45,8 @@ export async function withRelation<T>(
 }
 
 /**
- * Opens a query. The engine receives its text as a value: it cannot end the surrounding statement, several statements
- * are rejected, and a trailing semicolon or comment has no effect.
+ * Opens a query. The engine receives the text of the query as a value. The text therefore cannot end the surrounding
+ * statement, several statements are rejected, and a trailing semicolon or comment has no effect.
  */
 async function openQuery(session: SqlSession, query: string): Promise<Relation> {
   const relation = `query(${quoteLiteral(query)})`;
@@ -60,7 +60,10 @@ async function openQuery(session: SqlSession, query: string): Promise<Relation> 
   };
 }
 
-/** Returns repeated column names. Within another query the second column `a` is renamed to `a_1`, which hides them. */
+/**
+ * Returns repeated column names. Within another query the second column `a` is renamed to `a_1`, which hides the
+ * repetition.
+ */
 async function findRepeated(
   session: SqlSession,
   query: string,

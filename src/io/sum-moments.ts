@@ -23,7 +23,7 @@ import {
   weightSums,
 } from './value-sql.ts';
 
-/** The quantities that have moments, over a prediction p and a true value t. */
+/** The quantities whose moments are computed, as expressions over a prediction p and a true value t. */
 const QUANTITIES = {
   prediction: 'p',
   truth: 't',
@@ -45,7 +45,7 @@ interface MomentSums {
 /** The sums of one group. */
 export interface NumberSums extends WeightSums {
   readonly group: number;
-  /** Moments by quantity; without true values only those of predictions. */
+  /** The moments of each quantity. Without true values, there are only moments of predictions. */
   readonly moments: Readonly<Partial<Record<MomentQuantity, MomentSums>>>;
 }
 

@@ -8,7 +8,8 @@ import { type OutputOptions, prepareLogs, print, remark } from '../output.ts';
 import { onInterrupt } from '../progress-bar.ts';
 
 /**
- * The time in milliseconds after which the process is killed. A thread that is still running then cannot be stopped.
+ * The time in milliseconds from the end of the service until the process is killed. A thread that still runs then
+ * cannot be stopped.
  */
 const STUCK_MILLIS = 1_000;
 

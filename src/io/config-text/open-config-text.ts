@@ -8,7 +8,7 @@ export interface ConfigText {
   readonly file: string;
   readonly value: unknown;
   readonly indices: YamlPositions;
-  /** The position of its beginning. */
+  /** The position at which the configuration begins. */
   readonly start: TextPosition;
 }
 

@@ -10,7 +10,7 @@ export interface PathProblem {
   readonly path: KeyPath;
   /** Whether the key or its value is invalid. */
   readonly at: 'key' | 'value';
-  /** The position of the error in the text, if it differs from that of the path. */
+  /** The position of the error in the text, if it differs from the position of the path. */
   readonly index?: TextPosition | undefined;
   readonly message: string;
   readonly suggestion: string;

@@ -13,7 +13,7 @@ const MERGE_KEY = '<<';
 /** The minimum length of a prefix that is treated as an abbreviated key. */
 const SHORTEST_START = 3;
 
-/** The fields of a configuration that are valid, and the errors of the others. */
+/** The valid fields of a configuration, and the errors of the invalid fields. */
 export interface ReadFields<Document> {
   readonly fields: Partial<Document>;
   readonly faults: readonly PathProblem[];
@@ -22,7 +22,7 @@ export interface ReadFields<Document> {
 /** The schemas of the keys of a configuration. */
 export interface FieldSchemas<Shape extends z.ZodRawShape> {
   readonly schemas: Shape;
-  /** Known keys that are read elsewhere. */
+  /** Further valid keys, which other functions read. */
   readonly otherKeys: readonly string[];
   readonly dialect: ConfigDialect;
 }
@@ -57,7 +57,7 @@ export function readFields<Shape extends z.ZodRawShape>(
   };
 }
 
-/** Returns whether a missing key exists under a mistyped name, which is reported already. */
+/** Returns whether a missing key is present under a mistyped name. The mistyped name is already reported. */
 function isMistyped({ path, isMissing }: PathProblem, problems: readonly PathProblem[]): boolean {
   if (isMissing !== true) return false;
   const owner = JSON.stringify(path.slice(0, -1));
