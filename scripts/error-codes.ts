@@ -6,7 +6,7 @@ import path from 'node:path';
 
 import { format, resolveConfig } from 'prettier';
 
-import { errorCodesMarkdown } from '../src/exceptions/codes.ts';
+import { ERROR_CODES } from '../src/exceptions/codes.ts';
 
 /** The page that lists the codes. */
 export const ERRORS_FILE = path.resolve(import.meta.dirname, '../docs/errors.md');
@@ -14,6 +14,35 @@ export const ERRORS_FILE = path.resolve(import.meta.dirname, '../docs/errors.md'
 /** Returns the text of the page, in the project's format. */
 export async function errorsPageText(): Promise<string> {
   return format(errorCodesMarkdown(), { ...(await resolveConfig(ERRORS_FILE)), parser: 'markdown' });
+}
+
+/** Returns the page as Markdown that is not yet formatted. */
+function errorCodesMarkdown(): string {
+  const rows = Object.entries(ERROR_CODES).map(
+    ([code, { raisedAs, cause, fix }]) => `| \`${code}\` | ${raisedAs} | ${cause} | ${fix} |`,
+  );
+  return [
+    '# Error codes',
+    '',
+    'Every error of the library has a `code`, and every problem response of the service includes it. The codes are stable: your program can depend on them. Messages are written for people, and their wording may change.',
+    '',
+    '```ts',
+    "import { FairnessToolkitError, ValueError } from 'evenhand/exceptions';",
+    '',
+    "const error = new ValueError('The seed parameter must be whole.', { context: { parameter: 'seed' } });",
+    'console.log(FairnessToolkitError.isInstance(error), error.code, error.context.parameter);',
+    '// true invalid-argument seed',
+    '```',
+    '',
+    'In addition, `context` holds the facts behind the message, as far as they are known: `parameter`, `argument` or `column` (what is wrong), `index` or `path` (where), `expected` and `received` (or `value`).',
+    '',
+    'The class shows who can fix the problem. `evenhand` ends with exit code 1 for `FairnessAssertionError`, 2 for invalid options, data, configuration and packages, and 3 for failed training, steps and providers. In the last rows, `Problem` is an answer of the HTTP service that no library error causes.',
+    '',
+    '| Code | Class | Cause | Fix |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
 }
 
 if (process.argv[1] === import.meta.filename) writeFileSync(ERRORS_FILE, await errorsPageText());

@@ -1,7 +1,9 @@
-import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
 import { Command, Option } from 'commander';
+import type { z } from 'zod';
 
-import { parseNames, parseNumber, parseNumbers, parseTexts, requireOptions } from './option-parsers.ts';
+import { splitNames } from '../internal/arguments.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
+import { flagName, parseNames, parseNumber, parseNumbers, requireOptions } from './option-parsers.ts';
 import { type OutputOptions, prepareLogs } from './output.ts';
 
 /** The lines of options that several commands have: their flags, two spaces, their description. */
@@ -43,12 +45,13 @@ const PARSERS: OptionParsers = {
   ...Object.fromEntries(['n', 'number', 'share', 'rate', 'level', 'usd'].map((name) => [name, parseNumber])),
   columns: parseNames,
   names: parseNames,
-  texts: parseTexts,
+  // A text may be empty.
+  texts: splitNames,
   units: parseNumbers,
 };
 
 /** The parts of a command. */
-export interface CommandParts<Options extends OutputOptions> {
+export interface CommandParts<Options extends OutputOptions, Request> {
   readonly name: string;
   readonly description: string;
   /** A line for each option: its flags, two spaces, its description. */
@@ -57,24 +60,44 @@ export interface CommandParts<Options extends OutputOptions> {
   readonly parsers?: OptionParsers;
   /** The fields of required options. */
   readonly required?: readonly string[];
+  /**
+   * Loads the schema that validates the options. In the schema, the field for the columns of --sensitive is
+   * `attributes`.
+   */
+  readonly schema?: () => Promise<z.ZodType<Request>>;
   /** Examples and exit codes, shown at the end of the help. */
   readonly help?: string;
   /** Sets the log level, if the command does not use the default rule. */
   readonly prepare?: (options: Options) => Promise<void>;
-  readonly run: (options: Options, args: readonly string[]) => Promise<void>;
+  /**
+   * Runs the command.
+   * @param request the options after validation with `schema`
+   */
+  readonly run: (options: Options, request: Request, args: readonly string[]) => Promise<void>;
 }
 
 /** Returns a command with its own options and the options common to all commands. */
-export function defineCommand<Options extends OutputOptions>(parts: CommandParts<Options>): Command {
-  const { name, description, options = '', parsers = {}, required = [], help = '', prepare = prepareLogs, run } = parts;
+export function defineCommand<Options extends OutputOptions & { readonly sensitive?: unknown }, Request = undefined>(
+  parts: CommandParts<Options, Request>,
+): Command {
+  const { name, description, options = '', parsers = {}, required = [], schema, help = '', run } = parts;
   const command = new Command(name).description(description);
   for (const line of `${options}${OUTPUT_OPTIONS}`.trim().split('\n')) addOption(command, line, parsers);
   return command.addHelpText('after', help).action(async (...given: unknown[]) => {
     const [values, { args }] = given.slice(-2) as [Options, Command];
     requireOptions(values, required);
-    await prepare(values);
-    await run(values, args);
+    await (parts.prepare ?? prepareLogs)(values);
+    await run(values, (schema && (await parseOptions(name, await schema(), values))) as Request, args);
   });
+}
+
+async function parseOptions<Request>(
+  name: string,
+  schema: z.ZodType<Request>,
+  { sensitive, ...options }: { readonly sensitive?: unknown },
+): Promise<Request> {
+  const { parseBy } = await import('../schemas/parse.ts');
+  return parseBy(schema, { ...options, attributes: sensitive }, name, flagName);
 }
 
 function addOption(command: Command, line: string, parsers: OptionParsers): void {

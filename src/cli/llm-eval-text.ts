@@ -14,7 +14,7 @@ import { asOneLine, textTable } from './output.ts';
  */
 const MAX_ROWS = 12;
 
-/** Returns an evaluation for the terminal: the number of answers, the main metrics, the spending and the verdict. */
+/** Describes an evaluation for the terminal: the number of answers, the main metrics, the spending and the verdict. */
 export function describeLlmEval(result: LlmEvalResult, verdict: LlmEvalVerdict): string {
   const metrics = Object.values(result.metrics);
   const shown = metricsToShow(metrics, verdict, result.config.counterfactual?.controlDimension);

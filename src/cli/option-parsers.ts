@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Option } from 'commander';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
-import { splitNames } from '../internal/arguments.ts';
+import { splitNames, toSnakeCase } from '../internal/arguments.ts';
 
 /** Parses the argument of an option as a finite number. */
 export function parseNumber(text: string): number {
@@ -58,11 +58,6 @@ export function isRepeatable({ parseArg, variadic }: Pick<Option, 'parseArg' | '
   return variadic || (parseArg !== undefined && 'repeats' in parseArg);
 }
 
-/** Parses texts separated by commas. A text may be empty; a comma in a text is written `\,`. */
-export function parseTexts(text: string): string[] {
-  return splitNames(text);
-}
-
 /**
  * Checks that required options were given. Commander checks for missing options before unknown options. It would
  * therefore report a misspelt option only as missing.
@@ -85,5 +80,5 @@ function joinNames(names: readonly string[]): string {
 
 /** Returns the option for a field, as the user types it: `minGroupSize` is `--min-group-size`. */
 export function flagName(field: string): string {
-  return `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return `--${toSnakeCase(field).replaceAll('_', '-')}`;
 }

@@ -80,8 +80,7 @@ export function textTable(header: readonly string[], rows: readonly (readonly st
 /** Prints a result on stdout: as JSON with --json, otherwise as text. */
 export async function printResult(
   { json }: OutputOptions,
-  toJson: () => unknown,
-  toText: () => string | Promise<string>,
+  { json: toJson, text: toText }: { readonly json: () => unknown; readonly text: () => string | Promise<string> },
 ): Promise<void> {
   if (json === true) process.stdout.write(jsonText(await toJson()));
   else print(await toText());

@@ -92,6 +92,18 @@ function percentOf(done: number, total: number): string {
   return `${String(Math.round((100 * done) / total))}%`;
 }
 
+/**
+ * Calls a function at Ctrl-C or SIGTERM. Removes the listener that ends the process immediately.
+ * @returns a function that removes the new listener
+ */
+export function onInterrupt(stop: () => void): () => void {
+  process.removeAllListeners('SIGINT');
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  return () => {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  };
+}
+
 /** Controls the Ctrl-C handler of a run. */
 export interface Interrupt {
   readonly signal: AbortSignal;
@@ -106,21 +118,15 @@ export interface Interrupt {
  */
 export function catchInterrupt(): Interrupt {
   const controller = new AbortController();
-  const ignore = (): void => {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
-  };
-  const stop = (): void => {
+  const usual = process.listeners('SIGINT');
+  const ignore = onInterrupt(() => {
     ignore();
     controller.abort();
     finishBar();
     warn(
       'Stopping: pending requests are cancelled, and the answers so far are scored. Press Ctrl-C again to end at once.',
     );
-  };
-  // Replaces the listener that ends the process immediately.
-  const usual = process.listeners('SIGINT');
-  process.removeAllListeners('SIGINT');
-  process.on('SIGINT', stop).on('SIGTERM', stop);
+  });
   const release = (): void => {
     ignore();
     for (const listener of usual) process.on('SIGINT', listener);

@@ -1,10 +1,15 @@
-import type { TrainingSource } from '../training/data/training-data.ts';
+import type { Command } from 'commander';
+
 import { bracketText, formatChange, formatCount, formatNumber } from '../internal/format.ts';
+import type { OnProgress } from '../internal/progress.ts';
+import type { TrainingSource } from '../training/data/training-data.ts';
 import type { DecisionQuality } from '../training/decision-quality.ts';
 import type { TrainingJobResult } from '../training/jobs/job-result.ts';
-import { OPTION } from './define-command.ts';
+import { type CommandParts, defineCommand, OPTION } from './define-command.ts';
+import { parseCrossing } from './option-parsers.ts';
 import { assertOutputs } from './output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, textTable } from './output.ts';
+import { progressBar } from './progress-bar.ts';
 
 /** The fields common to all training results. */
 type TrainedResult = Pick<
@@ -13,21 +18,17 @@ type TrainedResult = Pick<
 >;
 
 /** Options of every command that trains on a table. */
-export interface TrainingJobCommandOptions extends OutputOptions {
+interface TrainingCommandOptions extends OutputOptions, Omit<TrainingSource, 'table' | 'testTable' | 'sensitive'> {
   readonly csv: string;
   readonly testCsv?: string;
-  readonly target?: string;
-  readonly positiveLabel?: string;
-  readonly naValues?: readonly string[];
   readonly sensitive?: readonly string[];
-  readonly features?: readonly string[];
   readonly outJson?: string;
   readonly outPlot?: string;
   readonly saveModel?: string;
 }
 
 /** The options that select the training data. */
-export const SOURCE_OPTIONS = `${OPTION.csv}
+const SOURCE_OPTIONS = `${OPTION.csv}
 --test-csv <path>  file with the rows to evaluate on, instead of a part of --csv
 --target <column>  column to predict: 0 and 1, or text with two values (default: "y")
 --positive-label <label>  label of --target that counts as 1 (default: the less frequent one)
@@ -44,47 +45,63 @@ ${OPTION.backend}
 --out-json <path>  write the result as JSON
 --save-model <folder>  folder in which to save the constrained model, for TensorFlow.js and evenhand predict, with a model card`;
 
-/** The parts of a training command: functions that parse the options, run the job and describe the result. */
-export interface TrainingJobCommand<Options, Result extends TrainedResult> {
-  /** Validates the options before any data is read. */
-  parse(options: TrainingJobCommandOptions): Promise<Options>;
-  run(source: TrainingSource, options: Options): Promise<Result>;
-  toJson(result: Result): Promise<Record<string, unknown>>;
+/** The parts of a training command. Its `options` follow the options that select the training data. */
+interface TrainingCommandParts<Options, Result extends TrainedResult> extends Pick<
+  CommandParts<TrainingCommandOptions, Options>,
+  'name' | 'description' | 'options' | 'parsers' | 'schema' | 'help'
+> {
+  /** Loads the functions of the trainer. */
+  readonly load: () => Promise<Trainer<Options, Result>>;
   /** Returns lines that describe the result and the cost of the training. */
-  describe(result: Result, seconds: number): readonly string[];
-  /** Plots the result. */
-  plot?(result: Result, savePath: string): Promise<unknown>;
+  readonly describe: (result: Result, seconds: number) => readonly string[];
 }
 
-/** Runs a training job: reads the input files, trains, and writes the outputs that the options name. */
-export async function runTrainingJob<Options, Result extends TrainedResult>(
-  options: TrainingJobCommandOptions,
-  job: TrainingJobCommand<Options, Result>,
-): Promise<void> {
-  const { csv, testCsv, outJson, outPlot, saveModel } = options;
-  const start = performance.now();
-  const parsed = await job.parse(options);
-  await assertOutputs([outJson, outPlot], [csv, testCsv], [saveModel]);
-  const result = await job.run(await loadSource(options), parsed);
-  const seconds = (performance.now() - start) / 1000;
-  const body = { ...(await job.toJson(result)), seconds };
-  if (outJson !== undefined) {
-    const { writeFileAtomic } = await import('../io/atomic-write.ts');
-    await writeFileAtomic(outJson, `${JSON.stringify(body, undefined, 2)}\n`);
-  }
-  if (outPlot !== undefined) await job.plot?.(result, outPlot);
-  const toText = (): string =>
-    [
-      ...openingLines(result),
-      ...job.describe(result, seconds),
-      ...result.warnings.map((warning) => `Note: ${warning}.`),
-    ].join('\n');
-  await printResult(options, () => body, toText);
-  remarkWritten([outJson, outPlot, saveModel], options);
+/** The functions of a trainer: training, the result as JSON, and optionally a plot of the result. */
+interface Trainer<Options, Result> {
+  readonly train: (
+    source: TrainingSource,
+    options: Options & { readonly modelPath: string | undefined; readonly onProgress: OnProgress },
+  ) => Promise<Result>;
+  readonly toJson: (result: Result) => Record<string, unknown>;
+  readonly plot?: (result: Result, options: { readonly savePath: string }) => Promise<unknown>;
+}
+
+/** Returns a command that reads the input files, trains, and writes the outputs that the options name. */
+export function trainingCommand<Options, Result extends TrainedResult>({
+  load,
+  describe,
+  ...parts
+}: TrainingCommandParts<Options, Result>): Command {
+  return defineCommand<TrainingCommandOptions, Options>({
+    ...parts,
+    options: `${SOURCE_OPTIONS}\n${parts.options ?? ''}`,
+    parsers: { ...parts.parsers, sensitive: parseCrossing },
+    required: ['csv'],
+    async run(options, request) {
+      const { csv, testCsv, outJson, outPlot, saveModel } = options;
+      const start = performance.now();
+      if (outPlot !== undefined) (await import('../charts/render-chart.ts')).chartFormat(outPlot);
+      await assertOutputs([outJson, outPlot], [csv, testCsv], [saveModel]);
+      const source = await loadSource(options);
+      const { train, toJson, plot } = await load();
+      const result = await train(source, { ...request, modelPath: saveModel, onProgress: progressBar(options) });
+      const seconds = (performance.now() - start) / 1000;
+      const body = { ...toJson(result), seconds };
+      if (outJson !== undefined) {
+        const { writeFileAtomic } = await import('../io/atomic-write.ts');
+        await writeFileAtomic(outJson, `${JSON.stringify(body, undefined, 2)}\n`);
+      }
+      if (outPlot !== undefined) await plot?.(result, { savePath: outPlot });
+      const notes = result.warnings.map((warning) => `Note: ${warning}.`);
+      const text = (): string => [...openingLines(result), ...describe(result, seconds), ...notes].join('\n');
+      await printResult(options, { json: () => body, text });
+      remarkWritten([outJson, outPlot, saveModel], options);
+    },
+  });
 }
 
 /** Reads the rows from the files that the options name. */
-async function loadSource(options: TrainingJobCommandOptions): Promise<TrainingSource> {
+async function loadSource(options: TrainingCommandOptions): Promise<TrainingSource> {
   const { loadData } = await import('../io/load-data.ts');
   const { target, sensitive, features, positiveLabel, naValues, testCsv } = options;
   const labels = sensitive ?? ['s'];

@@ -1,6 +1,6 @@
 import { AssertionError } from 'node:assert';
 
-import type { ErrorCode } from './codes.ts';
+import { type ErrorCode, GENERAL_CODES } from './codes.ts';
 
 /** The key that marks every error of this package. It also works across realms and duplicate installs. */
 const MARKER = Symbol.for('evenhand.FairnessToolkitError');
@@ -19,18 +19,6 @@ export interface ErrorDetails {
   /** The error that caused this error. */
   readonly cause?: unknown;
 }
-
-/** The general code of each class, for errors without a specific code. */
-const CODE_OF_CLASS: Readonly<Record<string, ErrorCode>> = {
-  DataValidationError: 'invalid-data',
-  DependencyError: 'missing-package',
-  TrainingError: 'training-failed',
-  ConfigValidationError: 'invalid-config',
-  MetricComputationError: 'metric-unavailable',
-  PipelineExecutionError: 'step-failed',
-  LLMClientError: 'provider-failed',
-  CacheMissError: 'live-calls-not-allowed',
-};
 
 /**
  * Marks an error so that `isInstance` accepts it. Needed for classes that cannot extend {@link FairnessToolkitError}.
@@ -61,7 +49,7 @@ export class FairnessToolkitError extends Error {
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = new.target.name;
-    this.code = details.code ?? CODE_OF_CLASS[this.name] ?? 'toolkit-error';
+    this.code = details.code ?? GENERAL_CODES[this.name] ?? 'toolkit-error';
     this.context = Object.freeze({ ...details.context });
     this.suggestion = details.suggestion;
     markAsToolkitError(this);

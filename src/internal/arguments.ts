@@ -140,16 +140,16 @@ export type CamelFields<Fields> = { readonly [Name in keyof Fields & string as C
 
 /** Converts the names of an object's fields to snake case. The order and the values of the fields do not change. */
 export function snakeFields<Fields extends object>(fields: Fields): SnakeFields<Fields> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [toSnakeCase(name), value as unknown]),
-  ) as SnakeFields<Fields>;
+  return renameFields(fields, toSnakeCase) as SnakeFields<Fields>;
 }
 
 /** Reverses {@link snakeFields}. */
 export function camelFields<Fields extends object>(fields: Fields): CamelFields<Fields> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [toCamelCase(name), value as unknown]),
-  ) as CamelFields<Fields>;
+  return renameFields(fields, toCamelCase) as CamelFields<Fields>;
+}
+
+function renameFields(fields: object, rename: (name: string) => string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [rename(name), value as unknown]));
 }
 
 /**

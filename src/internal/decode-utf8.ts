@@ -30,7 +30,7 @@ export class Utf8Stream {
    * @throws {DataValidationError} if a byte is invalid; the offset counts from the start of the stream
    */
   write(chunk: Uint8Array): string {
-    const bytes = this.#rest.length === 0 ? chunk : joined(this.#rest, chunk);
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const end = bytes.length - openLength(bytes);
     const text = this.#decode(bytes.subarray(0, end));
     this.#rest = bytes.slice(end);
@@ -86,13 +86,6 @@ function invalidUtf8(what: string, byte: number, offset: number): DataValidation
     `${what} is not UTF-8: byte 0x${byte.toString(16).padStart(2, '0')} at offset ${String(offset)}.`,
     { code: 'invalid-encoding', context: { offset, byte }, suggestion: 'Save or send it as UTF-8.' },
   );
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(first.length + second.length);
-  bytes.set(first);
-  bytes.set(second, first.length);
-  return bytes;
 }
 
 /** Returns the number of bytes at the end that belong to an incomplete sequence. */

@@ -3,7 +3,7 @@ import { Utf8Stream } from './decode-utf8.ts';
 /** Options of {@link retryAfterMillis}. */
 export interface RetryAfterOptions {
   /**
-   * The longest wait that is accepted, in seconds.
+   * The longest wait to accept, in seconds.
    * @defaultValue Number.MAX_SAFE_INTEGER
    */
   readonly maxSeconds?: number | undefined;
@@ -79,12 +79,12 @@ export function parseHttpDate(text: string, now: number): number | undefined {
 }
 
 function timeOf(fields: Readonly<Record<string, string>>, now: number): number | undefined {
-  const [day, hour, minute, second] = ['day', 'hour', 'minute', 'second'].map((name) => Number(fields[name])) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  const {
+    day = NaN,
+    hour = NaN,
+    minute = NaN,
+    second = NaN,
+  } = Object.fromEntries(Object.entries(fields).map(([name, digits]) => [name, Number(digits)]));
   const month = MONTHS.indexOf(fields['month'] as string);
   const digits = fields['year'] as string;
   const timeInYear = (year: number): number => {

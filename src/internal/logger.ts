@@ -5,14 +5,6 @@ import type { Level, Logger } from 'pino';
 import { ConfigValidationError } from '../exceptions/index.ts';
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-const LEVEL_NAMES: Readonly<Record<number, string>> = {
-  10: 'trace',
-  20: 'debug',
-  30: 'info',
-  40: 'warn',
-  50: 'error',
-  60: 'fatal',
-};
 
 let logger: Logger | undefined;
 let chosenLevel: Level | 'silent' | undefined;
@@ -58,16 +50,21 @@ export function createLogger(environment: Readonly<Record<string, string | undef
     });
   }
   const isJson = ['1', 'true', 'yes'].includes((environment['EVENHAND_JSON_LOGS'] ?? '').toLowerCase());
-  const stream = isJson ? destination : { write: (line: string) => destination.write(toPlainLine(line)) };
+  const stream = isJson
+    ? destination
+    : { write: (line: string) => destination.write(toPlainLine(line, pino.levels.labels)) };
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
 }
 
-/** Converts a JSON line of pino to plain text. */
-function toPlainLine(line: string): string {
+/**
+ * Converts a JSON line of pino to plain text.
+ * @param labels the names of the levels
+ */
+function toPlainLine(line: string, labels: Readonly<Record<number, string>>): string {
   const { level, time, msg, ...rest } = JSON.parse(line) as { level: number; time: string; msg?: string };
   const text = (msg ?? '').replaceAll(/\s*[\r\n]+\s*/g, ' ');
   const extras = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`;
-  return `${time} ${(LEVEL_NAMES[level] ?? String(level)).toUpperCase()} ${text}${extras}\n`;
+  return `${time} ${(labels[level] ?? String(level)).toUpperCase()} ${text}${extras}\n`;
 }
 
 /** Returns whether environment variables configure logging. */

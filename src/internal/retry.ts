@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Random } from './random.ts';
 
 /** The waits of an exponential backoff. */
@@ -45,22 +47,10 @@ export const MAX_TIMER_MILLIS = 2 ** 31 - 1;
  * Resolves after a time in milliseconds, at most 24.8 days.
  * @throws the signal's reason if it is aborted earlier
  */
-export function sleep(millis: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason as Error);
-    };
-    const timer = setTimeout(
-      () => {
-        signal?.removeEventListener('abort', stop);
-        resolve();
-      },
-      Math.min(Math.max(millis, 0), MAX_TIMER_MILLIS),
-    );
-    if (signal?.aborted === true) stop();
-    else signal?.addEventListener('abort', stop, { once: true });
-  });
+export async function sleep(millis: number, signal?: AbortSignal): Promise<void> {
+  const limited = Math.min(Math.max(millis, 0), MAX_TIMER_MILLIS);
+  // Node rejects with an error of its own. The reason of the signal is thrown instead.
+  await delay(limited, undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
 }
 
 /**

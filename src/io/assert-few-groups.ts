@@ -1,21 +1,24 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { INTERSECTION_SEPARATOR } from '../table/index.ts';
 import { rowsSql } from './group-by.ts';
-import type { Relation } from './relation.ts';
+import { hasColumn, type Relation } from './relation.ts';
 import type { SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
 
 /** The maximum length of a label if the number of groups is limited. */
 export const MAX_LABEL_LENGTH = 1000;
 
-/** The factor by which an estimate must differ from the limit before it is used; its standard error is 13%. */
+/**
+ * The factor by which an estimate must differ from the limit to make a count unnecessary. The standard error of an
+ * estimate is 13%.
+ */
 const SURELY = 4;
 
 /**
- * Checks that attributes of a source have at most `mostGroups` groups, without holding the groups in memory. One scan
+ * Checks that attributes of a source have at most `maxGroups` groups, without holding the groups in memory. One scan
  * estimates all attributes, and one more counts each attribute near the limit. Unknown columns are reported later, when
  * they are read.
- * @param attributes each is one column or several to cross
+ * @param attributes the columns of each attribute; several columns form an intersection
  * @throws {DataValidationError} if an attribute has more groups, or a label has more than 1,000 characters
  */
 export async function assertFewGroups(
@@ -26,7 +29,7 @@ export async function assertFewGroups(
   await withRelation(
     source,
     async (session, relation) => {
-      const known = attributes.filter((names) => names.every((name) => isKnown(relation, name)));
+      const known = attributes.filter((names) => names.every((name) => hasColumn(relation, name)));
       if (known.length === 0) return;
       const estimates = await check(session, relation, known);
       for (const [index, names] of known.entries()) {
@@ -91,8 +94,4 @@ async function check(
 
 function columnsOf(names: readonly string[]): string[] {
   return names.map((_, index) => `g${String(index)}`);
-}
-
-function isKnown({ columns, ambiguous }: Relation, name: string): boolean {
-  return columns.has(name) && !ambiguous.includes(name);
 }

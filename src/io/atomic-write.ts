@@ -4,11 +4,12 @@ import { lstat, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:
 import path from 'node:path';
 
 import { DataValidationError } from '../exceptions/index.ts';
+import { fileProblemOf } from './file-problem.ts';
 
 /** Unfinished files and folders, so that an interrupt can remove them. */
 const unfinished = new Set<string>();
 
-/** Files and folders that were written completely, by the paths that callers gave. */
+/** The paths of files and folders that were written completely, as the callers gave them. */
 const written = new Set<string>();
 
 /**
@@ -65,13 +66,13 @@ export function assertReplaceable(target: string, mayReplace: (folder: string) =
 }
 
 /**
- * Checks before long work that its result can be written. It leaves no files.
+ * Checks that a path can be written, without leaving a file. Call it before long work, so that the result is not lost.
  * @throws {DataValidationError} if the path cannot be written; the error says why
  */
 export async function assertWritable(target: string): Promise<void> {
   if (await isSpecialFile(target)) return;
   try {
-    // Writes a file, since root passes every check of permissions.
+    // Creates a file, because root passes every permission check.
     const probe = path.join(await nearestFolder(target), temporaryName());
     const file = await open(probe, 'wx');
     await file.close();
@@ -82,7 +83,7 @@ export async function assertWritable(target: string): Promise<void> {
 }
 
 /**
- * Checks like {@link assertWritable} that a file can be written; a folder with that name is an error too.
+ * Checks that a file can be written; see {@link assertWritable}. Also rejects the path of a folder.
  * @throws {DataValidationError} if the path cannot be written; the error says why
  */
 export async function assertFileWritable(target: string): Promise<void> {
@@ -97,7 +98,7 @@ export function removeUnfinished(): void {
   unfinished.clear();
 }
 
-/** Returns the files and folders that this process has written completely; for interrupts. */
+/** Returns the files and folders that this process has written completely, so that an interrupt can report them. */
 export function writtenPaths(): readonly string[] {
   return [...written];
 }
@@ -166,25 +167,17 @@ function isTemporary(target: string): boolean {
   return /\.evenhand-[0-9a-f]{12}\.tmp/.test(target);
 }
 
+/** Reasons that apply because missing folders are created and links are followed. */
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EDQUOT: 'the disk quota is used up',
-  EEXIST: 'a part of the path is a file',
-  EISDIR: 'it is a folder',
   EMPTY: 'the path is empty',
   ENAMETOOLONG: 'the name is too long',
   ENOENT: 'the folder cannot be created, or a link is broken',
-  ENOSPC: 'the disk is full',
-  ENOTDIR: 'a part of the path is a file',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
 };
 
 function cannotWrite(target: string, cause: unknown): DataValidationError {
   if (cause instanceof DataValidationError) return cause;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  const reason = REASONS[code] ?? (code === '' ? String(cause) : `the system says ${code}`);
-  return new DataValidationError(`Cannot write '${target}': ${reason}.`, {
+  const { code, reason = code === '' ? String(cause) : `the system says ${code}` } = fileProblemOf(cause);
+  return new DataValidationError(`Cannot write '${target}': ${REASONS[code] ?? reason}.`, {
     code: 'unwritable-file',
     context: { path: target, code },
     suggestion: 'Choose a path in a writable folder.',

@@ -2,9 +2,9 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { type ColumnRole, notBinary, sortLabels } from '../table/index.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, type SqlSession } from './sql-engine.ts';
-import { BAD_STATE, groupExpression, groupOutput, numberExpression, textExpression } from './value-sql.ts';
+import { BAD_STATE, groupExpression, groupOutput, labelOf, numberExpression, textExpression } from './value-sql.ts';
 
-/** A condition that must not hold for any row. It is counted while rows are grouped. */
+/** A condition that must not hold for any row. The rows that violate this are counted while rows are grouped. */
 export interface Check {
   readonly column: string;
   readonly condition: string;
@@ -46,7 +46,10 @@ export function weightChecks(relation: Relation, name: string | undefined): Chec
   return [...numberChecks(relation, name), isNegative];
 }
 
-/** Returns a check that labels are 0, 1 or missing. Groupings count these states, so it is not one of their checks. */
+/**
+ * Returns a check that labels are 0, 1 or missing. It is not part of a grouping, because a grouping counts each state
+ * anyway.
+ */
 export function binaryCheck(relation: Relation, name: string, state: string, role: ColumnRole): Check {
   return {
     column: name,
@@ -74,20 +77,35 @@ export async function assertNoProblem(
 ): Promise<void> {
   const problem = checks.find((_, index) => (counts[index] ?? 0) > 0);
   if (problem === undefined) return;
-  const values = problem.needsValues === true ? await someValues(session, relation, problem.column) : [];
+  const values =
+    problem.needsValues === true ? await distinctLabels(session, relation, [problem.column], MAX_VALUES) : [];
   throw problem.errorFor(await firstProblem(session, relation, problem), values);
 }
 
-/** The maximum number of values of a column for an error. */
+/** The maximum number of values of a column that an error lists. */
 const MAX_VALUES = 9;
 
-async function someValues(session: SqlSession, relation: Relation, name: string): Promise<string[]> {
-  const rows = await session.rows(
-    `SELECT ${groupOutput(relation, name, 'v')} FROM
-      (SELECT DISTINCT ${groupExpression(relation, name)} AS v FROM ${relation.relation}) WHERE v IS NOT NULL LIMIT ${String(MAX_VALUES)}`,
-  );
-  const values = rows.map(([value]) => String(value));
-  return sortLabels(Int32Array.from(values.keys()), values).labels.slice();
+/**
+ * Returns the distinct labels of several columns together, without missing values. They are sorted like the labels of
+ * arrays.
+ * @param most the maximum number of labels of a column
+ */
+export async function distinctLabels(
+  session: SqlSession,
+  relation: Relation,
+  columns: readonly string[],
+  most?: number,
+): Promise<readonly string[]> {
+  const labels = new Set<string>();
+  for (const name of columns) {
+    const rows = await session.rows(
+      `SELECT ${groupOutput(relation, name, 'v')} FROM
+        (SELECT DISTINCT ${groupExpression(relation, name)} AS v FROM ${relation.relation})
+        WHERE v IS NOT NULL ${most === undefined ? '' : `LIMIT ${String(most)}`}`,
+    );
+    for (const [value] of rows) labels.add(labelOf(value) as string);
+  }
+  return sortLabels(new Int32Array(), [...labels]).labels;
 }
 
 async function firstProblem(

@@ -12,70 +12,53 @@ import {
   suspiciousGroups,
 } from '../table/index.ts';
 import type { SourceReduction } from './group-by.ts';
-import { isNumeric, type Relation } from './relation.ts';
-import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
+import { hasColumn, isNumeric, type Relation } from './relation.ts';
+import { quoteIdentifier, quoteLiteral, type SourceRequest, type SqlSession } from './sql-engine.ts';
+import { type SqlSource, withRelation } from './sql-source.ts';
 import { groupExpression, groupOutput, labelOf, textExpression } from './value-sql.ts';
 
-/** A column of labels or numbers that is reduced. */
+/** A column of labels or numbers, other than an attribute, that is reduced. */
 export interface OutcomeColumn {
   readonly name: string;
   readonly role: ColumnRole;
-  /** Labels are mapped to 0, 1 or missing; for numbers only missing texts matter. */
+  /** The kind of values. Labels are mapped to 0, 1 or missing. In numbers, only missing texts are replaced. */
   readonly holds: 'labels' | 'numbers';
   readonly positiveLabel?: string | undefined;
   /** Whether `positiveLabel` is one class of several, so that other labels are expected. */
   readonly isOneOfMany?: boolean | undefined;
 }
 
-/** The columns and missing texts of a reduction. */
-interface ReadingRequest {
-  readonly attributes: readonly (readonly string[])[];
-  readonly naValues?: readonly string[] | undefined;
-}
-
 /** The label that counts as 1 in each column, by the role of the column; undefined if labels are 0 and 1. */
 export type PositiveLabels = Readonly<Partial<Record<ColumnRole, string>>>;
 
-/** The columns of a source as a reduction reads them. */
-interface ReadSource {
-  /** The source with missing texts as NULL. */
-  readonly relation: Relation;
-  readonly positive: PositiveLabels;
-  /** Adds to the reductions of all attributes how labels and texts were read. */
-  readonly withReadings: <Reduction extends SourceReduction<unknown>>(
-    reductions: readonly Reduction[],
-  ) => Promise<Reduction[]>;
-}
-
 /**
- * Reads how the columns of a source are to be read: positive labels and missing texts.
- * @param outcomes the columns reduced, other than the attributes
+ * Opens a source, reads the positive labels and missing texts of its outcomes, and reduces it. `reduce` receives the
+ * source with missing texts as NULL, and returns one reduction per attribute.
+ * @returns the reductions, with a description of how labels and texts were read
  */
-export async function readSource(
-  session: SqlSession,
-  raw: Relation,
-  { attributes, naValues }: ReadingRequest,
+export async function reduceColumns<Reduction extends SourceReduction<unknown>>(
+  source: SqlSource,
+  { attributes, naValues }: SourceRequest,
   outcomes: readonly OutcomeColumn[],
-): Promise<ReadSource> {
-  const known = outcomes.filter(({ name }) => raw.columns.has(name) && !raw.ambiguous.includes(name));
-  const { readings, positive } = await readOutcomes(session, raw, known, naValues);
-  const missing = new Map<string, ReadonlySet<string>>(
-    known.map(({ name, positiveLabel }) => [name, missingOutcomes(naValues, positiveLabel)]),
-  );
-  // Empty fields of a CSV file are NULL already.
-  const isGroupText = naValues !== undefined || raw.csv === undefined;
-  if (isGroupText) for (const name of attributes.flat()) missing.set(name, missingGroups(naValues));
-  return {
-    relation: withoutTexts(raw, missing),
-    positive,
-    async withReadings(reductions) {
-      const ofGroups = await readGroups(session, raw, attributes, reductions, naValues);
-      return reductions.map((reduction, index) => {
-        const own = new Set(attributes[index]);
-        return { ...reduction, readings: [...readings, ...ofGroups.filter(({ name }) => own.has(name ?? ''))] };
-      });
-    },
+  reduce: (session: SqlSession, relation: Relation, positive: PositiveLabels) => Promise<readonly Reduction[]>,
+): Promise<Reduction[]> {
+  const work = async (session: SqlSession, raw: Relation): Promise<Reduction[]> => {
+    const known = outcomes.filter(({ name }) => hasColumn(raw, name));
+    const { readings, positive } = await readOutcomes(session, raw, known, naValues);
+    const missing = new Map<string, ReadonlySet<string>>(
+      known.map(({ name, positiveLabel }) => [name, missingOutcomes(naValues, positiveLabel)]),
+    );
+    // Empty fields of a CSV file are NULL already.
+    const isGroupText = naValues !== undefined || raw.csv === undefined;
+    if (isGroupText) for (const name of attributes.flat()) missing.set(name, missingGroups(naValues));
+    const reductions = await reduce(session, withoutTexts(raw, missing), positive);
+    const ofGroups = await readGroups(session, raw, attributes, reductions, naValues);
+    return reductions.map((reduction, index) => {
+      const own = new Set(attributes[index]);
+      return { ...reduction, readings: [...readings, ...ofGroups.filter(({ name }) => own.has(name ?? ''))] };
+    });
   };
+  return withRelation(source, work, attributes.flat());
 }
 
 /** Returns a relation in which the given texts, or the numbers that they denote, are NULL. */
@@ -89,16 +72,16 @@ function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlyS
   return { ...relation, relation: `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${relation.relation})` };
 }
 
-/** Returns the SQL condition that a value is one of the texts; undefined if none can occur. */
+/** Returns the SQL condition that a value is one of the texts; undefined if the column cannot contain any of them. */
 function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>): string | undefined {
   const kind = relation.columns.get(name);
-  if (kind === undefined || kind === 'boolean' || relation.ambiguous.includes(name)) return undefined;
+  if (kind === undefined || kind === 'boolean' || !hasColumn(relation, name)) return undefined;
   if (!isNumeric(kind)) return `${textExpression(name)} IN (${[...texts].map(quoteLiteral).join(', ')})`;
   const numbers = numbersAmong(texts).map((value) => `CAST('${String(value)}' AS DOUBLE)`);
   return numbers.length === 0 ? undefined : `CAST(${quoteIdentifier(name)} AS DOUBLE) IN (${numbers.join(', ')})`;
 }
 
-/** Reads the labels and missing texts of the outcomes in one scan, if a column can hold any. */
+/** Reads the labels and missing texts of the outcomes in one scan. It makes no scan if no column can contain any. */
 async function readOutcomes(
   session: SqlSession,
   raw: Relation,
@@ -138,20 +121,17 @@ async function readOutcomes(
     const missing = new Set([...texts, ...numbers.map(String)]);
     const rule = { positiveLabel: own, missing, isNumeric: isNumeric(kind) };
     const values = labels.map((one) => ({ ...one, value: labelValue(one.label, rule) ?? NaN }));
-    if (isOneOfMany === true)
-      return [
-        readingOfLabels(
-          role,
-          values.filter(({ value }) => value < 0),
-        ),
-      ];
-    if (own === undefined && !values.some(({ value }) => value < 0)) return [];
-    return [readingOfLabels(role, values, { positiveLabel: own })];
+    const unread = values.filter(({ value }) => value < 0);
+    if (isOneOfMany === true) return [readingOfLabels(role, unread)];
+    return own === undefined && unread.length === 0 ? [] : [readingOfLabels(role, values, { positiveLabel: own })];
   });
   return { readings, positive };
 }
 
-/** Reads suspicious groups and texts that `naValues` made missing. It scans the source again only if there are any. */
+/**
+ * Finds groups that look like missing values, and texts that `naValues` made missing. It scans the source again only if
+ * there are any.
+ */
 async function readGroups(
   session: SqlSession,
   raw: Relation,
@@ -189,7 +169,7 @@ interface Counted {
   readonly count: number;
 }
 
-/** The maximum number of labels of a column that are kept; a column with more does not hold labels. */
+/** The maximum number of labels that are kept for each column. A column with more values does not hold labels. */
 const MAX_LABELS = 10_000;
 
 /** Counts the values of columns in one scan, without empty texts. */

@@ -1,10 +1,10 @@
 import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
-import { type OutcomeColumn, type PositiveLabels, readSource } from './column-readings.ts';
+import { type OutcomeColumn, type PositiveLabels, reduceColumns } from './column-readings.ts';
 import { type AttributeRows, groupRows, type SourceReduction } from './group-by.ts';
 import { assertLabelsCounted } from './positive-label.ts';
 import type { Relation } from './relation.ts';
 import type { DecisionRequest, SqlSession } from './sql-engine.ts';
-import { type SqlSource, withRelation } from './sql-source.ts';
+import type { SqlSource } from './sql-source.ts';
 import {
   BAD_STATE,
   decisionState,
@@ -17,11 +17,14 @@ import {
   weightSums,
 } from './value-sql.ts';
 
-/** A cell of the counts: truth is 0, 1, or 2 if missing; the group is -1 for rows without a group. */
+/**
+ * The counts of one combination of group, true label and decision. The group is -1 for rows without a group, and the
+ * true label is 2 if it is missing.
+ */
 export interface DecisionCell extends WeightSums {
   readonly group: number;
   readonly truth: 0 | 1 | 2;
-  /** null for rows without a decision or without a weight; the weight is then 0. */
+  /** null for rows without a decision or a weight. For rows without a weight, `weight` is 0. */
   readonly decision: 0 | 1 | null;
   readonly hasWeight: boolean;
 }
@@ -44,8 +47,7 @@ export async function countDecisions(
     ...truthColumn(yTrue, request),
     ...weightColumn(sampleWeight),
   ];
-  const reduce = async (session: SqlSession, raw: Relation): Promise<SourceReduction<DecisionCell>[]> => {
-    const { relation, positive, withReadings } = await readSource(session, raw, request, outcomes);
+  return reduceColumns(source, request, outcomes, async (session, relation, positive) => {
     const attributes = await groupRows(session, relation, {
       ...request,
       select: {
@@ -63,7 +65,7 @@ export async function countDecisions(
       ordered: sampleWeight !== undefined,
     });
     await assertDecisions(session, relation, { ...request, positive }, attributes);
-    const reductions = attributes.map(({ groups, rows }) => ({
+    return attributes.map(({ groups, rows }) => ({
       groups,
       rowCount: rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
       parts: rows.map(({ group, keys: [truth, decision, isWeighed], sums }): DecisionCell => {
@@ -74,9 +76,7 @@ export async function countDecisions(
         return { group, truth: truth as 0 | 1 | 2, decision: state, hasWeight, ...weights };
       }),
     }));
-    return withReadings(reductions);
-  };
-  return withRelation(source, reduce, request.attributes.flat());
+  });
 }
 
 /** Returns the column of true labels as a list; empty if there is none. */
@@ -96,7 +96,7 @@ export function weightColumn(sampleWeight: string | undefined): OutcomeColumn[] 
 
 /**
  * Checks the counts: every value must be 0, 1 or missing, and the positive label must occur.
- * @throws {DataValidationError} if not; the error has the first invalid row, or the labels found
+ * @throws {DataValidationError} if a check fails; the error has the first invalid row, or the labels found
  */
 async function assertDecisions(
   session: SqlSession,

@@ -1,11 +1,11 @@
 import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
-import { type OutcomeColumn, readSource } from './column-readings.ts';
+import { type OutcomeColumn, reduceColumns } from './column-readings.ts';
 import { truthColumn, weightColumn } from './count-decisions.ts';
 import { type AttributeRows, droppedRows, groupRows, rowsSql, type SourceReduction } from './group-by.ts';
 import { assertLabelsCounted } from './positive-label.ts';
 import type { Relation } from './relation.ts';
 import type { ScoreRequest, SqlSession } from './sql-engine.ts';
-import { type SqlSource, withRelation } from './sql-source.ts';
+import type { SqlSource } from './sql-source.ts';
 import {
   BAD_STATE,
   groupLabelOf,
@@ -18,7 +18,7 @@ import {
   weightSums,
 } from './value-sql.ts';
 
-/** When and how scores are rounded. The caller sets the rule, which also applies to arrays. */
+/** The rule for rounding scores. The caller sets it, so that arrays are rounded by the same rule. */
 export interface ScoreGrid {
   /** The maximum number of distinct pairs of group and score that are kept without rounding. */
   readonly maxDistinct: number;
@@ -46,13 +46,13 @@ export interface ScoreCell {
 export interface ScoreReduction extends SourceReduction<ScoreCell> {
   /** Rows of each group that lack a score, a true label or a weight. */
   readonly dropped: Float64Array;
-  /** The step of the grid that scores are rounded to; 0 if they are not rounded. */
+  /** The step of the grid to which scores are rounded; 0 if they are not rounded. */
   readonly step: number;
 }
 
 /**
- * The factor by which an estimate of distinct scores must exceed the limit before it is used. The estimate counts
- * scores of both true labels separately, so it is at most twice too large; its standard error is 13%.
+ * The factor by which an estimate of distinct scores must exceed the limit for SQL to round the scores. The estimate
+ * counts scores of both true labels separately, so it is at most twice too large; its standard error is 13%.
  */
 const SURELY_MORE = 4;
 
@@ -68,16 +68,14 @@ export async function countScores(
   request: ScoreRequest,
   grid: ScoreGrid,
 ): Promise<ScoreReduction[]> {
-  const { sampleWeight } = request;
+  const { yScore, yTrue, sampleWeight } = request;
   const isWeighted = sampleWeight !== undefined;
-  const { yScore, yTrue } = request;
   const outcomes: OutcomeColumn[] = [
     { name: yScore, role: 'scores', holds: 'numbers' },
     ...truthColumn(yTrue, request),
     ...weightColumn(sampleWeight),
   ];
-  const reduce = async (session: SqlSession, raw: Relation): Promise<ScoreReduction[]> => {
-    const { relation, positive, withReadings } = await readSource(session, raw, request, outcomes);
+  return reduceColumns(source, request, outcomes, async (session, relation, positive) => {
     const select = {
       score: numberExpression(relation, yScore),
       truth: labelState(relation, yTrue, positive['true labels']),
@@ -112,9 +110,8 @@ export async function countScores(
         step,
       });
     }
-    return withReadings(reductions);
-  };
-  return withRelation(source, reduce, request.attributes.flat());
+    return reductions;
+  });
 }
 
 /** Checks that true labels are 0, 1 or missing, and that the positive label occurs. */
@@ -134,12 +131,15 @@ async function assertTruth(
   await assertLabelsCounted(session, relation, { ...request, yPred: undefined, yTrue: { name: yTrue, has, isRead } });
 }
 
-/** Returns the SQL condition that a row is complete. Labels other than 0 and 1 are rejected before. */
+/** Returns the SQL condition that a row is complete. Labels other than 0 and 1 were rejected earlier. */
 function isComplete(isWeighted: boolean): string {
   return `truth <= 1 AND ${isKnown('score')}${isWeighted ? ` AND ${isKnown('weight')}` : ''}`;
 }
 
-/** Returns the step of the grid: 0 unless there are certainly too many scores. Others are rounded when collected. */
+/**
+ * Returns the step of the grid; 0 unless there are certainly too many scores. If it is 0, scores beyond the limit are
+ * rounded when they are collected.
+ */
 function stepOf({ rows }: AttributeRows, { maxDistinct: mostDistinct, stepFor }: ScoreGrid): number {
   const counted = rows.filter(({ group, keys }) => group >= 0 && keys[1] === 1);
   const estimate = counted.reduce((sum, { sums }) => sum + (sums[1] as number), 0);
@@ -147,7 +147,7 @@ function stepOf({ rows }: AttributeRows, { maxDistinct: mostDistinct, stepFor }:
   return stepFor(counted.reduce((most, { sums }) => Math.max(most, sums[2] as number), 0));
 }
 
-/** The grouping of {@link scoresSql}. */
+/** Options of {@link scoresSql}. */
 interface ScoresQuery {
   /** The SQL expressions of the columns to group by, `g0`, `g1` …, in the result. */
   readonly outputs: readonly string[];
@@ -172,7 +172,7 @@ export function scoresSql(rows: string, { outputs, step, isWeighted }: ScoresQue
     FROM (SELECT *, ${onGrid(step)} AS s${step === 0 ? '' : `, ${LOG_LOSS} AS loss`} FROM (${rows}) WHERE ${isComplete(isWeighted)}) GROUP BY ${[...groups, 's'].join(', ')}`;
 }
 
-/** Reads a row of {@link scoresSql} after its group. */
+/** Reads the values that follow the group in a row of {@link scoresSql}. */
 export function readScore(row: readonly unknown[], step: number): Omit<ScoreCell, 'group'> {
   // SQL returns NULL for a sum of no rows.
   const [score = 0, ...rest] = row.map((value) => Number(value ?? 0));
@@ -194,7 +194,10 @@ export function readScore(row: readonly unknown[], step: number): Omit<ScoreCell
 const LOG_LOSS = `-ln(least(${String(1 - Number.EPSILON)}::DOUBLE, greatest(${String(Number.EPSILON)}::DOUBLE,
   CASE WHEN truth = 1 THEN score ELSE 1 - score END)))`;
 
-/** Rounds with the same float64 operations as for arrays, so that the result is the same; -0 becomes 0. */
+/**
+ * Returns SQL for a score on the grid. It uses the same float64 operations as for arrays, so that the results are
+ * equal. -0 becomes 0.
+ */
 function onGrid(step: number): string {
   if (step === 0) return 'CASE WHEN score = 0 THEN 0.0::DOUBLE ELSE score END';
   const width = `CAST('${String(step)}' AS DOUBLE)`;

@@ -10,7 +10,10 @@ import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts'
 /** The maximum number of characters of a header that are read; the rest is not counted. */
 const MAX_HEADER_LENGTH = 64 * 1024 * 1024;
 
-/** The maximum number of columns of a text table. The time to open it grows with their square, to 7 s at this limit. */
+/**
+ * The maximum number of columns of a text table. The time to open a table grows with the square of this number, and is
+ * 7 s at the limit.
+ */
 const MAX_COLUMNS = 20_000;
 
 /** The delimiters that a text table may have, in order of preference. */
@@ -23,8 +26,8 @@ export interface CsvHeader {
 }
 
 /**
- * Reads the header line. The delimiter is the one that occurs most often outside quotes. It is determined only by the
- * header, since with detection by rows a ragged file could pass as a table with another delimiter.
+ * Reads the header line. The delimiter is the one that occurs most often outside quotes. Only the header determines the
+ * delimiter. If rows did, a ragged file could pass as a table with another delimiter.
  * @throws {DataValidationError} if there are more than 20,000 columns
  */
 export async function readCsvHeader(path: string, gzipped: boolean): Promise<CsvHeader> {
@@ -50,41 +53,45 @@ export async function assertCompleteGzip(path: string): Promise<void> {
   await pipeline(createReadStream(path), createGunzip(), discard);
 }
 
-/** Returns the first bytes of the text, at most `most`. */
+/** Returns the first bytes of the content, at most `most`. */
 export async function readStart(path: string, gzipped: boolean, most: number): Promise<Uint8Array> {
-  const file = createReadStream(path, { highWaterMark: 16 * 1024 });
-  const stream: AsyncIterable<Buffer> = gzipped ? file.pipe(createGunzip()) : file;
-  try {
-    for await (const bytes of stream) return bytes.subarray(0, most);
-  } finally {
-    file.destroy();
-  }
+  for await (const bytes of chunksOf(path, gzipped)) return bytes.subarray(0, most);
   return new Uint8Array();
 }
 
-async function readFirstLine(path: string, gzipped: boolean): Promise<string> {
+/**
+ * Reads a file in chunks, and closes it if the caller stops early.
+ * @yields the content, decompressed if `gzipped`
+ */
+async function* chunksOf(path: string, gzipped: boolean): AsyncGenerator<Buffer, void> {
   const file = createReadStream(path, { highWaterMark: 16 * 1024 });
-  const stream: AsyncIterable<Buffer> = gzipped ? file.pipe(createGunzip()) : file;
+  try {
+    yield* gzipped ? file.pipe(createGunzip()) : (file as AsyncIterable<Buffer>);
+  } finally {
+    file.destroy();
+  }
+}
+
+async function readFirstLine(path: string, gzipped: boolean): Promise<string> {
   const decoder = new Utf8Stream(`The first line of '${path}'`);
   const parts: string[] = [];
   let length = 0;
   let quoted = false;
-  try {
-    for await (const bytes of stream) {
-      const part = decoder.write(bytes);
-      const end = endOfLine(part, quoted);
-      parts.push(part.slice(0, end.index));
-      length += part.length;
-      if (end.index < part.length || length >= MAX_HEADER_LENGTH) break;
-      quoted = end.quoted;
-    }
-  } finally {
-    file.destroy();
+  for await (const bytes of chunksOf(path, gzipped)) {
+    const part = decoder.write(bytes);
+    const end = endOfLine(part, quoted);
+    parts.push(part.slice(0, end.index));
+    length += part.length;
+    if (end.index < part.length || length >= MAX_HEADER_LENGTH) break;
+    quoted = end.quoted;
   }
   return parts.join('');
 }
 
-/** Returns the end of the first line in a part; its length if there is no end. A newline in quotes does not end it. */
+/**
+ * Returns the index at which the first line ends; the length of the part if the line continues. A newline in quotes
+ * does not end a line.
+ */
 function endOfLine(part: string, startsQuoted: boolean): { readonly index: number; readonly quoted: boolean } {
   let quoted = startsQuoted;
   for (let index = 0; index < part.length; index++) {
@@ -97,14 +104,8 @@ function endOfLine(part: string, startsQuoted: boolean): { readonly index: numbe
 
 /** Counts the fields of a line by each delimiter. */
 function countFields(line: string): number[] {
-  const counts = DELIMITERS.map(() => 1);
-  let quoted = false;
-  for (const character of line) {
-    if (character === '"') quoted = !quoted;
-    const index = quoted ? -1 : (DELIMITERS as readonly string[]).indexOf(character);
-    if (index >= 0) counts[index] = (counts[index] as number) + 1;
-  }
-  return counts;
+  const unquoted = line.replaceAll(/"[^"]*"?/g, '');
+  return DELIMITERS.map((delimiter) => unquoted.length - unquoted.replaceAll(delimiter, '').length + 1);
 }
 
 function tooManyColumns(path: string, count: number, isCut: boolean): DataValidationError {
@@ -143,7 +144,7 @@ export function cannotRead(path: string, reason: string, suggestion: string, cau
   });
 }
 
-/** A CSV file for SQL: its path and pattern, its header, and its dialect. */
+/** The path, the SQL file pattern, the header and the dialect of a CSV file. */
 export interface CsvSource {
   readonly path: string;
   readonly pattern: string;
@@ -171,17 +172,14 @@ function csvProblem(path: string, cause: unknown): DataValidationError {
   const line = /CSV Error on Line: (\d+)/.exec(text)?.[1];
   const where = line === undefined ? '' : `line ${line}: `;
   const fix = line === undefined ? 'Export the file again.' : 'Fix that line, or export the file again.';
-  const fields = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(text);
-  if (fields !== null) {
-    const [, expected = '', found = ''] = fields;
-    const noun = found === '1' ? 'field' : 'fields';
-    return cannotRead(path, `${where}it has ${found} ${noun} where the header has ${expected}`, fix, cause);
+  const problem = (reason: string, suggestion = fix): DataValidationError =>
+    cannotRead(path, `${where}${reason}`, suggestion, cause);
+  const [, expected, found] = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(text) ?? [];
+  if (expected !== undefined && found !== undefined) {
+    return problem(`it has ${found} ${found === '1' ? 'field' : 'fields'} where the header has ${expected}`);
   }
-  if (text.includes('unterminated quote')) return cannotRead(path, `${where}a quoted value does not end`, fix, cause);
-  if (text.includes('not utf-8')) {
-    return cannotRead(path, `${where}the text is not UTF-8`, 'Save it as UTF-8.', cause);
-  }
-  if (text.includes('Maximum line size')) return cannotRead(path, `${where}the line is too long`, fix, cause);
-  const reason = `${where}its lines do not make a table (mixed line ends, stray quotes or delimiters?)`;
-  return cannotRead(path, reason, fix, cause);
+  if (text.includes('unterminated quote')) return problem('a quoted value does not end');
+  if (text.includes('not utf-8')) return problem('the text is not UTF-8', 'Save it as UTF-8.');
+  if (text.includes('Maximum line size')) return problem('the line is too long');
+  return problem('its lines do not make a table (mixed line ends, stray quotes or delimiters?)');
 }

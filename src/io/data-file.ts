@@ -1,11 +1,13 @@
-import { open, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-import { FairnessToolkitError } from '../exceptions/index.ts';
+import { type DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
+import { utf8Lines } from '../internal/decode-utf8.ts';
+import { findJsonProblem } from '../internal/strict-json.ts';
 import { assertCompleteGzip, cannotRead, explainCsv, readCsvHeader, readStart } from './csv-header.ts';
-import { explainNdjson, NDJSON_EXTENSIONS, ndjsonRelation } from './ndjson-file.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
-import { quoteLiteral, type SqlSession } from './sql-engine.ts';
+import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 /** The number of bytes at the start of a file that are checked for the encoding. */
 const START_BYTES = 64;
@@ -22,8 +24,8 @@ const UTF_16: EncodingProblem = {
 };
 
 /**
- * Detects an encoding that cannot be read by the first bytes: a byte order mark of UTF-16, or NUL bytes. In UTF-16 text
- * with Latin letters, all NUL bytes have even or all have odd offsets.
+ * Detects an unsupported encoding from the first bytes: a byte order mark of UTF-16, or NUL bytes. In UTF-16 text with
+ * Latin letters, all NUL bytes have even or all have odd offsets.
  */
 function findEncodingProblem(start: Uint8Array): EncodingProblem | undefined {
   const [first, second] = start;
@@ -76,7 +78,10 @@ async function openDataFile(session: SqlSession, path: string, format?: DataForm
   if (found.isDirectory()) throw cannotRead(path, 'it is a folder', 'Name a CSV or Parquet file.');
   if (!found.isFile()) throw cannotRead(path, 'it is not a regular file', 'Write the data to a file first.');
   if (found.size === 0) throw cannotRead(path, 'the file is empty', 'Export it again, with a header line.');
-  const magic = await readMagic(path);
+  const start = await readStart(path, false, 4).catch((cause: unknown) => {
+    throw cannotRead(path, 'it cannot be opened', 'Check its permissions.', cause);
+  });
+  const magic = Buffer.from(start).toString('latin1');
   const form = format ?? formOf(path, magic);
   if (form === 'parquet') return openParquet(session, path);
   return form === 'ndjson' ? openNdjson(session, path) : openCsv(session, path, magic.startsWith('\x1f\x8b'));
@@ -130,7 +135,7 @@ function globPattern(path: string): string {
   return resolve(path).replaceAll(/[*?[]/g, '[$&]');
 }
 
-/** Returns the complete CSV dialect. Nothing is left for auto-detection, which fails on ragged files. */
+/** Returns the complete CSV dialect. It sets every option, because auto-detection fails on ragged files. */
 function csvDialect(delimiter: string, gzipped: boolean): string {
   return [
     `delim=${quoteLiteral(delimiter)}`,
@@ -160,16 +165,64 @@ function isConversionError(cause: unknown): boolean {
   return cause instanceof Error && cause.message.startsWith('Conversion Error');
 }
 
-async function readMagic(path: string): Promise<string> {
+/** Matches the extensions of files with one JSON object per line. */
+const NDJSON_EXTENSIONS = /\.(ndjson|jsonl)$/i;
+
+/**
+ * Matches the SQL types that are read as numbers. All other types are read as text, because SQL would rewrite, for
+ * example, dates.
+ */
+const NUMBERS = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BOOLEAN)$/;
+
+/**
+ * Returns the SQL expression after FROM for a file with one JSON object per line. All lines determine the columns and
+ * their kinds. If a line lacks a column, its value is missing.
+ * @param pattern the path as a SQL file pattern
+ * @throws {DataValidationError} if a line is not an object; the error has its number
+ */
+async function ndjsonRelation(session: SqlSession, path: string, pattern: string): Promise<string> {
+  const options = `format='newline_delimited', records=true, sample_size=-1, maximum_depth=2, convert_strings_to_integers=false`;
+  const found = `read_json(${quoteLiteral(pattern)}, ${options})`;
   try {
-    const file = await open(path, 'r');
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
-      return buffer.toString('latin1', 0, bytesRead);
-    } finally {
-      await file.close();
-    }
+    const rows = await session.rows(`DESCRIBE SELECT * FROM ${found}`);
+    const columns = rows.map(([name, type]) => {
+      const kind = NUMBERS.test(String(type)) ? String(type) : 'VARCHAR';
+      return `${quoteIdentifier(String(name))}: '${kind}'`;
+    });
+    return `read_json(${quoteLiteral(pattern)}, format='newline_delimited', records=true, columns={${columns.join(', ')}})`;
   } catch (cause) {
-    throw cannotRead(path, 'it cannot be opened', 'Check its permissions.', cause);
+    throw await explainNdjson(path, cause);
+  }
+}
+
+/** Reads a file again to find the invalid line. */
+async function explainNdjson(path: string, cause: unknown): Promise<DataValidationError> {
+  let [number, objects] = [0, 0];
+  for await (const line of utf8Lines(createReadStream(path), `'${path}'`)) {
+    number++;
+    if (line.trim() === '') continue;
+    const problem = problemOfLine(line);
+    if (problem !== undefined) {
+      return cannotRead(path, `line ${String(number)}: ${problem}`, 'Write one JSON object on each line.', cause);
+    }
+    objects++;
+  }
+  if (objects === 0) return cannotRead(path, 'it has no lines', 'Check the query or the filter that made it.', cause);
+  return cannotRead(
+    path,
+    'its lines do not make a table',
+    'Write one JSON object with plain values on each line.',
+    cause,
+  );
+}
+
+function problemOfLine(line: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is not an object';
+    const problem = findJsonProblem(line);
+    return problem === undefined ? undefined : `${problem.pointer} ${problem.reason}`;
+  } catch {
+    return 'it is not JSON';
   }
 }

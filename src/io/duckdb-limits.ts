@@ -17,7 +17,7 @@ export interface DuckDbLimits {
 // Async storage, so that concurrent calls on one thread keep their own limits.
 const storage = new AsyncLocalStorage<DuckDbLimits>();
 
-/** Runs work with limits on its databases. Without it, DuckDB may use most of the machine's memory. */
+/** Runs work with limits on its databases. Without limits, DuckDB may use most of the machine's memory. */
 export function withDuckDbLimits<T>(limits: DuckDbLimits, work: () => Promise<T>): Promise<T> {
   return storage.run(limits, work);
 }

@@ -1,6 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { canonicalLabel, losesDigits } from '../internal/label-text.ts';
-import { isNumeric, type Relation } from './relation.ts';
+import { hasColumn, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 /** Matches numbers with the same label as text and as float64: fewer than 16 digits, no exponent. */
@@ -9,7 +9,7 @@ const SHORTEST_LOSSY = 16;
 
 /**
  * Returns a file whose numeric group columns are read as text, if it is a text file. As numbers, long labels would be
- * rounded, and `01`, `0x1` and `1` could become the same group. Types of other sources are exact.
+ * rounded, and `01`, `0x1` and `1` could become the same group. Other sources have exact types.
  * @param labels the columns that name groups
  * @throws {DataValidationError} if a group in JSON lines is a number with more digits than can be read
  */
@@ -23,8 +23,8 @@ export async function withExactLabels(
 }
 
 /**
- * Does the same for a file that is loaded. A numeric column stays numeric unless that would change a label, since it
- * may also be a feature.
+ * Returns a file to load, with exact group labels. A numeric column is read as text only if numbers would change a
+ * label, because the column may also be a feature.
  */
 export async function withLoadedLabels(
   session: SqlSession,
@@ -34,7 +34,7 @@ export async function withLoadedLabels(
   await assertJsonDigits(session, file, labels);
   const changing: string[] = [];
   for (const name of numbersOf(file, labels)) {
-    // A float64 column of a typed source has no other form.
+    // A float64 column of a typed source has no further digits.
     if (file.csv === undefined && file.columns.get(name) === 'fraction') continue;
     if (await changesLabels(session, readAsText(file, [name]), name)) changing.push(name);
   }
@@ -73,13 +73,13 @@ async function assertJsonDigits(session: SqlSession, file: Relation, labels: rea
   }
 }
 
-/** Returns whether a number loses digits; whole numbers in a column of whole numbers do not. */
+/** Returns whether a number loses digits; whole numbers in an integer column lose none. */
 function isShortened(file: Relation, name: string, number: string): boolean {
   return losesDigits(number) && !(file.columns.get(name) === 'integer' && /^-?\d+$/.test(number));
 }
 
-function numbersOf({ columns, ambiguous }: Relation, labels: readonly string[]): string[] {
-  return [...new Set(labels)].filter((name) => isNumeric(columns.get(name) ?? 'text') && !ambiguous.includes(name));
+function numbersOf(file: Relation, labels: readonly string[]): string[] {
+  return [...new Set(labels)].filter((name) => isNumeric(file.columns.get(name) ?? 'text') && hasColumn(file, name));
 }
 
 function readAsText(file: Relation, names: readonly string[]): Relation {

@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-/** Why the system cannot open or write a file. */
+/** The reason why the system cannot open or write a file. */
 export interface FileProblem {
   /** The system's code, such as `ENOSPC`; empty if there is none. */
   readonly code: string;

@@ -15,7 +15,7 @@ import { groupExpression, groupLabelOf, groupOutput } from './value-sql.ts';
 export interface RowsQuery {
   /** The columns to group by. */
   readonly names: readonly string[];
-  /** Expressions over the relation's columns, named. */
+  /** Expressions over the relation's columns, by the name of the resulting value. */
   readonly select: Readonly<Record<string, string>>;
   /** Conditions that must not hold for any row. */
   readonly checks: readonly Check[];
@@ -88,7 +88,7 @@ export async function groupRows(
   });
 }
 
-/** Adds up the rows that lack a value, by group, without rows of no group (-1). */
+/** Returns the number of rows that lack a value, by group. Rows without a group (-1) are not counted. */
 export function droppedRows(
   groups: number,
   lacking: readonly { readonly group: number; readonly count: number }[],
@@ -100,7 +100,10 @@ export function droppedRows(
   return dropped;
 }
 
-/** Returns SQL that selects rows for grouping. It renames all columns, so that names of the data cannot collide. */
+/**
+ * Returns SQL that selects rows for grouping. It renames all columns, so that names from the data cannot collide with
+ * other names.
+ */
 export function rowsSql(relation: Relation, { names, select, checks }: RowsQuery): string {
   const selected = [
     ...names.map((name, index) => `${groupExpression(relation, name)} AS g${String(index)}`),
@@ -120,7 +123,7 @@ export function toNumbers(values: readonly unknown[]): number[] {
   return values.map((value) => (value === null ? NaN : Number(value)));
 }
 
-/** Sums the columns of a result from one index up to another. */
+/** Returns the sums of the columns of a result, from the index `from` up to but not including `to`. */
 export function sumColumns(rows: readonly (readonly unknown[])[], from: number, to: number): number[] {
   const sums = new Array<number>(to - from).fill(0);
   for (const row of rows) sums.forEach((sum, index) => (sums[index] = sum + Number(row[from + index])));
@@ -161,12 +164,12 @@ export interface SourceGroup {
 /** The groups of one attribute, in the order of their labels. */
 interface GroupIndex {
   readonly groups: readonly SourceGroup[];
-  /** Returns the group of a combination of values; -1 if it has none. */
+  /** Returns the group of a combination of values; -1 if the combination belongs to no group. */
   find(values: readonly (string | undefined)[]): number;
 }
 
 /**
- * Labels combinations of values in the same way as arrays; distinct groups have distinct labels.
+ * Assigns labels to combinations of values, by the same rules as for arrays. Distinct groups have distinct labels.
  * @param tuples the combinations, possibly repeated; a missing value is undefined
  */
 export function indexGroups(tuples: readonly (readonly (string | undefined)[])[], nanPolicy: NanPolicy): GroupIndex {

@@ -1,12 +1,11 @@
 import type { DuckDBDataChunk } from '@duckdb/node-api';
 
-import { DataValidationError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { unmarkCell } from '../internal/spreadsheet-text.ts';
-import { type CategoricalColumn, type Column, sortLabels, Table, toColumn } from '../table/index.ts';
+import { type Column, sortLabels, Table } from '../table/index.ts';
+import { cannotRead } from './csv-header.ts';
 import { type DataFormat, queryDataFile } from './data-file.ts';
-import type { DuckDbSession } from './duckdb-session.ts';
-import { withDuckDb } from './duckdb.ts';
+import { type DuckDbSession, withDuckDb } from './duckdb.ts';
 import { withLoadedLabels } from './exact-labels.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier } from './sql-engine.ts';
@@ -21,8 +20,8 @@ export interface LoadDataOptions {
   /** Further columns to read if the file has them. */
   readonly optionalColumns?: readonly string[];
   /**
-   * Columns that name groups or ids. Such a column is read as text if its numbers would lose digits or change as
-   * labels.
+   * Columns that name groups or ids. Such a column is read as text if its labels would lose digits or change as
+   * numbers.
    * @defaultValue none
    */
   readonly labels?: readonly string[];
@@ -67,106 +66,9 @@ export async function loadData(path: string, options: LoadDataOptions = {}): Pro
       const optional = (options.optionalColumns ?? []).filter((name) => file.columns.has(name));
       const names =
         options.columns === undefined ? [...file.columns.keys()] : [...new Set([...options.columns, ...optional])];
-      const columns = await readColumns(session, file, names);
-      if (columns.length > 0 && columns[0]?.rowCount === 0) {
-        throw new DataValidationError(`Cannot read '${path}': it has a header and no rows.`, {
-          code: 'unreadable-file',
-          context: { path },
-          suggestion: 'Check the query or the filter that made it.',
-        });
-      }
-      return Table.ofColumns(columns.map((column, index) => [names[index] as string, column.finish()]));
+      return readTable(session, path, file, names);
     }),
   );
-}
-
-/** Collects one column from the chunks of a result. */
-interface ColumnBuilder {
-  readonly rowCount: number;
-  append(chunk: DuckDBDataChunk, index: number): void;
-  finish(): Column;
-}
-
-async function readColumns(session: DuckDbSession, file: Relation, names: readonly string[]): Promise<ColumnBuilder[]> {
-  const kinds = names.map((name) => columnKind(file, name));
-  const builders = kinds.map((kind) =>
-    isNumeric(kind) ? numericBuilder() : categoricalBuilder(file.csv !== undefined),
-  );
-  const selected = names.map((name) => {
-    const type = isNumeric(columnKind(file, name)) ? 'DOUBLE' : 'VARCHAR';
-    return `CAST(${quoteIdentifier(name)} AS ${type})`;
-  });
-  for await (const chunk of session.chunks(`SELECT ${selected.join(', ')} FROM ${file.relation}`)) {
-    builders.forEach((builder, index) => {
-      builder.append(chunk, index);
-    });
-  }
-  return builders;
-}
-
-function numericBuilder(): ColumnBuilder {
-  const parts: Float64Array[] = [];
-  let rowCount = 0;
-  return {
-    get rowCount() {
-      return rowCount;
-    },
-    append(chunk, index) {
-      const vector = chunk.getColumnVector(index);
-      const part = new Float64Array(chunk.rowCount);
-      for (let row = 0; row < part.length; row++) part[row] = (vector.getItem(row) as number | null) ?? NaN;
-      parts.push(part);
-      rowCount += part.length;
-    },
-    finish() {
-      const values = new Float64Array(rowCount);
-      concatenate(parts, values);
-      return { kind: 'numeric', values };
-    },
-  };
-}
-
-/** @param isText whether the file is a text file, whose cells may be marked for spreadsheets */
-function categoricalBuilder(isText: boolean): ColumnBuilder {
-  const parts: Int32Array[] = [];
-  const codeOf = new Map<string, number>();
-  const codeOfLabel = new Map<string, number>();
-  let rowCount = 0;
-  const encode = (text: string | null): number => {
-    if (text === null) return -1;
-    const known = codeOf.get(text);
-    if (known !== undefined) return known;
-    const label = isText ? unmarkCell(text) : text;
-    const code = codeOfLabel.get(label) ?? codeOfLabel.size;
-    codeOfLabel.set(label, code);
-    codeOf.set(text, code);
-    return code;
-  };
-  return {
-    get rowCount() {
-      return rowCount;
-    },
-    append(chunk, index) {
-      const vector = chunk.getColumnVector(index);
-      const part = new Int32Array(chunk.rowCount);
-      for (let row = 0; row < part.length; row++) part[row] = encode(vector.getItem(row) as string | null);
-      parts.push(part);
-      rowCount += part.length;
-    },
-    finish(): CategoricalColumn {
-      const codes = new Int32Array(rowCount);
-      concatenate(parts, codes);
-      return sortLabels(codes, [...codeOfLabel.keys()]);
-    },
-  };
-}
-
-function concatenate<T extends Float64Array | Int32Array>(parts: readonly T[], into: T): void {
-  let offset = 0;
-  for (const part of parts) {
-    into.set(part, offset);
-    offset += part.length;
-  }
 }
 
 /**
@@ -177,41 +79,115 @@ function concatenate<T extends Float64Array | Int32Array>(parts: readonly T[], i
  */
 export async function loadTexts(path: string): Promise<Table> {
   return withDuckDb((session) =>
-    queryDataFile(session, path, undefined, async (file) => {
-      const names = [...file.columns.keys()];
-      // Throws if two columns have the same name.
-      for (const name of names) columnKind(file, name);
-      const columns = await readTexts(session, file, names);
-      if (columns[0]?.length === 0) {
-        throw new DataValidationError(`Cannot read '${path}': it has a header and no rows.`, {
-          code: 'unreadable-file',
-          context: { path },
-          suggestion: 'Check the query or the filter that made it.',
-        });
-      }
-      return Table.ofColumns(
-        columns.map((texts, index) => [names[index] as string, toColumn(texts, names[index] as string)]),
-      );
+    queryDataFile(session, path, undefined, async (found) => {
+      const names = [...found.columns.keys()];
+      const texts = { ...found, columns: new Map(names.map((name) => [name, 'text'] as const)) };
+      const relation = found.csv === undefined ? found.relation : found.relation.replace(/\)$/, ', all_varchar=true)');
+      return readTable(session, path, { ...texts, relation }, names);
     }),
   );
 }
 
-async function readTexts(
+/**
+ * Returns the size of the table in a file without loading it: from the footer of Parquet, or by a scan of text.
+ * @throws {DataValidationError} if the file cannot be read
+ */
+export async function tableSize(
+  path: string,
+  format?: DataFormat,
+): Promise<{ readonly rows: number; readonly columns: number }> {
+  return withDuckDb((session) =>
+    queryDataFile(session, path, format, async ({ relation, columns }) => {
+      const [counted] = await session.rows(`SELECT CAST(count(*) AS DOUBLE) FROM ${relation}`);
+      return { rows: Number(counted?.[0]), columns: columns.size };
+    }),
+  );
+}
+
+/** Reads columns: numbers become numeric columns, all other values categorical columns. */
+async function readTable(
   session: DuckDbSession,
+  path: string,
   file: Relation,
   names: readonly string[],
-): Promise<(string | null)[][]> {
-  const columns = names.map((): (string | null)[] => []);
-  const relation = file.csv === undefined ? file.relation : file.relation.replace(/\)$/, ', all_varchar=true)');
-  const selected = names.map((name) => `CAST(${quoteIdentifier(name)} AS VARCHAR)`);
-  for await (const chunk of session.chunks(`SELECT ${selected.join(', ')} FROM ${relation}`)) {
-    columns.forEach((texts, index) => {
-      const vector = chunk.getColumnVector(index);
-      for (let row = 0; row < chunk.rowCount; row++) {
-        const text = vector.getItem(row) as string | null;
-        texts.push(text === null || file.csv === undefined ? text : unmarkCell(text));
-      }
+): Promise<Table> {
+  const isNumber = names.map((name) => isNumeric(columnKind(file, name)));
+  const builders = isNumber.map((is) => (is ? numericBuilder() : categoricalBuilder(file.csv !== undefined)));
+  const selected = names.map(
+    (name, index) => `CAST(${quoteIdentifier(name)} AS ${isNumber[index] === true ? 'DOUBLE' : 'VARCHAR'})`,
+  );
+  let rowCount = 0;
+  for await (const chunk of session.chunks(`SELECT ${selected.join(', ')} FROM ${file.relation}`)) {
+    rowCount += chunk.rowCount;
+    builders.forEach((builder, index) => {
+      builder.append(chunk, index);
     });
   }
-  return columns;
+  if (names.length > 0 && rowCount === 0) {
+    throw cannotRead(path, 'it has a header and no rows', 'Check the query or the filter that made it.');
+  }
+  return Table.ofColumns(builders.map((builder, index) => [names[index] as string, builder.finish()]));
+}
+
+/** Collects one column from the chunks of a result. */
+interface ColumnBuilder {
+  append(chunk: DuckDBDataChunk, index: number): void;
+  finish(): Column;
+}
+
+/**
+ * Returns a builder that collects numbers in typed arrays.
+ * @param encode converts a value of the database to a number
+ */
+function columnBuilder<Values extends Float64Array | Int32Array>(
+  create: (length: number) => Values,
+  encode: (value: unknown) => number,
+  toColumn: (values: Values) => Column,
+): ColumnBuilder {
+  const parts: Values[] = [];
+  return {
+    append(chunk, index) {
+      const vector = chunk.getColumnVector(index);
+      const part = create(chunk.rowCount);
+      for (let row = 0; row < part.length; row++) part[row] = encode(vector.getItem(row));
+      parts.push(part);
+    },
+    finish() {
+      const values = create(parts.reduce((sum, { length }) => sum + length, 0));
+      let offset = 0;
+      for (const part of parts) {
+        values.set(part, offset);
+        offset += part.length;
+      }
+      return toColumn(values);
+    },
+  };
+}
+
+function numericBuilder(): ColumnBuilder {
+  return columnBuilder(
+    (length) => new Float64Array(length),
+    (value) => (value as number | null) ?? NaN,
+    (values) => ({ kind: 'numeric', values }),
+  );
+}
+
+/** @param isText whether the file is a text file, whose cells may be marked for spreadsheets */
+function categoricalBuilder(isText: boolean): ColumnBuilder {
+  const codeOf = new Map<unknown, number>([[null, -1]]);
+  const codeOfLabel = new Map<string, number>();
+  const encode = (text: unknown): number => {
+    const known = codeOf.get(text);
+    if (known !== undefined) return known;
+    const label = isText ? unmarkCell(text as string) : (text as string);
+    const code = codeOfLabel.get(label) ?? codeOfLabel.size;
+    codeOfLabel.set(label, code);
+    codeOf.set(text, code);
+    return code;
+  };
+  return columnBuilder(
+    (length) => new Int32Array(length),
+    encode,
+    (codes) => sortLabels(codes, [...codeOfLabel.keys()]),
+  );
 }

@@ -1,16 +1,10 @@
-import {
-  absentLabelError,
-  findAbsentLabel,
-  type PositiveLabelOptions,
-  type SearchedColumn,
-  sortLabels,
-} from '../table/index.ts';
+import { absentLabelError, findAbsentLabel, type PositiveLabelOptions, type SearchedColumn } from '../table/index.ts';
+import { distinctLabels } from './checks.ts';
 import type { Relation } from './relation.ts';
 import type { SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
-import { groupExpression, groupOutput, labelOf } from './value-sql.ts';
 
-/** A column in which the positive label was searched. */
+/** A column that was searched for the positive label. */
 interface LabelledColumn {
   readonly name: string;
   /** Returns whether a state occurs among the counted labels or decisions. */
@@ -18,7 +12,7 @@ interface LabelledColumn {
   readonly isRead: boolean;
 }
 
-/** The columns in which positive labels were searched. */
+/** The columns that were searched for positive labels. */
 interface LabelledColumns extends PositiveLabelOptions {
   readonly yTrue?: LabelledColumn | undefined;
   /** Undefined if decisions do not come from labels. */
@@ -48,29 +42,9 @@ export async function assertLabelsCounted(
 }
 
 /**
- * Returns the labels of several columns together: distinct, without missing values, sorted as for arrays.
+ * Opens a source and returns the distinct labels of several columns together; see {@link distinctLabels}.
  * @throws {DataValidationError} if the source cannot be read or a column is unknown
  */
 export async function classLabels(source: SqlSource, columns: readonly string[]): Promise<readonly string[]> {
   return withRelation(source, (session, relation) => distinctLabels(session, relation, columns));
-}
-
-/** Returns {@link classLabels} of an open source. */
-async function distinctLabels(
-  session: SqlSession,
-  relation: Relation,
-  columns: readonly string[],
-): Promise<readonly string[]> {
-  const labels = new Set<string>();
-  for (const name of columns) {
-    const rows = await session.rows(
-      `SELECT ${groupOutput(relation, name, 'v')} FROM
-        (SELECT DISTINCT ${groupExpression(relation, name)} AS v FROM ${relation.relation}) WHERE v IS NOT NULL`,
-    );
-    for (const [value] of rows) labels.add(labelOf(value) as string);
-  }
-  return sortLabels(
-    Int32Array.from(labels.keys(), (_, code) => code),
-    [...labels],
-  ).labels;
 }

@@ -21,21 +21,19 @@ interface YamlNodeSource {
 class YamlNodeReader {
   readonly faults: YamlProblem[] = [];
   readonly indices: YamlPositions = new WeakMap();
-  private readonly yaml: typeof import('yaml');
   private readonly source: YamlNodeSource;
   private aliasCount = 0;
 
   constructor(source: YamlNodeSource) {
-    this.yaml = source.yaml;
     this.source = source;
   }
 
   /** @param key the key of which the node is the value */
   read(node: unknown, key?: string): unknown {
-    if (this.yaml.isAlias(node)) return this.readAlias(node, key);
-    if (this.yaml.isMap(node)) return this.readMap(node);
-    if (this.yaml.isSeq(node)) return this.readList(node);
-    if (!this.yaml.isScalar(node) || node.value === null) return null;
+    if (this.source.yaml.isAlias(node)) return this.readAlias(node, key);
+    if (this.source.yaml.isMap(node)) return this.readMap(node);
+    if (this.source.yaml.isSeq(node)) return this.readList(node);
+    if (!this.source.yaml.isScalar(node) || node.value === null) return null;
     if (typeof node.value === 'object') {
       this.addProblem(node, 'this is not a text, a number, true or false', 'Remove the tag that starts with !!.');
       return null;
@@ -46,7 +44,7 @@ class YamlNodeReader {
   private readAlias(node: Alias, key: string | undefined): unknown {
     const target = ++this.aliasCount > MAX_ALIASES ? undefined : node.resolve(this.source.document);
     if (target !== undefined) return this.read(target, key);
-    // One error is enough: further ones are its consequence.
+    // Only the first error is reported, because it causes the others.
     if (this.aliasCount <= MAX_ALIASES + 1) {
       this.addProblem(
         node,
@@ -88,7 +86,7 @@ class YamlNodeReader {
     const list = node.items.map((item) => this.read(item));
     const at = this.slot(node);
     const entries = node.items.map((item, index): [number, EntryPosition] => {
-      const own = this.yaml.isNode(item) ? this.slot(item) : at;
+      const own = this.source.yaml.isNode(item) ? this.slot(item) : at;
       return [index, { written: index, key: own, ...this.valuePlace(item, own) }];
     });
     this.indices.set(list, { at, entries: new Map(entries) });
@@ -96,15 +94,15 @@ class YamlNodeReader {
   }
 
   private readKey({ key }: Pair): string | undefined {
-    if (this.yaml.isScalar(key) && key.value !== null) return textOf(key);
+    if (this.source.yaml.isScalar(key) && key.value !== null) return textOf(key);
     this.addProblem(key, 'a key must be a text', 'Write `key: value`.');
     return undefined;
   }
 
   /** Returns the position of a value; an empty value has the fallback position. */
   private valuePlace(node: unknown, fallback: TextPosition): Pick<EntryPosition, 'value' | 'source'> {
-    if (!this.yaml.isNode(node)) return { value: fallback, source: null };
-    if (!this.yaml.isScalar(node)) return { value: this.slot(node), source: null };
+    if (!this.source.yaml.isNode(node)) return { value: fallback, source: null };
+    if (!this.source.yaml.isScalar(node)) return { value: this.slot(node), source: null };
     const isEmpty = node.value === null && (node.source ?? '') === '';
     return { value: isEmpty ? fallback : this.slot(node), source: node.source ?? null };
   }
@@ -124,6 +122,7 @@ function positionAt(lines: LineCounter, offset: number): TextPosition {
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
 
+/** What is wrong, and how to fix it. */
 interface Description {
   readonly message: string;
   readonly suggestion: string;
@@ -157,23 +156,18 @@ function describeYamlError(code: string, message: string): Description {
   };
 }
 
-/** Options of {@link readYaml}. */
-export interface ReadYamlOptions {
-  /**
-   * Keys whose scalars are read as text, as written: 1.0 stays '1.0'.
-   * @defaultValue none
-   */
-  readonly textKeys?: readonly string[] | undefined;
-}
-
 /** The maximum number of anchors: the time of the parser grows with the square of their number. */
 const MAX_ANCHORS = 100;
 
 /**
  * Reads one YAML 1.2 document (JSON is valid YAML). Keys of mappings are always text, so that the labels 1, true and
- * `__proto__` are kept as written. `no` and `yes` are texts, as in YAML 1.2.
+ * `__proto__` are kept as written. `no` and `yes` are texts, as in YAML 1.2. `textKeys` names keys whose scalars are
+ * read as text, as written: 1.0 stays '1.0'.
  */
-export async function readYaml(text: string, { textKeys = [] }: ReadYamlOptions = {}): Promise<YamlDocument> {
+export async function readYaml(
+  text: string,
+  options: { readonly textKeys?: readonly string[] } = {},
+): Promise<YamlDocument> {
   const crowded = findCrowd(text);
   if (crowded !== undefined) return withProblems([crowded]);
   const yaml = await import('yaml');
@@ -188,7 +182,7 @@ export async function readYaml(text: string, { textKeys = [] }: ReadYamlOptions 
   });
   const [error] = [...document.errors, ...document.warnings];
   if (error !== undefined) return withProblems([problemOf(error, lines)]);
-  const reader = new YamlNodeReader({ yaml, document, lines, textKeys: new Set(textKeys) });
+  const reader = new YamlNodeReader({ yaml, document, lines, textKeys: new Set(options.textKeys) });
   const value = reader.read(document.contents);
   return reader.faults.length > 0 ? withProblems(reader.faults) : { value, indices: reader.indices, faults: [] };
 }
@@ -215,7 +209,7 @@ function findCrowd(text: string): YamlProblem | undefined {
   };
 }
 
-/** A position in a text; line and column count from 1. */
+/** A position in a text. The first line and the first column have the number 1. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
@@ -232,22 +226,16 @@ export interface EntryPosition {
   readonly source: string | null;
 }
 
-/** The positions of a mapping or list and its entries. */
-interface ContainerPositions {
-  readonly at: TextPosition;
-  readonly entries: ReadonlyMap<string | number, EntryPosition>;
-}
-
-/** The positions of all mappings and lists of a document, by the resulting object. */
-export type YamlPositions = WeakMap<object, ContainerPositions>;
+/** The positions of all mappings and lists of a document and of their entries, by the resulting object. */
+export type YamlPositions = WeakMap<
+  object,
+  { readonly at: TextPosition; readonly entries: ReadonlyMap<string | number, EntryPosition> }
+>;
 
 /** An error that prevents a text from being read. */
-interface YamlProblem extends TextPosition {
-  readonly message: string;
-  readonly suggestion: string;
-}
+type YamlProblem = TextPosition & Description;
 
-/** A text as data, with the positions of its parts; `value` is null if there are errors. */
+/** The data of a text, with the positions of its parts. `value` is null if there are errors. */
 interface YamlDocument {
   readonly value: unknown;
   readonly indices: YamlPositions;

@@ -5,12 +5,14 @@ import type { SqlSession } from './sql-engine.ts';
 import { momentsSql, type NumberSums, readMoments } from './sum-moments.ts';
 import { readWeights, type WeightSums, weightSums } from './value-sql.ts';
 
-/** Columns of arrays, all [n]; `group` is the code of the group of each row, negative for excluded rows. */
+/**
+ * Arrays of equal length, by column. `group` is the code of the group of each row; it is negative for excluded rows.
+ */
 type ArrayColumns<Name extends string> = { readonly group: Int32Array; readonly weight?: Float64Array | undefined } & {
   readonly [Column in Name]: Int32Array | Float64Array;
 };
 
-/** Counts arrays per group in DuckDB. */
+/** Counts the rows of arrays per group in DuckDB. */
 export async function countArrays(columns: ArrayColumns<never>): Promise<(WeightSums & { readonly group: number })[]> {
   const sums = weightSums(columns.weight === undefined ? undefined : 'weight').map((sum) => `CAST(${sum} AS DOUBLE)`);
   return withArrays(columns, async (session) => {
@@ -27,7 +29,7 @@ export async function sumArrayMoments(
   return withArrays(columns, async (session) => {
     const rows = given.isWeighted ? `SELECT * RENAME (weight AS w) FROM (${ARRAY_ROWS})` : ARRAY_ROWS;
     const result = await session.rows(momentsSql(rows, { outputs: ['g0'], ...given }), ORDERED);
-    // The column after the group says whether its rows are complete; all are.
+    // The column after the group says whether its rows are complete. Here, all rows are complete.
     return result.map((row) => ({ group: Number(row[0]), ...readMoments(toNumbers(row.slice(2)), given) }));
   });
 }

@@ -13,17 +13,22 @@ export interface Relation {
   /** The SQL expression after FROM. */
   readonly relation: string;
   readonly columns: ReadonlyMap<string, StoredKind>;
-  /** Names of more than one column, which cannot be used. */
+  /** Names that several columns share. These columns cannot be used. */
   readonly ambiguous: readonly string[];
   /** The SQL expression after FROM for the lines of a JSON file as text; undefined for other sources. */
   readonly jsonLines?: string | undefined;
-  /** What is needed to explain an error in a text file; undefined for other sources. */
+  /** The properties of a text file that explain its errors; undefined for other sources. */
   readonly csv: CsvSource | undefined;
 }
 
 /** Returns whether values of a kind are numbers. */
 export function isNumeric(kind: StoredKind): boolean {
   return kind === 'integer' || kind === 'decimal' || kind === 'fraction';
+}
+
+/** Returns whether a relation has exactly one column of a name. */
+export function hasColumn({ columns, ambiguous }: Relation, name: string): boolean {
+  return columns.has(name) && !ambiguous.includes(name);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { NanPolicy } from '../table/index.ts';
+import type { NanPolicy, PositiveLabelOptions } from '../table/index.ts';
 
 /** Options of a query. */
 export interface RowsOptions {
@@ -47,23 +47,18 @@ export function quoteIdentifier(name: string): string {
 }
 
 /** The columns of a source to reduce. */
-interface SourceRequest {
+export interface SourceRequest {
   /** Attributes to analyse separately; each is one column or several to cross. */
   readonly attributes: readonly (readonly string[])[];
   readonly sampleWeight?: string | undefined;
   readonly nanPolicy: NanPolicy;
-  /** Texts that count as missing, instead of the default ones; they then also apply to attributes. */
+  /** Texts that count as missing, instead of the default texts. If given, they also apply to attributes. */
   readonly naValues?: readonly string[] | undefined;
 }
 
 /** The columns of decisions, and how their values are read. */
-export interface DecisionRequest extends SourceRequest {
-  readonly yPred: string;
-  readonly yTrue?: string | undefined;
-  readonly positiveLabel?: string | undefined;
-  /** The label of `yTrue` that counts as 1, if it differs from `positiveLabel`. */
-  readonly yTruePositiveLabel?: string | undefined;
-  /** Whether `positiveLabel` is one class of several, which may not occur in truth or decisions. */
+export interface DecisionRequest extends NumberRequest, PositiveLabelOptions {
+  /** Whether `positiveLabel` is one class of several. It then need not occur among true labels or decisions. */
   readonly isOneOfMany?: boolean | undefined;
   /** If set, `yPred` holds scores and the decision is score >= threshold. */
   readonly scoreThreshold?: number | undefined;
@@ -72,15 +67,12 @@ export interface DecisionRequest extends SourceRequest {
 /** The columns of predicted numbers. */
 export interface NumberRequest extends SourceRequest {
   readonly yPred: string;
-  /** Without it, only moments of predictions are computed. */
+  /** If it is omitted, only the predictions are reduced. */
   readonly yTrue?: string | undefined;
 }
 
 /** The columns of scores and true labels. */
-export interface ScoreRequest extends SourceRequest {
+export interface ScoreRequest extends SourceRequest, PositiveLabelOptions {
   readonly yScore: string;
   readonly yTrue: string;
-  readonly positiveLabel?: string | undefined;
-  /** The label of `yTrue` that counts as 1, if it differs from `positiveLabel`. */
-  readonly yTruePositiveLabel?: string | undefined;
 }

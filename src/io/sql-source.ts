@@ -1,7 +1,6 @@
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { queryDataFile } from './data-file.ts';
-import { oneLine } from './duckdb-session.ts';
-import { withDuckDb } from './duckdb.ts';
+import { oneLine, withDuckDb } from './duckdb.ts';
 import { withExactLabels } from './exact-labels.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
 import { quoteLiteral, type SqlEngine, type SqlSession } from './sql-engine.ts';
@@ -46,8 +45,8 @@ export async function withRelation<T>(
 }
 
 /**
- * Opens a query. The engine receives its text as a value: it cannot end the surrounding statement, several statements
- * are rejected, and a trailing semicolon or comment has no effect.
+ * Opens a query. The engine receives the text of the query as a value. The text therefore cannot end the surrounding
+ * statement, several statements are rejected, and a trailing semicolon or comment has no effect.
  */
 async function openQuery(session: SqlSession, query: string): Promise<Relation> {
   const relation = `query(${quoteLiteral(query)})`;
@@ -61,7 +60,10 @@ async function openQuery(session: SqlSession, query: string): Promise<Relation> 
   };
 }
 
-/** Returns repeated column names. Within another query the second column `a` is renamed to `a_1`, which hides them. */
+/**
+ * Returns repeated column names. Within another query the second column `a` is renamed to `a_1`, which hides the
+ * repetition.
+ */
 async function findRepeated(
   session: SqlSession,
   query: string,

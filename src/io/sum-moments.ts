@@ -1,5 +1,5 @@
 import { assertNoProblem, type Check, numberChecks, weightChecks } from './checks.ts';
-import { type OutcomeColumn, readSource } from './column-readings.ts';
+import { type OutcomeColumn, reduceColumns } from './column-readings.ts';
 import { weightColumn } from './count-decisions.ts';
 import {
   checkSums,
@@ -12,7 +12,7 @@ import {
 } from './group-by.ts';
 import type { Relation } from './relation.ts';
 import type { NumberRequest, SqlSession } from './sql-engine.ts';
-import { type SqlSource, withRelation } from './sql-source.ts';
+import type { SqlSource } from './sql-source.ts';
 import {
   groupLabelOf,
   groupOutput,
@@ -23,7 +23,7 @@ import {
   weightSums,
 } from './value-sql.ts';
 
-/** The quantities that have moments, over a prediction p and a true value t. */
+/** The quantities whose moments are computed, as expressions over a prediction p and a true value t. */
 const QUANTITIES = {
   prediction: 'p',
   truth: 't',
@@ -45,7 +45,7 @@ interface MomentSums {
 /** The sums of one group. */
 export interface NumberSums extends WeightSums {
   readonly group: number;
-  /** Moments by quantity; without true values only those of predictions. */
+  /** The moments of each quantity. Without true values, there are only moments of predictions. */
   readonly moments: Readonly<Partial<Record<MomentQuantity, MomentSums>>>;
 }
 
@@ -68,8 +68,7 @@ export async function sumMoments(source: SqlSource, request: NumberRequest): Pro
     ...(yTrue === undefined ? [] : [{ name: yTrue, role: 'true labels', holds: 'numbers' } as const]),
     ...weightColumn(sampleWeight),
   ];
-  const reduce = async (session: SqlSession, raw: Relation): Promise<NumberReduction[]> => {
-    const { relation, withReadings } = await readSource(session, raw, request, outcomes);
+  return reduceColumns(source, request, outcomes, async (session, relation) => {
     const checks = [
       ...[yPred, ...(yTrue === undefined ? [] : [yTrue])].flatMap((name) => numberChecks(relation, name)),
       ...weightChecks(relation, sampleWeight),
@@ -84,9 +83,8 @@ export async function sumMoments(source: SqlSource, request: NumberRequest): Pro
       const rows = rowsSql(relation, { names: attribute, select, checks });
       reductions.push(await sumAttribute(session, relation, request, { attribute, rows, checks }));
     }
-    return withReadings(reductions);
-  };
-  return withRelation(source, reduce, request.attributes.flat());
+    return reductions;
+  });
 }
 
 interface AttributeScan {
@@ -149,7 +147,7 @@ interface MomentsQuery {
  */
 export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks = [] }: MomentsQuery): string {
   const groups = outputs.map((_, index) => `g${String(index)}`);
-  const expressions = expressionsOf(hasTruth);
+  const expressions = quantitiesOf(hasTruth).map((name) => QUANTITIES[name]);
   const quantities = expressions.map((_, index) => `q${String(index)}`);
   const complete = ['p', ...(hasTruth ? ['t'] : []), ...(isWeighted ? ['w'] : [])]
     .map((name) => `(${isKnown(name)})`)
@@ -209,8 +207,4 @@ export function readMoments(
 
 function quantitiesOf(hasTruth: boolean): readonly MomentQuantity[] {
   return hasTruth ? (Object.keys(QUANTITIES) as MomentQuantity[]) : ['prediction'];
-}
-
-function expressionsOf(hasTruth: boolean): readonly string[] {
-  return quantitiesOf(hasTruth).map((name) => QUANTITIES[name]);
 }

@@ -62,12 +62,10 @@ export function decisionState(
   if (scoreThreshold === undefined) return labelState(relation, yPred, positiveLabel);
   const score = numberExpression(relation, yPred);
   return caseOf(
-    [
-      [`${quoteIdentifier(yPred)} IS NULL OR isnan(${score})`, MISSING_STATE],
-      [`${score} IS NULL OR isinf(${score})`, BAD_STATE],
-      [`${score} >= ${String(scoreThreshold)}`, 1],
-    ],
     0,
+    [`${quoteIdentifier(yPred)} IS NULL OR isnan(${score})`, MISSING_STATE],
+    [`${score} IS NULL OR isinf(${score})`, BAD_STATE],
+    [`${score} >= ${String(scoreThreshold)}`, 1],
   );
 }
 
@@ -77,26 +75,13 @@ export function labelState(relation: Relation, name: string, positiveLabel: stri
   const column = quoteIdentifier(name);
   const isMissing = kind === 'fraction' ? `${column} IS NULL OR isnan(CAST(${column} AS DOUBLE))` : `${column} IS NULL`;
   if (positiveLabel !== undefined) {
-    return caseOf(
-      [
-        [isMissing, MISSING_STATE],
-        [equalsLabel(relation, name, positiveLabel), 1],
-      ],
-      0,
-    );
+    return caseOf(0, [isMissing, MISSING_STATE], [equalsLabel(relation, name, positiveLabel), 1]);
   }
   const text = `lower(${textExpression(name)})`;
   const [zero, one] = isNumeric(kind)
     ? [`${column} = 0`, `${column} = 1`]
     : [`${text} IN ('0', '0.0', 'false')`, `${text} IN ('1', '1.0', 'true')`];
-  return caseOf(
-    [
-      [one, 1],
-      [zero, 0],
-      [isMissing, MISSING_STATE],
-    ],
-    BAD_STATE,
-  );
+  return caseOf(BAD_STATE, [one, 1], [zero, 0], [isMissing, MISSING_STATE]);
 }
 
 /** Returns SQL aggregates of a weight for {@link readWeights}; without weights, only the count. */
@@ -118,7 +103,7 @@ export function readWeights(sums: readonly number[]): WeightSums {
   return { count, weight: overflow(weight), squaredWeight: overflow(squaredWeight) };
 }
 
-function caseOf(branches: readonly (readonly [condition: string, state: number])[], otherwise: number): string {
+function caseOf(otherwise: number, ...branches: readonly (readonly [condition: string, state: number])[]): string {
   const whens = branches.map(([condition, state]) => `WHEN ${condition} THEN ${String(state)}`);
   return `CASE ${whens.join(' ')} ELSE ${String(otherwise)} END`;
 }

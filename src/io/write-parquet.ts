@@ -6,8 +6,7 @@ import path from 'node:path';
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import type { Column, Table } from '../table/index.ts';
 import { assertFileWritable, writeFileAtomic } from './atomic-write.ts';
-import { type DuckDbSession, oneLine } from './duckdb-session.ts';
-import { withDuckDb } from './duckdb.ts';
+import { type DuckDbSession, oneLine, withDuckDb } from './duckdb.ts';
 import { repeatedNames } from './relation.ts';
 import { quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 

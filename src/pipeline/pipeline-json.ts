@@ -4,7 +4,7 @@ import { isMapping, valueAt } from '../internal/values.ts';
 import { DataValidationError } from '../exceptions/index.ts';
 import { requirementOf } from '../schemas/parse.ts';
 import { TRANSFORMER_KINDS } from '../schemas/pipeline/transformer-params.ts';
-import { describeValue } from '../io/config-text/problem-positions.ts';
+import { describeValue } from '../io/config-text/path-problem.ts';
 
 /** A mapping with any keys. `z.record` would drop the key `__proto__`, which may be a label. */
 const record = z.custom<Readonly<Record<string, unknown>>>(isMapping);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { adviceText, backendsText, fixesText, numericsText } from '../../src/cli/doctor-text.ts';
+import { adviceText, backendsText, fixesText, numericsText } from '../../src/cli/commands/doctor.ts';
 import type { DoctorReport } from '../../src/integration/doctor.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { softwareGpuEnv } from '../helpers/software-gpu.ts';

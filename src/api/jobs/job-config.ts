@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 import { assertFewGroups } from '../../io/assert-few-groups.ts';
-import { tableSize } from '../../io/count-cells.ts';
+import { tableSize } from '../../io/load-data.ts';
 import { loadData } from '../../io/load-data.ts';
 import { parseConfigText } from '../../pipeline/index.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';

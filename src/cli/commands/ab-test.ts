@@ -7,7 +7,7 @@ import type { Table } from '../../table/index.ts';
 import { formatCount } from '../../internal/format.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { flagName, parseNames, repeatable } from '../option-parsers.ts';
+import { parseNames, repeatable } from '../option-parsers.ts';
 import { isSamePosition, reportWriter, terminalText } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
 
@@ -21,7 +21,7 @@ interface ABTestCommandOptions extends OutputOptions {
 
 /** Returns the command `evenhand ab-test`. */
 export function abTestCommand(): Command {
-  return defineCommand<ABTestCommandOptions>({
+  return defineCommand({
     name: 'ab-test',
     description:
       'Compare the two arms of an A/B test: the effect of the treatment on each group, and whether fairness got worse.',
@@ -52,6 +52,7 @@ ${OPTION.naValues}
 ${OPTION.report}`,
     parsers: { sensitive: repeatable(parseNames) },
     required: ['outcome', 'sensitive'],
+    schema: async () => (await import('../../schemas/ab-test.ts')).abTestSchema,
     help: `
 Examples:
   One file with both arms, by sex, by race and by their intersection:
@@ -71,14 +72,8 @@ significantly worse at --alpha after adjustment, 2 for invalid options or data.`
   });
 }
 
-async function runABTestCommand(options: ABTestCommandOptions): Promise<void> {
-  const [{ parseBy }, { abTestSchema }, { FairnessABTestAnalyzer }] = await Promise.all([
-    import('../../schemas/parse.ts'),
-    import('../../schemas/ab-test.ts'),
-    import('../../monitoring/ab-test/index.ts'),
-  ]);
-  const { sensitive, ...given } = options;
-  const request = parseBy(abTestSchema, { ...given, attributes: sensitive }, 'ab-test', flagName);
+async function runABTestCommand(options: ABTestCommandOptions, request: ABTestRequest): Promise<void> {
+  const { FairnessABTestAnalyzer } = await import('../../monitoring/ab-test/index.ts');
   await assertTwoFiles(request);
   const analyzer = createAnalyzer(FairnessABTestAnalyzer, request);
   const { out, csv, controlCsv, treatmentCsv } = options;
@@ -90,11 +85,7 @@ async function runABTestCommand(options: ABTestCommandOptions): Promise<void> {
     json: () => `${JSON.stringify(result, undefined, 2)}\n`,
     html: () => result.toHtml(),
   });
-  await printResult(
-    options,
-    () => result.toJSON(),
-    () => terminalText(result.toMarkdown()),
-  );
+  await printResult(options, { json: () => result.toJSON(), text: () => terminalText(result.toMarkdown()) });
   remarkWritten([out], options);
   if (result.finding === 'worse') process.exitCode = CHECK_FAILED;
 }

@@ -27,7 +27,7 @@ interface CalibrateOptions extends OutputOptions {
 
 /** Returns the command `evenhand calibrate`. */
 export function calibrateCommand(): Command {
-  return defineCommand<CalibrateOptions>({
+  return defineCommand({
     name: 'calibrate',
     description:
       'Calibrate scores per group, so that a score means the same probability in every group, and compare calibration before and after.',
@@ -51,6 +51,7 @@ ${OPTION.rawCsv}
 --save-model <path>  write the calibrator as JSON; it is fitted on all rows, or on the share of --train-size`,
     parsers: { group: parseCrossing },
     required: ['csv'],
+    schema: async () => (await import('../../schemas/calibrate.ts')).calibrateSchema,
     help: `
 Examples:
   $ evenhand calibrate --csv scored.csv --score p --target repaid --group sex --out-csv calibrated.csv
@@ -61,30 +62,23 @@ Examples:
 Scores are calibrated and measured on rows that the calibrator has not seen, unless --folds is 1.
 If groups have different base rates, calibrated scores give them different error rates at a common
 threshold. Measure the error rates of the decisions with 'evenhand validate'.`,
-    async run(options) {
-      const calibration = await run(options);
+    async run(options: CalibrateOptions, request) {
+      const calibration = await run(options, request);
       const { tableCalibrationToJson } = await import('../../training/postprocessing/calibrator/table-calibration.ts');
       const body = tableCalibrationToJson(calibration);
       await writeOutputs(calibration, `${JSON.stringify(body, undefined, 2)}\n`, options);
-      await printResult(
-        options,
-        () => body,
-        () => describe(calibration),
-      );
+      await printResult(options, { json: () => body, text: () => describe(calibration) });
       remarkWritten([options.outCsv, options.outPlot, options.outJson, options.saveModel], options);
     },
   });
 }
 
-async function run(options: CalibrateOptions): Promise<TableCalibration> {
-  const [{ calibrateTable }, { loadData }, { parseBy }, { calibrateSchema }, { chartFormat }] = await Promise.all([
+async function run(options: CalibrateOptions, calibrateOptions: CalibrateTableOptions): Promise<TableCalibration> {
+  const [{ calibrateTable }, { loadData }, { chartFormat }] = await Promise.all([
     import('../../training/postprocessing/calibrator/calibrate-table.ts'),
     import('../../io/index.ts'),
-    import('../../schemas/parse.ts'),
-    import('../../schemas/calibrate.ts'),
     import('../../charts/render-chart.ts'),
   ]);
-  const calibrateOptions = parseBy(calibrateSchema, options, 'calibrate', flagName);
   assertTogether(calibrateOptions);
   const { score, target, group, positiveLabel, naValues, csv, outCsv, outPlot, outJson, saveModel } = options;
   if (outPlot !== undefined) chartFormat(outPlot);

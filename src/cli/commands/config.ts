@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 
+import type { ConfigProblem } from '../../io/config-text/config-problem.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { type OutputOptions, print, printResult, remarkWritten } from '../output.ts';
 
@@ -61,19 +62,14 @@ Examples:
 Errors are printed on stdout as file:line:column: message. Exit codes: 0 valid, 2 errors.`,
     async run(options) {
       const evaluation = await evaluationFile(options);
-      if (evaluation !== undefined) {
-        const { checkLlmEvalConfig } = await import('./config-llm-eval.ts');
-        if (await checkLlmEvalConfig(evaluation, options)) process.exitCode = INVALID;
-        return;
-      }
-      const { checkConfigFile } = await import('../../pipeline/config/check-config-file.ts');
-      const check = await checkConfigFile(options.config, { profile: options.profile });
-      if (check.faults.length > 0) process.exitCode = INVALID;
-      await printResult(
-        options,
-        async () => toJson(check),
-        async () => describe(check),
-      );
+      const { faults, body, summary } = await (evaluation === undefined
+        ? checkPipeline(options)
+        : checkEvaluation(evaluation));
+      const { describeConfigProblem } = await import('../../io/config-text/config-problem.ts');
+      const count = faults.length === 1 ? '1 error.' : `${String(faults.length)} errors.`;
+      const lines = faults.length === 0 ? summary : [...faults.map(describeConfigProblem), count];
+      await printResult(options, { json: () => body, text: () => lines.join('\n') });
+      if (faults.length > 0) process.exitCode = INVALID;
     },
   });
 }
@@ -88,38 +84,54 @@ async function evaluationFile({ config, kind }: CheckOptions): Promise<string | 
   return (await isLlmEvalConfigFile(file)) ? file : undefined;
 }
 
-type Check = Awaited<ReturnType<typeof import('../../pipeline/config/check-config-file.ts').checkConfigFile>>;
-
-async function toJson({ file, faults: problems, profile, profiles, config }: Check): Promise<Record<string, unknown>> {
-  const { pipelineConfigToJson } = await import('../../pipeline/config/pipeline-config-json.ts');
-  const valid = problems.length === 0;
-  const meaning = config === null ? null : pipelineConfigToJson(config);
-  return { file, valid, profile, profiles, faults: problems, config: meaning };
+/** The result of a check. */
+interface CheckedConfig {
+  /** The errors, in the order of the text; empty if the file is valid. */
+  readonly faults: readonly ConfigProblem[];
+  /** The JSON output. */
+  readonly body: Record<string, unknown>;
+  /** Lines that describe a valid configuration. */
+  readonly summary: readonly string[];
 }
 
-async function describe({ file, faults: problems, profile, outlines, config }: Check): Promise<string> {
-  if (problems.length > 0) {
-    const { describeConfigProblem } = await import('../../io/config-text/config-problem.ts');
-    return [
-      ...problems.map(describeConfigProblem),
-      problems.length === 1 ? '1 error.' : `${String(problems.length)} errors.`,
-    ].join('\n');
-  }
-  const { describeConfig, describeGate } = await import('../../pipeline/config/describe-config.ts');
+async function checkEvaluation(path: string): Promise<CheckedConfig> {
+  const [{ checkLlmEvalConfigFile }, { describeLlmEvalConfig, llmEvalConfigToJson }] = await Promise.all([
+    import('../../llm-evals/config/check-llm-eval-config-file.ts'),
+    import('../../llm-evals/config/llm-eval-config-json.ts'),
+  ]);
+  const { file, faults, config } = await checkLlmEvalConfigFile(path);
+  const meaning = config && llmEvalConfigToJson(config);
+  const valid = `${file} is a valid configuration of a language-model evaluation.`;
+  return {
+    faults,
+    body: { file, kind: 'llm-eval', valid: faults.length === 0, faults, config: meaning },
+    summary: config === null ? [] : [valid, ...describeLlmEvalConfig(config)],
+  };
+}
+
+async function checkPipeline({ config: path, profile: wanted }: CheckOptions): Promise<CheckedConfig> {
+  const [{ checkConfigFile }, { pipelineConfigToJson }, { describeConfig, describeGate }] = await Promise.all([
+    import('../../pipeline/config/check-config-file.ts'),
+    import('../../pipeline/config/pipeline-config-json.ts'),
+    import('../../pipeline/config/describe-config.ts'),
+  ]);
+  const { file, faults, profile, profiles, outlines, config } = await checkConfigFile(path, { profile: wanted });
+  const meaning = config && pipelineConfigToJson(config);
   const how = profile === null ? '' : ` with the profile ${profile}`;
-  return [
-    `${String(file)} is a valid configuration${how}.`,
-    ...(config === null ? ['The top level alone is incomplete. Choose a profile.'] : describeConfig(config)),
-    ...(outlines.length > 0
-      ? [
-          `All ${String(outlines.length)} profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:`,
-        ]
-      : []),
-    ...outlines.map((each) => {
-      const changes = each.changes.length === 0 ? 'nothing' : each.changes.join(', ');
-      return `Profile ${each.name}: changes ${changes}.${each.config === null ? '' : ` Gate: ${describeGate(each.config)}.`}`;
-    }),
-  ].join('\n');
+  const checked = `All ${String(outlines.length)} profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:`;
+  return {
+    faults,
+    body: { file, valid: faults.length === 0, profile, profiles, faults, config: meaning },
+    summary: [
+      `${String(file)} is a valid configuration${how}.`,
+      ...(config === null ? ['The top level alone is incomplete. Choose a profile.'] : describeConfig(config)),
+      ...(outlines.length > 0 ? [checked] : []),
+      ...outlines.map(({ name, changes, config: own }) => {
+        const gate = own === null ? '' : ` Gate: ${describeGate(own)}.`;
+        return `Profile ${name}: changes ${changes.length === 0 ? 'nothing' : changes.join(', ')}.${gate}`;
+      }),
+    ],
+  };
 }
 
 function schemaCommand(): Command {

@@ -10,25 +10,19 @@ import type { LlmEvalRequest } from '../../schemas/llm-eval-body.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
-import { describeLlmEval, writeLlmEvalReports } from '../llm-eval-text.ts';
-import { flagName } from '../option-parsers.ts';
+import { describeLlmEval, type LlmEvalReportPaths, writeLlmEvalReports } from '../llm-eval-text.ts';
 import { assertExtension, assertOutputs, terminalText } from '../output-places.ts';
 import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten, warn } from '../output.ts';
 import { catchInterrupt, type Interrupt, progressBar, untilDone } from '../progress-bar.ts';
 
-interface LlmEvalOptions extends OutputOptions {
-  readonly config: string;
-  readonly reportMd?: string;
-  readonly reportHtml?: string;
-  readonly reportJson?: string;
-  readonly junit?: string;
+interface LlmEvalOptions extends OutputOptions, LlmEvalReportPaths {
   readonly mlflowExperiment?: string;
   readonly mlflowRunName?: string;
 }
 
 /** Returns the command `evenhand llm-eval`. */
 export function llmEvalCommand(): Command {
-  return defineCommand<LlmEvalOptions>({
+  return defineCommand({
     name: 'llm-eval',
     description:
       'Evaluate a language model: send prompts that differ only in a sensitive attribute, and test which differences between the answers exceed sampling noise.',
@@ -57,6 +51,7 @@ export function llmEvalCommand(): Command {
 --junit <path>  write a test report as JUnit XML
 ${OPTION.mlflow}`,
     required: ['config'],
+    schema: async () => (await import('../../schemas/llm-eval-body.ts')).llmEvalRequestSchema,
     help: `
 Examples:
   Show what would be sent and what it may cost, without sending anything:
@@ -85,13 +80,8 @@ allowed; 3 the provider failed; 130 stopped by Ctrl-C (answers are kept).`,
   });
 }
 
-async function runLlmEvalCommand(options: LlmEvalOptions): Promise<void> {
-  const [{ parseBy }, { llmEvalRequestSchema }, { loadLlmEvalConfig }] = await Promise.all([
-    import('../../schemas/parse.ts'),
-    import('../../schemas/llm-eval-body.ts'),
-    import('../../llm-evals/config/load-llm-eval-config.ts'),
-  ]);
-  const request = parseBy(llmEvalRequestSchema, options, 'llm-eval', flagName);
+async function runLlmEvalCommand(options: LlmEvalOptions, request: LlmEvalRequest): Promise<void> {
+  const { loadLlmEvalConfig } = await import('../../llm-evals/config/load-llm-eval-config.ts');
   const config = await loadLlmEvalConfig(request.config);
   await assertPaths(options, request, config);
   await (request.dryRun ? printDryRun(config, request, options) : evaluate(config, request, options));
@@ -142,11 +132,7 @@ async function printDryRun(config: LLMEvalConfig, request: LlmEvalRequest, optio
     minGroupSize: request.minGroupSize,
     allowSmallSamples: request.allowSmallSamples,
   });
-  await printResult(
-    options,
-    () => dryRunToJson(estimate),
-    () => terminalText(estimate.toMarkdown()),
-  );
+  await printResult(options, { json: () => dryRunToJson(estimate), text: () => terminalText(estimate.toMarkdown()) });
   if (request.threshold !== undefined) remark('A dry run computes no metrics, so --threshold has no effect.', options);
 }
 
@@ -162,9 +148,7 @@ async function evaluate(config: LLMEvalConfig, request: LlmEvalRequest, options:
   if (result !== undefined) await tell(result, request, options);
   const isCutShort = interrupt.signal.aborted || (result !== undefined && result.stopped !== null);
   if (isCutShort) warn(resumeSentence(config, request, { result, cache }));
-  if (interrupt.signal.aborted) {
-    process.exitCode = INTERRUPTED;
-  }
+  if (interrupt.signal.aborted) process.exitCode = INTERRUPTED;
 }
 
 /** Checks the names of metrics before any paid request is sent. */
@@ -213,11 +197,10 @@ async function tell(result: LlmEvalResult, request: LlmEvalRequest, options: Llm
   const verdict = judgeLlmEval(result.metrics, gateOf(request));
   await writeLlmEvalReports(result, verdict, options);
   const { llmEvalToJson } = await import('../../llm-evals/report/index.ts');
-  await printResult(
-    options,
-    () => llmEvalToJson(result, { verdict }),
-    () => describeLlmEval(result, verdict),
-  );
+  await printResult(options, {
+    json: () => llmEvalToJson(result, { verdict }),
+    text: () => describeLlmEval(result, verdict),
+  });
   for (const warning of result.warnings) remark(`Note: ${warning}`, options);
   remarkWritten([options.reportMd, options.reportHtml, options.reportJson, options.junit], options);
   await track(result, verdict, options);

@@ -1,27 +1,25 @@
 import type { Command } from 'commander';
 
 import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/run-monitor.ts';
+import { bracketText, counted, formatCount, formatNumber } from '../../internal/format.ts';
+import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
+import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
+import { MAX_GROUPS } from '../../monitoring/tracker/group-codes.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
-import { formatCount } from '../../internal/format.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
-import { alarmLine, describeOutcome, problemSentences, watchLine } from '../monitor-text.ts';
-import { flagName, parseNames, repeatable } from '../option-parsers.ts';
+import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs } from '../output-places.ts';
-import { type OutputOptions, print, printResult, remarkWritten, warn } from '../output.ts';
-import { progressBar } from '../progress-bar.ts';
+import { asOneLine, type OutputOptions, print, printResult, remarkWritten, textTable, warn } from '../output.ts';
+import { onInterrupt, progressBar } from '../progress-bar.ts';
 
 /** The maximum number of uncounted lines that are reported individually. */
 const MAX_REPORTED_PROBLEMS = 5;
 
-interface MonitorOptions extends OutputOptions {
-  readonly sensitive: readonly (readonly string[])[];
-}
-
 /** Returns the command `evenhand monitor`. */
 export function monitorCommand(): Command {
-  return defineCommand<MonitorOptions>({
+  return defineCommand({
     name: 'monitor',
     description:
       'Monitor the fairness of a stream of decisions: replay a file, or follow events on stdin. The false alarm rate holds over all checks together.',
@@ -54,6 +52,7 @@ ${OPTION.naValues}
 --state <path>  resume from this file if it exists, and write it at the end and at each refresh; needs the same columns, metrics, sizes, alpha, limit and detectors`,
     parsers: { sensitive: repeatable(parseNames) },
     required: ['yPred', 'sensitive'],
+    schema: async () => (await import('../../schemas/monitor.ts')).monitorSchema,
     help: `
 Examples:
   Replay the decisions of last year, to see which alarms would have been raised, and write a dashboard:
@@ -79,24 +78,15 @@ state are written first).`,
   });
 }
 
-async function runMonitorCommand(options: MonitorOptions): Promise<void> {
-  const [{ parseBy }, { monitorSchema }] = await Promise.all([
-    import('../../schemas/parse.ts'),
-    import('../../schemas/monitor.ts'),
-  ]);
-  const { sensitive, ...given } = options;
-  const request = parseBy(monitorSchema, { ...given, attributes: sensitive }, 'monitor', flagName);
+async function runMonitorCommand(options: OutputOptions, request: MonitorRequest): Promise<void> {
   await assertPaths(request);
   const { runMonitor, monitorToJson } = await import('../../integration/monitor/run-monitor.ts');
   const input = await prepareInput(request);
   try {
     const outcome = await runMonitor(request, { ...input, ...hooksOf(options) });
-    await printResult(
-      options,
-      () => monitorToJson(outcome),
-      () => describeOutcome(outcome),
-    );
-    printRest(outcome, options);
+    await printResult(options, { json: () => monitorToJson(outcome), text: () => describeOutcome(outcome) });
+    for (const sentence of [...problemSentences(outcome), ...outcome.warnings]) warn(sentence);
+    remarkWritten(outcome.written, options);
     if (outcome.isAlarmed) process.exitCode = CHECK_FAILED;
     if (input.isStopped()) process.exitCode = INTERRUPTED;
     // The result is printed first. An output that could not be written then determines the exit code.
@@ -143,9 +133,8 @@ async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
   };
   const openLines = (): AsyncIterable<string> => {
     isOpen = true;
-    // Replaces the listener that ends the process immediately, so that the state and outputs are written first.
-    process.removeAllListeners('SIGINT');
-    process.on('SIGINT', stop).on('SIGTERM', stop);
+    // The state and outputs are written before the process ends.
+    onInterrupt(stop);
     return untilStopped(utf8Lines(process.stdin, 'The input'), () => isStopped);
   };
   return { openLines, isStopped: () => isStopped, close };
@@ -163,7 +152,7 @@ async function* untilStopped(lines: AsyncIterable<string>, isStopped: () => bool
   }
 }
 
-function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'openLines' | 'isStopped'> {
+function hooksOf(options: OutputOptions): Omit<MonitorHooks, 'openLines' | 'isStopped'> {
   let problems = 0;
   return {
     onProgress: progressBar(options),
@@ -185,9 +174,121 @@ function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'openLines' | 'isS
   };
 }
 
-/** Prints uncounted lines, undelivered alerts and the paths of the outputs. */
-function printRest(outcome: MonitorOutcome, options: OutputOptions): void {
-  for (const sentence of problemSentences(outcome)) warn(sentence);
-  for (const warning of outcome.warnings) warn(warning);
-  remarkWritten(outcome.written, options);
+/** Returns the line for an alarm. The line is shorter if the alarm was reported before. */
+function alarmLine({ timestamp, severity, id, reason, value, low }: AlertEvent, isRepeat: boolean): string {
+  return asOneLine(
+    isRepeat
+      ? `ALARM still open ${minute(timestamp)} (${severity}) ${id}: a gap of ${formatNumber(value, 3)}, at least ${formatNumber(low, 3)}`
+      : `ALARM raised ${minute(timestamp)} (${severity}) ${id}: ${reason}`,
+  );
+}
+
+/** Returns the line for a watch. */
+function watchLine({ timestamp, id, reason }: AlertEvent): string {
+  return asOneLine(`watch ${minute(timestamp)} ${id}: ${reason}`);
+}
+
+/** Returns the state of every metric, and the alarms and watches. */
+function describeOutcome(outcome: MonitorOutcome): string {
+  const { view, windowEvents } = outcome;
+  return [
+    `${counted(view.nEvents, 'event')}${view.timestamp === null ? '' : `, the last at ${view.timestamp}`}.`,
+    '',
+    stateTable(view, windowEvents),
+    ...unknownSentences(view),
+    '',
+    ...alarmSentences(outcome),
+  ].join('\n');
+}
+
+function stateTable({ watched }: MonitoringView, windowEvents: number): string {
+  const header = [
+    'attribute',
+    'metric',
+    'state',
+    `gap of the last ${counted(windowEvents, 'event')}`,
+    '95% at this check',
+    'limit',
+  ];
+  const rows = watched.map(({ attribute, metric, state, limit, now }) => {
+    const gap = now.find(({ group }) => group === null);
+    const interval = gap === undefined || gap.low === null || gap.high === null ? '' : bracketText([gap.low, gap.high]);
+    return [attribute, metric, state.toUpperCase(), formatNumber(gap?.value ?? NaN, 3), interval, String(limit)];
+  });
+  return textTable(header, rows);
+}
+
+/** Returns the reasons why metrics are inconclusive. */
+function unknownSentences({ watched, nEvents }: MonitoringView): string[] {
+  const unknown = nEvents === 0 ? [] : watched.filter(({ state }) => state === 'unknown');
+  if (unknown.length === 0) return [];
+  return ['', ...unknown.map(({ attribute, metric, sentence }) => asOneLine(`${attribute}, ${metric}: ${sentence}`))];
+}
+
+function alarmSentences({ view, raised, stillOpen, watches, preview }: MonitorOutcome): string[] {
+  const early = (preview?.alerts ?? []).filter(({ id }) => stillOpen.every(({ alert }) => alert.id !== id));
+  const since = stillOpen
+    .map(({ alert, changes }) => changes.find(({ change }) => change === 'raised')?.timestamp ?? alert.timestamp)
+    .sort()[0];
+  const are = stillOpen.length === 1 ? 'is' : 'are';
+  const open = since === undefined ? '' : `${formatCount(stillOpen.length)} ${are} open since ${minute(since)}`;
+  const risk = `the probability of a false alarm is at most ${String(view.alpha)}`;
+  return [
+    ...(raised.length > 0
+      ? [`${counted(raised.length, 'alarm')} (${risk} over all checks together):`]
+      : open === '' && early.length === 0
+        ? [`No alarm: over all checks together ${risk}.`]
+        : []),
+    ...raised.map((alert) => asOneLine(`- ${alert.timestamp} (${alert.severity}) ${alert.reason}`)),
+    ...(open === '' ? [] : [raised.length > 0 ? `From earlier runs, ${open}:` : `No new alarm; ${open}:`]),
+    ...stillOpen.map(({ alert }) => asOneLine(`- (${alert.severity}) ${alert.reason}`)),
+    ...(early.length === 0
+      ? []
+      : [
+          `${counted(early.length, 'alarm')} at the end of the input (a preview; the next check with this state raises it):`,
+        ]),
+    ...early.map((alert) => asOneLine(`- ${alert.timestamp} (${alert.severity}) ${alert.reason}`)),
+    ...(watches.length === 0
+      ? []
+      : [`${counted(watches.length, 'watch', 'watches')} during the run; a watch is an early hint and may be wrong.`]),
+  ];
+}
+
+/** The descriptions of problems with events. Other problems are shown by name. */
+const PROBLEM_WORDS: Readonly<Record<string, string>> = {
+  missing_prediction: 'events without a prediction',
+  missing_weight: 'events without a weight',
+  missing_group: 'events without a group',
+  missing_timestamp: 'events without a time',
+  missing_id: 'events without an id',
+  duplicate_id: 'events with an id that occurred before, not counted again',
+  zero_weight: 'events of weight 0',
+  unknown_label_id: 'labels with an unknown id',
+  clock_backwards: 'events older than the one before',
+};
+
+/** Returns sentences about lines that were not counted and about problems with events. */
+function problemSentences({ view, refusedLines }: MonitorOutcome): string[] {
+  return [
+    ...(refusedLines > 0
+      ? [`${counted(refusedLines, 'line')} ${refusedLines === 1 ? 'was' : 'were'} not counted.`]
+      : []),
+    ...Object.entries(view.faults).map(([problem, times]) => {
+      const often = times === 1 ? 'once' : `${formatCount(times)} times`;
+      if (problem === 'too_many_groups') return `${tooManyGroups(view)}, ${often}. Is it an id?`;
+      return `Problem: ${PROBLEM_WORDS[problem] ?? problem.replaceAll('_', ' ')}, ${often}.`;
+    }),
+  ];
+}
+
+function tooManyGroups({ coverage }: MonitoringView): string {
+  const groups = new Map<string, number>();
+  for (const { attribute } of coverage) groups.set(attribute, (groups.get(attribute) ?? 0) + 1);
+  const full = [...groups].filter(([, known]) => known >= MAX_GROUPS).map(([name]) => `'${name}'`);
+  return `Problem: more than ${formatCount(MAX_GROUPS)} groups in ${full.join(' and ')}`;
+}
+
+/** Formats a time, truncated to the minute: 2026-01-12T10:55Z. */
+function minute(timestamp: string): string {
+  return `${timestamp.slice(0, 16)}Z`;
 }

@@ -53,11 +53,7 @@ Exit codes: 0 success, whatever the detectors find; 2 invalid options or data; 3
     async run(options) {
       const { done, outputs } = await run(options);
       const { pipelineRunToJson } = await import('../../pipeline/run-pipeline.ts');
-      await printResult(
-        options,
-        () => pipelineRunToJson(done),
-        () => describe(done),
-      );
+      await printResult(options, { json: () => pipelineRunToJson(done), text: () => describe(done) });
       remarkWritten(outputs, options);
     },
   });

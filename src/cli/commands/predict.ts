@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
+import type { z } from 'zod';
 
 import type { FilePredictions } from '../../integration/predict-file.ts';
-import type { PredictedTable } from '../../training/jobs/predict-table.ts';
+import type { predictSchema } from '../../schemas/training-job.ts';
 import type { Table } from '../../table/index.ts';
-import type { SavedModel } from '../../training/models/saved-model.ts';
 import { counted, formatCount, formatNumber } from '../../internal/format.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
-import { flagName } from '../option-parsers.ts';
 import { asOneLine, type OutputOptions, printResult, remarkWritten } from '../output.ts';
 import { assertOutputs, outputTableFormat } from '../output-places.ts';
 
@@ -19,7 +18,7 @@ interface PredictCommandOptions extends OutputOptions {
 
 /** Returns the command `evenhand predict`. */
 export function predictCommand(): Command {
-  return defineCommand<PredictCommandOptions>({
+  return defineCommand({
     name: 'predict',
     description: 'Add the score and the prediction of a saved model to every row of a file.',
     options: `
@@ -33,6 +32,7 @@ ${OPTION.rawCsv}
 --randomization <name>  how a randomised model draws: draw (by row number) or row (equal rows get equal predictions)
 ${OPTION.backend}`,
     required: ['model', 'csv', 'outCsv'],
+    schema: async () => (await import('../../schemas/training-job.ts')).predictSchema,
     help: `
 Examples:
   $ evenhand predict --model models/adult --csv applicants.csv --out-csv decisions.csv
@@ -43,27 +43,19 @@ Examples:
 Models of train-reductions are randomised: score is the probability of a positive decision, and
 prediction is one draw from it. The draw is the same for the same seed and rows. If the rows already
 have a column score or prediction, the new column is called score_2 or prediction_2.`,
-    async run(options) {
-      const { model, predicted } = await run(options);
-      const summary = summarise(model, predicted);
-      await printResult(
-        options,
-        () => summary,
-        () => describe(model, predicted, summary),
-      );
+    async run(options: PredictCommandOptions, request) {
+      const [body, text] = summarise(await run(options, request));
+      await printResult(options, { json: () => body, text: () => text });
       remarkWritten([options.outCsv], options);
     },
   });
 }
 
-async function run(options: PredictCommandOptions): Promise<FilePredictions> {
-  const [{ parseBy }, { predictSchema }, { writeTableAs }, { predictWithSavedModel }] = await Promise.all([
-    import('../../schemas/parse.ts'),
-    import('../../schemas/training-job.ts'),
+async function run(options: PredictCommandOptions, how: z.output<typeof predictSchema>): Promise<FilePredictions> {
+  const [{ writeTableAs }, { predictWithSavedModel }] = await Promise.all([
     import('../../io/write-table.ts'),
     import('../../integration/predict-file.ts'),
   ]);
-  const how = parseBy(predictSchema, options, 'predict', flagName);
   const format = await outputTableFormat('--out-csv', options.outCsv);
   await assertOutputs([options.outCsv], [options.csv]);
   const predictions = await predictWithSavedModel(options.model, options.csv, how);
@@ -97,28 +89,17 @@ function isIdentifier(text: string): boolean {
   return /^[-+]?0\d/.test(text) || (/^[-+]?\d+$/.test(text) && !Number.isSafeInteger(Number(text)));
 }
 
-/** The JSON output. */
-interface PredictSummary {
-  readonly n: number;
-  readonly n_positive: number | null;
-  readonly mean_score: number;
-  readonly score_column: string;
-  readonly prediction_column: string;
-  readonly method: string;
-  readonly task: string;
-  readonly output: string;
-  readonly warnings: readonly string[];
-}
-
-function summarise(
-  { card }: SavedModel,
-  { table, scoreColumn, predictionColumn, warnings }: PredictedTable,
-): PredictSummary {
+/** Returns the JSON output and the text output. */
+function summarise({ model: { card, isRandomized }, predicted }: FilePredictions): [Record<string, unknown>, string] {
+  const { table, scoreColumn, predictionColumn, warnings } = predicted;
+  const n = table.rowCount;
   const total = (name: string): number => table.numeric(name).values.reduce((sum, value) => sum + value, 0);
-  return {
-    n: table.rowCount,
-    n_positive: card.task === 'binary' ? total(predictionColumn) : null,
-    mean_score: total(scoreColumn) / table.rowCount,
+  const positive = card.task === 'binary' ? total(predictionColumn) : null;
+  const mean = total(scoreColumn) / n;
+  const body = {
+    n,
+    n_positive: positive,
+    mean_score: mean,
     score_column: scoreColumn,
     prediction_column: predictionColumn,
     method: card.method,
@@ -126,24 +107,15 @@ function summarise(
     output: card.output,
     warnings,
   };
-}
-
-function describe(
-  { card, isRandomized }: SavedModel,
-  { scoreColumn, predictionColumn }: PredictedTable,
-  summary: PredictSummary,
-): string {
-  const { n, n_positive: positive, mean_score: mean, warnings } = summary;
   const label = card.data?.positive_label;
   const outcome = `${card.data === null ? 'the outcome' : `'${card.data.target}'`}${label === null || label === undefined ? '' : ` = '${label}'`}`;
-  return [
+  const lines = [
     `${counted(n, 'row')} scored for ${outcome} by a model of ${card.method.replaceAll('_', ' ')}.`,
     `${scoreColumn}: ${card.output}, ${formatNumber(mean)} on average.`,
     positive === null
       ? `${predictionColumn}: the predicted value.`
       : `${predictionColumn}: 1 for ${formatCount(positive)} rows (${formatNumber((100 * positive) / n, 1)}%), 0 for the others${isRandomized ? ', drawn at random' : ''}.`,
     ...warnings.map((warning) => `Note: ${warning}.`),
-  ]
-    .map(asOneLine)
-    .join('\n');
+  ];
+  return [body, lines.map(asOneLine).join('\n')];
 }

@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
+import type { z } from 'zod';
 
 import type { WorkflowOptions, WorkflowResult } from '../../integration/index.ts';
 import { bracketText, formatChange, formatCount, formatNumber, withPlus } from '../../internal/format.ts';
 import type { MetricResult } from '../../metrics/index.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
+import type { runPipelineSchema } from '../../schemas/workflow-fields.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { flagName } from '../option-parsers.ts';
 import { assertInputsKept } from '../output-places.ts';
 import { asOneLine, type OutputOptions, printResult, remark, remarkTracking, textTable } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
@@ -26,7 +27,7 @@ interface RunPipelineOptions extends OutputOptions {
 
 /** Returns the command `evenhand run-pipeline`. */
 export function runPipelineCommand(): Command {
-  return defineCommand<RunPipelineOptions>({
+  return defineCommand({
     name: 'run-pipeline',
     description:
       'Run the three-step workflow of a configuration: measure a baseline, mitigate and train, validate against a threshold.',
@@ -44,6 +45,7 @@ ${OPTION.trainSize}
 ${OPTION.backend}
 ${OPTION.mlflow}`,
     required: ['csv'],
+    schema: async () => (await import('../../schemas/workflow-fields.ts')).runPipelineSchema,
     help: `
 Examples:
   $ evenhand sample-data cps-wages --out wages.csv
@@ -59,14 +61,10 @@ The three steps use one split of the rows:
 The worst value over the sensitive attributes is compared with the threshold.
 Exit codes: 0 the value is within the threshold, or there is no threshold; 1 it is not; 2 invalid options
 or data; 3 a step of the pipeline or the training failed.`,
-    async run(options) {
-      const result = await run(options);
+    async run(options: RunPipelineOptions, request) {
+      const result = await run(options, request);
       const { workflowToJson } = await import('../../integration/workflow-report/index.ts');
-      await printResult(
-        options,
-        () => workflowToJson(result),
-        () => describe(result),
-      );
+      await printResult(options, { json: () => workflowToJson(result), text: () => describe(result) });
       const { outputDir, files, tracking } = result.artifacts;
       if (outputDir !== null) remark(`Wrote ${outputDir}: ${files.join(', ')}`, options);
       if (tracking !== null) await remarkTracking(tracking, options);
@@ -75,17 +73,13 @@ or data; 3 a step of the pipeline or the training failed.`,
   });
 }
 
-async function run(options: RunPipelineOptions): Promise<WorkflowResult> {
-  const [{ loadConfig }, { findConfigFile }, { parseBy }, { runPipelineSchema }, { executeWorkflow }, { loadData }] =
-    await Promise.all([
-      import('../../pipeline/config/load-config.ts'),
-      import('../../pipeline/config/config-text.ts'),
-      import('../../schemas/parse.ts'),
-      import('../../schemas/workflow-fields.ts'),
-      import('../../integration/workflow/execute-workflow.ts'),
-      import('../../io/load-data.ts'),
-    ]);
-  const { threshold, classWeight, ...how } = parseBy(runPipelineSchema, options, 'run-pipeline', flagName);
+async function run(options: RunPipelineOptions, request: z.output<typeof runPipelineSchema>): Promise<WorkflowResult> {
+  const [{ findConfigFile, loadConfig }, { executeWorkflow }, { loadData }] = await Promise.all([
+    import('../../pipeline/index.ts'),
+    import('../../integration/workflow/execute-workflow.ts'),
+    import('../../io/load-data.ts'),
+  ]);
+  const { threshold, classWeight, ...how } = request;
   if (options.outputDir !== undefined)
     assertInputsKept([options.outputDir], [options.csv, options.config ?? findConfigFile()]);
   const config: PipelineConfig = await loadConfig(options.config, { profile: options.profile });

@@ -26,18 +26,17 @@ export function sampleDataCommand(): Command {
 Examples:
   $ evenhand sample-data cps-wages
   $ evenhand sample-data berkeley --out data/berkeley.csv`,
-    async run(options, [name = '']) {
+    async run(options, _request, [name = '']) {
       const { sampleData, writeCsv } = await import('../../io/index.ts');
       const table = sampleData(name as Parameters<typeof sampleData>[0]);
       const path = options.out ?? `${name}.csv`;
       await writeCsv(path, table);
       const wrote = `Wrote ${path}: ${formatCount(table.rowCount)} rows, columns ${table.columnNames.join(', ')}.`;
       const next = options.quiet === true ? '' : `\nNext: ${NEXT[name]?.(path) ?? ''}`;
-      await printResult(
-        options,
-        () => ({ name, path, rows: table.rowCount, columns: table.columnNames }),
-        () => `${wrote}${next}`,
-      );
+      await printResult(options, {
+        json: () => ({ name, path, rows: table.rowCount, columns: table.columnNames }),
+        text: () => `${wrote}${next}`,
+      });
     },
   }).argument('<name>', 'sample: cps-wages (534 people, 1985) or berkeley (4,526 applicants, 1973)');
 }

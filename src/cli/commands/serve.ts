@@ -3,11 +3,13 @@ import type { Command } from 'commander';
 import type { RunningService, ServeOptions } from '../../api/serve/serve-options.ts';
 import type { ServeRequest } from '../../schemas/serve.ts';
 import { defineCommand } from '../define-command.ts';
-import { flagName, repeatable } from '../option-parsers.ts';
+import { repeatable } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark } from '../output.ts';
+import { onInterrupt } from '../progress-bar.ts';
 
 /**
- * The time in milliseconds after which the process is killed. A thread that is still running then cannot be stopped.
+ * The time in milliseconds from the end of the service until the process is killed. A thread that still runs then
+ * cannot be stopped.
  */
 const STUCK_MILLIS = 1_000;
 
@@ -36,6 +38,7 @@ export function serveCommand(): Command {
 --max-array-items <n>  maximum length of an array in a JSON body (default: 5000000)
 --drain-seconds <n>  seconds that requests and runs have to finish when the service stops (default: 30)`,
     parsers: { 'cors-origin': repeatable((text) => text), 'allowed-host': repeatable((text) => text) },
+    schema: async () => (await import('../../schemas/serve.ts')).serveSchema,
     help: `
 Examples:
   Try it on this machine (documentation: http://127.0.0.1:8000/docs):
@@ -74,13 +77,7 @@ Exit codes: 0 stopped, 2 invalid options or data or a port in use, 3 workers fai
   });
 }
 
-async function runServeCommand(options: OutputOptions): Promise<void> {
-  const [{ parseBy }, { serveSchema }] = await Promise.all([
-    import('../../schemas/parse.ts'),
-    import('../../schemas/serve.ts'),
-  ]);
-  const { json, quiet: _, verbose: __, ...given } = options;
-  const request = parseBy(serveSchema, given, 'serve', flagName);
+async function runServeCommand(options: OutputOptions, request: ServeRequest): Promise<void> {
   if (request.reload) {
     process.exitCode = await serveWatched(request);
     return;
@@ -88,7 +85,7 @@ async function runServeCommand(options: OutputOptions): Promise<void> {
   const { serve } = await import('../../api/serve/serve.ts');
   const service = await serve(serveOptionsOf(request));
   const release = stopAtSignals(service, options);
-  await reportPosition(service, request.host, json === true);
+  await reportPosition(service, request.host, options.json === true);
   try {
     await service.done;
   } finally {
@@ -109,18 +106,10 @@ async function prepareServiceLogs(options: OutputOptions): Promise<void> {
 
 /** Returns the options of the library's `serve` function for a request. */
 function serveOptionsOf(request: ServeRequest): ServeOptions {
-  const { store, monitor, llmDir, corsOrigin, allowedHost, drainSeconds } = request;
-  const { host, port, workers, insecure, rateLimit, threads, queue, basePath } = request;
-  const { maxJsonMb, maxUploadMb, maxArrayItems } = request;
+  const { store, monitor, llmDir, corsOrigin, allowedHost, drainSeconds, reload: _, ...others } = request;
+  const { maxJsonMb, maxUploadMb, maxArrayItems, ...same } = others;
   return {
-    host,
-    port,
-    workers,
-    insecure,
-    rateLimit,
-    threads,
-    queue,
-    basePath,
+    ...same,
     storeFolder: store,
     monitorFolder: monitor,
     llmFolder: llmDir,
@@ -147,11 +136,7 @@ function stopAtSignals(service: RunningService, options: OutputOptions): () => v
     remark('Stopping: waiting for requests and runs to finish. Press Ctrl-C again to end at once.', options);
     void service.stop();
   };
-  process.removeAllListeners('SIGINT');
-  process.on('SIGINT', stop).on('SIGTERM', stop);
-  return () => {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
-  };
+  return onInterrupt(stop);
 }
 
 /**

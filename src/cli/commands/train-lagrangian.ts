@@ -1,28 +1,18 @@
 import type { Command } from 'commander';
-import { formatNumber } from '../../internal/format.ts';
-import { defineCommand, OPTION } from '../define-command.ts';
 
-import type { LagrangianJobResult, TrainLagrangianOptions } from '../../training/jobs/train-lagrangian.ts';
-import { flagName, parseCrossing, parseNumberOrAuto } from '../option-parsers.ts';
-import { progressBar } from '../progress-bar.ts';
-import {
-  comparisonTables,
-  JOB_OPTIONS,
-  runTrainingJob,
-  SOURCE_OPTIONS,
-  type TrainingJobCommand,
-  type TrainingJobCommandOptions,
-} from '../training-job.ts';
+import { formatNumber } from '../../internal/format.ts';
+import type { LagrangianJobResult } from '../../training/jobs/train-lagrangian.ts';
+import { OPTION } from '../define-command.ts';
+import { parseNumberOrAuto } from '../option-parsers.ts';
+import { comparisonTables, JOB_OPTIONS, trainingCommand } from '../training-job.ts';
 
 /** Returns the command `evenhand train-lagrangian`. */
 export function trainLagrangianCommand(): Command {
-  return defineCommand<TrainingJobCommandOptions>({
+  return trainingCommand({
     name: 'train-lagrangian',
     description:
       'Train a neural network that keeps the gap between groups within a tolerance (Lagrange multipliers), and compare it with an unconstrained one.',
-    options: `
-${SOURCE_OPTIONS}
---fairness <name>  constraint: demographic_parity, equal_opportunity or equalized_odds (default: demographic_parity)
+    options: `--fairness <name>  constraint: demographic_parity, equal_opportunity or equalized_odds (default: demographic_parity)
 --dp-tol <number>  largest allowed gap between selection rates (default: 0.02)
 --eo-tol <number>  largest allowed gap between true (and false) positive rates (default: 0.02)
 --model-lr <rate>  learning rate of Adam for the network (default: 0.001)
@@ -32,8 +22,8 @@ ${OPTION.batchSize}
 ${OPTION.hidden}
 --patience <n>  stop after this many epochs without improvement (default: 10)
 ${JOB_OPTIONS}`,
-    parsers: { 'batch-size': parseNumberOrAuto, sensitive: parseCrossing },
-    required: ['csv'],
+    parsers: { 'batch-size': parseNumberOrAuto },
+    schema: async () => (await import('../../schemas/training-job.ts')).trainLagrangianSchema,
     help: `
 Examples:
   $ evenhand sample-data cps-wages --out wages.csv
@@ -46,45 +36,31 @@ Examples:
 
 The tolerance applies to the training rows, and is reached if the epochs and learning rates allow it. The
 table shows the result on rows that the network has not seen, next to the same network without the constraint.`,
-    run: async (options) => runTrainingJob(options, JOB),
+    async load() {
+      const trainer = await import('../../training/jobs/train-lagrangian.ts');
+      return { train: trainer.trainLagrangian, toJson: trainer.lagrangianJobToJson };
+    },
+    describe,
   });
 }
 
-const JOB: TrainingJobCommand<TrainLagrangianOptions, LagrangianJobResult> = {
-  async parse(options) {
-    const [{ parseBy }, { trainLagrangianSchema }] = await Promise.all([
-      import('../../schemas/parse.ts'),
-      import('../../schemas/training-job.ts'),
-    ]);
-    const parsed = parseBy(trainLagrangianSchema, options, 'train-lagrangian', flagName);
-    return { ...parsed, modelPath: options.saveModel, onProgress: progressBar(options) };
-  },
-  async run(source, options) {
-    const { trainLagrangian } = await import('../../training/jobs/train-lagrangian.ts');
-    return trainLagrangian(source, options);
-  },
-  async toJson(result) {
-    const { lagrangianJobToJson } = await import('../../training/jobs/train-lagrangian.ts');
-    return lagrangianJobToJson(result);
-  },
-  describe(result, seconds) {
-    const { constraint, history, bestEpoch } = result;
-    const fairness = String(constraint['fairness']);
-    const tolerance = Number(fairness === 'demographic_parity' ? constraint['dp_tol'] : constraint['eo_tol']);
-    const best = history[bestEpoch - 1];
-    const gap = best?.violationHard ?? NaN;
-    const lambdas = (best?.lambdas ?? []).map((lambda) => formatNumber(lambda, 2)).join(' and ');
-    return [
-      ...comparisonTables(result),
-      `Constrained on the training rows: the gap between groups in ${BOUNDED[fairness] ?? ''}, to at most ${String(tolerance)}.`,
-      `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${formatNumber(gap)} on the training rows, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
-      ...(gap > tolerance
-        ? ['The gap was never within the tolerance: try more epochs (--epochs) or a larger --lambda-lr.']
-        : []),
-      `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
-    ];
-  },
-};
+function describe(result: LagrangianJobResult, seconds: number): string[] {
+  const { constraint, history, bestEpoch } = result;
+  const fairness = String(constraint['fairness']);
+  const tolerance = Number(fairness === 'demographic_parity' ? constraint['dp_tol'] : constraint['eo_tol']);
+  const best = history[bestEpoch - 1];
+  const gap = best?.violationHard ?? NaN;
+  const lambdas = (best?.lambdas ?? []).map((lambda) => formatNumber(lambda, 2)).join(' and ');
+  return [
+    ...comparisonTables(result),
+    `Constrained on the training rows: the gap between groups in ${BOUNDED[fairness] ?? ''}, to at most ${String(tolerance)}.`,
+    `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${formatNumber(gap)} on the training rows, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
+    ...(gap > tolerance
+      ? ['The gap was never within the tolerance: try more epochs (--epochs) or a larger --lambda-lr.']
+      : []),
+    `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
+  ];
+}
 
 /** The rates that each constraint bounds. */
 const BOUNDED: Readonly<Record<string, string>> = {

@@ -1,28 +1,16 @@
 import type { Command } from 'commander';
-import { formatNumber } from '../../internal/format.ts';
-import { defineCommand } from '../define-command.ts';
 
-import type { ReductionsJobResult, TrainReductionsOptions } from '../../training/jobs/train-reductions.ts';
-import { flagName, parseCrossing } from '../option-parsers.ts';
-import { progressBar } from '../progress-bar.ts';
-import {
-  comparisonTables,
-  JOB_OPTIONS,
-  runTrainingJob,
-  SOURCE_OPTIONS,
-  type TrainingJobCommand,
-  type TrainingJobCommandOptions,
-} from '../training-job.ts';
+import { formatNumber } from '../../internal/format.ts';
+import type { ReductionsJobResult } from '../../training/jobs/train-reductions.ts';
+import { comparisonTables, JOB_OPTIONS, trainingCommand } from '../training-job.ts';
 
 /** Returns the command `evenhand train-reductions`. */
 export function trainReductionsCommand(): Command {
-  return defineCommand<TrainingJobCommandOptions>({
+  return trainingCommand({
     name: 'train-reductions',
     description:
       'Train a randomised mixture of logistic regressions whose group rates differ by at most a bound (exponentiated gradient), and compare it with an unconstrained model.',
-    options: `
-${SOURCE_OPTIONS}
---constraint <name>  constraint: demographic_parity, equalized_odds, true_positive_rate_parity, false_positive_rate_parity, error_rate_parity or bounded_group_loss (default: demographic_parity)
+    options: `--constraint <name>  constraint: demographic_parity, equalized_odds, true_positive_rate_parity, false_positive_rate_parity, error_rate_parity or bounded_group_loss (default: demographic_parity)
 --eps <number>  bound on the constraint; the sum of the multipliers is at most 1 / eps (default: 0.01)
 --difference-bound <number>  bound on the difference between a group's rate and the overall rate (default: eps)
 --ratio-bound <number>  bound on ratios of rates, in (0, 1], instead of differences
@@ -31,8 +19,7 @@ ${SOURCE_OPTIONS}
 --T <n>  maximum number of iterations (default: 50)
 --nu <number>  duality gap below which training stops (default: from the sampling noise of the error)
 ${JOB_OPTIONS}`,
-    parsers: { sensitive: parseCrossing },
-    required: ['csv'],
+    schema: async () => (await import('../../schemas/training-job.ts')).trainReductionsSchema,
     help: `
 Examples:
   $ evenhand sample-data cps-wages --out wages.csv
@@ -46,36 +33,22 @@ Examples:
 The constraint holds on the training rows, in expectation over the model's random draws. The table shows
 the result on rows that the model has not seen, next to the same estimator without the constraint. A bound
 of 0.01 from the overall rate allows two groups to differ by 0.02; --bound pairwise does not.`,
-    run: async (options) => runTrainingJob(options, JOB),
+    async load() {
+      const trainer = await import('../../training/jobs/train-reductions.ts');
+      return { train: trainer.trainReductions, toJson: trainer.reductionsJobToJson };
+    },
+    describe,
   });
 }
 
-const JOB: TrainingJobCommand<TrainReductionsOptions, ReductionsJobResult> = {
-  async parse(options) {
-    const [{ parseBy }, { trainReductionsSchema }] = await Promise.all([
-      import('../../schemas/parse.ts'),
-      import('../../schemas/training-job.ts'),
-    ]);
-    const parsed = parseBy(trainReductionsSchema, options, 'train-reductions', (field) =>
-      field === 'T' ? '--T' : flagName(field),
-    );
-    return { ...parsed, modelPath: options.saveModel, onProgress: progressBar(options) };
-  },
-  async run(source, options) {
-    const { trainReductions } = await import('../../training/jobs/train-reductions.ts');
-    return trainReductions(source, options);
-  },
-  async toJson(result) {
-    const { reductionsJobToJson } = await import('../../training/jobs/train-reductions.ts');
-    return reductionsJobToJson(result);
-  },
-  describe: (result, seconds) => [
+function describe(result: ReductionsJobResult, seconds: number): string[] {
+  return [
     ...comparisonTables(result),
     `Constrained on the training rows, in expectation over the model's random draws: ${BOUNDED[String(result.constraint['constraint'])] ?? ''}.`,
     `${describeBound(result)} ${result.predictors === 1 ? 'One predictor' : `A mixture of ${String(result.predictors)} predictors`} after ${String(result.iterations)} iterations and ${String(result.oracleCalls)} oracle calls, duality gap ${result.bestGap.toPrecision(2)}.`,
     `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
-  ],
-};
+  ];
+}
 
 /** The rates that each constraint bounds. */
 const BOUNDED: Readonly<Record<string, string>> = {

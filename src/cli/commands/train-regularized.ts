@@ -2,27 +2,18 @@ import type { Command } from 'commander';
 
 import { bracketText, formatNumber } from '../../internal/format.ts';
 import type { ParetoSweep } from '../../training/index.ts';
-import type { SweepOptions } from '../../training/pareto/sweep-options.ts';
-import { defineCommand, OPTION } from '../define-command.ts';
-import { flagName, parseCrossing, parseNumberOrAuto, parseNumbersOrAuto } from '../option-parsers.ts';
+import { OPTION } from '../define-command.ts';
+import { parseNumberOrAuto, parseNumbersOrAuto } from '../option-parsers.ts';
 import { textTable } from '../output.ts';
-import { progressBar } from '../progress-bar.ts';
-import {
-  runTrainingJob,
-  SOURCE_OPTIONS,
-  type TrainingJobCommand,
-  type TrainingJobCommandOptions,
-} from '../training-job.ts';
+import { trainingCommand } from '../training-job.ts';
 
 /** Returns the command `evenhand train-regularized`. */
 export function trainRegularizedCommand(): Command {
-  return defineCommand<TrainingJobCommandOptions>({
+  return trainingCommand({
     name: 'train-regularized',
     description:
       'Train one neural network per eta (weight of a fairness penalty), and show the trade-off between accuracy and the gap between groups.',
-    options: `
-${SOURCE_OPTIONS}
---etas <numbers>  penalty weights, comma-separated, or auto: from no effect to the last weight before a constant model (default: 0,0.2,0.5,1)
+    options: `--etas <numbers>  penalty weights, comma-separated, or auto: from no effect to the last weight before a constant model (default: 0,0.2,0.5,1)
 --penalty <name>  penalty: covariance, mean_gap, equalized_odds, mmd, correlation or adversarial (default: covariance)
 --epochs <n>  passes over the rows (default: 20)
 --lr <rate>  learning rate of Adam (default: 0.001)
@@ -40,8 +31,8 @@ ${OPTION.backend}
 --out-json <path>  write the results of all etas as JSON
 --out-plot <path>  draw the Pareto front: .svg, .png or .html
 --save-model <folder>  folder in which to save every network as a TensorFlow.js model with a model card`,
-    parsers: { etas: parseNumbersOrAuto, 'batch-size': parseNumberOrAuto, sensitive: parseCrossing },
-    required: ['csv'],
+    parsers: { etas: parseNumbersOrAuto, 'batch-size': parseNumberOrAuto },
+    schema: async () => (await import('../../schemas/training-job.ts')).sweepSchema,
     help: `
 Examples:
   $ evenhand sample-data cps-wages --out wages.csv
@@ -58,31 +49,16 @@ adversarial 0.4 to 45. --etas auto finds it.
 
 The penalty constrains mean scores on the training rows. The table shows the result on rows that the
 networks have not seen: accuracy, and the demographic parity (DP) and equalized odds (EO) differences.`,
-    run: async (options) => runTrainingJob(options, JOB),
+    async load() {
+      const { paretoToJson, plotPareto, sweepPareto } = await import('../../training/index.ts');
+      return { train: sweepPareto, toJson: paretoToJson, plot: plotPareto };
+    },
+    describe,
   });
 }
 
-const JOB: TrainingJobCommand<SweepOptions, ParetoSweep> = {
-  async parse(options) {
-    const [{ parseBy }, { sweepSchema }, { chartFormat }] = await Promise.all([
-      import('../../schemas/parse.ts'),
-      import('../../schemas/training-job.ts'),
-      import('../../charts/render-chart.ts'),
-    ]);
-    const parsed = parseBy(sweepSchema, options, 'train-regularized', flagName);
-    if (options.outPlot !== undefined) chartFormat(options.outPlot);
-    return { ...parsed, modelPath: options.saveModel, onProgress: progressBar(options) };
-  },
-  async run(source, options) {
-    return (await import('../../training/index.ts')).sweepPareto(source, options);
-  },
-  async toJson(sweep) {
-    return (await import('../../training/index.ts')).paretoToJson(sweep);
-  },
-  async plot(sweep, savePath) {
-    return (await import('../../training/index.ts')).plotPareto(sweep, { savePath });
-  },
-  describe: (sweep, seconds) => [
+function describe(sweep: ParetoSweep, seconds: number): string[] {
+  return [
     textTable(
       ['eta', 'accuracy', '95%', 'DP diff', '95%', 'EO diff', 'loss', ''],
       sweep.map((point) => [
@@ -100,8 +76,8 @@ const JOB: TrainingJobCommand<SweepOptions, ParetoSweep> = {
     `Hypervolume ${formatNumber(sweep.hypervolume)} (area of accuracy above always predicting the larger class, times 1 - DP difference).`,
     ...describeRange(sweep),
     `${sweep.penalty} penalty, backend ${sweep.backend}, batches of ${String(sweep.batchSize)}, seed ${String(sweep.seed)}, ${formatNumber(seconds, 1)} s.`,
-  ],
-};
+  ];
+}
 
 /** Returns lines that describe the search for etas; empty if there was no search. */
 function describeRange({ etaRange }: ParetoSweep): string[] {

@@ -16,7 +16,7 @@ interface ValidateOptions extends OutputOptions {
 
 /** Returns the command `evenhand validate`. */
 export function validateCommand(): Command {
-  return defineCommand<ValidateOptions>({
+  return defineCommand({
     name: 'validate',
     description:
       'Measure the group fairness of decisions in a CSV or Parquet file, and optionally test it against a threshold.',
@@ -53,6 +53,7 @@ ${OPTION.naValues}
 ${OPTION.report}`,
     parsers: { sensitive: repeatable(parseNames), metric: repeatable((text) => text) },
     required: ['csv', 'sensitive'],
+    schema: async () => (await import('../../schemas/validate-values.ts')).validateSchema,
     help: `
 Examples:
   Selection rates and their largest difference, by sex and by race:
@@ -75,16 +76,12 @@ Examples:
 
 Groups that are too small are excluded and listed. An undefined metric fails the gate.
 Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data.`,
-    async run(options) {
-      const [{ validateFile }, { validationToJson, validationToMarkdown }, { parseBy }, { validateSchema }] =
-        await Promise.all([
-          import('../../integration/validate-file.ts'),
-          import('../../integration/validation-report.ts'),
-          import('../../schemas/parse.ts'),
-          import('../../schemas/validate-values.ts'),
-        ]);
-      const { csv, sensitive, ...given } = options;
-      const request = parseBy(validateSchema, { ...given, attributes: sensitive }, 'validate', flagName);
+    async run(options: ValidateOptions, request) {
+      const [{ validateFile }, { validationToJson, validationToMarkdown }] = await Promise.all([
+        import('../../integration/validate-file.ts'),
+        import('../../integration/validation-report.ts'),
+      ]);
+      const { csv } = options;
       const writeReport = await reportWriter(options.out);
       const validation = await validateFile(csv, request);
       const body = validationToJson(validation);
@@ -97,11 +94,7 @@ Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data
             settings: settingsOf(options),
           }),
       });
-      await printResult(
-        options,
-        () => body,
-        () => terminalText(report),
-      );
+      await printResult(options, { json: () => body, text: () => terminalText(report) });
       remarkWritten([options.out], options);
       if (validation.passed === false) process.exitCode = CHECK_FAILED;
     },

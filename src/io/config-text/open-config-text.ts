@@ -1,14 +1,14 @@
 import { readTextFile } from '../read-text-file.ts';
 import { readYaml, type TextPosition, type YamlPositions } from '../read-yaml.ts';
 import { type ConfigDialect, type ConfigProblem, problemsError } from './config-problem.ts';
-import { describeValue } from './problem-positions.ts';
+import { describeValue } from './path-problem.ts';
 
 /** The parsed text of a configuration, with the positions of its parts. */
 export interface ConfigText {
   readonly file: string;
   readonly value: unknown;
   readonly indices: YamlPositions;
-  /** The position of its beginning. */
+  /** The position at which the configuration begins. */
   readonly start: TextPosition;
 }
 

@@ -1,6 +1,6 @@
 import { valueAt } from '../../internal/values.ts';
 import type { TextPosition, YamlPositions } from '../read-yaml.ts';
-import { escapeControls } from './config-problem.ts';
+import { type ConfigProblem, escapeControls } from './config-problem.ts';
 
 /** The keys and list indices that lead to a value. */
 export type KeyPath = readonly (string | number)[];
@@ -10,7 +10,7 @@ export interface PathProblem {
   readonly path: KeyPath;
   /** Whether the key or its value is invalid. */
   readonly at: 'key' | 'value';
-  /** The position of the error in the text, if it differs from that of the path. */
+  /** The position of the error in the text, if it differs from the position of the path. */
   readonly index?: TextPosition | undefined;
   readonly message: string;
   readonly suggestion: string;
@@ -32,7 +32,7 @@ function formatPart(part: string | number, isFirst: boolean): string {
 }
 
 /** The text at a path. */
-export interface PathInText {
+interface PathInText {
   /** The position of the key or value; undefined if the configuration does not come from text. */
   readonly index: TextPosition | undefined;
   /** The path with every key as it is written. */
@@ -42,7 +42,7 @@ export interface PathInText {
 }
 
 /** Finds a path in the source text. A missing key gets the position of its container. */
-export function findInText(root: unknown, path: KeyPath, positions: YamlPositions, at: 'key' | 'value'): PathInText {
+function findInText(root: unknown, path: KeyPath, positions: YamlPositions, at: 'key' | 'value'): PathInText {
   let container: unknown = root;
   let position = positionsOf(root, positions)?.at;
   let source: string | undefined;
@@ -68,4 +68,45 @@ export function problemAt(
   at: 'key' | 'value' = 'value',
 ): PathProblem {
   return { path, at, message: `${formatPath(path)}: ${message}`, suggestion };
+}
+
+/** Returns how a path and its value are written, for messages. */
+export type Wording = (path: KeyPath) => { readonly key: string; readonly given: string };
+
+/** The maximum length of a value in messages. */
+const LONGEST = 60;
+
+/** Returns a function that gives paths and values as they are written in the source text. */
+export function wordingOf(root: unknown, positions: YamlPositions): Wording {
+  return (path) => {
+    const { written, source } = findInText(root, path, positions, 'value');
+    return { key: formatPath(written), given: describeValue(valueAt(root, path), source) };
+  };
+}
+
+/** Adds the position in the text to an error. */
+export function positionProblem(
+  { path, at, index, message, suggestion }: PathProblem,
+  root: unknown,
+  positions: YamlPositions,
+  file: string | null,
+): ConfigProblem {
+  const { index: found, written } = findInText(root, path, positions, at);
+  const { line, column } = index ?? found ?? { line: null, column: null };
+  return { file, line, column, key: formatPath(written), message, suggestion };
+}
+
+/** Describes a value in a few words. */
+export function describeValue(value: unknown, source?: string): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (typeof value === 'string') return `'${shorten(escapeControls(value))}'`;
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${String(value.length)}`;
+  if (typeof value === 'object') return 'a mapping';
+  return typeof value === 'number' || typeof value === 'boolean'
+    ? shorten(source ?? String(value))
+    : `a ${typeof value}`;
+}
+
+function shorten(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

@@ -3,7 +3,7 @@ import type { EntryPosition, YamlPositions } from '../read-yaml.ts';
 import { isMapping } from '../../internal/values.ts';
 import type { KeyPath, PathProblem } from './path-problem.ts';
 
-/** The context of renaming. */
+/** The positions, errors and rules that all renaming functions share. */
 export interface Renaming {
   readonly indices: YamlPositions;
   readonly faults: PathProblem[];
@@ -64,7 +64,10 @@ function givenTwice(path: KeyPath, first: string, second: string, position: Entr
   return { path, at: 'key', index: position?.key, message, suggestion: 'Keep one of the two.' };
 }
 
-/** Returns a function that renames in every item of a list, or in every value of a mapping whose keys are data. */
+/**
+ * Returns a function that renames the keys in every item of a list, or in every value of a mapping. The keys of that
+ * mapping itself are names from the data, and stay unchanged.
+ */
 export function renameEach(rename: Rename, renaming: Renaming): Rename {
   return (value, path) => {
     if (Array.isArray(value)) {
@@ -80,7 +83,7 @@ export function renameEach(rename: Rename, renaming: Renaming): Rename {
   };
 }
 
-/** Gives a copy the positions of its original. */
+/** Assigns the positions of a value to its copy. */
 export function copyPositions<Copy extends object>(from: object, to: Copy, { indices: places }: Renaming): Copy {
   const found = places.get(from);
   if (found !== undefined) places.set(to, found);

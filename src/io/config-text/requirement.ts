@@ -3,7 +3,7 @@ import { FILLED, NO_CONTROLS, ONE_LINE } from '../../schemas/text-values.ts';
 import { isMapping } from '../../internal/values.ts';
 import type { KeyPath } from './path-problem.ts';
 
-/** The JSON Schema keywords that requirements are read from. */
+/** The JSON Schema keywords that determine a requirement. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -29,7 +29,7 @@ export interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
 }
 
-/** Returns the schema at a path; of several branches, the one that fits the value. */
+/** Returns the schema at a path. If a schema has several branches, the branch that fits the value is used. */
 export function schemaAt(schema: JsonSchema, value: unknown, path: KeyPath): JsonSchema | undefined {
   const [part, ...rest] = path;
   const chosen = chooseBranch(schema, value);

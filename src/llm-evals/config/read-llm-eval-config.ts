@@ -1,9 +1,15 @@
 import { suggestNames } from '../../internal/arguments.ts';
 import { type ConfigProblem, problemsError } from '../../io/config-text/config-problem.ts';
-import { positionProblem, wordingOf } from '../../io/config-text/problem-positions.ts';
 import { isMapping, type Mapping } from '../../internal/values.ts';
 import { notMapping } from '../../io/config-text/open-config-text.ts';
-import { problemAt, formatPath, type KeyPath, type PathProblem } from '../../io/config-text/path-problem.ts';
+import {
+  formatPath,
+  type KeyPath,
+  type PathProblem,
+  positionProblem,
+  problemAt,
+  wordingOf,
+} from '../../io/config-text/path-problem.ts';
 import { readFields } from '../../io/config-text/read-fields.ts';
 import type { TextPosition, YamlPositions } from '../../io/read-yaml.ts';
 import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';

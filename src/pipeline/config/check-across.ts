@@ -2,8 +2,8 @@ import { posix, win32 } from 'node:path';
 
 import { MetricComputationError } from '../../exceptions/index.ts';
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
-import { MAX_SUGGESTED } from '../../io/config-text/describe-issue.ts';
 import { escapeControls, hasControls } from '../../io/config-text/config-problem.ts';
+import { MAX_SUGGESTED } from '../../io/config-text/read-fields.ts';
 import { type KeyPath, type PathProblem, problemAt } from '../../io/config-text/path-problem.ts';
 import { type MetricDefinition, metricDefinition } from '../../metrics/metric-definitions.ts';
 import { findThresholdProblem, metricRange } from '../../metrics/threshold-range.ts';

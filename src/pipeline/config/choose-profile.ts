@@ -1,8 +1,8 @@
 import { suggestNames } from '../../internal/arguments.ts';
 import { hasControls } from '../../io/config-text/config-problem.ts';
-import { MAX_SUGGESTED, unknownKey, type Wording } from '../../io/config-text/describe-issue.ts';
+import { MAX_SUGGESTED, unknownKey } from '../../io/config-text/read-fields.ts';
 import { isMapping, type Mapping } from '../../internal/values.ts';
-import type { PathProblem } from '../../io/config-text/path-problem.ts';
+import type { PathProblem, Wording } from '../../io/config-text/path-problem.ts';
 import type { YamlPositions } from '../../io/read-yaml.ts';
 import { PIPELINE_FIELDS } from '../../schemas/pipeline/pipeline-document.ts';
 import { PIPELINE_DIALECT } from './config-text.ts';

@@ -1,9 +1,8 @@
 import { problemsError } from '../../io/config-text/config-problem.ts';
-import { positionProblem, wordingOf } from '../../io/config-text/problem-positions.ts';
 import { camelFields } from '../../internal/arguments.ts';
 import { freezeDeep, isMapping, listOf } from '../../internal/values.ts';
 import { notMapping } from '../../io/config-text/open-config-text.ts';
-import type { KeyPath, PathProblem } from '../../io/config-text/path-problem.ts';
+import { type KeyPath, type PathProblem, positionProblem, wordingOf } from '../../io/config-text/path-problem.ts';
 import { readFields } from '../../io/config-text/read-fields.ts';
 import { copyPositions, type Rename, renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
 import type { TextPosition, YamlPositions } from '../../io/read-yaml.ts';
