@@ -19,7 +19,7 @@ export type { ValidateBounds } from './validate-bounds.ts';
 export { validateRows, type ValidateRowsInput, validateRowsNow } from './validate-rows.ts';
 export { validationToJson, validationToMarkdown } from './validation-report.ts';
 export { type BaselineMeasurement, runBaselineMeasurement } from './workflow/baseline.ts';
-export { executeWorkflow, type WorkflowResult } from './workflow/execute-workflow.ts';
+export { executeWorkflow } from './workflow/execute-workflow.ts';
 export type { BaselineOptions, WorkflowOptions } from './workflow/workflow-options.ts';
 export type {
   HeldOutPredictions,
@@ -29,6 +29,7 @@ export type {
   WorkflowArtifacts,
   WorkflowFindings,
   WorkflowMetrics,
+  WorkflowResult,
   WorkflowSplit,
 } from './workflow-result.ts';
 export {
