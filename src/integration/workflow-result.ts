@@ -139,3 +139,14 @@ export interface WorkflowResult extends WorkflowFindings {
   readonly sampleWeight: Float64Array | null;
   readonly artifacts: WorkflowArtifacts;
 }
+
+/** Lists the results of all attributes and metrics. */
+export function resultsOf({ attributes }: Pick<WorkflowMetrics, 'attributes'>): {
+  readonly attribute: string;
+  readonly metric: string;
+  readonly result: MetricResult;
+}[] {
+  return Object.entries(attributes).flatMap(([attribute, results]) =>
+    Object.entries(results).map(([metric, result]) => ({ attribute, metric, result })),
+  );
+}

@@ -8,7 +8,8 @@ import type { FeatureSpec } from '../../training/data/feature-encoder.ts';
 import { holdsOnlyModel } from '../../training/models/model-card.ts';
 import { type ModelDescription, saveModel } from '../../training/models/save-model.ts';
 import { MODEL_PIPELINE_FILE } from '../predict-file.ts';
-import { workflowToHtml, workflowToJson, workflowToMarkdown } from '../workflow-report/index.ts';
+import { workflowToHtml, workflowToMarkdown } from '../workflow-report/render-report.ts';
+import { workflowToJson } from '../workflow-report/workflow-to-json.ts';
 import type { WorkflowMetrics, WorkflowResult } from '../workflow-result.ts';
 import type { WorkflowRows } from './workflow-rows.ts';
 
