@@ -150,3 +150,11 @@ export function resultsOf({ attributes }: Pick<WorkflowMetrics, 'attributes'>): 
     Object.entries(results).map(([metric, result]) => ({ attribute, metric, result })),
   );
 }
+
+/**
+ * Returns the distance of a value from parity: |difference|, or 1 - min(ratio, 1 / ratio). It has the same order as the
+ * gate; NaN if undefined.
+ */
+export function unfairness(metric: string, value: number): number {
+  return metric.endsWith('_ratio') ? 1 - Math.min(value, 1 / value) : Math.abs(value);
+}

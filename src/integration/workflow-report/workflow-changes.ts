@@ -12,8 +12,13 @@ import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import { intervalName } from '../html/metric-charts.ts';
-import { unfairness } from '../workflow/measure-predictions.ts';
-import { resultsOf, type ValidationResult, type WorkflowFindings, type WorkflowMetrics } from '../workflow-result.ts';
+import {
+  resultsOf,
+  unfairness,
+  type ValidationResult,
+  type WorkflowFindings,
+  type WorkflowMetrics,
+} from '../workflow-result.ts';
 
 /** Builds the verdict box: the message of the gate, the change of the metric, and the cost in accuracy. */
 export function workflowVerdict(findings: WorkflowFindings): ReportVerdict {

@@ -11,16 +11,17 @@ import type { TableSource } from '../../table/index.ts';
 import { describeModel } from '../../training/models/describe-model.ts';
 import { judge, type JudgeOptions } from '../assertions.ts';
 import { trackWorkflow } from '../tracking/index.ts';
-import type {
-  TrackingOutcome,
-  TradeOffPoint,
-  ValidationResult,
-  WorkflowFindings,
-  WorkflowMetrics,
-  WorkflowResult,
+import {
+  type TrackingOutcome,
+  type TradeOffPoint,
+  unfairness,
+  type ValidationResult,
+  type WorkflowFindings,
+  type WorkflowMetrics,
+  type WorkflowResult,
 } from '../workflow-result.ts';
 import { type Baseline, judgedRows, measureBaseline, metricOptions } from './baseline.ts';
-import { type JudgedRows, measureOne, quality, unfairness, withWorst, worst } from './measure-predictions.ts';
+import { type JudgedRows, measureOne, quality, withWorst, worst } from './measure-predictions.ts';
 import { describeSplit, type RowSplit, splitWorkflow } from './split-workflow.ts';
 import { type TrainedWorkflow, transformAndTrain } from './transform-and-train.ts';
 import { holdsOnlyWorkflow, writeWorkflow } from './workflow-files.ts';

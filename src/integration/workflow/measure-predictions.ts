@@ -5,7 +5,7 @@ import type { MetricOptions } from '../../metrics/options.ts';
 import type { MetricRows } from '../../metrics/row-options.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { decide } from '../../training/estimators/estimator-rows.ts';
-import type { WorkflowMetrics } from '../workflow-result.ts';
+import { unfairness, type WorkflowMetrics } from '../workflow-result.ts';
 
 /** The metrics that are always measured, in addition to the judged one. */
 const USUAL = {
@@ -32,14 +32,6 @@ export interface ModelOutputs {
 export function outputsOf(scores: Float64Array, task: JudgedRows['task'], threshold: number | null): ModelOutputs {
   if (task === 'regression') return { decisions: scores, scores: null };
   return { decisions: decide(scores, threshold ?? 0.5), scores };
-}
-
-/**
- * Returns the distance of a value from parity: |difference|, or 1 - min(ratio, 1 / ratio). It has the same order as the
- * gate; NaN if undefined.
- */
-export function unfairness(metric: string, value: number): number {
-  return metric.endsWith('_ratio') ? 1 - Math.min(value, 1 / value) : Math.abs(value);
 }
 
 /** Measures predictions by the usual metrics of the task and the judged metric, for every attribute. */
