@@ -1,4 +1,4 @@
-import { bottomLegend, type Chart, font, frame, headline, shortenLabel } from './chart.ts';
+import { bottomLegend, type Chart, CHART_WIDTH, font, frame, headline, shortenLabel } from './chart.ts';
 import { LIGHT, type Palette } from './palette.ts';
 import { timeAxis, type TimelineCheck, timelineTooltip } from './timeline-band-chart.ts';
 
@@ -33,9 +33,7 @@ export function markColour(mark: TimelineMark): 'alarm' | 'calm' | 'main' {
   return mark === 'resolved' || mark === 'cleared' ? 'calm' : 'alarm';
 }
 
-const WIDTH = 760;
 const ROW_HEIGHT = 56;
-const WIDTHS = { title: 78, line: 108 };
 
 /** The maximum length of a label above its line, which also fits a narrow chart. */
 const LABEL_LETTERS = 40;
@@ -52,15 +50,13 @@ export function alertTimelineChart(alerts: readonly TimelineAlert[], end: number
   const { top, bottom } = isFramed ? { top: 56, bottom: 72 } : { top: 8, bottom: 32 };
   const times = alerts.flatMap(({ marks }) => marks.map(({ time }) => time)).concat(end);
   return {
-    width: WIDTH,
+    width: CHART_WIDTH,
     height: top + alerts.length * ROW_HEIGHT + bottom,
     description: describe(alerts),
     option: {
       ...frame(palette),
       useUTC: true,
-      ...(isFramed
-        ? { title: headline('Alerts over time', [], WIDTHS), legend: bottomLegend([...TIMELINE_MARKS]) }
-        : {}),
+      ...(isFramed ? { title: headline('Alerts over time', []), legend: bottomLegend([...TIMELINE_MARKS]) } : {}),
       tooltip: { ...(timelineTooltip('item', palette) as object), formatter: '{b}' },
       grid: { left: 16, right: 20, top, bottom },
       xAxis: timeAxis(times, palette),

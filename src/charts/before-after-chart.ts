@@ -2,11 +2,11 @@ import {
   bothEnds,
   bottomLegend,
   type Chart,
+  CHART_WIDTH,
   COLOURS,
   FRAME,
   type GroupRow,
   headline,
-  type HeadlineWidths,
   LINE_HEIGHT,
   shortenLabel,
 } from './chart.ts';
@@ -19,7 +19,7 @@ import {
   whiskers,
   omission,
   startsAtZero,
-} from './group-values-parts.ts';
+} from './group-values-chart.ts';
 
 /** A row of a chart with two sides. */
 type ComparedRow = GroupRow<ComparedGroup>;
@@ -55,16 +55,17 @@ function sideDots(side: Side, sideName: string, unit: Unit, rows: readonly Compa
 }
 
 /** Texts of the chart. */
-export interface BeforeAfterText {
-  readonly title?: string | undefined;
+interface BeforeAfterText {
   /** A line under the title. The next line has the gaps before and after. */
   readonly subtitle?: string | undefined;
   /**
    * The names of the two sides.
    * @defaultValue before and after
    */
-  readonly sides?: readonly [before: SideWords, after: SideWords] | undefined;
+  readonly sides?: Sides | undefined;
 }
+
+type Sides = readonly [before: SideWords, after: SideWords];
 
 /** The names of one of the two sides. */
 interface SideWords {
@@ -79,14 +80,10 @@ const BEFORE_AFTER = [
   { name: 'after', adverb: 'after' },
 ] as const;
 
-const WIDTH = 760;
 const ROW_HEIGHT = 34;
 
 /** The space for both values and their change. */
 const RIGHT = 132;
-
-/** The widths of the title and of a line under it, in lower-case letters. */
-const WIDTHS: HeadlineWidths = { title: 78, line: 108 };
 
 /**
  * Draws two dots with intervals for each group, hollow for before and filled for after. The group with the largest
@@ -112,12 +109,12 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
   const labels = rows.map(({ label }) => shortenLabel(label));
   const top = 54 + lines.length * LINE_HEIGHT;
   return {
-    width: WIDTH,
+    width: CHART_WIDTH,
     height: top + rows.length * ROW_HEIGHT + 76,
     description: describe(measure, sorted.length, sides),
     option: {
       ...FRAME,
-      title: headline(text.title ?? measure.title, lines, WIDTHS),
+      title: headline(measure.title, lines),
       legend: bottomLegend(rows.length === 0 ? [] : sides.map(({ name }) => name)),
       tooltip: { trigger: 'item' },
       grid: { ...besideGroups(labels), right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
@@ -154,15 +151,13 @@ export function sortValueOf({ before, after }: ComparedGroup): number {
   return after?.value ?? before?.value ?? 0;
 }
 
-type Sides = NonNullable<BeforeAfterText['sides']>;
-
 function changeLabel({ before, after }: ComparedGroup, unit: Unit): string {
   const shown = (side: ComparedGroup['before']): string => (side === null ? 'none' : chartValue(side.value, unit));
   return `${shown(before)} \u2192 ${shown(after)}`;
 }
 
 /** Returns the largest minus the smallest value of one side; undefined with fewer than two values. */
-function gapOf(groups: readonly ComparedGroup[], side: 'before' | 'after'): number | undefined {
+function gapOf(groups: readonly ComparedGroup[], side: Side): number | undefined {
   const values = groups.flatMap((group) => group[side]?.value ?? []).filter(Number.isFinite);
   return values.length < 2 ? undefined : Math.max(...values) - Math.min(...values);
 }

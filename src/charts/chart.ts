@@ -1,3 +1,5 @@
+import type { Palette } from './palette.ts';
+
 /** The maximum width of a label in a chart, in lower-case letters. */
 const LABEL_WIDTH = 28;
 
@@ -74,6 +76,9 @@ export interface Chart {
   readonly option: Readonly<Record<string, unknown>>;
 }
 
+/** The width of most charts, in pixels. */
+export const CHART_WIDTH = 760;
+
 /** The font family of all charts; the package includes it. */
 export const FONT_FAMILY = 'Inter, Helvetica, Arial, sans-serif';
 
@@ -97,6 +102,9 @@ export function frame({ surface, ink }: { readonly surface: string; readonly ink
   return { animation: false, backgroundColor: surface, textStyle: { fontFamily: FONT_FAMILY, color: ink } };
 }
 
+/** The colours of the lines of an axis. */
+const AXIS_COLOURS = { line: COLOURS.other as string, grid: COLOURS.grid as string };
+
 /** The options that every chart on a white background has. */
 export const FRAME = frame({ surface: '#ffffff', ink: COLOURS.ink });
 
@@ -105,8 +113,13 @@ export function plotLines(lineStyle: object, data: readonly unknown[]): Record<s
   return { silent: true, animation: false, symbol: 'none', label: { show: false }, lineStyle, data };
 }
 
+/** Returns a series that draws only lines over the plot. It has no tooltips and no entry in the legend. */
+export function linesOnly(name: string, markLine: object): object {
+  return { name, type: 'line', data: [], silent: true, markLine };
+}
+
 /** Returns the lines and labels of an axis of numbers. */
-export function axisLines(label: object, colours: { readonly line: string; readonly grid: string }): object {
+export function axisLines(label: object, colours = AXIS_COLOURS): object {
   return {
     axisLabel: label,
     axisLine: { show: true, onZero: false, lineStyle: { color: colours.line } },
@@ -114,9 +127,6 @@ export function axisLines(label: object, colours: { readonly line: string; reado
     splitLine: { lineStyle: { color: colours.grid } },
   };
 }
-
-/** The colours of the lines of an axis. */
-export const AXIS_COLOURS = { line: COLOURS.other, grid: COLOURS.grid };
 
 /** The options of an axis without lines. */
 export const NO_AXIS_LINES = { axisLine: { show: false }, axisTick: { show: false }, splitLine: { show: false } };
@@ -129,11 +139,15 @@ export function axisName(name: string, nameGap: number, fontSize = 12, color: st
 /** The height of a line under a title. */
 export const LINE_HEIGHT = 18;
 
-/** The maximum widths of the title and of a line, in lower-case letters. */
-export interface HeadlineWidths {
-  readonly title: number;
-  readonly line: number;
+/** The texts above a chart. */
+export interface ChartText {
+  readonly title?: string | undefined;
+  /** A line under the title. */
+  readonly subtitle?: string | undefined;
 }
+
+/** The maximum widths of a title and of a line under it in a chart of {@link CHART_WIDTH}, in lower-case letters. */
+const HEADLINE_WIDTHS = { title: 78, line: 108 };
 
 /** Returns a title. */
 export function title(text: string): Record<string, unknown> {
@@ -141,7 +155,7 @@ export function title(text: string): Record<string, unknown> {
 }
 
 /** Returns a title with lines of text under it, each cut to its maximum width. */
-export function headline(name: string, lines: readonly string[], widths: HeadlineWidths): unknown {
+export function headline(name: string, lines: readonly string[], widths = HEADLINE_WIDTHS): unknown {
   return {
     ...title(shortenLabel(name, widths.title)),
     subtext: lines.map((line) => shortenLabel(line, widths.line)).join('\n'),
@@ -163,4 +177,49 @@ export function bottomLegend(data: readonly unknown[]): Record<string, unknown> 
     textStyle: font(12, COLOURS.ink),
     data,
   };
+}
+
+/** The margin of an axis beyond the data at each end, as a share of their range. */
+const MARGIN = 0.06;
+
+/** The ends of an axis. */
+export interface AxisRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The colours of an axis. */
+type AxisColours = Pick<Palette, 'ink' | 'quiet' | 'grid' | 'axis'>;
+
+const USUAL: AxisColours = { ...COLOURS, axis: COLOURS.quiet };
+
+/** Returns an axis that extends slightly beyond its values, with round steps, but not beyond the possible values. */
+export function rangeAxis(
+  name: string,
+  nameGap: number,
+  values: readonly number[],
+  [least, most]: readonly [number, number],
+  colours: AxisColours = USUAL,
+): Record<string, unknown> & AxisRange {
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const margin = MARGIN * (high - low || 0.1);
+  const step = niceStep((high - low + 2 * margin) / 6);
+  // Rounded, since 41 x 0.02 is 0.8200000000000001 and would appear so on the axis.
+  const stepsOf = (count: number): number => Number((count * step).toFixed(9));
+  return {
+    type: 'value',
+    ...axisName(name, nameGap, 13, colours.ink),
+    min: Math.max(least, stepsOf(Math.floor((low - margin) / step))),
+    max: Math.min(most, stepsOf(Math.ceil((high + margin) / step))),
+    interval: step,
+    ...axisLines(font(12, colours.quiet), { line: colours.axis, grid: colours.grid }),
+  };
+}
+
+/** Rounds a step up to 1, 2 or 5 times a power of ten. */
+function niceStep(rough: number): number {
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const factor = [1, 2, 5].find((candidate) => candidate * power >= rough) ?? 10;
+  return factor * power;
 }

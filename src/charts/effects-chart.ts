@@ -1,6 +1,7 @@
 import {
   bothEnds,
   type Chart,
+  CHART_WIDTH,
   COLOURS,
   DRAWN_AT_EACH_END,
   FRAME,
@@ -15,10 +16,11 @@ import {
   byValue,
   type ChartedGroup,
   groupColumns,
+  groupDots,
   intervals,
   type Row,
   valueAxis,
-} from './group-values-parts.ts';
+} from './group-values-chart.ts';
 
 /** The effects on groups and on all rows. */
 export interface ChartedEffects {
@@ -28,7 +30,6 @@ export interface ChartedEffects {
   readonly overall: ChartedGroup;
 }
 
-const WIDTH = 760;
 const ROW_HEIGHT = 26;
 
 /**
@@ -49,12 +50,12 @@ export function effectsChart({ title, subtitle, groups, overall }: ChartedEffect
   const labels = rows.map(({ label }) => shortenLabel(label));
   const top = 54 + lines.length * LINE_HEIGHT;
   return {
-    width: WIDTH,
+    width: CHART_WIDTH,
     height: top + rows.length * ROW_HEIGHT + 44,
     description: `${title}: ${sorted.map(({ label, value }) => `${shortenLabel(label)} ${effectLabel(value)}`).join(', ')}.`,
     option: {
       ...FRAME,
-      title: headline(title, lines, { title: 78, line: 108 }),
+      title: headline(title, lines),
       grid: { ...besideGroups(labels), top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       // The axis always includes 0, the reference of an effect.
       xAxis: valueAxis('number', true),
@@ -70,25 +71,11 @@ function effectLabel(value: number): string {
 
 /** Returns the dots, a square for all rows, and the line at 0. */
 function dots(rows: readonly Row[]): unknown {
+  const data = rows.flatMap(({ group, label }, row) =>
+    group === undefined ? [] : [{ name: label, value: [group.value, row], symbol: row === 0 ? 'rect' : 'circle' }],
+  );
   return {
-    name: 'effects',
-    type: 'scatter',
-    clip: false,
-    data: rows.flatMap(({ group, label }, row) =>
-      group === undefined
-        ? []
-        : [
-            {
-              name: label,
-              value: [group.value, row],
-              symbol: row === 0 ? 'rect' : 'circle',
-            },
-          ],
-    ),
-    symbolSize: 10,
-    itemStyle: { color: COLOURS.main, opacity: 1, borderColor: '#ffffff', borderWidth: 1.5 },
-    emphasis: { disabled: true },
-    z: 4,
+    ...groupDots('effects', data),
     markLine: plotLines({ color: COLOURS.ink, width: 1, type: 'solid' }, [{ xAxis: 0 }]),
   };
 }

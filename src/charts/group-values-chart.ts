@@ -1,32 +1,46 @@
-import { bothEnds, type Chart, FRAME, headline, type HeadlineWidths, LINE_HEIGHT, shortenLabel } from './chart.ts';
 import { chartValue, formatCompact, type Unit } from '../internal/format.ts';
 import {
-  besideGroups,
-  byValue,
-  type ChartedGroup,
-  type ChartedMeasure,
-  groupColumns,
-  intervals,
-  omission,
-  startsAtZero,
-  valueAxis,
-  values,
-} from './group-values-parts.ts';
+  axisLines,
+  bothEnds,
+  type Chart,
+  CHART_WIDTH,
+  COLOURS,
+  countLabel,
+  DRAWN_AT_EACH_END,
+  font,
+  FRAME,
+  type GroupRow,
+  headline,
+  labelWidth,
+  LINE_HEIGHT,
+  NO_AXIS_LINES,
+  plotLines,
+  shortenLabel,
+} from './chart.ts';
 
-export type { ChartedGroup, ChartedMeasure } from './group-values-parts.ts';
+/** The data of a group in a chart. */
+export interface ChartedGroup {
+  readonly label: string;
+  readonly n: number;
+  readonly value: number;
+  readonly ci: readonly [low: number, high: number] | null;
+}
+
+/** The values of a measure for every group. */
+interface ChartedMeasure {
+  readonly title: string;
+  /** Shares are drawn in percent. */
+  readonly unit: Unit;
+  readonly groups: readonly ChartedGroup[];
+}
 
 /** Texts of the chart. */
-export interface GroupValuesText {
-  readonly title?: string | undefined;
+interface GroupValuesText {
   /** A line under the title. The next line has the gap between the extreme groups. */
   readonly subtitle?: string | undefined;
 }
 
-const WIDTH = 760;
 const ROW_HEIGHT = 24;
-
-/** The widths of the title and of a line under it, in lower-case letters. */
-const WIDTHS: HeadlineWidths = { title: 78, line: 108 };
 
 /**
  * Draws dots with intervals, a row for each group, the largest value at the top. A band from the smallest to the
@@ -35,33 +49,31 @@ const WIDTHS: HeadlineWidths = { title: 78, line: 108 };
  * Groups without a finite value are not drawn. Of more than 40 groups, the 20 smallest and the 20 largest are drawn,
  * and the chart says so.
  */
-export function groupValuesChart(measure: ChartedMeasure, text: GroupValuesText = {}): Chart {
+export function groupValuesChart(measure: ChartedMeasure, { subtitle }: GroupValuesText = {}): Chart {
   const sorted = measure.groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
   const rows = bothEnds(sorted);
   const [smallest, largest] = [sorted[0], sorted.at(-1)];
-  const fromZero = startsAtZero(
-    sorted.length === 0 ? [] : sorted.flatMap(({ value, ci }) => [value, ...(ci ?? [])]).concat(measure.overall ?? []),
-  );
+  const fromZero = startsAtZero(sorted.flatMap(({ value, ci }) => [value, ...(ci ?? [])]));
   const lines = [
-    text.subtitle,
+    subtitle,
     gapSentence(measure.unit, smallest, largest),
     fromZero ? undefined : 'The axis does not start at 0.',
     omission(sorted.length, 'values'),
   ].filter((line) => line !== undefined);
   const labels = rows.map(({ label }) => shortenLabel(label));
-  const top = 54 + lines.length * LINE_HEIGHT + (measure.overall === undefined ? 0 : LINE_HEIGHT);
+  const top = 54 + lines.length * LINE_HEIGHT;
   return {
-    width: WIDTH,
+    width: CHART_WIDTH,
     height: top + rows.length * ROW_HEIGHT + 44,
     description: describe(measure, smallest, largest, sorted.length),
     option: {
       ...FRAME,
-      title: headline(text.title ?? measure.title, lines, WIDTHS),
+      title: headline(measure.title, lines),
       tooltip: { trigger: 'item' },
       grid: { ...besideGroups(labels), top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       xAxis: valueAxis(measure.unit, fromZero),
       yAxis: groupColumns(labels, rows, ({ value }) => chartValue(value, measure.unit)),
-      series: [intervals(measure.unit, rows), values(measure, rows, smallest, largest)],
+      series: [intervals(measure.unit, rows), values(measure.unit, rows, smallest, largest)],
     },
   };
 }
@@ -86,4 +98,161 @@ function describe(
   if (smallest === undefined || largest === undefined) return `${name}: no group has a value.`;
   const end = ({ label, value }: ChartedGroup): string => `${chartValue(value, unit)} (${shortenLabel(label)})`;
   return `${name} of ${String(groups)} ${groups === 1 ? 'group' : 'groups'}, from ${end(smallest)} to ${end(largest)}.`;
+}
+
+/** Returns the dots, and the band from the smallest to the largest value. */
+function values(
+  unit: Unit,
+  rows: readonly Row[],
+  smallest: ChartedGroup | undefined,
+  largest: ChartedGroup | undefined,
+): unknown {
+  const edges = [smallest, largest].map((group) => ({ xAxis: onAxis(group?.value ?? 0, unit) }));
+  const data = rows.flatMap(({ group, label }, row) =>
+    group === undefined ? [] : [{ name: label, value: [onAxis(group.value, unit), row] }],
+  );
+  return {
+    ...groupDots('values', data),
+    markArea: {
+      silent: true,
+      animation: false,
+      itemStyle: { color: COLOURS.mainSoft, opacity: 0.22 },
+      data: smallest === undefined ? [] : [edges],
+    },
+    markLine: plotLines({ color: COLOURS.main, width: 1, type: [4, 3] }, smallest === undefined ? [] : edges),
+  };
+}
+
+/** Returns a series of dots. */
+export function groupDots(name: string, data: readonly unknown[]): object {
+  return {
+    name,
+    type: 'scatter',
+    clip: false,
+    data,
+    symbolSize: 10,
+    itemStyle: { color: COLOURS.main, opacity: 1, borderColor: '#ffffff', borderWidth: 1.5 },
+    emphasis: { disabled: true },
+    z: 4,
+  };
+}
+
+/** A row of a chart of values. */
+export type Row = GroupRow<ChartedGroup>;
+
+/** Widths in pixels: of a lower-case letter, the counts, the space around labels, and the values. */
+const LETTER = 7;
+const COUNTS = 92;
+const SPACE = 36;
+const RIGHT = 84;
+
+/** Returns the margins of a plot with a row for each group: label and count on the left, value on the right. */
+export function besideGroups(labels: readonly string[]): { readonly left: number; readonly right: number } {
+  return { left: Math.ceil(LETTER * Math.max(0, ...labels.map(labelWidth))) + COUNTS + SPACE, right: RIGHT };
+}
+
+/** Returns the text columns in these margins. */
+export function groupColumns<Group extends { readonly n: number }>(
+  labels: readonly string[],
+  rows: readonly GroupRow<Group>[],
+  valueText: (group: Group) => string,
+): unknown[] {
+  const textsOf = (textOf: (group: Group) => string): string[] =>
+    rows.map(({ group }) => (group === undefined ? '' : textOf(group)));
+  return [
+    column(labels, COLOURS.ink, { position: 'left', offset: COUNTS }),
+    column(
+      textsOf(({ n }) => countLabel(n)),
+      COLOURS.quiet,
+      { position: 'left' },
+    ),
+    column(textsOf(valueText), COLOURS.ink, { position: 'right' }),
+  ];
+}
+
+/** Compares by value, then by label, so that the order does not depend on the order of the data. */
+export function byValue(a: ChartedGroup, b: ChartedGroup): number {
+  return a.value - b.value || (a.label < b.label ? -1 : 1);
+}
+
+/** Returns the axis of values; shares in percent. */
+export function valueAxis(unit: Unit, fromZero: boolean): unknown {
+  const format = unit === 'share' ? { formatter: '{value}%' } : {};
+  return {
+    type: 'value',
+    scale: !fromZero,
+    splitNumber: 5,
+    ...axisLines({ ...font(12, COLOURS.quiet), hideOverlap: true, ...format }),
+  };
+}
+
+/** Returns a column of text next to the plot, with one line per row. */
+function column(data: readonly string[], color: string, side: object): unknown {
+  return {
+    type: 'category',
+    data,
+    ...side,
+    axisLabel: { interval: 0, margin: 12, ...font(12, color) },
+    ...NO_AXIS_LINES,
+  };
+}
+
+/** Returns a value as it is drawn: shares in percent. */
+export function onAxis(value: number, unit: Unit): number {
+  return unit === 'share' ? 100 * value : value;
+}
+
+/** The interval of a group at its height in the plot. */
+interface Whisker {
+  readonly ci: readonly [low: number, high: number] | null | undefined;
+  readonly row: number;
+}
+
+/** The name and the style of a series of intervals. */
+interface WhiskerStyle {
+  readonly name: string;
+  readonly color: string;
+  readonly capHeight: number;
+  readonly z: number;
+}
+
+/** Returns the whiskers. Their caps are points, so that the range of the axis includes them. */
+export function whiskers(unit: Unit, all: readonly Whisker[], { name, color, capHeight, z }: WhiskerStyle): unknown {
+  const ends = all.flatMap(({ ci, row }) =>
+    ci?.every(Number.isFinite) === true ? [ci.map((end) => [onAxis(end, unit), row])] : [],
+  );
+  return {
+    name,
+    type: 'scatter',
+    silent: true,
+    clip: false,
+    data: ends.flat(),
+    symbol: 'rect',
+    symbolSize: [1.6, capHeight],
+    itemStyle: { color, opacity: 1 },
+    z,
+    markLine: plotLines(
+      { color, width: 1.6, type: 'solid' },
+      ends.map(([from, to]) => [{ coord: from }, { coord: to }]),
+    ),
+  };
+}
+
+/** Returns the whiskers of a chart with one value for each group. */
+export function intervals(unit: Unit, rows: readonly Row[]): unknown {
+  const all = rows.map(({ group }, row) => ({ ci: group?.ci, row }));
+  return whiskers(unit, all, { name: 'intervals', color: COLOURS.main, capHeight: 9, z: 3 });
+}
+
+/** Returns a line that says which of many groups are drawn. */
+export function omission(groups: number, values: string): string | undefined {
+  if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
+  const each = String(DRAWN_AT_EACH_END);
+  return `Shows the ${each} groups with the lowest and the ${each} with the highest ${values}, of ${String(groups)} groups.`;
+}
+
+/** Returns whether the axis starts at 0: unless the values are so close that differences would not be visible. */
+export function startsAtZero(ends: readonly number[]): boolean {
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  return ends.length === 0 || low <= 0 || high === low || high - low > 0.15 * high;
 }

@@ -1,11 +1,10 @@
 import {
   type Chart,
+  type ChartText,
   COLOURS,
   font,
-  FONT_FAMILY,
   FRAME,
   headline,
-  type HeadlineWidths,
   labelWidth,
   LINE_HEIGHT,
   NO_AXIS_LINES,
@@ -22,13 +21,6 @@ export interface HeatMap {
   readonly threshold: number;
 }
 
-/** Texts of the chart. */
-export interface HeatMapText {
-  readonly title?: string | undefined;
-  /** A line under the title. */
-  readonly subtitle?: string | undefined;
-}
-
 /** The maximum number of rows; those with the largest values are drawn. */
 const MAX_ROWS = 60;
 
@@ -38,7 +30,7 @@ const MIN_CELL = 72;
 const MIN_WIDTH = 740;
 
 /** Maximum widths in lower-case letters: of the title, a line under it, a row label and a column label. */
-const WIDTHS: HeadlineWidths = { title: 62, line: 92 };
+const WIDTHS = { title: 62, line: 92 };
 const ROW_WIDTH = 40;
 const COLUMN_WIDTH = 22;
 
@@ -51,7 +43,7 @@ const STRONG = ['#fde0b6', '#fbbd70', '#ec9338'];
  * above it. The rows with the largest values come first. Of more than 60 rows, the first 60 are drawn, and the chart
  * says so.
  */
-export function heatMapChart(map: HeatMap, text: HeatMapText = {}): Chart {
+export function heatMapChart(map: HeatMap, text: ChartText = {}): Chart {
   const order = strongestFirst(map);
   const drawn = order.slice(0, MAX_ROWS);
   const rows = drawn.map((row) => shortenLabel(map.rows[row] as string, ROW_WIDTH));
@@ -70,8 +62,8 @@ export function heatMapChart(map: HeatMap, text: HeatMapText = {}): Chart {
       title: headline(text.title ?? 'Associations', lines, WIDTHS),
       tooltip: { trigger: 'item' },
       grid: { ...plot, outerBoundsMode: 'none' },
-      xAxis: names(columns, { position: 'top', inverse: false, fontWeight: 700 }),
-      yAxis: names(rows, { position: 'left', inverse: true, fontWeight: 400 }),
+      xAxis: names(columns, 700, { position: 'top' }),
+      yAxis: names(rows, 400, { position: 'left', inverse: true }),
       visualMap: legend(map.threshold),
       series: [{ name: 'values', type: 'heatmap', data: cellsOf(map, drawn), emphasis: { disabled: true } }],
     },
@@ -96,10 +88,8 @@ function cellsOf({ values, threshold }: HeatMap, drawn: readonly number[]): unkn
               label: {
                 show: true,
                 formatter: value.toFixed(2),
-                fontFamily: FONT_FAMILY,
-                fontSize: 12,
+                ...font(12, COLOURS.ink),
                 fontWeight: value >= threshold ? 700 : 400,
-                color: COLOURS.ink,
               },
               itemStyle: { borderColor: '#ffffff', borderWidth: 2 },
             },
@@ -137,23 +127,12 @@ function pieces(low: number, high: number, colours: readonly string[], isClosed:
   });
 }
 
-function names(
-  data: readonly string[],
-  check: { readonly position: 'top' | 'left'; readonly inverse: boolean; readonly fontWeight: number },
-): unknown {
+function names(data: readonly string[], fontWeight: number, side: object): unknown {
   return {
     type: 'category',
     data,
-    position: check.position,
-    inverse: check.inverse,
-    axisLabel: {
-      interval: 0,
-      margin: 10,
-      fontFamily: FONT_FAMILY,
-      fontSize: 12,
-      fontWeight: check.fontWeight,
-      color: COLOURS.ink,
-    },
+    ...side,
+    axisLabel: { interval: 0, margin: 10, ...font(12, COLOURS.ink), fontWeight },
     ...NO_AXIS_LINES,
   };
 }

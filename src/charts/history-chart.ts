@@ -1,4 +1,15 @@
-import { AXIS_COLOURS, axisLines, axisName, bottomLegend, type Chart, COLOURS, font, FRAME, title } from './chart.ts';
+import {
+  axisLines,
+  axisName,
+  bottomLegend,
+  type Chart,
+  CHART_WIDTH,
+  COLOURS,
+  font,
+  FRAME,
+  plotLines,
+  title,
+} from './chart.ts';
 
 /** An epoch of training with a constraint. */
 export interface ChartedEpoch {
@@ -18,7 +29,6 @@ export interface HistoryChartMarks {
 
 const HALO = { textBorderColor: '#ffffff', textBorderWidth: 3 };
 
-const WIDTH = 760;
 const PANEL = 150;
 const TOPS = [70, 288] as const;
 
@@ -33,8 +43,9 @@ export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tole
   const count = history[0]?.lambdas.length ?? 0;
   const name = (index: number): string => (count === 1 ? 'multiplier' : `multiplier ${String(index + 1)}`);
   const multipliers = Array.from({ length: count }, (_, index) => name(index));
+  const gaps = history.map(({ epoch, violationHard }) => [epoch, violationHard]);
   return {
-    width: WIDTH,
+    width: CHART_WIDTH,
     height: 530,
     description: describe(history, bestEpoch, tolerance),
     option: {
@@ -46,24 +57,11 @@ export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tole
       xAxis: TOPS.map((_, panel) => epochAxis(panel, history)),
       yAxis: ['Gap in decisions', 'Multiplier'].map((label, panel) => valueAxis(panel, label)),
       series: [
-        {
-          ...line(
-            'gap in decisions',
-            0,
-            history.map(({ epoch, violationHard }) => [epoch, violationHard]),
-            0,
-          ),
-          markLine: marks(bestEpoch, tolerance),
-        },
-        ...multipliers.map((label, index) => ({
-          ...line(
-            label,
-            1,
-            history.map(({ epoch, lambdas }) => [epoch, lambdas[index]]),
-            index,
-          ),
-          ...(index === 0 ? { markLine: marks(bestEpoch, null) } : {}),
-        })),
+        line('gap in decisions', 0, 0, gaps, marks(bestEpoch, tolerance)),
+        ...multipliers.map((label, index) => {
+          const values = history.map(({ epoch, lambdas }) => [epoch, lambdas[index]]);
+          return line(label, 1, index, values, index === 0 ? marks(bestEpoch, null) : undefined);
+        }),
       ],
     },
   };
@@ -72,9 +70,10 @@ export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tole
 function line(
   name: string,
   panel: number,
-  data: readonly (readonly unknown[])[],
   index: number,
-): Record<string, unknown> {
+  data: readonly (readonly unknown[])[],
+  markLine: object | undefined,
+): unknown {
   const color = panel === 0 ? COLOURS.main : COLOURS.ink;
   return {
     name,
@@ -85,28 +84,18 @@ function line(
     symbol: 'none',
     lineStyle: { color, width: 1.8, type: DASHES[index % DASHES.length] },
     itemStyle: { color },
+    ...(markLine === undefined ? {} : { markLine }),
   };
 }
 
-function marks(bestEpoch: number, tolerance: number | null): unknown {
-  const label = { show: true, ...font(12, COLOURS.ink), ...HALO };
-  return {
-    silent: true,
-    animation: false,
-    symbol: 'none',
-    lineStyle: { color: COLOURS.quiet, width: 1.2, type: [5, 4] },
-    data: [
-      { xAxis: bestEpoch, label: { ...label, position: 'end', formatter: `kept: ${String(bestEpoch)}` } },
-      ...(tolerance === null
-        ? []
-        : [
-            {
-              yAxis: tolerance,
-              label: { ...label, position: 'insideStartTop', formatter: `tolerance ${String(tolerance)}` },
-            },
-          ]),
-    ],
-  };
+function marks(bestEpoch: number, tolerance: number | null): object {
+  const label = (position: string, formatter: string): object => ({
+    label: { show: true, ...font(12, COLOURS.ink), ...HALO, position, formatter },
+  });
+  return plotLines({ color: COLOURS.quiet, width: 1.2, type: [5, 4] }, [
+    { xAxis: bestEpoch, ...label('end', `kept: ${String(bestEpoch)}`) },
+    ...(tolerance === null ? [] : [{ yAxis: tolerance, ...label('insideStartTop', `tolerance ${String(tolerance)}`) }]),
+  ]);
 }
 
 function epochAxis(panel: number, history: readonly ChartedEpoch[]): unknown {
@@ -117,7 +106,7 @@ function epochAxis(panel: number, history: readonly ChartedEpoch[]): unknown {
     max: Math.max(2, ...history.map(({ epoch }) => epoch)),
     minInterval: 1,
     ...axisName(panel === 1 ? 'Epoch' : '', 28),
-    ...axisLines({ ...font(12, COLOURS.quiet), hideOverlap: true }, AXIS_COLOURS),
+    ...axisLines({ ...font(12, COLOURS.quiet), hideOverlap: true }),
   };
 }
 
@@ -128,10 +117,7 @@ function valueAxis(panel: number, name: string): unknown {
     min: 0,
     splitNumber: 3,
     ...axisName(name, 48),
-    axisLabel: font(12, COLOURS.quiet),
-    axisLine: { show: true, lineStyle: { color: COLOURS.other } },
-    axisTick: { show: false },
-    splitLine: { lineStyle: { color: COLOURS.grid } },
+    ...axisLines(font(12, COLOURS.quiet)),
   };
 }
 

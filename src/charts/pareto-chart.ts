@@ -1,6 +1,18 @@
-import { bottomLegend, type Chart, COLOURS, font, FONT_FAMILY, FRAME, labelWidth } from './chart.ts';
+import {
+  type AxisRange,
+  bottomLegend,
+  type Chart,
+  type ChartText,
+  COLOURS,
+  font,
+  FONT_FAMILY,
+  FRAME,
+  labelWidth,
+  linesOnly,
+  plotLines,
+  rangeAxis,
+} from './chart.ts';
 import { placeLabels, type Rectangle } from './place-labels.ts';
-import { type AxisRange, rangeAxis } from './range-axis.ts';
 
 /** The data of a point in the chart. */
 export interface ParetoChartPoint {
@@ -12,12 +24,6 @@ export interface ParetoChartPoint {
   readonly dpDiffCi: readonly [low: number, high: number] | null;
   /** Equalized odds difference, for the tooltip. */
   readonly eoDiff?: number | undefined;
-}
-
-/** Texts of the chart. */
-export interface ParetoChartText {
-  readonly title?: string | undefined;
-  readonly subtitle?: string | undefined;
 }
 
 /** The size of the chart, and the margins around the plot, in pixels. */
@@ -37,7 +43,7 @@ const LETTER = 0.62 * FONT_SIZE;
  * connected, dominated points hollow. Thin crosses are intervals. Labels are the etas and do not overlap; a label
  * without space is omitted. Tooltips have all numbers of a point.
  */
-export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoChartText = {}): Chart {
+export function paretoChart(points: readonly ParetoChartPoint[], text: ChartText = {}): Chart {
   const front = points.filter((point) => !point.dominated).sort((a, b) => a.dpDiff - b.dpDiff);
   const dominated = points.filter((point) => point.dominated);
   const gaps = points.flatMap((point) => [point.dpDiff, ...(point.dpDiffCi ?? [])]);
@@ -56,7 +62,7 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
         left: 24,
         top: 16,
         itemGap: 8,
-        textStyle: { fontFamily: FONT_FAMILY, fontSize: 18, fontWeight: 700, color: COLOURS.ink },
+        textStyle: { ...font(18, COLOURS.ink), fontWeight: 700 },
         subtextStyle: font(12, COLOURS.quiet),
       },
       legend: {
@@ -113,22 +119,10 @@ function intervals(points: readonly ParetoChartPoint[]): unknown {
   return thinLines('intervals', lines, { color: COLOURS.mainSoft, width: 0.75, opacity: 0.6 }, 1);
 }
 
-/** Returns lines between values of the axes, without legend entries and tooltips. */
+/** Returns lines between values of the axes. */
 function thinLines(name: string, lines: readonly (readonly number[][])[], style: object, z: number): unknown {
-  return {
-    name,
-    type: 'line',
-    data: [],
-    silent: true,
-    markLine: {
-      silent: true,
-      z,
-      symbol: 'none',
-      label: { show: false },
-      lineStyle: { type: 'solid', ...style },
-      data: lines.map(([from, to]) => [{ coord: from }, { coord: to }]),
-    },
-  };
+  const ends = lines.map(([from, to]) => [{ coord: from }, { coord: to }]);
+  return linesOnly(name, { ...plotLines({ type: 'solid', ...style }, ends), z });
 }
 
 function dot(point: ParetoChartPoint): unknown {

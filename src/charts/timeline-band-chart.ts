@@ -1,7 +1,16 @@
-import { bottomLegend, type Chart, font, frame, headline, shortenLabel } from './chart.ts';
+import {
+  bottomLegend,
+  type Chart,
+  CHART_WIDTH,
+  font,
+  frame,
+  headline,
+  plotLines,
+  rangeAxis,
+  shortenLabel,
+} from './chart.ts';
 import { type Dash, DASHES, LIGHT, type Palette } from './palette.ts';
 import { chartValue, type Unit } from '../internal/format.ts';
-import { rangeAxis } from './range-axis.ts';
 
 /** The margin before the first and after the last time, as a share of the time range. */
 const MARGIN = 0.01;
@@ -96,9 +105,7 @@ export interface TimelineCheck {
   readonly isFramed?: boolean | undefined;
 }
 
-const WIDTH = 760;
 const PLOT = 230;
-const WIDTHS = { title: 78, line: 108 };
 
 /** The axis includes the bands only after this share of the times, since bands start wide. */
 const SETTLED = 0.5;
@@ -112,7 +119,7 @@ export function timelineBandChart(timeline: BandTimeline, check: TimelineCheck =
   const isFramed = check.isFramed ?? true;
   const { top, bottom } = isFramed ? { top: 64, bottom: 72 } : { top: 16, bottom: 32 };
   return {
-    width: WIDTH,
+    width: CHART_WIDTH,
     height: top + PLOT + bottom,
     description: describe(timeline),
     option: {
@@ -120,7 +127,7 @@ export function timelineBandChart(timeline: BandTimeline, check: TimelineCheck =
       useUTC: true,
       ...(isFramed
         ? {
-            title: headline(timeline.title, [], WIDTHS),
+            title: headline(timeline.title, []),
             legend: bottomLegend(timeline.lines.map(({ label }) => shortenLabel(label))),
           }
         : {}),
@@ -207,21 +214,11 @@ function checkOf({ look: check }: BandedLine, position: number, palette: Palette
 }
 
 function marks({ limit, alarms = [], changes = [] }: Partial<BandTimeline>, palette: Palette): unknown {
-  const across = (time: number, type: unknown): unknown => ({
-    xAxis: time,
-    lineStyle: { color: palette.alarm, width: 1.5, type },
-  });
-  return {
-    silent: true,
-    animation: false,
-    symbol: 'none',
-    label: { show: false },
-    data: [
-      ...(limit === undefined ? [] : [{ yAxis: limit, lineStyle: { color: palette.alarm, width: 1.5, type: [6, 4] } }]),
-      ...alarms.map((time) => across(time, 'solid')),
-      ...changes.map((time) => across(time, [2, 3])),
-    ],
-  };
+  return plotLines({ color: palette.alarm, width: 1.5 }, [
+    ...(limit === undefined ? [] : [{ yAxis: limit, lineStyle: { type: [6, 4] } }]),
+    ...alarms.map((time) => ({ xAxis: time, lineStyle: { type: 'solid' } })),
+    ...changes.map((time) => ({ xAxis: time, lineStyle: { type: [2, 3] } })),
+  ]);
 }
 
 function valueAxis({ unit, lines, limit, times }: BandTimeline, palette: Palette): unknown {

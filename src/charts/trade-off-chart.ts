@@ -1,15 +1,16 @@
 import {
   bottomLegend,
   type Chart,
+  CHART_WIDTH,
   COLOURS,
   font,
-  FONT_FAMILY,
   FRAME,
+  linesOnly,
   plotLines,
+  rangeAxis,
   shortenLabel,
   title,
 } from './chart.ts';
-import { rangeAxis } from './range-axis.ts';
 
 /** A model by its accuracy and its unfairness. */
 export interface TradeOffChartPoint {
@@ -28,8 +29,6 @@ export interface TradeOffChartText {
   readonly threshold: number | null;
   /** @defaultValue 'threshold' and its number */
   readonly thresholdLabel?: string | undefined;
-  /** @defaultValue 'Accuracy against' and the metric */
-  readonly title?: string | undefined;
 }
 
 /** The style of points of each kind, from back to front. */
@@ -50,12 +49,12 @@ export function tradeOffChart(points: readonly TradeOffChartPoint[], text: Trade
   const acrossValues = [...drawn.map(({ unfairness }) => unfairness), ...(threshold === null ? [] : [threshold])];
   const shown = KINDS.filter(({ kind }) => drawn.some((point) => point.kind === kind));
   return {
-    width: 760,
+    width: CHART_WIDTH,
     height: 440,
     description: describe(drawn, text),
     option: {
       ...FRAME,
-      title: title(shortenLabel(text.title ?? `Accuracy against ${metric.toLowerCase()}`, 78)),
+      title: title(shortenLabel(`Accuracy against ${metric.toLowerCase()}`, 78)),
       legend: bottomLegend(shown.map(({ name }) => name)),
       tooltip: { trigger: 'item', formatter: '{b}' },
       grid: { left: 76, right: 40, top: 72, bottom: 92 },
@@ -100,10 +99,8 @@ function pointsOf(
       position: kind === 'final' ? 'right' : 'top',
       distance: 8,
       formatter: name,
-      fontFamily: FONT_FAMILY,
-      fontSize: 12,
+      ...font(12, COLOURS.ink),
       fontWeight: 700,
-      color: COLOURS.ink,
       textBorderColor: '#ffffff',
       textBorderWidth: 3,
     },
@@ -114,42 +111,18 @@ function pointsOf(
 function joint(drawn: readonly TradeOffChartPoint[]): unknown {
   const ends = (['baseline', 'final'] as const).map((kind) => drawn.find((point) => point.kind === kind));
   const coords = ends.map((point) => ({ coord: [point?.unfairness, point?.accuracy] }));
-  return {
-    name: 'change',
-    type: 'line',
-    data: [],
-    silent: true,
-    markLine: {
-      ...plotLines(
-        { color: COLOURS.quiet, width: 1.2, type: 'solid' },
-        ends.every((point) => point !== undefined) ? [coords] : [],
-      ),
-      z: 4,
-    },
-  };
+  const lines = ends.every((point) => point !== undefined) ? [coords] : [];
+  return linesOnly('change', { ...plotLines({ color: COLOURS.quiet, width: 1.2, type: 'solid' }, lines), z: 4 });
 }
 
 function thresholdLine(threshold: number | null, label: string | undefined): unknown {
-  return {
-    name: 'threshold',
-    type: 'line',
-    data: [],
-    silent: true,
-    markLine: {
-      silent: true,
-      animation: false,
-      z: 2,
-      symbol: 'none',
-      lineStyle: { color: COLOURS.ink, width: 1.2, type: [5, 4] },
-      label: {
-        show: true,
-        position: 'end',
-        formatter: label ?? `threshold ${String(threshold)}`,
-        ...font(12, COLOURS.ink),
-      },
-      data: threshold === null ? [] : [{ xAxis: threshold }],
-    },
-  };
+  const lines = threshold === null ? [] : [{ xAxis: threshold }];
+  const formatter = label ?? `threshold ${String(threshold)}`;
+  return linesOnly('threshold', {
+    ...plotLines({ color: COLOURS.ink, width: 1.2, type: [5, 4] }, lines),
+    z: 2,
+    label: { show: true, position: 'end', formatter, ...font(12, COLOURS.ink) },
+  });
 }
 
 function describe(drawn: readonly TradeOffChartPoint[], { metric, threshold }: TradeOffChartText): string {

@@ -2,11 +2,19 @@ import type { Chart } from '../charts/chart.ts';
 import { renderChart } from '../charts/render-chart.ts';
 import { DependencyError } from '../exceptions/index.ts';
 import { type Html, markup, trusted } from '../internal/html.ts';
-import { pairToHtml } from './pair-to-html.ts';
-import type { ReportBlock, ReportDocument, ReportFact, ReportTable, ReportVerdict } from './report-document.ts';
+import {
+  type ReportBlock,
+  type ReportDocument,
+  type ReportFact,
+  type ReportPair,
+  type ReportSide,
+  type ReportTable,
+  type ReportVerdict,
+  shownPieces,
+} from './report-document.ts';
 import { reportPage } from './report-page.ts';
 import { cell, headerCell, scrollingTable } from './report-table.ts';
-import { plainText } from './report-text.ts';
+import { cutAnswer, plainText } from './report-text.ts';
 
 /** Draws a chart as SVG. */
 export type DrawChart = (chart: Chart) => Promise<string>;
@@ -129,6 +137,26 @@ export function tableToHtml({ caption, columns, rows }: ReportTable): Html {
       ),
     ),
   );
+}
+
+/** Renders a pair as a box with both sides next to each other, or below each other on a narrow page. */
+function pairToHtml({ title, sides }: ReportPair): Html {
+  return markup`<div class="pair" role="group" aria-label="${plainText(title)}">
+<p class="pair-title"><strong><bdi>${plainText(title)}</bdi></strong></p>
+<div class="sides">
+${sides.map(sideToHtml)}</div>
+</div>
+`;
+}
+
+function sideToHtml({ name, asked, said }: ReportSide): Html {
+  return markup`<div>
+<p class="side">Prompt (<bdi>${plainText(name)}</bdi>)</p>
+<p class="asked" dir="auto">${shownPieces(asked).map(({ text, isMarked }) => (isMarked ? markup`<mark>${text}</mark>` : text))}</p>
+<p class="side">Answer</p>
+<blockquote class="said" dir="auto">${cutAnswer(said)}</blockquote>
+</div>
+`;
 }
 
 /**

@@ -1,7 +1,15 @@
 import { escapeMarkdown, markdownTable } from '../metrics/metric-markdown.ts';
-import { pairToMarkdown } from './pair-to-markdown.ts';
-import type { ReportBlock, ReportDocument, ReportFact, ReportTable } from './report-document.ts';
-import { plainText } from './report-text.ts';
+import {
+  type MarkedText,
+  type ReportBlock,
+  type ReportDocument,
+  type ReportFact,
+  type ReportPair,
+  type ReportSide,
+  type ReportTable,
+  shownPieces,
+} from './report-document.ts';
+import { cutAnswer, plainText } from './report-text.ts';
 
 /** Renders a report as Markdown. Charts are omitted; the tables have their numbers. */
 export function documentToMarkdown({ title, subject, verdict, sections, made }: ReportDocument): string {
@@ -29,7 +37,7 @@ function blockToMarkdown(block: ReportBlock): string[] {
     case 'table':
       return table(block);
     case 'pairs':
-      return block.pairs.flatMap((pair) => pairToMarkdown(pair, text));
+      return block.pairs.flatMap(pairToMarkdown);
     case 'picture':
       return [];
   }
@@ -55,4 +63,56 @@ function text(plain: string): string {
     .replaceAll(/[~&]/g, '\\$&')
     .replace(/^(?:#{1,6}(?=\s|$)|[+=-](?=[\s+=-]|$))/, '\\$&')
     .replace(/^(\d+)([.)])(?=\s|$)/, '$1\\$2');
+}
+
+/** The maximum length of a line, since fenced text does not wrap. */
+const LINE_LETTERS = 100;
+
+/**
+ * Renders a pair as Markdown. The answers are in code fences, where nothing is markup and addresses do not become
+ * links.
+ */
+function pairToMarkdown({ title, sides }: ReportPair): string[] {
+  return [`**${text(title)}**`, ...sides.flatMap(sideToMarkdown)];
+}
+
+function sideToMarkdown({ name, asked, said }: ReportSide): string[] {
+  const question = shownPieces(asked).map(pieceToMarkdown).join('');
+  return [`Prompt (${text(name)}):`, `> ${question.trim()}`, `Answer (${text(name)}):`, fenced(cutAnswer(said))];
+}
+
+function pieceToMarkdown({ text: shown, isMarked }: MarkedText): string {
+  const [, before = '', inner = '', after = ''] = /^(\s*)(.*?)(\s*)$/s.exec(shown) ?? [];
+  const escaped = unlinked(text(inner));
+  return `${space(before)}${isMarked && inner !== '' ? `**${escaped}**` : escaped}${space(after)}`;
+}
+
+/** Returns a space outside the emphasis, which must not begin or end with a space. */
+function space(between: string): string {
+  return between === '' ? '' : ' ';
+}
+
+/** Escapes bare addresses, which renderers would turn into links. */
+function unlinked(markdown: string): string {
+  return markdown.replaceAll('://', '\\://').replaceAll(/\b(www)\./gi, '$1\\.');
+}
+
+/** Wraps text in a code fence longer than any in the text. */
+function fenced(answer: string): string {
+  const lines = answer.split('\n').flatMap(wrapped);
+  const longest = Math.max(2, ...(answer.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return [`${fence}text`, ...lines, fence].join('\n');
+}
+
+/** Splits a line into lines of at most {@link LINE_LETTERS} characters, at spaces if possible. */
+function wrapped(line: string): string[] {
+  if (line.length <= LINE_LETTERS) return [line];
+  const space = line.lastIndexOf(' ', LINE_LETTERS);
+  const end = space > LINE_LETTERS / 2 ? space : surrogateSafe(line, LINE_LETTERS);
+  return [line.slice(0, end), ...wrapped(line.slice(end).trimStart())];
+}
+
+function surrogateSafe(line: string, end: number): number {
+  return /[\uD800-\uDBFF]/.test(line.charAt(end - 1)) ? end - 1 : end;
 }

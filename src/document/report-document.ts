@@ -1,4 +1,4 @@
-import { cutItems } from './report-text.ts';
+import { cutItems, shortenBetween } from './report-text.ts';
 import type { Chart } from '../charts/chart.ts';
 
 /** A block of a report. All text is plain; the renderer escapes it. */
@@ -93,4 +93,13 @@ export function numberColumn(name: string): ReportColumn {
 /** Returns a note with the first items; an empty list if there are none. */
 export function noteBlocks(title: string, items: readonly string[]): ReportBlock[] {
   return items.length === 0 ? [] : [{ kind: 'note', title, items: cutItems(items) }];
+}
+
+/** Returns the pieces of a prompt, with long unmarked pieces shortened at the end that is far from the marked words. */
+export function shownPieces(pieces: readonly MarkedText[]): MarkedText[] {
+  const last = pieces.length - 1;
+  return pieces.map(({ text, isMarked }, index) => {
+    const position = index === 0 ? 'first' : index === last ? 'last' : 'between';
+    return { text: shortenBetween(text, isMarked || last === 0 ? 'only' : position), isMarked };
+  });
 }

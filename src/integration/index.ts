@@ -13,13 +13,13 @@ export {
   judgeLlmEval,
   type JudgeLlmEvalOptions,
   type LlmMetrics,
-} from './llm-eval/index.ts';
+} from './llm-eval-gate.ts';
 export { type AttributeMetrics, type FileValidation, type GateVerdict, validateFile } from './validate-file.ts';
 export type { ValidateBounds } from './validate-bounds.ts';
 export { validateRows, type ValidateRowsInput, validateRowsNow } from './validate-rows.ts';
 export { validationToJson, validationToMarkdown } from './validation-report.ts';
 export { type BaselineMeasurement, runBaselineMeasurement } from './workflow/baseline.ts';
-export { executeWorkflow, type WorkflowResult } from './workflow/execute-workflow.ts';
+export { executeWorkflow } from './workflow/execute-workflow.ts';
 export type { BaselineOptions, WorkflowOptions } from './workflow/workflow-options.ts';
 export type {
   HeldOutPredictions,
@@ -29,6 +29,7 @@ export type {
   WorkflowArtifacts,
   WorkflowFindings,
   WorkflowMetrics,
+  WorkflowResult,
   WorkflowSplit,
 } from './workflow-result.ts';
 export {
@@ -46,16 +47,18 @@ export {
   TRAINING_REPORT_FORMATS,
   type TrainingReportFormat,
   type TrainingReportOptions,
-} from './training-report/index.ts';
+} from './training-report/generate-training-fairness-report.ts';
 export {
   type MarkdownReportOptions,
   type ReportedFindings,
   toMarkdownReport,
   workflowToHtml,
   type WorkflowHtmlOptions,
+  workflowToMarkdown,
+} from './workflow-report/render-report.ts';
+export {
   type WorkflowJson,
   workflowToJson,
-  workflowToMarkdown,
   type WorkflowMetricsJson,
   type WorkflowValidationJson,
-} from './workflow-report/index.ts';
+} from './workflow-report/workflow-to-json.ts';

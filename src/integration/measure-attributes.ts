@@ -257,23 +257,8 @@ function frameOf(
   return new MetricFrame(stats, measures, options, levelsOf(crossed, cells));
 }
 
-function optionsOf(request: MeasureRequest): MetricOptions {
-  const { minGroupSize, withCi, ciLevel, ciMethod, ciSamples, withEffects, withPValue, seed } = request;
-  const { method, referenceGroup, agg, compat } = request;
-  return {
-    minGroupSize,
-    withCi,
-    ciLevel,
-    ciMethod,
-    ciSamples,
-    withEffectSize: withEffects,
-    withPValue,
-    seed,
-    method,
-    referenceGroup,
-    agg,
-    compat,
-  };
+function optionsOf({ withEffects: withEffectSize, ...options }: MeasureRequest): MetricOptions {
+  return { ...options, withEffectSize };
 }
 
 function assertMetrics(request: MeasureRequest): void {

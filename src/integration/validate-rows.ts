@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 import { ConfigValidationError, DataValidationError, ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames, suggestNames } from '../internal/arguments.ts';
 import { MAX_LABEL_LENGTH, nameOf, tooLongLabel, tooManyGroups } from '../io/assert-few-groups.ts';
@@ -19,7 +21,6 @@ import {
   type ColumnSource,
   encodeGroups,
   INTERSECTION_SEPARATOR,
-  type NanPolicy,
 } from '../table/index.ts';
 import {
   type AttributeStatistics,
@@ -198,6 +199,7 @@ function planRows(input: ValidateRowsInput): RowPlan {
     hasScores: yScore !== undefined,
   };
   const columns: DecisionColumns = {
+    ...options,
     yPred,
     yScore,
     yTrue,
@@ -205,11 +207,6 @@ function planRows(input: ValidateRowsInput): RowPlan {
     sensitive,
     attributes,
     control: control === undefined ? undefined : columnsByName(control, 'control', options.naValues),
-    nanPolicy: options.nanPolicy,
-    naValues: options.naValues,
-    positiveLabel: options.positiveLabel,
-    yTruePositiveLabel: options.yTruePositiveLabel,
-    scoreThreshold: options.scoreThreshold,
   };
   return { backend: options.backend, request, columns };
 }
@@ -237,16 +234,6 @@ function attributesOf(names: readonly string[], intersections: readonly (readonl
   return [...names.map((name) => [name]), ...intersections.map((parts) => [...parts])];
 }
 
-/** A column, or several by their names. */
-type Columns = ColumnSource | Readonly<Record<string, ColumnSource>>;
-
-/** The array columns that hold groups. */
-interface GroupColumns {
-  readonly sensitive: Columns;
-  readonly control?: Columns | undefined;
-  readonly intersections?: readonly (readonly string[])[] | undefined;
-}
-
 /** Codes of the rows of a column, and the number of distinct codes. */
 interface Codes {
   readonly name: string;
@@ -259,10 +246,13 @@ interface Codes {
  * control feature. With no more rows than the limit nothing is counted; counting stops at the limit.
  * @throws {DataValidationError} if an attribute has more groups, or a label has more than 1,000 characters
  */
-function assertFewRowGroups({ sensitive, control, intersections = [] }: GroupColumns, maxGroups: number): void {
-  const encode = ([name, column]: readonly [string, unknown]): Codes => encodeColumn(name, column, maxGroups);
-  const own = new Map(columnsOf(sensitive, 'sensitive').map((entry) => [entry[0], encode(entry)]));
-  const levels = control === undefined ? [] : columnsOf(control, 'control').map(encode);
+function assertFewRowGroups(
+  { sensitive, control, intersections = [] }: Pick<ValidateRowsInput, 'sensitive' | 'control' | 'intersections'>,
+  maxGroups: number,
+): void {
+  const encode = ([name, column]: readonly [string, ColumnSource]): Codes => encodeColumn(name, column, maxGroups);
+  const own = new Map(namedColumns(sensitive, 'sensitive').map((entry) => [entry[0], encode(entry)]));
+  const levels = control === undefined ? [] : namedColumns(control, 'control').map(encode);
   const crossings = [...[...own.keys()].map((name) => [name]), ...intersections];
   for (const names of crossings) {
     const parts = names.map((name) => own.get(name)).filter((part) => part !== undefined);
@@ -273,16 +263,10 @@ function assertFewRowGroups({ sensitive, control, intersections = [] }: GroupCol
   }
 }
 
-function columnsOf(given: unknown, argument: string): (readonly [string, unknown])[] {
-  const prototype: unknown = typeof given === 'object' && given !== null ? Object.getPrototypeOf(given) : undefined;
-  const isNamed = (prototype === Object.prototype || prototype === null) && !('kind' in (given as object));
-  return isNamed ? Object.entries(given as object) : [[argument, given]];
-}
-
-function encodeColumn(name: string, column: unknown, maxGroups: number): Codes {
+function encodeColumn(name: string, column: ColumnSource, maxGroups: number): Codes {
   const rows = Array.isArray(column) ? (column as readonly unknown[]) : undefined;
   if (rows === undefined) {
-    const { codes, labels } = encodeGroups(column as Parameters<typeof encodeGroups>[0]);
+    const { codes, labels } = encodeGroups(column);
     for (const label of labels) assertShort(name, label);
     if (labels.length > maxGroups) throw tooManyGroups(name, maxGroups);
     return { name, codes, count: labels.length + 1 };
@@ -318,20 +302,17 @@ function assertFewCrossed(parts: readonly Codes[], maxGroups: number): void {
 }
 
 /** The rows as columns, with the names of the attributes. */
-interface DecisionColumns {
-  readonly yPred: ColumnSource | undefined;
-  readonly yScore: ColumnSource | undefined;
-  readonly yTrue: ColumnSource | undefined;
-  readonly sampleWeight: ColumnSource | undefined;
+interface DecisionColumns
+  extends
+    Pick<ValidateRowsInput, 'yPred' | 'yScore' | 'yTrue' | 'sampleWeight'>,
+    Pick<
+      z.output<typeof rowOptionsSchema>,
+      'nanPolicy' | 'naValues' | 'positiveLabel' | 'yTruePositiveLabel' | 'scoreThreshold'
+    > {
   readonly sensitive: NamedGroups;
   /** Names of columns of `sensitive`; several names are crossed. */
   readonly attributes: readonly (readonly string[])[];
   readonly control: NamedGroups | undefined;
-  readonly nanPolicy: NanPolicy;
-  readonly naValues: readonly string[] | undefined;
-  readonly positiveLabel: string | undefined;
-  readonly yTruePositiveLabel: string | undefined;
-  readonly scoreThreshold: number | undefined;
 }
 
 /** Columns of groups by their names, and how their labels were read. */
@@ -377,12 +358,8 @@ function readKind({ yPred, yScore }: DecisionColumns, kind: GroupStats['kind']):
  * Encodes columns by their names, each once. A column without a name gets the name of the argument.
  * @throws {DataValidationError} if there are no columns, or a value is not a column
  */
-function columnsByName(
-  given: ColumnSource | Readonly<Record<string, ColumnSource>>,
-  argument: string,
-  naValues: readonly string[] | undefined,
-): NamedGroups {
-  const named = isNamed(given) ? Object.entries(given) : [[argument, given] as const];
+function columnsByName(given: Columns, argument: string, naValues: readonly string[] | undefined): NamedGroups {
+  const named = namedColumns(given, argument);
   if (named.length === 0) {
     throw new DataValidationError(`${argument} has no columns.`, {
       code: 'unknown-column',
@@ -397,10 +374,14 @@ function columnsByName(
   };
 }
 
-/** Returns whether columns have names, that is, whether the value is a plain object that is not itself a column. */
-function isNamed(
-  given: ColumnSource | Readonly<Record<string, ColumnSource>>,
-): given is Readonly<Record<string, ColumnSource>> {
+type Columns = ValidateRowsInput['sensitive'];
+
+/** Returns columns by their names. A value that is itself a column, not a plain object of columns, gets the given name. */
+function namedColumns(given: Columns, name: string): (readonly [name: string, column: ColumnSource])[] {
+  return isNamed(given) ? Object.entries(given) : [[name, given]];
+}
+
+function isNamed(given: Columns): given is Readonly<Record<string, ColumnSource>> {
   if (typeof given !== 'object' || (isColumn(given) && typeof given.kind === 'string')) return false;
   const prototype: unknown = Object.getPrototypeOf(given);
   return prototype === Object.prototype || prototype === null;

@@ -1,6 +1,8 @@
 import type { MetricResult } from '../metrics/index.ts';
+import type { FairnessPipeline, PipelineMetadata } from '../pipeline/index.ts';
 import type { PipelineConfig } from '../schemas/pipeline/pipeline-document.ts';
-import type { CategoricalColumn } from '../table/index.ts';
+import type { CategoricalColumn, Table } from '../table/index.ts';
+import type { SavableModel } from '../training/models/describe-model.ts';
 import type { Verdict } from './assertions.ts';
 
 /** The partition into training rows and held-out rows. All three steps share it. */
@@ -121,4 +123,38 @@ export interface WorkflowFindings {
   /** Points of a chart: the baseline, the final model, and the predictors of a mixture. Empty for a regression. */
   readonly tradeOff: readonly TradeOffPoint[];
   readonly warnings: readonly string[];
+}
+
+/** The findings of a workflow, and its model, pipeline and data. Frozen. */
+export interface WorkflowResult extends WorkflowFindings {
+  /** The constrained model. A reduction expects encoded features; a trainer expects a table. */
+  readonly model: SavableModel;
+  /** The pipeline, fitted on the training rows. */
+  readonly pipeline: FairnessPipeline;
+  /** The effect of each pipeline step on the training rows. */
+  readonly pipelineMetadata: PipelineMetadata;
+  /** All rows that have a target and a group, in input order, transformed as learned from the training rows. */
+  readonly transformedData: Table;
+  /** The weights that the pipeline gives these rows; null if it gives none. */
+  readonly sampleWeight: Float64Array | null;
+  readonly artifacts: WorkflowArtifacts;
+}
+
+/** Lists the results of all attributes and metrics. */
+export function resultsOf({ attributes }: Pick<WorkflowMetrics, 'attributes'>): {
+  readonly attribute: string;
+  readonly metric: string;
+  readonly result: MetricResult;
+}[] {
+  return Object.entries(attributes).flatMap(([attribute, results]) =>
+    Object.entries(results).map(([metric, result]) => ({ attribute, metric, result })),
+  );
+}
+
+/**
+ * Returns the distance of a value from parity: |difference|, or 1 - min(ratio, 1 / ratio). It has the same order as the
+ * gate; NaN if undefined.
+ */
+export function unfairness(metric: string, value: number): number {
+  return metric.endsWith('_ratio') ? 1 - Math.min(value, 1 / value) : Math.abs(value);
 }

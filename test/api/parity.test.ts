@@ -4,9 +4,9 @@ import { expect } from 'chai';
 
 import type { Job } from '../../src/api/jobs/job.ts';
 import { runJob } from '../../src/api/jobs/run-job.ts';
-import { judgeLlmEval } from '../../src/integration/llm-eval/index.ts';
+import { judgeLlmEval } from '../../src/integration/llm-eval-gate.ts';
 import { executeWorkflow } from '../../src/integration/workflow/execute-workflow.ts';
-import { workflowToJson } from '../../src/integration/workflow-report/index.ts';
+import { workflowToJson } from '../../src/integration/workflow-report/workflow-to-json.ts';
 import { validateRows, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
 import { validationToJson } from '../../src/integration/validation-report.ts';
 import { loadData } from '../../src/io/load-data.ts';

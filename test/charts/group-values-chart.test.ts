@@ -146,9 +146,9 @@ describe('the chart of a value per group', () => {
     }
   });
 
-  it('draws a line for an overall value and names it', async () => {
-    const svg = await svgOf(groupValuesChart({ ...measure, overall: 0.42 }, { title: 'By sex', subtitle: '1978' }));
-    expect(textsOf(svg)).to.include.members(['all rows 42.0%', 'By sex', '1978']);
+  it('names the measure, with the subtitle below', async () => {
+    const svg = await svgOf(groupValuesChart(measure, { subtitle: '1978' }));
+    expect(textsOf(svg)).to.include.members([measure.title, '1978']);
   });
 });
 

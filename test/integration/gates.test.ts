@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { ConfigValidationError, FairnessAssertionError, ValueError } from '../../src/exceptions/index.ts';
 import { assertFairness, judge } from '../../src/integration/assertions.ts';
-import { judgeLlmEval } from '../../src/integration/llm-eval/index.ts';
+import { judgeLlmEval } from '../../src/integration/llm-eval-gate.ts';
 import { validateRows, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
 import { validationFromJson, type ValidationJson } from '../../src/integration/validation-from-json.ts';
 import { validationToHtml } from '../../src/integration/validation-html.ts';

@@ -1,4 +1,5 @@
-import { workflowToHtml, workflowToJson, workflowToMarkdown } from '../../integration/workflow-report/index.ts';
+import { workflowToHtml, workflowToMarkdown } from '../../integration/workflow-report/render-report.ts';
+import { workflowToJson } from '../../integration/workflow-report/workflow-to-json.ts';
 import { executeWorkflow } from '../../integration/workflow/execute-workflow.ts';
 import { reportToHtml } from '../../pipeline/detectors/report-html.ts';
 import { runPipeline } from '../../pipeline/index.ts';

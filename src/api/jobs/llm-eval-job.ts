@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { CacheMissError, DataValidationError } from '../../exceptions/index.ts';
-import { judgeLlmEval } from '../../integration/llm-eval/index.ts';
+import { judgeLlmEval } from '../../integration/llm-eval-gate.ts';
 import { parseLlmEvalConfig } from '../../llm-evals/config/index.ts';
 import { dryRunToJson } from '../../llm-evals/dry-run/dry-run-json.ts';
 import { llmEvalToHtml, llmEvalToJson, llmEvalToMarkdown } from '../../llm-evals/report/index.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 
 import type { Command } from 'commander';
 
-import type { JudgeLlmEvalOptions } from '../../integration/llm-eval/index.ts';
+import type { JudgeLlmEvalOptions } from '../../integration/llm-eval-gate.ts';
 import type { ResponseCache } from '../../llm-evals/cache/response-cache.ts';
 import type { LlmEvalVerdict } from '../../llm-evals/report/index.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
@@ -156,7 +156,7 @@ async function assertMetrics(config: LLMEvalConfig, request: LlmEvalRequest): Pr
   if (request.metric === undefined) return;
   const [{ plannedMetrics }, { judgeLlmEval }] = await Promise.all([
     import('../../llm-evals/run/score-run.ts'),
-    import('../../integration/llm-eval/index.ts'),
+    import('../../integration/llm-eval-gate.ts'),
   ]);
   judgeLlmEval(await plannedMetrics(config), gateOf(request));
 }
@@ -193,7 +193,7 @@ async function run(
 }
 
 async function tell(result: LlmEvalResult, request: LlmEvalRequest, options: LlmEvalOptions): Promise<void> {
-  const { judgeLlmEval } = await import('../../integration/llm-eval/index.ts');
+  const { judgeLlmEval } = await import('../../integration/llm-eval-gate.ts');
   const verdict = judgeLlmEval(result.metrics, gateOf(request));
   await writeLlmEvalReports(result, verdict, options);
   const { llmEvalToJson } = await import('../../llm-evals/report/index.ts');

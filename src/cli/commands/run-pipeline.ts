@@ -63,7 +63,7 @@ Exit codes: 0 the value is within the threshold, or there is no threshold; 1 it 
 or data; 3 a step of the pipeline or the training failed.`,
     async run(options: RunPipelineOptions, request) {
       const result = await run(options, request);
-      const { workflowToJson } = await import('../../integration/workflow-report/index.ts');
+      const { workflowToJson } = await import('../../integration/workflow-report/workflow-to-json.ts');
       await printResult(options, { json: () => workflowToJson(result), text: () => describe(result) });
       const { outputDir, files, tracking } = result.artifacts;
       if (outputDir !== null) remark(`Wrote ${outputDir}: ${files.join(', ')}`, options);

@@ -173,17 +173,12 @@ async function replayFile(
   await assertLabelInFile(request, path, table);
   const hasUsual = paths.saved === undefined && table.has(USUAL_TIMESTAMP);
   const parts = makeParts(request, paths, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
-  const before = countedSoFar(parts.tracker);
-  const known = idsOf(parts);
   const { tracker, engine } = parts;
-  const result = await replay(table, {
-    tracker,
-    engine,
-    lookEvery,
-    extraChecks: extraChecksOf(request),
-    onProgress: hooks.onProgress,
-  });
-  assertRowsCounted(request, parts.tracker, before, path);
+  const before = countedSoFar(tracker);
+  const known = idsOf(parts);
+  const extraChecks = extraChecksOf(request);
+  const result = await replay(table, { tracker, engine, lookEvery, extraChecks, onProgress: hooks.onProgress });
+  assertRowsCounted(request, tracker, before, path);
   return finish(request, parts, { ...result, known, refusedLines: 0, remarks: warnings });
 }
 
@@ -281,19 +276,16 @@ interface Found extends Pick<MonitorOutcome, 'alerts' | 'watches' | 'states' | '
 async function finish(
   request: MonitorRequest,
   parts: MonitorParts,
-  { alerts, watches, states, preview, refusedLines, known, remarks }: Found,
+  { known, remarks, ...found }: Found,
 ): Promise<MonitorOutcome> {
   const { written, problems } = await writeOutputs(request, parts);
   // Closed here as well, since the number of failed deliveries is known only after that.
   await parts.close();
+  const { alerts, states, preview } = found;
   const isNew = ({ id }: AlertEvent): boolean => !known.has(id);
   const open = parts.engine.alerts.filter(({ isOpen }) => isOpen);
   return {
-    alerts,
-    watches,
-    states,
-    preview,
-    refusedLines,
+    ...found,
     raised: alerts.filter((alert, index) => isNew(alert) && alerts.findIndex(({ id }) => id === alert.id) === index),
     stillOpen: open.filter(({ alert }) => known.has(alert.id)),
     isAlarmed: [alerts, open, preview?.alerts ?? []].some(({ length }) => length > 0),

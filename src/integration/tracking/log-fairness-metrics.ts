@@ -1,9 +1,7 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { MetricResult } from '../../metrics/index.ts';
-import { addMetric } from './metric-entries.ts';
-import type { RunEntries } from './run-entries.ts';
-import { trackRun } from './track-run.ts';
-import { TRACKING_OPTION_NAMES, type TrackingOptions } from './tracking-options.ts';
+import { addMetric, type RunEntries } from './run-entries.ts';
+import { TRACKING_OPTION_NAMES, type TrackingOptions, trackRun } from './track-run.ts';
 import { TrackingFailure } from './tracking-server.ts';
 
 /** One metric, a list of metrics, or metrics by name. */

@@ -9,10 +9,8 @@ import type { LlmEvalVerdict } from '../../llm-evals/report/report-words.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../../llm-evals/scoring/llm-metric-result.ts';
 import type { TrackingOutcome } from '../workflow-result.ts';
-import { addMetric } from './metric-entries.ts';
-import type { RunEntries } from './run-entries.ts';
-import { trackRun } from './track-run.ts';
-import { ARTIFACT_TRACKING_OPTION_NAMES, type ArtifactTrackingOptions } from './tracking-options.ts';
+import { addMetric, type RunEntries } from './run-entries.ts';
+import { ARTIFACT_TRACKING_OPTION_NAMES, type ArtifactTrackingOptions, trackRun } from './track-run.ts';
 
 /** Options of {@link logLlmEvalResults}. */
 export interface LlmEvalTrackingOptions extends ArtifactTrackingOptions {

@@ -1,9 +1,7 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { TrackingOutcome, WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
-import { addMetric } from './metric-entries.ts';
-import type { RunEntries } from './run-entries.ts';
-import { trackRun } from './track-run.ts';
-import { ARTIFACT_TRACKING_OPTION_NAMES, type ArtifactTrackingOptions } from './tracking-options.ts';
+import { addMetric, type RunEntries } from './run-entries.ts';
+import { ARTIFACT_TRACKING_OPTION_NAMES, type ArtifactTrackingOptions, trackRun } from './track-run.ts';
 
 /**
  * Logs a workflow to a run on an MLflow tracking server:

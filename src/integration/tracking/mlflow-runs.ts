@@ -1,13 +1,5 @@
-import { type CallServer, requiredTextAt, textAt } from './call-server.ts';
 import type { MetricEntry, RunContent, TextEntry } from './run-entries.ts';
-import { TrackingFailure } from './tracking-server.ts';
-
-/** One call of `runs/log-batch`. */
-interface EntryBatch {
-  readonly metrics: readonly MetricEntry[];
-  readonly params: readonly TextEntry[];
-  readonly tags: readonly TextEntry[];
-}
+import { type CallServer, requiredTextAt, textAt, TrackingFailure } from './tracking-server.ts';
 
 /** The limits of MLflow for one call. */
 const MAX_OF_KIND = { metrics: 1000, params: 100, tags: 100 } as const;
@@ -25,7 +17,7 @@ interface OpenBatch {
 }
 
 /** Splits the content of a run into calls within the limits of MLflow: parameters first, then tags, then metrics. */
-export function toBatches(content: RunContent): EntryBatch[] {
+export function toBatches(content: RunContent): RunContent[] {
   const batches: OpenBatch[] = [];
   for (const kind of ['params', 'tags', 'metrics'] as const) {
     for (const entry of content[kind]) {
@@ -56,20 +48,7 @@ export interface Run {
 }
 
 /** The final status of a run. */
-export type RunStatus = 'FINISHED' | 'FAILED' | 'KILLED';
-
-/** The properties of a new run. */
-export interface NewRun {
-  readonly experimentId: string;
-  readonly runName: string | undefined;
-  readonly startTimeMillis: number;
-}
-
-/** The time and step of metrics. */
-export interface MetricMoment {
-  readonly timestampMillis: number;
-  readonly step: number;
-}
+type RunStatus = 'FINISHED' | 'FAILED' | 'KILLED';
 
 const API = '/api/2.0/mlflow';
 
@@ -105,7 +84,12 @@ async function findExperiment(call: CallServer, name: string): Promise<string | 
 }
 
 /** Creates a run. */
-export async function createRun(call: CallServer, { experimentId, runName, startTimeMillis }: NewRun): Promise<Run> {
+export async function createRun(
+  call: CallServer,
+  experimentId: string,
+  runName: string | undefined,
+  startTimeMillis: number,
+): Promise<Run> {
   const body = {
     experiment_id: experimentId,
     start_time: startTimeMillis,
@@ -139,10 +123,10 @@ function runOf(answer: unknown): Run {
 export async function logBatch(
   call: CallServer,
   runId: string,
-  { metrics, params, tags }: EntryBatch,
-  { timestampMillis, step }: MetricMoment,
+  { metrics, params, tags }: RunContent,
+  moment: { readonly timestamp: number; readonly step: number },
 ): Promise<void> {
-  const stamped = metrics.map((metric) => ({ ...metric, timestamp: timestampMillis, step }));
+  const stamped = metrics.map((metric) => ({ ...metric, ...moment }));
   const body = { run_id: runId, metrics: stamped, params, tags };
   await call({ method: 'POST', path: `${API}/runs/log-batch`, body });
 }

@@ -1,11 +1,12 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
+import type { FilledOptions, OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
-import { withTimeLimit } from '../../internal/retry.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
+import { MAX_TIMER_MILLIS, withTimeLimit } from '../../internal/retry.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { TrackingOutcome } from '../workflow-result.ts';
-import { callerOf, type CallServer, seconds } from './call-server.ts';
 import {
   artifactFolder,
   createRun,
@@ -15,54 +16,126 @@ import {
   logBatch,
   putArtifact,
   type Run,
-  type RunStatus,
   toBatches,
 } from './mlflow-runs.ts';
 import { RunEntries } from './run-entries.ts';
-import type { ArtifactTrackingOptions } from './tracking-options.ts';
 import {
+  callerOf,
+  type CallServer,
   findTrackingServer,
-  type TrackingEnvironment,
+  seconds,
   TrackingFailure,
   type TrackingServer,
 } from './tracking-server.ts';
 
-/** The options of tracking, with defaults filled in. */
-interface TrackingSettings {
-  readonly server: TrackingServer;
-  readonly experiment: string;
-  readonly runName: string | undefined;
-  readonly runId: string | undefined;
-  readonly step: number;
-  readonly artifacts: readonly string[];
-  readonly timeoutMillis: number;
-  readonly totalTimeoutMillis: number;
-  readonly signal: AbortSignal | undefined;
-  readonly now: () => number;
+/** Options of tracking on an MLflow server. */
+export interface TrackingOptions {
+  /**
+   * The http or https address of an MLflow tracking server, including the path prefix of a proxy, if any.
+   * @defaultValue the environment variable `MLFLOW_TRACKING_URI`
+   */
+  readonly trackingUri?: string | undefined;
+  /**
+   * The experiment of the run; created if it does not exist.
+   * @defaultValue the environment variable `MLFLOW_EXPERIMENT_NAME`, else 'evenhand'
+   */
+  readonly experiment?: string | undefined;
+  /**
+   * The name of the run.
+   * @defaultValue a name chosen by the server
+   */
+  readonly runName?: string | undefined;
+  /**
+   * The identifier of an existing run. Results are added to it, it is left open, and `experiment` and `runName` are
+   * ignored.
+   * @defaultValue a new run, which is ended
+   */
+  readonly runId?: string | undefined;
+  /**
+   * The step of the metrics: a whole number, for example an epoch or a day.
+   * @defaultValue 0
+   */
+  readonly step?: number | undefined;
+  /** Tags of the run, in addition to those that name its source. */
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+  /** Parameters of the run. The server rejects a changed value of an existing parameter. */
+  readonly params?: Readonly<Record<string, string | number | boolean>> | undefined;
+  /**
+   * The prefix of the name of each metric, such as 'holdout.'.
+   * @defaultValue ''
+   */
+  readonly prefix?: string | undefined;
+  /**
+   * The time limit of one call, in milliseconds.
+   * @defaultValue 10000
+   */
+  readonly timeoutMillis?: number | undefined;
+  /**
+   * The time limit of all calls including retries, in milliseconds.
+   * @defaultValue 30000
+   */
+  readonly totalTimeoutMillis?: number | undefined;
+  /** Stops the tracking. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Returns the time, in milliseconds since 1970.
+   * @defaultValue the system clock
+   */
+  readonly now?: (() => number) | undefined;
 }
 
-/** The longest delay of a timer. */
-const MAX_MILLIS = 2 ** 31 - 1;
+/** Lists the options of {@link TrackingOptions}. */
+export const TRACKING_OPTION_NAMES: OptionNames<TrackingOptions> = {
+  trackingUri: true,
+  experiment: true,
+  runName: true,
+  runId: true,
+  step: true,
+  tags: true,
+  params: true,
+  prefix: true,
+  timeoutMillis: true,
+  totalTimeoutMillis: true,
+  signal: true,
+  now: true,
+};
+
+/** Options of tracking with files. */
+export interface ArtifactTrackingOptions extends TrackingOptions {
+  /** Paths of files and folders to upload to the run, under their own names. */
+  readonly artifacts?: readonly string[] | undefined;
+}
+
+/** Lists the options of {@link ArtifactTrackingOptions}. */
+export const ARTIFACT_TRACKING_OPTION_NAMES: OptionNames<ArtifactTrackingOptions> = {
+  ...TRACKING_OPTION_NAMES,
+  artifacts: true,
+};
+
+/** The options of tracking, with defaults filled in. */
+type TrackingSettings = FilledOptions<
+  Omit<ArtifactTrackingOptions, 'trackingUri' | 'tags' | 'params' | 'prefix'>,
+  'runName' | 'runId' | 'signal'
+> & { readonly server: TrackingServer };
 
 /**
  * Fills in missing options from the environment or the documented defaults.
  * @throws {TrackingFailure} if no server is configured, or an option is out of range
  */
-function toTrackingSettings(options: ArtifactTrackingOptions, environment: TrackingEnvironment): TrackingSettings {
-  const fromEnvironment = environment['MLFLOW_EXPERIMENT_NAME'];
-  const server = findTrackingServer(options.trackingUri, environment);
+function toTrackingSettings(options: ArtifactTrackingOptions): TrackingSettings {
+  const fromEnvironment = process.env['MLFLOW_EXPERIMENT_NAME'];
   return {
-    server,
+    server: findTrackingServer(options.trackingUri, process.env),
     experiment:
       options.experiment ?? (fromEnvironment === undefined || fromEnvironment === '' ? 'evenhand' : fromEnvironment),
     runName: options.runName,
     runId: options.runId,
     step: integer('step', options.step ?? 0, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
     artifacts: options.artifacts ?? [],
-    timeoutMillis: integer('timeoutMillis', options.timeoutMillis ?? 10_000, 1, MAX_MILLIS),
-    totalTimeoutMillis: integer('totalTimeoutMillis', options.totalTimeoutMillis ?? 30_000, 1, MAX_MILLIS),
+    timeoutMillis: integer('timeoutMillis', options.timeoutMillis ?? 10_000, 1, MAX_TIMER_MILLIS),
+    totalTimeoutMillis: integer('totalTimeoutMillis', options.totalTimeoutMillis ?? 30_000, 1, MAX_TIMER_MILLIS),
     signal: options.signal,
-    now: options.now ?? ((): number => new Date().getTime()),
+    now: options.now ?? machineClock,
   };
 }
 
@@ -87,7 +160,7 @@ export async function trackRun(
 ): Promise<TrackingOutcome> {
   let secrets: readonly string[] = [];
   try {
-    const settings = toTrackingSettings(options, process.env);
+    const settings = toTrackingSettings(options);
     ({ secrets } = settings.server);
     const run = await track(contentOf(fill, options), settings);
     const url = `${settings.server.address}/#/experiments/${run.experimentId}/runs/${run.runId}`;
@@ -131,7 +204,7 @@ async function track(entries: RunEntries, settings: TrackingSettings): Promise<R
 async function openRun(call: CallServer, { runId, experiment, runName, now }: TrackingSettings): Promise<Run> {
   if (runId !== undefined) return findRun(call, runId);
   const experimentId = await findOrMakeExperiment(call, experiment);
-  return createRun(call, { experimentId, runName, startTimeMillis: now() });
+  return createRun(call, experimentId, runName, now());
 }
 
 async function fillRun(
@@ -140,7 +213,7 @@ async function fillRun(
   entries: RunEntries,
   { now, step }: TrackingSettings,
 ): Promise<void> {
-  const moment = { timestampMillis: now(), step };
+  const moment = { timestamp: now(), step };
   for (const batch of toBatches(entries.content())) await logBatch(call, runId, batch, moment);
 }
 
@@ -161,7 +234,7 @@ async function keepFiles(
 
 /** Marks a run as failed, or as killed if it was stopped. Errors are ignored: the first failure is reported. */
 async function endBadly({ runId }: Run, { server, signal, now }: TrackingSettings): Promise<void> {
-  const status: RunStatus = signal?.aborted === true ? 'KILLED' : 'FAILED';
+  const status = signal?.aborted === true ? 'KILLED' : 'FAILED';
   const exceeded = (): Error => new TrackingFailure('the run could not be ended');
   await withTimeLimit(ENDING_MILLIS, exceeded, undefined, (limit) =>
     endRun(callerOf(server, { timeoutMillis: ENDING_MILLIS, signal: limit }), runId, status, now()),

@@ -1,4 +1,8 @@
-import { decodePart } from '../../internal/values.ts';
+import { FairnessToolkitError } from '../../exceptions/index.ts';
+import { fetchFailureOf, readLimitedText, retryAfterMillis } from '../../internal/http.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
+import { backoffMillis, sleep, withTimeLimit } from '../../internal/retry.ts';
+import { decodePart, isMapping, parseObject } from '../../internal/values.ts';
 
 /** Optional details of a tracking error. */
 interface TrackingFailureDetails {
@@ -41,7 +45,7 @@ export interface TrackingServer {
 }
 
 /** The environment variables; those read are the ones of the MLflow client. */
-export type TrackingEnvironment = Readonly<Record<string, string | undefined>>;
+type TrackingEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Finds the server and its credentials: those in the address, else `MLFLOW_TRACKING_USERNAME` with
@@ -96,4 +100,195 @@ function basic(user: string, password: string): Omit<TrackingServer, 'address'> 
 function nonEmpty(text: string | undefined): string | undefined {
   const trimmed = text?.trim();
   return trimmed === '' ? undefined : trimmed;
+}
+
+/** The longest part of a server's message that a log shows. */
+const MAX_MESSAGE_LENGTH = 300;
+
+/**
+ * Returns a response's JSON; null if it is empty, as after an upload.
+ * @throws {TrackingFailure} for a status other than 2xx, or content that is not a JSON object
+ */
+function readAnswer(response: Response, text: string): unknown {
+  const { status } = response;
+  if (status >= 300 && status < 400) throw redirected(response);
+  const answer = text === '' ? null : parseObject(text);
+  if (!response.ok) throw refused(response, answer);
+  if (answer === undefined) {
+    throw new TrackingFailure(`the answer is not MLflow's (HTTP ${String(status)} without JSON): check the address`);
+  }
+  return answer;
+}
+
+/** Returns the text at a path of keys in an answer; undefined if there is none. */
+export function textAt(answer: unknown, ...names: readonly string[]): string | undefined {
+  const found = names.reduce<unknown>(
+    (value, name) => (isMapping(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    answer,
+  );
+  return typeof found === 'string' ? found : undefined;
+}
+
+/**
+ * Returns the text at a path of keys that every answer of MLflow has.
+ * @throws {TrackingFailure} if it is missing or empty
+ */
+export function requiredTextAt(answer: unknown, ...names: readonly string[]): string {
+  const found = textAt(answer, ...names);
+  if (found !== undefined && found !== '') return found;
+  throw new TrackingFailure(`the answer is not MLflow's (it has no ${names.join('.')}): check the address`);
+}
+
+function refused({ status, headers }: Response, answer: unknown): TrackingFailure {
+  const errorCode = textAt(answer, 'error_code');
+  const words = [errorCode, textAt(answer, 'message')].filter((word) => word !== undefined).join(': ');
+  const said = words === '' ? '' : `, ${oneLine(words)}`;
+  const advice = status === 401 || status === 403 ? '; check the credentials' : '';
+  return new TrackingFailure(`the server answered HTTP ${String(status)}${said}${advice}`, {
+    ...(errorCode === undefined ? {} : { errorCode }),
+    isTransient: status === 429 || status >= 500,
+    isUndone: status === 429 || status === 503,
+    retryAfterMillis: retryAfterMillis(headers, machineClock(), { maxSeconds: MAX_RETRY_AFTER_SECONDS }),
+  });
+}
+
+function redirected({ status, headers }: Response): TrackingFailure {
+  const location = headers.get('location') ?? '';
+  const elsewhere = URL.canParse(location) ? ` to ${new URL(location).origin}` : '';
+  return new TrackingFailure(`the server redirects${elsewhere} (HTTP ${String(status)}): name the final address`);
+}
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
+}
+
+/** The largest answer that is read, 1 MiB: far more than MLflow sends about a run. */
+const MAX_BYTES = 2 ** 20;
+
+/**
+ * Returns a response's text.
+ * @throws {TrackingFailure} for more than 1 MiB after decompression, which a retry does not change
+ * @throws {DataValidationError} for text that is not UTF-8
+ */
+async function readText(response: Response): Promise<string> {
+  const { text, isComplete } = await readLimitedText(response, MAX_BYTES);
+  if (!isComplete) throw new TrackingFailure('the answer is longer than 1 MiB');
+  return text;
+}
+
+/** A call of the REST API. */
+interface ServerCall {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** The path after the server's address, with the query. */
+  readonly path: string;
+  /** Bytes are sent as they are, anything else as JSON. */
+  readonly body?: unknown;
+  /**
+   * Whether the call is idempotent.
+   * @defaultValue true
+   */
+  readonly isRepeatable?: boolean;
+}
+
+/**
+ * Calls the server and returns its answer as parsed JSON.
+ * @throws {TrackingFailure} when the call fails for good
+ */
+export type CallServer = (call: ServerCall) => Promise<unknown>;
+
+/** Options of {@link callerOf}. */
+interface CallServerOptions {
+  /** The time limit of one attempt, in milliseconds. */
+  readonly timeoutMillis: number;
+  /** Ends a call and the wait before a retry. */
+  readonly signal: AbortSignal;
+}
+
+/** How often a call is retried after a transient failure. */
+const MAX_RETRIES = 3;
+
+const BACKOFF = { baseMillis: 250 };
+
+/** A server that asks for more, 11 days, is retried after the usual wait. */
+const MAX_RETRY_AFTER_SECONDS = 999_999;
+
+/** Errors of a connection that was never made: the server has not received the call. */
+const NEVER_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+/**
+ * Returns a function that calls the server. After a network failure, a timeout, 429 or 5xx, it retries up to three times,
+ * after 250, 500 and 1000 milliseconds or after the time that Retry-After asks for.
+ */
+export function callerOf(server: TrackingServer, options: CallServerOptions): CallServer {
+  return async (call) => {
+    for (let retry = 0; ; retry++) {
+      try {
+        return await callOnce(server, call, options);
+      } catch (cause) {
+        const problem = problemOf(cause, options.signal);
+        if (retry >= MAX_RETRIES || !mayRepeat(call, problem)) throw problem;
+        await pause(problem.retryAfterMillis ?? backoffMillis(retry, BACKOFF), options.signal);
+      }
+    }
+  };
+}
+
+async function callOnce(
+  server: TrackingServer,
+  { method, path, body }: ServerCall,
+  { timeoutMillis, signal }: CallServerOptions,
+): Promise<unknown> {
+  const isBytes = body instanceof Uint8Array;
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (body !== undefined) headers['content-type'] = isBytes ? 'application/octet-stream' : 'application/json';
+  if (server.authorization !== undefined) headers['authorization'] = server.authorization;
+  const exceeded = (): Error =>
+    new TrackingFailure(`the server gave no answer within ${seconds(timeoutMillis)}`, { isTransient: true });
+  return withTimeLimit(timeoutMillis, exceeded, signal, async (limit) => {
+    const response = await fetch(`${server.address}${path}`, {
+      method,
+      headers,
+      // A redirect would turn a POST into a GET, or carry credentials elsewhere.
+      redirect: 'manual',
+      signal: limit,
+      ...(body === undefined ? {} : { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
+    });
+    const text = await readText(response).catch((cause: unknown) => {
+      // An error status counts, also if its body cannot be read.
+      if (response.ok || !FairnessToolkitError.isInstance(cause)) throw cause;
+      return '';
+    });
+    return readAnswer(response, text);
+  });
+}
+
+/** Returns a time in seconds for messages: '0.5 s'. */
+export function seconds(millis: number): string {
+  return `${String(millis / 1000)} s`;
+}
+
+/** Returns what a call threw as a {@link TrackingFailure}: one of its own as it is, else for an abort or a network failure. */
+function problemOf(cause: unknown, signal: AbortSignal): TrackingFailure {
+  const own = [cause, signal.aborted ? signal.reason : undefined].find((value) => value instanceof TrackingFailure);
+  if (own !== undefined) return own;
+  if (signal.aborted) return new TrackingFailure('it was stopped', { cause });
+  // A retry would return the same bytes that are not UTF-8.
+  if (FairnessToolkitError.isInstance(cause)) return new TrackingFailure(cause.message, { cause });
+  const { code, message } = fetchFailureOf(cause) ?? { code: undefined, message: 'the reason is unknown' };
+  return new TrackingFailure(`the server cannot be reached (${code ?? message})`, {
+    isTransient: true,
+    isUndone: code !== undefined && NEVER_CONNECTED.includes(code),
+    cause,
+  });
+}
+
+function mayRepeat({ isRepeatable = true }: ServerCall, problem: TrackingFailure): boolean {
+  return problem.isTransient && (isRepeatable || problem.isUndone);
+}
+
+async function pause(millis: number, signal: AbortSignal): Promise<void> {
+  await sleep(millis, signal).catch((cause: unknown) => {
+    throw problemOf(cause, signal);
+  });
 }

@@ -6,6 +6,7 @@ import { noteBlocks, numberColumn, type ReportBlock, type ReportDocument } from 
 import { own } from '../../internal/values.ts';
 import { capital, tableCount, tableNumber, tableValue } from '../../internal/format.ts';
 import { labelText, listed } from '../../document/report-text.ts';
+import { reliabilityPanels } from '../workflow-report/calibration-section.ts';
 
 /** The maximum number of groups in the table; the largest are listed. */
 const MAX_LISTED = 40;
@@ -78,12 +79,7 @@ function rowOf(label: string, before: CalibrationQuality | undefined, after: Cal
 }
 
 function pictureOf({ curves: { before, after } }: TableCalibration): ReportBlock {
-  const panels = before.groups.map(({ group, n, bins }) => ({
-    label: group,
-    n,
-    before: bins,
-    after: after.groups.find((other) => other.group === group)?.bins,
-  }));
+  const panels = reliabilityPanels(before, after);
   return { kind: 'picture', chart: () => reliabilityChart(panels, { level: before.level }) };
 }
 

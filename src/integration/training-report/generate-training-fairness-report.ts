@@ -16,12 +16,17 @@ import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '.
 import { VERSION } from '../../internal/version.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import type { ParetoPoint } from '../../training/pareto/pareto-points.ts';
+import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
 import type { ParetoSweep } from '../../training/pareto/pareto-sweep.ts';
+import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { workflowDocument } from '../workflow-report/workflow-document.ts';
 import { calibrationDocument } from './calibration-document.ts';
 import { jobDocument } from './job-document.ts';
 import { capital, tableCount, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
-import { isCalibration, isSweep, isTrainingJob, isWorkflow, type ReportedTraining } from './training-kinds.ts';
+import type { WorkflowFindings } from '../workflow-result.ts';
+
+/** The training results that can be reported. */
+export type ReportedTraining = ParetoSweep | TrainingJobResult | TableCalibration | WorkflowFindings;
 
 /** Builds the report of a sweep over the weight of a penalty: every point with its intervals. */
 function sweepDocument(sweep: ParetoSweep): ReportDocument {
@@ -218,11 +223,19 @@ function formatOf({ format, savePath }: TrainingReportOptions): TrainingReportFo
   });
 }
 
+/** The kinds of results by keys that all results of the kind have and no other results have, and their reports. */
+const KINDS: readonly { readonly keys: readonly string[]; readonly report: (result: never) => ReportDocument }[] = [
+  { keys: ['validation', 'baselineMetrics', 'finalMetrics'], report: workflowDocument },
+  { keys: ['length', 'hypervolume', 'penalty'], report: sweepDocument },
+  { keys: ['baseline', 'final', 'train', 'constraint'], report: jobDocument },
+  { keys: ['before', 'after', 'curves', 'calibrator'], report: calibrationDocument },
+];
+
 function documentOf(result: unknown): ReportDocument {
-  if (isWorkflow(result)) return workflowDocument(result);
-  if (isSweep(result)) return sweepDocument(result);
-  if (isTrainingJob(result)) return jobDocument(result);
-  if (isCalibration(result)) return calibrationDocument(result);
+  const found = KINDS.find(
+    ({ keys }) => typeof result === 'object' && result !== null && keys.every((key) => key in result),
+  );
+  if (found !== undefined) return found.report(result as never);
   throw new ValueError('The result parameter must be the result of a training function.', {
     context: { parameter: 'result' },
     suggestion: 'Pass what sweepPareto, trainReductions, trainLagrangian, calibrateTable or executeWorkflow returned.',

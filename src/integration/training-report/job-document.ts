@@ -1,4 +1,4 @@
-import { beforeAfterChart, type ComparedGroup, type ComparedValue } from '../../charts/before-after-chart.ts';
+import type { ComparedGroup, ComparedValue } from '../../charts/before-after-chart.ts';
 import { historyChart } from '../../charts/history-chart.ts';
 import {
   noteBlocks,
@@ -14,12 +14,12 @@ import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import type { DecisionQuality, GroupDecisions } from '../../training/decision-quality.ts';
 import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
 import type { LagrangianJobResult } from '../../training/jobs/train-lagrangian.ts';
+import type { ReductionsJobResult } from '../../training/jobs/train-reductions.ts';
 import type { LagrangianEpoch } from '../../training/networks/lagrangian-objective.ts';
-import { type GroupComparison, groupTable } from '../workflow-report/group-table.ts';
-import { constraintTerms, methodWords } from '../workflow-report/method-words.ts';
-import { metricChange, signedValue } from '../workflow-report/verdict-words.ts';
+import { comparisonBlocks } from '../workflow-report/group-table.ts';
+import { constraintTerms, METHOD_WORDS } from '../workflow-report/method-words.ts';
+import { metricChange, signedValue } from '../workflow-report/workflow-changes.ts';
 import { capital, tableCount, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
-import { isLagrangianJob, isReductionsJob } from './training-kinds.ts';
 
 /** The level of the intervals of rates, the same as that of the gaps. */
 const LEVEL = 0.95;
@@ -36,17 +36,12 @@ function groupBlocks(job: TrainingJobResult): ReportBlock[] {
   return MEASURES.flatMap(([measure, key]): ReportBlock[] => {
     // The denominator is known only for selection rates: the rows of the group.
     const level = measure === 'selection_rate' ? LEVEL : null;
-    const comparison: GroupComparison = { measure, unit: 'share', level, groups: groupsOf(job, key, level) };
-    const table = groupTable(comparison, attribute);
-    const title = `${inWords(measure)} by ${attribute}`;
-    const chart = (): ReturnType<typeof beforeAfterChart> =>
-      beforeAfterChart(
-        { title, unit: 'share', groups: comparison.groups },
-        {
-          subtitle: `Before: without the constraint; after: with it${level === null ? '' : '; lines are 95% intervals'}`,
-        },
-      );
-    return comparison.groups.length < 2 ? [table] : [{ kind: 'picture', chart }, table];
+    const lines = level === null ? '' : '; lines are 95% intervals';
+    return comparisonBlocks(
+      { measure, unit: 'share', level, groups: groupsOf(job, key, level) },
+      attribute,
+      `Before: without the constraint; after: with it${lines}`,
+    );
   });
 }
 
@@ -72,8 +67,9 @@ function groupsOf(
 const MAX_LISTED = 25;
 
 /** Returns the history of the gap and its multipliers on the training rows, by epoch. */
-function historyBlocks({ history, bestEpoch, constraint }: LagrangianJobResult): ReportBlock[] {
-  if (history.length === 0) return [];
+function historyBlocks(job: TrainingJobResult): ReportBlock[] {
+  if (!isLagrangianJob(job) || job.history.length === 0) return [];
+  const { history, bestEpoch, constraint } = job;
   const shown = sampled(history, bestEpoch);
   const multipliers = history[0]?.lambdas.length ?? 0;
   const rest = shown.length < history.length ? `, ${String(shown.length)} of ${tableCount(history.length)}` : '';
@@ -134,7 +130,7 @@ export function jobDocument(job: TrainingJobResult): ReportDocument {
       },
       { title: 'What is constrained, and what it costs', blocks: [{ kind: 'list', items: priceOf(job) }] },
       { title: `By ${listed(job.sensitive)}`, blocks: groupBlocks(job) },
-      { title: 'How training went', blocks: isLagrangianJob(job) ? historyBlocks(job) : searchBlocks(job) },
+      { title: 'How training went', blocks: [...historyBlocks(job), ...searchBlocks(job)] },
       { title: 'How to read this', blocks: [{ kind: 'list', items: READING }] },
     ],
     made: madeOf(job),
@@ -194,7 +190,7 @@ function priceOf(job: TrainingJobResult): string[] {
   const method = isLagrangianJob(job) ? 'lagrangian' : isReductionsJob(job) ? 'reductions' : undefined;
   const [from, to] = [job.baseline, job.final];
   return [
-    ...(method === undefined ? [] : [methodWords(method)]),
+    ...(method === undefined ? [] : [METHOD_WORDS[method]]),
     ...(terms.length === 0 ? [] : [`Parameters: ${terms.join('; ')}.`]),
     `On held-out rows accuracy went from ${tableValue(from.accuracy, 'share')} to ${tableValue(to.accuracy, 'share')}: ${signedValue(to.accuracy - from.accuracy, 'share')}.`,
     ...(method === 'reductions'
@@ -203,6 +199,14 @@ function priceOf(job: TrainingJobResult): string[] {
         ]
       : []),
   ];
+}
+
+function isLagrangianJob(job: TrainingJobResult): job is LagrangianJobResult {
+  return 'history' in job && 'bestEpoch' in job;
+}
+
+function isReductionsJob(job: TrainingJobResult): job is ReductionsJobResult {
+  return 'bestGap' in job && 'oracleCalls' in job;
 }
 
 /** Returns the state of the search of a reduction at its end. */

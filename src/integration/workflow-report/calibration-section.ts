@@ -1,10 +1,12 @@
 import type { Chart } from '../../charts/chart.ts';
-import { reliabilityChart } from '../../charts/reliability-chart.ts';
+import { reliabilityChart, type ReliabilityPanel } from '../../charts/reliability-chart.ts';
 import type { ReportBlock } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
+import { own } from '../../internal/values.ts';
 import { computeMetric } from '../../metrics/compute-metric.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
+import type { ReliabilityCurves } from '../../training/postprocessing/calibrator/reliability-curve.ts';
 import type { WorkflowFindings } from '../workflow-result.ts';
 import { compareGroups, groupTable } from './group-table.ts';
 
@@ -30,7 +32,7 @@ export function calibrationBlocks(findings: WorkflowFindings): ReportBlock[] {
     { kind: 'paragraph', text: MEANING },
     // Intersections are omitted: their rates are shown above, and their panels would be many with few rows each.
     ...config.sensitive.flatMap((attribute) => {
-      const groups = Object.hasOwn(groupsTest, attribute) ? groupsTest[attribute] : undefined;
+      const groups = own(groupsTest, attribute);
       return groups === undefined ? [] : attributeBlocks(attribute, groups, scores);
     }),
   ];
@@ -69,13 +71,16 @@ async function chartOf(
   const { reliabilityCurve } = await import('../../training/postprocessing/calibrator/reliability-curve.ts');
   const from = await reliabilityCurve(before, y, groups, CURVES);
   const to = await reliabilityCurve(after, y, groups, CURVES);
-  const panels = from.groups
-    .filter(({ group }) => kept.has(group))
-    .map(({ group, n, bins }) => ({
-      label: group,
-      n,
-      before: bins,
-      after: to.groups.find((other) => other.group === group)?.bins,
-    }));
+  const panels = reliabilityPanels(from, to).filter(({ label }) => kept.has(label));
   return reliabilityChart(panels, { title: `Reliability of scores by ${attribute}`, level: from.level });
+}
+
+/** Returns the panels of a reliability chart with the curves of each group before and after. */
+export function reliabilityPanels(before: ReliabilityCurves, after: ReliabilityCurves): ReliabilityPanel[] {
+  return before.groups.map(({ group, n, bins }) => ({
+    label: group,
+    n,
+    before: bins,
+    after: after.groups.find((other) => other.group === group)?.bins,
+  }));
 }

@@ -1,16 +1,30 @@
-import { sortValueOf } from '../../charts/before-after-chart.ts';
-import { capital, tableCount, rangeText, tableValue } from '../../internal/format.ts';
-import type { ComparedGroup, ComparedValue } from '../../charts/before-after-chart.ts';
-import { numberColumn, type ReportTable } from '../../document/report-document.ts';
+import type { Chart } from '../../charts/chart.ts';
+import { capital, NOTHING, tableCount, rangeText, tableValue, type Unit } from '../../internal/format.ts';
+import {
+  beforeAfterChart,
+  type ComparedGroup,
+  type ComparedValue,
+  sortValueOf,
+} from '../../charts/before-after-chart.ts';
+import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
 import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { intervalName, measuresOf } from '../html/metric-charts.ts';
 import { own } from '../../internal/values.ts';
-import { signedValue } from './verdict-words.ts';
+import { signedValue } from './workflow-changes.ts';
 
 /** The number of groups shown at each end of a table that has more than twice as many. */
 const SHOWN_AT_EACH_END = 20;
+
+/** Returns a chart and a table of each group's value before and after; for a single group only the table. */
+export function comparisonBlocks(comparison: GroupComparison, attribute: string, subtitle: string): ReportBlock[] {
+  const { measure, unit, groups } = comparison;
+  const table = groupTable(comparison, attribute);
+  const title = `${inWords(measure)} by ${attribute}`;
+  const chart = (): Chart => beforeAfterChart({ title, unit, groups }, { subtitle });
+  return groups.length < 2 ? [table] : [{ kind: 'picture', chart }, table];
+}
 
 /** Builds the table of each group's value before and after. Of very many groups it shows both ends and a count. */
 export function groupTable({ measure, unit, level, groups }: GroupComparison, attribute: string): ReportTable {
@@ -18,7 +32,7 @@ export function groupTable({ measure, unit, level, groups }: GroupComparison, at
   const values = ({ before, after }: ComparedGroup): string[] => [
     ...sideOf(before, unit, level !== null),
     ...sideOf(after, unit, level !== null),
-    before === null || after === null ? '\u2013' : signedValue(after.value - before.value, unit),
+    before === null || after === null ? NOTHING : signedValue(after.value - before.value, unit),
   ];
   const columns = [
     { name: 'Group' },
@@ -47,16 +61,16 @@ export function groupTable({ measure, unit, level, groups }: GroupComparison, at
   };
 }
 
-function sideOf(side: ComparedValue | null, unit: 'share' | 'number', hasIntervals: boolean): string[] {
-  const value = side === null ? '\u2013' : tableValue(side.value, unit);
+function sideOf(side: ComparedValue | null, unit: Unit, hasIntervals: boolean): string[] {
+  const value = side === null ? NOTHING : tableValue(side.value, unit);
   if (!hasIntervals) return [value];
-  return [value, side === null || side.ci === null ? '\u2013' : rangeText(side.ci, (end) => tableValue(end, unit))];
+  return [value, side === null || side.ci === null ? NOTHING : rangeText(side.ci, (end) => tableValue(end, unit))];
 }
 
 /** The values of a measure for every group, before and after. */
 export interface GroupComparison {
   readonly measure: string;
-  readonly unit: 'share' | 'number';
+  readonly unit: Unit;
   /** The level of the intervals of groups; null if they have none. */
   readonly level: number | null;
   readonly groups: readonly ComparedGroup[];

@@ -1,10 +1,11 @@
 import { labelText } from '../../document/report-text.ts';
+import { own } from '../../internal/values.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { PipelineStepConfig, TrainingMethod } from '../../schemas/pipeline/pipeline-document.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
-/** Describes what each training method constrains, and its limits. */
-const METHODS: Readonly<Record<TrainingMethod, string>> = {
+/** Describes in two sentences what each training method constrains, and its limits. */
+export const METHOD_WORDS: Readonly<Record<TrainingMethod, string>> = {
   reductions:
     'Exponentiated gradient (Agarwal et al. 2018) constrains the gap between groups on the training rows, in expectation over the randomised decisions of a mixture of models. On other rows the gap may be larger.',
   regularized:
@@ -27,14 +28,9 @@ const STEPS: Readonly<Record<TransformerKind, string>> = {
     'replaces features by a learned representation in which groups are similar on average; the features lose their meaning',
 };
 
-/** Returns what a method constrains, in two sentences. */
-export function methodWords(method: TrainingMethod): string {
-  return METHODS[method];
-}
-
 /** Returns what a pipeline step does, in one sentence. */
 export function stepWords({ name, transformer }: PipelineStepConfig): string {
-  const words = Object.hasOwn(STEPS, transformer) ? STEPS[transformer] : 'is a custom step';
+  const words = own<string>(STEPS, transformer) ?? 'is a custom step';
   return `${labelText(name)} (${transformer}) ${words}.`;
 }
 
@@ -59,10 +55,8 @@ export function constraintTerms(constraint: Readonly<Record<string, unknown>> | 
 }
 
 function termName(name: string): string {
-  if (Object.hasOwn(TERMS, name)) return TERMS[name] as string;
-  return inWords(
-    labelText(name).replaceAll(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`),
-  );
+  const spaced = (_: string, end: string, start: string): string => `${end} ${start.toLowerCase()}`;
+  return own(TERMS, name) ?? inWords(labelText(name).replaceAll(/([a-z])([A-Z])/g, spaced));
 }
 
 function termValue(value: unknown): string {

@@ -1,5 +1,4 @@
 import { capital, tableCount, formatLevel, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
-import { beforeAfterChart } from '../../charts/before-after-chart.ts';
 import { tradeOffChart } from '../../charts/trade-off-chart.ts';
 import {
   noteBlocks,
@@ -14,13 +13,12 @@ import { VERSION } from '../../internal/version.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { intervalName } from '../html/metric-charts.ts';
-import type { TradeOffPoint, WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
+import { resultsOf, type TradeOffPoint, type WorkflowFindings, type WorkflowMetrics } from '../workflow-result.ts';
 import { calibrationBlocks } from './calibration-section.ts';
-import { accuracyInterval, changeBlocks, levelOf } from './change-table.ts';
-import { compareGroups, type GroupComparison, groupTable } from './group-table.ts';
-import { constraintTerms, methodWords, stepWords } from './method-words.ts';
+import { compareGroups, comparisonBlocks, type GroupComparison } from './group-table.ts';
+import { constraintTerms, METHOD_WORDS, stepWords } from './method-words.ts';
 import { own } from '../../internal/values.ts';
-import { cost, workflowVerdict } from './verdict-words.ts';
+import { accuracyInterval, changeBlocks, cost, levelOf, performanceOf, workflowVerdict } from './workflow-changes.ts';
 
 const KINDS: Readonly<Record<TradeOffPoint['kind'], string>> = {
   baseline: 'baseline',
@@ -143,7 +141,7 @@ function groupSections({ baselineMetrics, finalMetrics }: WorkflowFindings): Rep
     title: `By ${labelText(attribute)}`,
     blocks: [
       ...compareGroups(own(before, attribute) ?? {}, results).flatMap((comparison) =>
-        comparisonBlocks(comparison, attribute),
+        comparisonBlocks(comparison, attribute, subtitleOf(comparison)),
       ),
       ...exclusionBlocks(attribute, before, after),
       ...noteBlocks('Before you quote these values:', [
@@ -153,17 +151,9 @@ function groupSections({ baselineMetrics, finalMetrics }: WorkflowFindings): Rep
   }));
 }
 
-function comparisonBlocks(comparison: GroupComparison, attribute: string): ReportBlock[] {
-  const { measure, unit, level, groups } = comparison;
-  const table = groupTable(comparison, attribute);
-  if (groups.length < 2) return [table];
+function subtitleOf({ level }: GroupComparison): string {
   const lines = level === null ? '' : `; lines are the ${intervalName(level)}s of the individual groups`;
-  const chart = (): ReturnType<typeof beforeAfterChart> =>
-    beforeAfterChart(
-      { title: `${inWords(measure)} by ${attribute}`, unit, groups },
-      { subtitle: `Hollow: before; filled: after${lines}` },
-    );
-  return [{ kind: 'picture', chart }, table];
+  return `Hollow: before; filled: after${lines}`;
 }
 
 /** Explanations of a comparison of two models, for readers without a background in statistics. */
@@ -208,7 +198,7 @@ function subjectOf({ config, split, finalMetrics }: WorkflowFindings): string {
 function priceOf({ config, baselineMetrics, finalMetrics }: WorkflowFindings): string[] {
   return [
     ...config.pipeline.map(stepWords),
-    ...(config.training === undefined ? [] : [methodWords(config.training.method)]),
+    ...(config.training === undefined ? [] : [METHOD_WORDS[config.training.method]]),
     cost(baselineMetrics, finalMetrics),
     'A gap can close because one group gains or because another group loses. The Change columns below show which.',
     'Only the rates and attributes named here were compared. Other rates and other groups may have changed in the opposite direction.',
@@ -217,9 +207,7 @@ function priceOf({ config, baselineMetrics, finalMetrics }: WorkflowFindings): s
 
 function madeOf(findings: WorkflowFindings): [name: string, value: string][] {
   const { finalMetrics, seed, config } = findings;
-  const methods = Object.values(finalMetrics.attributes).flatMap((results) =>
-    Object.values(results).flatMap(({ ciMethod }) => ciMethod ?? []),
-  );
+  const methods = resultsOf(finalMetrics).flatMap(({ result }) => result.ciMethod ?? []);
   return [
     ['evenhand', VERSION],
     ['Seed', String(seed)],
@@ -233,23 +221,16 @@ function madeOf(findings: WorkflowFindings): [name: string, value: string][] {
 
 /** Summarizes one step of a workflow; with several attributes, by the worst value of each metric. */
 function stepSummary(metrics: WorkflowMetrics): ReportFact[] {
-  const { n, accuracy, meanAbsoluteError } = metrics;
+  const { n } = metrics;
   const level = levelOf(metrics);
-  const performance: ReportFact[] =
-    accuracy !== null
-      ? [
-          {
-            name: 'Accuracy',
-            value: tableValue(accuracy, 'share'),
-            remark: `${intervalName(level)} ${accuracyInterval(accuracy, n, level)}`,
-          },
-        ]
-      : meanAbsoluteError !== null
-        ? [{ name: 'Mean absolute error', value: tableNumber(meanAbsoluteError) }]
-        : [];
+  const performance = performanceOf(metrics);
   return [
     { name: 'Rows measured', value: tableCount(n), remark: 'held out from training' },
-    ...performance,
+    ...(performance === undefined ? [] : [performance]).map(({ name, value, unit }) => ({
+      name,
+      value: tableValue(value, unit),
+      remark: unit === 'share' ? `${intervalName(level)} ${accuracyInterval(value, n, level)}` : undefined,
+    })),
     ...Object.entries(metrics.metrics).map(([metric, result]) => ({
       name: inWords(metric),
       value: tableNumber(result.value),
@@ -310,7 +291,7 @@ function termsOf(findings: WorkflowFindings): string[][] {
     ...(task === 'binary'
       ? [
           ['Class weights', classWeightWords(findings)],
-          ['Decision threshold', thresholdWords(findings.decisionThreshold)],
+          ['Decision threshold', String(findings.decisionThreshold ?? 'default of the model')],
         ]
       : []),
     ['Training rows', `${tableCount(split.train.length)} (${tableValue(split.trainSize, 'share')} of usable rows)`],
@@ -335,8 +316,4 @@ function classWeightWords({ classWeight, config }: WorkflowFindings): string {
       : ([0, 1] as const).map((label) => `${tableNumber(classWeight[label] ?? 1)} for ${String(label)}`).join(', ');
   // Networks have their own options for weights.
   return config.training?.method === 'reductions' ? words : `${words} (baseline only)`;
-}
-
-function thresholdWords(threshold: number | null): string {
-  return threshold === null ? 'default of the model' : String(threshold);
 }

@@ -1,64 +1,56 @@
-import { finiteOrNull } from '../../internal/values.ts';
+import type { SnakeFields } from '../../internal/arguments.ts';
+import { finiteOrNull, own } from '../../internal/values.ts';
 import type { MetricResult, MetricResultJson } from '../../metrics/index.ts';
 import { pipelineConfigToJson } from '../../pipeline/config/pipeline-config-json.ts';
-import type { ValidationResult, WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
+import type { Verdict } from '../assertions.ts';
+import type { ValidationResult, WorkflowFindings, WorkflowMetrics, WorkflowSplit } from '../workflow-result.ts';
 
 /** The metrics of one step of a workflow as JSON. */
-export interface WorkflowMetricsJson {
-  readonly n: number;
-  readonly accuracy: number | null;
-  readonly mean_absolute_error: number | null;
+export interface WorkflowMetricsJson extends SnakeFields<
+  Pick<WorkflowMetrics, 'n' | 'accuracy' | 'meanAbsoluteError'>
+> {
   /** Each metric by its name; with several attributes, the worst value over them. */
   readonly metrics: Readonly<Record<string, MetricResultJson>>;
   readonly attributes: Readonly<Record<string, Readonly<Record<string, MetricResultJson>>>>;
 }
 
 /** The verdict as JSON. An undefined value is null, with its reason. */
-export interface WorkflowValidationJson {
-  readonly passed: boolean | null;
-  readonly status: 'pass' | 'fail' | 'undefined' | null;
-  readonly metric: string;
-  readonly attribute: string;
+export interface WorkflowValidationJson extends SnakeFields<Verdict>, Pick<ValidationResult, 'metric' | 'attribute'> {
   readonly baseline_metric_value: number | null;
   readonly baseline_undefined_reason: string | null;
   readonly final_metric_value: number | null;
   readonly final_undefined_reason: string | null;
-  readonly threshold: number | null;
-  readonly comparator: string | null;
   /** 100 (final - baseline) / |baseline|, negative if unfairness falls. */
   readonly improvement_percent: number | null;
-  readonly message: string;
-  readonly straddles: boolean;
-  readonly unevenly_missing: boolean;
 }
 
 /** The content of `workflow_results.json`. */
-export interface WorkflowJson {
+export interface WorkflowJson extends SnakeFields<Pick<WorkflowFindings, PlainFinding>> {
   readonly validation: WorkflowValidationJson;
   readonly baseline_metrics: WorkflowMetricsJson;
   readonly final_metrics: WorkflowMetricsJson;
   readonly config: Readonly<Record<string, unknown>>;
-  readonly seed: number;
-  readonly transformers_applied: readonly string[];
-  readonly task: 'binary' | 'regression';
   readonly method: string | null;
   readonly target: string | null;
-  readonly positive_label: string | null;
-  readonly constraint: Readonly<Record<string, unknown>> | null;
-  readonly class_weight: WorkflowFindings['classWeight'];
-  readonly decision_threshold: number | null;
-  readonly min_group_size: number;
-  readonly split: {
+  readonly split: SnakeFields<Pick<WorkflowSplit, 'nDropped' | 'trainSize' | 'seed'>> & {
     readonly n_train: number;
     readonly n_test: number;
-    readonly n_dropped: number;
-    readonly train_size: number;
-    readonly seed: number;
   };
-  readonly features: { readonly baseline: readonly string[]; readonly final: readonly string[] };
   readonly trade_off: readonly Readonly<Record<string, unknown>>[];
-  readonly warnings: readonly string[];
 }
+
+/** The findings that are the same in JSON. */
+type PlainFinding =
+  | 'seed'
+  | 'transformersApplied'
+  | 'task'
+  | 'positiveLabel'
+  | 'constraint'
+  | 'classWeight'
+  | 'decisionThreshold'
+  | 'minGroupSize'
+  | 'features'
+  | 'warnings';
 
 /**
  * Converts the findings of a workflow to plain JSON with snake_case keys. It contains no time, so two runs with the
@@ -134,7 +126,7 @@ function validationToJson({ validation, baselineMetrics, finalMetrics }: Workflo
     final_undefined_reason: reasonOf(finalMetrics, validation),
     threshold: validation.threshold,
     comparator: verdict.comparator,
-    improvement_percent: validation.improvementPercent === null ? null : finiteOrNull(validation.improvementPercent),
+    improvement_percent: finiteOrNull(validation.improvementPercent),
     message: validation.message,
     straddles: verdict.straddles,
     unevenly_missing: verdict.unevenlyMissing,
@@ -143,7 +135,7 @@ function validationToJson({ validation, baselineMetrics, finalMetrics }: Workflo
 
 /** Returns why the judged metric is undefined in one step; null if it is defined. */
 function reasonOf({ metrics }: WorkflowMetrics, { metric }: ValidationResult): string | null {
-  return Object.hasOwn(metrics, metric) ? (metrics[metric]?.undefinedReason ?? null) : null;
+  return own(metrics, metric)?.undefinedReason ?? null;
 }
 
 function metricsToJson({ n, accuracy, meanAbsoluteError, metrics, attributes }: WorkflowMetrics): WorkflowMetricsJson {
@@ -152,7 +144,7 @@ function metricsToJson({ n, accuracy, meanAbsoluteError, metrics, attributes }: 
     accuracy,
     mean_absolute_error: meanAbsoluteError,
     metrics: resultsToJson(metrics),
-    attributes: Object.fromEntries(Object.entries(attributes).map(([name, own]) => [name, resultsToJson(own)])),
+    attributes: Object.fromEntries(Object.entries(attributes).map(([name, results]) => [name, resultsToJson(results)])),
   };
 }
 

@@ -1,5 +1,6 @@
 import { TrainingError } from '../../exceptions/index.ts';
 import { assertKnownOptions } from '../../internal/arguments.ts';
+import type { MetricOptions } from '../../metrics/options.ts';
 import {
   type DetectorReport,
   parsePipelineConfig,
@@ -8,14 +9,13 @@ import {
 } from '../../pipeline/index.ts';
 import { Table, type TableSource, takeRows } from '../../table/index.ts';
 import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../../training/data/feature-encoder.ts';
-import { decide } from '../../training/estimators/estimator-rows.ts';
 import type { Estimator } from '../../training/estimators/estimator.ts';
 import { LinearRegression } from '../../training/estimators/linear-regression.ts';
 import { LogisticRegression } from '../../training/estimators/logistic-regression.ts';
 import type { WorkflowMetrics, WorkflowSplit } from '../workflow-result.ts';
-import { type JudgedRows, measurePredictions, type ModelOutputs } from './measure-predictions.ts';
-import type { EncodedRows } from './methods/training-method.ts';
+import { type JudgedRows, measurePredictions, type ModelOutputs, outputsOf } from './measure-predictions.ts';
 import { describeSplit, type RowSplit, splitWorkflow } from './split-workflow.ts';
+import type { EncodedRows } from './training-methods.ts';
 import {
   BASELINE_OPTION_NAMES,
   type BaselineOptions,
@@ -40,22 +40,14 @@ export async function measureBaseline(
   { train, test }: RowSplit,
   options: FilledWorkflowOptions,
 ): Promise<Baseline> {
-  const { signal, onProgress } = options;
+  const { signal, onProgress, decisionThreshold } = options;
   onProgress?.({ stage: 'baseline', done: 0, total: 1 });
   const { specs, warnings } = fitFeatures(rows.table.take(train), rows.features);
-  const model = await createModel(rows, options).fit(
-    encodeRows(rows.table.take(train), specs).x,
-    takeValues(rows.y, train),
-    {
-      signal,
-    },
-  );
-  const outputs = await predictWith(
-    model,
-    encodeRows(rows.table.take(test), specs),
-    rows.task,
-    options.decisionThreshold,
-  );
+  const encode = (part: Int32Array): EncodedRows['x'] => encodeRows(rows.table.take(part), specs).x;
+  const model = await createModel(rows, options).fit(encode(train), takeValues(rows.y, train), { signal });
+  const x = encode(test);
+  const scores = rows.task === 'binary' ? await model.predictProba(x) : Float64Array.from(await model.predict(x));
+  const outputs = outputsOf(scores, rows.task, decisionThreshold);
   const metrics = measurePredictions(rows.metric, judgedRows(rows, test), outputs, metricOptions(options));
   onProgress?.({ stage: 'baseline', done: 1, total: 1 });
   return { specs, model, outputs, metrics, warnings };
@@ -71,20 +63,13 @@ export function judgedRows({ task, y, attributes }: WorkflowRows, part: Int32Arr
 }
 
 /** Returns the metric options of a workflow. */
-export function metricOptions({ minGroupSize, randomState }: FilledWorkflowOptions): {
-  minGroupSize: number;
-  seed: number;
-} {
+export function metricOptions({ minGroupSize, randomState }: FilledWorkflowOptions): MetricOptions {
   return { minGroupSize, seed: randomState };
 }
 
 /** Returns the values of the given rows. */
 export function takeValues<Values extends Uint8Array | Float64Array>(values: Values, rows: Int32Array): Values {
-  const taken = values.slice(0, rows.length);
-  rows.forEach((row, index) => {
-    taken[index] = values[row] as number;
-  });
-  return taken as Values;
+  return values.slice(0, rows.length).map((_, index) => values[rows[index] as number] as number) as Values;
 }
 
 function createModel({ task }: WorkflowRows, { classWeight }: FilledWorkflowOptions): Estimator {
@@ -94,24 +79,10 @@ function createModel({ task }: WorkflowRows, { classWeight }: FilledWorkflowOpti
     : new LogisticRegression({ precision: 'float64', classWeight });
 }
 
-async function predictWith(
-  model: Estimator,
-  { x }: EncodedRows,
-  task: WorkflowRows['task'],
-  threshold: number | null,
-): Promise<ModelOutputs> {
-  if (task === 'regression') return { decisions: Float64Array.from(await model.predict(x)), scores: null };
-  const scores = await model.predictProba(x);
-  return { decisions: decide(scores, threshold ?? 0.5), scores };
-}
-
 /** Encodes rows with an encoding that was learned before. */
 export function encodeRows(table: Table, specs: readonly FeatureSpec[]): EncodedRows {
   const own = table.select(specs.map(({ name }) => name));
-  return {
-    table: own,
-    x: { rows: own.rowCount, columns: encodedWidth(specs), values: encodeFeatures(own, specs) },
-  };
+  return { table: own, x: { rows: own.rowCount, columns: encodedWidth(specs), values: encodeFeatures(own, specs) } };
 }
 
 /**

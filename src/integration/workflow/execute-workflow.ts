@@ -4,29 +4,24 @@ import { assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import { MetricResult, type MissingRows } from '../../metrics/index.ts';
 import { metricDefinition, metricKind } from '../../metrics/metric-definitions.ts';
 import type { MetricResultFields } from '../../metrics/metric-result.ts';
-import {
-  type FairnessPipeline,
-  parsePipelineConfig,
-  type PipelineConfigInput,
-  type PipelineMetadata,
-} from '../../pipeline/index.ts';
+import { parsePipelineConfig, type PipelineConfigInput } from '../../pipeline/index.ts';
 import { nameSome } from '../../pipeline/transformers/read-columns.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
-import type { Table, TableSource } from '../../table/index.ts';
-import { describeModel, type SavableModel } from '../../training/models/describe-model.ts';
+import type { TableSource } from '../../table/index.ts';
+import { describeModel } from '../../training/models/describe-model.ts';
 import { judge, type JudgeOptions } from '../assertions.ts';
 import { trackWorkflow } from '../tracking/index.ts';
-import type {
-  HeldOutPredictions,
-  TrackingOutcome,
-  TradeOffPoint,
-  ValidationResult,
-  WorkflowArtifacts,
-  WorkflowFindings,
-  WorkflowMetrics,
+import {
+  type TrackingOutcome,
+  type TradeOffPoint,
+  unfairness,
+  type ValidationResult,
+  type WorkflowFindings,
+  type WorkflowMetrics,
+  type WorkflowResult,
 } from '../workflow-result.ts';
 import { type Baseline, judgedRows, measureBaseline, metricOptions } from './baseline.ts';
-import { measureOne, quality, unfairness, worst } from './measure-predictions.ts';
+import { type JudgedRows, measureOne, quality, withWorst, worst } from './measure-predictions.ts';
 import { describeSplit, type RowSplit, splitWorkflow } from './split-workflow.ts';
 import { type TrainedWorkflow, transformAndTrain } from './transform-and-train.ts';
 import { holdsOnlyWorkflow, writeWorkflow } from './workflow-files.ts';
@@ -37,21 +32,6 @@ import {
   type WorkflowOptions,
 } from './workflow-options.ts';
 import { readWorkflowRows, type WorkflowRows } from './workflow-rows.ts';
-
-/** The findings of a workflow, and its model, pipeline and data. Frozen. */
-export interface WorkflowResult extends WorkflowFindings {
-  /** The constrained model. A reduction expects encoded features; a trainer expects a table. */
-  readonly model: SavableModel;
-  /** The pipeline, fitted on the training rows. */
-  readonly pipeline: FairnessPipeline;
-  /** The effect of each pipeline step on the training rows. */
-  readonly pipelineMetadata: PipelineMetadata;
-  /** All rows that have a target and a group, in input order, transformed as learned from the training rows. */
-  readonly transformedData: Table;
-  /** The weights that the pipeline gives these rows; null if it gives none. */
-  readonly sampleWeight: Float64Array | null;
-  readonly artifacts: WorkflowArtifacts;
-}
 
 /**
  * Runs a fairness workflow in three steps, from data to a verdict.
@@ -108,17 +88,11 @@ export async function executeWorkflow(
   const baseline = await measureBaseline(rows, split, filled);
   const trained = await transformAndTrain(parsed, rows, split, baseline, filled);
   const findings = await gatherFindings({ config: parsed, rows, split, baseline, trained, options: filled });
-  const made = {
-    ...findings,
-    model: trained.trained.model,
-    pipeline: trained.pipeline,
-    pipelineMetadata: trained.metadata,
-    transformedData: trained.transformed,
-    sampleWeight: trained.weights,
-  };
+  const { pipeline, pipelineMetadata, transformedData, sampleWeight } = trained;
+  const { model, features } = trained.trained;
+  const made = { ...findings, model, pipeline, pipelineMetadata, transformedData, sampleWeight };
   filled.signal?.throwIfAborted();
-  const files =
-    options.outputDir === undefined ? [] : await writeWorkflow(options.outputDir, made, rows, trained.trained.features);
+  const files = options.outputDir === undefined ? [] : await writeWorkflow(options.outputDir, made, rows, features);
   const tracking = await track(findings, options, files);
   return Object.freeze({
     ...made,
@@ -139,13 +113,10 @@ async function track(
   files: readonly string[],
 ): Promise<TrackingOutcome | null> {
   if (tracking === undefined || tracking === false) return null;
-  const artifacts = outputDir === undefined ? [] : trackedFiles(outputDir, files);
+  // Reports and JSON are uploaded to the tracking server, the data are not.
+  const uploaded = files.filter((name) => /\.(json|md|html)$/.test(name));
+  const artifacts = uploaded.map((name) => `${outputDir ?? ''}/${name}`);
   return trackWorkflow(findings, { ...(tracking === true ? {} : tracking), artifacts, signal });
-}
-
-/** Returns the files to upload to the tracking server: reports and JSON, not the data. */
-function trackedFiles(outputDir: string, files: readonly string[]): string[] {
-  return files.filter((name) => /\.(json|md|html)$/.test(name)).map((name) => `${outputDir}/${name}`);
 }
 
 /** The results of the first two steps. */
@@ -164,8 +135,8 @@ async function gatherFindings(steps: FinishedSteps): Promise<WorkflowFindings> {
   const { metric, task, positiveLabel } = rows;
   const { randomState: seed, minGroupSize, classWeight, decisionThreshold } = options;
   const finalMetrics = onSameGroups(baseline.metrics, trained.metrics);
-  const { y: yTest, attributes: groupsTest } = judgedRows(rows, split.test);
-  const onFinal = { ...trained, metrics: finalMetrics };
+  const judged = judgedRows(rows, split.test);
+  const { y: yTest, attributes: groupsTest } = judged;
   const warnings = [
     ...rows.warnings,
     ...baseline.warnings,
@@ -190,21 +161,18 @@ async function gatherFindings(steps: FinishedSteps): Promise<WorkflowFindings> {
     }),
     constraint: describeModel(trained.trained.model).constraint,
     transformersApplied: Object.freeze(trained.pipeline.steps.map(({ name }) => name)),
-    predictions: predictionsOf(baseline, trained),
+    predictions: Object.freeze({
+      baseline: baseline.outputs.decisions,
+      final: trained.outputs.decisions,
+      baselineScores: baseline.outputs.scores,
+      finalScores: trained.outputs.scores,
+    }),
     yTest,
     groupsTest,
-    tradeOff: task === 'binary' ? await tradeOffOf(rows, split, baseline.metrics, onFinal, options) : [],
+    tradeOff:
+      task === 'binary' ? await tradeOffOf(metric, judged, baseline.metrics, finalMetrics, trained, options) : [],
     warnings: Object.freeze([...new Set(warnings)]),
   };
-}
-
-function predictionsOf({ outputs: baseline }: Baseline, { outputs: final }: TrainedWorkflow): HeldOutPredictions {
-  return Object.freeze({
-    baseline: baseline.decisions,
-    final: final.decisions,
-    baselineScores: baseline.scores,
-    finalScores: final.scores,
-  });
 }
 
 /** Returns a warning if the final model is less accurate than a constant answer. */
@@ -223,14 +191,13 @@ function constantAnswerWarning({ accuracy }: WorkflowMetrics, y: ArrayLike<numbe
  * Points without a defined metric are omitted; a regression has no points.
  */
 async function tradeOffOf(
-  rows: WorkflowRows,
-  { test }: RowSplit,
+  metric: string,
+  judged: JudgedRows,
   baseline: WorkflowMetrics,
-  final: TrainedWorkflow,
+  final: WorkflowMetrics,
+  { trained, test }: TrainedWorkflow,
   options: FilledWorkflowOptions,
 ): Promise<readonly TradeOffPoint[]> {
-  const { metric } = rows;
-  const judged = judgedRows(rows, test);
   const pointOf = (label: string, kind: TradeOffPoint['kind'], metrics: WorkflowMetrics): TradeOffPoint => ({
     label,
     kind,
@@ -239,7 +206,7 @@ async function tradeOffOf(
   });
   // Candidates give decisions, which are not comparable with gaps of scores.
   const isOfScores = metricKind(metricDefinition(metric)) === 'scores';
-  const drawnFrom = isOfScores ? [] : await final.trained.candidates(final.test);
+  const drawnFrom = isOfScores ? [] : await trained.candidates(test);
   const plain = { ...metricOptions(options), withCi: false };
   const candidates = drawnFrom.map((decisions, index): TradeOffPoint => {
     const outputs = { decisions, scores: null };
@@ -254,7 +221,7 @@ async function tradeOffOf(
       unfairness: Math.max(...gaps),
     };
   });
-  const points = [pointOf('baseline', 'baseline', baseline), ...candidates, pointOf('final', 'final', final.metrics)];
+  const points = [pointOf('baseline', 'baseline', baseline), ...candidates, pointOf('final', 'final', final)];
   return Object.freeze(points.filter((point) => Number.isFinite(point.accuracy) && Number.isFinite(point.unfairness)));
 }
 
@@ -315,21 +282,14 @@ function groupsLost(before: MetricResult, after: MetricResult): string[] {
  * nobody in a group leaves it without a precision. The gap of the other groups would look like an improvement.
  */
 function onSameGroups(baseline: WorkflowMetrics, final: WorkflowMetrics): WorkflowMetrics {
-  const attributes = Object.fromEntries(
-    Object.entries(final.attributes).map(([attribute, metrics]) => [
-      attribute,
-      Object.freeze(
-        Object.fromEntries(
-          Object.entries(metrics).map(([name, result]) => [
-            name,
-            undefinedWhereLost(baseline.attributes[attribute]?.[name], result),
-          ]),
-        ),
-      ),
-    ]),
-  );
-  const metrics = Object.fromEntries(Object.keys(final.metrics).map((name) => [name, worst(name, attributes)[1]]));
-  return Object.freeze({ ...final, metrics: Object.freeze(metrics), attributes: Object.freeze(attributes) });
+  const attributes = Object.entries(final.attributes).map(([attribute, metrics]) => {
+    const results = Object.entries(metrics).map(([name, result]) => [
+      name,
+      undefinedWhereLost(baseline.attributes[attribute]?.[name], result),
+    ]);
+    return [attribute, Object.freeze(Object.fromEntries(results))] as const;
+  });
+  return Object.freeze({ ...final, ...withWorst(Object.keys(final.metrics), Object.fromEntries(attributes)) });
 }
 
 function undefinedWhereLost(before: MetricResult | undefined, after: MetricResult): MetricResult {

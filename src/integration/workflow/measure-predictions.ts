@@ -4,7 +4,8 @@ import { metricDefinition, metricKind } from '../../metrics/metric-definitions.t
 import type { MetricOptions } from '../../metrics/options.ts';
 import type { MetricRows } from '../../metrics/row-options.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
-import type { WorkflowMetrics } from '../workflow-result.ts';
+import { decide } from '../../training/estimators/estimator-rows.ts';
+import { unfairness, type WorkflowMetrics } from '../workflow-result.ts';
 
 /** The metrics that are always measured, in addition to the judged one. */
 const USUAL = {
@@ -27,12 +28,10 @@ export interface ModelOutputs {
   readonly scores: Float64Array | null;
 }
 
-/**
- * Returns the distance of a value from parity: |difference|, or 1 - min(ratio, 1 / ratio). It has the same order as the
- * gate; NaN if undefined.
- */
-export function unfairness(metric: string, value: number): number {
-  return metric.endsWith('_ratio') ? 1 - Math.min(value, 1 / value) : Math.abs(value);
+/** Returns the outputs of a model by its scores: decisions at or above a threshold, or the values of a regression. */
+export function outputsOf(scores: Float64Array, task: JudgedRows['task'], threshold: number | null): ModelOutputs {
+  if (task === 'regression') return { decisions: scores, scores: null };
+  return { decisions: decide(scores, threshold ?? 0.5), scores };
 }
 
 /** Measures predictions by the usual metrics of the task and the judged metric, for every attribute. */
@@ -51,13 +50,16 @@ export function measurePredictions(
       ),
     ]),
   );
+  return Object.freeze({ n: rows.y.length, ...quality(rows, outputs), ...withWorst(names, attributes) });
+}
+
+/** Returns the metrics of all attributes, and the worst value of each metric over them. */
+export function withWorst(
+  names: readonly string[],
+  attributes: WorkflowMetrics['attributes'],
+): Pick<WorkflowMetrics, 'metrics' | 'attributes'> {
   const metrics = Object.fromEntries(names.map((name) => [name, worst(name, attributes)[1]]));
-  return Object.freeze({
-    n: rows.y.length,
-    ...quality(rows, outputs),
-    metrics: Object.freeze(metrics),
-    attributes: Object.freeze(attributes),
-  });
+  return { metrics: Object.freeze(metrics), attributes: Object.freeze(attributes) };
 }
 
 /** Computes one metric of one attribute. */

@@ -1,16 +1,14 @@
-import type { FairnessPipeline, PipelineMetadata } from '../../pipeline/index.ts';
 import { assemblePipeline } from '../../pipeline/run-pipeline.ts';
 import { nameSome } from '../../pipeline/transformers/read-columns.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
-import { type CategoricalColumn, type Table, takeRows } from '../../table/index.ts';
+import { type CategoricalColumn, takeRows } from '../../table/index.ts';
 import { countGroups } from '../../training/data/row-splits.ts';
-import type { WorkflowMetrics } from '../workflow-result.ts';
+import type { WorkflowMetrics, WorkflowResult } from '../workflow-result.ts';
 import { type Baseline, encodeRows, judgedRows, metricOptions, remainingFeatures, takeValues } from './baseline.ts';
 import { measurePredictions, type ModelOutputs } from './measure-predictions.ts';
-import { TRAINING_METHODS } from './methods/index.ts';
-import type { EncodedRows, TrainedModel } from './methods/training-method.ts';
 import type { RowSplit } from './split-workflow.ts';
+import { type EncodedRows, type TrainedModel, TRAINING_METHODS } from './training-methods.ts';
 import type { FilledWorkflowOptions } from './workflow-options.ts';
 import type { WorkflowRows } from './workflow-rows.ts';
 
@@ -18,10 +16,10 @@ import type { WorkflowRows } from './workflow-rows.ts';
 const SAME_WEIGHT = 1e-9;
 
 /** The result of the second step. */
-export interface TrainedWorkflow {
-  readonly pipeline: FairnessPipeline;
-  /** The effect of each step on the training rows. */
-  readonly metadata: PipelineMetadata;
+export interface TrainedWorkflow extends Pick<
+  WorkflowResult,
+  'pipeline' | 'pipelineMetadata' | 'transformedData' | 'sampleWeight'
+> {
   readonly trained: TrainedModel;
   /** The training features. */
   readonly features: readonly string[];
@@ -29,10 +27,6 @@ export interface TrainedWorkflow {
   readonly test: EncodedRows;
   readonly outputs: ModelOutputs;
   readonly metrics: WorkflowMetrics;
-  /** All rows, transformed as learned from the training rows. */
-  readonly transformed: Table;
-  /** Weights of all rows; null if the pipeline gives none. */
-  readonly weights: Float64Array | null;
   readonly warnings: readonly string[];
 }
 
@@ -47,22 +41,13 @@ export async function transformAndTrain(
   { specs }: Pick<Baseline, 'specs'>,
   options: FilledWorkflowOptions,
 ): Promise<TrainedWorkflow> {
-  const { signal, onProgress, classWeight, randomState, backend, decisionThreshold } = options;
+  const { signal, onProgress, decisionThreshold } = options;
+  const { task, training } = rows;
   const pipeline = assemblePipeline({ ...config, features: rows.features });
   const fitted = await pipeline.fitTransform(rows.table.take(train), { signal, onProgress });
   const groups = takeRows(rows.groups, train);
   const kept = remainingFeatures(specs, fitted.data);
-  const settings = {
-    params: rows.training.params,
-    task: rows.task,
-    classWeight,
-    decisionThreshold,
-    seed: randomState,
-    backend,
-    onProgress,
-    signal,
-  };
-  const trained = await TRAINING_METHODS[rows.training.method].train(
+  const trained = await TRAINING_METHODS[training.method](
     {
       ...encodeRows(fitted.data, kept),
       specs: kept,
@@ -70,7 +55,7 @@ export async function transformAndTrain(
       groups,
       sampleWeight: fitted.sampleWeight ?? undefined,
     },
-    settings,
+    { ...options, params: training.params, task },
   );
   signal?.throwIfAborted();
   const all = await pipeline.transform(rows.table);
@@ -78,14 +63,14 @@ export async function transformAndTrain(
   const outputs = await trained.predict(held, decisionThreshold);
   return {
     pipeline,
-    metadata: fitted.metadata,
+    pipelineMetadata: fitted.metadata,
     trained,
     features: kept.map(({ name }) => name),
     test: held,
     outputs,
     metrics: measurePredictions(rows.metric, judgedRows(rows, test), outputs, metricOptions(options)),
-    transformed: all.data,
-    weights: all.sampleWeight,
+    transformedData: all.data,
+    sampleWeight: all.sampleWeight,
     warnings: [
       ...pipeline.warnings,
       ...weightWarning(fitted.sampleWeight, groups),

@@ -3,15 +3,14 @@ import path from 'node:path';
 
 import { writeFileAtomic, writeFolderAtomic } from '../../io/atomic-write.ts';
 import { writeParquet } from '../../io/write-parquet.ts';
-import { type FairnessPipeline, type PipelineMetadata, savePipeline, withWeights } from '../../pipeline/index.ts';
-import type { Table } from '../../table/index.ts';
+import { savePipeline, withWeights } from '../../pipeline/index.ts';
 import type { FeatureSpec } from '../../training/data/feature-encoder.ts';
-import type { SavableModel } from '../../training/models/describe-model.ts';
 import { holdsOnlyModel } from '../../training/models/model-card.ts';
 import { type ModelDescription, saveModel } from '../../training/models/save-model.ts';
 import { MODEL_PIPELINE_FILE } from '../predict-file.ts';
-import { workflowToHtml, workflowToJson, workflowToMarkdown } from '../workflow-report/index.ts';
-import type { WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
+import { workflowToHtml, workflowToMarkdown } from '../workflow-report/render-report.ts';
+import { workflowToJson } from '../workflow-report/workflow-to-json.ts';
+import type { WorkflowMetrics, WorkflowResult } from '../workflow-result.ts';
 import type { WorkflowRows } from './workflow-rows.ts';
 
 /** The names of files and folders in the output of a workflow. */
@@ -22,13 +21,7 @@ const PIPELINE = 'pipeline.json';
 const REPORTS = ['report.md', 'report.html'] as const;
 
 /** The parts of a workflow that are written. */
-interface WrittenWorkflow extends WorkflowFindings {
-  readonly model: SavableModel;
-  readonly pipeline: FairnessPipeline;
-  readonly pipelineMetadata: PipelineMetadata;
-  readonly transformedData: Table;
-  readonly sampleWeight: Float64Array | null;
-}
+type WrittenWorkflow = Omit<WorkflowResult, 'artifacts'>;
 
 /**
  * Writes the output of a workflow, completely or not at all.

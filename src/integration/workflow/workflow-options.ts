@@ -1,4 +1,4 @@
-import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { type FilledOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
@@ -75,13 +75,7 @@ export const WORKFLOW_OPTION_NAMES: OptionNames<WorkflowOptions> = {
 };
 
 /** {@link BaselineOptions} with defaults filled in. */
-export interface FilledWorkflowOptions extends Pick<BaselineOptions, 'backend' | 'onProgress' | 'signal'> {
-  readonly classWeight: ClassWeight;
-  readonly decisionThreshold: number | null;
-  readonly randomState: number;
-  readonly trainSize: number;
-  readonly minGroupSize: number;
-}
+export type FilledWorkflowOptions = FilledOptions<BaselineOptions, 'backend' | 'onProgress' | 'signal'>;
 
 /**
  * Fills in the defaults and checks the options.

@@ -1,4 +1,5 @@
 import { ConfigValidationError, DataValidationError } from '../../exceptions/index.ts';
+import { formatCount } from '../../internal/format.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { describeMissing, missingRows } from '../../metrics/compare/missing-rows.ts';
 import type { MissingRows } from '../../metrics/index.ts';
@@ -83,6 +84,8 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
   assertLearnable(targets, training.targetColumn);
   const { features, warnings } = chooseFeatures(table, config, training.targetColumn);
   const left = nDropped === 0 ? [] : leftOutRows(complete, config, indices);
+  const dropped =
+    nDropped === 0 ? [] : [`${formatCount(nDropped)} rows without a target or a sensitive attribute are excluded`];
   return {
     task,
     metric,
@@ -96,7 +99,7 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
     features,
     nDropped,
     missing: Object.fromEntries(left.map(({ name, missing }) => [name, missing])),
-    warnings: [...ofTexts, ...warnings, ...droppedWarning(nDropped), ...left.flatMap(({ warning }) => warning ?? [])],
+    warnings: [...ofTexts, ...warnings, ...dropped, ...left.flatMap(({ warning }) => warning ?? [])],
   };
 }
 
@@ -220,9 +223,4 @@ function chooseFeatures(
   const warning = `no features were named, so the ${String(numeric.length)} numeric columns are used: ${numeric.join(', ')}`;
   getLogger().warn(warning);
   return { features: numeric, warnings: [warning] };
-}
-
-function droppedWarning(nDropped: number): string[] {
-  if (nDropped === 0) return [];
-  return [`${nDropped.toLocaleString('en-US')} rows without a target or a sensitive attribute are excluded`];
 }

@@ -1,5 +1,5 @@
 import { effectsChart } from '../../charts/effects-chart.ts';
-import type { ChartedGroup } from '../../charts/group-values-parts.ts';
+import type { ChartedGroup } from '../../charts/group-values-chart.ts';
 import type { ReportBlock, ReportSection } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';

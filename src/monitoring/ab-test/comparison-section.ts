@@ -9,7 +9,7 @@ import {
 } from '../../internal/format.ts';
 import { beforeAfterChart } from '../../charts/before-after-chart.ts';
 import { effectsChart } from '../../charts/effects-chart.ts';
-import type { ChartedGroup } from '../../charts/group-values-parts.ts';
+import type { ChartedGroup } from '../../charts/group-values-chart.ts';
 import { numberColumn, type ReportBlock, type ReportSection } from '../../document/report-document.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';

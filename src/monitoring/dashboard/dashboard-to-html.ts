@@ -5,7 +5,7 @@ import {
   type TimelineMark,
 } from '../../charts/alert-timeline-chart.ts';
 import type { Chart } from '../../charts/chart.ts';
-import { readEchartsScript, toScript, withoutInheritedNames } from '../../charts/echarts-script.ts';
+import { readEchartsScript, toScript, withoutInheritedNames } from '../../charts/render-chart.ts';
 import { DARK, LIGHT } from '../../charts/palette.ts';
 import { tableToHtml } from '../../document/document-to-html.ts';
 import type { ReportTable } from '../../document/report-document.ts';

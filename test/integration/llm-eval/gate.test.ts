@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { FairnessAssertionError, ValueError } from '../../../src/exceptions/index.ts';
-import { assertLlmFairness, judgeLlmEval } from '../../../src/integration/llm-eval/index.ts';
+import { assertLlmFairness, judgeLlmEval } from '../../../src/integration/llm-eval-gate.ts';
 import { llmMetric } from '../../../src/llm-evals/scoring/llm-metric-result.ts';
 import { byName, madeMetrics, madeResult } from '../../llm-evals/report/made-results.ts';
 

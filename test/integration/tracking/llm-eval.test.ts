@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { judgeLlmEval } from '../../../src/integration/llm-eval/index.ts';
+import { judgeLlmEval } from '../../../src/integration/llm-eval-gate.ts';
 import { logLlmEvalResults, trackLlmEval } from '../../../src/integration/tracking/log-llm-eval-results.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
 import { MlflowStub, type StoredRun } from '../../helpers/mlflow-stub.ts';

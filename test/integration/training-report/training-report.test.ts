@@ -7,8 +7,8 @@ import { DataValidationError, ValueError } from '../../../src/exceptions/index.t
 import {
   generateTrainingFairnessReport,
   type ReportedTraining,
-} from '../../../src/integration/training-report/index.ts';
-import { workflowToHtml, workflowToMarkdown } from '../../../src/integration/workflow-report/index.ts';
+} from '../../../src/integration/training-report/generate-training-fairness-report.ts';
+import { workflowToHtml, workflowToMarkdown } from '../../../src/integration/workflow-report/render-report.ts';
 import { calibrateTable, sweepPareto, trainLagrangian, trainReductions } from '../../../src/training/index.ts';
 import { type ParetoPoint } from '../../../src/training/pareto/pareto-points.ts';
 import { type ParetoSweep, type SweepInfo } from '../../../src/training/pareto/pareto-sweep.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { DependencyError } from '../../../src/exceptions/index.ts';
-import { workflowToHtml, workflowToMarkdown } from '../../../src/integration/workflow-report/index.ts';
+import { workflowToHtml, workflowToMarkdown } from '../../../src/integration/workflow-report/render-report.ts';
 import type { WorkflowFindings } from '../../../src/integration/workflow-result.ts';
 import { type Cell, findingsOf, HOSTILE_LABELS, hostileFindings } from './findings.ts';
 import { columnCounts, headingsOf, tableUnder, unbalancedTags } from './report-checks.ts';

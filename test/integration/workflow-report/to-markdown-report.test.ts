@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { judge } from '../../../src/integration/assertions.ts';
-import { toMarkdownReport, workflowToMarkdown } from '../../../src/integration/workflow-report/index.ts';
+import { toMarkdownReport, workflowToMarkdown } from '../../../src/integration/workflow-report/render-report.ts';
 import { validationToMarkdown } from '../../../src/integration/validation-report.ts';
 import type { FileValidation } from '../../../src/integration/validate-file.ts';
 import { demographicParityDifference, equalizedOddsDifference } from '../../../src/metrics/index.ts';

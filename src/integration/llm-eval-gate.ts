@@ -1,8 +1,10 @@
-import { ValueError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames, suggestNames } from '../../internal/arguments.ts';
-import { type LlmEvalVerdict, type LlmMetricVerdict, NO_VERDICT } from '../../llm-evals/report/report-words.ts';
-import type { LlmMetricResult } from '../../llm-evals/scoring/llm-metric-result.ts';
-import { judge, type JudgedMetric } from '../assertions.ts';
+import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames, suggestNames } from '../internal/arguments.ts';
+import { listOf } from '../internal/values.ts';
+import { type LlmEvalVerdict, type LlmMetricVerdict, NO_VERDICT } from '../llm-evals/report/report-words.ts';
+import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
+import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
+import { judge, type JudgedMetric } from './assertions.ts';
 
 /** The metrics of an evaluation by name. */
 export type LlmMetrics = Readonly<Record<string, LlmMetricResult>>;
@@ -87,7 +89,7 @@ function limitsOf(
       { context: { parameter: limits.length === 0 ? 'threshold' : 'metric' } },
     );
   }
-  const names = metric === undefined ? [] : typeof metric === 'string' ? [metric] : metric;
+  const names = metric === undefined ? [] : listOf(metric);
   if (names.length > 0) return names.map((name) => [name, threshold]);
   throw new ValueError(
     'The metric parameter is required with a threshold, because metrics have different scales. Got none.',
@@ -125,4 +127,76 @@ function verdictOn(
     message: verdict.message,
     straddles: verdict.straddles,
   });
+}
+
+/** Options of {@link assertLlmFairness}. */
+export interface AssertLlmFairnessOptions extends Pick<JudgeLlmEvalOptions, 'metric' | 'comparator'> {
+  /**
+   * Whether an undefined metric passes.
+   * @defaultValue false
+   */
+  readonly allowUndefined?: boolean | undefined;
+  /**
+   * Whether an evaluation that ended early, for example because of its budget, may pass on the answers received.
+   * @defaultValue false
+   */
+  readonly allowStopped?: boolean | undefined;
+}
+
+const ASSERT_LLM_FAIRNESS_OPTION_NAMES: OptionNames<AssertLlmFairnessOptions> = {
+  metric: true,
+  comparator: true,
+  allowUndefined: true,
+  allowStopped: true,
+};
+
+/**
+ * Throws if a judged metric of an evaluation does not meet its threshold; for tests and CI gates. The rules are those
+ * of {@link judgeLlmEval}: the gate judges the point estimate, and passing is not proof of equal treatment.
+ * @param evaluated the result of `runLlmEval`, or metrics by name
+ * @param threshold a number for the metrics that `metric` names, or a number for each name
+ * @throws {FairnessAssertionError} if a metric fails; the error names every failed metric
+ * @throws {ValueError} if a number comes without `metric`, a metric does not exist, or the comparator is unknown
+ */
+export function assertLlmFairness(
+  evaluated: Pick<LlmEvalResult, 'metrics' | 'stopped'> | LlmMetrics,
+  threshold: number | Readonly<Record<string, number>>,
+  options: AssertLlmFairnessOptions = {},
+): void {
+  assertKnownOptions('assertLlmFairness', options, ASSERT_LLM_FAIRNESS_OPTION_NAMES);
+  const { metric, comparator, allowUndefined = false, allowStopped = false } = options;
+  const isRun = isEvaluation(evaluated);
+  const verdict = judgeLlmEval(isRun ? evaluated.metrics : evaluated, { threshold, metric, comparator });
+  const failed = Object.entries(verdict.metrics).filter(
+    ([, { passed, status }]) => !passed && !(status === 'undefined' && allowUndefined),
+  );
+  if (isRun && evaluated.stopped !== null && !allowStopped) throw stoppedError(evaluated.stopped, failed);
+  if (failed.length > 0) throw failedError(failed, threshold);
+}
+
+function isEvaluation(evaluated: object): evaluated is Pick<LlmEvalResult, 'metrics' | 'stopped'> {
+  return 'metrics' in evaluated && 'stopped' in evaluated;
+}
+
+type Failed = readonly (readonly [name: string, verdict: LlmMetricVerdict])[];
+
+function stoppedError(stopped: string, failed: Failed): FairnessAssertionError {
+  const message = `FAIL: the evaluation ended early (${stopped}), so not all prompts were answered.`;
+  return new FairnessAssertionError([message, ...messagesOf(failed)].join('\n'), {
+    context: { stopped, failed: failed.map(([name]) => name) },
+    suggestion: 'Raise the limit and resume, or pass allowStopped: true to judge the answers received.',
+  });
+}
+
+function failedError(failed: Failed, threshold: number | Readonly<Record<string, number>>): FairnessAssertionError {
+  return new FairnessAssertionError(messagesOf(failed).join('\n'), {
+    context: { failed: failed.map(([name]) => name), threshold },
+    suggestion: 'Compare the answers in the report. If the threshold is wrong, agree on a new one and change it there.',
+    expected: threshold,
+    operator: failed[0]?.[1].comparator ?? '<=',
+  });
+}
+
+function messagesOf(failed: Failed): string[] {
+  return failed.map(([, { message }]) => message);
 }

@@ -2,23 +2,19 @@ import {
   formatNumber,
   capital,
   tableCount,
-  formatLevel,
   pValueText,
   rangeText,
   tableNumber,
   tableValue,
 } from '../../internal/format.ts';
-import type { Chart } from '../../charts/chart.ts';
+import type { ReportFact } from '../../document/report-document.ts';
 import { cell, headerCell, scrollingTable } from '../../document/report-table.ts';
-import { DependencyError } from '../../exceptions/index.ts';
-import { type Html, markup, trusted } from '../../internal/html.ts';
-import { VERSION } from '../../internal/version.ts';
+import { type Html, markup } from '../../internal/html.ts';
 import type { MeasureValues, MetricFrame } from '../../metrics/frame/index.ts';
 import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
-import type { FileValidation } from '../validate-file.ts';
 import { own } from '../../internal/values.ts';
-import { intervalName, measuresOf, metricCharts } from './metric-charts.ts';
+import { intervalName, measuresOf } from './metric-charts.ts';
 
 /** Descriptions of interval methods by their names in results. */
 const CI_METHODS: Readonly<Record<string, string>> = {
@@ -53,13 +49,6 @@ ${notes(result)}
 `;
 }
 
-/** A named value with a remark. */
-interface Fact {
-  readonly name: string;
-  readonly value: string;
-  readonly remark?: string | undefined;
-}
-
 function facts(result: MetricResult): Html {
   return markup`<dl class="facts">
 ${factsOf(result).map(
@@ -68,7 +57,7 @@ ${factsOf(result).map(
 )}</dl>`;
 }
 
-function factsOf(result: MetricResult): Fact[] {
+function factsOf(result: MetricResult): ReportFact[] {
   const {
     value,
     ci,
@@ -120,7 +109,7 @@ function factsOf(result: MetricResult): Fact[] {
 }
 
 /** Returns the two groups that the value compares. */
-function gapGroups({ first, second }: MetricResult): Fact[] {
+function gapGroups({ first, second }: MetricResult): ReportFact[] {
   return first === null ? [] : [{ name: 'Gap between', value: `${first} and ${second ?? 'all rows'}` }];
 }
 
@@ -189,134 +178,6 @@ ${
   markup`<div class="note"><p><strong>Before you quote this value:</strong></p>
 <ul>${warnings.map((warning) => markup`<li>${warning}</li>`)}</ul></div>`
 }`;
-}
-
-const VERDICTS = {
-  pass: { sign: '\u2713', word: 'PASS' },
-  fail: { sign: '\u2717', word: 'FAIL' },
-  none: { sign: '\u2013', word: 'No threshold, no verdict' },
-} as const;
-
-/** Renders the verdict with the message of the gate on each attribute. */
-export function verdictBox({ passed, threshold, gates }: ReportedValidation): Html {
-  const kind = passed === null ? 'none' : passed ? 'pass' : 'fail';
-  const { sign, word } = VERDICTS[kind];
-  const sentences = gates.map(
-    ({ attribute, message }) => markup`<li><strong><bdi>${attribute}</bdi></strong>: ${message}</li>`,
-  );
-  return markup`<section class="verdict ${kind}" aria-labelledby="verdict">
-<h2 id="verdict"><span aria-hidden="true">${sign}</span> ${word}${threshold !== null && markup` <small>at threshold ${threshold}</small>`}</h2>
-${passed === null ? markup`<p>This report measures and does not judge.</p>` : markup`<ul>${sentences}</ul>`}
-</section>`;
-}
-
-/** Renders a table of all values, if there are at least two metrics. */
-export function overview(entries: readonly ReportEntry[]): Html | false {
-  if (entries.length < 2) return false;
-  const levels = new Set(entries.flatMap(({ result: { ciLevel } }) => ciLevel ?? []));
-  const rows = entries.map(({ attribute, result: { metric, value, ci, excluded }, id }) => [
-    headerCell(attribute, 'row'),
-    cell(markup`<a href="#${id}">${inWords(metric)}</a>`),
-    cell(tableNumber(value), 'number'),
-    cell(ci === null ? 'none' : rangeText(ci), 'number'),
-    cell(tableCount(Object.keys(excluded).length), 'number'),
-  ]);
-  const interval = capital(intervalName(levels.size === 1 ? ([...levels][0] ?? null) : null));
-  const header = [
-    headerCell('Attribute', 'col'),
-    headerCell('Metric', 'col'),
-    ...['Value', interval, 'Groups excluded'].map((name) => headerCell(name, 'col', 'number')),
-  ];
-  return markup`<section aria-label="All metrics">${scrollingTable('All metrics', header, rows)}</section>`;
-}
-
-/** Options by name, as given by the caller. */
-export type ReportSettings = Readonly<
-  Record<string, string | number | boolean | null | undefined | readonly (string | number)[]>
->;
-
-/** Explanations for readers without a background in statistics. */
-export const HOW_TO_READ = markup`<section aria-labelledby="reading">
-<h2 id="reading">How to read this</h2>
-<ul>
-<li>A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing about excluded groups or about why rates differ. A gap is a reason to investigate; it does not by itself prove unfair treatment, and the absence of a gap does not prove fair treatment.</li>
-<li>An interval contains the values that are compatible with the data at its level. If it is wide, the data cannot distinguish a small gap from a large one. The interval of a metric is computed for the gap itself. The lines in the charts are intervals of the individual groups (Wilson for rates, normal for means); even if two of them overlap, the groups can differ.</li>
-<li>Small groups have wide intervals, and their rates are more often extreme by chance alone. Among many groups some rates differ widely even if all groups are treated alike: the largest gap grows with the number of groups. The minimum detectable difference (80% power) is the smallest difference that data of this size detect with probability 0.8.</li>
-<li>Groups with too few rows are excluded and listed with their counts. An undefined metric does not pass.</li>
-</ul>
-</section>`;
-
-/** Renders what is needed to reproduce the numbers. It contains no time, so that two runs give the same bytes. */
-export function reproducibility(results: readonly MetricResult[], source: string, settings: ReportSettings): Html {
-  const listed = <T>(pick: (result: MetricResult) => T | null, shown: (value: T) => string = String): string =>
-    [...new Set(results.map(pick).filter((value) => value !== null))].map(shown).join(', ') || 'none';
-  const given = Object.entries(settings).flatMap(([name, value]): [string, string][] =>
-    value === undefined || value === null ? [] : [[name, Array.isArray(value) ? value.join(', ') : String(value)]],
-  );
-  const lines: [string, string][] = [
-    ['evenhand', VERSION],
-    ['Source', source],
-    ['Metrics', listed(({ metric }) => metric)],
-    ['Interval level', listed(({ ciLevel }) => ciLevel, formatLevel)],
-    ['Interval method', listed(({ ciMethod }) => ciMethod)],
-    ['p-value method', listed(({ pValueMethod }) => pValueMethod)],
-    ['Seed', listed(({ seed }) => seed)],
-    ...given,
-  ];
-  return markup`<h2 id="made">How this was made</h2>
-<dl class="made">
-${lines.map(([name, value]) => markup`<dt>${name}</dt><dd><bdi>${value}</bdi></dd>\n`)}</dl>
-<p>The same data, version and options reproduce this page byte for byte.</p>`;
-}
-
-/** The validation to report; `frames` only if groups were compared within the levels of a control feature. */
-export type ReportedValidation = Omit<FileValidation, 'frames' | 'labels'> &
-  Partial<Pick<FileValidation, 'frames' | 'labels'>>;
-
-/** A metric with its attribute, its element id and its charts. */
-export interface ReportEntry {
-  readonly attribute: string;
-  readonly result: MetricResult;
-  readonly id: string;
-  readonly charts: readonly Chart[];
-}
-
-/** Lists every metric of every attribute, in order. */
-export function entriesOf({ attributes }: ReportedValidation): ReportEntry[] {
-  return Object.entries(attributes).flatMap(([attribute, metrics], position) =>
-    Object.values(metrics).map((result, index) => ({
-      attribute,
-      result,
-      id: `metric-${String(position + 1)}-${String(index + 1)}`,
-      charts: metricCharts(result, attribute),
-    })),
-  );
-}
-
-/** Rendered charts by metric, or the reason why there are none. */
-export interface Drawn {
-  readonly pictures: ReadonlyMap<ReportEntry, readonly Html[]>;
-  readonly problem: string | undefined;
-}
-
-/** Draws every chart. If the charting package is not installed, it draws none and returns the problem. */
-export async function drawAll(
-  entries: readonly ReportEntry[],
-  draw: (chart: Chart) => Promise<string>,
-): Promise<Drawn> {
-  const pictures = new Map<ReportEntry, Html[]>();
-  try {
-    for (const entry of entries) {
-      const own: Html[] = [];
-      for (const chart of entry.charts) own.push(trusted(await draw(chart)));
-      pictures.set(entry, own);
-    }
-  } catch (error) {
-    if (!(error instanceof DependencyError)) throw error;
-    const next = error.suggestion === undefined ? '' : ` ${error.suggestion}`;
-    return { pictures: new Map(), problem: `This report has tables but no charts: ${error.message}${next}` };
-  }
-  return { pictures, problem: undefined };
 }
 
 /** Renders the rates of every group within the levels of a control feature, with warnings about changes. */
