@@ -1,8 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { lexiconToxicity, type ToxicityScorer } from './lexicon-toxicity.ts';
 
-export type { ToxicityScorer } from './lexicon-toxicity.ts';
-
 /** The label of a scorer without one. */
 const OWN_SCORER = 'own scorer';
 

@@ -1,3 +1,5 @@
+import { wordList, wordSet } from '../words.ts';
+
 /** The amount that a booster adds to the strength of the next word, and a dampener subtracts. */
 const BOOST = 0.293;
 
@@ -8,10 +10,10 @@ export const CAPITALS = 0.733;
 export const NEGATION = -0.74;
 
 /** Words that negate, in addition to all that contain "n't". */
-const NEGATIONS = new Set(
+const NEGATIONS = wordSet(
   `aint arent cannot cant couldnt darent despite didnt doesnt dont hadnt hasnt havent isnt mightnt
   mustnt neednt neither never none nope nor not nothing nowhere oughtnt rarely seldom shant shouldnt
-  uh-uh uhuh wasnt werent without wont wouldnt`.split(/\s+/),
+  uh-uh uhuh wasnt werent without wont wouldnt`,
 );
 
 /** An underscore represents the space between two words. */
@@ -25,10 +27,11 @@ const BOOSTERS = `absolutely amazingly awfully completely considerable considera
 const DAMPENERS = `almost barely hardly just_enough kind-of kind_of kinda kindof less little marginal marginally
   occasional occasionally partly scarce scarcely slight slightly somewhat sort-of sort_of sorta sortof`;
 
-const STRENGTHS = new Map([...strengths(BOOSTERS, BOOST), ...strengths(DAMPENERS, -BOOST)]);
+/** The strength that words and pairs of words, in lower case, add to the next word. */
+export const STRENGTHS = new Map([...strengths(BOOSTERS, BOOST), ...strengths(DAMPENERS, -BOOST)]);
 
-/** Phrases with their own ratings. */
-const PHRASES = new Map([
+/** Phrases in lower case with their own ratings. */
+export const PHRASES = new Map([
   ['the shit', 3],
   ['the bomb', 3],
   ['bad ass', 1.5],
@@ -45,18 +48,6 @@ export function negates(word: string): boolean {
   return NEGATIONS.has(word) || word.includes("n't");
 }
 
-/**
- * Returns the strength that a word or pair of words, in lower case, adds to the next word; undefined if it adds none.
- */
-export function strengthOf(words: string): number | undefined {
-  return STRENGTHS.get(words);
-}
-
-/** Returns the rating of a phrase in lower case; undefined if it has none. */
-export function ratingOfPhrase(phrase: string): number | undefined {
-  return PHRASES.get(phrase);
-}
-
 function strengths(words: string, strength: number): [string, number][] {
-  return words.split(/\s+/).map((word) => [word.replace('_', ' '), strength]);
+  return wordList(words).map((word) => [word.replace('_', ' '), strength]);
 }

@@ -1,18 +1,14 @@
 import { VADER_LEXICON } from './vader-lexicon.ts';
-import { CAPITALS, negates, NEGATION, ratingOfPhrase, strengthOf } from './vader-rules.ts';
+import { CAPITALS, negates, NEGATION, PHRASES, STRENGTHS } from './vader-rules.ts';
 import { splitWords, type VaderWords, writeOutEmoji } from './vader-words.ts';
 
+/** The mean rating of each word of the lexicon, in lower case, in [-4, 4]. */
 const RATINGS = new Map(
   VADER_LEXICON.flatMap((line) => {
     const [rating, ...words] = line.split(' ');
     return words.map((word): [string, number] => [word, Number(rating)]);
   }),
 );
-
-/** Returns the mean rating of a word in lower case, in [-4, 4]; undefined if it is not in the lexicon. */
-function ratingOf(word: string): number | undefined {
-  return RATINGS.get(word);
-}
 
 /** The share of a booster's strength that applies one, two and three words before the rated word. */
 const DISTANCE_DAMPING = [1, 0.95, 0.9] as const;
@@ -27,18 +23,18 @@ function rateWords(words: VaderWords): number[] {
 /** Words that modify others have no rating, even if the lexicon contains one. */
 function isModifier(lower: readonly string[], index: number): boolean {
   const word = lower[index] as string;
-  return strengthOf(word) !== undefined || (word === 'kind' && lower[index + 1] === 'of');
+  return STRENGTHS.has(word) || (word === 'kind' && lower[index + 1] === 'of');
 }
 
 function rateWord(words: VaderWords, index: number): number {
   const { lower, isCapitals, hasEmphasis } = words;
-  const base = ratingOf(lower[index] as string);
+  const base = RATINGS.get(lower[index] as string);
   if (base === undefined) return 0;
   let rating = rateAroundNo(lower, index, base);
   if (isCapitals[index] === true && hasEmphasis) rating += rating > 0 ? CAPITALS : -CAPITALS;
   for (let distance = 1; distance <= 3 && distance <= index; distance++) {
     const before = lower[index - distance] as string;
-    if (ratingOf(before) !== undefined) continue;
+    if (RATINGS.get(before) !== undefined) continue;
     rating += strengthBefore(words, index - distance, rating) * (DISTANCE_DAMPING[distance - 1] as number);
     rating *= negationFactor(lower, index, distance);
     if (distance === 3) rating = rateIdioms(lower, index, rating);
@@ -54,12 +50,12 @@ function rateAroundNo(lower: readonly string[], index: number, base: number): nu
     lower[index - 2] === 'no' ||
     (lower[index - 3] === 'no' && (lower[index - 1] === 'or' || lower[index - 1] === 'nor'));
   if (isNegated) return base * NEGATION;
-  return lower[index] === 'no' && next !== undefined && ratingOf(next) !== undefined ? 0 : base;
+  return lower[index] === 'no' && next !== undefined && RATINGS.get(next) !== undefined ? 0 : base;
 }
 
 /** Makes a rating more extreme for a booster and less extreme for a dampener. Capitals strengthen both. */
 function strengthBefore({ lower, isCapitals, hasEmphasis }: VaderWords, index: number, rating: number): number {
-  const strength = strengthOf(lower[index] as string);
+  const strength = STRENGTHS.get(lower[index] as string);
   if (strength === undefined) return 0;
   const signed = rating < 0 ? -strength : strength;
   if (isCapitals[index] !== true || !hasEmphasis) return signed;
@@ -88,16 +84,16 @@ function negationFactor(lower: readonly string[], index: number, distance: numbe
 function rateIdioms(lower: readonly string[], index: number, rating: number): number {
   const phrase = (from: number, to: number): string => lower.slice(index + from, index + to + 1).join(' ');
   const behind = [phrase(-1, 0), phrase(-2, 0), phrase(-2, -1), phrase(-3, -1), phrase(-3, -2)];
-  let idiom = behind.map(ratingOfPhrase).find((found) => found !== undefined);
-  if (index + 1 < lower.length) idiom = ratingOfPhrase(phrase(0, 1)) ?? idiom;
-  if (index + 2 < lower.length) idiom = ratingOfPhrase(phrase(0, 2)) ?? idiom;
+  let idiom = behind.map((words) => PHRASES.get(words)).find((found) => found !== undefined);
+  if (index + 1 < lower.length) idiom = PHRASES.get(phrase(0, 1)) ?? idiom;
+  if (index + 2 < lower.length) idiom = PHRASES.get(phrase(0, 2)) ?? idiom;
   const modifiers = [phrase(-3, -1), phrase(-3, -2), phrase(-2, -1)];
-  return modifiers.reduce((sum, pair) => sum + (strengthOf(pair) ?? 0), idiom ?? rating);
+  return modifiers.reduce((sum, pair) => sum + (STRENGTHS.get(pair) ?? 0), idiom ?? rating);
 }
 
 /** Negates a rating after "least", unless it is "at least" or "very least". */
 function minFactor(lower: readonly string[], index: number): number {
-  if (lower[index - 1] !== 'least' || ratingOf('least') !== undefined) return 1;
+  if (lower[index - 1] !== 'least' || RATINGS.get('least') !== undefined) return 1;
   const before = lower[index - 2];
   return before === 'at' || before === 'very' ? 1 : NEGATION;
 }
@@ -167,9 +163,7 @@ function emphasisOfMarks(text: string): number {
 }
 
 function countOf(mark: string, text: string): number {
-  let count = 0;
-  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) count++;
-  return count;
+  return text.split(mark).length - 1;
 }
 
 function combine(ratings: readonly number[], emphasis: number): VaderScores {

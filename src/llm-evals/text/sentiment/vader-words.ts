@@ -23,7 +23,8 @@ const EMOJI = new Map(
 
 /** Returns the text with its emoji written as words; punctuation marks are counted in it. */
 export function writeOutEmoji(text: string): string {
-  if (isPlain(text)) return text;
+  // The lexicon has no emoji below U+0080.
+  if (!/[\x80-\uffff]/.test(text)) return text;
   let written = '';
   let isAfterSpace = true;
   for (const character of text) {
@@ -33,12 +34,6 @@ export function writeOutEmoji(text: string): string {
     isAfterSpace = character === ' ';
   }
   return written;
-}
-
-/** The lexicon has no emoji below U+0080. */
-function isPlain(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
-  return true;
 }
 
 /** Splits a text whose emoji are written as words. */
@@ -58,27 +53,14 @@ export function splitWords(text: string): VaderWords {
 function stripPunctuation(word: string): string {
   let start = 0;
   let end = word.length;
-  while (start < end && isPunctuation(word.charCodeAt(start))) start++;
-  while (end > start && isPunctuation(word.charCodeAt(end - 1))) end--;
+  while (start < end && PUNCTUATION.test(word.charAt(start))) start++;
+  while (end > start && PUNCTUATION.test(word.charAt(end - 1))) end--;
   const stripped = word.slice(start, end);
-  return hasMoreThanTwo(stripped) ? stripped : word;
+  return /^.{3}/su.test(stripped) ? stripped : word;
 }
 
-/** Returns whether a character is ASCII punctuation. */
-function isPunctuation(code: number): boolean {
-  return (
-    (code >= 0x21 && code <= 0x2f) ||
-    (code >= 0x3a && code <= 0x40) ||
-    (code >= 0x5b && code <= 0x60) ||
-    (code >= 0x7b && code <= 0x7e)
-  );
-}
-
-/** Returns the number of characters, not of UTF-16 units. */
-function hasMoreThanTwo(word: string): boolean {
-  if (word.length <= 2 || word.length > 4) return word.length > 4;
-  return Array.from(word).length > 2;
-}
+/** Matches ASCII punctuation. */
+const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
 /** Returns whether a word has letters with case, and all of them are capitals. */
 function isUpper(word: string): boolean {
