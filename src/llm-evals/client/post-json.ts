@@ -1,37 +1,38 @@
-import { FairnessToolkitError, type LLMClientError } from '../../../exceptions/index.ts';
-import { fetchFailureOf, type LimitedText, readLimitedText } from '../../../internal/http.ts';
-import { withTimeLimit } from '../../../internal/retry.ts';
-import { VERSION } from '../../../internal/version.ts';
-import { cancelledError, clientError, refuseCancelled } from '../client-error.ts';
-import { redactSecrets } from '../secrets.ts';
-import { type Endpoint, excerptOf, failureOfAnswer } from './answer-failure.ts';
+import { FairnessToolkitError, type LLMClientError } from '../../exceptions/index.ts';
+import { fetchFailureOf, type LimitedText, readLimitedText, retryAfterMillis } from '../../internal/http.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
+import { withTimeLimit } from '../../internal/retry.ts';
+import { VERSION } from '../../internal/version.ts';
+import type { ApiAccess } from './access.ts';
+import { cancelledError, clientError, fieldsOf, refuseCancelled, textOf } from './client-error.ts';
+import type { FailureKind } from './llm-client.ts';
+import { type Environment, redactSecrets } from './secrets.ts';
+
+/** The longest excerpt of a server's message that an error shows. */
+const MAX_SHOWN = 200;
+
+/** Where a client sends its requests, and with what. */
+export interface Endpoint extends Pick<ApiAccess, 'id' | 'env' | 'keyVariable' | 'timeoutMillis'> {
+  readonly address: string;
+  /** Include the key, so they are never shown. */
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /** Failures that a retry does not change: certificates, and ports that fetch blocks. */
 const PERMANENT = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|bad port/i;
 const TIMEOUTS = /TIMEDOUT|TIMEOUT/;
 
 /** Returns the error for an attempt without a complete response; errors of this package stay as they are. */
-function toClientError(endpoint: Endpoint, thrown: unknown): Error {
+function toClientError({ id, env }: Endpoint, thrown: unknown): Error {
   if (FairnessToolkitError.isInstance(thrown)) return thrown;
-  return connectionError(endpoint, describe(thrown));
-}
-
-function connectionError({ id, env }: Endpoint, reason: string): LLMClientError {
+  const { message = 'the reason is unknown', code = '' } = fetchFailureOf(thrown) ?? {};
+  const reason = message.includes(code) ? message : `${message} (${code})`;
   const shown = redactSecrets(reason, env);
   // Only the message is kept: the original error may contain what was sent.
   const cause = new Error(shown);
   if (TIMEOUTS.test(reason)) return clientError('timeout', `${id} did not answer in time: ${shown}.`, { cause });
-  const isPermanent = PERMANENT.test(reason);
-  return clientError('network', `The connection to ${id} failed: ${shown}.`, {
-    isRetryable: !isPermanent,
-    isFatal: isPermanent,
-    cause,
-  });
-}
-
-function describe(thrown: unknown): string {
-  const { message = 'the reason is unknown', code = '' } = fetchFailureOf(thrown) ?? {};
-  return message.includes(code) ? message : `${message} (${code})`;
+  const isFatal = PERMANENT.test(reason);
+  return clientError('network', `The connection to ${id} failed: ${shown}.`, { isRetryable: !isFatal, isFatal, cause });
 }
 
 /** The largest response that is read, 8 MiB: a hundred times the longest completions of models. */
@@ -58,10 +59,11 @@ export async function postJson(
   signal: AbortSignal | undefined,
   isAnswer: (status: number, json: unknown) => boolean,
 ): Promise<JsonAnswer> {
-  refuseCancelled(endpoint.id, signal);
+  const { id, timeoutMillis } = endpoint;
+  refuseCancelled(id, signal);
   const start = performance.now();
-  const exceeded = (): Error => timeoutError(endpoint);
-  return withTimeLimit(endpoint.timeoutMillis, exceeded, signal, async (limit) => {
+  const exceeded = (): Error => clientError('timeout', `${id} did not answer within ${String(timeoutMillis)} ms.`);
+  return withTimeLimit(timeoutMillis, exceeded, signal, async (limit) => {
     const response = await fetch(endpoint.address, {
       method: 'POST',
       headers: { ...endpoint.headers, accept: 'application/json', 'content-type': 'application/json', ...USER_AGENT },
@@ -74,7 +76,7 @@ export async function postJson(
     return { status: response.status, json: toJson(endpoint, response, read, isAnswer), latencyMillis };
   }).catch((cause: unknown) => {
     // The signal's own reason is not shown: it may contain secrets.
-    if (signal?.aborted === true) throw cancelledError(endpoint.id);
+    if (signal?.aborted === true) throw cancelledError(id);
     throw toClientError(endpoint, cause);
   });
 }
@@ -88,7 +90,10 @@ function toJson(
   isAnswer: (status: number, json: unknown) => boolean,
 ): unknown {
   const json = parse(text);
-  if (!response.ok && !isAnswer(response.status, json)) throw failureOfAnswer(endpoint, response, json ?? text);
+  if (!response.ok && !isAnswer(response.status, json)) {
+    const wait = retryAfterMillis(response.headers, machineClock(), { acceptsModelServerForms: true });
+    throw problemOfError(endpoint, response.status, json ?? text, wait ?? null);
+  }
   if (isComplete && json !== undefined) return json;
   const type = response.headers.get('content-type') ?? 'no content type';
   const reason = isComplete
@@ -108,6 +113,84 @@ function parse(text: string): unknown {
   }
 }
 
-function timeoutError({ id, timeoutMillis }: Endpoint): Error {
-  return clientError('timeout', `${id} did not answer within ${String(timeoutMillis)} ms.`);
+/**
+ * Returns the error for an error object that carries its own status.
+ * @param retryAfter how long the server asks to wait, in milliseconds
+ */
+export function problemOfError(
+  endpoint: Endpoint,
+  status: number,
+  body: unknown,
+  retryAfter: number | null = null,
+): LLMClientError {
+  const error = readError(body);
+  const kind = kindOf(status, error);
+  const words = excerptOf(error.message, endpoint.env);
+  const message = `${endpoint.id} answered ${String(status)}${words === '' ? '' : `: ${words}`}`;
+  return clientError(kind, /[.!?]$/.test(message) ? message : `${message}.`, {
+    status,
+    retryAfterMillis: retryAfter,
+    suggestion: adviceOf(kind, status, endpoint),
+  });
+}
+
+/** An error object of a server. */
+interface ServerError {
+  /** The message; empty if the body has none. */
+  readonly message: string;
+  /** Type and code, such as `insufficient_quota`. */
+  readonly codes: readonly string[];
+}
+
+/**
+ * Returns message and codes of an error body: `{ error: { message, type, code } }` of both APIs, or `error`, `message`
+ * or `detail` at the top level, or plain text.
+ */
+export function readError(body: unknown): ServerError {
+  const fields = fieldsOf(body);
+  if (fields === undefined) return { message: typeof body === 'string' ? body : '', codes: [] };
+  const error = fieldsOf(fields['error']) ?? fields;
+  const message = [error['message'], fields['error'], fields['message'], fields['detail']].find(
+    (value): value is string => typeof value === 'string',
+  );
+  return {
+    message: message ?? '',
+    codes: [textOf(error['type']), textOf(error['code'])].filter((code) => code !== ''),
+  };
+}
+
+/** Returns a server's text as errors show it: on one line, without secrets, at most 200 characters. */
+export function excerptOf(text: string, env: Environment): string {
+  // Redacted before it is shortened, so that no part of a key remains.
+  const shown = redactSecrets(text, env)
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  return shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown;
+}
+
+const QUOTA_CODES = ['insufficient_quota', 'billing_error', 'billing_hard_limit_reached', 'billing_not_active'];
+
+function kindOf(status: number, { codes, message }: ServerError): FailureKind {
+  if (status < 500 && codes.some((code) => QUOTA_CODES.includes(code))) return 'quota';
+  // Anthropic answers 400 to an account without credit.
+  if (status === 400 && /credit balance is too low/i.test(message)) return 'quota';
+  const [known] = KINDS.find(([, statuses]) => statuses.includes(status)) ?? [];
+  if (known !== undefined) return known;
+  if (status >= 500) return 'server';
+  return status >= 400 ? 'bad_request' : 'not_found';
+}
+
+const KINDS: readonly (readonly [kind: FailureKind, statuses: readonly number[]])[] = [
+  ['auth', [401, 403]],
+  ['quota', [402]],
+  ['not_found', [404, 405, 410]],
+  ['server', [408, 409, 425]],
+  ['rate_limit', [429]],
+];
+
+/** Returns a more specific suggestion than that of the kind, if there is one. */
+function adviceOf(kind: FailureKind, status: number, { keyVariable }: Endpoint): string | undefined {
+  if (kind === 'auth') return `Check that ${keyVariable} contains a valid key with access to this model.`;
+  if (status < 300 || status >= 400) return undefined;
+  return 'Set base_url to the final address. Redirects are not followed, because they would forward the key.';
 }

@@ -5,7 +5,15 @@ import { distanceInterval, exchangeTest } from '../scoring/answer-distance.ts';
 import type { ScoreOptions } from '../scoring/llm-evaluator.ts';
 import { llmMetric, type LlmMetricFields, type LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts';
-import { addCounts, type AssociationScore, countNear, countPairs, type TextCounts } from './association-counts.ts';
+import {
+  addCounts,
+  type AssociationScore,
+  countNear,
+  countPairs,
+  scoreNear,
+  scorePairs,
+  type TextCounts,
+} from './association-scores.ts';
 import {
   associationTokens,
   type AssociationWords,
@@ -14,8 +22,6 @@ import {
   type CooccurrenceOptions,
   stopWordsOf,
 } from './association-words.ts';
-import { scoreNear } from './cooccurrence-bias-score.ts';
-import { scorePairs } from './stereotypical-associations.ts';
 
 /** Options of {@link scoreAssociations}. */
 export interface ScoreAssociationsOptions extends ScoreOptions, CooccurrenceOptions {

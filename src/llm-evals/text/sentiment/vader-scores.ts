@@ -1,6 +1,127 @@
+import { wordList, wordSet } from '../words.ts';
+import { VADER_EMOJI } from './vader-emoji.ts';
 import { VADER_LEXICON } from './vader-lexicon.ts';
-import { CAPITALS, negates, NEGATION, PHRASES, STRENGTHS } from './vader-rules.ts';
-import { splitWords, type VaderWords, writeOutEmoji } from './vader-words.ts';
+
+/** The amount that a booster adds to the strength of the next word, and a dampener subtracts. */
+const BOOST = 0.293;
+
+/** The amount that capitals add to a word's strength if other words are not in capitals. */
+const CAPITALS = 0.733;
+
+/** The factor of a negation. */
+const NEGATION = -0.74;
+
+/** Words that negate, in addition to all that contain "n't". */
+const NEGATIONS = wordSet(
+  `aint arent cannot cant couldnt darent despite didnt doesnt dont hadnt hasnt havent isnt mightnt
+  mustnt neednt neither never none nope nor not nothing nowhere oughtnt rarely seldom shant shouldnt
+  uh-uh uhuh wasnt werent without wont wouldnt`,
+);
+
+/** An underscore represents the space between two words. */
+const BOOSTERS = `absolutely amazingly awfully completely considerable considerably decidedly deeply effing enormous
+  enormously entirely especially exceptional exceptionally extreme extremely fabulously flippin
+  flipping frackin fracking frickin fricking friggin frigging fuckin fucking fuggin fugging fully
+  greatly hella highly hugely incredible incredibly intensely major majorly more most particularly
+  purely quite really remarkably so substantially thoroughly total totally tremendous tremendously
+  uber unbelievably unusually utter utterly very`;
+
+const DAMPENERS = `almost barely hardly just_enough kind-of kind_of kinda kindof less little marginal marginally
+  occasional occasionally partly scarce scarcely slight slightly somewhat sort-of sort_of sorta sortof`;
+
+/** The strength that words and pairs of words, in lower case, add to the next word. */
+const STRENGTHS = new Map([...strengths(BOOSTERS, BOOST), ...strengths(DAMPENERS, -BOOST)]);
+
+/** Phrases in lower case with their own ratings. */
+const PHRASES = new Map([
+  ['the shit', 3],
+  ['the bomb', 3],
+  ['bad ass', 1.5],
+  ['badass', 1.5],
+  ['bus stop', 0],
+  ['yeah right', -2],
+  ['kiss of death', -1.5],
+  ['to die for', 3],
+  ['beating heart', 3.5],
+]);
+
+/** Returns whether a word, in lower case, negates the words after it. */
+function negates(word: string): boolean {
+  return NEGATIONS.has(word) || word.includes("n't");
+}
+
+function strengths(words: string, strength: number): [string, number][] {
+  return wordList(words).map((word) => [word.replace('_', ' '), strength]);
+}
+
+/** The words of a text for the rules, as parallel arrays. */
+interface VaderWords {
+  /** The words in lower case, without surrounding punctuation. */
+  readonly lower: readonly string[];
+  /** Whether each word is in capitals. */
+  readonly isCapitals: readonly boolean[];
+  /** Whether some words are in capitals and others are not, so that capitals mean emphasis. */
+  readonly hasEmphasis: boolean;
+}
+
+/** Matches Python's white space: unlike JavaScript's without U+FEFF, and with four separators and U+0085. */
+// eslint-disable-next-line no-control-regex -- the four separators are control characters
+const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
+
+const EMOJI = new Map(
+  VADER_EMOJI.flatMap((line) => line.split('|')).map((entry): [string, string] => {
+    const space = entry.indexOf(' ');
+    return [entry.slice(0, space), entry.slice(space + 1)];
+  }),
+);
+
+/** Returns the text with its emoji written as words; punctuation marks are counted in it. */
+function writeOutEmoji(text: string): string {
+  // The lexicon has no emoji below U+0080.
+  if (!/[\x80-\uffff]/.test(text)) return text;
+  let written = '';
+  let isAfterSpace = true;
+  for (const character of text) {
+    const description = EMOJI.get(character);
+    if (description !== undefined && !isAfterSpace) written += ' ';
+    written += description ?? character;
+    isAfterSpace = character === ' ';
+  }
+  return written;
+}
+
+/** Splits a text whose emoji are written as words. */
+function splitWords(text: string): VaderWords {
+  const spaced = text.split(SPACES).filter((word) => word !== '');
+  const words = spaced.map(stripPunctuation);
+  const isCapitals = words.map(isUpper);
+  const capitals = isCapitals.reduce((count, is) => count + Number(is), 0);
+  return {
+    lower: words.map((word) => word.toLowerCase()),
+    isCapitals,
+    hasEmphasis: capitals > 0 && capitals < words.length,
+  };
+}
+
+/** Removes punctuation around a word, unless at most two characters remain: then it is likely an emoticon. */
+function stripPunctuation(word: string): string {
+  let start = 0;
+  let end = word.length;
+  while (start < end && PUNCTUATION.test(word.charAt(start))) start++;
+  while (end > start && PUNCTUATION.test(word.charAt(end - 1))) end--;
+  const stripped = word.slice(start, end);
+  return /^.{3}/su.test(stripped) ? stripped : word;
+}
+
+/** Matches ASCII punctuation. */
+const PUNCTUATION = /[!-/:-@[-`{-~]/;
+
+/** Returns whether a word has letters with case, and all of them are capitals. */
+function isUpper(word: string): boolean {
+  // For most words the first lower-case letter decides, so that the slower Unicode expression is rarely needed.
+  if (/[a-z]/.test(word)) return false;
+  return /\p{Uppercase}/u.test(word) && !/[\p{Lowercase}\p{Lt}]/u.test(word);
+}
 
 /** The mean rating of each word of the lexicon, in lower case, in [-4, 4]. */
 const RATINGS = new Map(
