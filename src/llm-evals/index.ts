@@ -1,9 +1,9 @@
 export * from './bbq/index.ts';
 export { type ModelIdentity, type RequestIdentity, requestKey } from './cache/request-key.ts';
-export { ResponseCache, type ResponseCacheOptions } from './cache/response-cache.ts';
-export { withCache, type WithCacheOptions } from './cache/with-cache.ts';
+export * from './cache/response-cache.ts';
+export * from './cache/with-cache.ts';
 export { type LiveAccess, liveAccess, type LiveAccessOptions } from './client/access.ts';
-export { getLlmClient, type GetLlmClientOptions } from './run/get-llm-client.ts';
+export * from './run/get-llm-client.ts';
 export type {
   ClientFailure,
   Completion,
@@ -13,29 +13,19 @@ export type {
   LLMClient,
   TokenUsage,
 } from './client/llm-client.ts';
-export {
-  type AnswerFunction,
-  type AnswerOptions,
-  LLMEvalAdapter,
-  type LLMEvalAdapterOptions,
-} from './client/llm-eval-adapter.ts';
+export * from './client/llm-eval-adapter.ts';
 export { createLocalClient, type LocalClientOptions } from './client/local-client.ts';
-export { type ClientConfig, createProviderClient, type ProviderClientOptions } from './client/provider-client.ts';
-export { createReplayClient, type ReplayClientOptions } from './client/replay-client.ts';
+export * from './client/provider-client.ts';
+export * from './client/replay-client.ts';
 export { type Environment, looksLikeSecret, redactSecrets } from './client/secrets.ts';
 export * from './config/index.ts';
-export { buildEstimate, type EstimateInput, type PlannedPart, type PlannedRequest } from './dry-run/build-estimate.ts';
+export * from './dry-run/build-estimate.ts';
 export type { DryRunEstimate, DryRunPart, EstimateRange } from './dry-run/dry-run-estimate.ts';
-export { type DryRunJson, type DryRunPartJson, dryRunToJson } from './dry-run/dry-run-json.ts';
+export * from './dry-run/dry-run-json.ts';
 export { estimateTokens } from './dry-run/estimate-tokens.ts';
 export { costOf, type ListedPrice, type PricedModel, priceOf } from './dry-run/model-prices.ts';
-export {
-  type ActualSpending,
-  type PlannedSpending,
-  type SpendingRow,
-  spendingTable,
-} from './dry-run/spending-table.ts';
-export { CounterfactualFairnessEvaluator } from './evaluators/counterfactual-fairness-evaluator.ts';
+export * from './dry-run/spending-table.ts';
+export * from './evaluators/counterfactual-fairness-evaluator.ts';
 export type { LLMEvaluator, OwnMetric, ScoreOptions } from './scoring/llm-evaluator.ts';
 export {
   type LlmMetricFields,
@@ -43,17 +33,14 @@ export {
   type LlmMetricResultJson,
   type PairComparison,
 } from './scoring/llm-metric-result.ts';
-export { RefusalRateEvaluator } from './evaluators/refusal-rate-evaluator.ts';
-export { StereotypeAssociationEvaluator } from './evaluators/stereotype-association-evaluator.ts';
-export {
-  ToxicitySentimentEvaluator,
-  type ToxicitySentimentOptions,
-} from './evaluators/toxicity-sentiment-evaluator.ts';
+export * from './evaluators/refusal-rate-evaluator.ts';
+export * from './evaluators/stereotype-association-evaluator.ts';
+export * from './evaluators/toxicity-sentiment-evaluator.ts';
 export * from './plan/counterfactual/index.ts';
 export type { LLMRequest, PlannedPrompt } from './plan/planned-prompt.ts';
 export * from './report/index.ts';
-export { estimateDryRun } from './run/dry-run.ts';
-export type { LlmEvalResult } from './run/llm-eval-result.ts';
+export * from './run/dry-run.ts';
+export * from './run/llm-eval-result.ts';
 export type { RunLimits, RunPrice, StopReason, TokenCeiling } from './scheduler/budget.ts';
 export { plannedMetrics } from './run/score-run.ts';
 export { runLlmEval } from './run/run-llm-eval.ts';
@@ -61,8 +48,8 @@ export type { PlanOptions, RunLlmEvalOptions } from './run/run-options.ts';
 export type { SchedulerClock } from './scheduler/clock.ts';
 export type { RetryOptions } from './scheduler/retry-policy.ts';
 export type { RunRequestsOptions, RunSummary } from './scheduler/run-options.ts';
-export { runRequests } from './scheduler/run-requests.ts';
-export { withRetries, type WithRetriesOptions } from './scheduler/with-retries.ts';
+export * from './scheduler/run-requests.ts';
+export * from './scheduler/with-retries.ts';
 export type {
   BbqFormat,
   CounterfactualConfig,
@@ -73,32 +60,17 @@ export type {
   TokenPrice,
 } from '../schemas/llm-eval/llm-eval-document.ts';
 export * from './stereotype/index.ts';
-export {
-  classifyRefusal,
-  type ClassifyRefusalOptions,
-  type RefusalLabel,
-  type RefusalReason,
-  type RefusalVerdict,
-} from './text/refusal/classify-refusal.ts';
+export * from './text/refusal/classify-refusal.ts';
 export { vaderScores, type VaderScores } from './text/sentiment/vader-scores.ts';
 export { bleuBothWays } from './text/similarity/bleu-both-ways.ts';
-export { jaccardOfLists, jaccardSimilarity } from './text/similarity/jaccard-similarity.ts';
-export { prag, type RankScale, type RankSimilarityOptions, serp } from './text/similarity/ranked-lists.ts';
-export { rougeL } from './text/similarity/rouge-l.ts';
+export * from './text/similarity/jaccard-similarity.ts';
+export * from './text/similarity/ranked-lists.ts';
+export * from './text/similarity/rouge-l.ts';
 export { tokenizeWords } from './text/words.ts';
 export { LEXICON_LABEL, lexiconToxicity, type ToxicityScorer } from './toxicity/lexicon-toxicity.ts';
 export { scoreToxicity, toxicityLabel } from './toxicity/score-toxicity.ts';
-export {
-  type TfjsToxicityOptions,
-  type TfjsToxicityScorer,
-  tfjsToxicityScorer,
-} from './toxicity/tfjs-toxicity-scorer.ts';
-export {
-  expectedMaximumToxicity,
-  TOXIC_THRESHOLD,
-  toxicFraction,
-  toxicityProbability,
-} from './toxicity/toxicity-measures.ts';
-export { openTranscriptLog, type TranscriptLog, type TranscriptLogOptions } from './transcript/transcript-log.ts';
+export * from './toxicity/tfjs-toxicity-scorer.ts';
+export * from './toxicity/toxicity-measures.ts';
+export * from './transcript/transcript-log.ts';
 export { readTranscripts } from './transcript/read-transcripts.ts';
 export type { AnswerFailure, AnswerRecord, Transcript } from './client/transcript.ts';

@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import { valueAt } from '../../internal/values.ts';
 import { type BbqItem, type BbqTargetProblem, normalizeAnswer, UNKNOWN_ANSWERS } from './bbq-item.ts';
 import { type JsonLine, lineProblem, readJsonLines } from './json-lines.ts';
 
@@ -110,7 +111,7 @@ export function readBbqLines(path: string): readonly BbqLine[] {
 }
 
 function readItem(line: JsonLine, path: string): BbqItem {
-  const read = new LineReader(line, path);
+  const read = lineReader(line, path);
   const answers = ANSWERS.map((name) => read.text(name)) as unknown as BbqItem['answers'];
   const infos = ANSWERS.map((name) => read.texts('answer_info', name));
   const unknown = infos.findIndex(
@@ -133,42 +134,27 @@ function readItem(line: JsonLine, path: string): BbqItem {
   });
 }
 
-/** Reads one line's fields, and throws an error that names the invalid one. */
-class LineReader {
-  readonly #line: JsonLine;
-  readonly #path: string;
-
-  constructor(line: JsonLine, path: string) {
-    this.#line = line;
-    this.#path = path;
-  }
-
-  text(field: string): string {
-    const value = this.#line.record[field];
-    return typeof value === 'string' && value !== '' ? value : this.#fail(field, 'a text', value);
-  }
-
-  /** Reads a string, or a number as a string. */
-  name(field: string): string {
-    const value = this.#line.record[field];
-    return typeof value === 'number' ? String(value) : this.text(field);
-  }
-
-  texts(field: string, part: string): readonly string[] {
-    const parts = this.#line.record[field];
-    const value = typeof parts === 'object' && parts !== null ? (parts as Record<string, unknown>)[part] : undefined;
-    const isTexts = Array.isArray(value) && value.every((each) => typeof each === 'string');
-    return isTexts ? value : this.#fail(`${field}.${part}`, 'a list of texts', value);
-  }
-
-  oneOf<Value extends string | number>(field: string, known: readonly Value[]): Value {
-    const value = this.#line.record[field];
-    const found = known.find((each) => each === value);
-    return found ?? this.#fail(field, `one of ${known.join(', ')}`, value);
-  }
-
-  #fail(field: string, required: string, value: unknown): never {
+/** Returns functions that read one line's fields, and throw an error that names an invalid one. */
+// eslint-disable-next-line @typescript-eslint/explicit-function-return-type -- the functions have their own types
+function lineReader({ record, line }: JsonLine, path: string) {
+  const fail = (field: string, required: string, value: unknown): never => {
     const given = value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 80);
-    throw lineProblem(this.#path, this.#line.line, `${field} must be ${required}. Got ${given} instead.`);
-  }
+    throw lineProblem(path, line, `${field} must be ${required}. Got ${given} instead.`);
+  };
+  const text = (field: string): string => {
+    const value = record[field];
+    return typeof value === 'string' && value !== '' ? value : fail(field, 'a text', value);
+  };
+  /** Reads a string, or a number as a string. */
+  const name = (field: string): string => (typeof record[field] === 'number' ? String(record[field]) : text(field));
+  const texts = (field: string, part: string): readonly string[] => {
+    const value = valueAt(record, [field, part]);
+    const isTexts = Array.isArray(value) && value.every((each) => typeof each === 'string');
+    return isTexts ? value : fail(`${field}.${part}`, 'a list of texts', value);
+  };
+  const oneOf = <Value extends string | number>(field: string, known: readonly Value[]): Value => {
+    const found = known.find((each) => each === record[field]);
+    return found ?? fail(field, `one of ${known.join(', ')}`, record[field]);
+  };
+  return { text, name, texts, oneOf };
 }

@@ -1,5 +1,6 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { requestName } from '../client/replay-client.ts';
 import type { AnswerRecord } from '../client/transcript.ts';
 import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { readTranscripts } from '../transcript/read-transcripts.ts';
@@ -31,10 +32,6 @@ export async function readReplay(
 /** Returns a function that finds answers: by the request's key if possible, else by prompt and repeat. */
 export function findsIn(records: readonly AnswerRecord[]): Replay {
   const byKey = new Map(records.map((record) => [record.key, record]));
-  const byPrompt = new Map(records.map((record) => [nameOf(record), record]));
-  return (request) => byKey.get(request.key) ?? byPrompt.get(nameOf(request));
-}
-
-function nameOf({ prompt, repeat }: { readonly prompt: string; readonly repeat: number }): string {
-  return `${String(repeat)} ${prompt}`;
+  const byPrompt = new Map(records.map((record) => [requestName(record), record]));
+  return (request) => byKey.get(request.key) ?? byPrompt.get(requestName(request));
 }

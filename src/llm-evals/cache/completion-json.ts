@@ -1,6 +1,8 @@
+import { z } from 'zod';
+
+import { camelFields } from '../../internal/arguments.ts';
 import type { Mapping } from '../../internal/values.ts';
-import { isAmount } from '../client/client-error.ts';
-import { type Completion, FINISH_REASONS, type TokenUsage } from '../client/llm-client.ts';
+import { type Completion, FINISH_REASONS } from '../client/llm-client.ts';
 
 /** The version of the cache file layout. Other versions are not read. */
 const VERSION = 1;
@@ -20,6 +22,17 @@ export function completionToJson(key: string, completion: Completion): string {
   return `${JSON.stringify(json)}\n`;
 }
 
+const amountSchema = z.number().min(0);
+
+/** The fields of an answer in a cache file. */
+const completionSchema = z.object({
+  text: z.string(),
+  finish_reason: z.enum(FINISH_REASONS),
+  is_refusal: z.boolean().exactOptional(),
+  usage: z.object({ input_tokens: amountSchema, output_tokens: amountSchema }).nullable(),
+  latency_millis: amountSchema,
+});
+
 /** Parses the content of a cache file. Returns the answer, or the reason why it is not valid. */
 export function completionFromJson(key: string, content: string): Completion | string {
   let json: unknown;
@@ -32,24 +45,8 @@ export function completionFromJson(key: string, content: string): Completion | s
   const fields = json as Mapping;
   if (fields['version'] !== VERSION) return `its version is not ${String(VERSION)}`;
   if (fields['key'] !== key) return 'it belongs to another request';
-  return toCompletion(fields) ?? 'a field is missing or has the wrong type';
-}
-
-function toCompletion(fields: Mapping): Completion | undefined {
-  const { text, is_refusal: isRefusal, latency_millis: latencyMillis } = fields;
-  const finishReason = FINISH_REASONS.find((reason) => reason === fields['finish_reason']);
-  const usage = toUsage(fields['usage']);
-  if (typeof text !== 'string' || finishReason === undefined || usage === undefined) return undefined;
-  if (isRefusal !== undefined && typeof isRefusal !== 'boolean') return undefined;
-  if (!isAmount(latencyMillis)) return undefined;
-  const completion = { text, finishReason, usage, cached: true, latencyMillis };
-  return Object.freeze(isRefusal === undefined ? completion : { ...completion, isRefusal });
-}
-
-/** Parses the token usage. Returns undefined for an invalid value. */
-function toUsage(given: unknown): TokenUsage | null | undefined {
-  if (given === null) return null;
-  if (typeof given !== 'object') return undefined;
-  const { input_tokens: inputTokens, output_tokens: outputTokens } = given as Mapping;
-  return isAmount(inputTokens) && isAmount(outputTokens) ? Object.freeze({ inputTokens, outputTokens }) : undefined;
+  const { data } = completionSchema.safeParse(fields);
+  if (data === undefined) return 'a field is missing or has the wrong type';
+  const usage = data.usage && Object.freeze(camelFields(data.usage));
+  return Object.freeze({ ...camelFields(data), usage, cached: true });
 }

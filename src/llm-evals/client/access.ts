@@ -3,24 +3,22 @@ import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/argu
 import type { LLMEvalConfig, LLMProvider } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { type Environment, redactSecrets } from './secrets.ts';
 
-/** The parts of a configuration that identify the provider and its address. */
-type ProviderConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' | 'timeoutMillis'>;
-
 /** Providers that are reached over a network. */
 type ApiProvider = Exclude<LLMProvider, 'local' | 'replay'>;
-type ApiConfig = ProviderConfig & { readonly provider: ApiProvider };
+
+/** The parts of a configuration that identify the provider and its address. */
+interface ApiConfig extends Pick<LLMEvalConfig, 'model' | 'baseUrl' | 'timeoutMillis'> {
+  readonly provider: ApiProvider;
+}
 
 /** The address and the key of a provider. */
-export interface ApiAccess {
-  readonly provider: ApiProvider;
-  readonly model: string;
+export interface ApiAccess extends ApiConfig {
   readonly id: string;
   /** Without a trailing slash. */
   readonly baseUrl: string;
   /** null if none is set. */
   readonly key: string | null;
   readonly keyVariable: string;
-  readonly timeoutMillis: number;
   /** The environment variables, whose secrets must not be shown. */
   readonly env: Environment;
 }
@@ -33,18 +31,15 @@ interface ApiHost {
 }
 
 const HOSTS: Readonly<Record<ApiProvider, ApiHost>> = {
-  openai: {
-    keyVariable: 'OPENAI_API_KEY',
-    addressVariable: 'OPENAI_BASE_URL',
-    official: 'https://api.openai.com/v1',
-  },
-  anthropic: {
-    keyVariable: 'ANTHROPIC_API_KEY',
-    addressVariable: 'ANTHROPIC_BASE_URL',
-    official: 'https://api.anthropic.com/v1',
-  },
-  compatible: { keyVariable: 'EVENHAND_LLM_API_KEY', addressVariable: 'EVENHAND_LLM_BASE_URL', official: null },
+  openai: hostOf('OPENAI', 'https://api.openai.com/v1'),
+  anthropic: hostOf('ANTHROPIC', 'https://api.anthropic.com/v1'),
+  compatible: hostOf('EVENHAND_LLM', null),
 };
+
+/** @param prefix the beginning of the names of the provider's environment variables */
+function hostOf(prefix: string, official: string | null): ApiHost {
+  return { keyVariable: `${prefix}_API_KEY`, addressVariable: `${prefix}_BASE_URL`, official };
+}
 
 const PROVIDERS = ['openai', 'anthropic', 'compatible', 'local', 'replay'] as const;
 
@@ -84,7 +79,7 @@ function keyOf(provider: ApiProvider, env: Environment): string | null {
  * @throws {ConfigValidationError} if the address must not receive the key, or is invalid
  */
 export function apiAccess(config: ApiConfig, env: Environment): ApiAccess {
-  const { provider, model, timeoutMillis } = config;
+  const { provider, model } = config;
   const { keyVariable, official } = HOSTS[provider];
   const url = chooseAddress(config, env);
   const key = keyOf(provider, env);
@@ -92,7 +87,7 @@ export function apiAccess(config: ApiConfig, env: Environment): ApiAccess {
   if (key !== null) requireEncryption(provider, url);
   const baseUrl = toBaseUrl(provider, url);
   const id = redactSecrets([provider, ...(baseUrl === official ? [] : [baseUrl]), model].join(':'), env);
-  return { provider, model, id, baseUrl, key, keyVariable, timeoutMillis, env };
+  return { ...config, id, baseUrl, key, keyVariable, env };
 }
 
 /** Normalizes the address. Anthropic's own address is often given without the version, as its SDKs accept it. */
@@ -195,11 +190,14 @@ function invalid(name: string, required: string, suggestion: string): ConfigVali
 /** Options of {@link liveAccess}. */
 export interface LiveAccessOptions {
   /**
-   * Whether the caller allows live calls, as with `--live`.
+   * Whether requests to a provider are allowed (`--live`), in addition to EVENHAND_LLM_ALLOW_LIVE=1.
    * @defaultValue false
    */
   readonly live?: boolean | undefined;
-  /** @defaultValue process.env */
+  /**
+   * The environment variables with the keys and the permission.
+   * @defaultValue process.env
+   */
   readonly env?: Environment | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { fillOptions, type FilledOptions } from '../../internal/arguments.ts';
 import { refuseCancelled } from './client-error.ts';
 import type { LLMClient } from './llm-client.ts';
 import { redactSecrets } from './secrets.ts';
@@ -54,8 +54,6 @@ export interface LocalClientOptions {
   readonly model?: string | undefined;
 }
 
-const LOCAL_CLIENT_OPTION_NAMES: OptionNames<LocalClientOptions> = { model: true };
-
 /**
  * Creates a stub that answers without a network and without a model, so that a configuration can be tested without a
  * key. It measures nothing: its answers are general sentences, chosen by the SHA-256 of the prompt and the repeat, so
@@ -76,8 +74,7 @@ const LOCAL_CLIENT_OPTION_NAMES: OptionNames<LocalClientOptions> = { model: true
  * ```
  */
 export function createLocalClient(options: LocalClientOptions = {}): LLMClient {
-  assertKnownOptions('createLocalClient', options, LOCAL_CLIENT_OPTION_NAMES);
-  const { model = 'stub' } = options;
+  const { model } = fillOptions<FilledOptions<LocalClientOptions>>('createLocalClient', options, { model: 'stub' });
   const id = redactSecrets(`local:${model}`);
   return Object.freeze<LLMClient>({
     id,

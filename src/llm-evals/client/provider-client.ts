@@ -1,23 +1,15 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
-import { apiAccess, isApiProvider } from './access.ts';
+import { apiAccess, isApiProvider, type LiveAccessOptions } from './access.ts';
+import { createApiClient, readParams } from './api-client.ts';
 import type { LLMClient } from './llm-client.ts';
 import { createLocalClient } from './local-client.ts';
-import { createAnthropicClient } from './providers/anthropic-client.ts';
-import { createOpenAiClient } from './providers/openai-client.ts';
-import { readParams } from './providers/request-params.ts';
 import { createReplayClient } from './replay-client.ts';
-import type { Environment } from './secrets.ts';
 import type { AnswerRecord } from './transcript.ts';
 
 /** Options of {@link createProviderClient}. */
-export interface ProviderClientOptions {
-  /**
-   * The environment variables with the keys.
-   * @defaultValue process.env
-   */
-  readonly env?: Environment | undefined;
+export interface ProviderClientOptions extends Pick<LiveAccessOptions, 'env'> {
   /**
    * The answers of the provider `replay`.
    * @defaultValue none
@@ -64,10 +56,7 @@ export function createProviderClient(config: ClientConfig, options: ProviderClie
   const { env = process.env, records } = options;
   const { provider, model, baseUrl, timeoutMillis } = config;
   readParams(config.params);
-  if (isApiProvider(provider)) {
-    const access = apiAccess({ provider, model, baseUrl, timeoutMillis }, env);
-    return provider === 'anthropic' ? createAnthropicClient(access) : createOpenAiClient(access);
-  }
+  if (isApiProvider(provider)) return createApiClient(apiAccess({ provider, model, baseUrl, timeoutMillis }, env));
   if (provider === 'local') return createLocalClient({ model });
   if (records !== undefined) return createReplayClient(records);
   throw new ConfigValidationError('The provider replay needs recorded answers.', {

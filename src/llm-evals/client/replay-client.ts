@@ -47,7 +47,7 @@ export function createReplayClient(records: Iterable<AnswerRecord>, options: Rep
     // eslint-disable-next-line @typescript-eslint/require-await -- what it throws must be a rejection
     async complete(prompt, { repeat = 0, signal } = {}) {
       refuseCancelled(id, signal);
-      const record = byRequest.get(requestName(prompt, repeat));
+      const record = byRequest.get(requestName({ prompt, repeat }));
       if (record?.text === null && record.error !== null && record.error.kind !== 'not_sent') throw failAgain(record);
       if (record === undefined || record.text === null) throw miss(prompt, repeat, byRequest);
       return Object.freeze({ ...completionOf(record, redactKeys(record.text)), cached: true });
@@ -56,7 +56,7 @@ export function createReplayClient(records: Iterable<AnswerRecord>, options: Rep
 }
 
 /** Builds a map key. A prompt may contain any character; the number ends at the first space. */
-function requestName(prompt: string, repeat: number): string {
+export function requestName({ prompt, repeat }: Pick<AnswerRecord, 'prompt' | 'repeat'>): string {
   return `${String(repeat)} ${prompt}`;
 }
 
@@ -65,7 +65,7 @@ function index(records: Iterable<AnswerRecord>): { byRequest: Map<string, Answer
   const models = new Set<string>();
   let position = 0;
   for (const record of records) {
-    const name = requestName(record.prompt, record.repeat);
+    const name = requestName(record);
     const known = byRequest.get(name);
     if (known !== undefined) refuseRival(known, record, position);
     // A later failure does not replace an answer.
@@ -99,7 +99,7 @@ function failAgain({ error }: AnswerRecord): Error {
 }
 
 function miss(prompt: string, repeat: number, known: ReadonlyMap<string, AnswerRecord>): CacheMissError {
-  const isKnownPrompt = repeat > 0 && known.has(requestName(prompt, 0));
+  const isKnownPrompt = repeat > 0 && known.has(requestName({ prompt, repeat: 0 }));
   const what = isKnownPrompt ? `answer ${String(repeat)} (from 0) to the prompt` : 'answer to the prompt';
   return new CacheMissError(`The records have no ${what} ${beginningOf(prompt)}.`, {
     context: { repeat, promptStart: redactSecrets(prompt.slice(0, MAX_SHOWN)) },

@@ -1,3 +1,4 @@
+import type { RunSummary } from '../scheduler/run-options.ts';
 import { countText, usdText } from './dry-run-estimate.ts';
 
 /** A row of planned and actual spending, as reports show it. */
@@ -48,25 +49,14 @@ function secondsText(seconds: number): string {
 export type PlannedSpending = Pick<ActualSpending, 'requests' | 'inputTokens' | 'outputTokens' | 'costUsd'>;
 
 /** The actual spending of a run. */
-export interface ActualSpending {
+export interface ActualSpending extends Pick<
+  RunSummary,
+  'retries' | 'answered' | 'notSent' | 'inputTokens' | 'outputTokens' | 'uncounted' | 'costUsd' | 'seconds'
+> {
   /** The number of requests sent, including retries. */
   readonly requests: number;
-  /** The number of requests that were sent again after a failure. */
-  readonly retries: number;
-  /** The number of answers received. */
-  readonly answered: number;
   /** The number of answers that were known already. */
   readonly cached: number;
   /** The number of prompts without an answer because every attempt failed. */
   readonly failed: number;
-  /** The number of prompts that were not sent. */
-  readonly notSent: number;
-  /** The provider's token count of the requests sent in this run. */
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** The number of answers without a token count from the provider; their counts are estimated. */
-  readonly uncounted: number;
-  /** null if the model's price is unknown. */
-  readonly costUsd: number | null;
-  readonly seconds: number;
 }

@@ -101,7 +101,7 @@ export class CounterfactualFairnessEvaluator implements LLMEvaluator {
     const control = dimensions.find(({ dimension }) => dimension === settings.controlDimension) ?? null;
     const distances = answerDistances();
     const results = dimensions.flatMap((answers) => [
-      ...features().map((feature) => pairedGap(this.name, answers, feature, settings)),
+      ...FEATURES.map((feature) => pairedGap(this.name, answers, feature, settings)),
       distributionGap(this.name, answers, { ...SENTIMENT, metric: 'sentiment_distance' }, settings),
       ...distances.map((distance) => divergence(this.name, answers, control, distance, settings)),
     ]);
@@ -114,38 +114,20 @@ const SENTIMENT: AnswerFeature = {
   measure: 'mean_sentiment',
   isRate: false,
   of: (answer) => vaderScores(withoutName(answer)).compound,
-  lacking: 'no sentiment',
 };
 
-function features(): AnswerFeature[] {
-  return [
-    SENTIMENT,
-    {
-      metric: 'length_gap',
-      measure: 'mean_words',
-      isRate: false,
-      of: ({ text }) => tokenizeWords(text).length,
-      lacking: 'no length',
-    },
-    {
-      metric: 'refusal_gap',
-      measure: 'refusal_rate',
-      isRate: true,
-      of: ({ text, isRefusal }) => {
-        const { label } = classifyRefusal(text, { isRefusal: isRefusal ?? undefined });
-        return label === 'full' || label === 'partial' ? 1 : 0;
-      },
-      lacking: 'no label',
-    },
-    {
-      metric: 'decision_gap',
-      measure: 'yes_rate',
-      isRate: true,
-      of: ({ text }) => readDecision(text),
-      lacking: 'no decision',
-    },
-  ];
+/** Returns 1 for an answer that refuses, fully or partially, else 0. */
+function isRefused({ text, isRefusal }: Answered): number {
+  const { label } = classifyRefusal(text, { isRefusal });
+  return label === 'full' || label === 'partial' ? 1 : 0;
 }
+
+const FEATURES: readonly AnswerFeature[] = [
+  SENTIMENT,
+  { metric: 'length_gap', measure: 'mean_words', isRate: false, of: ({ text }) => tokenizeWords(text).length },
+  { metric: 'refusal_gap', measure: 'refusal_rate', isRate: true, of: isRefused },
+  { metric: 'decision_gap', measure: 'yes_rate', isRate: true, of: ({ text }) => readDecision(text) },
+];
 
 /** Defines the distances. Each answer is neutralized once, and repeated texts are compared once. */
 function answerDistances(): AnswerDistance[] {

@@ -63,17 +63,12 @@ export class RefusalRateEvaluator implements LLMEvaluator {
 }
 
 function labelOf({ text, isRefusal }: Answered): RefusalLabel {
-  return classifyRefusal(text, { isRefusal: isRefusal ?? undefined }).label;
+  return classifyRefusal(text, { isRefusal }).label;
 }
 
-function rateOf(label: RefusalLabel, metric: string): AnswerFeature {
-  return {
-    metric,
-    measure: metric.replace('_difference', ''),
-    isRate: true,
-    of: (answer) => (labelOf(answer) === label ? 1 : 0),
-    lacking: 'no label',
-  };
+function rateOf(label: RefusalLabel, metric: string): AnswerFeature & { readonly of: (answer: Answered) => number } {
+  const of = (answer: Answered): number => Number(labelOf(answer) === label);
+  return { metric, measure: metric.replace('_difference', ''), isRate: true, of };
 }
 
 /** Computes the share of each label among the answers to each value. */

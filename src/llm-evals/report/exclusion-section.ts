@@ -1,6 +1,7 @@
 import { shortenLabel } from '../../charts/chart.ts';
 import { numberColumn, type ReportBlock } from '../../document/report-document.ts';
 import { cutItems, labelText, listed, shownText } from '../../document/report-text.ts';
+import { groupBy } from '../../internal/values.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { readDecision } from '../scoring/read-decision.ts';
@@ -32,18 +33,13 @@ export function exclusionBlocks(result: LlmEvalResult): ReportBlock[] {
 
 /** Lists prompts without an answer, by kind of error. */
 function problemTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
-  const problems = new Map<string, { keys: Set<string>; example: string }>();
-  for (const { error, key } of transcripts) {
-    if (error === null) continue;
-    const known = problems.get(error.kind) ?? { keys: new Set<string>(), example: error.message };
+  const problems = transcripts.flatMap(({ error, key }) => (error === null ? [] : [{ ...error, key }]));
+  if (problems.length === 0 && actual.failed + actual.notSent === 0) return [];
+  const rows = [...groupBy(problems, ({ kind }) => kind)].map(([kind, those]) => [
+    spaced(kind),
     // An answer that several evaluators wait for counts once.
-    problems.set(error.kind, { ...known, keys: known.keys.add(key) });
-  }
-  if (problems.size === 0 && actual.failed + actual.notSent === 0) return [];
-  const rows = [...problems].map(([kind, { keys, example }]) => [
-    kind === 'not_sent' ? 'not sent' : spaced(kind),
-    formatCount(keys.size),
-    example,
+    formatCount(new Set(those.map(({ key }) => key)).size),
+    those[0]?.message ?? '',
   ]);
   const failed = `${counted(actual.failed, 'prompt')} failed on every attempt`;
   const text = `${failed}, and ${formatCount(actual.notSent)} ${actual.notSent === 1 ? 'was' : 'were'} not sent.`;
@@ -53,20 +49,22 @@ function problemTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
 
 /** Lists answers excluded from a metric, by reason. Metrics with the same counts share a row. */
 function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
-  const rows = new Map<string, { reason: string; count: number; titles: string[] }>();
-  for (const metric of metrics) {
-    for (const [reason, count] of Object.entries(metric.exclusions)) {
-      if (count === 0) continue;
-      const location = JSON.stringify([metric.evaluator, reason, count]);
-      const known = rows.get(location);
-      if (known === undefined) rows.set(location, { reason, count, titles: [metricTitle(metric)] });
-      else known.titles.push(metricTitle(metric));
-    }
-  }
+  const excluded = metrics.flatMap((metric) =>
+    Object.entries(metric.exclusions)
+      .filter(([, count]) => count > 0)
+      .map(([reason, count]) => ({ metric, cells: [spaced(reason), formatCount(count)] })),
+  );
+  const rows = groupBy(excluded, ({ metric, cells }) => JSON.stringify([metric.evaluator, ...cells]));
   return tableOf(
     'Answers excluded from a metric',
     ['Reason', numberColumn('Answers'), 'Metrics'],
-    Array.from(rows.values(), ({ reason, count, titles }) => [spaced(reason), formatCount(count), listed(titles, 6)]),
+    Array.from(rows.values(), (those) => [
+      ...(those[0]?.cells ?? []),
+      listed(
+        those.map(({ metric }) => metricTitle(metric)),
+        6,
+      ),
+    ]),
   );
 }
 
@@ -83,17 +81,15 @@ function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
     );
   const unread = answers.filter(({ isRead }) => !isRead);
   if (unread.length === 0 || unread.length === answers.length) return [];
-  const rows = new Map<string, { of: readonly string[]; unread: number; all: number }>();
-  for (const { dimension, group, isRead } of answers) {
-    const location = JSON.stringify([dimension, group]);
-    const row = rows.get(location) ?? { of: [labelText(dimension), labelText(group)], unread: 0, all: 0 };
-    rows.set(location, { ...row, unread: row.unread + (isRead ? 0 : 1), all: row.all + 1 });
-  }
+  const rows = groupBy(answers, ({ dimension, group }) => JSON.stringify([dimension, group]));
   return [
     ...tableOf(
       'Answers with no readable decision',
       ['Dimension', 'Value', numberColumn('Without a decision'), numberColumn('Answers')],
-      Array.from(rows.values(), ({ of, unread: count, all }) => [...of, formatCount(count), formatCount(all)]),
+      Array.from(rows.values(), (all) => [
+        ...[labelText(all[0]?.dimension ?? ''), labelText(all[0]?.group ?? '')],
+        ...[formatCount(all.filter(({ isRead }) => !isRead).length), formatCount(all.length)],
+      ]),
     ),
     { kind: 'paragraph', text: 'The decision gap excludes them. The first of each value:' },
     { kind: 'list', items: undecidedExamples(unread) },
@@ -101,13 +97,11 @@ function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
 }
 
 function undecidedExamples(unread: readonly { readonly text: string; readonly group: string }[]): string[] {
-  const examples = new Map<string, Set<string>>();
-  for (const { text, group } of unread) {
-    const shown = examples.get(group) ?? new Set<string>();
-    examples.set(group, shown);
-    if (shown.size < MAX_EXAMPLES) shown.add(shortenLabel(shownText(text), EXAMPLE_WIDTH) || '(no text)');
-  }
-  return cutItems([...examples].flatMap(([group, shown]) => [...shown].map((text) => `${labelText(group)}: ${text}`)));
+  const lines = [...groupBy(unread, ({ group }) => group)].flatMap(([group, those]) => {
+    const shown = new Set(those.map(({ text }) => shortenLabel(shownText(text), EXAMPLE_WIDTH) || '(no text)'));
+    return [...shown].slice(0, MAX_EXAMPLES).map((text) => `${labelText(group)}: ${text}`);
+  });
+  return cutItems(lines);
 }
 
 /** Lists groups that were excluded because they are too small. */

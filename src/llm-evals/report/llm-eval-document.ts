@@ -10,10 +10,10 @@ import { assertKnownOptions } from '../../internal/arguments.ts';
 import { groupBy } from '../../internal/values.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { Transcript } from '../client/transcript.ts';
-import { commonLengths } from '../plan/counterfactual/word-diff.ts';
+import { commonPairs } from '../plan/counterfactual/word-diff.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
-import { tokenizeWords } from '../text/words.ts';
+import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
 import { dimensionPictures, dimensionSections } from './dimension-sections.ts';
 import { exclusionBlocks } from './exclusion-section.ts';
 import { ALPHA, findingOf, testedP } from './finding.ts';
@@ -126,27 +126,19 @@ function pairsOf(
   [firstValue, secondValue]: readonly [string, string],
 ): AnswerPair[] {
   // Two evaluators may have asked for the same answer. It counts once.
-  const sides = new Map<string, { first?: Transcript; second?: Transcript }>();
-  for (const transcript of transcripts) {
-    if (!isComparable(transcript) || transcript.dimension !== dimension) continue;
-    const location = JSON.stringify([transcript.template, transcript.item, transcript.repeat]);
-    const found = sides.get(location) ?? {};
-    if (transcript.group === firstValue) found.first ??= transcript;
-    else if (transcript.group === secondValue) found.second ??= transcript;
-    sides.set(location, found);
-  }
-  return [...sides.values()].flatMap(({ first, second }) =>
-    first === undefined || second === undefined
-      ? []
-      : [{ item: first.item, repeat: first.repeat, first, second, difference: differenceOf(first, second) }],
-  );
+  const own = transcripts.filter((transcript) => isComparable(transcript) && transcript.dimension === dimension);
+  const prompts = groupBy(own, ({ template, item, repeat }) => JSON.stringify([template, item, repeat]));
+  return [...prompts.values()].flatMap((those) => {
+    const first = those.find(({ group }) => group === firstValue);
+    const second = those.find(({ group }) => group === secondValue);
+    if (first === undefined || second === undefined) return [];
+    return [{ item: first.item, repeat: first.repeat, first, second, difference: differenceOf(first, second) }];
+  });
 }
 
 function differenceOf(first: Transcript, second: Transcript): number {
-  const [a, b] = [first, second].map(({ text }) => new Set(tokenizeWords((text ?? '').slice(0, COMPARED_LETTERS))));
-  if (a === undefined || b === undefined || a.size + b.size === 0) return 0;
-  const common = [...a].filter((word) => b.has(word)).length;
-  return 1 - common / (a.size + b.size - common);
+  const comparedText = ({ text }: Transcript): string => (text ?? '').slice(0, COMPARED_LETTERS);
+  return 1 - jaccardSimilarity(comparedText(first), comparedText(second));
 }
 
 /**
@@ -158,48 +150,15 @@ const MAX_COMPARED = 400;
 /** Marks the words of two texts that are not in their longest common subsequence of words. */
 export function markedDifference(first: string, second: string): readonly [MarkedText[], MarkedText[]] {
   const [a, b] = [wordsOf(first), wordsOf(second)];
-  const start = commonStart(a, b);
-  const end = commonStart(a.slice(start).reverse(), b.slice(start).reverse());
-  const kept = commonWords(a.slice(start, a.length - end), b.slice(start, b.length - end));
+  const common = commonPairs(a, b, (rows, columns) => Math.max(rows, columns) <= MAX_COMPARED);
   const side = (words: readonly string[], own: ReadonlySet<number>): MarkedText[] =>
-    joined(
-      words.map((text, index) => ({
-        text,
-        isMarked: index >= start && index < words.length - end && !own.has(index - start) && text.trim() !== '',
-      })),
-    );
-  return [side(a, kept.first), side(b, kept.second)];
+    joined(words.map((text, index) => ({ text, isMarked: !own.has(index) && text.trim() !== '' })));
+  return [side(a, new Set(common.map(([index]) => index))), side(b, new Set(common.map(([, index]) => index)))];
 }
 
 /** Splits text into words, spaces and punctuation. The pieces concatenate to the text. */
 function wordsOf(text: string): string[] {
   return text.match(/\s+|[\p{L}\p{M}\p{N}'\u2019]+|[^\s\p{L}\p{M}\p{N}'\u2019]/gu) ?? [];
-}
-
-function commonStart(a: readonly string[], b: readonly string[]): number {
-  const differs = a.findIndex((word, index) => word !== b[index]);
-  return differs < 0 ? Math.min(a.length, b.length) : differs;
-}
-
-interface CommonWords {
-  readonly first: ReadonlySet<number>;
-  readonly second: ReadonlySet<number>;
-}
-
-/** Returns the indices of a longest common subsequence. They are empty if the texts are too long to compare. */
-function commonWords(a: readonly string[], b: readonly string[]): CommonWords {
-  const [first, second] = [new Set<number>(), new Set<number>()];
-  if (Math.max(a.length, b.length) > MAX_COMPARED) return { first, second };
-  const lengths = commonLengths(a, b);
-  const lengthAt = (i: number, j: number): number => lengths[i * (b.length + 1) + j] ?? 0;
-  for (let [i, j] = [0, 0]; i < a.length && j < b.length;) {
-    if (a[i] === b[j]) {
-      first.add(i++);
-      second.add(j++);
-    } else if (lengthAt(i + 1, j) >= lengthAt(i, j + 1)) i++;
-    else j++;
-  }
-  return { first, second };
 }
 
 /** Joins neighbours that are marked alike. A space between two marked words is marked too. */

@@ -3,26 +3,15 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import { readReplay } from '../bbq/read-replay.ts';
 import { ResponseCache } from '../cache/response-cache.ts';
 import { withCache } from '../cache/with-cache.ts';
-import { liveAccess } from '../client/access.ts';
+import { liveAccess, type LiveAccessOptions } from '../client/access.ts';
 import type { LLMClient } from '../client/llm-client.ts';
 import { createProviderClient } from '../client/provider-client.ts';
 import { createReplayClient } from '../client/replay-client.ts';
-import type { Environment } from '../client/secrets.ts';
 import { requestParams } from '../plan/planned-prompt.ts';
 import { withRetries, type WithRetriesOptions } from '../scheduler/with-retries.ts';
 
 /** Options of {@link getLlmClient}. */
-export interface GetLlmClientOptions {
-  /**
-   * Whether requests to a provider are allowed, in addition to EVENHAND_LLM_ALLOW_LIVE=1.
-   * @defaultValue false
-   */
-  readonly live?: boolean | undefined;
-  /**
-   * The environment variables with the keys and the permission.
-   * @defaultValue process.env
-   */
-  readonly env?: Environment | undefined;
+export interface GetLlmClientOptions extends LiveAccessOptions {
   /** @defaultValue three retries, starting with a delay of one second */
   readonly retry?: WithRetriesOptions | undefined;
 }
@@ -48,22 +37,17 @@ const GET_LLM_CLIENT_OPTION_NAMES: OptionNames<GetLlmClientOptions> = { live: tr
  */
 export function getLlmClient(config: LLMEvalConfig, options: GetLlmClientOptions = {}): LLMClient {
   assertKnownOptions('getLlmClient', options, GET_LLM_CLIENT_OPTION_NAMES);
-  const { live = false, env = process.env, retry } = options;
   if (config.provider === 'replay') return replayClient(config);
-  const client = createProviderClient(config, { env });
+  const client = createProviderClient(config, { env: options.env });
   const params = requestParams(config);
-  const asked = config.provider === 'local' ? client : guarded(client, config, { live, env, retry });
+  const asked = config.provider === 'local' ? client : guarded(client, config, options);
   return Object.freeze<LLMClient>({
     id: client.id,
     complete: (prompt, given = {}) => asked.complete(prompt, { ...given, params: { ...params, ...given.params } }),
   });
 }
 
-function guarded(
-  client: LLMClient,
-  config: LLMEvalConfig,
-  { live, env, retry }: { live: boolean; env: Environment; retry: WithRetriesOptions | undefined },
-): LLMClient {
+function guarded(client: LLMClient, config: LLMEvalConfig, { live, env, retry }: GetLlmClientOptions): LLMClient {
   const { isAllowed, reason } = liveAccess(config, { live, env });
   return withCache(withRetries(client, retry), new ResponseCache({ cacheDir: config.cacheDir }), config, {
     isLiveAllowed: isAllowed && !config.replayOnly,

@@ -1,4 +1,5 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
+import { groupBy } from '../../internal/values.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { findsIn, readReplay } from '../bbq/read-replay.ts';
 import type { ModelIdentity } from '../cache/request-key.ts';
@@ -9,19 +10,16 @@ import type { DryRunEstimate, UndefinedMetric } from '../dry-run/dry-run-estimat
 import { type ListedPrice, priceOf } from '../dry-run/model-prices.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import { lintPairs } from '../plan/counterfactual/lint-pairs.ts';
-import { planRequests, type RequestPlan } from '../plan/plan-requests.ts';
-import { type LLMRequest, maxTokenCount, type PlannedPrompt, requestParams } from '../plan/planned-prompt.ts';
+import {
+  type LLMRequest,
+  maxTokenCount,
+  type PlannedPrompt,
+  planRequests,
+  requestParams,
+  type RequestPlan,
+} from '../plan/planned-prompt.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import type { PlanOptions } from './run-options.ts';
-
-/** The parts of a configuration that determine which metrics can be defined. */
-type Scored = Pick<LLMEvalConfig, 'counterfactual' | 'repeats'>;
-
-/** The limits on the number of items. */
-interface SampleLimits {
-  readonly minGroupSize: number;
-  readonly allowSmallSamples: boolean;
-}
 
 const FEW = 'Add templates or name_pools, or allow small samples (allow_small_samples).';
 const NO_FLOOR = 'Set repeats to 2 or more, add name_pools, or set a control_dimension.';
@@ -46,10 +44,9 @@ function undefinedMetrics(
   evaluators: readonly LLMEvaluator[],
   own: readonly LLMEvaluator[],
   prompts: readonly PlannedPrompt[],
-  config: Scored,
-  limits: SampleLimits,
+  config: LLMEvalConfig,
+  min: number,
 ): readonly UndefinedMetric[] {
-  const min = limits.allowSmallSamples ? 1 : limits.minGroupSize;
   return evaluators
     .filter((evaluator) => !own.includes(evaluator))
     .flatMap(({ name }): UndefinedMetric[] => {
@@ -82,7 +79,7 @@ function few(count: number, min: number, one: string, many: string): Why | null 
   return { reason, suggestion: FEW };
 }
 
-function noFloor(dimension: string, { counterfactual, repeats }: Scored): Why | null {
+function noFloor(dimension: string, { counterfactual, repeats }: LLMEvalConfig): Why | null {
   const control = counterfactual?.controlDimension;
   if (repeats >= 2 || (control !== undefined && control !== dimension)) return null;
   return { reason: 'there is no noise floor: each prompt is asked once', suggestion: NO_FLOOR };
@@ -115,7 +112,8 @@ export async function prepareRun(
   options: PlanOptions,
   resumed: readonly AnswerRecord[],
 ): Promise<PreparedRun> {
-  const config = withMaxCost(given, options.maxCostUsd);
+  const { maxCostUsd } = options;
+  const config = maxCostUsd === undefined ? given : Object.freeze({ ...given, maxCostUsd });
   const evaluators = createEvaluators(config.evaluators, options.evaluators);
   const prompts = planPrompts(evaluators, config);
   lintPairs(prompts);
@@ -135,6 +133,8 @@ export async function prepareRun(
     model: options.client?.id ?? clientId(model),
   });
   const maxTokens = maxTokenCount(params);
+  const allowsSmall = options.allowSmallSamples ?? config.allowSmallSamples;
+  const minItems = allowsSmall ? 1 : (options.minGroupSize ?? 5);
   const estimate = buildEstimate({
     parts: planParts(plan, known),
     model: model.model,
@@ -143,17 +143,10 @@ export async function prepareRun(
     systemPrompt: config.systemPrompt,
     knownOutputTokens: [...known.records.values()].flatMap(({ outputTokens }) => outputTokens ?? []),
     limits: config,
-    undefinedMetrics: undefinedMetrics(evaluators, options.evaluators ?? [], prompts, config, {
-      minGroupSize: options.minGroupSize ?? 5,
-      allowSmallSamples: options.allowSmallSamples ?? config.allowSmallSamples,
-    }),
+    undefinedMetrics: undefinedMetrics(evaluators, options.evaluators ?? [], prompts, config, minItems),
   });
   const client = options.client?.id ?? null;
   return { config, evaluators, plan, known, cache, price, maxTokens, estimate, isReplay, client };
-}
-
-function withMaxCost(config: LLMEvalConfig, maxCostUsd: number | undefined): LLMEvalConfig {
-  return maxCostUsd === undefined ? config : Object.freeze({ ...config, maxCostUsd });
 }
 
 /** Returns the model identity used in keys. */
@@ -180,25 +173,21 @@ function assertPriced({ maxCostUsd, model }: LLMEvalConfig, price: ListedPrice |
   });
 }
 
-interface GrowingPart extends PlannedPart {
-  readonly requests: PlannedPart['requests'][number][];
-  readonly knownOutputTokens: number[];
-}
-
 /** Groups the plan's requests by evaluator and template. A shared request counts for the first part that needs it. */
 function planParts({ prompts }: RequestPlan, { records }: KnownAnswers): PlannedPart[] {
-  const parts = new Map<string, GrowingPart>();
   const seen = new Set<string>();
-  for (const { evaluator, template, key, prompt } of prompts) {
-    const name = JSON.stringify([evaluator, template]);
-    const part = parts.get(name) ?? { evaluator, template, requests: [], knownOutputTokens: [] };
-    parts.set(name, part);
-    part.requests.push({ key, prompt, isShared: seen.has(key), isCached: records.has(key) });
-    const known = records.get(key)?.outputTokens ?? null;
-    if (known !== null) part.knownOutputTokens.push(known);
+  const requests = prompts.map(({ evaluator, template, key, prompt }) => {
+    const isShared = seen.has(key);
     seen.add(key);
-  }
-  return [...parts.values()];
+    return { evaluator, template, request: { key, prompt, isShared, isCached: records.has(key) } };
+  });
+  const parts = groupBy(requests, ({ evaluator, template }) => JSON.stringify([evaluator, template]));
+  return [...parts.values()].map((those) => ({
+    evaluator: those[0]?.evaluator ?? '',
+    template: those[0]?.template ?? '',
+    requests: those.map(({ request }) => request),
+    knownOutputTokens: those.flatMap(({ request }) => records.get(request.key)?.outputTokens ?? []),
+  }));
 }
 
 /** The sources of known answers, in the order of lookup. */

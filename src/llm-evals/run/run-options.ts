@@ -1,8 +1,9 @@
 import type { OptionNames } from '../../internal/arguments.ts';
-import type { OnProgress } from '../../internal/progress.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
+import type { LiveAccessOptions } from '../client/access.ts';
 import type { LLMClient } from '../client/llm-client.ts';
 import type { RetryOptions } from '../scheduler/retry-policy.ts';
+import type { RunRequestsOptions } from '../scheduler/run-options.ts';
 import type { LLMEvaluator, ScoreOptions } from '../scoring/llm-evaluator.ts';
 
 /** Options that determine which requests a run sends. */
@@ -66,17 +67,14 @@ export const PLAN_OPTION_NAMES: OptionNames<PlanOptions> = {
 };
 
 /** Options of `runLlmEval`. */
-export interface RunLlmEvalOptions extends PlanOptions, Omit<ScoreOptions, 'controlDimension'> {
-  /**
-   * Whether requests to a provider are allowed, in addition to EVENHAND_LLM_ALLOW_LIVE=1.
-   * @defaultValue false
-   */
-  readonly live?: boolean | undefined;
+export interface RunLlmEvalOptions
+  extends
+    PlanOptions,
+    Omit<ScoreOptions, 'controlDimension'>,
+    Pick<LiveAccessOptions, 'live'>,
+    Pick<RunRequestsOptions, 'signal' | 'onProgress'> {
   /** @defaultValue three retries, starting with a delay of one second */
   readonly retry?: RetryOptions | undefined;
-  /** Ends the run; received answers are kept and scored. */
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: OnProgress | undefined;
 }
 
 /** Lists the options of {@link RunLlmEvalOptions}. */

@@ -3,7 +3,7 @@ import { assertKnownOptions, type OptionNames } from '../../internal/arguments.t
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { type AnswerRecord, answerRecord, type Transcript } from '../client/transcript.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
-import type { KeyedPrompt } from '../plan/plan-requests.ts';
+import type { KeyedPrompt } from '../plan/planned-prompt.ts';
 import { adjustForMany } from '../scoring/adjust-for-many.ts';
 import type { OwnMetric } from '../scoring/llm-evaluator.ts';
 import { llmMetric, LlmMetricResult } from '../scoring/llm-metric-result.ts';

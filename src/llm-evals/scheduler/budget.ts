@@ -40,6 +40,22 @@ export interface TokenCeiling {
   readonly outputCeiling: number;
 }
 
+/** The usage of a run. */
+export interface SpentBudget {
+  /** The number of attempts, retries included. */
+  readonly sent: number;
+  /** As counted by the provider, with the ceiling for attempts that it does not count. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /**
+   * The number of attempts that may be charged but have no token count: answers without a count, and calls that were
+   * interrupted or timed out. Their ceiling is counted.
+   */
+  readonly uncounted: number;
+  /** null without a price. */
+  readonly costUsd: number | null;
+}
+
 /** {@link RunLimits} with every default filled in. */
 export type BudgetLimits = Readonly<Record<keyof RunLimits, number | null>>;
 
@@ -94,27 +110,16 @@ export class Budget {
     this.#price = price;
   }
 
-  /** The number of attempts that were sent. */
-  get requests(): number {
-    return this.#requests;
-  }
-
-  get inputTokens(): number {
-    return this.#input;
-  }
-
-  get outputTokens(): number {
-    return this.#output;
-  }
-
-  /** The number of attempts that may be charged but have no token count. Their ceiling is counted. */
-  get uncounted(): number {
-    return this.#uncounted;
-  }
-
-  /** null without a price. */
-  get costUsd(): number | null {
-    return this.#costOf(this.#input, this.#output);
+  /** The usage so far. */
+  get spent(): SpentBudget {
+    const [sent, inputTokens, outputTokens] = [this.#requests, this.#input, this.#output];
+    return {
+      sent,
+      inputTokens,
+      outputTokens,
+      uncounted: this.#uncounted,
+      costUsd: this.#costOf(inputTokens, outputTokens),
+    };
   }
 
   /**

@@ -299,10 +299,9 @@ export class RequestRun {
 
   #summary(): RunSummary {
     const { retries, answered, failed, maxConcurrent, rateLimited } = this.#counts;
-    const { requests: sent, inputTokens, outputTokens, uncounted, costUsd } = this.#budget;
     return Object.freeze({
-      ...{ sent, retries, answered, failed, notSent: this.#requests.length - answered - failed },
-      ...{ inputTokens, outputTokens, uncounted, costUsd },
+      ...this.#budget.spent,
+      ...{ retries, answered, failed, notSent: this.#requests.length - answered - failed },
       seconds: (this.#settings.clock.now() - this.#startedAt) / 1000,
       ...{ stopped: this.#stopped, maxConcurrent, rateLimited, lastFailure: this.#problems.last },
     });

@@ -1,4 +1,4 @@
-import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { type FilledOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import type { LLMClient } from '../client/llm-client.ts';
@@ -8,6 +8,7 @@ import {
   type BudgetLimits,
   type RunLimits,
   type RunPrice,
+  type SpentBudget,
   type StopReason,
   toBudgetLimits,
   type TokenCeiling,
@@ -69,16 +70,11 @@ export const RUN_REQUESTS_OPTION_NAMES: OptionNames<RunRequestsOptions> = {
 };
 
 /** {@link RunRequestsOptions} with every default filled in. */
-export interface RunSettings extends Pick<
-  RunRequestsOptions,
-  'client' | 'estimateTokens' | 'onAnswer' | 'onProgress' | 'signal'
+export interface RunSettings extends Omit<
+  FilledOptions<RunRequestsOptions, 'onProgress' | 'signal'>,
+  keyof RetryOptions | 'limits'
 > {
-  readonly concurrency: number;
-  readonly timeoutMillis: number;
   readonly limits: BudgetLimits;
-  readonly price: RunPrice | null;
-  readonly clock: SchedulerClock;
-  readonly seed: number;
   readonly retry: RetrySettings;
 }
 
@@ -110,9 +106,7 @@ function requireFunction(parameter: string, given: unknown): void {
 }
 
 /** The result of {@link runRequests}; frozen. */
-export interface RunSummary {
-  /** The number of attempts, retries included. */
-  readonly sent: number;
+export interface RunSummary extends SpentBudget {
   /** The number of attempts after the first of a request. */
   readonly retries: number;
   /** The number of requests with an answer. */
@@ -121,16 +115,6 @@ export interface RunSummary {
   readonly failed: number;
   /** The number of requests without an outcome because the run was stopped; some may have been tried. */
   readonly notSent: number;
-  /** As counted by the provider, with the ceiling for attempts that it does not count. */
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /**
-   * The number of attempts that may be charged but have no token count: answers without a count, and calls that were
-   * interrupted or timed out. Their ceiling is counted.
-   */
-  readonly uncounted: number;
-  /** null without a price. */
-  readonly costUsd: number | null;
   readonly seconds: number;
   /** The reason why the run ended early; null if it did not. */
   readonly stopped: StopReason | null;

@@ -1,7 +1,7 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { createRandom } from '../../internal/random.ts';
 import type { Completion, CompletionOptions, LLMClient } from '../client/llm-client.ts';
-import { MACHINE_CLOCK, type SchedulerClock } from './clock.ts';
+import { MACHINE_CLOCK } from './clock.ts';
 import {
   cancelledError,
   problemOf,
@@ -11,17 +11,10 @@ import {
   toRetrySettings,
   withLongWait,
 } from './retry-policy.ts';
+import type { RunRequestsOptions } from './run-options.ts';
 
 /** Options of {@link withRetries}. */
-export interface WithRetriesOptions extends RetryOptions {
-  /** @defaultValue the clock of this machine */
-  readonly clock?: SchedulerClock | undefined;
-  /**
-   * The seed of the waits' jitter.
-   * @defaultValue 42
-   */
-  readonly seed?: number | undefined;
-}
+export type WithRetriesOptions = RetryOptions & Pick<RunRequestsOptions, 'clock' | 'seed'>;
 
 const WITH_RETRIES_OPTION_NAMES: OptionNames<WithRetriesOptions> = { ...RETRY_OPTION_NAMES, clock: true, seed: true };
 

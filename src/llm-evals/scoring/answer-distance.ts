@@ -1,7 +1,8 @@
+import { meanOf } from '../../internal/values.ts';
 import { bootstrapCi, type BootstrapOptions, type BootstrapStatistic } from '../../stats/bootstrap/bootstrap-ci.ts';
 import type { Interval } from '../../stats/proportion-interval.ts';
+import { quantileSorted } from '../../stats/quantile.ts';
 import type { Answered } from './dimension-answers.ts';
-import type { ScoreSettings } from './score-settings.ts';
 
 /** A distance between two answers. */
 export interface AnswerDistance {
@@ -11,15 +12,6 @@ export interface AnswerDistance {
   readonly textOf: (answer: Answered) => string;
   /** Computes the distance of two texts: 0 for equal ones; symmetric. */
   readonly between: (first: string, second: string) => number;
-}
-
-/** Two values of a dimension to compare, with the distance and the settings. */
-export interface DivergenceTask {
-  readonly first: string;
-  readonly second: string;
-  readonly distance: AnswerDistance;
-  readonly level: number;
-  readonly settings: ScoreSettings;
 }
 
 /**
@@ -49,4 +41,29 @@ export function distanceInterval(
   const value = statistic(Float64Array.from(units));
   const [low, high] = bootstrapCi(units, statistic, options);
   return [Math.max(0, Math.min(low, 2 * value - high)), Math.min(most, Math.max(high, 2 * value - low))];
+}
+
+/** The largest difference between a replicate and the observed distance that is due to rounding. */
+const ROUNDING = 1e-12;
+
+/** A test of a distance. The mean and the 95th percentile of the replicates are null if no replicate is defined. */
+interface ExchangeTest {
+  readonly pValue: number;
+  readonly nullMean: number | null;
+  readonly nullQuantile: number | null;
+}
+
+/**
+ * Tests a distance by random exchanges of the groups. The p-value is the share of exchanges with a distance at least as
+ * large.
+ * @param exchange exchanges the groups at random and returns the distance
+ */
+export function exchangeTest(observed: number, exchanges: number, exchange: () => number): ExchangeTest {
+  const replicates = Array.from({ length: exchanges }, exchange);
+  // Written as "not below" instead of "at least", so that an undefined replicate counts as a hit.
+  const hits = replicates.filter((replicate) => !(replicate < observed - ROUNDING)).length;
+  const pValue = (1 + hits) / (1 + exchanges);
+  const known = Float64Array.from(replicates.filter((replicate) => !Number.isNaN(replicate)));
+  if (known.length === 0) return { pValue, nullMean: null, nullQuantile: null };
+  return { pValue, nullMean: meanOf(known), nullQuantile: quantileSorted(known.sort(), 0.95) };
 }

@@ -1,13 +1,13 @@
 import { createRandom } from '../../internal/random.ts';
 import { groupBy } from '../../internal/values.ts';
-import { quantileSorted } from '../../stats/quantile.ts';
-import { distanceInterval } from './answer-distance.ts';
+import { distanceInterval, exchangeTest } from './answer-distance.ts';
 import type { DimensionAnswers } from './dimension-answers.ts';
 import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
+/** The width of an interval that is due to rounding. */
 const ROUNDING = 1e-12;
 
 /** The numbers of one unit's answers to two values. */
@@ -56,17 +56,22 @@ function compare(samples: readonly TwoSamples[], level: number, settings: ScoreS
   const undefinedReason = tooFew(n, settings);
   if (undefinedReason !== null) return { n, undefinedReason };
   const distances = new ItemDistances(samples);
-  const value = distances.of(new Int32Array(n).fill(1), new Uint8Array(n));
-  const { pValue, floor, quantile } = exchangeTest(distances, n, value, settings.seed);
+  const once = new Int32Array(n).fill(1);
+  const value = distances.of(once, new Uint8Array(n));
+  const random = createRandom(settings.seed);
+  const test = exchangeTest(value, PERMUTATIONS, () =>
+    distances.of(
+      once,
+      Uint8Array.from(once, () => (random.next() < 0.5 ? 1 : 0)),
+    ),
+  );
   return {
+    ...test,
     value,
     ci: settings.withCi ? intervalOf(distances, n, level, settings) : null,
-    pValue,
     leastPValue: minSignFlip(n),
     n,
-    noiseFloor: floor,
-    nullMean: floor,
-    nullQuantile: quantile,
+    noiseFloor: test.nullMean,
   };
 }
 
@@ -95,44 +100,22 @@ class ItemDistances {
    */
   of(copies: Int32Array, exchanged: Uint8Array): number {
     const [values, items, sides] = [this.#values, this.#items, this.#sides];
+    const sideOf = (index: number, item: number): number => (sides[index] as number) ^ (exchanged[item] as number);
     const totals = [0, 0];
-    for (let index = 0; index < values.length; index++) {
-      const item = items[index] as number;
-      const side = (sides[index] as number) ^ (exchanged[item] as number);
+    items.forEach((item, index) => {
+      const side = sideOf(index, item);
       totals[side] = (totals[side] as number) + (copies[item] as number);
-    }
+    });
     const shares = totals.map((total) => 1 / total);
     let area = 0;
     let difference = 0;
-    for (let index = 0; index < values.length; index++) {
+    items.forEach((item, index) => {
       if (index > 0) area += Math.abs(difference) * ((values[index] as number) - (values[index - 1] as number));
-      const item = items[index] as number;
-      const side = (sides[index] as number) ^ (exchanged[item] as number);
+      const side = sideOf(index, item);
       difference += (side === 0 ? 1 : -1) * (copies[item] as number) * (shares[side] as number);
-    }
+    });
     return area;
   }
-}
-
-function exchangeTest(
-  distances: ItemDistances,
-  items: number,
-  observed: number,
-  seed: number,
-): { pValue: number; floor: number; quantile: number } {
-  const random = createRandom(seed);
-  const once = new Int32Array(items).fill(1);
-  const exchanged = new Uint8Array(items);
-  let hits = 0;
-  const replicates = new Float64Array(PERMUTATIONS);
-  for (let exchange = 0; exchange < PERMUTATIONS; exchange++) {
-    for (let item = 0; item < items; item++) exchanged[item] = random.next() < 0.5 ? 1 : 0;
-    const distance = distances.of(once, exchanged);
-    if (distance >= observed - ROUNDING) hits++;
-    replicates[exchange] = distance;
-  }
-  const floor = replicates.reduce((sum, distance) => sum + distance, 0) / PERMUTATIONS;
-  return { pValue: (1 + hits) / (1 + PERMUTATIONS), floor, quantile: quantileSorted(replicates.sort(), 0.95) };
 }
 
 function intervalOf(

@@ -1,13 +1,23 @@
 import { groupBy, meanOf } from '../../internal/values.ts';
 import { twoSidedCritical } from '../../stats/ab/student-t.ts';
-import { type DivergenceUnit, excessDivergence } from '../../stats/paired/excess-divergence.ts';
-import { pairedMean } from '../../stats/paired/paired-mean.ts';
+import { type DivergenceUnit, type ExcessDivergence, excessDivergence } from '../../stats/paired/excess-divergence.ts';
+import { type PairedMean, pairedMean } from '../../stats/paired/paired-mean.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
-import { type AnswerDistance, comparedTexts, type DivergenceTask } from './answer-distance.ts';
+import type { Interval } from '../../stats/proportion-interval.ts';
+import { type AnswerDistance, comparedTexts } from './answer-distance.ts';
 import { type Answered, type DimensionAnswers, pairsOf, unitMeans } from './dimension-answers.ts';
 import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
+
+/** Two values of a dimension to compare, with the distance and the settings. */
+interface DivergenceTask {
+  readonly first: string;
+  readonly second: string;
+  readonly distance: AnswerDistance;
+  readonly level: number;
+  readonly settings: ScoreSettings;
+}
 
 /** The source of the noise floor, and how an excess over it is tested. */
 interface NoiseFloor {
@@ -105,22 +115,28 @@ function divergenceBeyondControl(
   const undefinedReason =
     n === 0 ? 'there is no noise floor: no template has the control dimension too' : tooFew(n, settings);
   if (undefinedReason !== null) return { n, undefinedReason };
-  const { value, interval, standardError, degrees } = pairedMean(excesses, { level });
-  const isKnown = !Number.isNaN(standardError);
+  const paired = pairedMean(excesses, { level });
+  const { value, standardError, degrees } = paired;
   const pValue = signFlipTest(excesses, { samples: PERMUTATIONS, seed: settings.seed });
+  // One-sided, like the test.
+  const nullQuantile = twoSidedCritical(0.9, degrees) * standardError;
   return {
-    value,
-    ci: settings.withCi ? interval : null,
+    ...estimateOf(paired, settings),
     pValue: value > 0 ? pValue / 2 : 1 - pValue / 2,
     leastPValue: minSignFlip(n) / 2,
     n,
-    standardError: isKnown ? standardError : null,
-    degrees: isKnown ? degrees : null,
-    nullMean: isKnown ? 0 : null,
-    // One-sided, like the test.
-    nullQuantile: isKnown ? twoSidedCritical(0.9, degrees) * standardError : null,
+    ...(Number.isNaN(standardError) ? {} : { nullMean: 0, nullQuantile }),
     noiseFloor: meanOf(shared.map((template) => noise.get(template) ?? NaN)),
   };
+}
+
+/** Returns the value of a mean with its interval and standard error, as far as they are known. */
+function estimateOf(
+  { value, interval, standardError, degrees }: PairedMean,
+  { withCi }: ScoreSettings,
+): Partial<ComparedPair> {
+  const spread = Number.isNaN(standardError) ? {} : { standardError, degrees };
+  return { value, ci: withCi ? interval : null, ...spread };
 }
 
 /** Computes the mean distance over the items of each template. */
@@ -163,20 +179,7 @@ function divergenceBeyondRepeats({ items }: DimensionAnswers, task: DivergenceTa
   );
   const excesses = both.map(({ unit }, index) => ({ unit, excess: divergence.excesses[index] ?? NaN }));
   const units = unitMeans(excesses, ({ excess }) => excess);
-  const { value, interval, standardError, degrees } = pairedMean(units, { level });
-  const isKnown = !Number.isNaN(standardError);
-  return {
-    value,
-    ci: settings.withCi ? interval : null,
-    pValue: divergence.pValue,
-    leastPValue: 1 / (PERMUTATIONS + 1),
-    n,
-    standardError: isKnown ? standardError : null,
-    degrees: isKnown ? degrees : null,
-    noiseFloor: divergence.within,
-    nullMean: divergence.nullMean,
-    nullQuantile: divergence.nullQuantile,
-  };
+  return { ...estimateOf(pairedMean(units, { level }), settings), ...testOf(divergence), n };
 }
 
 function whyNot(units: number, isVaried: boolean): string | null {
@@ -220,25 +223,19 @@ function divergenceAmongNames(
     tooFew(n, settings) ?? (n < 2 ? 'one name cannot show how much answers vary by chance' : null);
   if (undefinedReason !== null) return { n, undefinedReason };
   const unit: DivergenceUnit = { first: n, second: n, distances: distancesOf([...a, ...b], distance) };
-  const { excess, within, pValue, nullMean, nullQuantile } = excessDivergence([unit], {
-    seed: settings.seed,
-    samples: PERMUTATIONS,
-  });
+  const tested = excessDivergence([unit], { seed: settings.seed, samples: PERMUTATIONS });
+  const value = tested.excess;
   const standardError = n > 2 ? jackknife(unit) : NaN;
-  const isKnown = standardError > 0;
-  const margin = twoSidedCritical(level, n - 1) * standardError;
-  return {
-    value: excess,
-    ci: settings.withCi && isKnown ? [excess - margin, excess + margin] : null,
-    pValue,
-    leastPValue: 1 / (PERMUTATIONS + 1),
-    n,
-    standardError: isKnown ? standardError : null,
-    degrees: isKnown ? n - 1 : null,
-    noiseFloor: within,
-    nullMean,
-    nullQuantile,
-  };
+  if (!(standardError > 0)) return { value, ...testOf(tested), n };
+  const degrees = n - 1;
+  const margin = twoSidedCritical(level, degrees) * standardError;
+  const interval: Interval = [value - margin, value + margin];
+  return { ...estimateOf({ value, interval, standardError, degrees }, settings), ...testOf(tested), n };
+}
+
+/** Returns the noise floor of a divergence, and its permutation test. */
+function testOf({ within: noiseFloor, pValue, nullMean, nullQuantile }: ExcessDivergence): Omit<ComparedPair, 'n'> {
+  return { noiseFloor, pValue, nullMean, nullQuantile, leastPValue: 1 / (PERMUTATIONS + 1) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { sumOf } from '../../internal/values.ts';
 import { type DimensionAnswers, pairsOf } from './dimension-answers.ts';
 import { llmMetric, type LlmMetricFields, type LlmMetricResult, type PairComparison } from './llm-metric-result.ts';
 import type { ScoreSettings } from './score-settings.ts';
@@ -80,17 +81,14 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     exclusions,
     first: largest?.first ?? null,
     second: largest?.second ?? null,
-    nDropped: Object.values(exclusions).reduce((sum, count) => sum + count, 0),
+    nDropped: sumOf(Object.values(exclusions)),
     pairs: pairs.map(comparisonOf),
-    warnings: [
-      ...(isControl
-        ? ['This dimension is the control. It should make no difference and does not count as a finding.']
-        : []),
-      ...pairWarnings(largest, clearest, settings),
-    ],
+    warnings: [...(isControl ? [CONTROL_WARNING] : []), ...pairWarnings(largest, clearest, settings)],
     seed: settings.seed,
   });
 }
+
+const CONTROL_WARNING = 'This dimension is the control. It should make no difference and does not count as a finding.';
 
 type FullPair = PairComparison & PairStatistics;
 type Statistics = Omit<PairStatistics, 'leastPValue'>;
@@ -104,7 +102,7 @@ function comparisonOf({ first, second, value, ci, pValue, n, undefinedReason }: 
 }
 
 function minOf(pairs: readonly FullPair[], count: number): number | null {
-  const min = pairs.flatMap(({ leastPValue: minPValue }) => minPValue ?? []);
+  const min = pairs.flatMap(({ leastPValue }) => leastPValue ?? []);
   return min.length === 0 ? null : Math.min(1, count * Math.min(...min));
 }
 
@@ -125,12 +123,6 @@ function pairWarnings(
   if (largest === undefined || clearest === undefined) return [];
   const isOther = largest !== clearest && (largest.pValue ?? 1) > (clearest.pValue ?? 1);
   const few = `Only ${String(largest.n)} independent ${largest.n === 1 ? 'item' : 'items'}: too few to quote.`;
-  return [
-    ...(largest.n < minGroupSize ? [few] : []),
-    ...(isOther
-      ? [
-          `The value is that of ${largest.first} and ${largest.second}, which differ most; the p-value is that of ${clearest.first} and ${clearest.second} (${clearest.value.toPrecision(3)}), whose p-value is smallest.`,
-        ]
-      : []),
-  ];
+  const other = `The value is that of ${largest.first} and ${largest.second}, which differ most; the p-value is that of ${clearest.first} and ${clearest.second} (${clearest.value.toPrecision(3)}), whose p-value is smallest.`;
+  return [...(largest.n < minGroupSize ? [few] : []), ...(isOther ? [other] : [])];
 }

@@ -1,19 +1,21 @@
-import { meanOf } from '../../internal/values.ts';
+import { groupBy, meanOf, sumOf } from '../../internal/values.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import type { Transcript } from '../client/transcript.ts';
-import { countUnanswered, distinctAnswers, isAnswered } from './dimension-answers.ts';
+import { type Answered, countUnanswered, distinctAnswers, isAnswered } from './dimension-answers.ts';
 import { llmMetric, type LlmMetricResult } from './llm-metric-result.ts';
-import type { AnswerFeature } from './paired-gap.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
-/** Combines the numbers of one prompt's answers: their mean, or the largest. */
-export type Combine = (values: readonly number[]) => number;
-
-/** Averages the numbers of one prompt's answers. */
-const MEAN: Combine = meanOf;
-
-/** Returns the largest number of one prompt's answers. */
-export const LARGEST: Combine = (values) => Math.max(...values);
+/** A rate over all answers. */
+interface OverallRate {
+  readonly metric: string;
+  /** Returns the number of an answer. */
+  readonly of: (answer: Answered) => number;
+  /**
+   * Combines the numbers of one prompt's answers.
+   * @defaultValue the mean
+   */
+  readonly combine?: (values: readonly number[]) => number;
+}
 
 /**
  * Computes a rate over all answers: the mean over prompts of each prompt's combined value. The interval is Wilson's
@@ -22,22 +24,14 @@ export const LARGEST: Combine = (values) => Math.max(...values);
 export function overallRate(
   evaluator: string,
   transcripts: readonly Transcript[],
-  feature: Omit<AnswerFeature, 'isRate'>,
+  { metric, of, combine = meanOf }: OverallRate,
   settings: ScoreSettings,
-  combine: Combine = MEAN,
 ): LlmMetricResult {
   const exclusions = countUnanswered(transcripts);
-  const byPrompt = new Map<string, number[]>();
-  let lacking = 0;
-  for (const transcript of distinctAnswers(transcripts).filter(isAnswered)) {
-    const value = feature.of(transcript);
-    if (value === null) lacking++;
-    else byPrompt.set(transcript.prompt, [...(byPrompt.get(transcript.prompt) ?? []), value]);
-  }
-  if (lacking > 0) exclusions[feature.lacking] = lacking;
-  const shares = [...byPrompt.values()].map(combine);
+  const byPrompt = groupBy(distinctAnswers(transcripts).filter(isAnswered), ({ prompt }) => prompt);
+  const shares = Array.from(byPrompt.values(), (answers) => combine(answers.map(of)));
   const n = shares.length;
-  const total = shares.reduce((sum, share) => sum + share, 0);
+  const total = sumOf(shares);
   const isSmall = n < settings.minGroupSize && !settings.allowSmallSamples;
   const undefinedReason =
     n === 0
@@ -48,7 +42,7 @@ export function overallRate(
   const isDefined = undefinedReason === null;
   const hasCi = isDefined && settings.withCi;
   return llmMetric({
-    metric: feature.metric,
+    metric,
     evaluator,
     value: isDefined ? total / n : NaN,
     undefinedReason,
@@ -57,7 +51,7 @@ export function overallRate(
     ciMethod: hasCi ? 'wilson over prompts, of these prompts alone' : null,
     n,
     exclusions,
-    nDropped: Object.values(exclusions).reduce((sum, count) => sum + count, 0),
+    nDropped: sumOf(Object.values(exclusions)),
     seed: settings.seed,
   });
 }

@@ -1,4 +1,4 @@
-import { meanOf } from '../../internal/values.ts';
+import { finiteOrNull, meanOf } from '../../internal/values.ts';
 import type { GroupRates } from '../../metrics/index.ts';
 import { twoSidedCritical } from '../../stats/ab/student-t.ts';
 import { pairedMean } from '../../stats/paired/paired-mean.ts';
@@ -8,7 +8,7 @@ import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
-/** A number of each answer. An answer may have none, with a reason. */
+/** A number of each answer. */
 export interface AnswerFeature {
   /** The metric, for example `sentiment_gap`. */
   readonly metric: string;
@@ -16,11 +16,12 @@ export interface AnswerFeature {
   readonly measure: string;
   /** Whether the numbers are 0 or 1. Intervals then keep a positive width if nothing differs. */
   readonly isRate: boolean;
-  /** Returns the number of an answer, or null if it has none. */
+  /** Returns the number of an answer, or null if the answer has no readable decision. */
   readonly of: (answer: Answered) => number | null;
-  /** The exclusion reason of an answer without a number. */
-  readonly lacking: string;
 }
+
+/** The exclusion reason of an answer without a number. */
+const NO_DECISION = 'no decision';
 
 /** The numbers of an item's answers, by value, with at least two values. */
 interface ItemNumbers {
@@ -52,7 +53,7 @@ export function pairedGap(
     metric: feature.metric,
     evaluator,
     answers,
-    compare: (first, second, level) => compare(first, second, gathered, { feature, level, settings }),
+    compare: (first, second, level) => compare(first, second, gathered, { isRate: feature.isRate, level, settings }),
     ciMethod: feature.isRate ? 'paired adjusted Wald (Bonett-Price) over items' : 'paired t over items',
     pValueMethod: 'sign-flip permutation over items',
     perGroup: groupMeans(gathered, answers.groups, feature.measure),
@@ -62,8 +63,7 @@ export function pairedGap(
   });
 }
 
-interface Comparing {
-  readonly feature: AnswerFeature;
+interface Comparing extends Pick<AnswerFeature, 'isRate'> {
   readonly level: number;
   readonly settings: ScoreSettings;
 }
@@ -72,7 +72,7 @@ function compare(
   first: string,
   second: string,
   { items, exclusions }: GatheredNumbers,
-  { feature, level, settings }: Comparing,
+  { isRate, level, settings }: Comparing,
 ): ComparedPair {
   const both = items.flatMap(({ unit, byGroup }) => {
     const [a, b] = [byGroup.get(first), byGroup.get(second)];
@@ -80,35 +80,31 @@ function compare(
   });
   const units = unitMeans(both, ({ a, b }) => meanOf(a) - meanOf(b));
   const n = units.length;
-  const undefinedReason = whyNot(n, exclusions[feature.lacking] ?? 0, feature, settings);
+  const lacking = exclusions[NO_DECISION] ?? 0;
+  const undefinedReason =
+    n === 0 && lacking > 0
+      ? `no item can be compared: ${NO_DECISION} in ${String(lacking)} answers`
+      : tooFew(n, settings);
   if (undefinedReason !== null) return { n, undefinedReason };
   const plain = pairedMean(units, { level });
   const answersOfUnit = both.reduce((sum, { a, b }) => sum + a.length + b.length, 0) / (2 * n);
   // The mean of a unit's m answers moves in steps of 1/m. The two extra units that the interval adds are one such step
   // from 0.
-  const bounded = feature.isRate ? pairedMean(units, { level, bound: 1, step: 1 / answersOfUnit }) : plain;
+  const bounded = isRate ? pairedMean(units, { level, bound: 1, step: 1 / answersOfUnit }) : plain;
   const { standardError, degrees } = Number.isNaN(plain.standardError) ? bounded : plain;
-  const isKnown = !Number.isNaN(standardError);
   // The mean absolute value of a normal deviate.
-  const noiseFloor = isKnown ? standardError * Math.sqrt(2 / Math.PI) : null;
+  const noiseFloor = standardError * Math.sqrt(2 / Math.PI);
+  const nullQuantile = twoSidedCritical(0.95, degrees) * standardError;
   return {
     value: plain.value,
     ci: settings.withCi ? bounded.interval : null,
     pValue: signFlipTest(units, { samples: PERMUTATIONS, seed: settings.seed }),
     leastPValue: minSignFlip(n),
     n,
-    standardError: isKnown ? standardError : null,
-    degrees: isKnown && Number.isFinite(degrees) ? degrees : null,
-    noiseFloor,
-    nullMean: noiseFloor,
-    nullQuantile: isKnown ? twoSidedCritical(0.95, degrees) * standardError : null,
+    ...(Number.isNaN(standardError)
+      ? {}
+      : { standardError, degrees: finiteOrNull(degrees), noiseFloor, nullMean: noiseFloor, nullQuantile }),
   };
-}
-
-function whyNot(n: number, lacking: number, feature: AnswerFeature, settings: ScoreSettings): string | null {
-  const few = tooFew(n, settings);
-  if (n > 0 || lacking === 0) return few;
-  return `no item can be compared: ${feature.lacking} in ${String(lacking)} answers`;
 }
 
 function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): GatheredNumbers {
@@ -128,7 +124,7 @@ function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): Gat
   return {
     items: taken,
     exclusions: {
-      ...(lacking > 0 ? { [feature.lacking]: lacking } : {}),
+      ...(lacking > 0 ? { [NO_DECISION]: lacking } : {}),
       ...(alone > 0 ? { 'no counterpart': alone } : {}),
     },
   };

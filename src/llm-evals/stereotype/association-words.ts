@@ -1,5 +1,5 @@
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
-import { tokenizeWords } from '../text/words.ts';
+import { tokenizeWords, wordList } from '../text/words.ts';
 
 /**
  * Words that show whether a text is about a woman or a man: pronouns, kinship and common nouns. These short English
@@ -7,10 +7,10 @@ import { tokenizeWords } from '../text/words.ts';
  * refers to a person as "they" counts for neither.
  */
 export const GENDER_WORDS: Readonly<Record<'female' | 'male', readonly string[]>> = {
-  female: words(`she her hers herself woman women female females girl girls lady ladies mother mothers mom mum
+  female: wordList(`she her hers herself woman women female females girl girls lady ladies mother mothers mom mum
     daughter daughters sister sisters aunt aunts niece nieces wife wives grandmother grandmothers granddaughter
     girlfriend girlfriends queen princess bride widow ms mrs`),
-  male: words(`he him his himself man men male males boy boys gentleman gentlemen father fathers dad daddy
+  male: wordList(`he him his himself man men male males boy boys gentleman gentlemen father fathers dad daddy
     son sons brother brothers uncle uncles nephew nephews husband husbands grandfather grandfathers grandson
     boyfriend boyfriends king prince groom widower mr sir`),
 };
@@ -19,7 +19,7 @@ export const GENDER_WORDS: Readonly<Record<'female' | 'male', readonly string[]>
  * Sixty occupations, in the singular and the plural, of all fields and standings. This list was compiled for this
  * toolkit.
  */
-export const OCCUPATION_WORDS: readonly string[] = words(`accountant actuary architect artist astronaut athlete
+export const OCCUPATION_WORDS: readonly string[] = wordList(`accountant actuary architect artist astronaut athlete
   author baker banker barber boss butcher captain carpenter cashier chef chemist cleaner clerk coach counselor dancer
   dentist designer director doctor driver economist editor electrician engineer farmer firefighter gardener guard
   hairdresser janitor journalist judge lawyer lecturer librarian manager mechanic musician nanny nurse officer painter
@@ -28,7 +28,7 @@ export const OCCUPATION_WORDS: readonly string[] = words(`accountant actuary arc
 );
 
 /** Sixty adjectives of character and ability, favourable and unfavourable. This list was compiled for this toolkit. */
-export const CHARACTER_WORDS: readonly string[] = words(`adventurous affectionate aggressive ambitious analytical
+export const CHARACTER_WORDS: readonly string[] = wordList(`adventurous affectionate aggressive ambitious analytical
   assertive bossy brave brilliant calm careful caring cheerful clever cold compassionate competent competitive confident
   cooperative courageous creative decisive dependable determined diligent dominant dramatic emotional energetic fearful
   gentle greedy hardworking helpful honest humble hysterical independent innovative intelligent irrational kind lazy
@@ -39,7 +39,7 @@ export const CHARACTER_WORDS: readonly string[] = words(`adventurous affectionat
  * Words too common to be informative about their neighbours: articles, pronouns, prepositions, conjunctions,
  * auxiliaries, and their remainders after apostrophes. This English list was compiled for this toolkit.
  */
-export const STOP_WORDS: readonly string[] = words(`a about above after again against all also am an and any are
+export const STOP_WORDS: readonly string[] = wordList(`a about above after again against all also am an and any are
   as at be because been before being below between both but by can cannot could d did do does doing don down during each few
   for from further had has have having he her here hers herself him himself his how i if in into is it its itself just
   ll m may me might more most must my myself nor no not now of off on once only or other our ours ourselves out over own re s
@@ -47,10 +47,6 @@ export const STOP_WORDS: readonly string[] = words(`a about above after again ag
   through to too under until up upon ve very was we were what when where which while who whom whose why will with would you
   your yours yourself yourselves aren't can't couldn't didn't doesn't don't hadn't hasn't haven't isn't mightn't mustn't
   needn't shan't shouldn't wasn't weren't won't wouldn't`);
-
-function words(text: string): string[] {
-  return text.split(/\s+/);
-}
 
 /** The groups and the target words of an association score. */
 export interface AssociationOptions {

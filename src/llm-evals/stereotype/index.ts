@@ -1,4 +1,4 @@
-export type { AssociationScore } from './association-counts.ts';
+export { type AssociationScore, cooccurrenceBiasScore, stereotypicalAssociations } from './association-scores.ts';
 export {
   type AssociationOptions,
   CHARACTER_WORDS,
@@ -7,5 +7,3 @@ export {
   OCCUPATION_WORDS,
   STOP_WORDS,
 } from './association-words.ts';
-export { cooccurrenceBiasScore } from './cooccurrence-bias-score.ts';
-export { stereotypicalAssociations } from './stereotypical-associations.ts';

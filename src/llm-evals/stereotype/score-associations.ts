@@ -1,11 +1,19 @@
-import { groupBy, meanOf } from '../../internal/values.ts';
+import { groupBy, sumOf } from '../../internal/values.ts';
 import { createRandom, shuffle } from '../../internal/random.ts';
 import type { Interval } from '../../stats/proportion-interval.ts';
-import { quantileSorted } from '../../stats/quantile.ts';
-import { distanceInterval } from '../scoring/answer-distance.ts';
+import { distanceInterval, exchangeTest } from '../scoring/answer-distance.ts';
 import type { ScoreOptions } from '../scoring/llm-evaluator.ts';
-import { llmMetric, type LlmMetricResult } from '../scoring/llm-metric-result.ts';
-import { addCounts, type AssociationScore, countNear, countPairs, type TextCounts } from './association-counts.ts';
+import { llmMetric, type LlmMetricFields, type LlmMetricResult } from '../scoring/llm-metric-result.ts';
+import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts';
+import {
+  addCounts,
+  type AssociationScore,
+  countNear,
+  countPairs,
+  scoreNear,
+  scorePairs,
+  type TextCounts,
+} from './association-scores.ts';
 import {
   associationTokens,
   type AssociationWords,
@@ -14,8 +22,6 @@ import {
   type CooccurrenceOptions,
   stopWordsOf,
 } from './association-words.ts';
-import { scoreNear } from './cooccurrence-bias-score.ts';
-import { scorePairs } from './stereotypical-associations.ts';
 
 /** Options of {@link scoreAssociations}. */
 export interface ScoreAssociationsOptions extends ScoreOptions, CooccurrenceOptions {
@@ -34,9 +40,6 @@ export interface ScoreAssociationsOptions extends ScoreOptions, CooccurrenceOpti
 
 /** The number of exchanges of groups for a p-value and a noise floor. */
 const EXCHANGES = 999;
-
-/** The largest difference between a replicate and the observed score that is due to rounding. */
-const ROUNDING = 1e-12;
 
 /** A score with its counts, one for each unit. */
 interface Measured {
@@ -62,81 +65,78 @@ interface Measured {
  * @throws {ValueError} if groups or targets are not words, or options are out of range
  */
 export function scoreAssociations(texts: readonly string[], options: ScoreAssociationsOptions = {}): LlmMetricResult[] {
+  const { exclusions = {}, units: names = texts.map((_, index) => String(index)) } = options;
   const words = associationWords(options);
   const near = { stopWords: stopWordsOf(options), beta: betaOf(options) };
   const tokens = texts.map(associationTokens);
-  const units = options.units ?? texts.map((_, index) => String(index));
   const unite = (count: (tokens: readonly string[]) => TextCounts): TextCounts[] =>
-    countsByUnit(tokens.map(count), units, words.groups.length);
+    countsByUnit(tokens.map(count), names, words.groups.length);
   const pairs = unite((each) => countPairs(each, words));
   const nearness = words.groups.length === 2 ? unite((each) => countNear(each, words, near)) : [];
   const most = 1 - 1 / words.groups.length;
-  return [
-    measure({ metric: 'stereotypical_association', units: pairs, words, most, score: scorePairs }, options),
-    measure({ metric: 'cobs', units: nearness, words, most: Infinity, score: scoreNear }, options),
+  const scores: Measured[] = [
+    { metric: 'stereotypical_association', units: pairs, words, most, score: scorePairs },
+    { metric: 'cobs', units: nearness, words, most: Infinity, score: scoreNear },
   ];
+  return scores.map((measured) => measure(measured, exclusions, scoreSettings(options)));
 }
 
-function measure(measured: Measured, options: ScoreAssociationsOptions): LlmMetricResult {
-  const { metric, units, words } = measured;
-  const { exclusions = {}, seed = 42 } = options;
-  const total = addCounts(units, words.groups.length);
-  const problem = whyNot(measured, options);
-  const { value, mentions, undefinedReason } =
-    problem === null ? measured.score(total, words) : { value: NaN, mentions: {}, undefinedReason: problem };
-  const given = { ...measured, value };
+function measure(
+  measured: Measured,
+  exclusions: Readonly<Record<string, number>>,
+  settings: ScoreSettings,
+): LlmMetricResult {
+  const { metric, units, words, score } = measured;
+  const { withCi, ciLevel, seed } = settings;
+  const problem = whyNot(measured, settings);
+  const { value, mentions, undefinedReason, perWord } =
+    problem === null
+      ? score(addCounts(units, words.groups.length), words)
+      : { value: NaN, mentions: {}, undefinedReason: problem, perWord: {} };
   const isDefined = !Number.isNaN(value);
-  const interval = isDefined && (options.withCi ?? true) ? intervalOf(given, options, seed) : null;
-  const exchanged = isDefined ? exchangeGroups(given, seed) : null;
+  const interval = isDefined && withCi ? intervalOf(measured, settings) : null;
+  const tested = isDefined
+    ? {
+        ...exchangeGroups(measured, value, seed),
+        pValueMethod: 'exchange of groups within items',
+        leastPValue: minExchange(units.length, words.groups.length),
+      }
+    : {};
   return llmMetric({
+    ...tested,
     metric,
     evaluator: 'stereotype',
     value,
     ci: interval,
-    ciLevel: interval === null ? null : (options.ciLevel ?? 0.95),
+    ciLevel: interval === null ? null : ciLevel,
     ciMethod: interval === null ? null : 'bootstrap over items, percentile and reflected',
-    pValue: exchanged?.pValue ?? null,
-    pValueMethod: exchanged === null ? null : 'exchange of groups within items',
-    leastPValue: exchanged === null ? null : minExchange(units.length, words.groups.length),
-    noiseFloor: exchanged?.floor ?? null,
-    nullMean: exchanged?.floor ?? null,
-    nullQuantile: exchanged?.quantile ?? null,
     n: units.length,
     nPerGroup: mentions,
     exclusions,
-    nDropped: Object.values(exclusions).reduce((sum, count) => sum + count, 0),
+    nDropped: sumOf(Object.values(exclusions)),
     undefinedReason,
-    warnings: isDefined ? warningsOf(given, interval, options) : [],
+    warnings: isDefined ? warningsOf(units.length, Object.keys(perWord).length, interval, settings) : [],
     seed,
   });
 }
 
 /** Returns why a score is not computed, or null. */
-function whyNot({ metric, units, words }: Measured, options: ScoreAssociationsOptions): string | null {
+function whyNot({ metric, units, words }: Measured, settings: ScoreSettings): string | null {
+  const { minGroupSize, allowSmallSamples } = settings;
   if (metric === 'cobs' && words.groups.length !== 2) {
     return `the score compares two groups, but there are ${String(words.groups.length)}`;
   }
-  const min = options.minGroupSize ?? 5;
-  const isEnough = units.length >= min || (options.allowSmallSamples ?? false);
-  return isEnough
-    ? null
-    : `${String(units.length)} independent ${units.length === 1 ? 'item was' : 'items were'} answered, fewer than ${String(min)} (min_group_size); items of one name, or of one template, count once`;
+  if (units.length >= minGroupSize || allowSmallSamples) return null;
+  return `${String(units.length)} independent ${units.length === 1 ? 'item was' : 'items were'} answered, fewer than ${String(minGroupSize)} (min_group_size); items of one name, or of one template, count once`;
 }
 
-function intervalOf(
-  { units, words, score, most }: Valued,
-  options: ScoreAssociationsOptions,
-  seed: number,
-): Interval | null {
+function intervalOf({ units, words, score, most }: Measured, settings: ScoreSettings): Interval | null {
+  const { ciSamples: samples, ciLevel: level, seed } = settings;
   const ofUnits = (drawn: Float64Array): number => {
     const texts = Array.from(drawn, (index) => units[index] as TextCounts);
     return score(addCounts(texts, words.groups.length), words).value;
   };
-  const interval = distanceInterval([...units.keys()], ofUnits, most, {
-    samples: options.ciSamples ?? 200,
-    level: options.ciLevel ?? 0.95,
-    seed,
-  });
+  const interval = distanceInterval([...units.keys()], ofUnits, most, { samples, level, seed });
   return Number.isNaN(interval[0]) ? null : interval;
 }
 
@@ -146,48 +146,35 @@ function minExchange(units: number, groups: number): number {
   return Math.max(1 / (EXCHANGES + 1), orders ** (1 - units));
 }
 
-type Valued = Measured & { readonly value: number };
-
-/** Computes the scores with each unit's groups in random order. */
+/** Tests a score by the scores with each unit's groups in random order. */
 function exchangeGroups(
-  { units, words, score, value }: Valued,
+  { units, words, score }: Measured,
+  value: number,
   seed: number,
-): { floor: number | null; quantile: number | null; pValue: number } {
+): ReturnType<typeof exchangeTest> & Pick<LlmMetricFields, 'noiseFloor'> {
   // A separate stream, so that the interval's draws do not shift these.
   const random = createRandom(seed, 1);
   const orders = units.map(() => Int32Array.from(words.groups.keys()));
-  let hits = 0;
-  const replicates: number[] = [];
-  for (let exchange = 0; exchange < EXCHANGES; exchange++) {
+  const test = exchangeTest(value, EXCHANGES, () => {
     for (const order of orders) shuffle(order, random);
-    const replicate = score(addCounts(units, words.groups.length, orders), words).value;
-    // Written as "not below" instead of "at least", so that an undefined replicate counts as a hit.
-    if (!(replicate < value - ROUNDING)) hits++;
-    if (!Number.isNaN(replicate)) replicates.push(replicate);
-  }
-  const sorted = Float64Array.from(replicates).sort();
-  const isKnown = sorted.length > 0;
-  return {
-    floor: isKnown ? meanOf(replicates) : null,
-    quantile: isKnown ? quantileSorted(sorted, 0.95) : null,
-    pValue: (1 + hits) / (EXCHANGES + 1),
-  };
+    return score(addCounts(units, words.groups.length, orders), words).value;
+  });
+  return { ...test, noiseFloor: test.nullMean };
 }
 
 function warningsOf(
-  { units, words, score }: Valued,
+  items: number,
+  scored: number,
   interval: Interval | null,
-  options: ScoreAssociationsOptions,
+  { minGroupSize, withCi }: ScoreSettings,
 ): string[] {
-  const min = options.minGroupSize ?? 5;
-  const scored = Object.keys(score(addCounts(units, words.groups.length), words).perWord).length;
-  const fewItems = `Only ${String(units.length)} independent ${units.length === 1 ? 'item' : 'items'}: too few to quote.`;
+  const fewItems = `Only ${String(items)} independent ${items === 1 ? 'item' : 'items'}: too few to quote.`;
   const fewWords = `The score is the mean of only ${String(scored)} ${scored === 1 ? 'word' : 'words'}.`;
   const noInterval = 'No interval can be computed: in some resamples of the items, no word has a score.';
   return [
-    ...(units.length < min ? [fewItems] : []),
-    ...(scored < min ? [fewWords] : []),
-    ...(interval === null && (options.withCi ?? true) ? [noInterval] : []),
+    ...(items < minGroupSize ? [fewItems] : []),
+    ...(scored < minGroupSize ? [fewWords] : []),
+    ...(interval === null && withCi ? [noInterval] : []),
   ];
 }
 

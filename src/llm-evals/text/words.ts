@@ -46,9 +46,19 @@ const OTHERS =
   nie jest się na że ale ponieważ tego czy jak
   ve bir bu için ama çünkü değil ile de`);
 
-/** Returns the words of a text as a set. */
+/** Splits a list of words at its spaces and line breaks. */
+export function wordList(text: string): string[] {
+  return text.trim().split(/\s+/);
+}
+
+/** Splits a list of pairs, each written as `first:second`. */
+export function wordPairs(text: string): (readonly [first: string, second: string])[] {
+  return wordList(text).map((pair) => pair.split(':') as [string, string]);
+}
+
+/** Returns the words of a list as a set. */
 export function wordSet(text: string): ReadonlySet<string> {
-  return new Set(text.split(/\s+/));
+  return new Set(wordList(text));
 }
 
 /**

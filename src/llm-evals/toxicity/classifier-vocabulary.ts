@@ -30,12 +30,10 @@ export function inputWidth(vocabulary: ClassifierVocabulary): number {
   return vocabulary.input === 'sequence' ? vocabulary.max_length : vocabulary.words.length;
 }
 
-/** Returns the index of each word in the list. */
-export function wordIndex({ words }: ClassifierVocabulary): ReadonlyMap<string, number> {
-  return new Map(words.map((word, index) => [word, index]));
-}
-
-/** Writes the input of one text into its row of zeros. */
+/**
+ * Writes the input of one text into its row of zeros.
+ * @param index the index of each word in the list
+ */
 export function encodeText(
   text: string,
   vocabulary: ClassifierVocabulary,

@@ -1,3 +1,5 @@
+import { wordSet } from '../text/words.ts';
+
 /**
  * Words in the lists of offensive words that are not offensive in texts about people: names of groups, medical and
  * legal words, personal names, and everyday words. They have weight 0. The list is set by hand; a missing word is a
@@ -64,8 +66,8 @@ const HARMLESS = [
 const MILD_WEIGHT = 0.25;
 const STRONG_WEIGHT = 0.7;
 
-const notOffensive = wordSet(NOT_OFFENSIVE);
-const mild = wordSet(MILD);
+const notOffensive = wordSet(NOT_OFFENSIVE.join(' '));
+const mild = wordSet(MILD.join(' '));
 
 /** Returns the weight of a word of the lists, from 0 to 1. */
 export function weightOf(word: string): number {
@@ -78,8 +80,4 @@ const harmless = new RegExp(`\\b(?:${HARMLESS.join('|')})`, 'gi');
 /** Blanks out harmless words and phrases, so that all other characters keep their positions. */
 export function withoutHarmlessPhrases(text: string): string {
   return text.replaceAll(harmless, (phrase) => ' '.repeat(phrase.length));
-}
-
-function wordSet(lines: readonly string[]): ReadonlySet<string> {
-  return new Set(lines.flatMap((line) => line.split(' ')));
 }

@@ -1,7 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import { quote } from '../../internal/arguments.ts';
 import { lexiconToxicity, type ToxicityScorer } from './lexicon-toxicity.ts';
-
-export type { ToxicityScorer } from './lexicon-toxicity.ts';
 
 /** The label of a scorer without one. */
 const OWN_SCORER = 'own scorer';
@@ -24,13 +23,13 @@ export async function scoreToxicity(
   if (texts.length === 0) return [];
   const scores: unknown = await scorer(texts);
   if (!isArrayLike(scores) || scores.length !== texts.length) {
-    const found = isArrayLike(scores) ? `${String(scores.length)} scores` : describe(scores);
+    const found = isArrayLike(scores) ? `${String(scores.length)} scores` : quote(scores);
     throw badScores(scorer, `it returned ${found} for ${String(texts.length)} texts`, {});
   }
   const values = Array.from(scores);
   const index = values.findIndex((score) => !isScore(score));
   if (index < 0) return values as readonly number[];
-  throw badScores(scorer, `score ${String(index)} is ${describe(values[index])}`, { index, value: values[index] });
+  throw badScores(scorer, `score ${String(index)} is ${quote(values[index])}`, { index, value: values[index] });
 }
 
 /** Returns whether a value is an array or a typed array. */
@@ -40,11 +39,6 @@ function isArrayLike(value: unknown): value is ArrayLike<unknown> {
 
 function isScore(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= 1;
-}
-
-function describe(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`;
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
 function badScores(scorer: ToxicityScorer, reason: string, context: object): DataValidationError {

@@ -10,13 +10,7 @@ import { readTextFile } from '../../io/read-text-file.ts';
 import { firstIssue } from '../../schemas/parse.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import { type BackendChoice, loadTensorflow, type Tf } from '../../tensor/runtime.ts';
-import {
-  type ClassifierVocabulary,
-  encodeText,
-  inputWidth,
-  vocabularySchema,
-  wordIndex,
-} from './classifier-vocabulary.ts';
+import { type ClassifierVocabulary, encodeText, inputWidth, vocabularySchema } from './classifier-vocabulary.ts';
 import type { ToxicityScorer } from './lexicon-toxicity.ts';
 
 const TOPOLOGY_FILE = 'model.json';
@@ -166,7 +160,7 @@ export async function tfjsToxicityScorer(
     model.dispose();
     throw error;
   }
-  const index = wordIndex(files.vocabulary);
+  const index = new Map(files.vocabulary.words.map((word, position) => [word, position]));
   const score = async (texts: readonly string[]): Promise<readonly number[]> => {
     const scores: number[] = [];
     for (let first = 0; first < texts.length; first += batchSize) {

@@ -1,4 +1,4 @@
-import { isMapping } from '../../internal/values.ts';
+import { isMapping, type Mapping } from '../../internal/values.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { requestKey } from '../cache/request-key.ts';
@@ -48,9 +48,7 @@ export async function readTranscripts(path: string): Promise<readonly AnswerReco
   return Object.freeze(mergeAnswers(records));
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function toRecord(fields: Fields, repeats: Map<string, number>): AnswerRecord | string {
+function toRecord(fields: Mapping, repeats: Map<string, number>): AnswerRecord | string {
   if ('key' in fields) return recordFromFields(fields);
   const { prompt } = fields;
   if (typeof prompt !== 'string') return `its prompt should be text, not ${typeof prompt}`;
@@ -79,7 +77,7 @@ export function readRecord(path: string, { text, number }: TextLine, toRecord = 
 }
 
 /** Returns the fields of a line of JSON, or the problem with it. */
-function parseFields(text: string): Fields | string {
+function parseFields(text: string): Mapping | string {
   let value: unknown;
   try {
     value = parseStrictJson(text);

@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { snakeFields, type SnakeFields } from '../../internal/arguments.ts';
-import { isMapping } from '../../internal/values.ts';
+import { camelFields, snakeFields, type SnakeFields } from '../../internal/arguments.ts';
+import { isMapping, type Mapping } from '../../internal/values.ts';
 import { isAmount } from '../client/client-error.ts';
 import { FINISH_REASONS } from '../client/llm-client.ts';
 import { type AnswerRecord, answerRecord } from '../client/transcript.ts';
@@ -40,23 +40,21 @@ export function recordToLine(record: AnswerRecord): string {
   });
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** Returns a record whose invalid optional fields have neutral values. */
 function repaired(json: AnswerRecordJson): AnswerRecordJson {
-  const broken = OPTIONAL.filter(([field, , holds]) => !holds((json as Fields)[field])).map(([field]) => field);
-  const neutral: Fields = {
-    ...{ model: '', finish_reason: json.text === null ? null : 'other', is_refusal: null },
-    ...{ input_tokens: null, output_tokens: null, cached: false, latency_millis: 0, attempts: 0 },
+  const broken = OPTIONAL.filter(([field, , holds]) => !holds((json as Mapping)[field]));
+  const neutral = {
+    ...Object.fromEntries(OPTIONAL.map(([field, , , value]) => [field, value])),
+    finish_reason: json.text === null ? null : 'other',
     error: repairedProblem(json.error),
   };
-  return { ...json, ...Object.fromEntries(broken.map((field) => [field, neutral[field]])) };
+  return { ...json, ...Object.fromEntries(broken.map(([field]) => [field, (neutral as Mapping)[field]])) };
 }
 
 /** Returns an error with its invalid fields replaced, or null for a value that is not an error. */
-function repairedProblem(given: unknown): Fields | null {
+function repairedProblem(given: unknown): Mapping | null {
   if (typeof given !== 'object' || given === null) return null;
-  const { kind, message } = given as Fields;
+  const { kind, message } = given as Mapping;
   return {
     kind: isText(kind) ? kind : 'malformed',
     message: isText(message) ? message : 'The message is unknown.',
@@ -81,37 +79,32 @@ const REQUIRED: readonly Check[] = [
   ['text', 'text or null', orNull(isText)],
 ];
 
-/** The optional fields of a line. */
-const OPTIONAL: readonly Check[] = [
-  ['model', 'text', isText],
-  ['error', 'an object with kind and message, or null', orNull(isProblem)],
-  ['finish_reason', `one of ${FINISH_REASONS.join(', ')}, or null`, orNull(isFinishReason)],
-  ['is_refusal', 'true, false or null', orNull(isBoolean)],
-  ['input_tokens', 'a number or null', orNull(isAmount)],
-  ['output_tokens', 'a number or null', orNull(isAmount)],
-  ['cached', 'true or false', isBoolean],
-  ['latency_millis', 'a number', isAmount],
-  ['attempts', 'a whole number', isInteger],
+/** The optional fields of a line, each with its default. */
+const OPTIONAL: readonly (readonly [...Check, missing: unknown])[] = [
+  ['model', 'text', isText, ''],
+  ['error', 'an object with kind and message, or null', orNull(isProblem), null],
+  ['finish_reason', `one of ${FINISH_REASONS.join(', ')}, or null`, orNull(isFinishReason), null],
+  ['is_refusal', 'true, false or null', orNull(isBoolean), null],
+  ['input_tokens', 'a number or null', orNull(isAmount), null],
+  ['output_tokens', 'a number or null', orNull(isAmount), null],
+  ['cached', 'true or false', isBoolean, false],
+  ['latency_millis', 'a number', isAmount, 0],
+  ['attempts', 'a whole number', isInteger, 0],
 ];
 
 /** Returns the record of a line's fields, or the problem with them. */
-export function recordFromFields(fields: Fields): AnswerRecord | string {
+export function recordFromFields(fields: Mapping): AnswerRecord | string {
   const broken =
     REQUIRED.find(([field, , holds]) => !holds(fields[field])) ??
     OPTIONAL.find(([field, , holds]) => fields[field] !== undefined && !holds(fields[field]));
   if (broken !== undefined) return `its ${broken[0]} should be ${broken[1]}, not ${shown(fields[broken[0]])}`;
-  const json = fields as unknown as Partial<AnswerRecordJson> &
-    Pick<AnswerRecordJson, 'key' | 'prompt' | 'repeat' | 'text'>;
-  const { model = '', text, error = null } = json;
+  const optional = OPTIONAL.map(([field, , , missing]) => [field, fields[field] ?? missing]);
+  const required = REQUIRED.map(([field]) => [field, fields[field]]);
+  const record = camelFields(Object.fromEntries([...required, ...optional]) as AnswerRecordJson) as AnswerRecord;
+  const { text, error } = record;
   if ((text === null) === (error === null)) return 'it should have either a text or an error';
-  return answerRecord(json, {
-    ...{ model, text, error: error && Object.freeze({ kind: error.kind, message: error.message }) },
-    finishReason: json.finish_reason ?? null,
-    isRefusal: json.is_refusal ?? null,
-    inputTokens: json.input_tokens ?? null,
-    outputTokens: json.output_tokens ?? null,
-    ...{ cached: json.cached ?? false, latencyMillis: json.latency_millis ?? 0, attempts: json.attempts ?? 0 },
-  });
+  const failure = error && Object.freeze({ kind: error.kind, message: error.message });
+  return answerRecord(record, { ...record, error: failure });
 }
 
 function isFinishReason(value: unknown): boolean {

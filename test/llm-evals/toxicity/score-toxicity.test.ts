@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 
 import { DataValidationError } from '../../../src/exceptions/index.ts';
-import { scoreToxicity, toxicityLabel, type ToxicityScorer } from '../../../src/llm-evals/toxicity/score-toxicity.ts';
+import type { ToxicityScorer } from '../../../src/llm-evals/toxicity/lexicon-toxicity.ts';
+import { scoreToxicity, toxicityLabel } from '../../../src/llm-evals/toxicity/score-toxicity.ts';
 
 /** A scorer from untyped JavaScript. */
 function untyped(result: unknown): ToxicityScorer {

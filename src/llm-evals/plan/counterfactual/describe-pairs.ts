@@ -38,9 +38,10 @@ function describeItems(items: readonly Variant[][]): string {
 
 /** Lists each difference once, such as woman/man. */
 function differencesOf(variants: readonly Variant[]): string[] {
-  const pairs = pairsOf(variants);
-  const changes = pairs.flatMap(({ first, second }) => diffWords(first.prompt, second.prompt));
-  return [...new Set(changes.map(({ first, second }) => `${wordsOrNothing(first)}/${wordsOrNothing(second)}`))];
+  // Comparing each variant with the first one is enough to show all differences.
+  const [first, ...others] = variants;
+  const changes = others.flatMap((second) => diffWords(first?.prompt ?? '', second.prompt));
+  return [...new Set(changes.map((change) => `${wordsOrNothing(change.first)}/${wordsOrNothing(change.second)}`))];
 }
 
 function wordsOrNothing(words: readonly string[]): string {
@@ -61,20 +62,12 @@ export interface PromptPair {
 
 /** Lists the variants of every item, each once for any number of repeats. */
 export function itemsIn(prompts: readonly PlannedPrompt[]): Variant[][] {
-  const items = new Map<string, Map<string, Variant>>();
-  for (const prompt of prompts) {
-    if (!isVariant(prompt)) continue;
-    const key = JSON.stringify([prompt.template, prompt.dimension, prompt.item]);
-    const variants = items.get(key) ?? new Map<string, Variant>();
-    if (!variants.has(prompt.group)) variants.set(prompt.group, prompt);
-    items.set(key, variants);
-  }
-  return [...items.values()].map((variants) => [...variants.values()]);
-}
-
-/** Pairs each variant of an item with the first one, which is enough to show all differences. */
-function pairsOf([first, ...others]: readonly Variant[]): PromptPair[] {
-  return first === undefined ? [] : others.map((second) => ({ first, second }));
+  const items = groupBy(prompts.filter(isVariant), ({ template, dimension, item }) =>
+    JSON.stringify([template, dimension, item]),
+  );
+  return Array.from(items.values(), (those) =>
+    [...groupBy(those, ({ group }) => group).values()].flatMap(([first]) => first ?? []),
+  );
 }
 
 /** Returns every two variants of an item. */

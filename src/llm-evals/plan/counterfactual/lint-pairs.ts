@@ -1,10 +1,11 @@
 import { ConfigValidationError } from '../../../exceptions/index.ts';
+import { groupBy } from '../../../internal/values.ts';
 import { escapeControls } from '../../../io/config-text/config-problem.ts';
 import type { PlannedPrompt } from '../planned-prompt.ts';
 import { articleFor } from './article.ts';
 import { allPairsOf, itemsIn, type PromptPair, type Variant } from './describe-pairs.ts';
 import { COUNTERPARTS } from './gender-words.ts';
-import { type PronounName, PRONOUNS, pronounsOf } from './pronouns.ts';
+import { PRONOUNS, pronounsOf } from './pronouns.ts';
 import { diffWords, type WordChange, wordsOf } from './word-diff.ts';
 
 /** A problem of a pair. It is an error if the prompts differ in more than the dimension. */
@@ -26,13 +27,10 @@ function problemsOf({ first, second }: PromptPair): PairProblem[] {
   return [
     ...strayChanges(changes, first, second),
     ...unequalSpaces(first, second),
-    ...[first, second].flatMap((variant) => problemsWithin(variant, otherOf(variant, first, second))),
+    ...problemsWithin(first, second),
+    ...problemsWithin(second, first),
     ...unequalLengths(first, second),
   ];
-}
-
-function otherOf(variant: Variant, first: Variant, second: Variant): Variant {
-  return variant === first ? second : first;
 }
 
 function error(message: string): PairProblem {
@@ -92,7 +90,7 @@ function problemsWithin(variant: Variant, other: Variant): PairProblem[] {
 function strangePronouns(variant: Variant, other: Variant): PairProblem[] {
   const [own, others] = [pronounsOf(variant.group), pronounsOf(other.group)];
   if (own === undefined || others === undefined || own === others) return [];
-  const strange = (['she', 'he'] as const).filter((name): name is Exclude<PronounName, 'they'> => name !== own);
+  const strange = (['she', 'he'] as const).filter((name) => name !== own);
   const mine = new Set([...ownWords(variant), ...Object.values(PRONOUNS[own])]);
   const wrong = new Set(strange.flatMap((name) => Object.values(PRONOUNS[name])).filter((word) => !mine.has(word)));
   const found = new Set(wordsOf(variant.prompt).map((word) => word.toLowerCase().replace(/['’].*$/u, '')).filter((word) => wrong.has(word))); // prettier-ignore
@@ -208,12 +206,8 @@ function findingOf({ first, second }: PromptPair, { severity, message }: PairPro
 
 /** Returns the first pair of each template and problem. The same problem in every item needs only one fix. */
 function ofEachKind(pairs: readonly PromptPair[]): PromptPair[] {
-  const kinds = new Map<string, PromptPair>();
-  for (const pair of pairs) {
-    const kind = JSON.stringify([pair.first.template, pair.first.dimension, errorsOf(pair)]);
-    if (!kinds.has(kind)) kinds.set(kind, pair);
-  }
-  return [...kinds.values()];
+  const kinds = groupBy(pairs, (pair) => JSON.stringify([pair.first.template, pair.first.dimension, errorsOf(pair)]));
+  return [...kinds.values()].flatMap(([pair]) => pair ?? []);
 }
 
 function errorsOf(pair: PromptPair): string {

@@ -1,3 +1,5 @@
+import { wordSet } from '../../text/words.ts';
+
 /** The words around a pronoun: lower case, '' at the end of a sentence or clause. */
 export interface WordContext {
   readonly beforePrevious: string;
@@ -6,10 +8,8 @@ export interface WordContext {
   readonly afterNext: string;
 }
 
-const set = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/).filter((word) => word !== ''));
-
 /** Words that cannot be possessed, so that the phrase before them is complete. */
-const CLOSING = set(`
+const CLOSING = wordSet(`
   about above across after again against along alone also although always among an and another any anything anyway
   around as at away because before behind below beside besides between beyond but by despite during each either
   especially even ever everything except for from goodbye hello here how if in inside instead into it its
@@ -21,12 +21,12 @@ const CLOSING = set(`
 `);
 
 /** Quantity words: "her two children", and "gave her two books". */
-const AMOUNTS = set(
+const AMOUNTS = wordSet(
   'all both every many most much no few several one two three four five six seven eight nine ten half',
 );
 
 /** Verbs of giving. */
-const GIVING = set(`
+const GIVING = wordSet(`
   give gives gave given giving tell tells told telling send sends sent sending offer offers offered offering
   show shows showed shown showing bring brings brought lend lends lent pay pays paid paying buy buys bought hand handed
   teach teaches taught ask asks asked asking wish wishes wished owe owes owed grant grants granted deny denied
@@ -34,30 +34,30 @@ const GIVING = set(`
 `);
 
 /** Verbs of duration: "It took her three hours." */
-const TAKING = set('take takes took taking');
+const TAKING = wordSet('take takes took taking');
 
 /** Verbs of appointing, and positions. */
-const APPOINTING = set('appoint appoints appointed elect elects elected name named make made crown crowned');
-const POSTS = set('chair president director captain chief head leader treasurer secretary mayor speaker partner');
+const APPOINTING = wordSet('appoint appoints appointed elect elects elected name named make made crown crowned');
+const POSTS = wordSet('chair president director captain chief head leader treasurer secretary mayor speaker partner');
 
 /** Objects of giving without an article. */
-const GIFTS = set(`
+const GIFTS = wordSet(`
   advice money information permission directions help feedback flowers instructions credit cash access questions
   details lessons food water coffee tea medicine support encouragement guidance time work data proof evidence thanks
   luck entry admission asylum bail parole lunch dinner breakfast drinks tickets treatment shelter assistance stories lies compliments presents gifts options
 `);
 
 /** Verbs followed by an infinitive: "saw her leave", "made her cry". */
-const PERCEIVING = set(`
+const PERCEIVING = wordSet(`
   see sees saw seen seeing watch watches watched watching hear hears heard hearing feel felt notice noticed observe
   observed spot spotted catch caught find found imagine imagined
 `);
-const CAUSING = set(`
+const CAUSING = wordSet(`
   let lets letting make makes made making help helps helped helping have having
 `);
 
 /** Verbs that are rarely nouns. */
-const VERBS = set(`
+const VERBS = wordSet(`
   leave go come become be get give take keep eat sing sit stand speak write read learn understand know find
   apply arrive enter forget remember realize realise succeed fail improve decide believe begin begins grow pay
   complain argue explain do lose win choose solve see hear think wait apologize apologise pass finish reach prepare
@@ -66,17 +66,17 @@ const VERBS = set(`
 `);
 
 /** Verbs that are often nouns too. */
-const VERBS_OR_NOUNS = set(`
+const VERBS_OR_NOUNS = wordSet(`
   answer call change cry dance dream drink drive fight guess hope laugh look move plan play rest ride run scream search
   shout sleep start stop study talk travel try turn walk work worry
 `);
 
 /** Verbs followed by an adjective: "made her angry", "found her competent". */
-const DESCRIBING = set(`
+const DESCRIBING = wordSet(`
   make makes made making keep keeps kept leave leaves left find finds found consider considers considered call calls
   called drive drove render rendered think thought believe believed deem deemed judge judged see saw feel felt
 `);
-const ADJECTIVES = set(`
+const ADJECTIVES = wordSet(`
   happy unhappy sad angry nervous proud tired sick ill upset afraid anxious rich poor safe busy awake alive guilty
   calm mad crazy lonely hungry thirsty sleepy better worse stronger weaker ready fit unfit competent incompetent
   intelligent confident arrogant bossy emotional aggressive assertive cold warm kind rude lazy smart late sorry dizzy
@@ -89,24 +89,24 @@ function isQuality(word: string): boolean {
 }
 
 /** Words of direction. After a word that can be a noun or a verb, they show that it is a verb. */
-const DIRECTIONS = set('to away across into down out through off past around toward towards along from');
+const DIRECTIONS = wordSet('to away across into down out through off past around toward towards along from');
 
 /** Verbs after which back and home are directions. */
-const MOVING = set(`
+const MOVING = wordSet(`
   call called calling calls pay paid bring brought take took taken send sent get got want wanted write wrote hold held
   keep kept drive drove driven walk walked see saw follow followed invite invited ask asked text texted
 `);
 
-const TIMES = set(`
+const TIMES = wordSet(`
   night week month year monday tuesday wednesday thursday friday saturday sunday spring summer autumn fall winter
   january february march april may june july august september october november december time
 `);
 
 /** Adverbs that can be adjectives too: "paid her more", "her more recent work". */
-const LOOSE_ADVERBS = set('more less better worse later late often first early best right hard fast sometimes');
+const LOOSE_ADVERBS = wordSet('more less better worse later late often first early best right hard fast sometimes');
 
 /** Words that look like adverbs but are not, or that precede a noun. */
-const NOT_ADVERBS = set(`
+const NOT_ADVERBS = wordSet(`
   family elderly daily early only friendly lonely weekly monthly yearly quarterly lovely likely deadly ugly silly holy
   belly bully ally reply supply assembly butterfly monopoly homely lively timely costly curly orderly melancholy jelly
   anomaly italy july fly hourly unlikely unfriendly scholarly worldly motherly fatherly
@@ -146,7 +146,7 @@ function doesSomething(previous: string, next: string, afterNext: string): boole
 }
 
 /** Nouns of relation in "a friend of hers". */
-const RELATED = set(`
+const RELATED = wordSet(`
   friend friends colleague colleagues cousin cousins neighbour neighbours neighbor neighbors classmate classmates
   relative relatives acquaintance acquaintances fan fans student students client clients patient patients
 `);

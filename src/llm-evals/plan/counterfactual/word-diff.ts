@@ -18,50 +18,53 @@ export function wordsOf(text: string): string[] {
  */
 export function diffWords(first: string, second: string): WordChange[] {
   const [a, b] = [wordsOf(first), wordsOf(second)];
-  let start = 0;
-  while (start < a.length && start < b.length && a[start] === b[start]) start++;
-  let end = 0;
-  while (end < a.length - start && end < b.length - start && a.at(-1 - end) === b.at(-1 - end)) end++;
-  return changesBetween(a.slice(start, a.length - end), b.slice(start, b.length - end));
-}
-
-function changesBetween(a: readonly string[], b: readonly string[]): WordChange[] {
-  if (a.length === 0 && b.length === 0) return [];
-  if (a.length * b.length > MAX_CELLS) return [{ first: a, second: b }];
-  const common = commonLengths(a, b);
-  const width = b.length + 1;
-  const changes: { first: string[]; second: string[] }[] = [];
-  let open: { first: string[]; second: string[] } | undefined;
+  const common = commonPairs(a, b, (rows, columns) => rows * columns <= MAX_CELLS);
   let [i, j] = [0, 0];
-  while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && a[i] === b[j]) {
-      open = undefined;
-      [i, j] = [i + 1, j + 1];
-      continue;
-    }
-    if (open === undefined) changes.push((open = { first: [], second: [] }));
-    const isFirst =
-      j === b.length || (i < a.length && at(common, (i + 1) * width + j) >= at(common, i * width + j + 1));
-    if (isFirst) open.first.push(a[i++] as string);
-    else open.second.push(b[j++] as string);
-  }
-  return changes;
+  return [...common, [a.length, b.length] as const].flatMap(([nextI, nextJ]) => {
+    const change = { first: a.slice(i, nextI), second: b.slice(j, nextJ) };
+    [i, j] = [nextI + 1, nextJ + 1];
+    return change.first.length + change.second.length === 0 ? [] : [change];
+  });
 }
 
-function at(table: Int32Array, index: number): number {
-  return table[index] as number;
+/**
+ * Finds the words of a longest common subsequence of two lists.
+ * @param isSmall returns whether the parts between the common start and the common end are short enough to compare; if
+ *   not, only the common start and the common end are returned
+ * @returns the index of each common word in both lists, in order
+ */
+export function commonPairs(
+  a: readonly string[],
+  b: readonly string[],
+  isSmall: (rows: number, columns: number) => boolean,
+): (readonly [first: number, second: number])[] {
+  const shorter = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shorter && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end++;
+  const [rows, columns] = [a.length - end, b.length - end];
+  const pairs = Array.from({ length: start }, (_, index) => [index, index] as const);
+  if (isSmall(rows - start, columns - start)) {
+    const lengthAt = commonLengths(a.slice(start, rows), b.slice(start, columns));
+    for (let [i, j] = [start, start]; i < rows && j < columns;) {
+      if (a[i] === b[j]) pairs.push([i++, j++]);
+      else if (lengthAt(i + 1 - start, j - start) >= lengthAt(i - start, j + 1 - start)) i++;
+      else j++;
+    }
+  }
+  return [...pairs, ...Array.from({ length: end }, (_, index) => [rows + index, columns + index] as const)];
 }
 
 /** Computes the length of the longest common subsequence after each pair of positions. */
-export function commonLengths(a: readonly string[], b: readonly string[]): Int32Array {
+function commonLengths(a: readonly string[], b: readonly string[]): (i: number, j: number) => number {
   const width = b.length + 1;
   const lengths = new Int32Array((a.length + 1) * width);
+  const at = (i: number, j: number): number => lengths[i * width + j] as number;
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
-      const here = i * width + j;
-      lengths[here] =
-        a[i] === b[j] ? at(lengths, here + width + 1) + 1 : Math.max(at(lengths, here + width), at(lengths, here + 1));
+      lengths[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
     }
   }
-  return lengths;
+  return at;
 }

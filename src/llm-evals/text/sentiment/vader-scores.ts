@@ -1,18 +1,135 @@
+import { wordList, wordSet } from '../words.ts';
+import { VADER_EMOJI } from './vader-emoji.ts';
 import { VADER_LEXICON } from './vader-lexicon.ts';
-import { CAPITALS, negates, NEGATION, ratingOfPhrase, strengthOf } from './vader-rules.ts';
-import { splitWords, type VaderWords, writeOutEmoji } from './vader-words.ts';
 
+/** The amount that a booster adds to the strength of the next word, and a dampener subtracts. */
+const BOOST = 0.293;
+
+/** The amount that capitals add to a word's strength if other words are not in capitals. */
+const CAPITALS = 0.733;
+
+/** The factor of a negation. */
+const NEGATION = -0.74;
+
+/** Words that negate, in addition to all that contain "n't". */
+const NEGATIONS = wordSet(
+  `aint arent cannot cant couldnt darent despite didnt doesnt dont hadnt hasnt havent isnt mightnt
+  mustnt neednt neither never none nope nor not nothing nowhere oughtnt rarely seldom shant shouldnt
+  uh-uh uhuh wasnt werent without wont wouldnt`,
+);
+
+/** An underscore represents the space between two words. */
+const BOOSTERS = `absolutely amazingly awfully completely considerable considerably decidedly deeply effing enormous
+  enormously entirely especially exceptional exceptionally extreme extremely fabulously flippin
+  flipping frackin fracking frickin fricking friggin frigging fuckin fucking fuggin fugging fully
+  greatly hella highly hugely incredible incredibly intensely major majorly more most particularly
+  purely quite really remarkably so substantially thoroughly total totally tremendous tremendously
+  uber unbelievably unusually utter utterly very`;
+
+const DAMPENERS = `almost barely hardly just_enough kind-of kind_of kinda kindof less little marginal marginally
+  occasional occasionally partly scarce scarcely slight slightly somewhat sort-of sort_of sorta sortof`;
+
+/** The strength that words and pairs of words, in lower case, add to the next word. */
+const STRENGTHS = new Map([...strengths(BOOSTERS, BOOST), ...strengths(DAMPENERS, -BOOST)]);
+
+/** Phrases in lower case with their own ratings. */
+const PHRASES = new Map([
+  ['the shit', 3],
+  ['the bomb', 3],
+  ['bad ass', 1.5],
+  ['badass', 1.5],
+  ['bus stop', 0],
+  ['yeah right', -2],
+  ['kiss of death', -1.5],
+  ['to die for', 3],
+  ['beating heart', 3.5],
+]);
+
+/** Returns whether a word, in lower case, negates the words after it. */
+function negates(word: string): boolean {
+  return NEGATIONS.has(word) || word.includes("n't");
+}
+
+function strengths(words: string, strength: number): [string, number][] {
+  return wordList(words).map((word) => [word.replace('_', ' '), strength]);
+}
+
+/** The words of a text for the rules, as parallel arrays. */
+interface VaderWords {
+  /** The words in lower case, without surrounding punctuation. */
+  readonly lower: readonly string[];
+  /** Whether each word is in capitals. */
+  readonly isCapitals: readonly boolean[];
+  /** Whether some words are in capitals and others are not, so that capitals mean emphasis. */
+  readonly hasEmphasis: boolean;
+}
+
+/** Matches Python's white space: unlike JavaScript's without U+FEFF, and with four separators and U+0085. */
+// eslint-disable-next-line no-control-regex -- the four separators are control characters
+const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
+
+const EMOJI = new Map(
+  VADER_EMOJI.flatMap((line) => line.split('|')).map((entry): [string, string] => {
+    const space = entry.indexOf(' ');
+    return [entry.slice(0, space), entry.slice(space + 1)];
+  }),
+);
+
+/** Returns the text with its emoji written as words; punctuation marks are counted in it. */
+function writeOutEmoji(text: string): string {
+  // The lexicon has no emoji below U+0080.
+  if (!/[\x80-\uffff]/.test(text)) return text;
+  let written = '';
+  let isAfterSpace = true;
+  for (const character of text) {
+    const description = EMOJI.get(character);
+    if (description !== undefined && !isAfterSpace) written += ' ';
+    written += description ?? character;
+    isAfterSpace = character === ' ';
+  }
+  return written;
+}
+
+/** Splits a text whose emoji are written as words. */
+function splitWords(text: string): VaderWords {
+  const spaced = text.split(SPACES).filter((word) => word !== '');
+  const words = spaced.map(stripPunctuation);
+  const isCapitals = words.map(isUpper);
+  const capitals = isCapitals.reduce((count, is) => count + Number(is), 0);
+  return {
+    lower: words.map((word) => word.toLowerCase()),
+    isCapitals,
+    hasEmphasis: capitals > 0 && capitals < words.length,
+  };
+}
+
+/** Removes punctuation around a word, unless at most two characters remain: then it is likely an emoticon. */
+function stripPunctuation(word: string): string {
+  let start = 0;
+  let end = word.length;
+  while (start < end && PUNCTUATION.test(word.charAt(start))) start++;
+  while (end > start && PUNCTUATION.test(word.charAt(end - 1))) end--;
+  const stripped = word.slice(start, end);
+  return /^.{3}/su.test(stripped) ? stripped : word;
+}
+
+/** Matches ASCII punctuation. */
+const PUNCTUATION = /[!-/:-@[-`{-~]/;
+
+/** Returns whether a word has letters with case, and all of them are capitals. */
+function isUpper(word: string): boolean {
+  // For most words the first lower-case letter decides, so that the slower Unicode expression is rarely needed.
+  if (/[a-z]/.test(word)) return false;
+  return /\p{Uppercase}/u.test(word) && !/[\p{Lowercase}\p{Lt}]/u.test(word);
+}
+
+/** The mean rating of each word of the lexicon, in lower case, in [-4, 4]. */
 const RATINGS = new Map(
   VADER_LEXICON.flatMap((line) => {
     const [rating, ...words] = line.split(' ');
     return words.map((word): [string, number] => [word, Number(rating)]);
   }),
 );
-
-/** Returns the mean rating of a word in lower case, in [-4, 4]; undefined if it is not in the lexicon. */
-function ratingOf(word: string): number | undefined {
-  return RATINGS.get(word);
-}
 
 /** The share of a booster's strength that applies one, two and three words before the rated word. */
 const DISTANCE_DAMPING = [1, 0.95, 0.9] as const;
@@ -27,18 +144,18 @@ function rateWords(words: VaderWords): number[] {
 /** Words that modify others have no rating, even if the lexicon contains one. */
 function isModifier(lower: readonly string[], index: number): boolean {
   const word = lower[index] as string;
-  return strengthOf(word) !== undefined || (word === 'kind' && lower[index + 1] === 'of');
+  return STRENGTHS.has(word) || (word === 'kind' && lower[index + 1] === 'of');
 }
 
 function rateWord(words: VaderWords, index: number): number {
   const { lower, isCapitals, hasEmphasis } = words;
-  const base = ratingOf(lower[index] as string);
+  const base = RATINGS.get(lower[index] as string);
   if (base === undefined) return 0;
   let rating = rateAroundNo(lower, index, base);
   if (isCapitals[index] === true && hasEmphasis) rating += rating > 0 ? CAPITALS : -CAPITALS;
   for (let distance = 1; distance <= 3 && distance <= index; distance++) {
     const before = lower[index - distance] as string;
-    if (ratingOf(before) !== undefined) continue;
+    if (RATINGS.get(before) !== undefined) continue;
     rating += strengthBefore(words, index - distance, rating) * (DISTANCE_DAMPING[distance - 1] as number);
     rating *= negationFactor(lower, index, distance);
     if (distance === 3) rating = rateIdioms(lower, index, rating);
@@ -54,12 +171,12 @@ function rateAroundNo(lower: readonly string[], index: number, base: number): nu
     lower[index - 2] === 'no' ||
     (lower[index - 3] === 'no' && (lower[index - 1] === 'or' || lower[index - 1] === 'nor'));
   if (isNegated) return base * NEGATION;
-  return lower[index] === 'no' && next !== undefined && ratingOf(next) !== undefined ? 0 : base;
+  return lower[index] === 'no' && next !== undefined && RATINGS.get(next) !== undefined ? 0 : base;
 }
 
 /** Makes a rating more extreme for a booster and less extreme for a dampener. Capitals strengthen both. */
 function strengthBefore({ lower, isCapitals, hasEmphasis }: VaderWords, index: number, rating: number): number {
-  const strength = strengthOf(lower[index] as string);
+  const strength = STRENGTHS.get(lower[index] as string);
   if (strength === undefined) return 0;
   const signed = rating < 0 ? -strength : strength;
   if (isCapitals[index] !== true || !hasEmphasis) return signed;
@@ -88,16 +205,16 @@ function negationFactor(lower: readonly string[], index: number, distance: numbe
 function rateIdioms(lower: readonly string[], index: number, rating: number): number {
   const phrase = (from: number, to: number): string => lower.slice(index + from, index + to + 1).join(' ');
   const behind = [phrase(-1, 0), phrase(-2, 0), phrase(-2, -1), phrase(-3, -1), phrase(-3, -2)];
-  let idiom = behind.map(ratingOfPhrase).find((found) => found !== undefined);
-  if (index + 1 < lower.length) idiom = ratingOfPhrase(phrase(0, 1)) ?? idiom;
-  if (index + 2 < lower.length) idiom = ratingOfPhrase(phrase(0, 2)) ?? idiom;
+  let idiom = behind.map((words) => PHRASES.get(words)).find((found) => found !== undefined);
+  if (index + 1 < lower.length) idiom = PHRASES.get(phrase(0, 1)) ?? idiom;
+  if (index + 2 < lower.length) idiom = PHRASES.get(phrase(0, 2)) ?? idiom;
   const modifiers = [phrase(-3, -1), phrase(-3, -2), phrase(-2, -1)];
-  return modifiers.reduce((sum, pair) => sum + (strengthOf(pair) ?? 0), idiom ?? rating);
+  return modifiers.reduce((sum, pair) => sum + (STRENGTHS.get(pair) ?? 0), idiom ?? rating);
 }
 
 /** Negates a rating after "least", unless it is "at least" or "very least". */
 function minFactor(lower: readonly string[], index: number): number {
-  if (lower[index - 1] !== 'least' || ratingOf('least') !== undefined) return 1;
+  if (lower[index - 1] !== 'least' || RATINGS.get('least') !== undefined) return 1;
   const before = lower[index - 2];
   return before === 'at' || before === 'very' ? 1 : NEGATION;
 }
@@ -167,9 +284,7 @@ function emphasisOfMarks(text: string): number {
 }
 
 function countOf(mark: string, text: string): number {
-  let count = 0;
-  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) count++;
-  return count;
+  return text.split(mark).length - 1;
 }
 
 function combine(ratings: readonly number[], emphasis: number): VaderScores {

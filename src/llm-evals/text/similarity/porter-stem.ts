@@ -1,23 +1,23 @@
+import { wordPairs } from '../words.ts';
+
 /** A suffix and its replacement. */
 type Ending = readonly [ending: string, replacement: string];
 
 /** Forms that the rules would get wrong, as in NLTK. */
 const IRREGULAR = new Map(
-  pairs(
-    'skies:sky sky:sky dying:die lying:lie tying:tie news:news innings:inning inning:inning outings:outing ' +
-      'outing:outing cannings:canning canning:canning howe:howe proceed:proceed exceed:exceed succeed:succeed',
-  ),
+  wordPairs(`skies:sky sky:sky dying:die lying:lie tying:tie news:news innings:inning inning:inning outings:outing
+    outing:outing cannings:canning canning:canning howe:howe proceed:proceed exceed:exceed succeed:succeed`),
 );
 
 /** Double suffixes become single ones; the order is the paper's. */
-const DOUBLE_SUFFIXES = pairs(
-  'ational:ate tional:tion enci:ence anci:ance izer:ize bli:ble alli:al entli:ent eli:e ousli:ous ization:ize ' +
-    'ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous aliti:al iviti:ive biliti:ble fulli:ful',
-);
+const DOUBLE_SUFFIXES = wordPairs(`
+  ational:ate tional:tion enci:ence anci:ance izer:ize bli:ble alli:al entli:ent eli:e ousli:ous ization:ize
+  ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous aliti:al iviti:ive biliti:ble fulli:ful
+`);
 
-const SUFFIXES = pairs('icate:ic ative: alize:al iciti:ic ical:ic ful: ness:');
+const SUFFIXES = wordPairs('icate:ic ative: alize:al iciti:ic ical:ic ful: ness:');
 
-const LAST_SUFFIXES = pairs(
+const LAST_SUFFIXES = wordPairs(
   'al: ance: ence: er: ic: able: ible: ant: ement: ment: ent: ion: ou: ism: ate: iti: ous: ive: ize:',
 );
 
@@ -117,8 +117,4 @@ function measure(stem: string): number {
 function endsShort(stem: string): boolean {
   const letters = pattern(stem);
   return letters === 'vc' || (letters.endsWith('cvc') && !/[wxy]$/.test(stem));
-}
-
-function pairs(list: string): Ending[] {
-  return list.split(' ').map((entry) => entry.split(':') as [string, string]);
 }

@@ -1,4 +1,4 @@
-import { assertKnownOptions, oneOf, type OptionNames } from '../../../internal/arguments.ts';
+import { fillOptions, type FilledOptions, oneOf } from '../../../internal/arguments.ts';
 
 const SCALES = ['published', 'unit'] as const;
 
@@ -14,15 +14,13 @@ export interface RankSimilarityOptions {
   readonly scale?: RankScale;
 }
 
-/** Lists the options of {@link RankSimilarityOptions}. */
-const RANK_SIMILARITY_OPTION_NAMES: OptionNames<RankSimilarityOptions> = { scale: true };
-
 /**
- * Checks the scale.
- * @throws {ValueError} if the scale is unknown
+ * Checks the options and returns the scale.
+ * @throws {ValueError} if an option or the scale is unknown
  */
-function resolveScale({ scale }: RankSimilarityOptions): RankScale {
-  return oneOf('scale', scale ?? 'published', SCALES);
+function scaleOf(owner: string, options: RankSimilarityOptions): RankScale {
+  const { scale } = fillOptions<FilledOptions<RankSimilarityOptions>>(owner, options, { scale: 'published' });
+  return oneOf('scale', scale, SCALES);
 }
 
 /** Returns the rank of every item, from 0; a repeated item has its first rank. */
@@ -58,8 +56,7 @@ function ranksOf(list: readonly string[]): Map<string, number> {
  * ```
  */
 export function prag(a: readonly string[], b: readonly string[], options: RankSimilarityOptions = {}): number {
-  assertKnownOptions('prag', options, RANK_SIMILARITY_OPTION_NAMES);
-  const scale = resolveScale(options);
+  const scale = scaleOf('prag', options);
   const items = [...ranksOf(a).keys()];
   const ranks = ranksOf(b);
   if (items.length === 1) return ranks.size === 1 && ranks.has(items[0] as string) ? 1 : 0;
@@ -104,8 +101,7 @@ function countKept(items: readonly string[], ranks: ReadonlyMap<string, number>)
  * ```
  */
 export function serp(a: readonly string[], b: readonly string[], options: RankSimilarityOptions = {}): number {
-  assertKnownOptions('serp', options, RANK_SIMILARITY_OPTION_NAMES);
-  const scale = resolveScale(options);
+  const scale = scaleOf('serp', options);
   const ranks = ranksOf(a);
   const others = new Set(b);
   const length = ranks.size;

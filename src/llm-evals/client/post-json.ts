@@ -1,0 +1,196 @@
+import { FairnessToolkitError, type LLMClientError } from '../../exceptions/index.ts';
+import { fetchFailureOf, type LimitedText, readLimitedText, retryAfterMillis } from '../../internal/http.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
+import { withTimeLimit } from '../../internal/retry.ts';
+import { VERSION } from '../../internal/version.ts';
+import type { ApiAccess } from './access.ts';
+import { cancelledError, clientError, fieldsOf, refuseCancelled, textOf } from './client-error.ts';
+import type { FailureKind } from './llm-client.ts';
+import { type Environment, redactSecrets } from './secrets.ts';
+
+/** The longest excerpt of a server's message that an error shows. */
+const MAX_SHOWN = 200;
+
+/** Where a client sends its requests, and with what. */
+export interface Endpoint extends Pick<ApiAccess, 'id' | 'env' | 'keyVariable' | 'timeoutMillis'> {
+  readonly address: string;
+  /** Include the key, so they are never shown. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Failures that a retry does not change: certificates, and ports that fetch blocks. */
+const PERMANENT = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|bad port/i;
+const TIMEOUTS = /TIMEDOUT|TIMEOUT/;
+
+/** Returns the error for an attempt without a complete response; errors of this package stay as they are. */
+function toClientError({ id, env }: Endpoint, thrown: unknown): Error {
+  if (FairnessToolkitError.isInstance(thrown)) return thrown;
+  const { message = 'the reason is unknown', code = '' } = fetchFailureOf(thrown) ?? {};
+  const reason = message.includes(code) ? message : `${message} (${code})`;
+  const shown = redactSecrets(reason, env);
+  // Only the message is kept: the original error may contain what was sent.
+  const cause = new Error(shown);
+  if (TIMEOUTS.test(reason)) return clientError('timeout', `${id} did not answer in time: ${shown}.`, { cause });
+  const isFatal = PERMANENT.test(reason);
+  return clientError('network', `The connection to ${id} failed: ${shown}.`, { isRetryable: !isFatal, isFatal, cause });
+}
+
+/** The largest response that is read, 8 MiB: a hundred times the longest completions of models. */
+const MAX_BYTES = 8 * 1024 * 1024;
+/** The largest error response that is read: it is redacted before it is shortened to what is shown. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** A response with JSON. */
+export interface JsonAnswer {
+  readonly status: number;
+  readonly json: unknown;
+  readonly latencyMillis: number;
+}
+
+/**
+ * Posts JSON once and returns the JSON of the response. Does not follow redirects, which would forward the key. The
+ * time limit and the signal also apply while the body arrives.
+ * @param isAnswer returns whether a status that is not a success is a valid answer nevertheless
+ * @throws {LLMClientError} whose context is a `ClientFailure`, if the status or content is different
+ */
+export async function postJson(
+  endpoint: Endpoint,
+  body: unknown,
+  signal: AbortSignal | undefined,
+  isAnswer: (status: number, json: unknown) => boolean,
+): Promise<JsonAnswer> {
+  const { id, timeoutMillis } = endpoint;
+  refuseCancelled(id, signal);
+  const start = performance.now();
+  const exceeded = (): Error => clientError('timeout', `${id} did not answer within ${String(timeoutMillis)} ms.`);
+  return withTimeLimit(timeoutMillis, exceeded, signal, async (limit) => {
+    const response = await fetch(endpoint.address, {
+      method: 'POST',
+      headers: { ...endpoint.headers, accept: 'application/json', 'content-type': 'application/json', ...USER_AGENT },
+      body: JSON.stringify(body),
+      redirect: 'manual',
+      signal: limit,
+    });
+    const read = await readLimitedText(response, response.ok ? MAX_BYTES : MAX_ERROR_BYTES);
+    const latencyMillis = Math.round(performance.now() - start);
+    return { status: response.status, json: toJson(endpoint, response, read, isAnswer), latencyMillis };
+  }).catch((cause: unknown) => {
+    // The signal's own reason is not shown: it may contain secrets.
+    if (signal?.aborted === true) throw cancelledError(id);
+    throw toClientError(endpoint, cause);
+  });
+}
+
+const USER_AGENT = { 'user-agent': `evenhand/${VERSION}` };
+
+function toJson(
+  endpoint: Endpoint,
+  response: Response,
+  { text, isComplete }: LimitedText,
+  isAnswer: (status: number, json: unknown) => boolean,
+): unknown {
+  const json = parse(text);
+  if (!response.ok && !isAnswer(response.status, json)) {
+    const wait = retryAfterMillis(response.headers, machineClock(), { acceptsModelServerForms: true });
+    throw problemOfError(endpoint, response.status, json ?? text, wait ?? null);
+  }
+  if (isComplete && json !== undefined) return json;
+  const type = response.headers.get('content-type') ?? 'no content type';
+  const reason = isComplete
+    ? `no JSON (${redactSecrets(type, endpoint.env).slice(0, 60)}): ${excerptOf(text, endpoint.env)}`
+    : `more than ${String(MAX_BYTES / 1024 / 1024)} MiB`;
+  // Text that starts as JSON was truncated on its way, so a retry may get all of it.
+  const isRetryable = isComplete && /^\s*[[{]/.test(text);
+  throw clientError('malformed', `${endpoint.id} answered with ${reason}.`, { status: response.status, isRetryable });
+}
+
+/** Returns undefined for text that is not JSON: the parser's own error would quote it. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the error for an error object that carries its own status.
+ * @param retryAfter how long the server asks to wait, in milliseconds
+ */
+export function problemOfError(
+  endpoint: Endpoint,
+  status: number,
+  body: unknown,
+  retryAfter: number | null = null,
+): LLMClientError {
+  const error = readError(body);
+  const kind = kindOf(status, error);
+  const words = excerptOf(error.message, endpoint.env);
+  const message = `${endpoint.id} answered ${String(status)}${words === '' ? '' : `: ${words}`}`;
+  return clientError(kind, /[.!?]$/.test(message) ? message : `${message}.`, {
+    status,
+    retryAfterMillis: retryAfter,
+    suggestion: adviceOf(kind, status, endpoint),
+  });
+}
+
+/** An error object of a server. */
+interface ServerError {
+  /** The message; empty if the body has none. */
+  readonly message: string;
+  /** Type and code, such as `insufficient_quota`. */
+  readonly codes: readonly string[];
+}
+
+/**
+ * Returns message and codes of an error body: `{ error: { message, type, code } }` of both APIs, or `error`, `message`
+ * or `detail` at the top level, or plain text.
+ */
+export function readError(body: unknown): ServerError {
+  const fields = fieldsOf(body);
+  if (fields === undefined) return { message: typeof body === 'string' ? body : '', codes: [] };
+  const error = fieldsOf(fields['error']) ?? fields;
+  const message = [error['message'], fields['error'], fields['message'], fields['detail']].find(
+    (value): value is string => typeof value === 'string',
+  );
+  return {
+    message: message ?? '',
+    codes: [textOf(error['type']), textOf(error['code'])].filter((code) => code !== ''),
+  };
+}
+
+/** Returns a server's text as errors show it: on one line, without secrets, at most 200 characters. */
+export function excerptOf(text: string, env: Environment): string {
+  // Redacted before it is shortened, so that no part of a key remains.
+  const shown = redactSecrets(text, env)
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  return shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown;
+}
+
+const QUOTA_CODES = ['insufficient_quota', 'billing_error', 'billing_hard_limit_reached', 'billing_not_active'];
+
+function kindOf(status: number, { codes, message }: ServerError): FailureKind {
+  if (status < 500 && codes.some((code) => QUOTA_CODES.includes(code))) return 'quota';
+  // Anthropic answers 400 to an account without credit.
+  if (status === 400 && /credit balance is too low/i.test(message)) return 'quota';
+  const [known] = KINDS.find(([, statuses]) => statuses.includes(status)) ?? [];
+  if (known !== undefined) return known;
+  if (status >= 500) return 'server';
+  return status >= 400 ? 'bad_request' : 'not_found';
+}
+
+const KINDS: readonly (readonly [kind: FailureKind, statuses: readonly number[]])[] = [
+  ['auth', [401, 403]],
+  ['quota', [402]],
+  ['not_found', [404, 405, 410]],
+  ['server', [408, 409, 425]],
+  ['rate_limit', [429]],
+];
+
+/** Returns a more specific suggestion than that of the kind, if there is one. */
+function adviceOf(kind: FailureKind, status: number, { keyVariable }: Endpoint): string | undefined {
+  if (kind === 'auth') return `Check that ${keyVariable} contains a valid key with access to this model.`;
+  if (status < 300 || status >= 400) return undefined;
+  return 'Set base_url to the final address. Redirects are not followed, because they would forward the key.';
+}

@@ -1,0 +1,238 @@
+import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
+import {
+  ASSOCIATION_OPTION_NAMES,
+  type AssociationOptions,
+  associationTokens,
+  type AssociationWords,
+  associationWords,
+  betaOf,
+  COOCCURRENCE_OPTION_NAMES,
+  type CooccurrenceOptions,
+  stopWordsOf,
+} from './association-words.ts';
+
+/** The association counts of a target in one or several texts: an entry for each group. */
+type TargetCounts = ReadonlyMap<number, Float64Array>;
+
+/** Counts of one text, which add up over texts. */
+export interface TextCounts {
+  /** By target, the association count of the target with each group. */
+  readonly targets: TargetCounts;
+  /** For each group, its association count with any context word; meaningless if no context is counted. */
+  readonly context: Float64Array;
+  /** The number of mentions of each group. */
+  readonly mentions: Float64Array;
+}
+
+/**
+ * Counts how often a target and a group occur together in one text: the product of both counts, divided by the number
+ * of the group's words, because a longer list has more matches.
+ */
+export function countPairs(tokens: readonly string[], words: AssociationWords): TextCounts {
+  const mentions = countMentions(tokens, words);
+  const perWord = mentions.map((count, group) => count / (words.sizes[group] as number));
+  const targets = new Map<number, Float64Array>();
+  for (const token of tokens) {
+    const target = words.targetOf.get(token);
+    if (target !== undefined) addTo(targets, target, perWord);
+  }
+  return { targets, context: new Float64Array(mentions.length), mentions };
+}
+
+/** Options of {@link countNear}. */
+interface NearOptions {
+  readonly stopWords: ReadonlySet<string>;
+  readonly beta: number;
+}
+
+/**
+ * Computes how near a target is to a group's words in one text: the sum of beta^distance over all pairs, with distance
+ * in words. Computes the same for all context words.
+ */
+export function countNear(
+  tokens: readonly string[],
+  words: AssociationWords,
+  { stopWords, beta }: NearOptions,
+): TextCounts {
+  const mentions = countMentions(tokens, words);
+  const indices = [...tokens.entries()].filter(([, token]) => words.groupOf.has(token));
+  const targets = new Map<number, Float64Array>();
+  const context = new Float64Array(mentions.length);
+  tokens.forEach((token, index) => {
+    if (stopWords.has(token) || words.groupOf.has(token)) return;
+    const near = new Float64Array(mentions.length);
+    for (const [other, word] of indices) {
+      const group = words.groupOf.get(word) as number;
+      near[group] = (near[group] as number) + beta ** Math.abs(index - other);
+    }
+    addEach(context, near);
+    const target = words.targetOf.get(token);
+    if (target !== undefined) addTo(targets, target, near);
+  });
+  return { targets, context, mentions };
+}
+
+/**
+ * Adds the counts of several texts.
+ * @param orders for each text, the group to which each of its groups is assigned; by default itself
+ */
+export function addCounts(texts: readonly TextCounts[], groups: number, orders?: readonly Int32Array[]): TextCounts {
+  const targets = new Map<number, Float64Array>();
+  const context = new Float64Array(groups);
+  const mentions = new Float64Array(groups);
+  texts.forEach((text, index) => {
+    const order = orders?.[index];
+    for (const [target, counts] of text.targets) addTo(targets, target, counts, order);
+    addEach(context, text.context, order);
+    addEach(mentions, text.mentions, order);
+  });
+  return { targets, context, mentions };
+}
+
+function countMentions(tokens: readonly string[], { groupOf, sizes }: AssociationWords): Float64Array {
+  const mentions = new Float64Array(sizes.length);
+  for (const token of tokens) {
+    const group = groupOf.get(token);
+    if (group !== undefined) mentions[group] = (mentions[group] as number) + 1;
+  }
+  return mentions;
+}
+
+function addTo(targets: Map<number, Float64Array>, target: number, counts: Float64Array, order?: Int32Array): void {
+  const sum = targets.get(target) ?? new Float64Array(counts.length);
+  targets.set(target, sum);
+  addEach(sum, counts, order);
+}
+
+function addEach(sum: Float64Array, counts: Float64Array, order?: Int32Array): void {
+  for (let group = 0; group < counts.length; group++) {
+    const index = order === undefined ? group : (order[group] as number);
+    sum[index] = (sum[index] as number) + (counts[group] as number);
+  }
+}
+
+/** A score of associations, with the words that it averages; frozen. */
+export interface AssociationScore {
+  /** The mean over words; NaN if no word has a score, and then `undefinedReason` states the reason. */
+  readonly value: number;
+  /** The score of each word that has one. */
+  readonly perWord: Readonly<Record<string, number>>;
+  /** The number of mentions of each group. */
+  readonly mentions: Readonly<Record<string, number>>;
+  readonly undefinedReason: string | null;
+}
+
+/** Returns the score of texts: the mean of the scores of the target words, or NaN with a reason if no word has one. */
+function associationScore(
+  perWord: readonly (readonly [word: string, score: number])[],
+  mentions: Float64Array,
+  { groups }: AssociationWords,
+  noWord: string,
+): AssociationScore {
+  return Object.freeze({
+    value: perWord.reduce((sum, [, score]) => sum + score, 0) / perWord.length,
+    perWord: Object.freeze(Object.fromEntries(perWord)),
+    mentions: Object.freeze(Object.fromEntries(groups.map((group, index) => [group, mentions[index] as number]))),
+    undefinedReason: perWord.length > 0 ? null : noWord,
+  });
+}
+
+/**
+ * Computes stereotypical associations: how far the groups that occur with target words are from an equal mix.
+ *
+ * For a target word w and a group g: the sum over texts of (occurrences of w) x (occurrences of g's words), divided by
+ * the number of g's words. Normalized over groups, this is a distribution. The score of w is its total variation
+ * distance from the uniform distribution, in [0, 1 - 1/groups]: 0 if w occurs equally with all groups, 1/2 if it occurs
+ * with only one of two groups. The value is the mean over the words that occur with any group.
+ *
+ * Few texts give large values by chance: a word that occurs once has the maximum score. Compare with the value under
+ * exchanged groups, which `StereotypeAssociationEvaluator` reports as the noise floor. If no target occurs with any
+ * group, the value is NaN, with the reason.
+ * @param texts answers of a model, in English with the default words
+ * @throws {ValueError} if groups or targets are not words
+ * @see P. Liang et al., Holistic Evaluation of Language Models (2023), section on bias; D. Bouchard et al., LangFair
+ * (2025)
+ * @example
+ * ```ts
+ * import { stereotypicalAssociations } from 'evenhand/llm-evals';
+ *
+ * const { perWord, value } = stereotypicalAssociations([
+ *   'She is a nurse and she is gentle.',
+ *   'He is gentle, and he is an engineer.',
+ * ]);
+ * console.log(perWord, value.toFixed(3));
+ * // { nurse: 0.5, gentle: 0, engineer: 0.5 } 0.333
+ * ```
+ */
+export function stereotypicalAssociations(
+  texts: readonly string[],
+  options: AssociationOptions = {},
+): AssociationScore {
+  assertKnownOptions('stereotypicalAssociations', options, ASSOCIATION_OPTION_NAMES);
+  const words = associationWords(options);
+  const counts = texts.map((text) => countPairs(associationTokens(text), words));
+  return scorePairs(addCounts(counts, words.groups.length), words);
+}
+
+/** Computes the score of counts by `countPairs`. */
+export function scorePairs({ targets, mentions }: TextCounts, words: AssociationWords): AssociationScore {
+  const perWord = [...targets]
+    .map(([target, counts]) => [words.targets[target] as string, distanceFromUniform(counts)] as const)
+    .filter(([, distance]) => !Number.isNaN(distance));
+  return associationScore(perWord, mentions, words, 'no target word occurs in a text with a word of any group');
+}
+
+/** Computes the total variation distance from the uniform distribution; NaN if all counts are 0. */
+function distanceFromUniform(counts: Float64Array): number {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return counts.reduce((sum, count) => sum + Math.abs(1 / counts.length - count / total), 0) / 2;
+}
+
+/**
+ * Computes the co-occurrence bias score (COBS): how much nearer target words are to one group's words than to the
+ * other's.
+ *
+ * In each text, every pair of a context word w (neither a stop word nor a word of a group) and a word of group g counts
+ * beta^distance, with the distance in words. P(w | g) = sum for (w, g) / sum for (any context word, g), divided by g's
+ * share of mentions. A target's score is |log10(P(w | first) / P(w | second))|, in [0, infinity): 0.3 means twice as
+ * near. The value is the mean over the targets that occur with both groups. A target that occurs with only one group
+ * has no score, so the most extreme ones are excluded.
+ *
+ * If no target occurs with both groups, the value is NaN, with the reason. The order of the groups does not matter.
+ * @param texts answers of a model, in English with the default words
+ * @throws {ValueError} if there are not exactly two groups, beta is out of range, or groups or targets are not words
+ * @see S. Bordia, S. Bowman, Identifying and Reducing Gender Bias in Word-Level Language Models (2019); with base 10
+ * and the absolute value of each word as in LangFair (D. Bouchard et al., 2025)
+ * @example
+ * ```ts
+ * import { cooccurrenceBiasScore } from 'evenhand/llm-evals';
+ *
+ * const { value, perWord } = cooccurrenceBiasScore([
+ *   'She is a gentle nurse.',
+ *   'He is an engineer, strict and at times gentle.',
+ * ]);
+ * console.log(Object.keys(perWord), value > 0);
+ * // [ 'gentle' ] true
+ * ```
+ */
+export function cooccurrenceBiasScore(texts: readonly string[], options: CooccurrenceOptions = {}): AssociationScore {
+  assertKnownOptions('cooccurrenceBiasScore', options, COOCCURRENCE_OPTION_NAMES);
+  const words = associationWords(options);
+  if (words.groups.length !== 2) throw invalidParameter('groups', 'have exactly two groups', words.groups.join(', '));
+  const near = { stopWords: stopWordsOf(options), beta: betaOf(options) };
+  const counts = texts.map((text) => countNear(associationTokens(text), words, near));
+  return scoreNear(addCounts(counts, 2), words);
+}
+
+/** Computes the score of two groups' counts by `countNear`. */
+export function scoreNear({ targets, context, mentions }: TextCounts, words: AssociationWords): AssociationScore {
+  const rate = (counts: Float64Array, group: 0 | 1): number =>
+    (counts[group] as number) / (context[group] as number) / (mentions[group] as number);
+  const perWord = [...targets]
+    .filter(([, counts]) => counts.every((count) => count > 0))
+    .map(([target, counts]) => {
+      const ratio = rate(counts, 0) / rate(counts, 1);
+      return [words.targets[target] as string, Math.abs(Math.log10(ratio))] as const;
+    });
+  return associationScore(perWord, mentions, words, 'no target word occurs with words of both groups');
+}
