@@ -41,7 +41,7 @@ const licences = {
   ],
   redoc: ['LICENSE', 'bundles/redoc.standalone.js.LICENSE.txt'],
 };
-const { ASSET_FILES } = await import('../dist/api/openapi/asset-files.js');
+const { ASSET_FILES } = await import('../dist/api/routes/docs.js');
 mkdirSync(path.join(assets, 'licences'), { recursive: true });
 for (const [name, { source }] of Object.entries(ASSET_FILES)) copyOf(source, name);
 for (const [packageName, files] of Object.entries(licences)) {

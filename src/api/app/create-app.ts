@@ -7,10 +7,9 @@ import { causesOf, writeProblem } from '../middleware/answer-problems.ts';
 import { warnOfShortKeys } from '../middleware/authenticate.ts';
 import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
-import { APP_OPTION_NAMES, type AppOptions, type ServiceApp } from './app-options.ts';
+import { APP_OPTION_NAMES, type AppOptions, type ServiceApp, settingsOf } from './app-options.ts';
 import { checkFolders, createOwner } from './create-owner.ts';
 import { createProcessApp, embeddedLogger, logAppErrors } from './process-app.ts';
-import { settingsOf } from './settings-of.ts';
 
 /** The default time that `close` waits for running work. */
 const DRAIN_MILLIS = 30_000;

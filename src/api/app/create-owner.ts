@@ -11,11 +11,10 @@ import { machineClock } from '../../internal/machine-clock.ts';
 import type { RateLimiter } from '../context/service-context.ts';
 import { createSpoolRoot, removeUploadsOf, type SpoolFolder } from '../intake/spool-folder.ts';
 import { createJobRunner } from '../jobs/create-job-runner.ts';
-import { createMemoryRateLimiter } from '../middleware/memory-rate-limiter.ts';
+import { createMemoryRateLimiter } from '../middleware/service-middleware.ts';
 import { STORE_BOUND } from '../runs/kept-runs.ts';
 import { LocalRuns } from '../runs/local-runs.ts';
-import type { RunRecord } from '../runs/run-record.ts';
-import type { Runs } from '../runs/runs.ts';
+import type { RunRecord, Runs } from '../runs/runs.ts';
 import { FileResultStore, ResultStore } from '../store/index.ts';
 import type { AppOptions } from './app-options.ts';
 

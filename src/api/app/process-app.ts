@@ -11,8 +11,7 @@ import { type OperationId, OPERATIONS } from '../openapi/operation-ids.ts';
 import { loadPackage } from '../packages.ts';
 import { assetHandler } from '../routes/docs.ts';
 import { handlersOf } from '../routes/handlers-of.ts';
-import type { AppOptions } from './app-options.ts';
-import { settingsOf } from './settings-of.ts';
+import { type AppOptions, settingsOf } from './app-options.ts';
 
 /** Error codes of the operating system and Node.js that mean that the client closed the connection. */
 const CLIENT_GONE = new Set([

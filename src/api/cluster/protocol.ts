@@ -5,8 +5,7 @@ import type { Allowance } from '../context/service-context.ts';
 import type { Job, JobOutcome } from '../jobs/job.ts';
 import type { MetricsJson, RenderedMetrics } from '../middleware/metrics.ts';
 import { type ProblemJson, ServiceProblem } from '../problem/service-problem.ts';
-import type { RunRecord, RunSummary } from '../runs/run-record.ts';
-import type { KeptRun, Removal, RunCounts, RunRequest, Submitted } from '../runs/runs.ts';
+import type { KeptRun, Removal, RunCounts, RunRecord, RunRequest, RunSummary, Submitted } from '../runs/runs.ts';
 
 /** The methods of one side of a channel: functions of one argument, by name. Arguments and results are plain data. */
 export type Methods = Readonly<Record<string, (argument: never) => unknown>>;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
 import type { RequestState, Service, ServiceContext } from '../context/service-context.ts';
-import { leaveUnread } from '../intake/read-body.ts';
+import { leaveUnread } from '../intake/receive-body.ts';
 import { problemOfToolkitError } from '../jobs/problem-of-toolkit-error.ts';
 import { internalProblem, PROBLEM_KINDS, type ProblemStatus, ServiceProblem } from '../problem/service-problem.ts';
 import { knownPaths, methodsOfRoute, type ServiceMiddleware } from './service-middleware.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { llmEvalBodySchema as bodySchema } from '../../schemas/llm-eval-body.ts';
 import { validateRowsSchema } from '../../schemas/validate-rows.ts';
 import { pipelineFieldsSchema, workflowFieldsSchema } from '../../schemas/workflow-fields.ts';
-import { model } from './plain.ts';
+import { model } from './answer-fields.ts';
 
 /** `POST /llm-eval` */
 export const llmEvalBodySchema = bodySchema.meta({

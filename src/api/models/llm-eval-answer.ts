@@ -1,7 +1,16 @@
 import { z } from 'zod';
 
-import { METRIC_RESULT_FIELDS } from './metric-result.ts';
-import { comparator, count, interval, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
+import {
+  comparator,
+  count,
+  interval,
+  METRIC_RESULT_FIELDS,
+  model,
+  notes,
+  numberOrNull,
+  RUN_FIELDS,
+  textOrNull,
+} from './answer-fields.ts';
 
 const range = z
   .strictObject({ low: z.number(), expected: z.number(), ceiling: z.number() })

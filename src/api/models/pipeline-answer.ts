@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { count, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
+import { count, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './answer-fields.ts';
 
 const attribute = z.string().describe('A sensitive column, or several joined by `||`.');
 /** The fields of a statistical test. */

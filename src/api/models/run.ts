@@ -1,12 +1,84 @@
 import { z } from 'zod';
 
-import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/run-record.ts';
+import { PROBLEM_KINDS } from '../problem/service-problem.ts';
+import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/runs.ts';
+import { count, model, moment, runId } from './answer-fields.ts';
 import { llmEvalAnswerSchema } from './llm-eval-answer.ts';
 import { pipelineAnswerSchema } from './pipeline-answer.ts';
-import { model, moment, runId } from './plain.ts';
-import { problemSchema } from './problem.ts';
 import { validationAnswerSchema } from './validation-answer.ts';
 import { workflowAnswerSchema } from './workflow-answer.ts';
+
+/** `GET /health` */
+export const healthSchema = z
+  .strictObject({
+    status: z.literal('ok'),
+    version: z.string().describe('The version of evenhand.'),
+    timestamp: moment,
+  })
+  .meta({
+    id: 'Health',
+    description: 'The process is running.',
+    examples: [{ status: 'ok', version: '0.9.0', timestamp: '2026-01-31T09:30:00.000Z' }],
+  });
+
+/** `GET /ready` */
+export const readinessSchema = z
+  .strictObject({
+    status: z.literal('ready'),
+    queued: count.describe('The number of runs that wait for a thread.'),
+    running: count.describe('The number of busy threads, including those of cancelled runs that have not stopped yet.'),
+    kept: count.describe('The number of runs whose answers are stored.'),
+  })
+  .meta({
+    id: 'Readiness',
+    description: 'The service accepts new work; with the current load.',
+    examples: [{ status: 'ready', queued: 0, running: 1, kept: 12 }],
+  });
+
+const STATUSES = Object.keys(PROBLEM_KINDS).map(Number);
+
+/** An invalid field. */
+export const invalidFieldSchema = model('FieldFault', 'An invalid field.', {
+  pointer: z.string().meta({
+    description:
+      'A JSON pointer into the body; the parts of a form are fields (/config). For a query parameter or a header, its name.',
+    examples: ['/y_pred/3'],
+  }),
+  detail: z.string().meta({ description: 'What is wrong with the field.', examples: ['must be 0 or 1; got 2'] }),
+});
+
+/** The body of an error response: RFC 9457. */
+export const problemSchema = z
+  .strictObject({
+    type: z
+      .enum(Object.values(PROBLEM_KINDS).map(([slug]) => `urn:evenhand:problem:${slug}`))
+      .describe('The kind of problem, for programs.'),
+    title: z.string().describe('The kind of problem, for people.'),
+    status: z.literal(STATUSES),
+    code: z.string().meta({
+      description: 'The stable code of the problem, for programs. docs/errors.md lists all codes.',
+      examples: ['unknown-column'],
+    }),
+    detail: z.string().describe('What is wrong with this request.'),
+    errors: z.array(invalidFieldSchema).optional().describe('The invalid fields.'),
+    suggestion: z.string().optional().describe('How to fix the problem.'),
+    run_id: z.string().optional().describe('The ID of the run concerned.'),
+  })
+  .meta({
+    id: 'Problem',
+    description: 'The reason why there is no result (RFC 9457, application/problem+json).',
+    examples: [
+      {
+        type: 'urn:evenhand:problem:invalid-request',
+        title: 'The request cannot be processed',
+        status: 422,
+        code: 'invalid-request',
+        detail: 'y_pred and sensitive must have the same length.',
+        errors: [{ pointer: '/sensitive', detail: 'has 3 items; y_pred has 4' }],
+        suggestion: 'Send one group for every decision.',
+      },
+    ],
+  });
 
 const endpoint = z.enum(RUN_ENDPOINTS).describe('The endpoint of the request.');
 const status = z

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import { metricFrameSchema, metricResults } from './metric-result.ts';
-import { comparator, model, numberOrNull, RUN_FIELDS } from './plain.ts';
+import { comparator, metricFrameSchema, metricResults, model, numberOrNull, RUN_FIELDS } from './answer-fields.ts';
 
 /** The gate's verdict on one metric. */
 export const verdictSchema = model(

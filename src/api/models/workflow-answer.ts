@@ -1,7 +1,15 @@
 import { z } from 'zod';
 
-import { metricResults } from './metric-result.ts';
-import { comparator, count, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
+import {
+  comparator,
+  count,
+  metricResults,
+  model,
+  notes,
+  numberOrNull,
+  RUN_FIELDS,
+  textOrNull,
+} from './answer-fields.ts';
 
 /** The verdict on a workflow's final model. */
 export const workflowValidationSchema = model(

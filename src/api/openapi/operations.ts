@@ -1,10 +1,20 @@
-import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/run-record.ts';
-import { answer, BYTES, EVENTS, headersOf, jsonAnswer, TEXT } from './answers.ts';
-import { schemaRef } from './component-schemas.ts';
+import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/runs.ts';
+import {
+  answer,
+  BYTES,
+  commonProblems,
+  type DocumentedStatus,
+  EVENTS,
+  headersOf,
+  jsonAnswer,
+  parameterRef,
+  problems,
+  schemaRef,
+  TEXT,
+  validateQueryParameters,
+} from './components.ts';
 import type { MediaTypeObject, Operation, ParameterObject, ReferenceObject, ResponseObject } from './open-api-types.ts';
 import type { OperationId } from './operation-ids.ts';
-import { parameterRef, validateQueryParameters } from './parameters.ts';
-import { commonProblems, type DocumentedStatus, problems } from './problem-responses.ts';
 
 /** Examples of bodies. Each is answered with 200. */
 export const VALIDATE_EXAMPLES = {

@@ -6,7 +6,7 @@ import type { Handler, Service } from '../context/service-context.ts';
 import { dashboardShell, framedPage, SHELL_POLICY } from '../dashboard/dashboard-shell.ts';
 import { FolderWatch, type MonitorFolderState, pageOfFolder, readMonitorFolder } from '../dashboard/folder-watch.ts';
 import { ServiceProblem, unavailable } from '../problem/service-problem.ts';
-import { answerEventStream, HEARTBEAT_MILLIS } from './event-stream.ts';
+import { answerEventStream, HEARTBEAT_MILLIS } from './run-events.ts';
 
 /** The maximum number of followers. Each one holds a connection. */
 const MAX_FOLLOWERS = 100;

@@ -6,12 +6,9 @@ import { validationToMarkdown } from '../../integration/validation-report.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
 import { NAMES_FILE, type ReportNames, ROWS_NAMES } from '../jobs/job.ts';
-import { unknownRun } from '../problem/run-problems.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
-import type { RunRecord } from '../runs/run-record.ts';
-import type { Runs } from '../runs/runs.ts';
-import { answerText } from './answer-run.ts';
-import { readQuery } from './read-query.ts';
+import { ServiceProblem, unknownRun } from '../problem/service-problem.ts';
+import type { RunRecord, Runs } from '../runs/runs.ts';
+import { answerText, readQuery } from './answer-run.ts';
 
 /** The formats of reports for people. */
 const REPORT_FORMS = ['text/html', 'text/markdown'] as const;

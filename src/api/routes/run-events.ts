@@ -1,11 +1,37 @@
 import { PassThrough } from 'node:stream';
 
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
-import { unknownRun } from '../problem/run-problems.ts';
-import { unavailable } from '../problem/service-problem.ts';
-import { isFinal, type RunEvent } from '../runs/run-record.ts';
-import { answerEventStream, HEARTBEAT_MILLIS } from './event-stream.ts';
+import { unavailable, unknownRun } from '../problem/service-problem.ts';
+import { isFinal, type RunEvent } from '../runs/runs.ts';
 import { runIdOf } from './results.ts';
+
+/** The interval of heartbeats. Proxies close connections that are idle for long. */
+export const HEARTBEAT_MILLIS = 15_000;
+
+/** Options of an event stream. */
+export interface EventStreamOptions {
+  /** Writes to the stream. */
+  readonly send: (text: string) => void;
+  readonly heartbeatMillis: number;
+  /** Called when the client has disconnected or the stream has ended. */
+  readonly onClose: () => void;
+}
+
+/** Answers with server-sent events, and sends a comment regularly while there are no events. */
+export function answerEventStream(
+  context: ServiceContext,
+  stream: PassThrough,
+  { send, heartbeatMillis, onClose }: EventStreamOptions,
+): void {
+  const heartbeat = setInterval(send, heartbeatMillis, ': still here\n\n');
+  stream.once('close', () => {
+    clearInterval(heartbeat);
+    onClose();
+  });
+  context.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  context.type = 'text/event-stream; charset=utf-8';
+  context.body = stream;
+}
 
 /** The maximum number of followers. Each one holds a connection and about half a megabyte. */
 const MAX_FOLLOWERS = 250;

@@ -1,14 +1,26 @@
 import type { Logger } from 'pino';
 
 import type { Job, JobOutcome, JobRunner } from '../jobs/job.ts';
-import { cancelledByClient, keyUsedOtherwise, leftByEarlierProcess, unknownRun } from '../problem/run-problems.ts';
+import { cancelledByClient, keyUsedOtherwise, leftByEarlierProcess, unknownRun } from '../problem/service-problem.ts';
 import type { ResultStoreLike } from '../store/result-store.ts';
-import { noteFollower } from './active-run.ts';
-import { ActiveRuns } from './active-runs.ts';
-import { KeptRuns } from './kept-runs.ts';
-import { RunFolders } from './run-folders.ts';
-import { dropOldest, endedRecord, isFinal, type RunEvent, type RunRecord, type RunSummary } from './run-record.ts';
-import type { IdempotencyClaim, KeptRun, Removal, RunCounts, RunRequest, Runs, Submitted, Unfollow } from './runs.ts';
+import { ActiveRuns, noteFollower } from './active-runs.ts';
+import { KeptRuns, RunFolders } from './kept-runs.ts';
+import {
+  dropOldest,
+  endedRecord,
+  type IdempotencyClaim,
+  isFinal,
+  type KeptRun,
+  type Removal,
+  type RunCounts,
+  type RunEvent,
+  type RunRecord,
+  type RunRequest,
+  type Runs,
+  type RunSummary,
+  type Submitted,
+  type Unfollow,
+} from './runs.ts';
 
 /** The maximum number of remembered keys. If there are more, the oldest key is dropped. */
 const MAX_KEYS = 10_000;

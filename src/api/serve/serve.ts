@@ -4,26 +4,26 @@ import path from 'node:path';
 import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
+import { settingsOf } from '../app/app-options.ts';
 import { checkFolders, createOwner, type Owner } from '../app/create-owner.ts';
-import { settingsOf } from '../app/settings-of.ts';
-import { createMergedMetrics } from '../cluster/merged-metrics.ts';
 import type { WorkerSettings } from '../cluster/protocol.ts';
-import { serveRuns } from '../cluster/serve-runs.ts';
+import { serveRuns } from '../cluster/remote-runs.ts';
 import { createWorkerGroup, type WorkerGroup } from '../cluster/worker-group.ts';
 import { checkKeys, readKeys, warnOfShortKeys } from '../middleware/authenticate.ts';
-import { createServiceMetrics, type RenderedMetrics } from '../middleware/metrics.ts';
+import { createMergedMetrics, createServiceMetrics, type RenderedMetrics } from '../middleware/metrics.ts';
 import { loadPackage } from '../packages.ts';
 import { allowedHostsOf, assertSafe, cannotListen } from './address.ts';
 import { forkWorker } from './forked-worker.ts';
 import { acceptWaiting, listenOn, type Position } from './http-server.ts';
 import { createListeningApp } from './listening-app.ts';
-import { createRunningService, stopInOrder } from './running-service.ts';
 import {
+  createRunningService,
   type FilledServeOptions,
   type RunningService,
   SERVE_OPTION_NAMES,
   type ServeOptions,
-} from './serve-options.ts';
+  stopInOrder,
+} from './running-service.ts';
 
 const HOST = '127.0.0.1';
 const PORT = 8000;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { createMergedMetrics } from '../../../src/api/cluster/merged-metrics.ts';
+import { createMergedMetrics } from '../../../src/api/middleware/metrics.ts';
 
 /** Returns the metrics of a process with the given counts. */
 async function processWith(count: number) {

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { register } from 'prom-client';
 
-import { mergeMetrics } from '../../../src/api/cluster/merged-metrics.ts';
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
-import { createServiceMetrics, type ServiceMetrics } from '../../../src/api/middleware/metrics.ts';
+import { createServiceMetrics, mergeMetrics, type ServiceMetrics } from '../../../src/api/middleware/metrics.ts';
 import { requestId } from '../../../src/api/middleware/service-layers.ts';
 import { ask, bareApp, serviceWith } from './bare-app.ts';
 

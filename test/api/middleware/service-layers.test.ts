@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 
-import { createMemoryRateLimiter } from '../../../src/api/middleware/memory-rate-limiter.ts';
 import { createServiceMetrics } from '../../../src/api/middleware/metrics.ts';
 import { serviceLayers } from '../../../src/api/middleware/service-layers.ts';
+import { createMemoryRateLimiter } from '../../../src/api/middleware/service-middleware.ts';
 import { ask, bareApp, keptLogger, serviceWith } from './bare-app.ts';
 
 const KEY = 'first-key-0123456789';
