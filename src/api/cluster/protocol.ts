@@ -2,10 +2,9 @@ import type { Socket } from 'node:net';
 
 import type { AppOptions } from '../app/app-options.ts';
 import type { Allowance } from '../context/service-context.ts';
-import type { Job, JobOutcome } from '../jobs/job.ts';
 import type { MetricsJson, RenderedMetrics } from '../middleware/metrics.ts';
 import { type ProblemJson, ServiceProblem } from '../problem/service-problem.ts';
-import type { KeptRun, Removal, RunCounts, RunRecord, RunRequest, RunSummary, Submitted } from '../runs/runs.ts';
+import type { KeptRun, Runs } from '../runs/runs.ts';
 
 /** The methods of one side of a channel: functions of one argument, by name. Arguments and results are plain data. */
 export type Methods = Readonly<Record<string, (argument: never) => unknown>>;
@@ -143,15 +142,12 @@ export function unpackError(packet: Extract<Packet, { kind: 'problem' | 'failure
  * are `RunEvent`s.
  */
 export type RunMethods = {
+  [Name in 'submit' | 'wait' | 'get' | 'list' | 'remove' | 'work' | 'counts']: (
+    argument: Parameters<Runs[Name]>[0],
+  ) => Awaited<ReturnType<Runs[Name]>>;
+} & {
   keep: (run: KeptRun) => undefined;
-  submit: (request: RunRequest) => Submitted;
-  wait: (runId: string) => RunRecord;
-  get: (runId: string) => RunRecord | undefined;
-  list: (_: undefined) => readonly RunSummary[];
-  remove: (runId: string) => Removal;
-  work: (job: Job) => JobOutcome;
   follow: (index: { readonly runId: string; readonly after: number }) => boolean;
-  counts: (_: undefined) => RunCounts;
   /** Counts one request of a client against its rate limit. */
   take: (client: string) => Allowance;
 };

@@ -10,39 +10,24 @@ import { getLogger } from '../../internal/logger.ts';
 import { Slots } from '../../internal/slots.ts';
 import { internalProblem, queueFull, serviceEnds, ServiceProblem } from '../problem/service-problem.ts';
 import { type ThreadLimits, threadLimits } from './job-bounds.ts';
-import type {
-  InternalFailure,
-  Job,
-  JobOutcome,
-  JobRunner,
-  RunJobOptions,
-  ThreadAnswer,
-  ThreadMessage,
-  ThreadTask,
-} from './job.ts';
+import type { Job, JobRunner, RunJobOptions, ThreadAnswer, ThreadMessage, ThreadTask } from './job.ts';
 import { inheritedEnvironment, providerEnvironment } from './service-environment.ts';
 
 /** The time for which an idle thread is kept. */
 const IDLE_MILLIS = 60_000;
 
-/** Options of a {@link ThreadPool}. */
-export interface ThreadPoolOptions {
-  readonly threads: number;
-  /** Called when an idle thread fails. Without a listener, this would end the process. */
-  readonly onFailure: (error: unknown) => void;
-}
-
 /**
  * The threads for jobs. Jobs wait here and not in piscina, so that a waiting job can be cancelled. Piscina aborts a job
  * by terminating its thread; terminating a thread during a DuckDB query would end the process.
  */
-export class ThreadPool {
+class ThreadPool {
   readonly slots: Slots;
   readonly #limits: ThreadLimits;
   readonly #onFailure: (error: unknown) => void;
   #pool: Promise<Piscina<ThreadTask, ThreadAnswer>> | undefined;
 
-  constructor({ threads, onFailure }: ThreadPoolOptions) {
+  /** @param onFailure called when an idle thread fails; without a listener, this would end the process */
+  constructor(threads: number, onFailure: (error: unknown) => void) {
     this.slots = new Slots(threads);
     this.#limits = threadLimits(threads);
     this.#onFailure = onFailure;
@@ -103,7 +88,7 @@ function sourceLoader(): string[] {
 async function runInThread(
   pool: Piscina<ThreadTask, ThreadAnswer>,
   task: Omit<ThreadTask, 'port'>,
-  { onProgress, onStart, signal }: Omit<RunJobOptions, 'folder'>,
+  { onProgress, onStart, signal }: RunJobOptions,
 ): Promise<ThreadAnswer> {
   const { port1, port2 } = new MessageChannel();
   port1.on('message', (message: ThreadMessage) => {
@@ -148,92 +133,57 @@ export interface JobRunnerOptions {
 const LLM_THREADS = 2;
 
 /** Creates the job runner. Each thread is started when it is first needed. */
-export function createJobRunner(options: JobRunnerOptions): JobRunner {
-  return new PooledJobRunner(options);
+export function createJobRunner({ threads, queue, logger, createId = randomUUID }: JobRunnerOptions): JobRunner {
+  const logError = (fields: object, message: string): void => {
+    (logger ?? getLogger()).error(fields, message);
+  };
+  const onFailure = (error: unknown): void => {
+    logError({ err: error }, 'A thread failed while it was idle.');
+  };
+  const compute = new ThreadPool(threads, onFailure);
+  const llm = new ThreadPool(LLM_THREADS, onFailure);
+  const atWork = new Set<Promise<unknown>>();
+  let isClosed = false;
+  return {
+    get isFull() {
+      return isClosed || compute.slots.taken + this.queued >= threads + queue;
+    },
+    get queued() {
+      return compute.slots.waiting + llm.slots.waiting;
+    },
+    get running() {
+      return compute.slots.taken + llm.slots.taken;
+    },
+    async run(job, options) {
+      if (this.isFull) throw isClosed ? serviceEnds() : queueFull();
+      const done = (job.kind === 'llm-eval' ? llm : compute).run(job, options);
+      atWork.add(done);
+      try {
+        const answer = await done.catch((error: unknown) => failureOf(error, job));
+        options.signal.throwIfAborted();
+        if (answer.ok) return answer.outcome;
+        if ('problem' in answer) throw ServiceProblem.fromJSON(answer.problem);
+        const id = createId();
+        logError({ problem: id, job: job.kind, ...answer.internal }, 'A job failed with an internal error.');
+        throw internalProblem(id);
+      } finally {
+        atWork.delete(done);
+      }
+    },
+    async close() {
+      isClosed = true;
+      await Promise.allSettled(atWork);
+      await Promise.all([compute.close(), llm.close()]);
+    },
+  };
 }
 
-class PooledJobRunner implements JobRunner {
-  readonly #compute: ThreadPool;
-  readonly #llm: ThreadPool;
-  readonly #most: number;
-  readonly #logger: Pick<Logger, 'error'> | undefined;
-  readonly #createId: () => string;
-  readonly #atWork = new Set<Promise<unknown>>();
-  #isClosed = false;
-
-  constructor({ threads, queue, logger, createId = randomUUID }: JobRunnerOptions) {
-    const onFailure = (error: unknown): void => {
-      this.#log.error({ err: error }, 'A thread failed while it was idle.');
-    };
-    this.#compute = new ThreadPool({ threads, onFailure });
-    this.#llm = new ThreadPool({ threads: LLM_THREADS, onFailure });
-    this.#most = threads + queue;
-    this.#logger = logger;
-    this.#createId = createId;
-  }
-
-  /** Jobs that wait for a language-model thread count towards the same limit as all other waiting jobs. */
-  get isFull(): boolean {
-    const { slots } = this.#compute;
-    return this.#isClosed || slots.taken + slots.waiting + this.#llm.slots.waiting >= this.#most;
-  }
-
-  get queued(): number {
-    return this.#compute.slots.waiting + this.#llm.slots.waiting;
-  }
-
-  get running(): number {
-    return this.#compute.slots.taken + this.#llm.slots.taken;
-  }
-
-  get #log(): Pick<Logger, 'error'> {
-    return this.#logger ?? getLogger();
-  }
-
-  async run(job: Job, options: RunJobOptions): Promise<JobOutcome> {
-    if (this.isFull) throw this.#isClosed ? serviceEnds() : queueFull();
-    const pool = job.kind === 'llm-eval' ? this.#llm : this.#compute;
-    const done = pool.run(job, options);
-    this.#atWork.add(done);
-    try {
-      return this.#read(await this.#settle(done, job), options.signal, job);
-    } finally {
-      this.#atWork.delete(done);
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.allSettled(this.#atWork);
-    await Promise.all([this.#compute.close(), this.#llm.close()]);
-  }
-
-  /** Treats a thread that died without an answer, for example from lack of memory, as a failed job. */
-  async #settle(done: Promise<ThreadAnswer>, job: Job): Promise<ThreadAnswer> {
-    try {
-      return await done;
-    } catch (error) {
-      if (isOutOfMemory(error)) return { ok: false, problem: tooLarge(job).toJSON() };
-      if (!(error instanceof Error)) throw error;
-      return { ok: false, internal: { message: error.message, stack: error.stack } };
-    }
-  }
-
-  #read(answer: ThreadAnswer, signal: AbortSignal, job: Job): JobOutcome {
-    signal.throwIfAborted();
-    if (answer.ok) return answer.outcome;
-    throw 'problem' in answer ? ServiceProblem.fromJSON(answer.problem) : this.#internal(answer.internal, job);
-  }
-
-  #internal({ message, stack }: InternalFailure, { kind }: Job): ServiceProblem {
-    const id = this.#createId();
-    this.#log.error({ problem: id, job: kind, message, stack }, 'A job failed with an internal error.');
-    return internalProblem(id);
-  }
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+/** Treats a thread that died without an answer, for example from lack of memory, as a failed job. */
+function failureOf(error: unknown, job: Job): ThreadAnswer {
+  if (!(error instanceof Error)) throw error;
+  const isOutOfMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  if (isOutOfMemory) return { ok: false, problem: tooLarge(job).toJSON() };
+  return { ok: false, internal: { message: error.message, stack: error.stack } };
 }
 
 function tooLarge({ kind }: Job): ServiceProblem {

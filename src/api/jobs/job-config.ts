@@ -7,10 +7,17 @@ import { loadData } from '../../io/load-data.ts';
 import { parseConfigText } from '../../pipeline/index.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import type { Table } from '../../table/index.ts';
-import { assertShortConfig, MAX_GROUPS } from './job-bounds.ts';
+import { fieldProblem } from '../problem/service-problem.ts';
+import { MAX_GROUPS } from './job-bounds.ts';
 
 /** The maximum number of cells of a table that a job loads: 8 bytes each, plus the copies that steps make. */
 const MAX_CELLS = 500_000_000;
+
+/**
+ * The maximum size of a configuration. Real configurations are written by hand. Parsing time grows faster than the
+ * length of the text.
+ */
+const MAX_CONFIG_BYTES = 256 * 1024;
 
 /** A text file has at least two bytes per cell, so small files need not be counted. */
 const MIN_BYTES_A_CELL = 2;
@@ -41,7 +48,11 @@ export async function assertLoadable(path: string, maxCells: number = MAX_CELLS)
  * @throws {ConfigValidationError} with all problems of the configuration
  */
 export async function readJobConfig(text: string, profile: string | undefined): Promise<PipelineConfig> {
-  assertShortConfig(text);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_CONFIG_BYTES) {
+    const detail = `The configuration has ${bytes.toLocaleString('en-US')} bytes. At most ${MAX_CONFIG_BYTES.toLocaleString('en-US')} are allowed.`;
+    throw fieldProblem(413, '/config', detail, 'Send a shorter configuration.');
+  }
   return parseConfigText(text, 'config', { profile: profile ?? null });
 }
 

@@ -18,14 +18,14 @@ export const ROWS_NAMES: ReportNames = Object.freeze({ source: 'the rows of the 
 export const NAMES_FILE = 'report-names.json';
 
 /** `POST /validate` with arrays, as JSON text in a file. */
-export interface ValidateRowsJob {
+interface ValidateRowsJob {
   readonly kind: 'validate-rows';
   readonly path: string;
   readonly maxItems: number;
 }
 
 /** `POST /validate` with an uploaded table. */
-export interface ValidateTableJob {
+interface ValidateTableJob {
   readonly kind: 'validate-table';
   readonly path: string;
   readonly format: 'csv' | 'ndjson' | 'parquet';
@@ -53,7 +53,7 @@ export interface LlmEvalJob {
 }
 
 /** Creates the report of a validation from its result. */
-export interface ValidationReportJob {
+interface ValidationReportJob {
   readonly kind: 'validation-report';
   readonly form: 'html' | 'markdown';
   readonly names: ReportNames;
@@ -63,6 +63,9 @@ export interface ValidationReportJob {
 
 /** A job for a thread: plain data that can be sent to it. */
 export type Job = ValidateRowsJob | ValidateTableJob | FormJob | LlmEvalJob | ValidationReportJob;
+
+/** A job of one kind. */
+export type JobOf<Kind extends Job['kind']> = Extract<Job, { readonly kind: Kind }>;
 
 /** The context that a job receives in addition to its data. */
 export interface JobContext {

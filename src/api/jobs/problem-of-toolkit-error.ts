@@ -13,7 +13,7 @@ import {
   type ProblemStatus,
   ServiceProblem,
 } from '../problem/service-problem.ts';
-import type { Job } from './job.ts';
+import type { Job, JobOf } from './job.ts';
 
 /** Maps the library's arguments and options to request fields. */
 const WIRE_NAMES: ReadonlyMap<string, string> = new Map([
@@ -51,12 +51,12 @@ export function inWireNames(text: string, kind: Job['kind'], context: FairnessTo
   return renameParameters(text, (name) => wireNameOf(name, kind) ?? WIRE_NAMES.get(name), parametersIn(context));
 }
 
-/**
- * Returns the JSON pointers of the fields of a request that caused an error of the library, if they are known.
- * @param work the job, which contains the names of columns, or only its kind
- */
-function pointersOf(error: FairnessToolkitError, work: Job | Job['kind']): readonly string[] {
-  const kind = typeof work === 'string' ? work : work.kind;
+/** A job, which contains the names of columns, or only its kind. */
+type KnownJob = Job | { readonly kind: Job['kind'] };
+
+/** Returns the JSON pointers of the fields of a request that caused an error of the library, if they are known. */
+function pointersOf(error: FairnessToolkitError, job: KnownJob): readonly string[] {
+  const { kind } = job;
   const field = fieldOf(error, kind);
   if (field !== undefined) {
     if (kind === 'validate-table') return [field];
@@ -64,9 +64,7 @@ function pointersOf(error: FairnessToolkitError, work: Job | Job['kind']): reado
     return [toPointer(kind === 'validate-rows' && typeof index === 'number' ? [field, index] : [field])];
   }
   const column = typeof error.context['column'] === 'string' ? error.context['column'] : undefined;
-  if (kind === 'validate-table') {
-    return column === undefined || typeof work === 'string' ? [] : namersOf(column, work);
-  }
+  if (kind === 'validate-table') return column !== undefined && 'options' in job ? namersOf(column, job.options) : [];
   const isUnknownColumn = column !== undefined && Array.isArray(error.context['columns']);
   return kind === 'pipeline' || kind === 'workflow' ? [partOf(error, isUnknownColumn)] : [];
 }
@@ -87,11 +85,10 @@ function lackingArgument({ code, context: { missing } }: FairnessToolkitError): 
 }
 
 /** Returns the parameters of the query that name a column. */
-function namersOf(column: string, work: Job): string[] {
-  if (work.kind !== 'validate-table') return [];
+function namersOf(column: string, options: JobOf<'validate-table'>['options']): string[] {
   const isNamed = (given: unknown): boolean =>
     [given].flat().some((text) => typeof text === 'string' && (text === column || splitNames(text).includes(column)));
-  return Object.entries(work.options)
+  return Object.entries(options)
     .filter(([name, given]) => COLUMN_PARAMETERS.has(name) && isNamed(given))
     .map(([name]) => name);
 }
@@ -181,8 +178,9 @@ export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): 
   const status = STATUSES[error.name];
   if (status === undefined) return undefined;
   if (error.name === 'CacheMissError') return new ServiceProblem(status, refusedCalls(error), error);
-  const kind = typeof work === 'string' ? work : work.kind;
-  const errors = problemsIn(error, work);
+  const job = typeof work === 'string' ? { kind: work } : work;
+  const { kind } = job;
+  const errors = problemsIn(error, job);
   const suggestion = lackingColumn(error, kind) ?? (isOfConfig(error) ? KEYS_LISTED[kind] : error.suggestion);
   return new ServiceProblem(
     status,
@@ -236,8 +234,8 @@ function isOfSystem({ context }: FairnessToolkitError): boolean {
 }
 
 /** Returns the invalid fields, if they are known. */
-function problemsIn(error: FairnessToolkitError, work: Job | Job['kind']): readonly InvalidField[] {
-  const kind = typeof work === 'string' ? work : work.kind;
+function problemsIn(error: FairnessToolkitError, job: KnownJob): readonly InvalidField[] {
+  const { kind } = job;
   const { fields, faults: allProblems, problems } = error.context;
   if (Array.isArray(fields)) return fields as InvalidField[];
   if (Array.isArray(allProblems)) {
@@ -246,7 +244,7 @@ function problemsIn(error: FairnessToolkitError, work: Job | Job['kind']): reado
       .map((found) => ({ pointer: configPointer(found), detail: inWireNames(describeConfigProblem(found), kind) }));
   }
   if (Array.isArray(problems)) return (problems as FieldProblem[]).map((problem) => schemaProblem(problem, kind));
-  return pointersOf(error, work).map((pointer) => ({ pointer, detail: detailOf(error, kind) }));
+  return pointersOf(error, job).map((pointer) => ({ pointer, detail: detailOf(error, kind) }));
 }
 
 function schemaProblem(problem: FieldProblem, kind: Job['kind']): InvalidField {

@@ -8,44 +8,33 @@ import { validationToHtml } from '../../integration/validation-html.ts';
 import { validationToJson, validationToMarkdown } from '../../integration/validation-report.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { parseValidateTable } from '../../schemas/validate-table.ts';
-import { MAX_DRAWS, MAX_GROUPS } from './job-bounds.ts';
+import { VALIDATION_BOUNDS } from './job-bounds.ts';
 import { assertLoadable } from './job-config.ts';
-import {
-  type JobContext,
-  type JobOutcome,
-  NAMES_FILE,
-  type ReportNames,
-  ROWS_NAMES,
-  type ValidateRowsJob,
-  type ValidateTableJob,
-  type ValidationReportJob,
-} from './job.ts';
+import { type JobContext, type JobOf, type JobOutcome, NAMES_FILE, type ReportNames, ROWS_NAMES } from './job.ts';
 import { readRowsBody } from './rows-body.ts';
 import { writeValidationReports } from './run-files.ts';
 
 /** Runs `POST /validate` with arrays from a file. */
-export async function runValidateRows({ path, maxItems }: ValidateRowsJob, context: JobContext): Promise<JobOutcome> {
+export async function runValidateRows(
+  { path, maxItems }: JobOf<'validate-rows'>,
+  { folder, signal }: JobContext,
+): Promise<JobOutcome> {
   const input = readRowsBody(await readFile(path), maxItems);
-  const validation = await validateRows(input, {
-    maxGroups: MAX_GROUPS,
-    maxDraws: MAX_DRAWS,
-    signal: context.signal,
-  });
+  const validation = await validateRows(input, { ...VALIDATION_BOUNDS, signal });
   const body = JSON.stringify(validationToJson(validation));
   // The report can be created later from the result, except for the levels of a control feature.
-  const files =
-    input.control === undefined ? [] : await writeValidationReports(context.folder, validation, ROWS_NAMES.source);
-  return { body, files };
+  const isComplete = input.control === undefined;
+  return { body, files: isComplete ? [] : await writeValidationReports(folder, validation, ROWS_NAMES.source) };
 }
 
 /** Runs `POST /validate` with a table. Rows are counted in DuckDB. They are loaded only if another backend is used. */
 export async function runValidateTable(
-  { path: table, options }: ValidateTableJob,
+  { path: table, options }: JobOf<'validate-table'>,
   { folder, signal }: JobContext,
 ): Promise<JobOutcome> {
   const request = parseValidateTable(options);
   if (request.backend !== 'duckdb') await assertLoadable(table);
-  const validation = await validateFile(table, request, { maxGroups: MAX_GROUPS, maxDraws: MAX_DRAWS, signal });
+  const validation = await validateFile(table, request, { ...VALIDATION_BOUNDS, signal });
   const body = JSON.stringify(validationToJson(validation));
   const [attribute = ''] = Object.keys(validation.attributes);
   const names: ReportNames = { source: 'the table of the request', attribute };
@@ -58,7 +47,7 @@ export async function runValidateTable(
 }
 
 /** Creates the report of a validation. Charts and long tables would block an event loop for too long. */
-export async function runValidationReport({ form, names, result }: ValidationReportJob): Promise<JobOutcome> {
+export async function runValidationReport({ form, names, result }: JobOf<'validation-report'>): Promise<JobOutcome> {
   const json = JSON.parse(result) as ValidationJson & { readonly run_id: string };
   const validation = validationFromJson(json, names.attribute);
   const text =

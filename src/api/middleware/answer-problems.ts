@@ -5,7 +5,7 @@ import type { RequestState, Service, ServiceContext } from '../context/service-c
 import { leaveUnread } from '../intake/receive-body.ts';
 import { problemOfToolkitError } from '../jobs/problem-of-toolkit-error.ts';
 import { internalProblem, PROBLEM_KINDS, type ProblemStatus, ServiceProblem } from '../problem/service-problem.ts';
-import { knownPaths, methodsOfRoute, type ServiceMiddleware } from './service-middleware.ts';
+import { ROUTE_METHODS, type ServiceMiddleware } from './service-middleware.ts';
 
 /** Statuses that the router sets, without a body, if no route matches. */
 const UNANSWERED = new Set([404, 405, 501]);
@@ -61,7 +61,7 @@ function answer(context: ServiceContext, problem: ServiceProblem): void {
 }
 
 function unanswered({ method, path, state }: ServiceContext): ServiceProblem {
-  const methods = methodsOfRoute(state.route);
+  const methods = ROUTE_METHODS.get(state.route);
   if (methods === undefined) return unknownPath(path);
   if (methods.includes(method)) return new ServiceProblem(404, { detail: `The path '${shown(path)}' does not exist.` });
   const allowed = methods.join(', ');
@@ -81,7 +81,7 @@ function unknownPath(path: string): ServiceProblem {
 
 /** Suggests the most similar path, or all paths. */
 function suggestPath(path: string): string {
-  const known = knownPaths();
+  const known = [...ROUTE_METHODS.keys()];
   if (nearestNames(path, known).length > 0) return suggestNames(path, known, 'paths');
   return `The paths are ${known.map((one) => `'${one}'`).join(', ')}.`;
 }

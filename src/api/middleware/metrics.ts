@@ -1,6 +1,5 @@
 import type { Registry } from 'prom-client';
 
-import type { ServiceContext } from '../context/service-context.ts';
 import { loadPackage } from '../packages.ts';
 import type { RunCounts } from '../runs/runs.ts';
 import type { ServiceMiddleware } from './service-middleware.ts';
@@ -32,7 +31,7 @@ export interface RenderedMetrics {
 export interface ServiceMetrics {
   /** Counts requests and measures their duration. */
   readonly middleware: ServiceMiddleware;
-  /** Returns the metrics of this process as plain data for `mergeMetrics`. */
+  /** Returns the metrics of this process as plain data for {@link MergedMetrics}. */
   toJson(): Promise<MetricsJson>;
   render(): Promise<RenderedMetrics>;
 }
@@ -116,73 +115,50 @@ function observer(registry: Registry): ServiceMiddleware {
     const start = performance.now();
     inFlight.inc();
     context.res.once('close', () => {
-      const { method, route, status } = labelsOf(context);
+      const { res, state } = context;
+      const labels = { method: METHODS.has(context.method) ? context.method : 'other', route: state.route };
       inFlight.dec();
-      total.inc({ method, route, status });
-      duration.observe({ method, route }, (performance.now() - start) / 1000);
+      total.inc({ ...labels, status: res.writableEnded ? String(res.statusCode) : '499' });
+      duration.observe(labels, (performance.now() - start) / 1000);
     });
     await next();
   };
 }
 
-function labelsOf({ method, state, res }: ServiceContext): { method: string; route: string; status: string } {
-  return {
-    method: METHODS.has(method) ? method : 'other',
-    route: state.route,
-    status: res.writableEnded ? String(res.statusCode) : '499',
-  };
-}
+/** The metric types whose values never decrease. Gauges of an ended process are dropped. */
+const GROWING = new Set<unknown>(['counter', 'histogram']);
 
-/** The combined metrics of several processes. */
-export interface MergedMetrics {
+/** The combined metrics of several processes. Stores the last known metrics of each process. */
+export class MergedMetrics {
+  readonly #lastKnown = new Map<string, MetricsJson>();
+  #buried: MetricsJson = [];
+  #burials = Promise.resolve();
+
   /**
    * Renders the sums over living and ended processes. If a process is missing in `living` and has not ended, its last
    * known values are used.
    */
-  render(living: ReadonlyMap<string, MetricsJson>): Promise<RenderedMetrics>;
+  async render(living: ReadonlyMap<string, MetricsJson>): Promise<RenderedMetrics> {
+    for (const [name, metrics] of living) this.#lastKnown.set(name, metrics);
+    const merged = merge([...this.#lastKnown.values(), this.#buried]);
+    return { text: await merged.metrics(), contentType: merged.contentType };
+  }
+
   /** Records the end of a process. Its last known counts stay in the sums, so that the sums never decrease. */
-  bury(name: string): Promise<void>;
+  bury(name: string): Promise<void> {
+    this.#burials = this.#burials.then(async () => {
+      const metrics = this.#lastKnown.get(name) ?? [];
+      const counted = metrics.filter((metric) => GROWING.has((metric as { type: unknown }).type));
+      const sum = counted.length === 0 ? this.#buried : await merge([this.#buried, counted]).getMetricsAsJSON();
+      // Both changes happen in the same turn, so that a concurrent render counts the process exactly once.
+      this.#buried = sum;
+      this.#lastKnown.delete(name);
+    });
+    return this.#burials;
+  }
 }
 
-/** The metric types whose values never decrease. Gauges of an ended process are dropped. */
-const GROWING = new Set<unknown>(['counter', 'histogram']);
-
-/** Creates an object that stores the last known metrics of each process. */
-export function createMergedMetrics(): MergedMetrics {
-  const lastKnown = new Map<string, MetricsJson>();
-  let buried: MetricsJson = [];
-  let burials = Promise.resolve();
-  return {
-    render: (living) => {
-      for (const [name, metrics] of living) lastKnown.set(name, metrics);
-      return mergeMetrics([...lastKnown.values(), buried]);
-    },
-    bury: (name) => {
-      burials = burials.then(async () => {
-        const counted = (lastKnown.get(name) ?? []).filter((metric) => GROWING.has((metric as { type: unknown }).type));
-        const sum = await added(buried, counted);
-        // Both changes happen in the same turn, so that a concurrent render counts the process exactly once.
-        buried = sum;
-        lastKnown.delete(name);
-      });
-      return burials;
-    },
-  };
-}
-
-async function added(first: MetricsJson, second: MetricsJson): Promise<MetricsJson> {
-  if (second.length === 0) return first;
-  const { AggregatorRegistry } = loadPackage('prom-client');
-  return AggregatorRegistry.aggregate([first, second]).getMetricsAsJSON();
-}
-
-/**
- * Merges the metrics of several processes into those of one service. Counters are added; other metrics are aggregated
- * as each metric defines.
- * @param processes the results of `toJson` in each process
- */
-export async function mergeMetrics(processes: readonly MetricsJson[]): Promise<RenderedMetrics> {
-  const { AggregatorRegistry } = loadPackage('prom-client');
-  const merged = AggregatorRegistry.aggregate(processes as unknown as object[]);
-  return { text: await merged.metrics(), contentType: merged.contentType };
+/** Merges the metrics of processes. Counters are added; other metrics are aggregated as each metric defines. */
+function merge(processes: readonly MetricsJson[]): Registry {
+  return loadPackage('prom-client').AggregatorRegistry.aggregate(processes as unknown as object[]);
 }

@@ -10,14 +10,14 @@ import { ServiceProblem } from '../problem/service-problem.ts';
 const UNMATCHED = 'unmatched';
 
 /** The methods of each route, in the format of an `Allow` header. */
-const METHODS = new Map<string, readonly string[]>();
+export const ROUTE_METHODS = new Map<string, readonly string[]>();
 for (const [method, route] of Object.values(OPERATIONS)) {
   const named = method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()];
-  METHODS.set(route, [...(METHODS.get(route) ?? []), ...named]);
+  ROUTE_METHODS.set(route, [...(ROUTE_METHODS.get(route) ?? []), ...named]);
 }
 
 /** The paths with a variable part. */
-const PATTERNS = [...METHODS.keys()]
+const PATTERNS = [...ROUTE_METHODS.keys()]
   .filter((route) => route.includes('{'))
   .map((route) => ({ route, pattern: new RegExp(`^${route.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }));
 
@@ -31,19 +31,9 @@ const ASSETS_ROUTE = '/docs/assets/{file}';
  */
 export function routeOfPath(path: string): string {
   const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-  if (METHODS.has(plain)) return plain;
+  if (ROUTE_METHODS.has(plain)) return plain;
   if (plain.startsWith(ASSETS)) return ASSETS_ROUTE;
   return PATTERNS.find(({ pattern }) => pattern.test(plain))?.route ?? UNMATCHED;
-}
-
-/** Returns the methods of a route; undefined for an unknown route. */
-export function methodsOfRoute(route: string): readonly string[] | undefined {
-  return METHODS.get(route);
-}
-
-/** Returns the paths of the service, for suggestions. */
-export function knownPaths(): readonly string[] {
-  return [...METHODS.keys()];
 }
 
 /** Middleware around the routes. */

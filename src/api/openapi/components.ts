@@ -68,19 +68,18 @@ function leaveOutNoise(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.format === 'binary') delete schema.contentEncoding;
 }
 
-function isPlainText(schema: z.core.JSONSchema._JSONSchema): boolean {
-  return typeof schema === 'object' && Object.keys(schema).length === 1 && schema.type === 'string';
-}
-
 /**
  * Removes patterns with Unicode classes, because not every language supports them. The service still checks them.
  */
 function readableEverywhere(schema: unknown): Record<string, unknown> {
-  const isHard = (key: string, value: unknown): boolean =>
-    key === 'pattern' && typeof value === 'string' && /\\p\{/i.test(value);
-  return JSON.parse(
-    JSON.stringify(schema, (key, value: unknown) => (isHard(key, value) ? undefined : value)),
-  ) as Record<string, unknown>;
+  const text = JSON.stringify(schema, (key, value: unknown) =>
+    key === 'pattern' && /\\p\{/i.test(String(value)) ? undefined : value,
+  );
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+function isPlainText(schema: z.core.JSONSchema._JSONSchema): boolean {
+  return typeof schema === 'object' && Object.keys(schema).length === 1 && schema.type === 'string';
 }
 
 const TEXT_SCHEMA = { type: 'string' } as const;
@@ -193,10 +192,8 @@ export function parameterRef(name: keyof typeof PARAMETERS): ReferenceObject {
 /** Returns the options of a validation as query parameters. */
 export function validateQueryParameters(): readonly ParameterObject[] {
   const { ValidateQuery: schema } = componentSchemas([validateTableSchema.meta({ id: 'ValidateQuery' })], 'input');
-  const { properties } = z
-    .object({ properties: z.record(z.string(), z.record(z.string(), z.unknown())) })
-    .parse(schema);
-  return Object.entries(properties).map(([name, property]) => toParameter(name, property));
+  const properties = Object.entries(schema?.['properties'] as Readonly<Record<string, SchemaObject>>);
+  return properties.map(([name, property]) => toParameter(name, property));
 }
 
 /**

@@ -219,10 +219,8 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
         'A run that has not ended is cancelled and stops at its next step. A run that has ended is deleted with its files.',
       parameters: [RUN_ID_PARAMETER],
       responses: {
-        200: jsonAnswer('The run was cancelled.', 'Cancelled'),
+        ...responses(jsonAnswer('The run was cancelled.', 'Cancelled'), 404),
         204: { description: 'The run was deleted.', headers: headersOf() },
-        ...commonProblems(),
-        ...problems(404),
       },
     },
     getResultData: {
@@ -248,10 +246,8 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
         'Server-sent events, past ones first: `status` with `{"status"}`, `progress` with `{"stage", "done", "total"}`. The stream ends with a final status. After a disconnect, a client can resume with Last-Event-ID.',
       parameters: [RUN_ID_PARAMETER, parameterRef('LastEventId')],
       responses: {
-        200: answer('The events, until the run has ended.', { 'text/event-stream': EVENTS }),
+        ...responses(answer('The events, until the run has ended.', { 'text/event-stream': EVENTS }), 404, 503),
         204: { description: 'There are no more events. A reconnecting EventSource stops.', headers: headersOf() },
-        ...commonProblems(),
-        ...problems(404, 503),
       },
     },
   }),

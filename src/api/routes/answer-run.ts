@@ -86,46 +86,24 @@ export async function answerRun(context: ServiceContext, service: Service, reque
     await answerAccepted(context, service, runId);
     return;
   }
-  const waiting = waitFor(context, waitSeconds);
-  try {
-    answerEnded(context, await runs.wait(runId, waiting.signal));
-  } catch (error) {
-    if (error !== ENDED_WAITING) throw error;
-    if (!waiting.isGone()) await answerAccepted(context, service, runId);
-    else if (request.idempotency === null) await runs.remove(runId);
-  } finally {
-    waiting.release();
-  }
-}
-
-interface Waiting {
-  readonly signal: AbortSignal;
-  readonly isGone: () => boolean;
-  readonly release: () => void;
-}
-
-/** Aborts when the client disconnects or its waiting time is over. */
-function waitFor({ res }: ServiceContext, waitSeconds: number | null): Waiting {
+  const { res } = context;
   const controller = new AbortController();
-  let isGone = res.destroyed;
-  const end = (): void => {
+  const stopWaiting = (): void => {
     controller.abort(ENDED_WAITING);
   };
-  const leave = (): void => {
-    isGone = true;
-    end();
-  };
-  res.once('close', leave);
-  if (isGone) leave();
-  const timer = waitSeconds === null ? undefined : setTimeout(end, waitSeconds * 1000);
-  return {
-    signal: controller.signal,
-    isGone: () => isGone,
-    release: () => {
-      clearTimeout(timer);
-      res.off('close', leave);
-    },
-  };
+  res.once('close', stopWaiting);
+  if (res.destroyed) stopWaiting();
+  const timer = waitSeconds === null ? undefined : setTimeout(stopWaiting, waitSeconds * 1000);
+  try {
+    answerEnded(context, await runs.wait(runId, controller.signal));
+  } catch (error) {
+    if (error !== ENDED_WAITING) throw error;
+    if (!res.destroyed) await answerAccepted(context, service, runId);
+    else if (request.idempotency === null) await runs.remove(runId);
+  } finally {
+    clearTimeout(timer);
+    res.off('close', stopWaiting);
+  }
 }
 
 /** Answers 202 with the path of the future result. */

@@ -41,7 +41,7 @@ type AssetName = keyof typeof ASSET_FILES;
  * Returns whether a file of the pages has this name. All other names are rejected, so that no path can lead to other
  * files.
  */
-export function isAssetName(name: string): name is AssetName {
+function isAssetName(name: string): name is AssetName {
   return Object.hasOwn(ASSET_FILES, name);
 }
 
@@ -65,7 +65,7 @@ const NO_PICTURE = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALA
 const read = new Map<AssetName, Promise<Buffer>>();
 
 /** Returns the bytes of a file of the pages. Each file is read once. */
-export function readAsset(name: AssetName): Promise<Buffer> {
+function readAsset(name: AssetName): Promise<Buffer> {
   const known = read.get(name);
   if (known !== undefined) return known;
   const bytes = load(name);
@@ -83,7 +83,7 @@ async function load(name: AssetName): Promise<Buffer> {
 }
 
 /** A page, with the content security policy that allows only its own resources. */
-export interface Page {
+interface Page {
   readonly html: string;
   readonly contentSecurityPolicy: string;
 }
@@ -111,11 +111,8 @@ function pageOf(html: string): Page {
   return { html, contentSecurityPolicy };
 }
 
-/**
- * Returns the page of ReDoc.
- * @param version a part of the asset paths, so that browsers can cache the assets
- */
-export function redocPage({ basePath, version }: { readonly basePath: string; readonly version: string }): Page {
+/** Returns the page of ReDoc. The version is a part of the asset paths, so that browsers can cache the assets. */
+function redocPage(basePath: string): Page {
   const base = escapeHtml(basePath);
   return pageOf(`<!doctype html>
 <html lang="en">
@@ -123,12 +120,12 @@ export function redocPage({ basePath, version }: { readonly basePath: string; re
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <title>evenhand</title>
-  <link rel="icon" type="image/png" href="${base}/docs/assets/${version}/favicon.png">
+  <link rel="icon" type="image/png" href="${base}/docs/assets/${VERSION}/favicon.png">
   <style>body { margin: 0; padding: 0; }</style>
 </head>
 <body>
   <redoc spec-url="${base}/openapi.json"></redoc>
-  <script src="${base}/docs/assets/${version}/redoc.standalone.js"></script>
+  <script src="${base}/docs/assets/${VERSION}/redoc.standalone.js"></script>
 </body>
 </html>
 `);
@@ -137,18 +134,15 @@ export function redocPage({ basePath, version }: { readonly basePath: string; re
 /** The link to a font host in the package's page. It is removed; the browser's own fonts are used. */
 const FONT_LINK = /[ \t]*<link href="https:\/\/fonts\.googleapis\.com[^>]*>\n?/;
 
-/**
- * Returns the page of Swagger UI, rendered once.
- * @param version a part of the asset paths, so that browsers can cache the assets
- */
-export function swaggerPage({ basePath, version }: { readonly basePath: string; readonly version: string }): Page {
+/** Returns the page of Swagger UI, rendered once. */
+function swaggerPage(basePath: string): Page {
   const assets = `${basePath}/docs/assets`;
   const render = loadPackage('koa2-swagger-ui').koaSwagger({
     title: 'evenhand',
     routePrefix: false,
     swaggerCdnUrl: assets,
-    swaggerVersion: version,
-    favicon: `${assets}/${version}/favicon.png`,
+    swaggerVersion: VERSION,
+    favicon: `${assets}/${VERSION}/favicon.png`,
     hideTopbar: true,
     swaggerOptions: {
       url: `${basePath}/openapi.json`,
@@ -170,8 +164,7 @@ const ASSET_PATH = /\/docs\/assets\/([^/]+)\/([^/]+)$/;
 
 /** Handles GET /docs and GET /redoc: the API documentation as pages without external resources. */
 export function docsRoutes({ basePath }: Service): Readonly<Record<'getDocs' | 'getRedoc', Handler>> {
-  const index = { basePath, version: VERSION };
-  return { getDocs: pageHandler(swaggerPage(index)), getRedoc: pageHandler(redocPage(index)) };
+  return { getDocs: pageHandler(swaggerPage(basePath)), getRedoc: pageHandler(redocPage(basePath)) };
 }
 
 function pageHandler({ html, contentSecurityPolicy }: Page): Handler {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { invalidParameter } from '../../internal/arguments.ts';
 import { createDeferred, type Deferred } from '../../internal/deferred.ts';
 import type { ProgressEvent } from '../../internal/progress.ts';
+import { sleep } from '../../internal/retry.ts';
 import type { Job, JobOutcome, JobRunner } from '../jobs/job.ts';
 import {
   cancelledByEnd,
@@ -129,9 +130,6 @@ export function noteFollower(logger: Logger, runId: string, error: unknown): voi
   logger.warn({ err: error, runId }, 'a follower of a run failed and gets no more events');
 }
 
-/** The maximum delay of a timer. */
-const MAX_MILLIS = 2 ** 31 - 1;
-
 /** The dependencies of {@link ActiveRuns}. */
 export interface ActiveRunsParts {
   readonly runner: JobRunner;
@@ -230,23 +228,15 @@ export class ActiveRuns {
   /** Stops accepting runs, waits for active ones, cancels the rest, and closes the runner. */
   async close(drainMillis: number): Promise<void> {
     this.#isClosing = true;
-    await this.#drain(drainMillis);
+    const waiting = new AbortController();
+    await Promise.race([this.#allEnded(), sleep(drainMillis, waiting.signal)]);
+    waiting.abort();
     for (const run of [...this.#runs.values()]) {
       if ((await run.accepted.promise) && !run.isDecided) await this.cancel(run, cancelledByEnd(run.record.runId));
     }
     await this.#allEnded();
     await this.#parts.runner.close();
     await Promise.all(this.#atWork.values());
-  }
-
-  /** Waits for all active runs, up to a time limit. */
-  async #drain(drainMillis: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeOver = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.min(drainMillis, MAX_MILLIS));
-    });
-    await Promise.race([this.#allEnded(), timeOver]);
-    clearTimeout(timer);
   }
 
   async #allEnded(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 
+import { whenAborted } from '../../internal/retry.ts';
 import type { Job, JobOutcome, JobRunner } from '../jobs/job.ts';
 import { cancelledByClient, keyUsedOtherwise, leftByEarlierProcess, unknownRun } from '../problem/service-problem.ts';
 import type { ResultStoreLike } from '../store/result-store.ts';
@@ -198,8 +199,11 @@ export class LocalRuns implements Runs {
 
   async wait(runId: string, signal?: AbortSignal): Promise<RunRecord> {
     const run = this.#active.get(runId);
-    if (run !== undefined) return waitOrAbort(run.ended.promise, signal);
     signal?.throwIfAborted();
+    if (run !== undefined) {
+      const ended = run.ended.promise;
+      return signal === undefined ? ended : Promise.race([ended, whenAborted(signal)]);
+    }
     const record = (await this.get(runId)) ?? this.#active.recentEnd(runId);
     if (record === undefined) throw unknownRun(runId);
     return record;
@@ -302,23 +306,4 @@ function byCreation(a: RunSummary, b: RunSummary): number {
 
 function summaryOf({ runId, endpoint, status, createdAt, finishedAt }: RunRecord): RunSummary {
   return { runId, endpoint, status, createdAt, finishedAt };
-}
-
-/** Waits for a promise or a signal. Rejects with the signal's reason if it is aborted, and removes its listener. */
-async function waitOrAbort<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (signal === undefined) return promise;
-  signal.throwIfAborted();
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => {
-      // The caller chooses the reason, so it need not be an Error.
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

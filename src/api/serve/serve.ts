@@ -10,7 +10,7 @@ import type { WorkerSettings } from '../cluster/protocol.ts';
 import { serveRuns } from '../cluster/remote-runs.ts';
 import { createWorkerGroup, type WorkerGroup } from '../cluster/worker-group.ts';
 import { checkKeys, readKeys, warnOfShortKeys } from '../middleware/authenticate.ts';
-import { createMergedMetrics, createServiceMetrics, type RenderedMetrics } from '../middleware/metrics.ts';
+import { createServiceMetrics, MergedMetrics, type RenderedMetrics } from '../middleware/metrics.ts';
 import { loadPackage } from '../packages.ts';
 import { allowedHostsOf, assertSafe, cannotListen } from './address.ts';
 import { forkWorker } from './forked-worker.ts';
@@ -103,7 +103,7 @@ async function serveHere(options: FilledServeOptions): Promise<RunningService> {
  */
 async function serveByWorkers(options: FilledServeOptions, workers: number): Promise<RunningService> {
   const { host, drainMillis } = options;
-  const door = createDoor();
+  const door = new Door();
   const port = await door.listen(options).catch((cause: unknown) => {
     throw cannotListen(host, options.port, cause);
   });
@@ -134,7 +134,7 @@ async function serveByWorkers(options: FilledServeOptions, workers: number): Pro
 
 function startWorkers(options: FilledServeOptions, count: number, owner: Owner): WorkerGroup {
   const logger = getLogger();
-  const merged = createMergedMetrics();
+  const merged = new MergedMetrics();
   const own = createServiceMetrics(() => owner.runs.counts());
   const runHandlers = serveRuns(owner);
   const renderMetrics = async (): Promise<RenderedMetrics> => {
@@ -168,39 +168,31 @@ function settingsFor(workerName: string, options: FilledServeOptions, owner: Own
   };
 }
 
-/** A listening port whose connections are passed to other processes. */
-interface Door {
-  /** Returns the port; rejects with the error of Node.js. */
-  readonly listen: (position: Position) => Promise<number>;
-  /** Sets the receiver of waiting and future connections. */
-  readonly open: (give: (socket: Socket) => void) => void;
-  /** Stops accepting connections, after those that are already established. */
-  readonly close: () => Promise<void>;
-}
-
-/** Creates a door. It reads nothing from its connections. */
-function createDoor(): Door {
-  let early: Socket[] = [];
-  let give = (socket: Socket): void => {
-    early.push(socket);
-  };
-  const server = createServer({ pauseOnConnect: true }, (socket) => {
+/** A listening port whose connections are passed to other processes. It reads nothing from its connections. */
+class Door {
+  #early: Socket[] = [];
+  #give = (socket: Socket): unknown => this.#early.push(socket);
+  readonly #server = createServer({ pauseOnConnect: true }, (socket) => {
     // A client that disconnects before anything is read is not an error.
     socket.on('error', () => undefined);
-    give(socket);
+    this.#give(socket);
   });
-  return {
-    listen: (position) => listenOn(server, position),
-    open: (giveTo) => {
-      give = giveTo;
-      const sockets = early;
-      early = [];
-      sockets.forEach(giveTo);
-    },
-    close: async () => {
-      await acceptWaiting(server);
-      server.close();
-      for (const socket of early) socket.destroy();
-    },
-  };
+
+  /** Returns the port; rejects with the error of Node.js. */
+  listen(position: Position): Promise<number> {
+    return listenOn(this.#server, position);
+  }
+
+  /** Sets the receiver of waiting and future connections. */
+  open(give: (socket: Socket) => void): void {
+    this.#give = give;
+    this.#early.splice(0).forEach(give);
+  }
+
+  /** Stops accepting connections, after those that are already established. */
+  async close(): Promise<void> {
+    await acceptWaiting(this.#server);
+    this.#server.close();
+    for (const socket of this.#early) socket.destroy();
+  }
 }

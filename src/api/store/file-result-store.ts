@@ -373,20 +373,12 @@ function requireText(id: string, value: unknown): string {
  * @throws the error of the system, with its code
  */
 async function makeFolder(folder: string): Promise<void> {
-  for (const missing of (await missingFolders(folder)).reverse()) {
-    await mkdir(missing).catch(async (cause: unknown) => {
-      // Another process may have created it in the meantime.
-      if (!(await isFolder(missing))) throw cause;
-    });
-  }
-}
-
-/** Returns the folder and its missing parent folders, innermost first. */
-async function missingFolders(folder: string): Promise<string[]> {
-  const missing: string[] = [];
-  for (let location = path.resolve(folder); !(await isFolder(location)); location = path.dirname(location))
-    missing.push(location);
-  return missing;
+  if (await isFolder(folder)) return;
+  await makeFolder(path.dirname(folder));
+  await mkdir(folder).catch(async (cause: unknown) => {
+    // Another process may have created it in the meantime.
+    if (!(await isFolder(folder))) throw cause;
+  });
 }
 
 /** @throws if this cannot be determined: a part of the path is a file or is not readable */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { register } from 'prom-client';
 
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
-import { createServiceMetrics, mergeMetrics, type ServiceMetrics } from '../../../src/api/middleware/metrics.ts';
+import { createServiceMetrics, MergedMetrics, type ServiceMetrics } from '../../../src/api/middleware/metrics.ts';
 import { requestId } from '../../../src/api/middleware/service-layers.ts';
 import { ask, bareApp, serviceWith } from './bare-app.ts';
 
@@ -84,13 +84,16 @@ describe('createServiceMetrics', () => {
   });
 });
 
-describe('mergeMetrics', () => {
+describe('MergedMetrics', () => {
   it('adds the counts of processes, and counts runs, which all processes see, once', async () => {
     const workers = [createServiceMetrics(counts), createServiceMetrics(counts)];
     for (const metrics of workers) await ask(appOf(metrics), { method: 'POST', url: '/validate' });
     const sent = await Promise.all(workers.map((metrics) => metrics.toJson()));
     // As received from another process.
-    const { text } = await mergeMetrics(JSON.parse(JSON.stringify(sent)) as (readonly unknown[])[]);
+    const received = JSON.parse(JSON.stringify(sent)) as (readonly unknown[])[];
+    const { text } = await new MergedMetrics().render(
+      new Map(received.map((metrics, index) => [String(index), metrics])),
+    );
     expect(linesOf(text, 'evenhand_http_requests_total{')).to.deep.equal([
       'evenhand_http_requests_total{method="POST",route="/validate",status="200"} 2',
     ]);
