@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { clientGone, tooLarge, tooSlow } from './intake-problems.ts';
 import { atMost, beginningOf, readUnpacked } from './read-unpacked.ts';
-import { fillSpoolFolder, type ReceivedBody, writeSpoolFile } from './spool-folder.ts';
+import { type Chunks, fillSpoolFolder, type SpoolFolder, writeSpoolFile } from './spool-folder.ts';
 
 /** The time for which a connection is still read if the response was sent before the end of the body. */
 const LINGER_MILLIS = 5000;
@@ -52,7 +52,9 @@ function linger(request: IncomingMessage, socket: Socket): void {
 
 /** The limits of a body's size and speed. */
 interface BodyLimits {
+  /** The maximum number of bytes of a body, before and after decompression. */
   readonly maxBytes: number;
+  /** The time in milliseconds for which the body may pause. */
   readonly idleMillis: number;
 }
 
@@ -152,24 +154,6 @@ export function codingOf({ headers }: IncomingMessage): string {
   return coding === 'identity' ? '' : coding;
 }
 
-/**
- * Runs a function that reads a request. If it fails before the body has ended, the connection is prepared for an early
- * answer.
- * @throws {ServiceProblem} the problem of the function, with the header `connection: close` if the body was not fully
- *   read
- */
-export async function refusing<T>(request: IncomingMessage, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    leaveUnread(request);
-    if (request.complete || !(error instanceof ServiceProblem)) throw error;
-    const { status, detail, suggestion, errors, runId } = error;
-    const headers = { ...error.headers, connection: 'close' };
-    throw new ServiceProblem(status, { detail, suggestion, errors, runId, headers }, error.cause);
-  }
-}
-
 /** Returns whether the body is compressed. Throws if it cannot be read at all. */
 function assertReadable(request: IncomingMessage, maxBytes: number): boolean {
   if (request.readableEnded) throw new Error('The body was already read. Mount the service before any body parser.');
@@ -186,13 +170,9 @@ function assertReadable(request: IncomingMessage, maxBytes: number): boolean {
 }
 
 /** Options of {@link receiveBody}. */
-export interface ReceiveBodyOptions {
-  /** The maximum number of bytes of a body, before and after decompression. */
-  readonly maxBytes: number;
+export interface ReceiveBodyOptions extends BodyLimits {
   /** A body of up to this number of bytes is returned in memory. A larger body is returned as a file. */
   readonly inlineBytes: number;
-  /** The time in milliseconds for which the body may pause. */
-  readonly idleMillis: number;
   /** The folder in which the folder of the file is created. */
   readonly spoolRoot: string;
   /**
@@ -202,8 +182,11 @@ export interface ReceiveBodyOptions {
   readonly withDigest?: boolean | undefined;
 }
 
-/** A body, with the SHA-256 of its decompressed bytes (hexadecimal) if it was requested. */
-export type DigestedBody = ReceivedBody & { readonly digest?: string };
+/** A body in memory or in a file, with the SHA-256 of its decompressed bytes (hexadecimal) if it was requested. */
+export type ReceivedBody = (
+  | { readonly kind: 'memory'; readonly bytes: Buffer }
+  | { readonly kind: 'file'; readonly path: string; readonly folder: SpoolFolder }
+) & { readonly digest?: string };
 
 /**
  * Receives the body of a request. A small body is returned in memory; a larger one is written to a file `body` in a new
@@ -211,25 +194,31 @@ export type DigestedBody = ReceivedBody & { readonly digest?: string };
  * @throws {ServiceProblem} 400 if the client disconnects or the gzip data is broken, 408 if the client is too slow, 413
  *   if the body is too large or a compression bomb, 415 for a coding other than gzip, 503 if the disk is full
  */
-export async function receiveBody(request: IncomingMessage, options: ReceiveBodyOptions): Promise<DigestedBody> {
+export async function receiveBody(request: IncomingMessage, options: ReceiveBodyOptions): Promise<ReceivedBody> {
   const { inlineBytes, spoolRoot, withDigest = false } = options;
-  return refusing(request, async () => {
-    if (codingOf(request) === '' && (declaredBytes(request) ?? Infinity) <= inlineBytes) {
-      return inMemory(await readSmallBody(request, options), withDigest);
-    }
-    return readBody(request, options, async (chunks) => {
-      const { head, isInteger: isWhole, all } = await beginningOf(chunks, inlineBytes);
-      return isWhole ? inMemory(head, withDigest) : onDisk(all, spoolRoot, withDigest);
-    });
+  if (codingOf(request) === '' && (declaredBytes(request) ?? Infinity) <= inlineBytes) {
+    return inMemory(await readSmallBody(request, options), withDigest);
+  }
+  return readBody(request, options, async (chunks) => {
+    const { head, isComplete, all } = await beginningOf(chunks, inlineBytes);
+    return isComplete ? inMemory(head, withDigest) : writeBody(all, spoolRoot, withDigest);
   });
 }
 
-function inMemory(bytes: Buffer, withDigest: boolean): DigestedBody {
+function inMemory(bytes: Buffer, withDigest: boolean): ReceivedBody {
   const digest = withDigest ? { digest: createHash('sha256').update(bytes).digest('hex') } : {};
   return Object.freeze({ kind: 'memory', bytes, ...digest });
 }
 
-function onDisk(chunks: AsyncIterable<Buffer>, spoolRoot: string, withDigest: boolean): Promise<DigestedBody> {
+/**
+ * Writes a body to a file in a new folder.
+ * @throws {ServiceProblem} 503 if the disk is full; also any error that the chunks throw
+ */
+export function writeBody(
+  chunks: Chunks,
+  spoolRoot: string,
+  withDigest = false,
+): Promise<Extract<ReceivedBody, { readonly kind: 'file' }>> {
   return fillSpoolFolder(spoolRoot, async (folder) => {
     const file = path.join(folder.path, 'body');
     const hash = withDigest ? createHash('sha256') : undefined;

@@ -13,27 +13,25 @@ import { ServiceProblem } from '../problem/service-problem.ts';
 import { badPart, tooLarge } from './intake-problems.ts';
 import { CURL_FORM, mediaTypeOf, requireMediaType } from './media-type.ts';
 import { atMost } from './read-unpacked.ts';
-import { readBody, refusing } from './receive-body.ts';
+import { readBody } from './receive-body.ts';
 import { writeTable, type WrittenTable } from './receive-table.ts';
-import { fillSpoolFolder, type ReceivedForm } from './spool-folder.ts';
+import { fillSpoolFolder, type SpoolFolder } from './spool-folder.ts';
 
 /** The name of the part that holds the table. */
-export const FILE_PART = 'file';
+const FILE_PART = 'file';
 /** Names that clients use for the table by mistake. */
 const MEANT_AS_FILE = new Set(['csv', 'data', 'dataset', 'parquet', 'table', 'upload']);
 
 /** The allowed parts of a form, and the folder for its table. */
-export interface PartOptions {
+interface PartOptions extends Pick<ServiceLimits, 'uploadBytes' | 'fieldBytes'> {
   /** The folder for the table. */
   readonly folder: string;
   /** The names of the allowed fields. */
   readonly fields: readonly string[];
-  readonly uploadBytes: number;
-  readonly fieldBytes: number;
 }
 
 /** The table and fields of a form. */
-export interface FormParts {
+interface FormParts {
   readonly file: WrittenTable<'csv' | 'parquet'>;
   readonly fields: ReadonlyMap<string, string>;
 }
@@ -44,7 +42,7 @@ const NAME_LENGTH = 200;
 const MAX_WAITING = 64 * 2 ** 10;
 
 /** Reads the parts of one form. */
-export class PartReader {
+class PartReader {
   readonly #options: PartOptions;
   readonly #fields = new Map<string, string>();
   readonly #seen = new Set<string>();
@@ -151,14 +149,8 @@ async function readText(name: string, stream: AsyncIterable<Buffer>, fieldBytes:
 }
 
 /** Returns a 400 problem for a malformed form. */
-export function malformed(problem: string, cause?: unknown): ServiceProblem {
+function malformed(problem: string, cause?: unknown): ServiceProblem {
   return new ServiceProblem(400, { detail: `The form ${problem}.`, suggestion: CURL_FORM }, cause);
-}
-
-/** Options for reading a form. */
-interface FormOptions extends PartOptions {
-  /** The content type with its boundary. */
-  readonly contentType: string;
 }
 
 const HEADER_BYTES = 16 * 2 ** 10;
@@ -168,12 +160,13 @@ const NEVER_FULL = 2 ** 40;
 /**
  * Reads a form from chunks. Every part is a stream, with or without a file name, so that it can be rejected as soon as
  * it begins.
+ * @param contentType the content type with its boundary
  * @throws {ServiceProblem} like {@link receiveForm}
  */
-async function readForm(chunks: AsyncIterable<Buffer>, options: FormOptions): Promise<FormParts> {
+async function readForm(chunks: AsyncIterable<Buffer>, contentType: string, options: PartOptions): Promise<FormParts> {
   const { Busboy } = loadPackage('@fastify/busboy');
   const parser = new Busboy({
-    headers: { 'content-type': options.contentType },
+    headers: { 'content-type': contentType },
     isPartAFile: () => true,
     limits: { headerSize: HEADER_BYTES, headerPairs: HEADER_LINES },
     // The parser never pauses by itself, see `feed`.
@@ -228,6 +221,16 @@ function isOfParser(error: unknown): boolean {
   return error instanceof Error && /unexpected end of multipart data|terminated early/i.test(error.message);
 }
 
+/** A received form: fields by name, and the file. */
+interface ReceivedForm {
+  readonly fields: Readonly<Record<string, string>>;
+  /** The uploaded table. `form.folder.path` holds it under a fixed name (`upload.csv` or `upload.parquet`). */
+  readonly file: Omit<WrittenTable<'csv' | 'parquet'>, 'hash'>;
+  readonly folder: SpoolFolder;
+  /** SHA-256 of the file's bytes and the fields, hexadecimal. */
+  readonly digest: string;
+}
+
 /** Options of {@link receiveForm}. */
 export interface ReceiveFormOptions {
   /** The limits. Only `uploadBytes` (file), `fieldBytes` (each field) and `idleMillis` are used. */
@@ -255,26 +258,22 @@ const FRAME_BYTES = 2 ** 20;
 export async function receiveForm(request: IncomingMessage, options: ReceiveFormOptions): Promise<ReceivedForm> {
   const { limits, spoolRoot, allowed } = options;
   const { uploadBytes, fieldBytes, idleMillis } = limits;
-  return refusing(request, async () => {
-    const contentType = requireForm(request.headers['content-type']);
-    const maxBytes = uploadBytes + allowed.fields.length * fieldBytes + FRAME_BYTES;
-    return fillSpoolFolder(spoolRoot, async (folder) => {
-      const form = { contentType, folder: folder.path, fields: allowed.fields, uploadBytes, fieldBytes };
-      const { file, fields } = await readBody(request, { maxBytes, idleMillis }, (chunks) => readForm(chunks, form));
-      return Object.freeze({
-        fields: Object.freeze(Object.fromEntries(fields)),
-        file: { path: file.path, format: file.format },
-        folder,
-        digest: digestOf({ file, fields }),
-      });
+  const contentType = requireForm(request.headers['content-type']);
+  const maxBytes = uploadBytes + allowed.fields.length * fieldBytes + FRAME_BYTES;
+  return fillSpoolFolder(spoolRoot, async (folder) => {
+    const parts = { folder: folder.path, fields: allowed.fields, uploadBytes, fieldBytes };
+    const { file, fields } = await readBody(request, { maxBytes, idleMillis }, (chunks) =>
+      readForm(chunks, contentType, parts),
+    );
+    // The digest is independent of the boundary and of the order of the parts.
+    const sorted = [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.freeze({
+      fields: Object.freeze(Object.fromEntries(fields)),
+      file: { path: file.path, format: file.format },
+      folder,
+      digest: createHash('sha256').update(JSON.stringify(sorted)).update(file.hash).digest('hex'),
     });
   });
-}
-
-/** Returns a digest of the content. It is independent of the boundary and of the order of the parts. */
-function digestOf({ file, fields }: FormParts): string {
-  const sorted = [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256').update(JSON.stringify(sorted)).update(file.hash).digest('hex');
 }
 
 /** Returns the Content-Type header in normal form. Throws if the form cannot be read with it. */

@@ -7,7 +7,7 @@ import { fieldProblem } from '../problem/service-problem.ts';
 import { badPart, tooLarge } from './intake-problems.ts';
 import { requireMediaType } from './media-type.ts';
 import { atMost, type Beginning, beginningOf, readUnpacked } from './read-unpacked.ts';
-import { readBody, refusing } from './receive-body.ts';
+import { readBody } from './receive-body.ts';
 import { fillSpoolFolder, type SpoolFolder, writeSpoolFile } from './spool-folder.ts';
 
 /** The destination of a table and its limits. */
@@ -127,16 +127,14 @@ export async function receiveTable(
   { limits, spoolRoot }: ReceiveTableOptions,
 ): Promise<ReceivedTable> {
   const { uploadBytes: maxBytes, idleMillis } = limits;
-  return refusing(request, async () => {
-    const type = requireMediaType(request.headers['content-type'], TABLE_TYPES);
-    return fillSpoolFolder(spoolRoot, async (folder) => {
-      const formatOf = (content: 'text' | 'parquet'): ReceivedTable['format'] => assertFormat(type, content);
-      const target = { folder: folder.path, stem: 'table', maxBytes, name: '', formatOf };
-      const { path, format, hash } = await readBody(request, { maxBytes, idleMillis }, (chunks) =>
-        writeTable(chunks, target),
-      );
-      return Object.freeze({ path, format, folder, digest: hash.toString('hex') });
-    });
+  const type = requireMediaType(request.headers['content-type'], TABLE_TYPES);
+  return fillSpoolFolder(spoolRoot, async (folder) => {
+    const formatOf = (content: 'text' | 'parquet'): ReceivedTable['format'] => assertFormat(type, content);
+    const target = { folder: folder.path, stem: 'table', maxBytes, name: '', formatOf };
+    const { path, format, hash } = await readBody(request, { maxBytes, idleMillis }, (chunks) =>
+      writeTable(chunks, target),
+    );
+    return Object.freeze({ path, format, folder, digest: hash.toString('hex') });
   });
 }
 

@@ -35,6 +35,14 @@ export const runId = z
     examples: ['0e37df36-f698-4c1f-b1f5-6d9d2bf7ad7b'],
   });
 
+/** Returns fields that all have the same schema. */
+export function fields<Name extends string, Schema extends z.ZodType>(
+  schema: Schema,
+  ...names: readonly Name[]
+): Readonly<Record<Name, Schema>> {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
+}
+
 /** The fields of every answer of a run. */
 export const RUN_FIELDS = {
   run_id: runId,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   comparator,
   count,
+  fields,
   interval,
   METRIC_RESULT_FIELDS,
   model,
@@ -17,12 +18,8 @@ const range = z
   .describe('The lower bound, the most likely value, and the upper bound.');
 
 const part = z.strictObject({
-  evaluator: z.string(),
-  template: z.string(),
-  planned: count,
-  shared: count,
-  cached: count,
-  requests: count,
+  ...fields(z.string(), 'evaluator', 'template'),
+  ...fields(count, 'planned', 'shared', 'cached', 'requests'),
   input_tokens: z.number(),
   output_tokens: range,
 });
@@ -55,8 +52,7 @@ export const dryRunSchema = model(
 );
 
 const pair = z.strictObject({
-  first: z.string(),
-  second: z.string(),
+  ...fields(z.string(), 'first', 'second'),
   value: numberOrNull,
   ci: interval.nullable(),
   p_value: numberOrNull,
@@ -76,8 +72,7 @@ export const llmMetricResultSchema = model('LlmMetricResult', "A metric of a lan
   noise_floor: numberOrNull.describe('The value that noise alone produces; for an excess, on the scale of distances.'),
   null_mean: numberOrNull.describe('The mean of this metric if there is no effect; for a gap, the mean of its size.'),
   null_quantile_95: numberOrNull.describe('If there is no effect, the metric is below this with probability 0.95.'),
-  standard_error: numberOrNull,
-  degrees: numberOrNull,
+  ...fields(numberOrNull, 'standard_error', 'degrees'),
   least_p_value: numberOrNull.describe('The smallest p-value that data of this size can have.'),
   pairs: z.array(pair),
 });
@@ -93,20 +88,13 @@ const verdict = z.strictObject({
 
 const planned = z.strictObject({
   requests: count,
-  input_tokens: z.number(),
-  output_tokens: z.number(),
+  ...fields(z.number(), 'input_tokens', 'output_tokens'),
   cost_usd: numberOrNull,
 });
 
 const actual = z.strictObject({
-  requests: count,
-  retries: count,
-  answered: count,
-  cached: count,
-  failed: count,
-  not_sent: count,
-  input_tokens: z.number(),
-  output_tokens: z.number(),
+  ...fields(count, 'requests', 'retries', 'answered', 'cached', 'failed', 'not_sent'),
+  ...fields(z.number(), 'input_tokens', 'output_tokens'),
   uncounted: count,
   cost_usd: numberOrNull,
   seconds: z.number(),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   comparator,
   count,
+  fields,
   metricResults,
   model,
   notes,
@@ -50,9 +51,7 @@ const tradeOff = z.strictObject({
 });
 
 const split = z.strictObject({
-  n_train: count,
-  n_test: count,
-  n_dropped: count,
+  ...fields(count, 'n_train', 'n_test', 'n_dropped'),
   train_size: z.number(),
   seed: z.number().int(),
 });
@@ -72,9 +71,7 @@ export const workflowAnswerSchema = model(
     seed: z.number().int(),
     transformers_applied: z.array(z.string()),
     task: z.enum(['binary', 'regression']),
-    method: textOrNull,
-    target: textOrNull,
-    positive_label: textOrNull,
+    ...fields(textOrNull, 'method', 'target', 'positive_label'),
     constraint: freeForm.nullable().describe('The constraint of the method, in its own terms.'),
     class_weight: z
       .union([z.literal('balanced'), z.record(z.string(), z.number())])

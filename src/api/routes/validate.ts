@@ -1,17 +1,12 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
-
 import { knownMetric } from '../../integration/measure-attributes.ts';
 import { type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
 import { validationToJson } from '../../integration/validation-report.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
 import { parseMetricGate } from '../../schemas/validate-values.ts';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
-import { noRoomOr } from '../intake/intake-problems.ts';
 import { requireMediaType } from '../intake/media-type.ts';
-import { receiveBody } from '../intake/receive-body.ts';
+import { receiveBody, writeBody } from '../intake/receive-body.ts';
 import { receiveTable, TABLE_TYPES } from '../intake/receive-table.ts';
-import { fillSpoolFolder, type ReceivedBody, type SpoolFolder } from '../intake/spool-folder.ts';
 import { readRowsBody } from '../jobs/rows-body.ts';
 import { answerBody } from '../runs/runs.ts';
 import { answerRun, answerText, readIdempotencyKey, readPreference, readQuery } from './answer-run.ts';
@@ -100,27 +95,13 @@ async function validateArrays(context: ServiceContext, service: Service): Promis
       return;
     }
   }
-  const { path: file, folder } = await onDisk(received, spoolRoot);
+  // A thread reads the body from disk.
+  const { path: file, folder } = received.kind === 'file' ? received : await writeBody([received.bytes], spoolRoot);
   await answerRun(context, service, {
     endpoint: '/validate',
     job: { kind: 'validate-rows', path: file, maxItems: limits.arrayItems },
     inputFolder: folder.path,
     idempotency: idempotency.claim(received.digest ?? ''),
-  });
-}
-
-/** Writes the body to disk, where a thread reads it. */
-async function onDisk(
-  received: ReceivedBody,
-  spoolRoot: string,
-): Promise<{ readonly path: string; readonly folder: SpoolFolder }> {
-  if (received.kind === 'file') return received;
-  return fillSpoolFolder(spoolRoot, async (folder) => {
-    const file = path.join(folder.path, 'body');
-    await writeFile(file, received.bytes).catch((cause: unknown) => {
-      throw noRoomOr(cause);
-    });
-    return { path: file, folder };
   });
 }
 

@@ -4,7 +4,7 @@ import { whenAborted } from '../../internal/retry.ts';
 import type { Job, JobOutcome, JobRunner } from '../jobs/job.ts';
 import { cancelledByClient, keyUsedOtherwise, leftByEarlierProcess, unknownRun } from '../problem/service-problem.ts';
 import type { ResultStoreLike } from '../store/result-store.ts';
-import { ActiveRuns, noteFollower } from './active-runs.ts';
+import { ActiveRuns, type ActiveRunsParts, noteFollower } from './active-runs.ts';
 import { KeptRuns, RunFolders } from './kept-runs.ts';
 import {
   dropOldest,
@@ -51,14 +51,12 @@ interface Entry {
  * memory only: after a restart, a key gives a new run.
  */
 export class IdempotencyKeys {
-  readonly #clock: () => number;
-  readonly #isUsable: (runId: string) => Promise<boolean>;
+  readonly #options: IdempotencyKeysOptions;
   /** Oldest first. */
   readonly #entries = new Map<string, Entry>();
 
-  constructor({ clock, isUsable }: IdempotencyKeysOptions) {
-    this.#clock = clock;
-    this.#isUsable = isUsable;
+  constructor(options: IdempotencyKeysOptions) {
+    this.#options = options;
   }
 
   /**
@@ -82,13 +80,13 @@ export class IdempotencyKeys {
 
   #fresh(key: string): Entry | undefined {
     const entry = this.#entries.get(key);
-    if (entry === undefined || this.#clock() - entry.since < KEPT_MILLIS) return entry;
+    if (entry === undefined || this.#options.clock() - entry.since < KEPT_MILLIS) return entry;
     this.#drop(key, entry);
     return undefined;
   }
 
   #note(key: string, fingerprint: string, submitted: Promise<Submitted>): Promise<Submitted> {
-    const entry = { fingerprint, submitted, since: this.#clock() };
+    const entry = { fingerprint, submitted, since: this.#options.clock() };
     this.#entries.set(key, entry);
     dropOldest(this.#entries, MAX_KEYS);
     // A rejected request may be repeated.
@@ -101,7 +99,7 @@ export class IdempotencyKeys {
   /** Returns the run of an entry once it is accepted; undefined if it was rejected or is gone. */
   async #usableRun({ submitted }: Entry): Promise<string | undefined> {
     const accepted = await submitted.catch(() => undefined);
-    return accepted !== undefined && (await this.#isUsable(accepted.runId)) ? accepted.runId : undefined;
+    return accepted !== undefined && (await this.#options.isUsable(accepted.runId)) ? accepted.runId : undefined;
   }
 
   #drop(key: string, entry: Entry): void {
@@ -141,11 +139,7 @@ export interface LocalRunsOptions {
  * sent before `follow` resolves; for a run that has ended, only its final status is sent.
  */
 export class LocalRuns implements Runs {
-  readonly #logger: Logger;
-  readonly #now: () => string;
-  readonly #runner: JobRunner;
-  readonly #folders: RunFolders;
-  readonly #kept: KeptRuns;
+  readonly #parts: ActiveRunsParts;
   readonly #active: ActiveRuns;
   readonly #keys: IdempotencyKeys;
   #closed: Promise<void> | undefined;
@@ -154,38 +148,34 @@ export class LocalRuns implements Runs {
     const now = (): string => new Date(clock()).toISOString();
     const folders = new RunFolders(filesFolder, logger);
     const kept = new KeptRuns({ store, folders, logger, maxUnstored: capacity });
-    this.#logger = logger;
-    this.#now = now;
-    this.#runner = runner;
-    this.#folders = folders;
-    this.#kept = kept;
-    this.#active = new ActiveRuns({ runner, folders, kept, createId, now, logger, maxRecent: capacity });
+    this.#parts = { runner, folders, kept, createId, now, logger, maxRecent: capacity };
+    this.#active = new ActiveRuns(this.#parts);
     this.#keys = new IdempotencyKeys({ clock, isUsable: (runId) => this.#isUsable(runId) });
   }
 
   /** Marks unfinished runs of an earlier process as failed, and removes unknown files. Call it first and await it. */
   async start(): Promise<void> {
-    const left = this.#kept.records().filter(({ status }) => !isFinal(status));
-    for (const record of left) await this.#kept.addEnd(this.#settled(record));
-    const withFiles = this.#kept.noteFiles();
-    const listed = new Set(this.#kept.records().map(({ runId }) => runId));
+    const left = this.#parts.kept.records().filter(({ status }) => !isFinal(status));
+    for (const record of left) await this.#parts.kept.addEnd(this.#settled(record));
+    const withFiles = this.#parts.kept.noteFiles();
+    const listed = new Set(this.#parts.kept.records().map(({ runId }) => runId));
     // Files of a run with a damaged entry are kept, because the entry may be restored from a backup.
-    await this.#folders.start(
-      async (runId) => withFiles.has(runId) || (!listed.has(runId) && (await this.#kept.has(runId))),
+    await this.#parts.folders.start(
+      async (runId) => withFiles.has(runId) || (!listed.has(runId) && (await this.#parts.kept.has(runId))),
     );
   }
 
   async keep({ runId, endpoint, createdAt, body }: KeptRun): Promise<void> {
-    const run = { runId, endpoint, status: 'succeeded', createdAt, finishedAt: this.#now() } as const;
-    await this.#kept.add(Object.freeze({ ...run, body, problem: null, lastEventId: 1, files: [] }));
+    const run = { runId, endpoint, status: 'succeeded', createdAt, finishedAt: this.#parts.now() } as const;
+    await this.#parts.kept.add(Object.freeze({ ...run, body, problem: null, lastEventId: 1, files: [] }));
   }
 
   async submit(request: RunRequest): Promise<Submitted> {
     const { idempotency, inputFolder } = request;
-    if (inputFolder !== null) this.#folders.addInput(inputFolder);
+    if (inputFolder !== null) this.#parts.folders.addInput(inputFolder);
     const accept = (): Promise<Submitted> => this.#active.accept(request);
     const dropInput = async (): Promise<void> => {
-      if (inputFolder !== null) await this.#folders.removeInput(inputFolder);
+      if (inputFolder !== null) await this.#parts.folders.removeInput(inputFolder);
     };
     try {
       const submitted = await (idempotency === null ? accept() : this.#keys.once(idempotency, accept));
@@ -212,7 +202,7 @@ export class LocalRuns implements Runs {
   async get(runId: string): Promise<RunRecord | undefined> {
     const run = this.#active.get(runId);
     if (run !== undefined) return run.record;
-    const record = await this.#kept.get(runId);
+    const record = await this.#parts.kept.get(runId);
     return record === undefined ? undefined : this.#settled(record);
   }
 
@@ -232,9 +222,9 @@ export class LocalRuns implements Runs {
       }
       await run.ended.promise;
     }
-    if (!(await this.#kept.remove(runId))) return 'unknown';
+    if (!(await this.#parts.kept.remove(runId))) return 'unknown';
     // A cancelled job that has not stopped yet removes its files itself.
-    if (!this.#active.isAtWork(runId)) await this.#folders.remove(runId);
+    if (!this.#active.isAtWork(runId)) await this.#parts.folders.remove(runId);
     return 'removed';
   }
 
@@ -246,7 +236,7 @@ export class LocalRuns implements Runs {
     try {
       onEvent({ id: record.lastEventId, type: 'status', status: record.status });
     } catch (error) {
-      noteFollower(this.#logger, runId, error);
+      noteFollower(this.#parts.logger, runId, error);
     }
     return () => undefined;
   }
@@ -257,17 +247,17 @@ export class LocalRuns implements Runs {
 
   counts(): Promise<RunCounts> {
     // The records are not used for this, because a cancelled run occupies its thread until its job stops.
-    const { queued, running } = this.#runner;
+    const { queued, running } = this.#parts.runner;
     return Promise.resolve({ queued, running, kept: this.#endedRecords().length });
   }
 
   /** Returns whether a folder with an upload belongs to a run. */
   hasInput(folder: string): boolean {
-    return this.#folders.hasInput(folder);
+    return this.#parts.folders.hasInput(folder);
   }
 
   folderOf(runId: string): string {
-    return this.#folders.pathOf(runId);
+    return this.#parts.folders.pathOf(runId);
   }
 
   /**
@@ -275,19 +265,19 @@ export class LocalRuns implements Runs {
    * @param drainMillis how long to wait before it cancels
    */
   close(drainMillis: number): Promise<void> {
-    return (this.#closed ??= this.#active.close(drainMillis).then(() => this.#kept.sweep()));
+    return (this.#closed ??= this.#active.close(drainMillis).then(() => this.#parts.kept.sweep()));
   }
 
   /** Corrects the record of a run that an earlier process left marked as active. */
   #settled(record: RunRecord): RunRecord {
     if (isFinal(record.status)) return record;
     const last = Object.freeze({ ...record, lastEventId: LAST_EVENT_LEFT });
-    return endedRecord(last, 'failed', leftByEarlierProcess(record.runId), this.#now());
+    return endedRecord(last, 'failed', leftByEarlierProcess(record.runId), this.#parts.now());
   }
 
   /** Returns the records of ended runs, least recently used first. */
   #endedRecords(): RunRecord[] {
-    return this.#kept.records().filter(({ runId }) => this.#active.get(runId) === undefined);
+    return this.#parts.kept.records().filter(({ runId }) => this.#active.get(runId) === undefined);
   }
 
   /** Returns whether a run is still a valid answer to its request. */

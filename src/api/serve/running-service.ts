@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { OptionNames } from '../../internal/arguments.ts';
+import type { FilledOptions, OptionNames } from '../../internal/arguments.ts';
 import { createDeferred } from '../../internal/deferred.ts';
 import { APP_OPTION_NAMES, type AppOptions } from '../app/app-options.ts';
 import { urlOf } from './address.ts';
@@ -48,12 +48,8 @@ export const SERVE_OPTION_NAMES: OptionNames<ServeOptions> = {
 };
 
 /** The options with their defaults filled in. */
-export interface FilledServeOptions extends ServeOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly keys: readonly string[];
-  readonly drainMillis: number;
-}
+export type FilledServeOptions = ServeOptions &
+  FilledOptions<Pick<ServeOptions, 'host' | 'port' | 'keys' | 'drainMillis'>>;
 
 /** A running service. */
 export interface RunningService {

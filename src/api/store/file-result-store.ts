@@ -135,7 +135,6 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   #lock: FolderLock | undefined;
 
   private constructor(folder: string, options: FileResultStoreOptions<Value>) {
-    assertKnownOptions('FileResultStore', options, FILE_RESULT_STORE_OPTION_NAMES);
     const { capacity, maxBytes, sizeOf, onEvict, clock } = options;
     this.folder = folder;
     this.#clock = clock ?? machineClock;
@@ -284,13 +283,12 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
       return undefined;
     }
     const id = idOfFileName(name);
-    const text = id === undefined ? '' : await textOf(file);
-    const stored = id === undefined ? undefined : entryInFileText(id, text, file);
-    if (id === undefined || stored === undefined || stored.kind === 'foreign') {
+    const stored = id === undefined ? undefined : entryInFileText(id, await textOf(file), file);
+    if (id === undefined || stored === undefined) {
       getLogger().warn(`'${file}' is not a result of evenhand or cannot be read; it is ignored`);
       return undefined;
     }
-    if (stored.kind === 'damaged') {
+    if ('cause' in stored) {
       this.#damaged.set(id, stored.cause);
       getLogger().warn(damagedEntry(id, file, stored.cause).message);
       return undefined;
