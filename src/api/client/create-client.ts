@@ -229,24 +229,20 @@ function isLast(event: RunEvent): boolean {
 const nameUnreachable: Middleware = {
   onError: ({ error, request }) => {
     if (request.signal.aborted || ServiceError.isInstance(error)) return undefined;
-    return unreachable(request.url, error);
+    const { origin, pathname } = new URL(request.url);
+    return new ServiceError(
+      {
+        type: 'urn:evenhand:problem:unavailable',
+        title: 'The service cannot be reached',
+        status: 503,
+        code: 'unavailable',
+        detail: `${origin}${pathname} gave no answer: ${fetchFailureOf(error)?.message ?? 'the request failed'}.`,
+        suggestion: `Check that the service runs and answers at ${origin}.`,
+      },
+      { cause: error },
+    );
   },
 };
-
-function unreachable(url: string, cause: unknown): ServiceError {
-  const { origin, pathname } = new URL(url);
-  return new ServiceError(
-    {
-      type: 'urn:evenhand:problem:unavailable',
-      title: 'The service cannot be reached',
-      status: 503,
-      code: 'unavailable',
-      detail: `${origin}${pathname} gave no answer: ${fetchFailureOf(cause)?.message ?? 'the request failed'}.`,
-      suggestion: `Check that the service runs and answers at ${origin}.`,
-    },
-    { cause },
-  );
-}
 
 /** Options of {@link createClient}. */
 export interface ClientOptions {

@@ -7,6 +7,7 @@ import type { BusboyInstance } from '@fastify/busboy';
 
 import { suggestNames } from '../../internal/arguments.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+import { createDeferred } from '../../internal/deferred.ts';
 import type { ServiceLimits } from '../context/service-context.ts';
 import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
@@ -183,21 +184,16 @@ async function readForm(chunks: AsyncIterable<Buffer>, contentType: string, opti
   }
 }
 
-function parse(chunks: AsyncIterable<Buffer>, parser: BusboyInstance, reader: PartReader): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const finished = new Promise((done) => parser.once('finish', done));
-    // This listener is not removed, because parts may fail after the parser has finished.
-    parser.on('error', reject);
-    // The types are wrong here: a part may arrive without a name.
-    parser.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined) => {
-      reader.read(name, stream, fileName).catch(reject);
-    });
-    feed(chunks, parser, reader)
-      .then(() => finished)
-      .then(() => {
-        resolve();
-      }, reject);
+async function parse(chunks: AsyncIterable<Buffer>, parser: BusboyInstance, reader: PartReader): Promise<void> {
+  const finished = new Promise((done) => parser.once('finish', done));
+  const failed = createDeferred<never>();
+  // This listener is not removed, because parts may fail after the parser has finished.
+  parser.on('error', failed.reject);
+  // The types are wrong here: a part may arrive without a name.
+  parser.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined) => {
+    reader.read(name, stream, fileName).catch(failed.reject);
   });
+  await Promise.race([feed(chunks, parser, reader).then(() => finished), failed.promise]);
 }
 
 /**

@@ -127,13 +127,9 @@ function refusedCalls({ code, context }: FairnessToolkitError): ProblemDetails {
     };
   }
   return {
-    detail: `Live calls are not allowed here, and ${lowerFirst(count)} not known.${first}`,
+    detail: `Live calls are not allowed here, and ${count.replace('An', 'an')} not known.${first}`,
     suggestion: ALLOW_LIVE,
   };
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /**

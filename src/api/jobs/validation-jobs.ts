@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import type { FileValidation } from '../../integration/measure-attributes.ts';
 import { validateFile } from '../../integration/validate-file.ts';
 import { validateRows } from '../../integration/validate-rows.ts';
 import { validationFromJson, type ValidationJson } from '../../integration/validation-from-json.ts';
@@ -12,7 +13,7 @@ import { VALIDATION_BOUNDS } from './job-bounds.ts';
 import { assertLoadable } from './job-config.ts';
 import { type JobContext, type JobOf, type JobOutcome, NAMES_FILE, type ReportNames, ROWS_NAMES } from './job.ts';
 import { readRowsBody } from './rows-body.ts';
-import { writeValidationReports } from './run-files.ts';
+import { writeReports } from './run-files.ts';
 
 /** Runs `POST /validate` with arrays from a file. */
 export async function runValidateRows(
@@ -24,7 +25,7 @@ export async function runValidateRows(
   const body = JSON.stringify(validationToJson(validation));
   // The report can be created later from the result, except for the levels of a control feature.
   const isComplete = input.control === undefined;
-  return { body, files: isComplete ? [] : await writeValidationReports(folder, validation, ROWS_NAMES.source) };
+  return { body, files: isComplete ? [] : await reportFiles(folder, validation, ROWS_NAMES.source) };
 }
 
 /** Runs `POST /validate` with a table. Rows are counted in DuckDB. They are loaded only if another backend is used. */
@@ -40,10 +41,14 @@ export async function runValidateTable(
   const names: ReportNames = { source: 'the table of the request', attribute };
   // The report can be created later from the result, except for the levels of a control feature.
   if (request.control !== undefined) {
-    return { body, files: await writeValidationReports(folder, validation, names.source) };
+    return { body, files: await reportFiles(folder, validation, names.source) };
   }
   await writeFileAtomic(path.join(folder, NAMES_FILE), JSON.stringify(names));
   return { body, files: [NAMES_FILE] };
+}
+
+async function reportFiles(folder: string, validation: FileValidation, source: string): Promise<string[]> {
+  return writeReports(folder, validationToMarkdown(validation, source), await validationToHtml(validation, source));
 }
 
 /** Creates the report of a validation. Charts and long tables would block an event loop for too long. */

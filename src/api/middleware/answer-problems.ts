@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
+import { withoutUndefined } from '../../internal/values.ts';
 import type { RequestState, Service, ServiceContext } from '../context/service-context.ts';
 import { leaveUnread } from '../intake/receive-body.ts';
 import { problemOfToolkitError } from '../jobs/problem-of-toolkit-error.ts';
@@ -62,20 +63,18 @@ function answer(context: ServiceContext, problem: ServiceProblem): void {
 
 function unanswered({ method, path, state }: ServiceContext): ServiceProblem {
   const methods = ROUTE_METHODS.get(state.route);
-  if (methods === undefined) return unknownPath(path);
+  if (methods === undefined) {
+    return new ServiceProblem(404, {
+      detail: `The service has no path '${shown(path)}'.`,
+      suggestion: suggestPath(path.slice(0, MAX_COMPARED)),
+    });
+  }
   if (methods.includes(method)) return new ServiceProblem(404, { detail: `The path '${shown(path)}' does not exist.` });
   const allowed = methods.join(', ');
   return new ServiceProblem(405, {
     detail: `'${shown(path)}' does not support ${method}.`,
     suggestion: `Use ${allowed}.`,
     headers: { Allow: allowed },
-  });
-}
-
-function unknownPath(path: string): ServiceProblem {
-  return new ServiceProblem(404, {
-    detail: `The service has no path '${shown(path)}'.`,
-    suggestion: suggestPath(path.slice(0, MAX_COMPARED)),
   });
 }
 
@@ -95,15 +94,11 @@ function shown(path: string): string {
  * messages and stacks are logged: other properties of an error may contain data from the client.
  */
 function logFailure(logger: Logger, { requestId, route }: RequestState, problem: ServiceProblem): void {
-  const fields = {
-    request_id: requestId,
-    route,
-    status: problem.status,
-    ...(problem.runId === undefined ? {} : { run_id: problem.runId }),
-    ...(problem.cause === undefined ? {} : { cause: causesOf(problem.cause) }),
-  };
-  if (problem.status === 500) logger.error(fields, 'a request failed');
-  else logger.warn(fields, problem.detail);
+  const { status, runId, cause, detail } = problem;
+  const causes = cause === undefined ? undefined : causesOf(cause);
+  const fields = withoutUndefined({ request_id: requestId, route, status, run_id: runId, cause: causes });
+  if (status === 500) logger.error(fields, 'a request failed');
+  else logger.warn(fields, detail);
 }
 
 /** Formats an error and its causes as text. */

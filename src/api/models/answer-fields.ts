@@ -55,8 +55,9 @@ export function model<Shape extends z.ZodRawShape>(
   id: string,
   description: string,
   shape: Shape,
+  ...examples: readonly unknown[]
 ): z.ZodObject<Shape, z.core.$strict> {
-  return z.strictObject(shape).meta({ id, description });
+  return z.strictObject(shape).meta({ id, description, ...(examples.length === 0 ? {} : { examples: [...examples] }) });
 }
 
 const measures = z.record(z.string(), numberOrNull);

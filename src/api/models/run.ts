@@ -9,31 +9,25 @@ import { validationAnswerSchema } from './validation-answer.ts';
 import { workflowAnswerSchema } from './workflow-answer.ts';
 
 /** `GET /health` */
-export const healthSchema = z
-  .strictObject({
-    status: z.literal('ok'),
-    version: z.string().describe('The version of evenhand.'),
-    timestamp: moment,
-  })
-  .meta({
-    id: 'Health',
-    description: 'The process is running.',
-    examples: [{ status: 'ok', version: '0.9.0', timestamp: '2026-01-31T09:30:00.000Z' }],
-  });
+export const healthSchema = model(
+  'Health',
+  'The process is running.',
+  { status: z.literal('ok'), version: z.string().describe('The version of evenhand.'), timestamp: moment },
+  { status: 'ok', version: '0.9.0', timestamp: '2026-01-31T09:30:00.000Z' },
+);
 
 /** `GET /ready` */
-export const readinessSchema = z
-  .strictObject({
+export const readinessSchema = model(
+  'Readiness',
+  'The service accepts new work; with the current load.',
+  {
     status: z.literal('ready'),
     queued: count.describe('The number of runs that wait for a thread.'),
     running: count.describe('The number of busy threads, including those of cancelled runs that have not stopped yet.'),
     kept: count.describe('The number of runs whose answers are stored.'),
-  })
-  .meta({
-    id: 'Readiness',
-    description: 'The service accepts new work; with the current load.',
-    examples: [{ status: 'ready', queued: 0, running: 1, kept: 12 }],
-  });
+  },
+  { status: 'ready', queued: 0, running: 1, kept: 12 },
+);
 
 const STATUSES = Object.keys(PROBLEM_KINDS).map(Number);
 
@@ -48,8 +42,10 @@ export const invalidFieldSchema = model('FieldFault', 'An invalid field.', {
 });
 
 /** The body of an error response: RFC 9457. */
-export const problemSchema = z
-  .strictObject({
+export const problemSchema = model(
+  'Problem',
+  'The reason why there is no result (RFC 9457, application/problem+json).',
+  {
     type: z
       .enum(Object.values(PROBLEM_KINDS).map(([slug]) => `urn:evenhand:problem:${slug}`))
       .describe('The kind of problem, for programs.'),
@@ -63,22 +59,17 @@ export const problemSchema = z
     errors: z.array(invalidFieldSchema).optional().describe('The invalid fields.'),
     suggestion: z.string().optional().describe('How to fix the problem.'),
     run_id: z.string().optional().describe('The ID of the run concerned.'),
-  })
-  .meta({
-    id: 'Problem',
-    description: 'The reason why there is no result (RFC 9457, application/problem+json).',
-    examples: [
-      {
-        type: 'urn:evenhand:problem:invalid-request',
-        title: 'The request cannot be processed',
-        status: 422,
-        code: 'invalid-request',
-        detail: 'y_pred and sensitive must have the same length.',
-        errors: [{ pointer: '/sensitive', detail: 'has 3 items; y_pred has 4' }],
-        suggestion: 'Send one group for every decision.',
-      },
-    ],
-  });
+  },
+  {
+    type: 'urn:evenhand:problem:invalid-request',
+    title: 'The request cannot be processed',
+    status: 422,
+    code: 'invalid-request',
+    detail: 'y_pred and sensitive must have the same length.',
+    errors: [{ pointer: '/sensitive', detail: 'has 3 items; y_pred has 4' }],
+    suggestion: 'Send one group for every decision.',
+  },
+);
 
 const endpoint = z.enum(RUN_ENDPOINTS).describe('The endpoint of the request.');
 const status = z

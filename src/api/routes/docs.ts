@@ -82,16 +82,13 @@ async function load(name: AssetName): Promise<Buffer> {
     : bytes;
 }
 
-/** A page, with the content security policy that allows only its own resources. */
-interface Page {
-  readonly html: string;
-  readonly contentSecurityPolicy: string;
-}
-
 const INLINE_SCRIPT = /<script>([\s\S]*?)<\/script>/g;
 
-/** Creates a page. Inline scripts are allowed by their digests; all other resources must come from this service. */
-function pageOf(html: string): Page {
+/**
+ * Returns the handler of a page. Inline scripts are allowed by their digests; all other resources must come from this
+ * service.
+ */
+function pageHandler(html: string): Handler {
   const digests = [...html.matchAll(INLINE_SCRIPT)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
   );
@@ -108,13 +105,17 @@ function pageOf(html: string): Page {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-  return { html, contentSecurityPolicy };
+  return (context) => {
+    context.set({ 'Content-Security-Policy': contentSecurityPolicy, 'Cache-Control': 'no-cache' });
+    context.type = 'text/html; charset=utf-8';
+    context.body = html;
+  };
 }
 
 /** Returns the page of ReDoc. The version is a part of the asset paths, so that browsers can cache the assets. */
-function redocPage(basePath: string): Page {
+function redocPage(basePath: string): string {
   const base = escapeHtml(basePath);
-  return pageOf(`<!doctype html>
+  return `<!doctype html>
 <html lang="en">
 <head>
   <meta charset="utf-8">
@@ -128,14 +129,14 @@ function redocPage(basePath: string): Page {
   <script src="${base}/docs/assets/${VERSION}/redoc.standalone.js"></script>
 </body>
 </html>
-`);
+`;
 }
 
 /** The link to a font host in the package's page. It is removed; the browser's own fonts are used. */
 const FONT_LINK = /[ \t]*<link href="https:\/\/fonts\.googleapis\.com[^>]*>\n?/;
 
 /** Returns the page of Swagger UI, rendered once. */
-function swaggerPage(basePath: string): Page {
+function swaggerPage(basePath: string): string {
   const assets = `${basePath}/docs/assets`;
   const render = loadPackage('koa2-swagger-ui').koaSwagger({
     title: 'evenhand',
@@ -156,7 +157,7 @@ function swaggerPage(basePath: string): Page {
   });
   const context: { path: string; type?: string; body?: unknown } = { path: '/docs' };
   void render(context as unknown as Context, () => Promise.resolve());
-  return pageOf(String(context.body).replace(FONT_LINK, ''));
+  return String(context.body).replace(FONT_LINK, '');
 }
 
 /** `/docs/assets/0.9.0/swagger-ui-bundle.js`: a folder per version, and a file name. */
@@ -165,14 +166,6 @@ const ASSET_PATH = /\/docs\/assets\/([^/]+)\/([^/]+)$/;
 /** Handles GET /docs and GET /redoc: the API documentation as pages without external resources. */
 export function docsRoutes({ basePath }: Service): Readonly<Record<'getDocs' | 'getRedoc', Handler>> {
   return { getDocs: pageHandler(swaggerPage(basePath)), getRedoc: pageHandler(redocPage(basePath)) };
-}
-
-function pageHandler({ html, contentSecurityPolicy }: Page): Handler {
-  return (context) => {
-    context.set({ 'Content-Security-Policy': contentSecurityPolicy, 'Cache-Control': 'no-cache' });
-    context.type = 'text/html; charset=utf-8';
-    context.body = html;
-  };
 }
 
 /**

@@ -111,7 +111,7 @@ export function getResultDataRoute({ runs }: Service): Handler {
       throw new ServiceProblem(404, { detail, suggestion, runId });
     }
     context.vary('Accept');
-    const form = chosenData(context, { there, format, runId });
+    const form = chosenData(context, there, format, runId);
     // The file is opened before the response begins. If the run is deleted at this moment, the response is an error and
     // is not truncated.
     const file = await open(path.join(runs.folderOf(runId), form.name)).catch(() => {
@@ -124,14 +124,15 @@ export function getResultDataRoute({ runs }: Service): Handler {
   };
 }
 
-interface DataChoice {
-  readonly there: readonly (typeof DATA_FORMS)[number][];
-  /** The format that the query requests. It takes precedence over the Accept header. */
-  readonly format: string | undefined;
-  readonly runId: string;
-}
+type DataForm = (typeof DATA_FORMS)[number];
 
-function chosenData(context: ServiceContext, { there, format, runId }: DataChoice): (typeof DATA_FORMS)[number] {
+/** @param format the format that the query requests; it takes precedence over the Accept header */
+function chosenData(
+  context: ServiceContext,
+  there: readonly DataForm[],
+  format: string | undefined,
+  runId: string,
+): DataForm {
   const types = there.map(({ type }) => type);
   const wanted = format === undefined ? context.accepts(...types) : undefined;
   const found = there.find((form) => form.format === format || form.type === wanted);

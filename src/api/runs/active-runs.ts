@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 import { invalidParameter } from '../../internal/arguments.ts';
-import { createDeferred, type Deferred } from '../../internal/deferred.ts';
+import { createDeferred } from '../../internal/deferred.ts';
 import type { ProgressEvent } from '../../internal/progress.ts';
 import { sleep } from '../../internal/retry.ts';
 import type { Job, JobOutcome, JobRunner } from '../jobs/job.ts';
@@ -95,34 +95,27 @@ class EventLog {
 }
 
 /** A run that has not ended. */
-export interface ActiveRun {
+class ActiveRun {
   record: RunRecord;
   /** See {@link RunRequest.isWaitedFor}. */
   readonly isWaitedFor: boolean;
   /** Whether the end of the run is decided. Later results are discarded. */
-  isDecided: boolean;
+  isDecided = false;
   readonly events: EventLog;
   /** Aborted to ask the job to stop. */
-  readonly controller: AbortController;
+  readonly controller = new AbortController();
   /** Resolves to true if the run was accepted, otherwise to false. */
-  readonly accepted: Deferred<boolean>;
+  readonly accepted = createDeferred<boolean>();
   /** Resolves to the last record, once it is stored. */
-  readonly ended: Deferred<RunRecord>;
-}
+  readonly ended = createDeferred<RunRecord>();
 
-/** Creates an active run. */
-export function createActiveRun(record: RunRecord, isWaitedFor: boolean, logger: Logger): ActiveRun {
-  return {
-    record,
-    isWaitedFor,
-    isDecided: false,
-    events: new EventLog((error) => {
+  constructor(record: RunRecord, isWaitedFor: boolean, logger: Logger) {
+    this.record = record;
+    this.isWaitedFor = isWaitedFor;
+    this.events = new EventLog((error) => {
       noteFollower(logger, record.runId, error);
-    }),
-    controller: new AbortController(),
-    accepted: createDeferred(),
-    ended: createDeferred(),
-  };
+    });
+  }
 }
 
 /** Logs an error that a follower has thrown. */
@@ -256,7 +249,7 @@ export class ActiveRuns {
     }
     const record = { runId, endpoint, status: 'queued', createdAt: now(), finishedAt: null } as const;
     const unfinished = { body: null, problem: null, lastEventId: 0, files: [] };
-    const run = createActiveRun(Object.freeze({ ...record, ...unfinished }), isWaitedFor, logger);
+    const run = new ActiveRun(Object.freeze({ ...record, ...unfinished }), isWaitedFor, logger);
     this.#runs.set(runId, run);
     run.events.status('queued');
     return run;

@@ -97,12 +97,7 @@ export function dropOldest<Value>(entries: Map<string, Value>, max: number): voi
 }
 
 /** An answer that was computed immediately and only needs to be stored. */
-export interface KeptRun {
-  readonly runId: string;
-  readonly endpoint: RunEndpoint;
-  readonly createdAt: string;
-  readonly body: string;
-}
+export type KeptRun = Pick<RunRecord, 'runId' | 'endpoint' | 'createdAt'> & { readonly body: string };
 
 /** The client's idempotency key for a request. A request that is sent twice with the same key starts only one run. */
 export interface IdempotencyClaim {

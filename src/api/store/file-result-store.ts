@@ -34,10 +34,7 @@ class TaskQueues {
   run<Result>(name: string, task: () => Promise<Result>): Promise<Result> {
     const before = this.#lasts.get(name) ?? Promise.resolve();
     const result = before.then(() => this.#inSlot(task));
-    const last = result.then(
-      () => undefined,
-      () => undefined,
-    );
+    const last = result.catch(() => undefined);
     this.#lasts.set(name, last);
     void last.then(() => {
       if (this.#lasts.get(name) === last) this.#lasts.delete(name);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+import { parseObject } from '../../internal/values.ts';
 
 /** Explanations of the system's error codes. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -125,13 +126,9 @@ export async function textOf(location: string): Promise<string> {
 }
 
 function parseHolder(text: string): Holder | undefined {
-  try {
-    const { pid, startedAt } = JSON.parse(text) as Partial<Record<keyof Holder, unknown>>;
-    if (!Number.isSafeInteger(pid) || Number(pid) < 1) return undefined;
-    return { pid: Number(pid), startedAt: typeof startedAt === 'string' ? startedAt : null };
-  } catch {
-    return undefined;
-  }
+  const { pid, startedAt }: Partial<Record<keyof Holder, unknown>> = parseObject(text) ?? {};
+  if (!Number.isSafeInteger(pid) || Number(pid) < 1) return undefined;
+  return { pid: Number(pid), startedAt: typeof startedAt === 'string' ? startedAt : null };
 }
 
 /** Returns whether a process with this ID is running. */
