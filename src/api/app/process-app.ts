@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { isLoggingAskedFor } from '../../internal/logger.ts';
 import type { RequestState, Service, ServiceContext } from '../context/service-context.ts';
 import { causesOf } from '../middleware/answer-problems.ts';
-import { createServiceMetrics, type RenderedMetrics, type ServiceMetrics } from '../middleware/metrics.ts';
+import { type RenderedMetrics, ServiceMetrics } from '../middleware/metrics.ts';
 import { serviceLayers } from '../middleware/service-layers.ts';
 import type { ServiceMiddleware } from '../middleware/service-middleware.ts';
 import { type OperationId, OPERATIONS } from '../openapi/operation-ids.ts';
@@ -62,7 +62,7 @@ export interface ProcessApp {
 /** Creates the app of one process from its options and the parts it shares with other processes. */
 export function createProcessApp(options: AppOptions, parts: ProcessParts): ProcessApp {
   const { runs, renderMetrics } = parts;
-  const metrics = createServiceMetrics(() => runs.counts());
+  const metrics = new ServiceMetrics(() => runs.counts());
   let isEnding = false;
   const service: Service = {
     ...settingsOf(options),

@@ -25,16 +25,14 @@ export type Handlers<Answered extends Methods> = {
   ) => Promise<ReturnType<Answered[Name]>> | ReturnType<Answered[Name]>;
 };
 
-/** The options of the app that can be sent to another process. */
-type PlainAppOptions = Omit<AppOptions, 'store' | 'clock' | 'createId'>;
-
 /**
  * The settings that a worker receives when it starts. They are not passed on the command line or in the environment,
  * because other users could read the keys there.
  */
 export interface WorkerSettings {
   readonly workerName: string;
-  readonly options: PlainAppOptions;
+  /** The options of the app that can be sent to another process. */
+  readonly options: Omit<AppOptions, 'store' | 'clock' | 'createId'>;
   readonly isLimited: boolean;
   readonly spoolFolder: string;
   /** The parent folder of the runs' folders. */

@@ -1,4 +1,4 @@
-import type { RateLimiter } from '../context/service-context.ts';
+import type { RateLimiter, Service } from '../context/service-context.ts';
 import type { RunEvent, Runs } from '../runs/runs.ts';
 import type { Channel } from './channel.ts';
 import type { Handlers, RunMethods } from './protocol.ts';
@@ -36,17 +36,11 @@ export function createRemoteLimiter(channel: Channel<RunMethods>): RateLimiter {
   return Object.freeze({ take: (client: string) => channel.call('take', client) });
 }
 
-/** The objects that other processes can use. */
-export interface ServedRuns {
-  readonly runs: Runs;
-  readonly limiter: RateLimiter | null;
-}
-
 /**
  * Returns the handlers for the calls of `createRemoteRuns`. If the calling process ends, its pending calls and
  * subscriptions are dropped; its runs continue.
  */
-export function serveRuns({ runs, limiter }: ServedRuns): Handlers<RunMethods> {
+export function serveRuns({ runs, limiter }: Pick<Service, 'runs' | 'limiter'>): Handlers<RunMethods> {
   return {
     keep: async (run) => {
       await runs.keep(run);

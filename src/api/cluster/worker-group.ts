@@ -163,12 +163,6 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
   let isEnding = false;
   let births = 0;
 
-  const fail = (error: Error): void => {
-    isEnding = true;
-    started.reject(error);
-    failed.reject(error);
-  };
-
   const bear = (): void => {
     if (isEnding) return;
     const name = String(++births);
@@ -202,8 +196,14 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
   const replace = (name: string, exit: Exit, livedMillis: number): void => {
     const next = afterDeath(livedMillis);
     logger.error({ worker: name, ...exit, lived_seconds: Math.round(livedMillis / 1000) }, 'a worker has ended');
-    if (next.kind === 'give-up') fail(endedAgainAndAgain(exit));
-    else setTimeout(bear, next.pauseMillis);
+    if (next.kind === 'replace') {
+      setTimeout(bear, next.pauseMillis);
+      return;
+    }
+    isEnding = true;
+    const error = endedAgainAndAgain(exit);
+    started.reject(error);
+    failed.reject(error);
   };
 
   for (let index = 0; index < count; index++) bear();

@@ -8,7 +8,7 @@ import type { BusboyInstance } from '@fastify/busboy';
 import { suggestNames } from '../../internal/arguments.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { createDeferred } from '../../internal/deferred.ts';
-import type { ServiceLimits } from '../context/service-context.ts';
+import type { Service, ServiceLimits } from '../context/service-context.ts';
 import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { badPart, tooLarge } from './intake-problems.ts';
@@ -227,16 +227,6 @@ interface ReceivedForm {
   readonly digest: string;
 }
 
-/** Options of {@link receiveForm}. */
-export interface ReceiveFormOptions {
-  /** The limits. Only `uploadBytes` (file), `fieldBytes` (each field) and `idleMillis` are used. */
-  readonly limits: ServiceLimits;
-  /** The folder in which the folder of the form is created. */
-  readonly spoolRoot: string;
-  /** The fields that the form may contain besides its file. */
-  readonly allowed: { readonly fields: readonly string[] };
-}
-
 /**
  * The maximum length of a boundary in RFC 2046. Busboy's search accepts at most 256 bytes, including four that it adds.
  */
@@ -248,16 +238,20 @@ const FRAME_BYTES = 2 ** 20;
  * Receives a form (multipart/form-data) with one file part named `file` and the allowed fields, as text or as files.
  * The table may be CSV, CSV compressed with gzip, or Parquet. Its first bytes determine the format; its file name is
  * ignored. The table is decompressed and streamed to a new folder. After a failure nothing is left on disk.
+ * @param allowed the names of the fields that the form may contain besides its file
  * @throws {ServiceProblem} the problems of `receiveBody`; 400 if the form is malformed, 413 if a part is too large, 415
  *   for another type, 422 if a part is unknown, repeated, missing or empty
  */
-export async function receiveForm(request: IncomingMessage, options: ReceiveFormOptions): Promise<ReceivedForm> {
-  const { limits, spoolRoot, allowed } = options;
+export async function receiveForm(
+  request: IncomingMessage,
+  { limits, spoolFolder }: Pick<Service, 'limits' | 'spoolFolder'>,
+  allowed: readonly string[],
+): Promise<ReceivedForm> {
   const { uploadBytes, fieldBytes, idleMillis } = limits;
   const contentType = requireForm(request.headers['content-type']);
-  const maxBytes = uploadBytes + allowed.fields.length * fieldBytes + FRAME_BYTES;
-  return fillSpoolFolder(spoolRoot, async (folder) => {
-    const parts = { folder: folder.path, fields: allowed.fields, uploadBytes, fieldBytes };
+  const maxBytes = uploadBytes + allowed.length * fieldBytes + FRAME_BYTES;
+  return fillSpoolFolder(spoolFolder, async (folder) => {
+    const parts = { folder: folder.path, fields: allowed, uploadBytes, fieldBytes };
     const { file, fields } = await readBody(request, { maxBytes, idleMillis }, (chunks) =>
       readForm(chunks, contentType, parts),
     );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 
-import type { ServiceLimits } from '../context/service-context.ts';
+import type { Service } from '../context/service-context.ts';
 import { fieldProblem } from '../problem/service-problem.ts';
 import { badPart, tooLarge } from './intake-problems.ts';
 import { requireMediaType } from './media-type.ts';
@@ -97,19 +97,8 @@ export type TableType = keyof typeof FORMATS;
 /** The list of content types of tables. */
 export const TABLE_TYPES = Object.freeze(Object.keys(FORMATS)) as readonly TableType[];
 
-/** Options of {@link receiveTable}. */
-export interface ReceiveTableOptions {
-  /** The limits. Only `uploadBytes` and `idleMillis` are used. */
-  readonly limits: ServiceLimits;
-  /** The folder in which the folder of the table is created. */
-  readonly spoolRoot: string;
-}
-
 /** A received table. */
-export interface ReceivedTable {
-  /** The file, in `folder`: `table.csv`, `table.ndjson` or `table.parquet`. */
-  readonly path: string;
-  readonly format: 'csv' | 'ndjson' | 'parquet';
+export interface ReceivedTable extends Omit<WrittenTable<'csv' | 'ndjson' | 'parquet'>, 'hash'> {
   readonly folder: SpoolFolder;
   /** SHA-256 of the decompressed bytes, hexadecimal. */
   readonly digest: string;
@@ -124,11 +113,11 @@ export interface ReceivedTable {
  */
 export async function receiveTable(
   request: IncomingMessage,
-  { limits, spoolRoot }: ReceiveTableOptions,
+  { limits, spoolFolder }: Pick<Service, 'limits' | 'spoolFolder'>,
 ): Promise<ReceivedTable> {
   const { uploadBytes: maxBytes, idleMillis } = limits;
   const type = requireMediaType(request.headers['content-type'], TABLE_TYPES);
-  return fillSpoolFolder(spoolRoot, async (folder) => {
+  return fillSpoolFolder(spoolFolder, async (folder) => {
     const formatOf = (content: 'text' | 'parquet'): ReceivedTable['format'] => assertFormat(type, content);
     const target = { folder: folder.path, stem: 'table', maxBytes, name: '', formatOf };
     const { path, format, hash } = await readBody(request, { maxBytes, idleMillis }, (chunks) =>

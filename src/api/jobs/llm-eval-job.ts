@@ -48,8 +48,12 @@ export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): 
   const fileInside = async (field: string, given: string | null): Promise<string | null> => {
     if (given === null) return null;
     const target = await confine(field, given, llmFolder);
-    await assertFile(field, given, target);
-    return target;
+    const found = await stat(target).catch(() => undefined);
+    if (found?.isFile() === true) return target;
+    const what = found === undefined ? 'there is no such file' : 'it is not a file';
+    const detail = `${field} must name a file in the service's folder for language models. Got '${given}': ${what}.`;
+    const suggestion = 'Check the name, or ask the operator of the service to put the file there.';
+    throw fieldProblem(422, `/${field}`, detail, suggestion);
   };
   const { replayPath, bbqPath, cacheDir } = config;
   const isOwnCache = llmFolder === null && cacheDir === DEFAULT_CACHE;
@@ -69,16 +73,6 @@ async function confine(field: string, given: string, llmFolder: string | null): 
   const target = path.resolve(root, given);
   if (!path.isAbsolute(given) && isInside(root, target) && isInside(root, await realPath(target))) return target;
   throw refused(field, `${field} must be a path inside the service's folder for language models.`, RELATIVE);
-}
-
-/** @throws {ServiceProblem} 422 if the file does not exist */
-async function assertFile(field: string, given: string, target: string): Promise<void> {
-  const found = await stat(target).catch(() => undefined);
-  if (found?.isFile() === true) return;
-  const what = found === undefined ? 'there is no such file' : 'it is not a file';
-  const detail = `${field} must name a file in the service's folder for language models. Got '${given}': ${what}.`;
-  const suggestion = 'Check the name, or ask the operator of the service to put the file there.';
-  throw fieldProblem(422, `/${field}`, detail, suggestion);
 }
 
 const NO_FOLDER = 'Omit it, or ask the operator of the service for such a folder.';

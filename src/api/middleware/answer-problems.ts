@@ -5,7 +5,13 @@ import { withoutUndefined } from '../../internal/values.ts';
 import type { RequestState, Service, ServiceContext } from '../context/service-context.ts';
 import { leaveUnread } from '../intake/receive-body.ts';
 import { problemOfToolkitError } from '../jobs/problem-of-toolkit-error.ts';
-import { internalProblem, PROBLEM_KINDS, type ProblemStatus, ServiceProblem } from '../problem/service-problem.ts';
+import {
+  internalProblem,
+  PROBLEM_KINDS,
+  type ProblemStatus,
+  ServiceProblem,
+  shorten,
+} from '../problem/service-problem.ts';
 import { ROUTE_METHODS, type ServiceMiddleware } from './service-middleware.ts';
 
 /** Statuses that the router sets, without a body, if no route matches. */
@@ -63,16 +69,17 @@ function answer(context: ServiceContext, problem: ServiceProblem): void {
 
 function unanswered({ method, path, state }: ServiceContext): ServiceProblem {
   const methods = ROUTE_METHODS.get(state.route);
+  const shown = shorten(path, MAX_COMPARED);
   if (methods === undefined) {
     return new ServiceProblem(404, {
-      detail: `The service has no path '${shown(path)}'.`,
+      detail: `The service has no path '${shown}'.`,
       suggestion: suggestPath(path.slice(0, MAX_COMPARED)),
     });
   }
-  if (methods.includes(method)) return new ServiceProblem(404, { detail: `The path '${shown(path)}' does not exist.` });
+  if (methods.includes(method)) return new ServiceProblem(404, { detail: `The path '${shown}' does not exist.` });
   const allowed = methods.join(', ');
   return new ServiceProblem(405, {
-    detail: `'${shown(path)}' does not support ${method}.`,
+    detail: `'${shown}' does not support ${method}.`,
     suggestion: `Use ${allowed}.`,
     headers: { Allow: allowed },
   });
@@ -83,10 +90,6 @@ function suggestPath(path: string): string {
   const known = [...ROUTE_METHODS.keys()];
   if (nearestNames(path, known).length > 0) return suggestNames(path, known, 'paths');
   return `The paths are ${known.map((one) => `'${one}'`).join(', ')}.`;
-}
-
-function shown(path: string): string {
-  return path.length > MAX_COMPARED ? `${path.slice(0, MAX_COMPARED)}…` : path;
 }
 
 /**

@@ -27,15 +27,6 @@ export interface RenderedMetrics {
   readonly contentType: string;
 }
 
-/** The metrics of one process and the middleware that collects them. */
-export interface ServiceMetrics {
-  /** Counts requests and measures their duration. */
-  readonly middleware: ServiceMiddleware;
-  /** Returns the metrics of this process as plain data for {@link MergedMetrics}. */
-  toJson(): Promise<MetricsJson>;
-  render(): Promise<RenderedMetrics>;
-}
-
 /** Histogram buckets in seconds, from immediate responses to responses that take minutes. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
@@ -45,7 +36,7 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
 
 /**
- * Creates the metrics of one process in a separate registry:
+ * The metrics of one process, in a separate registry, and the middleware that collects them:
  *
  * - `evenhand_http_requests_total` {method, route, status}: answered requests; status 499 if the client disconnected
  *   first
@@ -56,21 +47,27 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
  *
  * Routes come from a fixed list, so the number of series is bounded. When processes are merged, counts and requests in
  * flight are added. All processes see the same `evenhand_runs`, so the maximum is used.
- * @param counts returns the numbers of runs; if it fails, the previous numbers are kept
  */
-export function createServiceMetrics(counts: () => Promise<RunCounts>): ServiceMetrics {
-  const { Registry } = loadPackage('prom-client');
-  const registry = new Registry();
-  registerRuns(registry, counts);
-  const middleware = observer(registry);
-  return {
-    middleware,
-    toJson: async () => [...(await registry.getMetricsAsJSON()), ...(await processMetrics().getMetricsAsJSON())],
-    render: async () => ({
-      text: `${await registry.metrics()}\n${await processMetrics().metrics()}`,
-      contentType: registry.contentType,
-    }),
-  };
+export class ServiceMetrics {
+  readonly #registry = new (loadPackage('prom-client').Registry)();
+  /** Counts requests and measures their duration. */
+  readonly middleware: ServiceMiddleware;
+
+  /** @param counts returns the numbers of runs; if it fails, the previous numbers are kept */
+  constructor(counts: () => Promise<RunCounts>) {
+    registerRuns(this.#registry, counts);
+    this.middleware = observer(this.#registry);
+  }
+
+  /** Returns the metrics of this process as plain data for {@link MergedMetrics}. */
+  async toJson(): Promise<MetricsJson> {
+    return [...(await this.#registry.getMetricsAsJSON()), ...(await processMetrics().getMetricsAsJSON())];
+  }
+
+  async render(): Promise<RenderedMetrics> {
+    const text = `${await this.#registry.metrics()}\n${await processMetrics().metrics()}`;
+    return { text, contentType: this.#registry.contentType };
+  }
 }
 
 function registerRuns(registry: Registry, counts: () => Promise<RunCounts>): void {

@@ -1,6 +1,6 @@
 import type { Service, ServiceContext } from '../context/service-context.ts';
 import { loadPackage } from '../packages.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { ServiceProblem, shorten } from '../problem/service-problem.ts';
 import { answerProblems } from './answer-problems.ts';
 import { authenticate } from './authenticate.ts';
 import { countRequest, routeOfPath, type ServiceMiddleware } from './service-middleware.ts';
@@ -87,7 +87,7 @@ function lineOf(context: ServiceContext, millis: number, worker: string): Record
   const length = res.getHeader('content-length');
   return {
     method,
-    path: path.length > MAX_CHARACTERS ? `${path.slice(0, MAX_CHARACTERS)}…` : path,
+    path: shorten(path, MAX_CHARACTERS),
     route: state.route,
     status: isGone ? CLIENT_GONE : res.statusCode,
     ms: Math.round(millis * 100) / 100,

@@ -1,7 +1,9 @@
 import { isIPv6 } from 'node:net';
 
+import type { RateLimiterRes } from 'rate-limiter-flexible';
+
 import { invalidParameter } from '../../internal/arguments.ts';
-import type { Allowance, RateLimiter, ServiceContext } from '../context/service-context.ts';
+import type { RateLimiter, ServiceContext } from '../context/service-context.ts';
 import { OPERATIONS } from '../openapi/operation-ids.ts';
 import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
@@ -88,12 +90,6 @@ function groupsOf(text: string): string[] {
   return text === '' ? [] : text.split(':');
 }
 
-/** The result of rate-limiter-flexible for a client. It has the same form for allowed and rejected requests. */
-interface Taken {
-  readonly remainingPoints: number;
-  readonly msBeforeNext: number;
-}
-
 const SECONDS = 60;
 
 /**
@@ -109,19 +105,16 @@ export function createMemoryRateLimiter(perMinute: number): RateLimiter {
   const limiter = new RateLimiterMemory({ points: perMinute, duration: SECONDS });
   return {
     take: async (client) => {
-      try {
-        return allowance(true, perMinute, await limiter.consume(client));
-      } catch (refusal) {
+      let isAllowed = true;
+      const { remainingPoints, msBeforeNext } = await limiter.consume(client).catch((refusal: unknown) => {
         // The limiter rejects with the remaining allowance if the limit is exceeded, and with an Error only for
         // failures.
         if (refusal instanceof Error) throw refusal;
-        return allowance(false, perMinute, refusal as Taken);
-      }
+        isAllowed = false;
+        return refusal as RateLimiterRes;
+      });
+      const resetSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
+      return { isAllowed, limit: perMinute, remaining: Math.max(0, remainingPoints), resetSeconds };
     },
   };
-}
-
-function allowance(isAllowed: boolean, limit: number, { remainingPoints, msBeforeNext }: Taken): Allowance {
-  const resetSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
-  return { isAllowed, limit, remaining: Math.max(0, remainingPoints), resetSeconds };
 }

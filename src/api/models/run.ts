@@ -72,20 +72,19 @@ export const problemSchema = model(
 );
 
 const endpoint = z.enum(RUN_ENDPOINTS).describe('The endpoint of the request.');
-const status = z
+
+/** The state of a run. */
+export const runStatusSchema = z
   .enum(RUN_STATUSES)
   .meta({ id: 'RunStatus', description: 'The state of a run; succeeded, failed and cancelled are final.' });
 
 const SUMMARY = {
   run_id: runId,
   endpoint,
-  status,
+  status: runStatusSchema,
   created_at: moment,
   finished_at: moment.nullable().describe('The time at which the run ended; null before.'),
 } as const;
-
-/** The state of a run. */
-export const runStatusSchema = status;
 
 /** `GET /results/{run_id}` */
 export const runSchema = model('Run', 'A run, with its result if there is one.', {
@@ -107,7 +106,7 @@ export const runListSchema = model('RunList', 'The stored runs, newest first.', 
 export const acceptedSchema = model('Accepted', 'The run was accepted. Its result follows later.', {
   run_id: runId,
   endpoint: endpoint.optional(),
-  status,
+  status: runStatusSchema,
   created_at: moment.optional(),
   result: z.string().describe('The path of the result; send GET to retrieve it.'),
   events: z.string().describe('The path of the progress events.'),
@@ -122,7 +121,7 @@ export const cancelledSchema = model('Cancelled', 'The run is cancelled.', {
 /** An event of a run, with its data and the other fields of the event stream. */
 export const runEventSchema = z
   .union([
-    z.strictObject({ id: z.number().int().min(1), type: z.literal('status'), status }),
+    z.strictObject({ id: z.number().int().min(1), type: z.literal('status'), status: runStatusSchema }),
     z.strictObject({
       id: z.number().int().min(1),
       type: z.literal('progress'),

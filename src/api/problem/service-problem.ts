@@ -112,6 +112,11 @@ export class ServiceProblem extends Error {
   }
 }
 
+/** Shortens text from a client for a message. */
+export function shorten(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+}
+
 /**
  * Returns a problem of one field.
  * @param pointer its JSON pointer; for a query parameter, its name

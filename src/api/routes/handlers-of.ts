@@ -29,11 +29,7 @@ function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
   return async (context) => {
     readQuery(context, []);
     const idempotency = readIdempotencyKey(context);
-    const { fields, file, folder, digest } = await receiveForm(context.req, {
-      limits: service.limits,
-      spoolRoot: service.spoolFolder,
-      allowed: { fields: ['config', ...FIELDS[kind]] },
-    });
+    const { fields, file, folder, digest } = await receiveForm(context.req, service, ['config', ...FIELDS[kind]]);
     const { config, ...others } = fields;
     if (config === undefined) {
       await folder.remove();

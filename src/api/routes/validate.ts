@@ -107,8 +107,7 @@ async function validateArrays(context: ServiceContext, service: Service): Promis
 
 async function validateTable(context: ServiceContext, service: Service): Promise<void> {
   const idempotency = readIdempotencyKey(context);
-  const source = { limits: service.limits, spoolRoot: service.spoolFolder };
-  const { path: file, format, folder, digest } = await receiveTable(context.req, source);
+  const { path: file, format, folder, digest } = await receiveTable(context.req, service);
   await answerRun(context, service, {
     endpoint: '/validate',
     job: { kind: 'validate-table', path: file, format, options: queryOf(context) },

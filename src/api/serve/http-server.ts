@@ -22,16 +22,10 @@ export async function acceptWaiting(server: Server): Promise<void> {
   // The event loop accepts about one connection per turn.
   for (let turn = 0; hasAccepted && turn < MAX_TURNS; turn++) {
     hasAccepted = false;
-    await nextTurn();
+    // Resolves after the event loop has polled for connections once more.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   }
   server.off('connection', note);
-}
-
-/** Resolves after the event loop has polled for connections once more. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(() => setImmediate(resolve));
-  });
 }
 
 type Refusal = Pick<ProblemJson, 'detail' | 'suggestion'> & { readonly status: 400 | 408 | 431 };
@@ -63,45 +57,36 @@ function answerClientError(
     socket.destroy();
     return;
   }
-  const refusal = REFUSALS[code] ?? MALFORMED;
-  const body = bodyOf(refusal);
-  const head = [
-    `HTTP/1.1 ${String(refusal.status)} ${titleOf(refusal)}`,
-    ...Object.entries(headersOf(body)).map(([name, value]) => `${name}: ${value}`),
-  ];
+  const { status, title, headers, body } = answerOf(REFUSALS[code] ?? MALFORMED);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const head = [`HTTP/1.1 ${String(status)} ${title}`, ...lines];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
 /** Answers 400 to an HTTP/1.1 request without a Host header, and closes the connection. */
 function refuseWithoutHost(response: ServerResponse): void {
-  const body = bodyOf(NO_HOST);
-  response.writeHead(NO_HOST.status, headersOf(body)).end(body);
+  const { status, headers, body } = answerOf(NO_HOST);
+  response.writeHead(status, headers).end(body);
 }
 
-function bodyOf(refusal: Refusal): string {
-  const { status, detail, suggestion } = refusal;
+interface RefusalAnswer {
+  readonly status: number;
+  readonly title: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+function answerOf({ status, detail, suggestion }: Refusal): RefusalAnswer {
+  const title = STATUS_CODES[status] ?? '';
   const [code] = PROBLEM_KINDS[status];
-  return JSON.stringify({
-    type: `urn:evenhand:problem:${code}`,
-    title: titleOf(refusal),
-    status,
-    code,
-    detail,
-    suggestion,
-  });
-}
-
-function titleOf({ status }: Refusal): string {
-  return STATUS_CODES[status] ?? '';
-}
-
-function headersOf(body: string): Readonly<Record<string, string>> {
-  return {
+  const body = JSON.stringify({ type: `urn:evenhand:problem:${code}`, title, status, code, detail, suggestion });
+  const headers = {
     connection: 'close',
     'content-type': 'application/problem+json',
     'content-length': String(Buffer.byteLength(body)),
     'x-content-type-options': 'nosniff',
   };
+  return { status, title, headers, body };
 }
 
 /** The maximum number of pipelined requests. A connection with more is closed. */

@@ -10,7 +10,7 @@ import type { WorkerSettings } from '../cluster/protocol.ts';
 import { serveRuns } from '../cluster/remote-runs.ts';
 import { createWorkerGroup, type WorkerGroup } from '../cluster/worker-group.ts';
 import { checkKeys, readKeys, warnOfShortKeys } from '../middleware/authenticate.ts';
-import { createServiceMetrics, MergedMetrics, type RenderedMetrics } from '../middleware/metrics.ts';
+import { MergedMetrics, type RenderedMetrics, ServiceMetrics } from '../middleware/metrics.ts';
 import { loadPackage } from '../packages.ts';
 import { allowedHostsOf, assertSafe, cannotListen } from './address.ts';
 import { forkWorker } from './forked-worker.ts';
@@ -135,7 +135,7 @@ async function serveByWorkers(options: FilledServeOptions, workers: number): Pro
 function startWorkers(options: FilledServeOptions, count: number, owner: Owner): WorkerGroup {
   const logger = getLogger();
   const merged = new MergedMetrics();
-  const own = createServiceMetrics(() => owner.runs.counts());
+  const own = new ServiceMetrics(() => owner.runs.counts());
   const runHandlers = serveRuns(owner);
   const renderMetrics = async (): Promise<RenderedMetrics> => {
     const [workers, primary] = await Promise.all([group.metrics(), own.toJson()]);

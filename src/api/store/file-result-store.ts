@@ -86,12 +86,6 @@ interface Entry<Value> {
   readonly touchedAt: number;
 }
 
-/** A file in the folder. */
-interface TimedFile {
-  readonly name: string;
-  readonly touchedAt: number;
-}
-
 /**
  * A {@link ResultStore} whose entries are also files, `<folder>/<id>.json`, so that they survive the process. `set`
  * resolves when the entry is on disk, and a new process reads the files again. Evicted or deleted entries lose their
@@ -256,24 +250,26 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   async #read(): Promise<void> {
     const listed = await readdir(this.folder, { withFileTypes: true });
     const names = listed.filter((one) => one.isFile() && one.name !== LOCK_NAME).map(({ name }) => name);
-    const timed = await Promise.all(names.map((name) => this.#files.run(name, () => this.#timeOf(name))));
+    const timeOf = async (name: string): Promise<number> => {
+      const found = await stat(path.join(this.folder, name)).catch(() => undefined);
+      return found?.mtimeMs ?? 0;
+    };
+    const times = await Promise.all(names.map((name) => this.#files.run(name, () => timeOf(name))));
+    const timed = names.map((name, index) => ({ name, touchedAt: times[index] ?? 0 }));
     timed.sort((a, b) => a.touchedAt - b.touchedAt);
     // A few at once, so that memory holds at most the content of the store plus these files.
     for (let next = 0; next < timed.length; next += FILES_AT_ONCE) {
       const some = timed.slice(next, next + FILES_AT_ONCE);
-      const entries = await Promise.all(some.map((file) => this.#files.run(file.name, () => this.#readFile(file))));
+      const entries = await Promise.all(
+        some.map(({ name, touchedAt }) => this.#files.run(name, () => this.#readFile(name, touchedAt))),
+      );
       for (const entry of entries) if (entry !== undefined) this.#memory.set(...entry);
     }
     await this.#files.idle();
     if (this.#unchecked > 0) warnOfNoChecksum(this.folder, this.#unchecked);
   }
 
-  async #timeOf(name: string): Promise<TimedFile> {
-    const found = await stat(path.join(this.folder, name)).catch(() => undefined);
-    return { name, touchedAt: found?.mtimeMs ?? 0 };
-  }
-
-  async #readFile({ name, touchedAt }: TimedFile): Promise<readonly [id: string, entry: Entry<Value>] | undefined> {
+  async #readFile(name: string, touchedAt: number): Promise<readonly [id: string, entry: Entry<Value>] | undefined> {
     const file = path.join(this.folder, name);
     if (UNFINISHED.test(name)) {
       await rm(file, { force: true });
