@@ -28,7 +28,7 @@ export interface WaitOptions {
  * @throws {ServiceError} if the run failed, was cancelled or is unknown
  * @throws the signal's reason when it is aborted
  */
-export async function waitForRun(
+async function waitForRun(
   client: Client<paths>,
   runId: string,
   { signal, pollMillis = 1000 }: WaitOptions = {},
@@ -131,7 +131,7 @@ export interface FollowOptions {
  * @throws the last connection error, after too many consecutive connections without an event; or the signal's reason
  *   when it is aborted
  */
-export async function* followRun(
+async function* followRun(
   client: Client<paths>,
   runId: string,
   { lastEventId = 0, signal, retryMillis = 1000, maxRetries = 5 }: FollowOptions = {},

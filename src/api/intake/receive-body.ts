@@ -130,7 +130,7 @@ export async function readBody<T>(request: IncomingMessage, limits: BodyLimits, 
 }
 
 /** Reads an uncompressed body with a small declared length, at less cost than {@link readBody}. */
-export async function readSmallBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+async function readSmallBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   assertReadable(request, limits.maxBytes);
   const chunks: Buffer[] = [];
   return new Promise<Buffer>((resolve, reject) => {
@@ -143,13 +143,13 @@ export async function readSmallBody(request: IncomingMessage, limits: BodyLimits
 }
 
 /** Returns the length of the body according to its header, as sent; undefined if there is no such header. */
-export function declaredBytes({ headers }: IncomingMessage): number | undefined {
+function declaredBytes({ headers }: IncomingMessage): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
 }
 
 /** Returns the content coding of a body; '' if it has none. */
-export function codingOf({ headers }: IncomingMessage): string {
+function codingOf({ headers }: IncomingMessage): string {
   const coding = (headers['content-encoding'] ?? '').trim().toLowerCase();
   return coding === 'identity' ? '' : coding;
 }

@@ -30,12 +30,12 @@ const FIELDS_BESIDE: Readonly<Partial<Record<Job['kind'], readonly string[]>>> =
 };
 
 /** Returns whether a job is a validation, whose fields are the library's arguments. */
-export function isValidation(kind: Job['kind']): boolean {
+function isValidation(kind: Job['kind']): boolean {
   return kind === 'validate-rows' || kind === 'validate-table';
 }
 
 /** Returns the request field for an argument of the library; undefined if there is no such field. */
-export function wireNameOf(argument: string, kind: Job['kind']): string | undefined {
+function wireNameOf(argument: string, kind: Job['kind']): string | undefined {
   if (!isValidation(kind)) return FIELDS_BESIDE[kind]?.includes(argument) === true ? toSnakeCase(argument) : undefined;
   // Arrays use one name for scores, with or without decisions.
   if (kind === 'validate-rows' && argument === 'score') return 'y_score';

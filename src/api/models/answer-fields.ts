@@ -21,7 +21,7 @@ export const notes = z.array(z.string());
 export const interval = z.array(z.number()).length(2);
 
 /** {@link interval} with ends that may be infinite. */
-export const openInterval = z.array(numberOrNull).length(2);
+const openInterval = z.array(numberOrNull).length(2);
 
 /** The comparisons of a value with a threshold. */
 export const comparator = z.enum(['<=', '<', '>=', '>']);

@@ -26,7 +26,7 @@ const MAX_SAMPLES = 1000;
  * @throws {ServiceProblem} 400 if the body is not UTF-8 or not strict JSON, 413 if an array is too long
  * @throws {ConfigValidationError} if fields are invalid
  */
-export async function validateAtOnce(bytes: Buffer, service: Service): Promise<string | undefined> {
+async function validateAtOnce(bytes: Buffer, service: Service): Promise<string | undefined> {
   const input = readRowsBody(bytes, service.limits.arrayItems);
   if (!isLight(input)) return undefined;
   const result = JSON.stringify(validationToJson(validateRowsNow(input)));
