@@ -15,7 +15,7 @@ import type { ResultStoreLike } from '../store/result-store.ts';
 export interface AppOptions {
   /**
    * Accepted API keys. Every request except /health must send one of them (`Authorization: Bearer …`).
-   * @defaultValue EVENHAND_API_KEYS, a comma-separated list; if it is not set, no key is required
+   * @defaultValue the keys in EVENHAND_API_KEYS, separated by commas; if it is not set, no key is required
    */
   readonly keys?: readonly string[] | undefined;
   /**
@@ -40,7 +40,7 @@ export interface AppOptions {
   readonly corsOrigins?: readonly string[] | undefined;
   /**
    * Accepted names in the Host header. Restricting them protects against DNS rebinding.
-   * @defaultValue any
+   * @defaultValue every name is accepted
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
@@ -102,9 +102,9 @@ export const APP_OPTION_NAMES: OptionNames<AppOptions> = {
 };
 
 /**
- * The service as a Koa app, typed without Koa's types. It is a `Koa` instance: call `listen`, add middleware with
- * `use`, or pass its `callback` to a server. To mount it in another app, whose types require a `Koa`:
- * `outer.use(mount('/fairness', createApp({ basePath: '/fairness' }) as unknown as Koa))`.
+ * The service as a Koa app. This type does not depend on the types of Koa. The app is a `Koa` instance: call `listen`,
+ * add middleware with `use`, or pass its `callback` to a server. To mount it in another app, whose types require a
+ * `Koa`: `outer.use(mount('/fairness', createApp({ basePath: '/fairness' }) as unknown as Koa))`.
  */
 export interface ServiceApp {
   /** Creates a server and starts to listen, like `server.listen` of node:http. Close the server before the app. */
@@ -126,7 +126,10 @@ export interface ServiceApp {
   close(drainMillis?: number): Promise<void>;
 }
 
-/** The part of Koa's request context that custom middleware usually needs. Koa's own, wider type is compatible. */
+/**
+ * The part of Koa's request context that custom middleware usually needs. The wider type of Koa is compatible with this
+ * type.
+ */
 export interface AppContext {
   /** The request of node:http. */
   readonly req: IncomingMessage;
@@ -153,7 +156,7 @@ export interface AppContext {
 export type Next = () => Promise<unknown>;
 
 /**
- * Koa middleware, typed without Koa's types.
+ * A middleware function for Koa. This type does not depend on the types of Koa.
  * @param context with Koa's types, `ParameterizedContext` or `Context` is also accepted
  */
 export type Middleware = {

@@ -91,7 +91,10 @@ export function checkFolders({ monitorFolder, llmFolder }: AppOptions, logger: L
   });
 }
 
-/** @throws {DataValidationError} if the path is not a folder or cannot be read */
+/**
+ * Returns whether a folder exists.
+ * @throws {DataValidationError} if the path is not a folder or cannot be read
+ */
 function isFolder(location: string, parameter: string): boolean {
   try {
     if (statSync(location).isDirectory()) return true;

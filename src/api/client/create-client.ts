@@ -181,7 +181,9 @@ async function* eventsOf(
   }
 }
 
-/** Opens the stream of events after the last received event; undefined if there are no more events. */
+/**
+ * Opens the stream of the events that follow the last received event. Returns undefined if there are no more events.
+ */
 async function connect(
   client: Client<paths>,
   runId: string,
@@ -331,7 +333,7 @@ function shown(given: unknown): string {
 /**
  * Serializes a body. A string, `Blob` or form is unchanged. An object that contains a `Blob` becomes a form. Any other
  * body becomes JSON.
- * @param body of the type that the operation requires
+ * @param body the body, of the type that the operation requires
  */
 function serializeBody(body: unknown): string | Blob | FormData {
   if (typeof body === 'string' || body instanceof Blob || body instanceof FormData) return body;

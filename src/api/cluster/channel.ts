@@ -31,7 +31,7 @@ export interface Channel<Asked extends Methods> {
     onEvent: (event: never) => void,
   ) => Promise<{
     readonly answer: ReturnType<Asked[Name]>;
-    /** Ends the events. */
+    /** Ends the subscription. */
     readonly end: () => void;
   }>;
 }

@@ -59,7 +59,10 @@ export function isConnectionMessage(message: unknown): message is ConnectionMess
   return typeof message === 'object' && message !== null && 'evenhandConnection' in message;
 }
 
-/** A message transport between two processes: ordered, at most once delivery, no messages after it is closed. */
+/**
+ * A message transport between two processes. Messages arrive in order and at most once. No message arrives after the
+ * transport is closed.
+ */
 export interface MessageLine {
   /** @throws if the message cannot be serialized, for example because it contains a function */
   send(message: unknown): void;

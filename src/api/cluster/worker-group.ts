@@ -74,10 +74,10 @@ export class ConnectionGiver {
 /** What to do after a worker has ended. */
 export type AfterDeath = { readonly kind: 'replace'; readonly pauseMillis: number } | { readonly kind: 'give-up' };
 
-/** A worker that ends within this time counts as an early end. Its replacement will probably fail too. */
+/** A worker that runs for less than this time has ended early. Its replacement will probably fail too. */
 const QUICK_MILLIS = 5_000;
 
-/** The number of early ends in a row after which workers are no longer replaced. */
+/** The number of consecutive early ends after which workers are no longer replaced. */
 const MAX_QUICK_DEATHS = 10;
 
 const FIRST_PAUSE_MILLIS = 100;
@@ -85,8 +85,8 @@ const MAX_PAUSE_MILLIS = 2_000;
 
 /**
  * Creates the policy for replacing workers. A worker that ends is replaced immediately. If workers end soon after they
- * start, the pause before the next start doubles from 0.1 s up to 2 s. After ten early ends in a row, the policy gives
- * up.
+ * start, the pause before the next start doubles from 0.1 s up to 2 s. After ten consecutive early ends, the policy
+ * gives up.
  * @returns a function of the worker's lifetime in milliseconds
  */
 export function createRestartPolicy(): (livedMillis: number) => AfterDeath {

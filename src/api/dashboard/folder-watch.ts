@@ -86,7 +86,7 @@ export interface FolderWatchOptions {
 /** The delay before changes are read, because a monitor writes three files in quick succession. */
 const SETTLE_MILLIS = 150;
 
-/** Watches a folder for all its followers, and only while there is at least one. */
+/** Watches a folder for its followers. The watch ends when the last follower leaves. */
 export class FolderWatch {
   readonly #folder: string;
   readonly #options: FolderWatchOptions;
@@ -156,8 +156,8 @@ export class FolderWatch {
   }
 
   /**
-   * Returns undefined if the folder does not exist yet or the system's limit of watches is reached. Polling continues
-   * in both cases.
+   * Opens a watcher. Returns undefined if the folder does not exist yet or the system's limit of watches is reached.
+   * Polling continues in both cases.
    */
   #openWatcher(): FSWatcher | undefined {
     try {

@@ -11,7 +11,7 @@ export const CURL_FORM = "With curl: -F 'file=@data.csv' -F 'config=<pipeline.ym
 export interface MediaType {
   /** Type and subtype in lower case: `text/csv`. */
   readonly type: string;
-  /** Parameters with names in lower case. Values are unchanged except for quotes. */
+  /** The parameters, with names in lower case. Quotes around values are removed. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 

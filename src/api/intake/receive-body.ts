@@ -105,11 +105,11 @@ function watchBody(
   return stop;
 }
 
-/** Reads chunks as they arrive. The client has to wait until the next chunk is requested. */
+/** A function that reads chunks as they arrive. The client must wait until the next chunk is requested. */
 export type Consume<T> = (chunks: AsyncIterable<Buffer>) => Promise<T>;
 
 /**
- * Passes the body of a request to `consume`, only as fast as `consume` reads it. Gzip data is decompressed. If
+ * Passes the body of a request to `consume`, at the speed at which `consume` reads it. Gzip data is decompressed. If
  * `consume` fails or the chunks end with an error, `consume` must remove what it wrote.
  * @throws {ServiceProblem} 400, 408, 413, 415
  */
@@ -129,7 +129,7 @@ export async function readBody<T>(request: IncomingMessage, limits: BodyLimits, 
   }
 }
 
-/** Reads an uncompressed body with a small declared length, at less cost than {@link readBody}. */
+/** Reads an uncompressed body with a small declared length. This is faster than {@link readBody}. */
 async function readSmallBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   assertReadable(request, limits.maxBytes);
   const chunks: Buffer[] = [];
@@ -142,7 +142,7 @@ async function readSmallBody(request: IncomingMessage, limits: BodyLimits): Prom
   });
 }
 
-/** Returns the length of the body according to its header, as sent; undefined if there is no such header. */
+/** Returns the length in the Content-Length header; undefined if there is no such header. */
 function declaredBytes({ headers }: IncomingMessage): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
@@ -176,7 +176,7 @@ export interface ReceiveBodyOptions extends BodyLimits {
   /** The folder in which the folder of the file is created. */
   readonly spoolRoot: string;
   /**
-   * Whether to return the SHA-256 of the decompressed bytes too.
+   * Whether the SHA-256 digest of the decompressed bytes is also returned.
    * @defaultValue false
    */
   readonly withDigest?: boolean | undefined;

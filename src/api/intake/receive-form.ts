@@ -73,14 +73,14 @@ class PartReader {
     }
   }
 
-  /** Resolves to all parts when they have been read. */
+  /** Returns all parts when they have been read. */
   async finish(): Promise<FormParts> {
     await Promise.all(this.#work);
     if (this.#file === undefined) throw badPart(FILE_PART, 'is missing', CURL_FORM);
     return { file: this.#file, fields: this.#fields };
   }
 
-  /** Releases all parts. Resolves when no file is open any more. */
+  /** Releases all parts. Resolves when all files are closed. */
   async abandon(): Promise<void> {
     for (const stream of this.#streams) stream.destroy(new Error('Reading of the form was cancelled.'));
     await Promise.allSettled(this.#work);
@@ -159,8 +159,8 @@ const HEADER_LINES = 32;
 const NEVER_FULL = 2 ** 40;
 
 /**
- * Reads a form from chunks. Every part is a stream, with or without a file name, so that it can be rejected as soon as
- * it begins.
+ * Reads a form from chunks. Every part is read as a stream, with or without a file name, so that it can be rejected as
+ * soon as it begins.
  * @param contentType the content type with its boundary
  * @throws {ServiceProblem} like {@link receiveForm}
  */
@@ -220,7 +220,7 @@ function isOfParser(error: unknown): boolean {
 /** A received form: fields by name, and the file. */
 interface ReceivedForm {
   readonly fields: Readonly<Record<string, string>>;
-  /** The uploaded table. `form.folder.path` holds it under a fixed name (`upload.csv` or `upload.parquet`). */
+  /** The uploaded table. Its file in `folder` has a fixed name: `upload.csv` or `upload.parquet`. */
   readonly file: Omit<WrittenTable<'csv' | 'parquet'>, 'hash'>;
   readonly folder: SpoolFolder;
   /** SHA-256 of the file's bytes and the fields, hexadecimal. */
@@ -235,9 +235,10 @@ const BOUNDARY_LENGTH = 70;
 const FRAME_BYTES = 2 ** 20;
 
 /**
- * Receives a form (multipart/form-data) with one file part named `file` and the allowed fields, as text or as files.
- * The table may be CSV, CSV compressed with gzip, or Parquet. Its first bytes determine the format; its file name is
- * ignored. The table is decompressed and streamed to a new folder. After a failure nothing is left on disk.
+ * Receives a form (multipart/form-data) with one file part named `file` and the allowed fields. A field may be sent as
+ * text or as a file. The table may be CSV, CSV compressed with gzip, or Parquet. Its first bytes determine the format;
+ * its file name is ignored. The table is decompressed and streamed to a new folder. After a failure nothing is left on
+ * disk.
  * @param allowed the names of the fields that the form may contain besides its file
  * @throws {ServiceProblem} the problems of `receiveBody`; 400 if the form is malformed, 413 if a part is too large, 415
  *   for another type, 422 if a part is unknown, repeated, missing or empty

@@ -9,7 +9,7 @@ import { getLogger } from '../../internal/logger.ts';
 import { isRunning } from '../store/folder-lock.ts';
 import { noRoomOr } from './intake-problems.ts';
 
-/** The time to wait for requests that a process sent before it ended. They always arrive sooner. */
+/** The time to wait for requests that a process sent before it ended. All of them arrive within this time. */
 const ON_ITS_WAY_MILLIS = 1_000;
 
 /** Options of {@link removeUploadsOf}. */
@@ -159,7 +159,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** A folder of the uploads of one request. */
+/** The folder for the uploads of one request. */
 export interface SpoolFolder {
   readonly path: string;
   /**

@@ -17,8 +17,8 @@ import { inheritedEnvironment, providerEnvironment } from './service-environment
 const IDLE_MILLIS = 60_000;
 
 /**
- * The threads for jobs. Jobs wait here and not in piscina, so that a waiting job can be cancelled. Piscina aborts a job
- * by terminating its thread; terminating a thread during a DuckDB query would end the process.
+ * A pool of threads for jobs. Jobs wait here and not in piscina, so that a waiting job can be cancelled. Piscina aborts
+ * a job by terminating its thread; terminating a thread during a DuckDB query would end the process.
  */
 class ThreadPool {
   readonly slots: Slots;
@@ -110,7 +110,7 @@ async function runInThread(
 
 /** Options of {@link createJobRunner}. */
 export interface JobRunnerOptions {
-  /** The number of threads for computing work. */
+  /** The number of threads for all jobs except language-model jobs. */
   readonly threads: number;
   /** The number of jobs that may wait for a thread. */
   readonly queue: number;
@@ -178,7 +178,7 @@ export function createJobRunner({ threads, queue, logger, createId = randomUUID 
   };
 }
 
-/** Treats a thread that died without an answer, for example from lack of memory, as a failed job. */
+/** Returns the answer for a thread that ended without one, for example because it ran out of memory. */
 function failureOf(error: unknown, job: Job): ThreadAnswer {
   if (!(error instanceof Error)) throw error;
   const isOutOfMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';

@@ -37,7 +37,7 @@ function isValidation(kind: Job['kind']): boolean {
 /** Returns the request field for an argument of the library; undefined if there is no such field. */
 function wireNameOf(argument: string, kind: Job['kind']): string | undefined {
   if (!isValidation(kind)) return FIELDS_BESIDE[kind]?.includes(argument) === true ? toSnakeCase(argument) : undefined;
-  // Arrays use one name for scores, with or without decisions.
+  // With arrays, scores have the same name whether or not decisions are sent too.
   if (kind === 'validate-rows' && argument === 'score') return 'y_score';
   if (kind === 'validate-table' && argument === 'yScore') return 'score';
   return WIRE_NAMES.get(argument);
@@ -194,7 +194,7 @@ export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): 
   );
 }
 
-/** Hints on where all keys of a configuration are listed. */
+/** Hints that say where all keys of a configuration are listed. */
 const KEYS_LISTED: Readonly<Partial<Record<Job['kind'], string>>> = {
   'llm-eval': 'GET /openapi.json lists every key (LlmEvalBody).',
   pipeline: 'The documentation of pipelines lists every key.',

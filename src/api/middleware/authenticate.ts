@@ -128,7 +128,10 @@ function isHealth(context: ServiceContext): boolean {
   return isReading(context) && context.path === '/health';
 }
 
-/** @param isPassword whether the key is valid, but was sent as a password for a request that changes something */
+/**
+ * Returns the problem for a request without an accepted key.
+ * @param isPassword whether the key is valid, but was sent as a password for a request that changes something
+ */
 function refused(context: ServiceContext, isPassword: boolean): ServiceProblem {
   // Two header lines, because browsers that support only one scheme read a combined list as the first scheme.
   context.set('WWW-Authenticate', isReading(context) ? [BEARER, BASIC] : [BEARER]);

@@ -31,7 +31,8 @@ export interface RenderedMetrics {
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /**
- * The methods with their own time series. All other methods share one series, so that clients cannot create new series.
+ * The methods that have a separate time series. All other methods share one series, so that clients cannot create new
+ * series.
  */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
 

@@ -192,8 +192,8 @@ export function serviceLayers(service: Service, observe: ServiceMiddleware): rea
 
 /**
  * Sets headers that restrict what a browser may do with an answer: nothing may be loaded, framed, sniffed or cached.
- * Pages replace the policy later. HTTPS is not enforced, because a local service uses plain HTTP; a proxy that
- * terminates TLS should set Strict-Transport-Security.
+ * Routes that return pages replace the content security policy. HTTPS is not enforced, because a local service uses
+ * plain HTTP; a proxy that terminates TLS should set Strict-Transport-Security.
  */
 export function securityHeaders(): ServiceMiddleware {
   // Helmet runs for each response and takes 5 to 10 µs. Setting the same headers directly takes 4 to 9 µs.

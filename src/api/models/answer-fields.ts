@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** A number, or null if undefined, because JSON has no NaN. */
 export const numberOrNull = z.number().nullable();
 
-/** A text that may be absent. */
+/** A text, or null if there is none. */
 export const textOrNull = z.string().nullable();
 
 /** A count of items. */
@@ -23,7 +23,7 @@ export const interval = z.array(z.number()).length(2);
 /** {@link interval} with ends that may be infinite. */
 const openInterval = z.array(numberOrNull).length(2);
 
-/** The comparisons of a value with a threshold. */
+/** The operators that compare a value with a threshold. */
 export const comparator = z.enum(['<=', '<', '>=', '>']);
 
 /** The ID of a run. */

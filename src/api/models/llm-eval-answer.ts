@@ -115,13 +115,13 @@ export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers diffe
   seed: z.number().int(),
 });
 
-/** `POST /llm-eval` with `dry_run`. */
+/** The answer of `POST /llm-eval` with `dry_run`. */
 export const llmDryRunSchema = model('LlmDryRun', 'The requests that would be sent. None was sent.', {
   ...RUN_FIELDS,
   ...DRY_RUN_FIELDS,
 });
 
-/** `POST /llm-eval` */
+/** The answer of `POST /llm-eval`. */
 export const llmEvalAnswerSchema = z.union([llmEvaluationSchema, llmDryRunSchema]).meta({
   id: 'LlmEvalAnswer',
   description: 'An evaluation, or with `dry_run` the requests it would send. `passed: false` is a normal answer.',

@@ -96,7 +96,7 @@ export const pipelineStepSchema = model('PipelineStep', 'The effect of one step 
   warnings: notes,
 });
 
-/** `POST /pipeline` */
+/** The answer of `POST /pipeline`. */
 export const pipelineAnswerSchema = model(
   'PipelineAnswer',
   'Possible sources of unfairness in the data, and how the data were transformed.',

@@ -8,7 +8,7 @@ import { pipelineAnswerSchema } from './pipeline-answer.ts';
 import { validationAnswerSchema } from './validation-answer.ts';
 import { workflowAnswerSchema } from './workflow-answer.ts';
 
-/** `GET /health` */
+/** The answer of `GET /health`. */
 export const healthSchema = model(
   'Health',
   'The process is running.',
@@ -16,7 +16,7 @@ export const healthSchema = model(
   { status: 'ok', version: '0.9.0', timestamp: '2026-01-31T09:30:00.000Z' },
 );
 
-/** `GET /ready` */
+/** The answer of `GET /ready`. */
 export const readinessSchema = model(
   'Readiness',
   'The service accepts new work; with the current load.',
@@ -86,7 +86,7 @@ const SUMMARY = {
   finished_at: moment.nullable().describe('The time at which the run ended; null before.'),
 } as const;
 
-/** `GET /results/{run_id}` */
+/** The answer of `GET /results/{run_id}`. */
 export const runSchema = model('Run', 'A run, with its result if there is one.', {
   ...SUMMARY,
   result: z
@@ -99,7 +99,7 @@ export const runSchema = model('Run', 'A run, with its result if there is one.',
 /** A run in a list. */
 export const runSummarySchema = model('RunSummary', 'A run without its result.', SUMMARY);
 
-/** `GET /results` */
+/** The answer of `GET /results`. */
 export const runListSchema = model('RunList', 'The stored runs, newest first.', { results: z.array(runSummarySchema) });
 
 /** The body of a 202 answer. */
@@ -112,7 +112,7 @@ export const acceptedSchema = model('Accepted', 'The run was accepted. Its resul
   events: z.string().describe('The path of the progress events.'),
 });
 
-/** `DELETE /results/{run_id}` of a run that had not ended. */
+/** The answer of `DELETE /results/{run_id}` if the run had not ended. */
 export const cancelledSchema = model('Cancelled', 'The run is cancelled.', {
   run_id: runId,
   status: z.literal('cancelled'),

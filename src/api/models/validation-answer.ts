@@ -90,7 +90,7 @@ export const severalValidationSchema = model(
   },
 );
 
-/** `POST /validate` */
+/** The answer of `POST /validate`. */
 export const validationAnswerSchema = z.union([singleValidationSchema, severalValidationSchema]).meta({
   id: 'ValidationAnswer',
   description: 'A validation. `passed: false` is a normal answer with status 200.',

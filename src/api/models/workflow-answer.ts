@@ -58,7 +58,7 @@ const split = z.strictObject({
 
 const freeForm = z.record(z.string(), z.unknown());
 
-/** `POST /workflow` */
+/** The answer of `POST /workflow`. */
 export const workflowAnswerSchema = model(
   'WorkflowAnswer',
   'A model trained without and with a fairness constraint, and the effect on held-out rows.',

@@ -47,8 +47,8 @@ function idOf(schema: z.ZodType): string {
 }
 
 /**
- * Removes `$schema` and `$id`, which would make each component a separate document with different references, and a
- * duplicate `id`.
+ * Removes `$schema` and `$id`, which would make each component a separate document with its own references. Removes the
+ * duplicate `id` too.
  */
 function withoutSchemaKeys({
   $schema: _schema,
@@ -59,7 +59,9 @@ function withoutSchemaKeys({
   return schema;
 }
 
-/** Removes redundant keywords: string keys, bounds of safe integers, and patterns that repeat a format. */
+/**
+ * Removes redundant keywords: the type of string keys, the bounds of safe integers, and patterns that repeat a format.
+ */
 function leaveOutNoise(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.propertyNames !== undefined && isPlainText(schema.propertyNames)) delete schema.propertyNames;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
@@ -111,7 +113,7 @@ const ANSWER_HEADERS = {
 /** The name of a header in the document. */
 export type HeaderName = keyof typeof ANSWER_HEADERS;
 
-/** The headers as components of the document. */
+/** The response headers as components of the document. */
 export const HEADERS = Object.fromEntries(
   Object.entries(ANSWER_HEADERS).map(([name, [, description, schema]]) => [name, { description, schema }]),
 );
@@ -125,7 +127,7 @@ export function headersOf(...more: readonly HeaderName[]): Readonly<Record<strin
   );
 }
 
-/** Returns an answer by media type. */
+/** Returns an answer with its content by media type. */
 export function answer(
   description: string,
   content: Readonly<Record<string, MediaTypeObject>>,
@@ -197,8 +199,8 @@ export function validateQueryParameters(): readonly ParameterObject[] {
 }
 
 /**
- * Converts an option. With a JSON body, the query is empty. No option is therefore required, and no option has a
- * default that tools would fill in.
+ * Converts an option to a query parameter. A request with a JSON body has no query, so no parameter is required.
+ * Defaults are omitted, because tools would fill them in.
  */
 function toParameter(
   name: string,
@@ -219,7 +221,7 @@ function toParameter(
 
 /** An example of a problem. */
 interface ProblemText extends Omit<ProblemDetails, 'headers'> {
-  /** When this problem is returned. */
+  /** States when this problem is returned. */
   readonly description: string;
   readonly header?: HeaderName;
 }
@@ -318,7 +320,7 @@ const PROBLEMS = {
 /** The statuses of documented problems. */
 export type DocumentedStatus = keyof typeof PROBLEMS;
 
-/** Returns the problem answers as components of the document. */
+/** Returns the error responses as components of the document. */
 export function problemResponses(): Readonly<Record<string, ResponseObject>> {
   const entries = Object.entries(PROBLEMS) as unknown as [`${DocumentedStatus}`, ProblemText][];
   return Object.fromEntries(
@@ -338,14 +340,14 @@ export function problemResponses(): Readonly<Record<string, ResponseObject>> {
   );
 }
 
-/** Returns references to problems by status, for an operation. */
+/** Returns the error responses of an operation, by status. Each one is a reference to a component of the document. */
 export function problems(...statuses: readonly DocumentedStatus[]): Readonly<Record<string, ReferenceObject>> {
   return Object.fromEntries(
     statuses.map((status) => [String(status), { $ref: `#/components/responses/Problem${String(status)}` }]),
   );
 }
 
-/** Returns the problems that any request may cause. */
+/** Returns the error responses that any operation may have, by status. */
 export function commonProblems(): Readonly<Record<string, ReferenceObject>> {
   return problems(401, 403, 429, 500);
 }

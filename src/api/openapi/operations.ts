@@ -40,7 +40,7 @@ export const VALIDATE_EXAMPLES = {
   },
 } as const;
 
-/** Rows for `sensitive=group&y_pred=decision&min_group_size=1`. */
+/** Example rows for the query `sensitive=group&y_pred=decision&min_group_size=1`. */
 export const CSV_EXAMPLE = 'group,decision\na,1\na,0\na,1\nb,0\nb,1\nb,0\n';
 
 /** The same rows as one JSON object per line. */
@@ -82,7 +82,7 @@ const LINKS = {
   removal: { operationId: 'deleteResult', parameters: RUN_ID, description: 'Cancels or deletes the run.' },
 } as const;
 
-/** Returns the description of a text body with rows, with an example. */
+/** Returns the documentation of a text body with rows, including an example. */
 function rows(example: string, summary: string): MediaTypeObject {
   return { schema: { type: 'string' }, examples: { rows: { summary, value: example } } };
 }
@@ -115,14 +115,12 @@ function queryParameter(name: string, description: string, schema: ParameterObje
   return { name, in: 'query', description, schema };
 }
 
-/**
- * Returns the responses of an operation: the success, the problems that any request may cause, and the given problems.
- */
+/** Returns the responses of an operation: the success, the errors that any operation may have, and the given errors. */
 function responses(success: ResponseObject, ...statuses: readonly DocumentedStatus[]): Operation['responses'] {
   return { 200: success, ...commonProblems(), ...problems(...statuses) };
 }
 
-/** Returns operations with a tag of the document. */
+/** Adds a tag of the document to operations. */
 function tagged<Id extends OperationId>(
   tag: string,
   operations: Readonly<Record<Id, Omit<Operation, 'tags'>>>,

@@ -23,7 +23,10 @@ export interface ProblemDetails {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The slug and the title of each status (RFC 9457: `type` and `title` name the kind of problem, `detail` the case). */
+/**
+ * The slug and the title of each status. In RFC 9457, `type` and `title` name the kind of problem, and `detail`
+ * describes the case.
+ */
 export const PROBLEM_KINDS = {
   400: ['malformed-request', 'The request is malformed'],
   401: ['not-authenticated', 'A valid key is required'],
@@ -46,7 +49,7 @@ export const PROBLEM_KINDS = {
 /** A status that a problem may have. */
 export type ProblemStatus = keyof typeof PROBLEM_KINDS;
 
-/** A problem on the wire: `application/problem+json`. */
+/** A problem as JSON, as sent with the content type `application/problem+json`. */
 export interface ProblemJson {
   readonly type: string;
   readonly title: string;
@@ -58,7 +61,7 @@ export interface ProblemJson {
   readonly run_id?: string;
 }
 
-/** The time in seconds after which a client may retry by default. */
+/** The default time in seconds after which a client may retry. */
 const DEFAULT_RETRY_SECONDS = '60';
 
 /**
@@ -155,7 +158,7 @@ const MAX_CAUSES = 10;
 
 /**
  * Returns a 503 problem if the disk is full or too many files are open; undefined for any other error.
- * @param what names the data that could not be stored
+ * @param what the name of the data that could not be stored
  */
 export function noRoomProblem(error: unknown, what: string): ServiceProblem | undefined {
   if (!isNoRoom(error)) return undefined;
@@ -174,7 +177,7 @@ function isNoRoom(error: unknown): boolean {
   return false;
 }
 
-/** The time in seconds after which a client may retry. */
+/** The time in seconds after which a client may retry a run. */
 const RETRY_SECONDS = 10;
 
 const RETRY_LATER = 'Send the request again later.';
@@ -184,7 +187,7 @@ export function queueFull(): ServiceProblem {
   return unavailable('The queue is full: too many runs are already waiting.', RETRY_LATER, RETRY_SECONDS);
 }
 
-/** Returns the problem of new work while the service is shutting down. */
+/** Returns the problem for new work that is rejected because the service is shutting down. */
 export function serviceEnds(): ServiceProblem {
   return unavailable('The service is shutting down and accepts no new work.', RETRY_LATER, RETRY_SECONDS);
 }
@@ -203,7 +206,7 @@ export function damagedRun(runId: string, cause: unknown): ServiceProblem {
   return new ServiceProblem(500, { detail, suggestion, runId }, cause);
 }
 
-/** Returns the problem of an unknown run ID. */
+/** Returns the problem for an unknown run ID. */
 export function unknownRun(runId: string): ServiceProblem {
   return new ServiceProblem(404, {
     detail: `There is no run '${runId.slice(0, 64)}'.`,

@@ -5,12 +5,12 @@ import type { Service, ServiceContext } from '../context/service-context.ts';
 import { fieldProblem, ServiceProblem } from '../problem/service-problem.ts';
 import { type IdempotencyClaim, isFinal, type RunRecord, type RunRequest } from '../runs/runs.ts';
 
-/** The hint for options in the query of a request that takes none there. */
+/** The hint for a request whose options do not belong in the query. */
 const IN_BODY = 'With JSON, put options in the body; with a form, send them as parts.';
 
 /**
- * Returns the parameters of the query. Unknown parameters are rejected: otherwise a misplaced gate would silently not
- * be applied.
+ * Returns the parameters of the query. Unknown parameters are rejected. Otherwise, a misspelled or misplaced gate would
+ * be ignored without notice.
  * @param known the parameters of the operation
  * @throws {ServiceProblem} 422 if a parameter is unknown or repeated
  */

@@ -160,7 +160,7 @@ function swaggerPage(basePath: string): string {
   return String(context.body).replace(FONT_LINK, '');
 }
 
-/** `/docs/assets/0.9.0/swagger-ui-bundle.js`: a folder per version, and a file name. */
+/** Matches paths such as `/docs/assets/0.9.0/swagger-ui-bundle.js`: a folder for the version, and a file name. */
 const ASSET_PATH = /\/docs\/assets\/([^/]+)\/([^/]+)$/;
 
 /** Handles GET /docs and GET /redoc: the API documentation as pages without external resources. */

@@ -120,7 +120,7 @@ export function healthRoute({ clock }: Service): Handler {
   };
 }
 
-/** Handles GET /ready: reports that new work is accepted, and the load; 503 with the reason otherwise. */
+/** Handles GET /ready: reports the current load if new work is accepted. Otherwise, answers 503 with the reason. */
 export function readinessRoute({ runs, notReady }: Service): Handler {
   return async (context) => {
     const reason = notReady();

@@ -112,8 +112,8 @@ export function getResultDataRoute({ runs }: Service): Handler {
     }
     context.vary('Accept');
     const form = chosenData(context, there, format, runId);
-    // The file is opened before the response begins. If the run is deleted at this moment, the response is an error and
-    // is not truncated.
+    // The file is opened before the response begins. If the run is deleted at this moment, the client receives an error
+    // and not a truncated file.
     const file = await open(path.join(runs.folderOf(runId), form.name)).catch(() => {
       throw unknownRun(runId);
     });
@@ -126,7 +126,10 @@ export function getResultDataRoute({ runs }: Service): Handler {
 
 type DataForm = (typeof DATA_FORMS)[number];
 
-/** @param format the format that the query requests; it takes precedence over the Accept header */
+/**
+ * Returns the format in which the data are sent.
+ * @param format the format that the query requests; it takes precedence over the Accept header
+ */
 function chosenData(
   context: ServiceContext,
   there: readonly DataForm[],
@@ -161,7 +164,7 @@ export function deleteResultRoute({ runs }: Service): Handler {
   };
 }
 
-/** Returns the run in the path. */
+/** Returns the record of the run whose ID is in the path. */
 async function findRun(context: ServiceContext, runs: Runs): Promise<RunRecord> {
   const runId = runIdOf(context);
   const record = await runs.get(runId);

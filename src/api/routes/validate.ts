@@ -17,7 +17,7 @@ const MAX_GROUPS = 12;
 /** The maximum number of counted columns, including crossed ones. */
 const MAX_COLUMNS = 6;
 
-/** The maximum number of replicates, for the same reason. */
+/** The maximum number of replicates. With more, a validation would block the event loop for too long. */
 const MAX_SAMPLES = 1000;
 
 /**
@@ -56,7 +56,7 @@ function hasLightInterval({ ciMethod = 'simultaneous', ciSamples = MAX_SAMPLES, 
   return named.every((gate) => metricKind(knownMetric(gate.metric)) === 'classification');
 }
 
-/** Returns whether there are few groups. A search in a short list is faster than a set of all rows. */
+/** Returns whether there are few groups. Searching a short list is faster than building a set of all labels. */
 function hasFewGroups(rows: unknown): boolean {
   const groups: unknown[] = [];
   for (const label of rows as readonly unknown[]) {

@@ -161,7 +161,7 @@ export class ActiveRuns {
     return this.#runs.get(runId);
   }
 
-  /** Returns the last record of a run that was not stored, as long as it is known. */
+  /** Returns the last record of a run that was not stored; undefined if it is no longer remembered. */
   recentEnd(runId: string): RunRecord | undefined {
     return this.#recent.get(runId);
   }
@@ -177,9 +177,8 @@ export class ActiveRuns {
   }
 
   /**
-   * Accepts a run. The run is recorded in the store before this method resolves. It is passed to the runner as soon as
-   * there is room.
-   * @throws {ServiceProblem} 503 if there is no room, the service is ending, or the run cannot be stored
+   * Accepts a run and passes it to the runner. The run is recorded in the store before this method resolves.
+   * @throws {ServiceProblem} 503 if the queue is full, the service is shutting down, or the run cannot be stored
    */
   async accept(request: RunRequest): Promise<Submitted> {
     const { folders, kept } = this.#parts;
@@ -200,8 +199,8 @@ export class ActiveRuns {
   }
 
   /**
-   * Runs a job that is not a run and produces no files.
-   * @throws {ServiceProblem} 503 if there is no room or the service is ending
+   * Runs a job without recording it as a run. The job must not produce files.
+   * @throws {ServiceProblem} 503 if the queue is full or the service is shutting down
    */
   async doWork(job: Job): Promise<JobOutcome> {
     this.#assertRoom();

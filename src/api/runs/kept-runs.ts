@@ -22,7 +22,10 @@ export class RunFolders {
     this.#logger = logger;
   }
 
-  /** @throws {ServiceProblem} 404 if the ID would lead to another folder */
+  /**
+   * Returns the folder of a run.
+   * @throws {ServiceProblem} 404 if the ID would lead to another folder
+   */
   pathOf(runId: string): string {
     if (!isSafeId(runId)) throw unknownRun(runId);
     return path.join(this.#filesFolder, runId);
@@ -89,7 +92,7 @@ export class KeptRuns {
   readonly #options: KeptRunsOptions;
   /** Runs whose end could not be stored. They take precedence over the store. */
   readonly #unstored = new Map<string, RunRecord>();
-  /** Ended runs that have files. */
+  /** The IDs of ended runs that have files. */
   readonly #withFiles = new Set<string>();
   #isSweepDue = false;
 
@@ -97,7 +100,10 @@ export class KeptRuns {
     this.#options = options;
   }
 
-  /** @throws {ServiceProblem} 503 if the store fails, which is logged */
+  /**
+   * Stores a record.
+   * @throws {ServiceProblem} 503 if the store fails; the failure is logged
+   */
   async add(record: RunRecord): Promise<void> {
     const { store, logger } = this.#options;
     const { runId } = record;
@@ -126,7 +132,10 @@ export class KeptRuns {
     }
   }
 
-  /** @throws {ServiceProblem} 500 if the stored entry is damaged, which is logged */
+  /**
+   * Returns the record of a run; undefined if there is none.
+   * @throws {ServiceProblem} 500 if the stored entry is damaged; the damage is logged
+   */
   async get(runId: string): Promise<RunRecord | undefined> {
     const { store, logger } = this.#options;
     try {
@@ -138,12 +147,15 @@ export class KeptRuns {
     }
   }
 
-  /** Returns whether the store has a run, including damaged ones, which are not among the records. */
+  /** Returns whether the store has a run. A damaged run counts, although `records` omits it. */
   async has(runId: string): Promise<boolean> {
     return this.#options.store.has(runId);
   }
 
-  /** @throws {ServiceProblem} 503 if the store fails, which is logged */
+  /**
+   * Removes a run, and returns whether there was one.
+   * @throws {ServiceProblem} 503 if the store fails; the failure is logged
+   */
   async remove(runId: string): Promise<boolean> {
     const wasUnstored = this.#unstored.delete(runId);
     this.#sweepSoon();

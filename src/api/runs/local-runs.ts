@@ -52,7 +52,7 @@ interface Entry {
  */
 export class IdempotencyKeys {
   readonly #options: IdempotencyKeysOptions;
-  /** Oldest first. */
+  /** The claimed keys, oldest first. */
   readonly #entries = new Map<string, Entry>();
 
   constructor(options: IdempotencyKeysOptions) {
@@ -61,7 +61,7 @@ export class IdempotencyKeys {
 
   /**
    * Returns the run of an earlier request with this key, or accepts a new one.
-   * @throws {ServiceProblem} 422 if the earlier request was a different one; also what `accept` throws
+   * @throws {ServiceProblem} 422 if the earlier request was different; also any error that `accept` throws
    */
   async once({ key, fingerprint }: IdempotencyClaim, accept: () => Promise<Submitted>): Promise<Submitted> {
     for (;;) {
@@ -118,7 +118,8 @@ export interface LocalRunsOptions {
   readonly store: ResultStoreLike<RunRecord>;
   readonly runner: JobRunner;
   /**
-   * The parent folder of the runs' folders. At the start, folders named by a UUID that belong to no run are removed.
+   * The parent folder of the runs' folders. At the start, folders that have a UUID as their name but belong to no run
+   * are removed.
    */
   readonly filesFolder: string;
   /** Returns the current time in milliseconds since 1970. */
@@ -135,8 +136,8 @@ export interface LocalRunsOptions {
 }
 
 /**
- * The runs in the process that owns them, from a store for their records and a runner for their jobs. Past events are
- * sent before `follow` resolves; for a run that has ended, only its final status is sent.
+ * Manages the runs in the process that owns them. A store holds their records, and a runner executes their jobs. Past
+ * events are sent before `follow` resolves; for a run that has ended, only its final status is sent.
  */
 export class LocalRuns implements Runs {
   readonly #parts: ActiveRunsParts;

@@ -18,7 +18,7 @@ export interface RunRecord {
   readonly runId: string;
   readonly endpoint: RunEndpoint;
   readonly status: RunStatus;
-  /** ISO 8601, like the other times. */
+  /** The creation time in ISO 8601, like all times. */
   readonly createdAt: string;
   readonly finishedAt: string | null;
   /**
@@ -76,8 +76,8 @@ export function endedRecord(
 }
 
 /**
- * Inserts the members of a result between those of the run and the time. It works on text, because results may be
- * large. `download` is the path of the run's data.
+ * Returns the body of an answer: the run's ID and status, the members of the result, and the time. The body is built
+ * from text, because results may be large. `download` is the path of the run's data.
  */
 export function answerBody(runId: string, result: string, timestamp: string, download?: string): string {
   const text = result.trim();
@@ -90,7 +90,7 @@ export function answerBody(runId: string, result: string, timestamp: string, dow
   return `{"run_id":${JSON.stringify(runId)},"status":"success",${between}${link}"timestamp":${JSON.stringify(timestamp)}}`;
 }
 
-/** Removes the oldest entry of a map that has more than `max`. Call it after each new entry. */
+/** Removes the oldest entry of a map that has more than `max` entries. Call it after each new entry. */
 export function dropOldest<Value>(entries: Map<string, Value>, max: number): void {
   const [oldest] = entries.keys();
   if (entries.size > max && oldest !== undefined) entries.delete(oldest);
@@ -160,7 +160,7 @@ export interface Runs {
   /** Accepts a job, or rejects it with 503 if the queue is full or the service is ending. */
   submit(request: RunRequest): Promise<Submitted>;
   /**
-   * Returns the record of a run when it has ended. Rejects with the signal's reason if aborted first; the run
+   * Returns the record of a run when it has ended. If the signal is aborted first, rejects with its reason; the run
    * continues.
    */
   wait(runId: string, signal?: AbortSignal): Promise<RunRecord>;

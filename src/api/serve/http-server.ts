@@ -11,7 +11,8 @@ const MAX_TURNS = 2_000;
 
 /**
  * Accepts the connections that the system has already established but this process has not accepted yet. The system
- * would reset them when the port is closed. Close the port in the same turn in which this resolves.
+ * would reset them when the port is closed. Close the port in the same turn of the event loop in which this function
+ * resolves.
  */
 export async function acceptWaiting(server: Server): Promise<void> {
   let hasAccepted = true;
@@ -44,7 +45,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 };
 
 /**
- * Answers a connection on which no request could be parsed with a problem (400, 408 or 431), and closes it.
+ * Answers a connection whose request could not be parsed: sends a problem (400, 408 or 431) and closes the connection.
  * @param response the answer in progress on this connection, if any
  */
 function answerClientError(
@@ -200,7 +201,7 @@ export interface HttpServerOptions {
   readonly idleMillis?: number | undefined;
 }
 
-/** A client that reads nothing of its answer for longer than this is disconnected. */
+/** A client that reads no part of its response for this time is disconnected. */
 const STALL_MILLIS = 30_000;
 
 /** Within this time after an answer, a client sends its next request or notices that the connection closes. */

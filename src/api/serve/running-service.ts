@@ -53,7 +53,7 @@ export type FilledServeOptions = ServeOptions &
 
 /** A running service. */
 export interface RunningService {
-  /** `http://127.0.0.1:8000` */
+  /** The URL of the service, such as `http://127.0.0.1:8000`. */
   readonly url: string;
   readonly port: number;
   readonly workers: number;

@@ -52,7 +52,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningService>
   const { workers = 1 } = options;
   assertInteger('workers', workers, 1, 1024);
   const filled = fillOptions(options);
-  // Reports invalid options before the start, and only once, not in each worker.
+  // Reports invalid options once, before any worker starts.
   const { keys, logger } = settingsOf(filled);
   warnOfShortKeys(keys, logger);
   checkFolders(filled, logger);

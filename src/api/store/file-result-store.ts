@@ -88,11 +88,11 @@ interface Entry<Value> {
 
 /**
  * A {@link ResultStore} whose entries are also files, `<folder>/<id>.json`, so that they survive the process. `set`
- * resolves when the entry is on disk, and a new process reads the files again. Evicted or deleted entries lose their
- * file.
+ * resolves when the entry is on disk, and a new process reads the files again. The file of an evicted or deleted entry
+ * is removed.
  *
- * All values are in memory too, so `maxBytes` limits both. Entries that exceed it lose their file as well, including
- * those from an earlier process with a higher limit.
+ * All values are in memory too, so `maxBytes` limits both. Entries that exceed the limit are evicted with their files.
+ * This includes entries from an earlier process with a higher limit.
  *
  * The modification time of a file records when its entry was last used, to the minute. A new process uses these times
  * to restore the order. Values must be representable as JSON. An entry is complete or absent, even after a power
@@ -257,7 +257,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
     const times = await Promise.all(names.map((name) => this.#files.run(name, () => timeOf(name))));
     const timed = names.map((name, index) => ({ name, touchedAt: times[index] ?? 0 }));
     timed.sort((a, b) => a.touchedAt - b.touchedAt);
-    // A few at once, so that memory holds at most the content of the store plus these files.
+    // Only a few files are read at once, so that memory holds at most the content of the store plus these files.
     for (let next = 0; next < timed.length; next += FILES_AT_ONCE) {
       const some = timed.slice(next, next + FILES_AT_ONCE);
       const entries = await Promise.all(
@@ -372,7 +372,10 @@ async function makeFolder(folder: string): Promise<void> {
   });
 }
 
-/** @throws if this cannot be determined: a part of the path is a file or is not readable */
+/**
+ * Returns whether a folder exists.
+ * @throws if this cannot be determined: a part of the path is a file or is not readable
+ */
 async function isFolder(location: string): Promise<boolean> {
   try {
     return (await stat(location)).isDirectory();

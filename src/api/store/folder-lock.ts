@@ -106,7 +106,10 @@ async function created(location: string, content: string): Promise<boolean> {
   }
 }
 
-/** Reads the holder of a lock; undefined if there is none, even after a short wait (a writer may not have finished). */
+/**
+ * Reads the holder of a lock. If there is none, reads again after a short wait, because a writer may not have finished.
+ * Returns undefined if there is still none.
+ */
 async function readHolder(location: string): Promise<Holder | undefined> {
   for (const pauseMillis of [0, TAKE_OVER_MILLIS]) {
     await sleep(pauseMillis);
