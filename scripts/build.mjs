@@ -58,7 +58,7 @@ const copied = {
   'charts/fonts/Inter_700Bold.ttf': ['@expo-google-fonts/inter', '700Bold/Inter_700Bold.ttf'],
 };
 // The files of the service's pages, under the names by which they are served.
-const { ASSET_FILES } = await import('../dist/api/openapi/asset-files.js');
+const { ASSET_FILES } = await import('../dist/api/routes/docs.js');
 for (const [name, { source }] of Object.entries(ASSET_FILES)) copied[`api/assets/${name}`] = source;
 for (const [name, [packageName, file]] of Object.entries(copied)) {
   const target = path.join(root, 'dist', name);

@@ -10,9 +10,9 @@ export {
 } from './app/index.ts';
 export { openApiDocument, type OpenApiDocument, type OpenApiOptions } from './openapi/index.ts';
 export type { ProblemJson } from './problem/service-problem.ts';
-export type { RunEndpoint, RunRecord, RunStatus } from './runs/run-record.ts';
+export type { RunEndpoint, RunRecord, RunStatus } from './runs/runs.ts';
 export { serve } from './serve/serve.ts';
-export type { RunningService, ServeOptions } from './serve/serve-options.ts';
+export type { RunningService, ServeOptions } from './serve/running-service.ts';
 export {
   FileResultStore,
   type FileResultStoreOptions,

@@ -130,7 +130,8 @@ export function withoutInheritedNames<T>(value: T): T {
 }
 
 /**
- * Returns the used parts of ECharts as one script for a page. It cannot end its script element, and the HTML parser does not change it.
+ * Returns the used parts of ECharts as one script for a page. The script cannot end its script element, and the HTML
+ * parser does not change it.
  */
 export async function readEchartsScript(): Promise<string> {
   return decodeUtf8(await readFile(builtFile('vendor/echarts-page.js')), 'The script of ECharts')

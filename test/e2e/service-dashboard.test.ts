@@ -10,7 +10,7 @@ import type { Browser, Frame, Page } from 'puppeteer-core';
 
 import { logAppErrors } from '../../src/api/app/process-app.ts';
 import type { Handler } from '../../src/api/context/service-context.ts';
-import { createServiceMetrics } from '../../src/api/middleware/metrics.ts';
+import { ServiceMetrics } from '../../src/api/middleware/metrics.ts';
 import { serviceLayers } from '../../src/api/middleware/service-layers.ts';
 import { dashboardEventsRoute, dashboardPageRoute, dashboardRoute } from '../../src/api/routes/dashboard.ts';
 import { machineClock } from '../../src/internal/machine-clock.ts';
@@ -26,7 +26,7 @@ const KEY = 'a-key-for-the-browser';
 /** The dashboard of the service under a prefix, as in a mounted app or behind a proxy. */
 async function serve(monitorFolder: string, prefix: string, keys: readonly string[]): Promise<Server> {
   const service = serviceWith({ monitorFolder, keys, clock: machineClock });
-  const metrics = createServiceMetrics(() => Promise.resolve({ queued: 0, running: 0, kept: 0 }));
+  const metrics = new ServiceMetrics(() => Promise.resolve({ queued: 0, running: 0, kept: 0 }));
   const routes: Readonly<Record<string, Handler>> = {
     '/dashboard': dashboardRoute(service),
     '/dashboard/page': dashboardPageRoute(service),

@@ -7,8 +7,8 @@ import { gzipSync } from 'node:zlib';
 
 import { expect } from 'chai';
 
+import type { RunningService } from '../../src/api/serve/running-service.ts';
 import { serve } from '../../src/api/serve/serve.ts';
-import type { RunningService } from '../../src/api/serve/serve-options.ts';
 import { formOf } from '../helpers/service.ts';
 
 /** The upload folder of the services of this process, which must be empty at the end. */

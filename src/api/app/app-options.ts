@@ -1,16 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { ListenOptions } from 'node:net';
 
-import type { OptionNames } from '../../internal/arguments.ts';
-import type { ServiceLimits } from '../context/service-context.ts';
-import type { RunRecord } from '../runs/run-record.ts';
+import { ValueError } from '../../exceptions/index.ts';
+import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { getLogger } from '../../internal/logger.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
+import { DEFAULT_LIMITS, type Service, type ServiceLimits } from '../context/service-context.ts';
+import { checkKeys, readKeys } from '../middleware/authenticate.ts';
+import type { RunRecord } from '../runs/runs.ts';
 import type { ResultStoreLike } from '../store/result-store.ts';
 
 /** Options of `createApp`. */
 export interface AppOptions {
   /**
    * Accepted API keys. Every request except /health must send one of them (`Authorization: Bearer …`).
-   * @defaultValue EVENHAND_API_KEYS, a comma-separated list; if it is not set, no key is required
+   * @defaultValue the keys in EVENHAND_API_KEYS, separated by commas; if it is not set, no key is required
    */
   readonly keys?: readonly string[] | undefined;
   /**
@@ -35,7 +40,7 @@ export interface AppOptions {
   readonly corsOrigins?: readonly string[] | undefined;
   /**
    * Accepted names in the Host header. Restricting them protects against DNS rebinding.
-   * @defaultValue any
+   * @defaultValue every name is accepted
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
@@ -97,9 +102,9 @@ export const APP_OPTION_NAMES: OptionNames<AppOptions> = {
 };
 
 /**
- * The service as a Koa app, typed without Koa's types. It is a `Koa` instance: call `listen`, add middleware with
- * `use`, or pass its `callback` to a server. To mount it in another app, whose types require a `Koa`:
- * `outer.use(mount('/fairness', createApp({ basePath: '/fairness' }) as unknown as Koa))`.
+ * The service as a Koa app. This type does not depend on the types of Koa. The app is a `Koa` instance: call `listen`,
+ * add middleware with `use`, or pass its `callback` to a server. To mount it in another app, whose types require a
+ * `Koa`: `outer.use(mount('/fairness', createApp({ basePath: '/fairness' }) as unknown as Koa))`.
  */
 export interface ServiceApp {
   /** Creates a server and starts to listen, like `server.listen` of node:http. Close the server before the app. */
@@ -121,7 +126,10 @@ export interface ServiceApp {
   close(drainMillis?: number): Promise<void>;
 }
 
-/** The part of Koa's request context that custom middleware usually needs. Koa's own, wider type is compatible. */
+/**
+ * The part of Koa's request context that custom middleware usually needs. The wider type of Koa is compatible with this
+ * type.
+ */
 export interface AppContext {
   /** The request of node:http. */
   readonly req: IncomingMessage;
@@ -148,10 +156,66 @@ export interface AppContext {
 export type Next = () => Promise<unknown>;
 
 /**
- * Koa middleware, typed without Koa's types.
+ * A middleware function for Koa. This type does not depend on the types of Koa.
  * @param context with Koa's types, `ParameterizedContext` or `Context` is also accepted
  */
 export type Middleware = {
   // This is a method signature, so that functions with a wider parameter type are accepted.
   call(context: AppContext, next: Next): unknown;
 }['call'];
+
+/** The options with their defaults filled in. They are the same in every process of a service. */
+export type ServiceSettings = Omit<
+  Service,
+  'runs' | 'limiter' | 'spoolFolder' | 'workerName' | 'renderMetrics' | 'notReady'
+>;
+
+/**
+ * Returns the options with their defaults filled in.
+ * @throws {ValueError} if a number is out of range or a path is not usable
+ * @throws {ConfigValidationError} if a key cannot be sent in a header
+ */
+export function settingsOf(options: AppOptions): ServiceSettings {
+  const { threads, queue, rateLimit } = options;
+  assertCount('threads', threads, 1);
+  assertCount('queue', queue, 0);
+  assertCount('rateLimit', rateLimit, 1);
+  return {
+    limits: limitsOf(options.limits ?? {}),
+    keys: options.keys === undefined ? readKeys(process.env) : checkKeys(options.keys, 'The keys parameter'),
+    corsOrigins: options.corsOrigins ?? [],
+    allowedHosts: options.allowedHosts ?? null,
+    monitorFolder: options.monitorFolder ?? null,
+    llmFolder: options.llmFolder ?? null,
+    basePath: basePathOf(options.basePath ?? ''),
+    logger: getLogger(),
+    clock: options.clock ?? machineClock,
+    createId: options.createId ?? randomUUID,
+  };
+}
+
+function assertCount(name: string, value: number | undefined, min: number): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= min)) return;
+  throw invalidParameter(name, `be a whole number of at least ${String(min)}`, value);
+}
+
+function limitsOf(given: Partial<ServiceLimits>): ServiceLimits {
+  for (const [name, value] of Object.entries(given)) {
+    if (name in DEFAULT_LIMITS && Number.isSafeInteger(value) && value > 0) continue;
+    const known = Object.keys(DEFAULT_LIMITS).join(', ');
+    throw new ValueError(
+      `The limits parameter must have whole numbers above 0 for ${known}. Got ${name}: ${String(value)} instead.`,
+      { context: { parameter: 'limits', value: given } },
+    );
+  }
+  return { ...DEFAULT_LIMITS, ...given };
+}
+
+/** Returns a path without its trailing slash; '' for the root. */
+function basePathOf(given: string): string {
+  const path = given.replace(/\/+$/, '');
+  if (path === '' || /^(?:\/[\w.~-]+)+$/.test(path)) return path;
+  throw new ValueError(`The basePath parameter must be a path such as '/fairness'. Got '${given}' instead.`, {
+    context: { parameter: 'basePath', value: given },
+  });
+}

@@ -7,10 +7,9 @@ import { causesOf, writeProblem } from '../middleware/answer-problems.ts';
 import { warnOfShortKeys } from '../middleware/authenticate.ts';
 import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
-import { APP_OPTION_NAMES, type AppOptions, type ServiceApp } from './app-options.ts';
+import { APP_OPTION_NAMES, type AppOptions, type ServiceApp, settingsOf } from './app-options.ts';
 import { checkFolders, createOwner } from './create-owner.ts';
 import { createProcessApp, embeddedLogger, logAppErrors } from './process-app.ts';
-import { settingsOf } from './settings-of.ts';
 
 /** The default time that `close` waits for running work. */
 const DRAIN_MILLIS = 30_000;
@@ -60,7 +59,10 @@ export function createApp(options: AppOptions = {}): ServiceApp {
   let started: Promise<Started> | undefined;
   let closed: Promise<void> | undefined;
   let hasEnded = false;
-  const start = (): Promise<Started> => (started ??= closed === undefined ? startParts(options, logger) : refuse());
+  const start = (): Promise<Started> => {
+    if (closed !== undefined) started ??= Promise.reject(new Error('The app was closed before it started.'));
+    return (started ??= startParts(options, logger));
+  };
   const app = new Koa<RequestState>();
   app.on('error', logAppErrors(logger));
   app.use(async (context) => {
@@ -69,11 +71,11 @@ export function createApp(options: AppOptions = {}): ServiceApp {
       unavailable(context, 'The service has ended.');
       return;
     }
-    const { handle } = await start().catch((error: unknown) => {
+    const parts = await start().catch((error: unknown) => {
       logger.error({ cause: causesOf(error) }, 'the service cannot start');
-      return { handle: answerNotStarted };
     });
-    await handle(context);
+    if (parts !== undefined) await parts.handle(context);
+    else unavailable(context, 'The service could not start.');
   });
   return Object.assign(app, {
     use: (middleware: KoaMiddleware<RequestState>) => {
@@ -98,15 +100,6 @@ export function createApp(options: AppOptions = {}): ServiceApp {
     },
   }) as unknown as ServiceApp;
 }
-
-function refuse(): Promise<Started> {
-  return Promise.reject(new Error('The app was closed before it started.'));
-}
-
-/** Answers 503 if the service could not start. `ready()` rejects with the reason. */
-const answerNotStarted: Handler = (context) => {
-  unavailable(context, 'The service could not start.');
-};
 
 function unavailable(context: ServiceContext, detail: string): void {
   writeProblem(context, new ServiceProblem(503, { detail, suggestion: 'See the log of the service for the reason.' }));

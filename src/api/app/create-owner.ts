@@ -9,13 +9,12 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
 import type { RateLimiter } from '../context/service-context.ts';
-import { createSpoolRoot, removeUploadsOf, type SpoolFolder } from '../intake/spool-folder.ts';
+import { createSpoolRoot, removeUploadsOf } from '../intake/spool-folder.ts';
 import { createJobRunner } from '../jobs/create-job-runner.ts';
-import { createMemoryRateLimiter } from '../middleware/memory-rate-limiter.ts';
+import { createMemoryRateLimiter } from '../middleware/service-middleware.ts';
 import { STORE_BOUND } from '../runs/kept-runs.ts';
 import { LocalRuns } from '../runs/local-runs.ts';
-import type { RunRecord } from '../runs/run-record.ts';
-import type { Runs } from '../runs/runs.ts';
+import type { RunRecord, Runs } from '../runs/runs.ts';
 import { FileResultStore, ResultStore } from '../store/index.ts';
 import type { AppOptions } from './app-options.ts';
 
@@ -43,13 +42,15 @@ export async function createOwner(options: AppOptions, logger: Logger = getLogge
   const { threads = Math.min(2, availableParallelism()), queue = QUEUE, rateLimit } = options;
   const { clock = machineClock, createId = randomUUID, storeFolder } = options;
   const spool = await createSpoolRoot();
-  const opened =
-    storeFolder === undefined || options.store !== undefined ? undefined : await openStore(storeFolder, spool);
+  let opened: FileResultStore<RunRecord> | undefined;
   const release = async (): Promise<void> => {
     await opened?.close();
     await spool.remove();
   };
   try {
+    if (storeFolder !== undefined && options.store === undefined) {
+      opened = await FileResultStore.open<RunRecord>(storeFolder, STORE_BOUND);
+    }
     const store = options.store ?? opened ?? new ResultStore<RunRecord>(STORE_BOUND);
     const filesFolder = path.join(storeFolder ?? spool.path, 'files');
     const runner = createJobRunner({ threads, queue, logger });
@@ -67,15 +68,6 @@ export async function createOwner(options: AppOptions, logger: Logger = getLogge
     };
   } catch (error) {
     await release();
-    throw error;
-  }
-}
-
-async function openStore(folder: string, spool: SpoolFolder): Promise<FileResultStore<RunRecord>> {
-  try {
-    return await FileResultStore.open<RunRecord>(folder, STORE_BOUND);
-  } catch (error) {
-    await spool.remove();
     throw error;
   }
 }
@@ -99,7 +91,10 @@ export function checkFolders({ monitorFolder, llmFolder }: AppOptions, logger: L
   });
 }
 
-/** @throws {DataValidationError} if the path is not a folder or cannot be read */
+/**
+ * Returns whether a folder exists.
+ * @throws {DataValidationError} if the path is not a folder or cannot be read
+ */
 function isFolder(location: string, parameter: string): boolean {
   try {
     if (statSync(location).isDirectory()) return true;

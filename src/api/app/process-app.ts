@@ -4,15 +4,14 @@ import type { Logger } from 'pino';
 import { isLoggingAskedFor } from '../../internal/logger.ts';
 import type { RequestState, Service, ServiceContext } from '../context/service-context.ts';
 import { causesOf } from '../middleware/answer-problems.ts';
-import { createServiceMetrics, type RenderedMetrics, type ServiceMetrics } from '../middleware/metrics.ts';
+import { type RenderedMetrics, ServiceMetrics } from '../middleware/metrics.ts';
 import { serviceLayers } from '../middleware/service-layers.ts';
 import type { ServiceMiddleware } from '../middleware/service-middleware.ts';
 import { type OperationId, OPERATIONS } from '../openapi/operation-ids.ts';
 import { loadPackage } from '../packages.ts';
 import { assetHandler } from '../routes/docs.ts';
 import { handlersOf } from '../routes/handlers-of.ts';
-import type { AppOptions } from './app-options.ts';
-import { settingsOf } from './settings-of.ts';
+import { type AppOptions, settingsOf } from './app-options.ts';
 
 /** Error codes of the operating system and Node.js that mean that the client closed the connection. */
 const CLIENT_GONE = new Set([
@@ -46,7 +45,7 @@ export function embeddedLogger(logger: Logger, environment: Readonly<Record<stri
 
 /** The parts that a process needs to answer requests, in addition to its options. */
 export type ProcessParts = Pick<Service, 'runs' | 'limiter' | 'spoolFolder' | 'workerName'> & {
-  /** Renders the metrics of the complete service. Unset if the service consists of this process only. */
+  /** Renders the metrics of the complete service. Not set if the service consists of this process only. */
   readonly renderMetrics?: () => Promise<RenderedMetrics>;
   /** The logger. The default is the logger of the package. */
   readonly logger?: Logger;
@@ -63,7 +62,7 @@ export interface ProcessApp {
 /** Creates the app of one process from its options and the parts it shares with other processes. */
 export function createProcessApp(options: AppOptions, parts: ProcessParts): ProcessApp {
   const { runs, renderMetrics } = parts;
-  const metrics = createServiceMetrics(() => runs.counts());
+  const metrics = new ServiceMetrics(() => runs.counts());
   let isEnding = false;
   const service: Service = {
     ...settingsOf(options),

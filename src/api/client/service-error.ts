@@ -2,7 +2,10 @@ import type { components } from './schema.ts';
 
 const MARKER = Symbol.for('evenhand.ServiceError');
 
-/** An error response of the service with its problem (RFC 9457), or a request without a response, with the `cause`. */
+/**
+ * The error for a response that reports a problem (RFC 9457), or for a request that received no response. If there was
+ * no response, `cause` is the error of the connection.
+ */
 export class ServiceError extends Error {
   /** The problem that the service returned. */
   readonly problem: Problem;

@@ -1,3 +1,4 @@
+import { own } from '../../internal/values.ts';
 import { type ServiceProblem, unavailable } from '../problem/service-problem.ts';
 import {
   type CallPacket,
@@ -10,13 +11,6 @@ import {
   type PacketMessage,
   unpackError,
 } from './protocol.ts';
-
-/** A subscription: the answer of the call, and a function that ends the events. */
-interface Subscription<Answer> {
-  readonly answer: Answer;
-  /** Ends the subscription. */
-  readonly end: () => void;
-}
 
 /** One side of a connection between two processes. Each side can call the other. */
 export interface Channel<Asked extends Methods> {
@@ -35,7 +29,11 @@ export interface Channel<Asked extends Methods> {
     method: Name,
     argument: Parameters<Asked[Name]>[0],
     onEvent: (event: never) => void,
-  ) => Promise<Subscription<ReturnType<Asked[Name]>>>;
+  ) => Promise<{
+    readonly answer: ReturnType<Asked[Name]>;
+    /** Ends the subscription. */
+    readonly end: () => void;
+  }>;
 }
 
 interface PendingCall {
@@ -53,28 +51,39 @@ export function createChannel<Asked extends Methods, Answered extends Methods>(
   handlers: Handlers<Answered>,
 ): Channel<Asked> {
   const pending = new Map<number, PendingCall>();
-  const sender = createPacketSender(line, ({ kind, id }, cause) => {
+  const served = new Map<number, AbortController>();
+  const send = createSender(line, ({ kind, id }, cause) => {
     // If a packet cannot be serialized, the side that waits for it receives an error.
-    if (kind === 'call') settle(pending, id)?.reject(cause);
-    else if (kind === 'answer') sender.send(packError(id, cause));
+    if (kind === 'call') settle(id)?.reject(cause);
+    else if (kind === 'answer') send(packError(id, cause));
   });
-  const served = createServedCalls(handlers, sender.send);
+  const settle = (id: number): PendingCall | undefined => {
+    const call = pending.get(id);
+    pending.delete(id);
+    return call;
+  };
   let isOpen = true;
 
   line.onMessage((message) => {
     if (!isPacketMessage(message)) return;
     for (const packet of message.evenhand) {
-      if (packet.kind === 'call') served.take(packet);
-      else if (packet.kind === 'cancel') served.cancel(packet.id);
-      else if (packet.kind === 'event') (pending.get(packet.id)?.onEvent as OnAnyEvent | undefined)?.(packet.value);
-      else if (packet.kind === 'answer') answer(pending, packet.id, packet.value);
-      else settle(pending, packet.id)?.reject(unpackError(packet));
+      const { id } = packet;
+      if (packet.kind === 'call') void answerCall(packet, handlers, served, send);
+      else if (packet.kind === 'cancel') {
+        served.get(id)?.abort();
+        served.delete(id);
+      } else if (packet.kind === 'event') pending.get(id)?.onEvent?.(packet.value as never);
+      else if (packet.kind === 'answer') {
+        // A subscription stays registered, because events may follow.
+        const call = pending.get(id)?.onEvent === undefined ? settle(id) : pending.get(id);
+        call?.resolve(packet.value);
+      } else settle(id)?.reject(unpackError(packet));
     }
   });
   line.onClose(() => {
     isOpen = false;
-    sender.close();
-    served.cancelAll();
+    for (const controller of served.values()) controller.abort();
+    served.clear();
     for (const { reject } of pending.values()) reject(otherSideGone());
     pending.clear();
   });
@@ -90,12 +99,12 @@ export function createChannel<Asked extends Methods, Answered extends Methods>(
     const answer = new Promise<unknown>((resolve, reject) => {
       pending.set(id, { resolve, reject, onEvent });
     });
-    sender.send({ kind: 'call', id, method, argument, isSubscription: onEvent !== undefined });
+    send({ kind: 'call', id, method, argument, isSubscription: onEvent !== undefined });
     return { id, answer };
   };
   const forget = (id: number): PendingCall | undefined => {
-    const call = settle(pending, id);
-    if (call !== undefined) sender.send({ kind: 'cancel', id });
+    const call = settle(id);
+    if (call !== undefined) send({ kind: 'cancel', id });
     return call;
   };
 
@@ -121,82 +130,55 @@ export function createChannel<Asked extends Methods, Answered extends Methods>(
   };
 }
 
-type OnAnyEvent = (event: unknown) => void;
-
-/** Resolves a call. A subscription stays registered, because events may follow. */
-function answer(pending: Map<number, PendingCall>, id: number, value: unknown): void {
-  const call = pending.get(id);
-  if (call?.onEvent === undefined) pending.delete(id);
-  call?.resolve(value);
-}
-
-function settle(pending: Map<number, PendingCall>, id: number): PendingCall | undefined {
-  const call = pending.get(id);
-  pending.delete(id);
-  return call;
-}
-
 function otherSideGone(): ServiceProblem {
   return unavailable('A process of the service has ended.', 'Send the request again in a moment.', 1);
 }
 
-/** The calls of the other side that are in progress here. */
-interface ServedCalls {
-  take(packet: CallPacket): void;
-  /** Cancels a call because the caller no longer waits. */
-  cancel(id: number): void;
-  cancelAll(): void;
+/**
+ * Answers a call of the other side with its handler. The call stays registered until it is answered. A subscription
+ * stays registered until it is cancelled.
+ * @param served the controllers of the registered calls, by ID
+ */
+async function answerCall(
+  { id, method, argument, isSubscription }: CallPacket,
+  handlers: Handlers<Methods>,
+  served: Map<number, AbortController>,
+  send: (packet: Packet) => void,
+): Promise<void> {
+  const controller = new AbortController();
+  served.set(id, controller);
+  const { signal } = controller;
+  const sendIfWanted = (packet: Packet): void => {
+    if (!signal.aborted) send(packet);
+  };
+  try {
+    const handler = own(handlers, method);
+    if (handler === undefined) throw new Error(`Unknown method '${method}'.`);
+    const emit = (value: unknown): void => {
+      sendIfWanted({ kind: 'event', id, value });
+    };
+    sendIfWanted({ kind: 'answer', id, value: await handler(argument as never, { signal, emit }) });
+  } catch (error) {
+    sendIfWanted(packError(id, error));
+  }
+  if (!isSubscription) served.delete(id);
 }
 
 /**
- * Answers calls with handlers. A call stays registered until it is answered. A subscription stays registered until it
- * is cancelled.
+ * Returns a function that sends packets until the line is closed. Packets of one turn of the event loop are sent
+ * together.
+ * @param onUnsendable called with a packet that cannot be serialized, such as one that contains a function
  */
-function createServedCalls(handlers: Handlers<Methods>, send: (packet: Packet) => void): ServedCalls {
-  const controllers = new Map<number, AbortController>();
-
-  const take = async ({ id, method, argument, isSubscription }: CallPacket): Promise<void> => {
-    const controller = new AbortController();
-    controllers.set(id, controller);
-    const { signal } = controller;
-    const emit = (value: unknown): void => {
-      if (!signal.aborted) send({ kind: 'event', id, value });
-    };
-    try {
-      const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
-      if (handler === undefined) throw new Error(`Unknown method '${method}'.`);
-      const value = await handler(argument as never, { signal, emit });
-      if (!signal.aborted) send({ kind: 'answer', id, value });
-    } catch (error) {
-      if (!signal.aborted) send(packError(id, error));
-    }
-    if (!isSubscription) controllers.delete(id);
-  };
-
-  const cancel = (id: number): void => {
-    controllers.get(id)?.abort();
-    controllers.delete(id);
-  };
-  return {
-    take: (packet) => void take(packet),
-    cancel,
-    cancelAll: () => {
-      for (const id of [...controllers.keys()]) cancel(id);
-    },
-  };
-}
-
-/** Sends packets. Packets of one turn of the event loop are sent together. */
-interface PacketSender {
-  readonly send: (packet: Packet) => void;
-  /** Stops sending. */
-  readonly close: () => void;
-}
-
-/** @param onUnsendable called with a packet that cannot be serialized, such as one that contains a function */
-function createPacketSender(line: MessageLine, onUnsendable: (packet: Packet, cause: unknown) => void): PacketSender {
+function createSender(
+  line: MessageLine,
+  onUnsendable: (packet: Packet, cause: unknown) => void,
+): (packet: Packet) => void {
   let queue: Packet[] = [];
   let isOpen = true;
+  line.onClose(() => {
+    isOpen = false;
+    queue = [];
+  });
   const flush = (): void => {
     const packets = queue;
     queue = [];
@@ -214,16 +196,10 @@ function createPacketSender(line: MessageLine, onUnsendable: (packet: Packet, ca
       }
     }
   };
-  return {
-    send: (packet) => {
-      if (!isOpen) return;
-      // setImmediate runs after ready sockets were read, so that their requests share a message.
-      if (queue.length === 0) setImmediate(flush);
-      queue.push(packet);
-    },
-    close: () => {
-      isOpen = false;
-      queue = [];
-    },
+  return (packet) => {
+    if (!isOpen) return;
+    // setImmediate runs after ready sockets were read, so that their requests share a message.
+    if (queue.length === 0) setImmediate(flush);
+    queue.push(packet);
   };
 }

@@ -2,11 +2,9 @@ import type { Socket } from 'node:net';
 
 import type { AppOptions } from '../app/app-options.ts';
 import type { Allowance } from '../context/service-context.ts';
-import type { Job, JobOutcome } from '../jobs/job.ts';
 import type { MetricsJson, RenderedMetrics } from '../middleware/metrics.ts';
 import { type ProblemJson, ServiceProblem } from '../problem/service-problem.ts';
-import type { RunRecord, RunSummary } from '../runs/run-record.ts';
-import type { KeptRun, Removal, RunCounts, RunRequest, Submitted } from '../runs/runs.ts';
+import type { KeptRun, Runs } from '../runs/runs.ts';
 
 /** The methods of one side of a channel: functions of one argument, by name. Arguments and results are plain data. */
 export type Methods = Readonly<Record<string, (argument: never) => unknown>>;
@@ -27,16 +25,14 @@ export type Handlers<Answered extends Methods> = {
   ) => Promise<ReturnType<Answered[Name]>> | ReturnType<Answered[Name]>;
 };
 
-/** The options of the app that can be sent to another process. */
-type PlainAppOptions = Omit<AppOptions, 'store' | 'clock' | 'createId'>;
-
 /**
  * The settings that a worker receives when it starts. They are not passed on the command line or in the environment,
  * because other users could read the keys there.
  */
 export interface WorkerSettings {
   readonly workerName: string;
-  readonly options: PlainAppOptions;
+  /** The options of the app that can be sent to another process. */
+  readonly options: Omit<AppOptions, 'store' | 'clock' | 'createId'>;
   readonly isLimited: boolean;
   readonly spoolFolder: string;
   /** The parent folder of the runs' folders. */
@@ -63,7 +59,10 @@ export function isConnectionMessage(message: unknown): message is ConnectionMess
   return typeof message === 'object' && message !== null && 'evenhandConnection' in message;
 }
 
-/** A message transport between two processes: ordered, at most once delivery, no messages after it is closed. */
+/**
+ * A message transport between two processes. Messages arrive in order and at most once. No message arrives after the
+ * transport is closed.
+ */
 export interface MessageLine {
   /** @throws if the message cannot be serialized, for example because it contains a function */
   send(message: unknown): void;
@@ -144,15 +143,12 @@ export function unpackError(packet: Extract<Packet, { kind: 'problem' | 'failure
  * are `RunEvent`s.
  */
 export type RunMethods = {
+  [Name in 'submit' | 'wait' | 'get' | 'list' | 'remove' | 'work' | 'counts']: (
+    argument: Parameters<Runs[Name]>[0],
+  ) => Awaited<ReturnType<Runs[Name]>>;
+} & {
   keep: (run: KeptRun) => undefined;
-  submit: (request: RunRequest) => Submitted;
-  wait: (runId: string) => RunRecord;
-  get: (runId: string) => RunRecord | undefined;
-  list: (_: undefined) => readonly RunSummary[];
-  remove: (runId: string) => Removal;
-  work: (job: Job) => JobOutcome;
   follow: (index: { readonly runId: string; readonly after: number }) => boolean;
-  counts: (_: undefined) => RunCounts;
   /** Counts one request of a client against its rate limit. */
   take: (client: string) => Allowance;
 };

@@ -1,8 +1,7 @@
-import type { RateLimiter } from '../context/service-context.ts';
-import type { RunEvent } from '../runs/run-record.ts';
-import type { Runs } from '../runs/runs.ts';
+import type { RateLimiter, Service } from '../context/service-context.ts';
+import type { RunEvent, Runs } from '../runs/runs.ts';
 import type { Channel } from './channel.ts';
-import type { RunMethods } from './protocol.ts';
+import type { Handlers, RunMethods } from './protocol.ts';
 
 /**
  * Returns a `Runs` object that forwards its calls to another process.
@@ -35,4 +34,35 @@ export function createRemoteRuns(channel: Channel<RunMethods>, folderOf: (runId:
 /** Creates a rate limiter that forwards its calls to another process, so that all processes share one limit. */
 export function createRemoteLimiter(channel: Channel<RunMethods>): RateLimiter {
   return Object.freeze({ take: (client: string) => channel.call('take', client) });
+}
+
+/**
+ * Returns the handlers for the calls of `createRemoteRuns`. If the calling process ends, its pending calls and
+ * subscriptions are dropped; its runs continue.
+ */
+export function serveRuns({ runs, limiter }: Pick<Service, 'runs' | 'limiter'>): Handlers<RunMethods> {
+  return {
+    keep: async (run) => {
+      await runs.keep(run);
+      return undefined;
+    },
+    submit: (request) => runs.submit(request),
+    wait: (runId, { signal }) => runs.wait(runId, signal),
+    get: (runId) => runs.get(runId),
+    list: () => runs.list(),
+    remove: (runId) => runs.remove(runId),
+    follow: async ({ runId, after }, { signal, emit }) => {
+      const unfollow = await runs.follow(runId, after, emit);
+      if (unfollow === undefined) return false;
+      if (signal.aborted) unfollow();
+      else signal.addEventListener('abort', unfollow, { once: true });
+      return true;
+    },
+    work: (job) => runs.work(job),
+    counts: () => runs.counts(),
+    take: (client) => {
+      if (limiter === null) throw new Error('The rate limiter was called, but no rate limit is set.');
+      return limiter.take(client);
+    },
+  };
 }

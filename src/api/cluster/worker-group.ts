@@ -15,81 +15,69 @@ export interface Taker {
   readonly give: (id: number, socket: Socket) => void;
 }
 
-/** Hands connections to workers in turn. */
-interface ConnectionGiver {
-  /** Hands a connection to the next worker. If there is no worker yet, the first added worker receives it. */
-  readonly give: (socket: Socket) => void;
-  readonly add: (taker: Taker) => void;
-  /** Removes a worker that has ended. Its unconfirmed connections are passed to other workers. */
-  readonly remove: (name: string) => void;
-  readonly took: (id: number) => void;
-  /** Closes the connections that no worker has taken. */
-  readonly close: () => void;
-}
-
 /** The maximum number of connections that wait for a worker. Further ones are closed. */
 const MAX_WAITING = 1_000;
 
 /**
- * Creates a connection giver. It keeps each connection until the worker has confirmed it. Otherwise, if a worker is
- * killed, connections in transit to it would be lost and their clients would never get a response (as with
+ * Hands connections to workers in turn. Each connection is kept until the worker has confirmed it. Otherwise, if a
+ * worker is killed, connections in transit to it would be lost and their clients would never get a response (as with
  * node:cluster).
  */
-export function createConnectionGiver(): ConnectionGiver {
-  let takers: readonly Taker[] = [];
-  let waiting: Socket[] = [];
-  const given = new Map<number, { readonly socket: Socket; readonly name: string }>();
-  let count = 0;
+export class ConnectionGiver {
+  #takers: readonly Taker[] = [];
+  #waiting: Socket[] = [];
+  readonly #given = new Map<number, { readonly socket: Socket; readonly name: string }>();
+  #count = 0;
 
-  const give = (socket: Socket): void => {
-    const [taker, ...others] = takers;
+  /** Hands a connection to the next worker. If there is no worker yet, the first added worker receives it. */
+  give(socket: Socket): void {
+    const [taker, ...others] = this.#takers;
     if (taker === undefined) {
-      if (waiting.length < MAX_WAITING) waiting.push(socket);
+      if (this.#waiting.length < MAX_WAITING) this.#waiting.push(socket);
       else socket.destroy();
       return;
     }
-    takers = [...others, taker];
-    const id = ++count;
-    given.set(id, { socket, name: taker.name });
+    this.#takers = [...others, taker];
+    const id = ++this.#count;
+    this.#given.set(id, { socket, name: taker.name });
     taker.give(id, socket);
-  };
+  }
 
-  return {
-    give,
-    add: (taker) => {
-      takers = [taker, ...takers];
-      const sockets = waiting;
-      waiting = [];
-      sockets.forEach(give);
-    },
-    remove: (name) => {
-      takers = takers.filter((taker) => taker.name !== name);
-      for (const [id, { socket, name: owner }] of [...given]) {
-        if (owner !== name) continue;
-        given.delete(id);
-        give(socket);
-      }
-    },
-    took: (id) => {
-      // The worker has its own descriptor, so this only closes the descriptor of this process.
-      given.get(id)?.socket.destroy();
-      given.delete(id);
-    },
-    close: () => {
-      for (const socket of [...waiting, ...[...given.values()].map(({ socket: held }) => held)]) socket.destroy();
-      waiting = [];
-      given.clear();
-    },
-  };
+  add(taker: Taker): void {
+    this.#takers = [taker, ...this.#takers];
+    for (const socket of this.#waiting.splice(0)) this.give(socket);
+  }
+
+  /** Removes a worker that has ended. Its unconfirmed connections are passed to other workers. */
+  remove(name: string): void {
+    this.#takers = this.#takers.filter((taker) => taker.name !== name);
+    for (const [id, { socket, name: owner }] of [...this.#given]) {
+      if (owner !== name) continue;
+      this.#given.delete(id);
+      this.give(socket);
+    }
+  }
+
+  took(id: number): void {
+    // The worker has its own descriptor, so this only closes the descriptor of this process.
+    this.#given.get(id)?.socket.destroy();
+    this.#given.delete(id);
+  }
+
+  /** Closes the connections that no worker has taken. */
+  close(): void {
+    for (const socket of this.#waiting.splice(0)) socket.destroy();
+    for (const id of [...this.#given.keys()]) this.took(id);
+  }
 }
 
 /** What to do after a worker has ended. */
 export type AfterDeath = { readonly kind: 'replace'; readonly pauseMillis: number } | { readonly kind: 'give-up' };
 
-/** A worker that ends within this time counts as an early end. Its replacement will probably fail too. */
+/** A worker that runs for less than this time has ended early. Its replacement will probably fail too. */
 const QUICK_MILLIS = 5_000;
 
-/** The number of early ends in a row after which workers are no longer replaced. */
+/** The number of consecutive early ends after which workers are no longer replaced. */
 const MAX_QUICK_DEATHS = 10;
 
 const FIRST_PAUSE_MILLIS = 100;
@@ -97,8 +85,8 @@ const MAX_PAUSE_MILLIS = 2_000;
 
 /**
  * Creates the policy for replacing workers. A worker that ends is replaced immediately. If workers end soon after they
- * start, the pause before the next start doubles from 0.1 s up to 2 s. After ten early ends in a row, the policy gives
- * up.
+ * start, the pause before the next start doubles from 0.1 s up to 2 s. After ten consecutive early ends, the policy
+ * gives up.
  * @returns a function of the worker's lifetime in milliseconds
  */
 export function createRestartPolicy(): (livedMillis: number) => AfterDeath {
@@ -168,18 +156,12 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
   const { count, fork, handlersOf, onExit, logger, clock } = options;
   const members = new Map<string, Member>();
   const ready = new Set<string>();
-  const giver = createConnectionGiver();
+  const giver = new ConnectionGiver();
   const started = createDeferred<undefined>();
   const failed = createDeferred<never>();
   const afterDeath = options.afterDeath ?? createRestartPolicy();
   let isEnding = false;
   let births = 0;
-
-  const fail = (error: Error): void => {
-    isEnding = true;
-    started.reject(error);
-    failed.reject(error);
-  };
 
   const bear = (): void => {
     if (isEnding) return;
@@ -195,7 +177,9 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
         return undefined;
       },
     });
-    worker.onTook(giver.took);
+    worker.onTook((id) => {
+      giver.took(id);
+    });
     const exited = new Promise<void>((resolve) => {
       worker.onExit((exit) => {
         members.delete(name);
@@ -212,8 +196,14 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
   const replace = (name: string, exit: Exit, livedMillis: number): void => {
     const next = afterDeath(livedMillis);
     logger.error({ worker: name, ...exit, lived_seconds: Math.round(livedMillis / 1000) }, 'a worker has ended');
-    if (next.kind === 'give-up') fail(endedAgainAndAgain(exit));
-    else setTimeout(bear, next.pauseMillis);
+    if (next.kind === 'replace') {
+      setTimeout(bear, next.pauseMillis);
+      return;
+    }
+    isEnding = true;
+    const error = endedAgainAndAgain(exit);
+    started.reject(error);
+    failed.reject(error);
   };
 
   for (let index = 0; index < count; index++) bear();
@@ -221,18 +211,21 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
   return {
     started: started.promise,
     failed: failed.promise,
-    give: giver.give,
+    give: (socket) => {
+      giver.give(socket);
+    },
     metrics: async () => {
-      const asked = await Promise.all(
-        [...members].map(async ([name, { channel }]) => [name, await metricsOf(channel)] as const),
-      );
-      // For a worker that ended in the meantime, its last known metrics are used.
-      return new Map(
-        asked.filter((entry): entry is [string, MetricsJson] => {
-          const [name, metrics] = entry;
-          return metrics !== undefined && members.has(name);
+      const found = new Map<string, MetricsJson>();
+      await Promise.all(
+        [...members].map(async ([name, { channel }]) => {
+          const metrics = await channel
+            .call('metrics', undefined, AbortSignal.timeout(METRICS_MILLIS))
+            .catch(() => undefined);
+          if (metrics !== undefined) found.set(name, metrics);
         }),
       );
+      // For a worker that ended in the meantime, its last known metrics are used.
+      return new Map([...found].filter(([name]) => members.has(name)));
     },
     drain: async () => {
       isEnding = true;
@@ -244,14 +237,6 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
       await Promise.all([...members.values()].map(endMember));
     },
   };
-}
-
-async function metricsOf(channel: Channel<WorkerMethods>): Promise<MetricsJson | undefined> {
-  try {
-    return await channel.call('metrics', undefined, AbortSignal.timeout(METRICS_MILLIS));
-  } catch {
-    return undefined;
-  }
 }
 
 async function endMember({ worker, channel, exited }: Member): Promise<void> {

@@ -48,7 +48,7 @@ const VIEW_KEEPER = `
 
 const KEEPER_HASH = `&#39;${digest(VIEW_KEEPER)}&#39;`;
 
-/** The policy that a page contains, as reports write it. */
+/** Matches the content security policy in the page of a report. */
 const OWN_POLICY = /(<meta http-equiv="Content-Security-Policy" content=")([^"]*)(">)/;
 
 /**

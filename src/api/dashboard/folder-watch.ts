@@ -1,8 +1,9 @@
 import { type FSWatcher, type Stats, watch } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+import { parseObject } from '../../internal/values.ts';
+import { textOf } from '../store/folder-lock.ts';
 
 /** The current state of a folder that `evenhand monitor --output-dir` writes. */
 export interface MonitorFolderState {
@@ -35,13 +36,16 @@ export function pageOfFolder(folder: string): string {
  */
 export async function readMonitorFolder(folder: string): Promise<MonitorFolderState> {
   const [page, alerts] = await Promise.all([fileIn(folder, PAGE), fileIn(folder, ALERTS)]);
-  const open = alerts === undefined || alerts.size > MAX_ALERT_BYTES ? undefined : await openAlerts(folder);
+  const isReadable = alerts !== undefined && alerts.size <= MAX_ALERT_BYTES;
+  const listed = parseObject(isReadable ? await textOf(path.join(folder, ALERTS)) : '') ?? {};
+  const [open, watches] = [listed['alerts'], listed['watches']];
+  const isComplete = Array.isArray(open) && Array.isArray(watches);
   return Object.freeze({
     version: `${versionOf(page)}.${versionOf(alerts)}`,
     page: page === undefined ? null : versionOf(page),
     updatedAt: page === undefined ? null : page.mtime.toISOString(),
-    alarms: open?.alarms ?? null,
-    watches: open?.watches ?? null,
+    alarms: isComplete ? open.length : null,
+    watches: isComplete ? watches.length : null,
   });
 }
 
@@ -57,17 +61,6 @@ async function fileIn(folder: string, name: string): Promise<Stats | undefined> 
 function versionOf(file: Stats | undefined): string {
   if (file === undefined) return 'none';
   return [Math.round(file.mtimeMs * 1000), file.size, file.ino].map((part) => part.toString(36)).join('-');
-}
-
-async function openAlerts(folder: string): Promise<{ readonly alarms: number; readonly watches: number } | undefined> {
-  try {
-    const parsed: unknown = JSON.parse(decodeUtf8(await readFile(path.join(folder, ALERTS)), ALERTS));
-    const { alerts, watches } = parsed as { readonly alerts?: unknown; readonly watches?: unknown };
-    if (!Array.isArray(alerts) || !Array.isArray(watches)) return undefined;
-    return { alarms: alerts.length, watches: watches.length };
-  } catch {
-    return undefined;
-  }
 }
 
 /** A client that follows a folder. */
@@ -93,11 +86,10 @@ export interface FolderWatchOptions {
 /** The delay before changes are read, because a monitor writes three files in quick succession. */
 const SETTLE_MILLIS = 150;
 
-/** Watches a folder for all its followers, and only while there is at least one. */
+/** Watches a folder for its followers. The watch ends when the last follower leaves. */
 export class FolderWatch {
   readonly #folder: string;
-  readonly #isEnding: () => boolean;
-  readonly #pollMillis: number;
+  readonly #options: FolderWatchOptions;
   readonly #followers = new Set<FolderFollower>();
   #state: MonitorFolderState | undefined;
   #watcher: FSWatcher | undefined;
@@ -105,10 +97,9 @@ export class FolderWatch {
   #settling: NodeJS.Timeout | undefined;
   #isChecking = false;
 
-  constructor(folder: string, { isEnding, pollMillis }: FolderWatchOptions) {
+  constructor(folder: string, options: FolderWatchOptions) {
     this.#folder = folder;
-    this.#isEnding = isEnding;
-    this.#pollMillis = pollMillis ?? 1000;
+    this.#options = options;
   }
 
   get followers(): number {
@@ -128,7 +119,7 @@ export class FolderWatch {
   #start(): void {
     this.#poll = setInterval(() => {
       this.#check();
-    }, this.#pollMillis);
+    }, this.#options.pollMillis ?? 1000);
     this.#check();
   }
 
@@ -141,7 +132,7 @@ export class FolderWatch {
   }
 
   #check(): void {
-    if (this.#isEnding()) {
+    if (this.#options.isEnding()) {
       for (const { onEnd } of this.#followers) onEnd();
       return;
     }
@@ -165,8 +156,8 @@ export class FolderWatch {
   }
 
   /**
-   * Returns undefined if the folder does not exist yet or the system's limit of watches is reached. Polling continues
-   * in both cases.
+   * Opens a watcher. Returns undefined if the folder does not exist yet or the system's limit of watches is reached.
+   * Polling continues in both cases.
    */
   #openWatcher(): FSWatcher | undefined {
     try {

@@ -1,3 +1,4 @@
+import { toPointer } from '../../schemas/problems-of.ts';
 import { fieldProblem, noRoomProblem, ServiceProblem } from '../problem/service-problem.ts';
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -68,7 +69,7 @@ function subjectOf(part: string): string {
   return part === '' ? 'The body' : `The part '${part}' of the form`;
 }
 
-/** Returns the JSON pointer (RFC 6901) to a part; '' for the complete body. */
+/** Returns the JSON pointer to a part; '' for the complete body. */
 function pointerTo(part: string): string {
-  return part === '' ? '' : `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return toPointer(part === '' ? [] : [part]);
 }

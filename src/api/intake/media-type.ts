@@ -1,5 +1,8 @@
 import { suggestNames } from '../../internal/arguments.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { ServiceProblem, shorten } from '../problem/service-problem.ts';
+
+/** The maximum length of text from a client in a message. */
+const MAX_SHOWN = 80;
 
 /** The hint on how to send a form. */
 export const CURL_FORM = "With curl: -F 'file=@data.csv' -F 'config=<pipeline.yml'.";
@@ -8,7 +11,7 @@ export const CURL_FORM = "With curl: -F 'file=@data.csv' -F 'config=<pipeline.ym
 export interface MediaType {
   /** Type and subtype in lower case: `text/csv`. */
   readonly type: string;
-  /** Parameters with names in lower case. Values are unchanged except for quotes. */
+  /** The parameters, with names in lower case. Quotes around values are removed. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -61,7 +64,7 @@ export function requireMediaType<Type extends string>(header: string | undefined
   const charset = media.parameters.get('charset');
   if (charset === undefined || CHARSETS.includes(charset.toLowerCase())) return type;
   throw new ServiceProblem(415, {
-    detail: `The body must be UTF-8. Got the charset '${shown(charset)}' instead.`,
+    detail: `The body must be UTF-8. Got the charset '${shorten(charset, MAX_SHOWN)}' instead.`,
     suggestion: `Send it as UTF-8, with Content-Type: ${type}.`,
   });
 }
@@ -71,7 +74,7 @@ function wrongType(
   media: MediaType | undefined,
   accepted: readonly string[],
 ): ServiceProblem {
-  const given = header === undefined || header === '' ? 'none' : `'${shown(media?.type ?? header)}'`;
+  const given = header === undefined || header === '' ? 'none' : `'${shorten(media?.type ?? header, MAX_SHOWN)}'`;
   const listed =
     accepted.length < 2 ? accepted.join('') : `${accepted.slice(0, -1).join(', ')} or ${accepted.at(-1) ?? ''}`;
   return new ServiceProblem(415, {
@@ -95,9 +98,4 @@ function suggestType(given: string | undefined, accepted: readonly string[]): st
       : "Send the JSON itself as the body: curl -H 'content-type: application/json' --data-binary @body.json.";
   }
   return suggestNames(given, accepted, 'types');
-}
-
-/** Shortens text from a client for a message. */
-function shown(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

@@ -71,7 +71,7 @@ export interface Beginning {
   /** The first `count` bytes, or slightly more. */
   readonly head: Buffer;
   /** Whether the stream ends after these bytes. */
-  readonly isInteger: boolean;
+  readonly isComplete: boolean;
   /**
    * The complete stream, including the first bytes. If it is not read, the owner of the source stream must end that
    * stream.
@@ -93,7 +93,7 @@ export async function beginningOf(chunks: AsyncIterable<Buffer>, count: number):
       bytes += next.value.length;
     }
   }
-  return { head: Buffer.concat(read), isInteger: isComplete, all: joined(read, rest) };
+  return { head: Buffer.concat(read), isComplete, all: joined(read, rest) };
 }
 
 async function* joined(read: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void, undefined> {

@@ -5,18 +5,153 @@ import { setImmediate } from 'node:timers/promises';
 
 import type { BusboyInstance } from '@fastify/busboy';
 
-import type { ServiceLimits } from '../context/service-context.ts';
+import { suggestNames } from '../../internal/arguments.ts';
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+import { createDeferred } from '../../internal/deferred.ts';
+import type { Service, ServiceLimits } from '../context/service-context.ts';
 import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
-import { mediaTypeOf, requireMediaType } from './media-type.ts';
-import { FILE_PART, type FormParts, malformed, type PartOptions, PartReader } from './part-reader.ts';
-import { readBody, refusing } from './read-body.ts';
-import { fillSpoolFolder, type ReceivedForm } from './spool-folder.ts';
+import { badPart, tooLarge } from './intake-problems.ts';
+import { CURL_FORM, mediaTypeOf, requireMediaType } from './media-type.ts';
+import { atMost } from './read-unpacked.ts';
+import { readBody } from './receive-body.ts';
+import { writeTable, type WrittenTable } from './receive-table.ts';
+import { fillSpoolFolder, type SpoolFolder } from './spool-folder.ts';
 
-/** Options for reading a form. */
-interface FormOptions extends PartOptions {
-  /** The content type with its boundary. */
-  readonly contentType: string;
+/** The name of the part that holds the table. */
+const FILE_PART = 'file';
+/** Names that clients use for the table by mistake. */
+const MEANT_AS_FILE = new Set(['csv', 'data', 'dataset', 'parquet', 'table', 'upload']);
+
+/** The allowed parts of a form, and the folder for its table. */
+interface PartOptions extends Pick<ServiceLimits, 'uploadBytes' | 'fieldBytes'> {
+  /** The folder for the table. */
+  readonly folder: string;
+  /** The names of the allowed fields. */
+  readonly fields: readonly string[];
+}
+
+/** The table and fields of a form. */
+interface FormParts {
+  readonly file: WrittenTable<'csv' | 'parquet'>;
+  readonly fields: ReadonlyMap<string, string>;
+}
+
+const MAX_FIELDS = 20;
+const NAME_LENGTH = 200;
+/** The next chunk is requested when at most this number of bytes is unread. */
+const MAX_WAITING = 64 * 2 ** 10;
+
+/** Reads the parts of one form. */
+class PartReader {
+  readonly #options: PartOptions;
+  readonly #fields = new Map<string, string>();
+  readonly #seen = new Set<string>();
+  readonly #work: Promise<void>[] = [];
+  readonly #streams: Readable[] = [];
+  #file: FormParts['file'] | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(options: PartOptions) {
+    this.#options = options;
+  }
+
+  /** Reads a part. {@link finish} and {@link abandon} wait for the returned promise. */
+  read(name: string | undefined, stream: Readable, fileName: string | undefined): Promise<void> {
+    // The reader of the stream reports the error. This listener prevents an uncaught error if there is no reader.
+    stream.on('error', () => undefined);
+    this.#streams.push(stream);
+    const work = this.#readPart(name, this.#reported(stream), fileName);
+    this.#work.push(work);
+    return work;
+  }
+
+  /** Resolves when few unread bytes are left. Never resolves if a part has failed. */
+  async hasRoom(): Promise<void> {
+    while (this.#streams.some((stream) => stream.readableLength > MAX_WAITING)) {
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  /** Returns all parts when they have been read. */
+  async finish(): Promise<FormParts> {
+    await Promise.all(this.#work);
+    if (this.#file === undefined) throw badPart(FILE_PART, 'is missing', CURL_FORM);
+    return { file: this.#file, fields: this.#fields };
+  }
+
+  /** Releases all parts. Resolves when all files are closed. */
+  async abandon(): Promise<void> {
+    for (const stream of this.#streams) stream.destroy(new Error('Reading of the form was cancelled.'));
+    await Promise.allSettled(this.#work);
+  }
+
+  /**
+   * Yields the chunks of a part. After each chunk, callers that wait for room are notified.
+   * @yields each chunk
+   */
+  async *#reported(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+    for await (const chunk of stream) {
+      this.#wake();
+      yield chunk;
+    }
+  }
+
+  async #readPart(
+    given: string | undefined,
+    stream: AsyncIterable<Buffer>,
+    fileName: string | undefined,
+  ): Promise<void> {
+    const name = this.#admit(given);
+    if (name !== FILE_PART) {
+      this.#fields.set(name, await readText(name, stream, this.#options.fieldBytes));
+      return;
+    }
+    if (fileName === undefined) throw badPart(name, 'is a text field, not a file', CURL_FORM);
+    const { folder, uploadBytes } = this.#options;
+    this.#file = await writeTable(stream, {
+      folder,
+      stem: 'upload',
+      maxBytes: uploadBytes,
+      name,
+      formatOf: (content) => (content === 'parquet' ? 'parquet' : 'csv'),
+    });
+  }
+
+  /** Returns the name of a part if it is allowed. */
+  #admit(name: string | undefined): string {
+    if (name === undefined || name === '') throw malformed('has a part without a name');
+    if (name.length > NAME_LENGTH) throw malformed(`has a part whose name is longer than ${String(NAME_LENGTH)}`);
+    const known = [FILE_PART, ...this.#options.fields];
+    if (!known.includes(name)) throw badPart(name, 'is unknown', suggestPart(name, known));
+    if (this.#seen.has(name)) throw badPart(name, 'occurs twice', 'Send it once.');
+    this.#seen.add(name);
+    if (this.#seen.size > MAX_FIELDS + 1) throw malformed(`has more than ${String(MAX_FIELDS)} fields`);
+    return name;
+  }
+}
+
+function suggestPart(name: string, known: readonly string[]): string {
+  if (MEANT_AS_FILE.has(name.toLowerCase())) return `Did you mean '${FILE_PART}'? ${CURL_FORM}`;
+  return suggestNames(name, known, 'parts');
+}
+
+async function readText(name: string, stream: AsyncIterable<Buffer>, fieldBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of atMost(stream, fieldBytes, () => tooLarge(fieldBytes, name))) chunks.push(chunk);
+  let text: string;
+  try {
+    text = decodeUtf8(Buffer.concat(chunks), name);
+  } catch {
+    throw badPart(name, 'is not UTF-8 text', 'Save it as UTF-8.');
+  }
+  if (text.includes('\0')) throw badPart(name, 'contains a null byte', 'Send text.');
+  return text;
+}
+
+/** Returns a 400 problem for a malformed form. */
+function malformed(problem: string, cause?: unknown): ServiceProblem {
+  return new ServiceProblem(400, { detail: `The form ${problem}.`, suggestion: CURL_FORM }, cause);
 }
 
 const HEADER_BYTES = 16 * 2 ** 10;
@@ -24,14 +159,15 @@ const HEADER_LINES = 32;
 const NEVER_FULL = 2 ** 40;
 
 /**
- * Reads a form from chunks. Every part is a stream, with or without a file name, so that it can be rejected as soon as
- * it begins.
+ * Reads a form from chunks. Every part is read as a stream, with or without a file name, so that it can be rejected as
+ * soon as it begins.
+ * @param contentType the content type with its boundary
  * @throws {ServiceProblem} like {@link receiveForm}
  */
-async function readForm(chunks: AsyncIterable<Buffer>, options: FormOptions): Promise<FormParts> {
+async function readForm(chunks: AsyncIterable<Buffer>, contentType: string, options: PartOptions): Promise<FormParts> {
   const { Busboy } = loadPackage('@fastify/busboy');
   const parser = new Busboy({
-    headers: { 'content-type': options.contentType },
+    headers: { 'content-type': contentType },
     isPartAFile: () => true,
     limits: { headerSize: HEADER_BYTES, headerPairs: HEADER_LINES },
     // The parser never pauses by itself, see `feed`.
@@ -48,21 +184,16 @@ async function readForm(chunks: AsyncIterable<Buffer>, options: FormOptions): Pr
   }
 }
 
-function parse(chunks: AsyncIterable<Buffer>, parser: BusboyInstance, reader: PartReader): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const finished = new Promise((done) => parser.once('finish', done));
-    // This listener is not removed, because parts may fail after the parser has finished.
-    parser.on('error', reject);
-    // The types are wrong here: a part may arrive without a name.
-    parser.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined) => {
-      reader.read(name, stream, fileName).catch(reject);
-    });
-    feed(chunks, parser, reader)
-      .then(() => finished)
-      .then(() => {
-        resolve();
-      }, reject);
+async function parse(chunks: AsyncIterable<Buffer>, parser: BusboyInstance, reader: PartReader): Promise<void> {
+  const finished = new Promise((done) => parser.once('finish', done));
+  const failed = createDeferred<never>();
+  // This listener is not removed, because parts may fail after the parser has finished.
+  parser.on('error', failed.reject);
+  // The types are wrong here: a part may arrive without a name.
+  parser.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined) => {
+    reader.read(name, stream, fileName).catch(failed.reject);
   });
+  await Promise.race([feed(chunks, parser, reader).then(() => finished), failed.promise]);
 }
 
 /**
@@ -86,14 +217,14 @@ function isOfParser(error: unknown): boolean {
   return error instanceof Error && /unexpected end of multipart data|terminated early/i.test(error.message);
 }
 
-/** Options of {@link receiveForm}. */
-export interface ReceiveFormOptions {
-  /** The limits. Only `uploadBytes` (file), `fieldBytes` (each field) and `idleMillis` are used. */
-  readonly limits: ServiceLimits;
-  /** The folder in which the folder of the form is created. */
-  readonly spoolRoot: string;
-  /** The fields that the form may contain besides its file. */
-  readonly allowed: { readonly fields: readonly string[] };
+/** A received form: fields by name, and the file. */
+interface ReceivedForm {
+  readonly fields: Readonly<Record<string, string>>;
+  /** The uploaded table. Its file in `folder` has a fixed name: `upload.csv` or `upload.parquet`. */
+  readonly file: Omit<WrittenTable<'csv' | 'parquet'>, 'hash'>;
+  readonly folder: SpoolFolder;
+  /** SHA-256 of the file's bytes and the fields, hexadecimal. */
+  readonly digest: string;
 }
 
 /**
@@ -104,35 +235,36 @@ const BOUNDARY_LENGTH = 70;
 const FRAME_BYTES = 2 ** 20;
 
 /**
- * Receives a form (multipart/form-data) with one file part named `file` and the allowed fields, as text or as files.
- * The table may be CSV, CSV compressed with gzip, or Parquet. Its first bytes determine the format; its file name is
- * ignored. The table is decompressed and streamed to a new folder. After a failure nothing is left on disk.
+ * Receives a form (multipart/form-data) with one file part named `file` and the allowed fields. A field may be sent as
+ * text or as a file. The table may be CSV, CSV compressed with gzip, or Parquet. Its first bytes determine the format;
+ * its file name is ignored. The table is decompressed and streamed to a new folder. After a failure nothing is left on
+ * disk.
+ * @param allowed the names of the fields that the form may contain besides its file
  * @throws {ServiceProblem} the problems of `receiveBody`; 400 if the form is malformed, 413 if a part is too large, 415
  *   for another type, 422 if a part is unknown, repeated, missing or empty
  */
-export async function receiveForm(request: IncomingMessage, options: ReceiveFormOptions): Promise<ReceivedForm> {
-  const { limits, spoolRoot, allowed } = options;
+export async function receiveForm(
+  request: IncomingMessage,
+  { limits, spoolFolder }: Pick<Service, 'limits' | 'spoolFolder'>,
+  allowed: readonly string[],
+): Promise<ReceivedForm> {
   const { uploadBytes, fieldBytes, idleMillis } = limits;
-  return refusing(request, async () => {
-    const contentType = requireForm(request.headers['content-type']);
-    const maxBytes = uploadBytes + allowed.fields.length * fieldBytes + FRAME_BYTES;
-    return fillSpoolFolder(spoolRoot, async (folder) => {
-      const form = { contentType, folder: folder.path, fields: allowed.fields, uploadBytes, fieldBytes };
-      const { file, fields } = await readBody(request, { maxBytes, idleMillis }, (chunks) => readForm(chunks, form));
-      return Object.freeze({
-        fields: Object.freeze(Object.fromEntries(fields)),
-        file: { path: file.path, format: file.format },
-        folder,
-        digest: digestOf({ file, fields }),
-      });
+  const contentType = requireForm(request.headers['content-type']);
+  const maxBytes = uploadBytes + allowed.length * fieldBytes + FRAME_BYTES;
+  return fillSpoolFolder(spoolFolder, async (folder) => {
+    const parts = { folder: folder.path, fields: allowed, uploadBytes, fieldBytes };
+    const { file, fields } = await readBody(request, { maxBytes, idleMillis }, (chunks) =>
+      readForm(chunks, contentType, parts),
+    );
+    // The digest is independent of the boundary and of the order of the parts.
+    const sorted = [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.freeze({
+      fields: Object.freeze(Object.fromEntries(fields)),
+      file: { path: file.path, format: file.format },
+      folder,
+      digest: createHash('sha256').update(JSON.stringify(sorted)).update(file.hash).digest('hex'),
     });
   });
-}
-
-/** Returns a digest of the content. It is independent of the boundary and of the order of the parts. */
-function digestOf({ file, fields }: FormParts): string {
-  const sorted = [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256').update(JSON.stringify(sorted)).update(file.hash).digest('hex');
 }
 
 /** Returns the Content-Type header in normal form. Throws if the form cannot be read with it. */

@@ -9,7 +9,7 @@ import { getLogger } from '../../internal/logger.ts';
 import { isRunning } from '../store/folder-lock.ts';
 import { noRoomOr } from './intake-problems.ts';
 
-/** The time to wait for requests that a process sent before it ended. They always arrive sooner. */
+/** The time to wait for requests that a process sent before it ended. All of them arrive within this time. */
 const ON_ITS_WAY_MILLIS = 1_000;
 
 /** Options of {@link removeUploadsOf}. */
@@ -159,12 +159,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** A body in memory, or in a file. */
-export type ReceivedBody =
-  | { readonly kind: 'memory'; readonly bytes: Buffer }
-  | { readonly kind: 'file'; readonly path: string; readonly folder: SpoolFolder };
-
-/** A folder of the uploads of one request. */
+/** The folder for the uploads of one request. */
 export interface SpoolFolder {
   readonly path: string;
   /**
@@ -173,15 +168,8 @@ export interface SpoolFolder {
   remove(): Promise<void>;
 }
 
-/** A received form: fields by name, and the file. */
-export interface ReceivedForm {
-  readonly fields: Readonly<Record<string, string>>;
-  /** The uploaded table. `form.folder.path` holds it under a fixed name (`upload.csv` or `upload.parquet`). */
-  readonly file: { readonly path: string; readonly format: 'csv' | 'parquet' };
-  readonly folder: SpoolFolder;
-  /** SHA-256 of the file's bytes and the fields, hexadecimal. */
-  readonly digest: string;
-}
+/** Chunks of data, available now or as they arrive. */
+export type Chunks = Iterable<Buffer> | AsyncIterable<Buffer>;
 
 /**
  * Writes chunks to a file as they arrive. Each chunk is written before the next one is requested.
@@ -189,7 +177,7 @@ export interface ReceivedForm {
  * @returns the number of bytes written
  * @throws {ServiceProblem} 503 if the disk is full; also any error that the chunks throw
  */
-export async function writeSpoolFile(path: string, chunks: AsyncIterable<Buffer>, hash?: Hash): Promise<number> {
+export async function writeSpoolFile(path: string, chunks: Chunks, hash?: Hash): Promise<number> {
   let bytes = 0;
   try {
     const file = await open(path, 'w', 0o600);

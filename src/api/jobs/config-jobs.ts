@@ -5,18 +5,14 @@ import { reportToHtml } from '../../pipeline/detectors/report-html.ts';
 import { runPipeline } from '../../pipeline/index.ts';
 import { pipelineRunToJson } from '../../pipeline/run-pipeline.ts';
 import { parsePipelineFields, parseWorkflowFields } from '../../schemas/workflow-fields.ts';
-import { loadJobTable, readJobConfig } from './job-config.ts';
+import { loadForm } from './job-config.ts';
 import type { FormJob, JobContext, JobOutcome } from './job.ts';
 import { writeData, writeReports } from './run-files.ts';
 
 /** Runs `POST /pipeline`: detectors and transformers. Output paths in the configuration are ignored. */
-export async function runPipelineJob(
-  { path, config: text, fields }: FormJob,
-  { folder, signal, onProgress }: JobContext,
-): Promise<JobOutcome> {
-  const { detectors, profile } = parsePipelineFields(fields);
-  const config = await readJobConfig(text, profile);
-  const table = await loadJobTable(path, config);
+export async function runPipelineJob(job: FormJob, { folder, signal, onProgress }: JobContext): Promise<JobOutcome> {
+  const { detectors, profile } = parsePipelineFields(job.fields);
+  const { config, table } = await loadForm(job, profile);
   signal.throwIfAborted();
   const run = await runPipeline(config, table, { detectors, signal, onProgress });
   const { report, result } = run;
@@ -26,13 +22,9 @@ export async function runPipelineJob(
 }
 
 /** Runs `POST /workflow`: baseline, transformation and training, validation. */
-export async function runWorkflowJob(
-  { path, config: text, fields }: FormJob,
-  { folder, signal, onProgress }: JobContext,
-): Promise<JobOutcome> {
-  const { threshold, profile, class_weight: classWeight, ...how } = parseWorkflowFields(fields);
-  const config = await readJobConfig(text, profile);
-  const table = await loadJobTable(path, config);
+export async function runWorkflowJob(job: FormJob, { folder, signal, onProgress }: JobContext): Promise<JobOutcome> {
+  const { threshold, profile, class_weight: classWeight, ...how } = parseWorkflowFields(job.fields);
+  const { config, table } = await loadForm(job, profile);
   signal.throwIfAborted();
   const result = await executeWorkflow(
     threshold === undefined ? config : { ...config, validationThreshold: threshold },

@@ -1,16 +1,116 @@
 import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { MessageChannel } from 'node:worker_threads';
 
 import type { Logger } from 'pino';
+import type { Piscina } from 'piscina';
 
 import { getLogger } from '../../internal/logger.ts';
-import { queueFull, serviceEnds } from '../problem/run-problems.ts';
-import { internalProblem, ServiceProblem } from '../problem/service-problem.ts';
-import type { InternalFailure, Job, JobOutcome, JobRunner, RunJobOptions, ThreadAnswer } from './job.ts';
-import { ThreadPool } from './thread-pool.ts';
+import { Slots } from '../../internal/slots.ts';
+import { internalProblem, queueFull, serviceEnds, ServiceProblem } from '../problem/service-problem.ts';
+import { type ThreadLimits, threadLimits } from './job-bounds.ts';
+import type { Job, JobRunner, RunJobOptions, ThreadAnswer, ThreadMessage, ThreadTask } from './job.ts';
+import { inheritedEnvironment, providerEnvironment } from './service-environment.ts';
+
+/** The time for which an idle thread is kept. */
+const IDLE_MILLIS = 60_000;
+
+/**
+ * A pool of threads for jobs. Jobs wait here and not in piscina, so that a waiting job can be cancelled. Piscina aborts
+ * a job by terminating its thread; terminating a thread during a DuckDB query would end the process.
+ */
+class ThreadPool {
+  readonly slots: Slots;
+  readonly #limits: ThreadLimits;
+  readonly #onFailure: (error: unknown) => void;
+  #pool: Promise<Piscina<ThreadTask, ThreadAnswer>> | undefined;
+
+  /** @param onFailure called when an idle thread fails; without a listener, this would end the process */
+  constructor(threads: number, onFailure: (error: unknown) => void) {
+    this.slots = new Slots(threads);
+    this.#limits = threadLimits(threads);
+    this.#onFailure = onFailure;
+  }
+
+  /** Runs a job when a thread is free. Rejects with the signal's reason if the signal is aborted first. */
+  async run(job: Job, options: RunJobOptions): Promise<ThreadAnswer> {
+    await this.slots.take(options.signal);
+    try {
+      const pool = await (this.#pool ??= this.#open());
+      options.signal.throwIfAborted();
+      const variables = job.kind === 'llm-eval' ? providerEnvironment(job.body, process.env) : {};
+      return await runInThread(pool, { job, folder: options.folder, limits: this.#limits, variables }, options);
+    } finally {
+      this.slots.release();
+    }
+  }
+
+  /** Releases the threads. Call it only when no thread is working. */
+  async close(): Promise<void> {
+    const pool = await this.#pool;
+    this.#pool = undefined;
+    await pool?.destroy();
+  }
+
+  async #open(): Promise<Piscina<ThreadTask, ThreadAnswer>> {
+    const { Piscina: Pool } = await import('piscina');
+    const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+    // No memory limits are set, because a thread that reaches its limit during JSON.parse crashes the process.
+    const pool = new Pool<ThreadTask, ThreadAnswer>({
+      filename: new URL(`./run-job${extension}`, import.meta.url).href,
+      minThreads: 0,
+      maxThreads: this.slots.count,
+      idleTimeout: IDLE_MILLIS,
+      // An idle thread must be able to close its sockets and run its timers.
+      atomics: 'disabled',
+      env: inheritedEnvironment(process.env),
+      ...(extension === '.ts' ? { execArgv: sourceLoader() } : {}),
+    });
+    pool.on('error', this.#onFailure);
+    return pool;
+  }
+}
+
+/**
+ * Returns the options for threads that run TypeScript sources, as in tests. Node 20 loads TypeScript sources only in
+ * the main thread.
+ */
+function sourceLoader(): string[] {
+  const path = createRequire(import.meta.url)
+    .resolve('tsx/esm/api')
+    .replace(/cjs$/, 'mjs');
+  const loader = pathToFileURL(path).href;
+  const code = `import * as loader from ${JSON.stringify(loader)}; loader.register();`;
+  return [...process.execArgv, '--import', `data:text/javascript,${encodeURIComponent(code)}`];
+}
+
+async function runInThread(
+  pool: Piscina<ThreadTask, ThreadAnswer>,
+  task: Omit<ThreadTask, 'port'>,
+  { onProgress, onStart, signal }: RunJobOptions,
+): Promise<ThreadAnswer> {
+  const { port1, port2 } = new MessageChannel();
+  port1.on('message', (message: ThreadMessage) => {
+    if (message.type === 'started') onStart();
+    else onProgress({ stage: message.stage, done: message.done, total: message.total });
+  });
+  port1.unref();
+  const stop = (): void => {
+    port1.postMessage('stop');
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await pool.run({ ...task, port: port2 }, { transferList: [port2] });
+  } finally {
+    signal.removeEventListener('abort', stop);
+    port1.close();
+  }
+}
 
 /** Options of {@link createJobRunner}. */
 export interface JobRunnerOptions {
-  /** The number of threads for computing work. */
+  /** The number of threads for all jobs except language-model jobs. */
   readonly threads: number;
   /** The number of jobs that may wait for a thread. */
   readonly queue: number;
@@ -33,92 +133,57 @@ export interface JobRunnerOptions {
 const LLM_THREADS = 2;
 
 /** Creates the job runner. Each thread is started when it is first needed. */
-export function createJobRunner(options: JobRunnerOptions): JobRunner {
-  return new PooledJobRunner(options);
+export function createJobRunner({ threads, queue, logger, createId = randomUUID }: JobRunnerOptions): JobRunner {
+  const logError = (fields: object, message: string): void => {
+    (logger ?? getLogger()).error(fields, message);
+  };
+  const onFailure = (error: unknown): void => {
+    logError({ err: error }, 'A thread failed while it was idle.');
+  };
+  const compute = new ThreadPool(threads, onFailure);
+  const llm = new ThreadPool(LLM_THREADS, onFailure);
+  const atWork = new Set<Promise<unknown>>();
+  let isClosed = false;
+  return {
+    get isFull() {
+      return isClosed || compute.slots.taken + this.queued >= threads + queue;
+    },
+    get queued() {
+      return compute.slots.waiting + llm.slots.waiting;
+    },
+    get running() {
+      return compute.slots.taken + llm.slots.taken;
+    },
+    async run(job, options) {
+      if (this.isFull) throw isClosed ? serviceEnds() : queueFull();
+      const done = (job.kind === 'llm-eval' ? llm : compute).run(job, options);
+      atWork.add(done);
+      try {
+        const answer = await done.catch((error: unknown) => failureOf(error, job));
+        options.signal.throwIfAborted();
+        if (answer.ok) return answer.outcome;
+        if ('problem' in answer) throw ServiceProblem.fromJSON(answer.problem);
+        const id = createId();
+        logError({ problem: id, job: job.kind, ...answer.internal }, 'A job failed with an internal error.');
+        throw internalProblem(id);
+      } finally {
+        atWork.delete(done);
+      }
+    },
+    async close() {
+      isClosed = true;
+      await Promise.allSettled(atWork);
+      await Promise.all([compute.close(), llm.close()]);
+    },
+  };
 }
 
-class PooledJobRunner implements JobRunner {
-  readonly #compute: ThreadPool;
-  readonly #llm: ThreadPool;
-  readonly #most: number;
-  readonly #logger: Pick<Logger, 'error'> | undefined;
-  readonly #createId: () => string;
-  readonly #atWork = new Set<Promise<unknown>>();
-  #isClosed = false;
-
-  constructor({ threads, queue, logger, createId = randomUUID }: JobRunnerOptions) {
-    const onFailure = (error: unknown): void => {
-      this.#log.error({ err: error }, 'A thread failed while it was idle.');
-    };
-    this.#compute = new ThreadPool({ threads, onFailure });
-    this.#llm = new ThreadPool({ threads: LLM_THREADS, onFailure });
-    this.#most = threads + queue;
-    this.#logger = logger;
-    this.#createId = createId;
-  }
-
-  /** Jobs that wait for a language-model thread count towards the same limit as all other waiting jobs. */
-  get isFull(): boolean {
-    const { slots } = this.#compute;
-    return this.#isClosed || slots.taken + slots.waiting + this.#llm.slots.waiting >= this.#most;
-  }
-
-  get queued(): number {
-    return this.#compute.slots.waiting + this.#llm.slots.waiting;
-  }
-
-  get running(): number {
-    return this.#compute.slots.taken + this.#llm.slots.taken;
-  }
-
-  get #log(): Pick<Logger, 'error'> {
-    return this.#logger ?? getLogger();
-  }
-
-  async run(job: Job, options: RunJobOptions): Promise<JobOutcome> {
-    if (this.isFull) throw this.#isClosed ? serviceEnds() : queueFull();
-    const pool = job.kind === 'llm-eval' ? this.#llm : this.#compute;
-    const done = pool.run(job, options);
-    this.#atWork.add(done);
-    try {
-      return this.#read(await this.#settle(done, job), options.signal, job);
-    } finally {
-      this.#atWork.delete(done);
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.allSettled(this.#atWork);
-    await Promise.all([this.#compute.close(), this.#llm.close()]);
-  }
-
-  /** Treats a thread that died without an answer, for example from lack of memory, as a failed job. */
-  async #settle(done: Promise<ThreadAnswer>, job: Job): Promise<ThreadAnswer> {
-    try {
-      return await done;
-    } catch (error) {
-      if (isOutOfMemory(error)) return { ok: false, problem: tooLarge(job).toJSON() };
-      if (!(error instanceof Error)) throw error;
-      return { ok: false, internal: { message: error.message, stack: error.stack } };
-    }
-  }
-
-  #read(answer: ThreadAnswer, signal: AbortSignal, job: Job): JobOutcome {
-    signal.throwIfAborted();
-    if (answer.ok) return answer.outcome;
-    throw 'problem' in answer ? ServiceProblem.fromJSON(answer.problem) : this.#internal(answer.internal, job);
-  }
-
-  #internal({ message, stack }: InternalFailure, { kind }: Job): ServiceProblem {
-    const id = this.#createId();
-    this.#log.error({ problem: id, job: kind, message, stack }, 'A job failed with an internal error.');
-    return internalProblem(id);
-  }
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+/** Returns the answer for a thread that ended without one, for example because it ran out of memory. */
+function failureOf(error: unknown, job: Job): ThreadAnswer {
+  if (!(error instanceof Error)) throw error;
+  const isOutOfMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  if (isOutOfMemory) return { ok: false, problem: tooLarge(job).toJSON() };
+  return { ok: false, internal: { message: error.message, stack: error.stack } };
 }
 
 function tooLarge({ kind }: Job): ServiceProblem {

@@ -7,10 +7,18 @@ import { loadData } from '../../io/load-data.ts';
 import { parseConfigText } from '../../pipeline/index.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import type { Table } from '../../table/index.ts';
-import { assertShortConfig, MAX_GROUPS } from './job-bounds.ts';
+import { fieldProblem } from '../problem/service-problem.ts';
+import { MAX_GROUPS } from './job-bounds.ts';
+import type { FormJob } from './job.ts';
 
 /** The maximum number of cells of a table that a job loads: 8 bytes each, plus the copies that steps make. */
 const MAX_CELLS = 500_000_000;
+
+/**
+ * The maximum size of a configuration. Real configurations are written by hand. Parsing time grows faster than the
+ * length of the text.
+ */
+const MAX_CONFIG_BYTES = 256 * 1024;
 
 /** A text file has at least two bytes per cell, so small files need not be counted. */
 const MIN_BYTES_A_CELL = 2;
@@ -35,22 +43,24 @@ export async function assertLoadable(path: string, maxCells: number = MAX_CELLS)
 }
 
 /**
- * Reads the configuration of a form. A profile in the service's environment is ignored, because it belongs to the
- * operator and not to the client.
- * @throws {ServiceProblem} 413 if it is too long
+ * Reads the configuration of a form, loads its table, and checks the number of groups of its attributes. A profile in
+ * the service's environment is ignored, because it belongs to the operator and not to the client.
+ * @throws {ServiceProblem} 413 if the configuration is too long
  * @throws {ConfigValidationError} with all problems of the configuration
- */
-export async function readJobConfig(text: string, profile: string | undefined): Promise<PipelineConfig> {
-  assertShortConfig(text);
-  return parseConfigText(text, 'config', { profile: profile ?? null });
-}
-
-/**
- * Loads the table of a form, and checks the number of groups of its attributes.
  * @throws {DataValidationError} if the table is too large or an attribute has too many groups
  */
-export async function loadJobTable(path: string, { sensitive, intersections }: PipelineConfig): Promise<Table> {
+export async function loadForm(
+  { path, config: text }: FormJob,
+  profile: string | undefined,
+): Promise<{ readonly config: PipelineConfig; readonly table: Table }> {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_CONFIG_BYTES) {
+    const detail = `The configuration has ${bytes.toLocaleString('en-US')} bytes. At most ${MAX_CONFIG_BYTES.toLocaleString('en-US')} are allowed.`;
+    throw fieldProblem(413, '/config', detail, 'Send a shorter configuration.');
+  }
+  const config = await parseConfigText(text, 'config', { profile: profile ?? null });
+  const { sensitive, intersections } = config;
   await assertLoadable(path);
   await assertFewGroups(path, [...sensitive.map((name) => [name]), ...intersections], MAX_GROUPS);
-  return loadData(path, { labels: sensitive });
+  return { config, table: await loadData(path, { labels: sensitive }) };
 }

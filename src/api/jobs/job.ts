@@ -17,33 +17,33 @@ export const ROWS_NAMES: ReportNames = Object.freeze({ source: 'the rows of the 
 /** The file in which a run stores its {@link ReportNames}. */
 export const NAMES_FILE = 'report-names.json';
 
-/** `POST /validate` with arrays, as JSON text in a file. */
-export interface ValidateRowsJob {
+/** A validation of arrays (`POST /validate`). The arrays are JSON text in a file. */
+interface ValidateRowsJob {
   readonly kind: 'validate-rows';
   readonly path: string;
   readonly maxItems: number;
 }
 
-/** `POST /validate` with an uploaded table. */
-export interface ValidateTableJob {
+/** A validation of an uploaded table (`POST /validate`). */
+interface ValidateTableJob {
   readonly kind: 'validate-table';
   readonly path: string;
   readonly format: 'csv' | 'ndjson' | 'parquet';
-  /** The options of the query by their wire names, still as text. */
+  /** The options in the query as text, by their names in the request. */
   readonly options: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** `POST /pipeline` or `POST /workflow` */
+/** A pipeline or a workflow (`POST /pipeline`, `POST /workflow`). */
 export interface FormJob {
   readonly kind: 'pipeline' | 'workflow';
   readonly path: string;
-  /** YAML text. */
+  /** The configuration as YAML text. */
   readonly config: string;
   /** The other fields of the form, by name. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** `POST /llm-eval` */
+/** An evaluation of a language model (`POST /llm-eval`). */
 export interface LlmEvalJob {
   readonly kind: 'llm-eval';
   /** The JSON body as text. */
@@ -53,7 +53,7 @@ export interface LlmEvalJob {
 }
 
 /** Creates the report of a validation from its result. */
-export interface ValidationReportJob {
+interface ValidationReportJob {
   readonly kind: 'validation-report';
   readonly form: 'html' | 'markdown';
   readonly names: ReportNames;
@@ -63,6 +63,9 @@ export interface ValidationReportJob {
 
 /** A job for a thread: plain data that can be sent to it. */
 export type Job = ValidateRowsJob | ValidateTableJob | FormJob | LlmEvalJob | ValidationReportJob;
+
+/** A job of one kind. */
+export type JobOf<Kind extends Job['kind']> = Extract<Job, { readonly kind: Kind }>;
 
 /** The context that a job receives in addition to its data. */
 export interface JobContext {

@@ -1,4 +1,4 @@
-import { realpath, stat } from 'node:fs/promises';
+import { lstat, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { CacheMissError, DataValidationError } from '../../exceptions/index.ts';
@@ -45,19 +45,23 @@ const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
 export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): Promise<LLMEvalConfig> {
   assertAddress(config, paths.env);
   const { llmFolder } = paths;
-  const inside = (field: string, given: string): Promise<string> => confine(field, given, llmFolder);
-  const fileInside = async (field: string, given: string): Promise<string> => {
-    const target = await inside(field, given);
-    await assertFile(field, given, target);
-    return target;
+  const fileInside = async (field: string, given: string | null): Promise<string | null> => {
+    if (given === null) return null;
+    const target = await confine(field, given, llmFolder);
+    const found = await stat(target).catch(() => undefined);
+    if (found?.isFile() === true) return target;
+    const what = found === undefined ? 'there is no such file' : 'it is not a file';
+    const detail = `${field} must name a file in the service's folder for language models. Got '${given}': ${what}.`;
+    const suggestion = 'Check the name, or ask the operator of the service to put the file there.';
+    throw fieldProblem(422, `/${field}`, detail, suggestion);
   };
   const { replayPath, bbqPath, cacheDir } = config;
   const isOwnCache = llmFolder === null && cacheDir === DEFAULT_CACHE;
   return Object.freeze({
     ...config,
-    replayPath: replayPath === null ? null : await fileInside('replay_path', replayPath),
-    bbqPath: bbqPath === null ? null : await fileInside('bbq_path', bbqPath),
-    cacheDir: isOwnCache ? paths.ownCache : await inside('cache_dir', cacheDir),
+    replayPath: await fileInside('replay_path', replayPath),
+    bbqPath: await fileInside('bbq_path', bbqPath),
+    cacheDir: isOwnCache ? paths.ownCache : await confine('cache_dir', cacheDir, llmFolder),
   });
 }
 
@@ -69,16 +73,6 @@ async function confine(field: string, given: string, llmFolder: string | null): 
   const target = path.resolve(root, given);
   if (!path.isAbsolute(given) && isInside(root, target) && isInside(root, await realPath(target))) return target;
   throw refused(field, `${field} must be a path inside the service's folder for language models.`, RELATIVE);
-}
-
-/** @throws {ServiceProblem} 422 if the file does not exist */
-async function assertFile(field: string, given: string, target: string): Promise<void> {
-  const found = await stat(target).catch(() => undefined);
-  if (found?.isFile() === true) return;
-  const what = found === undefined ? 'there is no such file' : 'it is not a file';
-  const detail = `${field} must name a file in the service's folder for language models. Got '${given}': ${what}.`;
-  const suggestion = 'Check the name, or ask the operator of the service to put the file there.';
-  throw fieldProblem(422, `/${field}`, detail, suggestion);
 }
 
 const NO_FOLDER = 'Omit it, or ask the operator of the service for such a folder.';
@@ -96,17 +90,12 @@ async function realPath(target: string): Promise<string> {
     const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     const above = path.dirname(target);
     // A dangling link, a loop, or a path without permission is not allowed.
-    if (!isAbsent || above === target || (await isLink(target))) return path.parse(target).root;
+    const isLink = await lstat(target)
+      .then((found) => found.isSymbolicLink())
+      .catch(() => false);
+    if (!isAbsent || above === target || isLink) return path.parse(target).root;
     return path.join(await realPath(above), path.basename(target));
   }
-}
-
-async function isLink(target: string): Promise<boolean> {
-  const { lstat } = await import('node:fs/promises');
-  return lstat(target).then(
-    (found) => found.isSymbolicLink(),
-    () => false,
-  );
 }
 
 /** Throws if a configuration would make the service send requests to a host that the client chose. */
@@ -132,14 +121,11 @@ const OWN_CACHE = '.llm-cache';
 /** Runs `POST /llm-eval`: sends prompts to a language model, or only reports what would be sent. */
 export async function runLlmEvalJob({ body, llmFolder }: LlmEvalJob, context: JobContext): Promise<JobOutcome> {
   const request = parseLlmEvalBody(parseJson(body));
-  const given = await readConfig(request.config);
+  const { config: sent } = request;
+  const given = typeof sent === 'string' ? await parseLlmEvalConfig(sent, 'config') : parseLlmEvalConfig(sent);
   const ownCache = path.join(path.dirname(context.folder), OWN_CACHE);
   const config = await confineLlmConfig(given, { llmFolder, ownCache, env: process.env });
   return request.dry_run ? printDryRun(config, request, context) : evaluate(config, request, context);
-}
-
-async function readConfig(config: LlmEvalBody['config']): Promise<LLMEvalConfig> {
-  return typeof config === 'string' ? parseLlmEvalConfig(config, 'config') : parseLlmEvalConfig(config);
 }
 
 async function printDryRun(config: LLMEvalConfig, body: LlmEvalBody, { folder }: JobContext): Promise<JobOutcome> {
@@ -166,8 +152,7 @@ async function evaluate(
     onProgress,
   });
   signal.throwIfAborted();
-  const verdict = judgeLlmEval(result.metrics, judged);
-  const options = { verdict };
+  const options = { verdict: judgeLlmEval(result.metrics, judged) };
   const files = await writeReports(folder, llmEvalToMarkdown(result, options), await llmEvalToHtml(result, options));
   return { body: JSON.stringify(llmEvalToJson(result, options)), files };
 }

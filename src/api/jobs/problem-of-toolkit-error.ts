@@ -1,8 +1,11 @@
 import { FairnessToolkitError } from '../../exceptions/index.ts';
-import { splitNames, toSnakeCase } from '../../internal/arguments.ts';
+import { parametersIn, renameParameters, splitNames, toCamelCase, toSnakeCase } from '../../internal/arguments.ts';
 import { type ConfigProblem, describeConfigProblem } from '../../io/config-text/config-problem.ts';
-import { toPointer } from '../../schemas/problems-of.ts';
 import { describeProblem, type FieldProblem } from '../../schemas/parse.ts';
+import { toPointer } from '../../schemas/problems-of.ts';
+import { validateRowsSchema } from '../../schemas/validate-rows.ts';
+import { validateTableSchema } from '../../schemas/validate-table.ts';
+import { workflowFieldsSchema } from '../../schemas/workflow-fields.ts';
 import {
   type InvalidField,
   noRoomProblem,
@@ -10,15 +13,50 @@ import {
   type ProblemStatus,
   ServiceProblem,
 } from '../problem/service-problem.ts';
-import type { Job } from './job.ts';
-import { inWireNames, isValidation, wireNameOf } from './wire-names.ts';
+import type { Job, JobOf } from './job.ts';
+
+/** Maps the library's arguments and options to request fields. */
+const WIRE_NAMES: ReadonlyMap<string, string> = new Map([
+  ...[validateRowsSchema.shape, validateTableSchema.shape, workflowFieldsSchema.shape, { target_column: null }]
+    .flatMap(Object.keys)
+    .map((field) => [toCamelCase(field), field] as const),
+  ['applyPipeline', 'POST /pipeline'],
+]);
+
+/** The arguments of the library that have a request field outside the configuration. */
+const FIELDS_BESIDE: Readonly<Partial<Record<Job['kind'], readonly string[]>>> = {
+  workflow: ['minGroupSize', 'trainSize', 'randomState', 'threshold', 'classWeight'],
+  'llm-eval': ['minGroupSize', 'withCi', 'ciLevel', 'ciSamples', 'threshold', 'metric', 'comparator', 'randomState'],
+};
+
+/** Returns whether a job is a validation, whose fields are the library's arguments. */
+function isValidation(kind: Job['kind']): boolean {
+  return kind === 'validate-rows' || kind === 'validate-table';
+}
+
+/** Returns the request field for an argument of the library; undefined if there is no such field. */
+function wireNameOf(argument: string, kind: Job['kind']): string | undefined {
+  if (!isValidation(kind)) return FIELDS_BESIDE[kind]?.includes(argument) === true ? toSnakeCase(argument) : undefined;
+  // With arrays, scores have the same name whether or not decisions are sent too.
+  if (kind === 'validate-rows' && argument === 'score') return 'y_score';
+  if (kind === 'validate-table' && argument === 'yScore') return 'score';
+  return WIRE_NAMES.get(argument);
+}
 
 /**
- * Returns the JSON pointers of the fields of a request that caused an error of the library, if they are known.
- * @param work the job, which contains the names of columns, or only its kind
+ * Returns a message of the library, with the library's names replaced by request fields.
+ * @param context the error's context, which names the parameters that the message contains
  */
-function pointersOf(error: FairnessToolkitError, work: Job | Job['kind']): readonly string[] {
-  const kind = typeof work === 'string' ? work : work.kind;
+export function inWireNames(text: string, kind: Job['kind'], context: FairnessToolkitError['context'] = {}): string {
+  return renameParameters(text, (name) => wireNameOf(name, kind) ?? WIRE_NAMES.get(name), parametersIn(context));
+}
+
+/** A job, which contains the names of columns, or only its kind. */
+type KnownJob = Job | { readonly kind: Job['kind'] };
+
+/** Returns the JSON pointers of the fields of a request that caused an error of the library, if they are known. */
+function pointersOf(error: FairnessToolkitError, job: KnownJob): readonly string[] {
+  const { kind } = job;
   const field = fieldOf(error, kind);
   if (field !== undefined) {
     if (kind === 'validate-table') return [field];
@@ -26,9 +64,7 @@ function pointersOf(error: FairnessToolkitError, work: Job | Job['kind']): reado
     return [toPointer(kind === 'validate-rows' && typeof index === 'number' ? [field, index] : [field])];
   }
   const column = typeof error.context['column'] === 'string' ? error.context['column'] : undefined;
-  if (kind === 'validate-table') {
-    return column === undefined || typeof work === 'string' ? [] : namersOf(column, work);
-  }
+  if (kind === 'validate-table') return column !== undefined && 'options' in job ? namersOf(column, job.options) : [];
   const isUnknownColumn = column !== undefined && Array.isArray(error.context['columns']);
   return kind === 'pipeline' || kind === 'workflow' ? [partOf(error, isUnknownColumn)] : [];
 }
@@ -49,11 +85,10 @@ function lackingArgument({ code, context: { missing } }: FairnessToolkitError): 
 }
 
 /** Returns the parameters of the query that name a column. */
-function namersOf(column: string, work: Job): string[] {
-  if (work.kind !== 'validate-table') return [];
+function namersOf(column: string, options: JobOf<'validate-table'>['options']): string[] {
   const isNamed = (given: unknown): boolean =>
     [given].flat().some((text) => typeof text === 'string' && (text === column || splitNames(text).includes(column)));
-  return Object.entries(work.options)
+  return Object.entries(options)
     .filter(([name, given]) => COLUMN_PARAMETERS.has(name) && isNamed(given))
     .map(([name]) => name);
 }
@@ -92,13 +127,9 @@ function refusedCalls({ code, context }: FairnessToolkitError): ProblemDetails {
     };
   }
   return {
-    detail: `Live calls are not allowed here, and ${lowerFirst(count)} not known.${first}`,
+    detail: `Live calls are not allowed here, and ${count.replace('An', 'an')} not known.${first}`,
     suggestion: ALLOW_LIVE,
   };
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /**
@@ -143,8 +174,9 @@ export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): 
   const status = STATUSES[error.name];
   if (status === undefined) return undefined;
   if (error.name === 'CacheMissError') return new ServiceProblem(status, refusedCalls(error), error);
-  const kind = typeof work === 'string' ? work : work.kind;
-  const errors = problemsIn(error, work);
+  const job = typeof work === 'string' ? { kind: work } : work;
+  const { kind } = job;
+  const errors = problemsIn(error, job);
   const suggestion = lackingColumn(error, kind) ?? (isOfConfig(error) ? KEYS_LISTED[kind] : error.suggestion);
   return new ServiceProblem(
     status,
@@ -162,7 +194,7 @@ export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): 
   );
 }
 
-/** Hints on where all keys of a configuration are listed. */
+/** Hints that say where all keys of a configuration are listed. */
 const KEYS_LISTED: Readonly<Partial<Record<Job['kind'], string>>> = {
   'llm-eval': 'GET /openapi.json lists every key (LlmEvalBody).',
   pipeline: 'The documentation of pipelines lists every key.',
@@ -198,8 +230,8 @@ function isOfSystem({ context }: FairnessToolkitError): boolean {
 }
 
 /** Returns the invalid fields, if they are known. */
-function problemsIn(error: FairnessToolkitError, work: Job | Job['kind']): readonly InvalidField[] {
-  const kind = typeof work === 'string' ? work : work.kind;
+function problemsIn(error: FairnessToolkitError, job: KnownJob): readonly InvalidField[] {
+  const { kind } = job;
   const { fields, faults: allProblems, problems } = error.context;
   if (Array.isArray(fields)) return fields as InvalidField[];
   if (Array.isArray(allProblems)) {
@@ -208,7 +240,7 @@ function problemsIn(error: FairnessToolkitError, work: Job | Job['kind']): reado
       .map((found) => ({ pointer: configPointer(found), detail: inWireNames(describeConfigProblem(found), kind) }));
   }
   if (Array.isArray(problems)) return (problems as FieldProblem[]).map((problem) => schemaProblem(problem, kind));
-  return pointersOf(error, work).map((pointer) => ({ pointer, detail: detailOf(error, kind) }));
+  return pointersOf(error, job).map((pointer) => ({ pointer, detail: detailOf(error, kind) }));
 }
 
 function schemaProblem(problem: FieldProblem, kind: Job['kind']): InvalidField {

@@ -1,7 +1,5 @@
 import path from 'node:path';
 
-import type { FileValidation } from '../../integration/measure-attributes.ts';
-import { validationToMarkdown } from '../../integration/validation-report.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { writeTableAs } from '../../io/write-table.ts';
 import { withWeights } from '../../pipeline/pipeline-result.ts';
@@ -21,14 +19,4 @@ export async function writeReports(folder: string, markdown: string, html: strin
   if (html === undefined) return ['report.md'];
   await writeFileAtomic(path.join(folder, 'report.html'), html);
   return ['report.md', 'report.html'];
-}
-
-/** Writes the report of a validation. */
-export async function writeValidationReports(
-  folder: string,
-  validation: FileValidation,
-  source: string,
-): Promise<string[]> {
-  const { validationToHtml } = await import('../../integration/validation-html.ts');
-  return writeReports(folder, validationToMarkdown(validation, source), await validationToHtml(validation, source));
 }

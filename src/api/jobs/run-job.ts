@@ -2,9 +2,9 @@ import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { receiveMessageOnPort } from 'node:worker_threads';
 
-import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
+import type { OnProgress } from '../../internal/progress.ts';
 import { withDuckDbLimits } from '../../io/duckdb-limits.ts';
-import type { InvalidField, ProblemJson } from '../problem/service-problem.ts';
+import type { ProblemJson } from '../problem/service-problem.ts';
 import type { InternalFailure, Job, JobContext, JobOutcome, ThreadAnswer, ThreadMessage, ThreadTask } from './job.ts';
 import { problemOfToolkitError } from './problem-of-toolkit-error.ts';
 
@@ -15,15 +15,12 @@ import { problemOfToolkitError } from './problem-of-toolkit-error.ts';
  */
 export function concealPaths(problem: ProblemJson, job: Job, folder: string): ProblemJson {
   const conceal = concealer(job, folder);
+  const { detail, suggestion, errors } = problem;
   return {
     ...problem,
-    detail: conceal(problem.detail),
-    ...(problem.suggestion === undefined ? {} : { suggestion: conceal(problem.suggestion) }),
-    ...(problem.errors === undefined
-      ? {}
-      : {
-          errors: problem.errors.map(({ pointer, detail }): InvalidField => ({ pointer, detail: conceal(detail) })),
-        }),
+    detail: conceal(detail),
+    ...(suggestion === undefined ? {} : { suggestion: conceal(suggestion) }),
+    ...(errors === undefined ? {} : { errors: errors.map((one) => ({ ...one, detail: conceal(one.detail) })) }),
   };
 }
 
@@ -91,12 +88,12 @@ export default async function runTask({ job, folder, limits, variables, port }: 
     controller.abort();
   });
   const report = throttleProgress(
-    (event: ProgressEvent) => {
+    (event) => {
       reportNow({ type: 'progress', ...event });
     },
     () => performance.now(),
   );
-  const onProgress = (event: ProgressEvent): void => {
+  const onProgress: OnProgress = (event) => {
     // Work that blocks the thread can detect an abort only here.
     if (receiveMessageOnPort(port) !== undefined) controller.abort();
     report(event);
@@ -105,12 +102,12 @@ export default async function runTask({ job, folder, limits, variables, port }: 
   // A thread runs one job at a time and has its own environment.
   Object.assign(process.env, variables);
   try {
-    return {
-      ok: true,
-      outcome: await withDuckDbLimits({ ...limits, signal }, () => runJob(job, { folder, onProgress, signal })),
-    };
+    const run = (): Promise<JobOutcome> => runJob(job, { folder, onProgress, signal });
+    return { ok: true, outcome: await withDuckDbLimits({ ...limits, signal }, run) };
   } catch (error) {
-    return failed(error, job, folder);
+    const problem = problemOfToolkitError(error, job)?.toJSON();
+    if (problem === undefined) return { ok: false, internal: internalFailure(error) };
+    return { ok: false, problem: concealPaths(problem, job, folder) };
   } finally {
     for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name);
     port.close();
@@ -137,12 +134,6 @@ export async function runJob(job: Job, context: JobContext): Promise<JobOutcome>
     case 'validation-report':
       return (await import('./validation-jobs.ts')).runValidationReport(job);
   }
-}
-
-function failed(error: unknown, job: Job, folder: string): ThreadAnswer {
-  const problem = problemOfToolkitError(error, job);
-  if (problem === undefined) return { ok: false, internal: internalFailure(error) };
-  return { ok: false, problem: concealPaths(problem.toJSON(), job, folder) };
 }
 
 function internalFailure(error: unknown): InternalFailure {

@@ -20,11 +20,7 @@ const OWN_VARIABLES = new Set([
  * process, for example keys of providers and of the service, and addresses of tracking servers.
  */
 export function inheritedEnvironment(env: Environment): Record<string, string> {
-  const entries = Object.entries(env).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined && (OWN_VARIABLES.has(entry[0]) || SYSTEM_VARIABLES.test(entry[0])),
-  );
-  return Object.fromEntries(entries);
+  return pick(env, (name) => OWN_VARIABLES.has(name) || SYSTEM_VARIABLES.test(name));
 }
 
 /**
@@ -33,10 +29,14 @@ export function inheritedEnvironment(env: Environment): Record<string, string> {
  */
 export function providerEnvironment(config: string, env: Environment): Record<string, string> {
   const variables = API_PROVIDERS.filter((provider) => config.includes(provider)).flatMap(variablesOf);
+  return pick(env, (name) => variables.includes(name));
+}
+
+function pick(env: Environment, isWanted: (name: string) => boolean): Record<string, string> {
+  const isGiven = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined;
   return Object.fromEntries(
-    variables.flatMap((name) => {
-      const value = env[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
+    Object.entries(env)
+      .filter(isGiven)
+      .filter(([name]) => isWanted(name)),
   );
 }

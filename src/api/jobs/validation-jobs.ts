@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import type { FileValidation } from '../../integration/measure-attributes.ts';
 import { validateFile } from '../../integration/validate-file.ts';
 import { validateRows } from '../../integration/validate-rows.ts';
 import { validationFromJson, type ValidationJson } from '../../integration/validation-from-json.ts';
@@ -8,57 +9,50 @@ import { validationToHtml } from '../../integration/validation-html.ts';
 import { validationToJson, validationToMarkdown } from '../../integration/validation-report.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { parseValidateTable } from '../../schemas/validate-table.ts';
-import { MAX_DRAWS, MAX_GROUPS } from './job-bounds.ts';
+import { VALIDATION_BOUNDS } from './job-bounds.ts';
 import { assertLoadable } from './job-config.ts';
-import {
-  type JobContext,
-  type JobOutcome,
-  NAMES_FILE,
-  type ReportNames,
-  ROWS_NAMES,
-  type ValidateRowsJob,
-  type ValidateTableJob,
-  type ValidationReportJob,
-} from './job.ts';
+import { type JobContext, type JobOf, type JobOutcome, NAMES_FILE, type ReportNames, ROWS_NAMES } from './job.ts';
 import { readRowsBody } from './rows-body.ts';
-import { writeValidationReports } from './run-files.ts';
+import { writeReports } from './run-files.ts';
 
 /** Runs `POST /validate` with arrays from a file. */
-export async function runValidateRows({ path, maxItems }: ValidateRowsJob, context: JobContext): Promise<JobOutcome> {
+export async function runValidateRows(
+  { path, maxItems }: JobOf<'validate-rows'>,
+  { folder, signal }: JobContext,
+): Promise<JobOutcome> {
   const input = readRowsBody(await readFile(path), maxItems);
-  const validation = await validateRows(input, {
-    maxGroups: MAX_GROUPS,
-    maxDraws: MAX_DRAWS,
-    signal: context.signal,
-  });
+  const validation = await validateRows(input, { ...VALIDATION_BOUNDS, signal });
   const body = JSON.stringify(validationToJson(validation));
   // The report can be created later from the result, except for the levels of a control feature.
-  const files =
-    input.control === undefined ? [] : await writeValidationReports(context.folder, validation, ROWS_NAMES.source);
-  return { body, files };
+  const isComplete = input.control === undefined;
+  return { body, files: isComplete ? [] : await reportFiles(folder, validation, ROWS_NAMES.source) };
 }
 
 /** Runs `POST /validate` with a table. Rows are counted in DuckDB. They are loaded only if another backend is used. */
 export async function runValidateTable(
-  { path: table, options }: ValidateTableJob,
+  { path: table, options }: JobOf<'validate-table'>,
   { folder, signal }: JobContext,
 ): Promise<JobOutcome> {
   const request = parseValidateTable(options);
   if (request.backend !== 'duckdb') await assertLoadable(table);
-  const validation = await validateFile(table, request, { maxGroups: MAX_GROUPS, maxDraws: MAX_DRAWS, signal });
+  const validation = await validateFile(table, request, { ...VALIDATION_BOUNDS, signal });
   const body = JSON.stringify(validationToJson(validation));
   const [attribute = ''] = Object.keys(validation.attributes);
   const names: ReportNames = { source: 'the table of the request', attribute };
   // The report can be created later from the result, except for the levels of a control feature.
   if (request.control !== undefined) {
-    return { body, files: await writeValidationReports(folder, validation, names.source) };
+    return { body, files: await reportFiles(folder, validation, names.source) };
   }
   await writeFileAtomic(path.join(folder, NAMES_FILE), JSON.stringify(names));
   return { body, files: [NAMES_FILE] };
 }
 
+async function reportFiles(folder: string, validation: FileValidation, source: string): Promise<string[]> {
+  return writeReports(folder, validationToMarkdown(validation, source), await validationToHtml(validation, source));
+}
+
 /** Creates the report of a validation. Charts and long tables would block an event loop for too long. */
-export async function runValidationReport({ form, names, result }: ValidationReportJob): Promise<JobOutcome> {
+export async function runValidationReport({ form, names, result }: JobOf<'validation-report'>): Promise<JobOutcome> {
   const json = JSON.parse(result) as ValidationJson & { readonly run_id: string };
   const validation = validationFromJson(json, names.attribute);
   const text =

@@ -1,11 +1,18 @@
 import type { Logger } from 'pino';
 
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
+import { withoutUndefined } from '../../internal/values.ts';
 import type { RequestState, Service, ServiceContext } from '../context/service-context.ts';
-import { leaveUnread } from '../intake/read-body.ts';
+import { leaveUnread } from '../intake/receive-body.ts';
 import { problemOfToolkitError } from '../jobs/problem-of-toolkit-error.ts';
-import { internalProblem, PROBLEM_KINDS, type ProblemStatus, ServiceProblem } from '../problem/service-problem.ts';
-import { knownPaths, methodsOfRoute, type ServiceMiddleware } from './service-middleware.ts';
+import {
+  internalProblem,
+  PROBLEM_KINDS,
+  type ProblemStatus,
+  ServiceProblem,
+  shorten,
+} from '../problem/service-problem.ts';
+import { ROUTE_METHODS, type ServiceMiddleware } from './service-middleware.ts';
 
 /** Statuses that the router sets, without a body, if no route matches. */
 const UNANSWERED = new Set([404, 405, 501]);
@@ -61,33 +68,28 @@ function answer(context: ServiceContext, problem: ServiceProblem): void {
 }
 
 function unanswered({ method, path, state }: ServiceContext): ServiceProblem {
-  const methods = methodsOfRoute(state.route);
-  if (methods === undefined) return unknownPath(path);
-  if (methods.includes(method)) return new ServiceProblem(404, { detail: `The path '${shown(path)}' does not exist.` });
+  const methods = ROUTE_METHODS.get(state.route);
+  const shown = shorten(path, MAX_COMPARED);
+  if (methods === undefined) {
+    return new ServiceProblem(404, {
+      detail: `The service has no path '${shown}'.`,
+      suggestion: suggestPath(path.slice(0, MAX_COMPARED)),
+    });
+  }
+  if (methods.includes(method)) return new ServiceProblem(404, { detail: `The path '${shown}' does not exist.` });
   const allowed = methods.join(', ');
   return new ServiceProblem(405, {
-    detail: `'${shown(path)}' does not support ${method}.`,
+    detail: `'${shown}' does not support ${method}.`,
     suggestion: `Use ${allowed}.`,
     headers: { Allow: allowed },
   });
 }
 
-function unknownPath(path: string): ServiceProblem {
-  return new ServiceProblem(404, {
-    detail: `The service has no path '${shown(path)}'.`,
-    suggestion: suggestPath(path.slice(0, MAX_COMPARED)),
-  });
-}
-
 /** Suggests the most similar path, or all paths. */
 function suggestPath(path: string): string {
-  const known = knownPaths();
+  const known = [...ROUTE_METHODS.keys()];
   if (nearestNames(path, known).length > 0) return suggestNames(path, known, 'paths');
   return `The paths are ${known.map((one) => `'${one}'`).join(', ')}.`;
-}
-
-function shown(path: string): string {
-  return path.length > MAX_COMPARED ? `${path.slice(0, MAX_COMPARED)}…` : path;
 }
 
 /**
@@ -95,15 +97,11 @@ function shown(path: string): string {
  * messages and stacks are logged: other properties of an error may contain data from the client.
  */
 function logFailure(logger: Logger, { requestId, route }: RequestState, problem: ServiceProblem): void {
-  const fields = {
-    request_id: requestId,
-    route,
-    status: problem.status,
-    ...(problem.runId === undefined ? {} : { run_id: problem.runId }),
-    ...(problem.cause === undefined ? {} : { cause: causesOf(problem.cause) }),
-  };
-  if (problem.status === 500) logger.error(fields, 'a request failed');
-  else logger.warn(fields, problem.detail);
+  const { status, runId, cause, detail } = problem;
+  const causes = cause === undefined ? undefined : causesOf(cause);
+  const fields = withoutUndefined({ request_id: requestId, route, status, run_id: runId, cause: causes });
+  if (status === 500) logger.error(fields, 'a request failed');
+  else logger.warn(fields, detail);
 }
 
 /** Formats an error and its causes as text. */

@@ -58,19 +58,6 @@ export function warnOfShortKeys(keys: readonly string[], logger: Logger): void {
   );
 }
 
-/** The stored form of a key. */
-interface KnownKey {
-  readonly digest: Buffer;
-  /** The first hexadecimal characters of the digest. They distinguish clients in logs and do not reveal the key. */
-  readonly client: string;
-}
-
-/** The key that a request contains. */
-interface ShownKey {
-  readonly scheme: 'bearer' | 'basic';
-  readonly key: string;
-}
-
 const BEARER = 'Bearer realm="evenhand"';
 const BASIC = 'Basic realm="evenhand", charset="UTF-8"';
 
@@ -86,14 +73,11 @@ const MAX_CHARACTERS = 4096;
  * The SHA-256 digest of the given key is compared with the digest of each key in constant time.
  */
 export function authenticate({ keys, limiter }: Service): ServiceMiddleware {
-  const known = keys.map((key): KnownKey => {
-    const digest = hash('sha256', key, 'buffer');
-    return { digest, client: digest.toString('hex').slice(0, 12) };
-  });
+  const digests = keys.map((key) => hash('sha256', key, 'buffer'));
   return async (context, next) => {
-    if (known.length > 0) {
+    if (digests.length > 0) {
       const shown = shownKey(context);
-      const client = clientOf(known, shown?.key);
+      const client = clientOf(digests, shown?.key);
       const isPassing = client !== undefined && (isReading(context) || shown?.scheme === 'bearer');
       if (isPassing) context.state.client = client;
       else if (!isHealth(context)) {
@@ -106,16 +90,20 @@ export function authenticate({ keys, limiter }: Service): ServiceMiddleware {
   };
 }
 
-function clientOf(known: readonly KnownKey[], shown: string | undefined): string | undefined {
+/**
+ * Returns the name of the client whose key a request contains: the first hexadecimal characters of the key's digest.
+ * They distinguish clients in logs and do not reveal the key.
+ */
+function clientOf(digests: readonly Buffer[], shown: string | undefined): string | undefined {
   if (shown === undefined) return undefined;
   const digest = hash('sha256', shown, 'buffer');
-  let client: string | undefined;
   // All keys are compared, so that the response time does not reveal which key matched.
-  for (const key of known) if (timingSafeEqual(key.digest, digest)) client = key.client;
-  return client;
+  const matches = digests.filter((known) => timingSafeEqual(known, digest));
+  return matches.length === 0 ? undefined : digest.toString('hex').slice(0, 12);
 }
 
-function shownKey(context: ServiceContext): ShownKey | undefined {
+/** Returns the key that a request contains. */
+function shownKey(context: ServiceContext): { readonly scheme: 'bearer' | 'basic'; readonly key: string } | undefined {
   const { authorization } = context.req.headers;
   if (authorization === undefined || authorization.length > MAX_CHARACTERS) return undefined;
   const space = authorization.indexOf(' ');
@@ -140,7 +128,10 @@ function isHealth(context: ServiceContext): boolean {
   return isReading(context) && context.path === '/health';
 }
 
-/** @param isPassword whether the key is valid, but was sent as a password for a request that changes something */
+/**
+ * Returns the problem for a request without an accepted key.
+ * @param isPassword whether the key is valid, but was sent as a password for a request that changes something
+ */
 function refused(context: ServiceContext, isPassword: boolean): ServiceProblem {
   // Two header lines, because browsers that support only one scheme read a combined list as the first scheme.
   context.set('WWW-Authenticate', isReading(context) ? [BEARER, BASIC] : [BEARER]);

@@ -1,6 +1,5 @@
 import type { Registry } from 'prom-client';
 
-import type { ServiceContext } from '../context/service-context.ts';
 import { loadPackage } from '../packages.ts';
 import type { RunCounts } from '../runs/runs.ts';
 import type { ServiceMiddleware } from './service-middleware.ts';
@@ -28,25 +27,17 @@ export interface RenderedMetrics {
   readonly contentType: string;
 }
 
-/** The metrics of one process and the middleware that collects them. */
-export interface ServiceMetrics {
-  /** Counts requests and measures their duration. */
-  readonly middleware: ServiceMiddleware;
-  /** Returns the metrics of this process as plain data for `mergeMetrics`. */
-  toJson(): Promise<MetricsJson>;
-  render(): Promise<RenderedMetrics>;
-}
-
 /** Histogram buckets in seconds, from immediate responses to responses that take minutes. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /**
- * The methods with their own time series. All other methods share one series, so that clients cannot create new series.
+ * The methods that have a separate time series. All other methods share one series, so that clients cannot create new
+ * series.
  */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
 
 /**
- * Creates the metrics of one process in a separate registry:
+ * The metrics of one process, in a separate registry, and the middleware that collects them:
  *
  * - `evenhand_http_requests_total` {method, route, status}: answered requests; status 499 if the client disconnected
  *   first
@@ -57,21 +48,27 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
  *
  * Routes come from a fixed list, so the number of series is bounded. When processes are merged, counts and requests in
  * flight are added. All processes see the same `evenhand_runs`, so the maximum is used.
- * @param counts returns the numbers of runs; if it fails, the previous numbers are kept
  */
-export function createServiceMetrics(counts: () => Promise<RunCounts>): ServiceMetrics {
-  const { Registry } = loadPackage('prom-client');
-  const registry = new Registry();
-  registerRuns(registry, counts);
-  const middleware = observer(registry);
-  return {
-    middleware,
-    toJson: async () => [...(await registry.getMetricsAsJSON()), ...(await processMetrics().getMetricsAsJSON())],
-    render: async () => ({
-      text: `${await registry.metrics()}\n${await processMetrics().metrics()}`,
-      contentType: registry.contentType,
-    }),
-  };
+export class ServiceMetrics {
+  readonly #registry = new (loadPackage('prom-client').Registry)();
+  /** Counts requests and measures their duration. */
+  readonly middleware: ServiceMiddleware;
+
+  /** @param counts returns the numbers of runs; if it fails, the previous numbers are kept */
+  constructor(counts: () => Promise<RunCounts>) {
+    registerRuns(this.#registry, counts);
+    this.middleware = observer(this.#registry);
+  }
+
+  /** Returns the metrics of this process as plain data for {@link MergedMetrics}. */
+  async toJson(): Promise<MetricsJson> {
+    return [...(await this.#registry.getMetricsAsJSON()), ...(await processMetrics().getMetricsAsJSON())];
+  }
+
+  async render(): Promise<RenderedMetrics> {
+    const text = `${await this.#registry.metrics()}\n${await processMetrics().metrics()}`;
+    return { text, contentType: this.#registry.contentType };
+  }
 }
 
 function registerRuns(registry: Registry, counts: () => Promise<RunCounts>): void {
@@ -116,19 +113,50 @@ function observer(registry: Registry): ServiceMiddleware {
     const start = performance.now();
     inFlight.inc();
     context.res.once('close', () => {
-      const { method, route, status } = labelsOf(context);
+      const { res, state } = context;
+      const labels = { method: METHODS.has(context.method) ? context.method : 'other', route: state.route };
       inFlight.dec();
-      total.inc({ method, route, status });
-      duration.observe({ method, route }, (performance.now() - start) / 1000);
+      total.inc({ ...labels, status: res.writableEnded ? String(res.statusCode) : '499' });
+      duration.observe(labels, (performance.now() - start) / 1000);
     });
     await next();
   };
 }
 
-function labelsOf({ method, state, res }: ServiceContext): { method: string; route: string; status: string } {
-  return {
-    method: METHODS.has(method) ? method : 'other',
-    route: state.route,
-    status: res.writableEnded ? String(res.statusCode) : '499',
-  };
+/** The metric types whose values never decrease. Gauges of an ended process are dropped. */
+const GROWING = new Set<unknown>(['counter', 'histogram']);
+
+/** The combined metrics of several processes. Stores the last known metrics of each process. */
+export class MergedMetrics {
+  readonly #lastKnown = new Map<string, MetricsJson>();
+  #buried: MetricsJson = [];
+  #burials = Promise.resolve();
+
+  /**
+   * Renders the sums over living and ended processes. If a process is missing in `living` and has not ended, its last
+   * known values are used.
+   */
+  async render(living: ReadonlyMap<string, MetricsJson>): Promise<RenderedMetrics> {
+    for (const [name, metrics] of living) this.#lastKnown.set(name, metrics);
+    const merged = merge([...this.#lastKnown.values(), this.#buried]);
+    return { text: await merged.metrics(), contentType: merged.contentType };
+  }
+
+  /** Records the end of a process. Its last known counts stay in the sums, so that the sums never decrease. */
+  bury(name: string): Promise<void> {
+    this.#burials = this.#burials.then(async () => {
+      const metrics = this.#lastKnown.get(name) ?? [];
+      const counted = metrics.filter((metric) => GROWING.has((metric as { type: unknown }).type));
+      const sum = counted.length === 0 ? this.#buried : await merge([this.#buried, counted]).getMetricsAsJSON();
+      // Both changes happen in the same turn, so that a concurrent render counts the process exactly once.
+      this.#buried = sum;
+      this.#lastKnown.delete(name);
+    });
+    return this.#burials;
+  }
+}
+
+/** Merges the metrics of processes. Counters are added; other metrics are aggregated as each metric defines. */
+function merge(processes: readonly MetricsJson[]): Registry {
+  return loadPackage('prom-client').AggregatorRegistry.aggregate(processes as unknown as object[]);
 }

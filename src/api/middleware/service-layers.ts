@@ -1,6 +1,6 @@
 import type { Service, ServiceContext } from '../context/service-context.ts';
 import { loadPackage } from '../packages.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { ServiceProblem, shorten } from '../problem/service-problem.ts';
 import { answerProblems } from './answer-problems.ts';
 import { authenticate } from './authenticate.ts';
 import { countRequest, routeOfPath, type ServiceMiddleware } from './service-middleware.ts';
@@ -19,8 +19,18 @@ export function sameOrigin({ allowedHosts, corsOrigins }: Service): ServiceMiddl
   const origins = new Set(corsOrigins);
   return async (context, next) => {
     const host = context.req.headers.host ?? '';
-    if (hosts !== null && !hosts.has(nameOf(host))) throw strangeHost();
-    if (!READING.has(context.method) && isFromElsewhere(context, host, origins)) throw strangeOrigin();
+    if (hosts !== null && !hosts.has(nameOf(host))) {
+      throw new ServiceProblem(403, {
+        detail: 'The name in the Host header is not allowed.',
+        suggestion: 'Use the name that the service was started with, or allow this one with --allowed-host NAME.',
+      });
+    }
+    if (!READING.has(context.method) && isFromElsewhere(context, host, origins)) {
+      throw new ServiceProblem(403, {
+        detail: 'Pages of other origins may not send requests that change something.',
+        suggestion: 'Start the service with --cors-origin ORIGIN to allow the pages of an origin.',
+      });
+    }
     await next();
   };
 }
@@ -40,28 +50,8 @@ function isFromElsewhere({ req }: ServiceContext, host: string, origins: Readonl
   // Browsers set Sec-Fetch-Site and pages cannot change it; a proxy may have changed the Host.
   if (site === 'same-origin') return false;
   if (site === 'cross-site' || site === 'same-site') return true;
-  return origin !== undefined && hostOf(origin) !== host.toLowerCase();
-}
-
-/**
- * Returns the Host header that matches an origin such as `https://audit.example.com:8443`; undefined if there is none.
- */
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
-}
-
-function strangeHost(): ServiceProblem {
-  return new ServiceProblem(403, {
-    detail: 'The name in the Host header is not allowed.',
-    suggestion: 'Use the name that the service was started with, or allow this one with --allowed-host NAME.',
-  });
-}
-
-function strangeOrigin(): ServiceProblem {
-  return new ServiceProblem(403, {
-    detail: 'Pages of other origins may not send requests that change something.',
-    suggestion: 'Start the service with --cors-origin ORIGIN to allow the pages of an origin.',
-  });
+  // An origin is compared by its host, such as `audit.example.com:8443`.
+  return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host.toLowerCase());
 }
 
 /** Paths that monitoring systems request frequently. */
@@ -94,22 +84,19 @@ export function logRequests({ logger, workerName }: Service): ServiceMiddleware 
 function lineOf(context: ServiceContext, millis: number, worker: string): Record<string, unknown> {
   const { method, path, state, res } = context;
   const isGone = !res.writableEnded;
+  const length = res.getHeader('content-length');
   return {
     method,
-    path: path.length > MAX_CHARACTERS ? `${path.slice(0, MAX_CHARACTERS)}…` : path,
+    path: shorten(path, MAX_CHARACTERS),
     route: state.route,
     status: isGone ? CLIENT_GONE : res.statusCode,
     ms: Math.round(millis * 100) / 100,
-    bytes: bytesOf(res.getHeader('content-length')),
+    // The length is not known in advance for a stream.
+    bytes: length === undefined ? null : Number(length),
     request_id: state.requestId,
     worker,
     ...(state.client === '' ? {} : { client: state.client }),
   };
-}
-
-/** Returns the length of an answer; null if it is not known in advance, for example for a stream. */
-function bytesOf(length: number | string | string[] | undefined): number | null {
-  return length === undefined ? null : Number(length);
 }
 
 /** The headers that pages of allowed origins may send and read. */
@@ -205,8 +192,8 @@ export function serviceLayers(service: Service, observe: ServiceMiddleware): rea
 
 /**
  * Sets headers that restrict what a browser may do with an answer: nothing may be loaded, framed, sniffed or cached.
- * Pages replace the policy later. HTTPS is not enforced, because a local service uses plain HTTP; a proxy that
- * terminates TLS should set Strict-Transport-Security.
+ * Routes that return pages replace the content security policy. HTTPS is not enforced, because a local service uses
+ * plain HTTP; a proxy that terminates TLS should set Strict-Transport-Security.
  */
 export function securityHeaders(): ServiceMiddleware {
   // Helmet runs for each response and takes 5 to 10 µs. Setting the same headers directly takes 4 to 9 µs.

@@ -1,21 +1,25 @@
 import { isIPv6 } from 'node:net';
 
+import type { RateLimiterRes } from 'rate-limiter-flexible';
+
+import { invalidParameter } from '../../internal/arguments.ts';
 import type { RateLimiter, ServiceContext } from '../context/service-context.ts';
 import { OPERATIONS } from '../openapi/operation-ids.ts';
+import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
 /** The route of unknown paths. */
 const UNMATCHED = 'unmatched';
 
 /** The methods of each route, in the format of an `Allow` header. */
-const METHODS = new Map<string, readonly string[]>();
+export const ROUTE_METHODS = new Map<string, readonly string[]>();
 for (const [method, route] of Object.values(OPERATIONS)) {
   const named = method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()];
-  METHODS.set(route, [...(METHODS.get(route) ?? []), ...named]);
+  ROUTE_METHODS.set(route, [...(ROUTE_METHODS.get(route) ?? []), ...named]);
 }
 
 /** The paths with a variable part. */
-const PATTERNS = [...METHODS.keys()]
+const PATTERNS = [...ROUTE_METHODS.keys()]
   .filter((route) => route.includes('{'))
   .map((route) => ({ route, pattern: new RegExp(`^${route.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }));
 
@@ -29,19 +33,9 @@ const ASSETS_ROUTE = '/docs/assets/{file}';
  */
 export function routeOfPath(path: string): string {
   const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-  if (METHODS.has(plain)) return plain;
+  if (ROUTE_METHODS.has(plain)) return plain;
   if (plain.startsWith(ASSETS)) return ASSETS_ROUTE;
   return PATTERNS.find(({ pattern }) => pattern.test(plain))?.route ?? UNMATCHED;
-}
-
-/** Returns the methods of a route; undefined for an unknown route. */
-export function methodsOfRoute(route: string): readonly string[] | undefined {
-  return METHODS.get(route);
-}
-
-/** Returns the paths of the service, for suggestions. */
-export function knownPaths(): readonly string[] {
-  return [...METHODS.keys()];
 }
 
 /** Middleware around the routes. */
@@ -94,4 +88,33 @@ function networkOf(address: string): string {
 
 function groupsOf(text: string): string[] {
   return text === '' ? [] : text.split(':');
+}
+
+const SECONDS = 60;
+
+/**
+ * Creates a limiter of requests per minute and client. Counts are kept in the memory of this process, and each window
+ * begins with a client's first request.
+ * @throws {ValueError} if the limit is not a whole number of at least 1
+ */
+export function createMemoryRateLimiter(perMinute: number): RateLimiter {
+  if (!Number.isSafeInteger(perMinute) || perMinute < 1) {
+    throw invalidParameter('rateLimit', 'be a whole number of at least 1', perMinute);
+  }
+  const { RateLimiterMemory } = loadPackage('rate-limiter-flexible');
+  const limiter = new RateLimiterMemory({ points: perMinute, duration: SECONDS });
+  return {
+    take: async (client) => {
+      let isAllowed = true;
+      const { remainingPoints, msBeforeNext } = await limiter.consume(client).catch((refusal: unknown) => {
+        // The limiter rejects with the remaining allowance if the limit is exceeded, and with an Error only for
+        // failures.
+        if (refusal instanceof Error) throw refusal;
+        isAllowed = false;
+        return refusal as RateLimiterRes;
+      });
+      const resetSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
+      return { isAllowed, limit: perMinute, remaining: Math.max(0, remainingPoints), resetSeconds };
+    },
+  };
 }

@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { llmEvalBodySchema as bodySchema } from '../../schemas/llm-eval-body.ts';
 import { validateRowsSchema } from '../../schemas/validate-rows.ts';
 import { pipelineFieldsSchema, workflowFieldsSchema } from '../../schemas/workflow-fields.ts';
-import { model } from './plain.ts';
+import { model } from './answer-fields.ts';
 
-/** `POST /llm-eval` */
+/** The body of `POST /llm-eval`. */
 export const llmEvalBodySchema = bodySchema.meta({
   id: 'LlmEvalBody',
   description: 'The prompts, the language model, how its answers are scored, and the threshold.',
 });
 
-/** `POST /validate` with `application/json` */
+/** The body of `POST /validate` with `application/json`. */
 export const validateBodySchema = validateRowsSchema.meta({
   id: 'ValidateBody',
   description: 'Decisions (or scores) and their groups as arrays of equal length, the metrics, and the threshold.',
@@ -42,14 +42,14 @@ const PIPELINE_CONFIG =
 const WORKFLOW_CONFIG =
   '{"sensitive": ["gender"], "training": {"method": "reductions", "target_column": "hired"}, "validation_threshold": 0.1}';
 
-/** `POST /pipeline` */
+/** The form of `POST /pipeline`. */
 export const pipelineFormSchema = model(
   'PipelineForm',
   'A table, and a configuration of how to examine and transform it.',
   { ...PARTS, config: configPart(PIPELINE_CONFIG), ...pipelineFieldsSchema.shape },
 );
 
-/** `POST /workflow` */
+/** The form of `POST /workflow`. */
 export const workflowFormSchema = model(
   'WorkflowForm',
   'A table, and a configuration of how to train a model on it without and with a constraint.',

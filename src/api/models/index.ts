@@ -1,19 +1,19 @@
 import type { z } from 'zod';
 
+import * as metric from './answer-fields.ts';
 import * as bodies from './bodies.ts';
 import * as llm from './llm-eval-answer.ts';
-import * as metric from './metric-result.ts';
 import * as pipeline from './pipeline-answer.ts';
-import * as problem from './problem.ts';
+import * as problem from './run.ts';
 import * as run from './run.ts';
 import * as validation from './validation-answer.ts';
 import * as workflow from './workflow-answer.ts';
 
 export { llmEvalBodySchema, pipelineFormSchema, validateBodySchema, workflowFormSchema } from './bodies.ts';
 export { dryRunSchema, llmEvalAnswerSchema, llmMetricResultSchema } from './llm-eval-answer.ts';
-export { metricFrameSchema, metricResultSchema } from './metric-result.ts';
+export { metricFrameSchema, metricResultSchema } from './answer-fields.ts';
 export { detectorReportSchema, pipelineAnswerSchema } from './pipeline-answer.ts';
-export { healthSchema, problemSchema, readinessSchema } from './problem.ts';
+export { healthSchema, problemSchema, readinessSchema } from './run.ts';
 export { acceptedSchema, cancelledSchema, runEventSchema, runListSchema, runSchema } from './run.ts';
 export { validationAnswerSchema } from './validation-answer.ts';
 export { workflowAnswerSchema } from './workflow-answer.ts';

@@ -1,19 +1,25 @@
 import { z } from 'zod';
 
-import { METRIC_RESULT_FIELDS } from './metric-result.ts';
-import { comparator, count, interval, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
+import {
+  comparator,
+  count,
+  fields,
+  interval,
+  METRIC_RESULT_FIELDS,
+  model,
+  notes,
+  numberOrNull,
+  RUN_FIELDS,
+  textOrNull,
+} from './answer-fields.ts';
 
 const range = z
   .strictObject({ low: z.number(), expected: z.number(), ceiling: z.number() })
   .describe('The lower bound, the most likely value, and the upper bound.');
 
 const part = z.strictObject({
-  evaluator: z.string(),
-  template: z.string(),
-  planned: count,
-  shared: count,
-  cached: count,
-  requests: count,
+  ...fields(z.string(), 'evaluator', 'template'),
+  ...fields(count, 'planned', 'shared', 'cached', 'requests'),
   input_tokens: z.number(),
   output_tokens: range,
 });
@@ -46,8 +52,7 @@ export const dryRunSchema = model(
 );
 
 const pair = z.strictObject({
-  first: z.string(),
-  second: z.string(),
+  ...fields(z.string(), 'first', 'second'),
   value: numberOrNull,
   ci: interval.nullable(),
   p_value: numberOrNull,
@@ -67,8 +72,7 @@ export const llmMetricResultSchema = model('LlmMetricResult', "A metric of a lan
   noise_floor: numberOrNull.describe('The value that noise alone produces; for an excess, on the scale of distances.'),
   null_mean: numberOrNull.describe('The mean of this metric if there is no effect; for a gap, the mean of its size.'),
   null_quantile_95: numberOrNull.describe('If there is no effect, the metric is below this with probability 0.95.'),
-  standard_error: numberOrNull,
-  degrees: numberOrNull,
+  ...fields(numberOrNull, 'standard_error', 'degrees'),
   least_p_value: numberOrNull.describe('The smallest p-value that data of this size can have.'),
   pairs: z.array(pair),
 });
@@ -84,20 +88,13 @@ const verdict = z.strictObject({
 
 const planned = z.strictObject({
   requests: count,
-  input_tokens: z.number(),
-  output_tokens: z.number(),
+  ...fields(z.number(), 'input_tokens', 'output_tokens'),
   cost_usd: numberOrNull,
 });
 
 const actual = z.strictObject({
-  requests: count,
-  retries: count,
-  answered: count,
-  cached: count,
-  failed: count,
-  not_sent: count,
-  input_tokens: z.number(),
-  output_tokens: z.number(),
+  ...fields(count, 'requests', 'retries', 'answered', 'cached', 'failed', 'not_sent'),
+  ...fields(z.number(), 'input_tokens', 'output_tokens'),
   uncounted: count,
   cost_usd: numberOrNull,
   seconds: z.number(),
@@ -118,13 +115,13 @@ export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers diffe
   seed: z.number().int(),
 });
 
-/** `POST /llm-eval` with `dry_run`. */
+/** The answer of `POST /llm-eval` with `dry_run`. */
 export const llmDryRunSchema = model('LlmDryRun', 'The requests that would be sent. None was sent.', {
   ...RUN_FIELDS,
   ...DRY_RUN_FIELDS,
 });
 
-/** `POST /llm-eval` */
+/** The answer of `POST /llm-eval`. */
 export const llmEvalAnswerSchema = z.union([llmEvaluationSchema, llmDryRunSchema]).meta({
   id: 'LlmEvalAnswer',
   description: 'An evaluation, or with `dry_run` the requests it would send. `passed: false` is a normal answer.',

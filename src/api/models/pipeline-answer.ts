@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { count, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
+import { count, fields, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './answer-fields.ts';
 
 const attribute = z.string().describe('A sensitive column, or several joined by `||`.');
 /** The fields of a statistical test. */
@@ -60,8 +60,7 @@ const meta = z.strictObject({
   rows: count,
   attributes: z.array(z.string()),
   target: textOrNull,
-  alpha: z.number(),
-  proxy_threshold: z.number(),
+  ...fields(z.number(), 'alpha', 'proxy_threshold'),
   columns_tested: z.array(z.string()),
   skipped: z.array(z.strictObject({ column: textOrNull, attribute: textOrNull, reason: z.string() })),
   warnings: notes,
@@ -69,10 +68,7 @@ const meta = z.strictObject({
 
 const body = z.strictObject({
   summary: z.strictObject({
-    representation_flagged: count,
-    disparities_flagged: count,
-    missingness_flagged: count,
-    proxies_found: count,
+    ...fields(count, 'representation_flagged', 'disparities_flagged', 'missingness_flagged', 'proxies_found'),
     findings: z.array(z.string()).describe('The findings as sentences, the most severe first.'),
   }),
   representation: z.array(representation),
@@ -100,7 +96,7 @@ export const pipelineStepSchema = model('PipelineStep', 'The effect of one step 
   warnings: notes,
 });
 
-/** `POST /pipeline` */
+/** The answer of `POST /pipeline`. */
 export const pipelineAnswerSchema = model(
   'PipelineAnswer',
   'Possible sources of unfairness in the data, and how the data were transformed.',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import { metricFrameSchema, metricResults } from './metric-result.ts';
-import { comparator, model, numberOrNull, RUN_FIELDS } from './plain.ts';
+import { comparator, metricFrameSchema, metricResults, model, numberOrNull, RUN_FIELDS } from './answer-fields.ts';
 
 /** The gate's verdict on one metric. */
 export const verdictSchema = model(
@@ -91,7 +90,7 @@ export const severalValidationSchema = model(
   },
 );
 
-/** `POST /validate` */
+/** The answer of `POST /validate`. */
 export const validationAnswerSchema = z.union([singleValidationSchema, severalValidationSchema]).meta({
   id: 'ValidationAnswer',
   description: 'A validation. `passed: false` is a normal answer with status 200.',

@@ -1,7 +1,16 @@
 import { z } from 'zod';
 
-import { metricResults } from './metric-result.ts';
-import { comparator, count, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
+import {
+  comparator,
+  count,
+  fields,
+  metricResults,
+  model,
+  notes,
+  numberOrNull,
+  RUN_FIELDS,
+  textOrNull,
+} from './answer-fields.ts';
 
 /** The verdict on a workflow's final model. */
 export const workflowValidationSchema = model(
@@ -42,16 +51,14 @@ const tradeOff = z.strictObject({
 });
 
 const split = z.strictObject({
-  n_train: count,
-  n_test: count,
-  n_dropped: count,
+  ...fields(count, 'n_train', 'n_test', 'n_dropped'),
   train_size: z.number(),
   seed: z.number().int(),
 });
 
 const freeForm = z.record(z.string(), z.unknown());
 
-/** `POST /workflow` */
+/** The answer of `POST /workflow`. */
 export const workflowAnswerSchema = model(
   'WorkflowAnswer',
   'A model trained without and with a fairness constraint, and the effect on held-out rows.',
@@ -64,9 +71,7 @@ export const workflowAnswerSchema = model(
     seed: z.number().int(),
     transformers_applied: z.array(z.string()),
     task: z.enum(['binary', 'regression']),
-    method: textOrNull,
-    target: textOrNull,
-    positive_label: textOrNull,
+    ...fields(textOrNull, 'method', 'target', 'positive_label'),
     constraint: freeForm.nullable().describe('The constraint of the method, in its own terms.'),
     class_weight: z
       .union([z.literal('balanced'), z.record(z.string(), z.number())])

@@ -1,13 +1,10 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { VERSION } from '../../internal/version.ts';
 import { ANSWER_MODELS, BODY_MODELS } from '../models/index.ts';
-import { HEADERS } from './answers.ts';
-import { componentSchemas } from './component-schemas.ts';
+import { componentSchemas, HEADERS, PARAMETERS, problemResponses } from './components.ts';
 import type { OpenApiDocument, OperationObject } from './open-api-types.ts';
 import { type OperationId, OPERATIONS } from './operation-ids.ts';
 import { OPERATION_TEXTS } from './operations.ts';
-import { PARAMETERS } from './parameters.ts';
-import { problemResponses } from './problem-responses.ts';
 
 /** Options of {@link openApiDocument}. */
 export interface OpenApiOptions {

@@ -1,10 +1,20 @@
-import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/run-record.ts';
-import { answer, BYTES, EVENTS, headersOf, jsonAnswer, TEXT } from './answers.ts';
-import { schemaRef } from './component-schemas.ts';
+import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/runs.ts';
+import {
+  answer,
+  BYTES,
+  commonProblems,
+  type DocumentedStatus,
+  EVENTS,
+  headersOf,
+  jsonAnswer,
+  parameterRef,
+  problems,
+  schemaRef,
+  TEXT,
+  validateQueryParameters,
+} from './components.ts';
 import type { MediaTypeObject, Operation, ParameterObject, ReferenceObject, ResponseObject } from './open-api-types.ts';
 import type { OperationId } from './operation-ids.ts';
-import { parameterRef, validateQueryParameters } from './parameters.ts';
-import { commonProblems, type DocumentedStatus, problems } from './problem-responses.ts';
 
 /** Examples of bodies. Each is answered with 200. */
 export const VALIDATE_EXAMPLES = {
@@ -30,7 +40,7 @@ export const VALIDATE_EXAMPLES = {
   },
 } as const;
 
-/** Rows for `sensitive=group&y_pred=decision&min_group_size=1`. */
+/** Example rows for the query `sensitive=group&y_pred=decision&min_group_size=1`. */
 export const CSV_EXAMPLE = 'group,decision\na,1\na,0\na,1\nb,0\nb,1\nb,0\n';
 
 /** The same rows as one JSON object per line. */
@@ -72,7 +82,7 @@ const LINKS = {
   removal: { operationId: 'deleteResult', parameters: RUN_ID, description: 'Cancels or deletes the run.' },
 } as const;
 
-/** Returns the description of a text body with rows, with an example. */
+/** Returns the documentation of a text body with rows, including an example. */
 function rows(example: string, summary: string): MediaTypeObject {
   return { schema: { type: 'string' }, examples: { rows: { summary, value: example } } };
 }
@@ -105,14 +115,12 @@ function queryParameter(name: string, description: string, schema: ParameterObje
   return { name, in: 'query', description, schema };
 }
 
-/**
- * Returns the responses of an operation: the success, the problems that any request may cause, and the given problems.
- */
+/** Returns the responses of an operation: the success, the errors that any operation may have, and the given errors. */
 function responses(success: ResponseObject, ...statuses: readonly DocumentedStatus[]): Operation['responses'] {
   return { 200: success, ...commonProblems(), ...problems(...statuses) };
 }
 
-/** Returns operations with a tag of the document. */
+/** Adds a tag of the document to operations. */
 function tagged<Id extends OperationId>(
   tag: string,
   operations: Readonly<Record<Id, Omit<Operation, 'tags'>>>,
@@ -209,10 +217,8 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
         'A run that has not ended is cancelled and stops at its next step. A run that has ended is deleted with its files.',
       parameters: [RUN_ID_PARAMETER],
       responses: {
-        200: jsonAnswer('The run was cancelled.', 'Cancelled'),
+        ...responses(jsonAnswer('The run was cancelled.', 'Cancelled'), 404),
         204: { description: 'The run was deleted.', headers: headersOf() },
-        ...commonProblems(),
-        ...problems(404),
       },
     },
     getResultData: {
@@ -238,10 +244,8 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
         'Server-sent events, past ones first: `status` with `{"status"}`, `progress` with `{"stage", "done", "total"}`. The stream ends with a final status. After a disconnect, a client can resume with Last-Event-ID.',
       parameters: [RUN_ID_PARAMETER, parameterRef('LastEventId')],
       responses: {
-        200: answer('The events, until the run has ended.', { 'text/event-stream': EVENTS }),
+        ...responses(answer('The events, until the run has ended.', { 'text/event-stream': EVENTS }), 404, 503),
         204: { description: 'There are no more events. A reconnecting EventSource stops.', headers: headersOf() },
-        ...commonProblems(),
-        ...problems(404, 503),
       },
     },
   }),

@@ -3,7 +3,10 @@ import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { findJsonProblem, isNestedDeeper } from '../../internal/strict-json.ts';
 import { fieldProblem, ServiceProblem } from './service-problem.ts';
 
-/** The maximum nesting depth of a body. No valid body needs more, and recursive functions process it. */
+/**
+ * The maximum nesting depth of a body. No valid body is nested more deeply, and deep nesting could overflow the stack
+ * of recursive functions.
+ */
 const MAX_DEPTH = 64;
 
 /** Given a parsed body, returns the fields whose numbers are group labels or IDs. */

@@ -23,7 +23,10 @@ export interface ProblemDetails {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The slug and the title of each status (RFC 9457: `type` and `title` name the kind of problem, `detail` the case). */
+/**
+ * The slug and the title of each status. In RFC 9457, `type` and `title` name the kind of problem, and `detail`
+ * describes the case.
+ */
 export const PROBLEM_KINDS = {
   400: ['malformed-request', 'The request is malformed'],
   401: ['not-authenticated', 'A valid key is required'],
@@ -46,7 +49,7 @@ export const PROBLEM_KINDS = {
 /** A status that a problem may have. */
 export type ProblemStatus = keyof typeof PROBLEM_KINDS;
 
-/** A problem on the wire: `application/problem+json`. */
+/** A problem as JSON, as sent with the content type `application/problem+json`. */
 export interface ProblemJson {
   readonly type: string;
   readonly title: string;
@@ -58,8 +61,8 @@ export interface ProblemJson {
   readonly run_id?: string;
 }
 
-/** The time in seconds after which a client may retry by default. */
-const RETRY_SECONDS = '60';
+/** The default time in seconds after which a client may retry. */
+const DEFAULT_RETRY_SECONDS = '60';
 
 /**
  * A problem that is returned to the client. It may be thrown anywhere; the middleware `answerProblems` converts it to a
@@ -85,7 +88,7 @@ export class ServiceProblem extends Error {
     this.errors = errors;
     this.runId = runId;
     // A problem that was restored from JSON has no headers, but every 503 needs Retry-After.
-    this.headers = headers ?? (status === 503 ? { 'Retry-After': RETRY_SECONDS } : {});
+    this.headers = headers ?? (status === 503 ? { 'Retry-After': DEFAULT_RETRY_SECONDS } : {});
   }
 
   /** Returns the problem in the form used in responses and between threads and processes. */
@@ -110,6 +113,11 @@ export class ServiceProblem extends Error {
   ): ServiceProblem {
     return new ServiceProblem(status, { code, detail, errors, suggestion, runId, headers });
   }
+}
+
+/** Shortens text from a client for a message. */
+export function shorten(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
 /**
@@ -150,7 +158,7 @@ const MAX_CAUSES = 10;
 
 /**
  * Returns a 503 problem if the disk is full or too many files are open; undefined for any other error.
- * @param what names the data that could not be stored
+ * @param what the name of the data that could not be stored
  */
 export function noRoomProblem(error: unknown, what: string): ServiceProblem | undefined {
   if (!isNoRoom(error)) return undefined;
@@ -167,4 +175,73 @@ function isNoRoom(error: unknown): boolean {
     if (isNamed || NO_ROOM_TEXT.test(cause.message)) return true;
   }
   return false;
+}
+
+/** The time in seconds after which a client may retry a run. */
+const RETRY_SECONDS = 10;
+
+const RETRY_LATER = 'Send the request again later.';
+
+/** Returns the problem for a request that is rejected because the queue is full. */
+export function queueFull(): ServiceProblem {
+  return unavailable('The queue is full: too many runs are already waiting.', RETRY_LATER, RETRY_SECONDS);
+}
+
+/** Returns the problem for new work that is rejected because the service is shutting down. */
+export function serviceEnds(): ServiceProblem {
+  return unavailable('The service is shutting down and accepts no new work.', RETRY_LATER, RETRY_SECONDS);
+}
+
+/** Returns the problem of a run that the store could not save. */
+export function cannotKeep(runId: string, cause: unknown): ServiceProblem {
+  const headers = { 'Retry-After': String(RETRY_SECONDS) };
+  const detail = 'The run could not be kept in the store.';
+  return new ServiceProblem(503, { detail, suggestion: RETRY_LATER, runId, headers }, cause);
+}
+
+/** Returns the problem of a run whose file in the store was edited or damaged. Its content is not returned. */
+export function damagedRun(runId: string, cause: unknown): ServiceProblem {
+  const detail = 'The stored result of this run is damaged: its content does not match its checksum.';
+  const suggestion = 'Send the request again, or ask the operator of the service to restore the result from a backup.';
+  return new ServiceProblem(500, { detail, suggestion, runId }, cause);
+}
+
+/** Returns the problem for an unknown run ID. */
+export function unknownRun(runId: string): ServiceProblem {
+  return new ServiceProblem(404, {
+    detail: `There is no run '${runId.slice(0, 64)}'.`,
+    suggestion: 'Check the ID. If the store is full, the oldest results are dropped.',
+  });
+}
+
+/** Returns the problem for an idempotency key that was already used for a different request. */
+export function keyUsedOtherwise(): ServiceProblem {
+  return new ServiceProblem(422, {
+    detail: 'The Idempotency-Key was already used for a different request.',
+    suggestion: 'Use a new key for each new request. Use the same key only to repeat a request unchanged.',
+  });
+}
+
+/** Returns the problem of a run that a client cancelled. */
+export function cancelledByClient(runId: string): ProblemJson {
+  const detail = 'The run was cancelled on request.';
+  return new ServiceProblem(409, { detail, suggestion: 'Send the request again for a new run.', runId }).toJSON();
+}
+
+/** Returns the problem of a run that was cancelled because the service ended. */
+export function cancelledByEnd(runId: string): ProblemJson {
+  const detail = 'The service ended before the run did, so the run was cancelled.';
+  return new ServiceProblem(503, { detail, suggestion: RETRY_LATER, runId }).toJSON();
+}
+
+/** Returns the problem of an unfinished run of an earlier process. */
+export function leftByEarlierProcess(runId: string): ProblemJson {
+  const detail = 'The service ended while this ran.';
+  return new ServiceProblem(503, { detail, suggestion: 'Send the request again.', runId }).toJSON();
+}
+
+/** Returns the problem of a failed run: the thrown problem, or an internal error without details. */
+export function problemOfRun(runId: string, thrown: unknown): ProblemJson {
+  const problem = thrown instanceof ServiceProblem ? thrown : noRoomProblem(thrown, 'results');
+  return { ...(problem ?? internalProblem(runId)).toJSON(), run_id: runId };
 }

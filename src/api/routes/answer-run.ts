@@ -1,9 +1,34 @@
 import { createHash } from 'node:crypto';
 
+import { suggestNames } from '../../internal/arguments.ts';
 import type { Service, ServiceContext } from '../context/service-context.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
-import { isFinal, type RunRecord } from '../runs/run-record.ts';
-import type { IdempotencyClaim, RunRequest } from '../runs/runs.ts';
+import { fieldProblem, ServiceProblem } from '../problem/service-problem.ts';
+import { type IdempotencyClaim, isFinal, type RunRecord, type RunRequest } from '../runs/runs.ts';
+
+/** The hint for a request whose options do not belong in the query. */
+const IN_BODY = 'With JSON, put options in the body; with a form, send them as parts.';
+
+/**
+ * Returns the parameters of the query. Unknown parameters are rejected. Otherwise, a misspelled or misplaced gate would
+ * be ignored without notice.
+ * @param known the parameters of the operation
+ * @throws {ServiceProblem} 422 if a parameter is unknown or repeated
+ */
+export function readQuery<Name extends string>(
+  { query }: ServiceContext,
+  known: readonly Name[],
+): Readonly<Partial<Record<Name, string>>> {
+  const names = Object.keys(query);
+  const wrong = names.find((name) => !(known as readonly string[]).includes(name) || Array.isArray(query[name]));
+  if (wrong === undefined) return query as Readonly<Partial<Record<Name, string>>>;
+  const isKnown = (known as readonly string[]).includes(wrong);
+  const name = wrong.slice(0, 64);
+  const detail = isKnown
+    ? `The query contains '${name}' more than once.`
+    : `The query parameter '${name}' is not supported here.`;
+  const unknown = known.length === 0 ? IN_BODY : suggestNames(name, known, 'parameters');
+  throw fieldProblem(422, name, detail, isKnown ? 'Send it once.' : unknown);
+}
 
 /** The format of an Idempotency-Key. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -61,46 +86,24 @@ export async function answerRun(context: ServiceContext, service: Service, reque
     await answerAccepted(context, service, runId);
     return;
   }
-  const waiting = waitFor(context, waitSeconds);
-  try {
-    answerEnded(context, await runs.wait(runId, waiting.signal));
-  } catch (error) {
-    if (error !== ENDED_WAITING) throw error;
-    if (!waiting.isGone()) await answerAccepted(context, service, runId);
-    else if (request.idempotency === null) await runs.remove(runId);
-  } finally {
-    waiting.release();
-  }
-}
-
-interface Waiting {
-  readonly signal: AbortSignal;
-  readonly isGone: () => boolean;
-  readonly release: () => void;
-}
-
-/** Aborts when the client disconnects or its waiting time is over. */
-function waitFor({ res }: ServiceContext, waitSeconds: number | null): Waiting {
+  const { res } = context;
   const controller = new AbortController();
-  let isGone = res.destroyed;
-  const end = (): void => {
+  const stopWaiting = (): void => {
     controller.abort(ENDED_WAITING);
   };
-  const leave = (): void => {
-    isGone = true;
-    end();
-  };
-  res.once('close', leave);
-  if (isGone) leave();
-  const timer = waitSeconds === null ? undefined : setTimeout(end, waitSeconds * 1000);
-  return {
-    signal: controller.signal,
-    isGone: () => isGone,
-    release: () => {
-      clearTimeout(timer);
-      res.off('close', leave);
-    },
-  };
+  res.once('close', stopWaiting);
+  if (res.destroyed) stopWaiting();
+  const timer = waitSeconds === null ? undefined : setTimeout(stopWaiting, waitSeconds * 1000);
+  try {
+    answerEnded(context, await runs.wait(runId, controller.signal));
+  } catch (error) {
+    if (error !== ENDED_WAITING) throw error;
+    if (!res.destroyed) await answerAccepted(context, service, runId);
+    else if (request.idempotency === null) await runs.remove(runId);
+  } finally {
+    clearTimeout(timer);
+    res.off('close', stopWaiting);
+  }
 }
 
 /** Answers 202 with the path of the future result. */

@@ -6,7 +6,7 @@ import type { Handler, Service } from '../context/service-context.ts';
 import { dashboardShell, framedPage, SHELL_POLICY } from '../dashboard/dashboard-shell.ts';
 import { FolderWatch, type MonitorFolderState, pageOfFolder, readMonitorFolder } from '../dashboard/folder-watch.ts';
 import { ServiceProblem, unavailable } from '../problem/service-problem.ts';
-import { answerEventStream, HEARTBEAT_MILLIS } from './event-stream.ts';
+import { answerEventStream, HEARTBEAT_MILLIS } from './run-events.ts';
 
 /** The maximum number of followers. Each one holds a connection. */
 const MAX_FOLLOWERS = 100;
@@ -79,7 +79,10 @@ export function dashboardEventsRoute(service: Service, options: DashboardEventsO
       : new FolderWatch(monitorFolder, { isEnding: () => notReady() !== null, pollMillis });
   return (context) => {
     if (watch === undefined) throw noFolder();
-    if (watch.followers >= MAX_FOLLOWERS) throw tooManyFollow();
+    if (watch.followers >= MAX_FOLLOWERS) {
+      const detail = `The limit of ${String(MAX_FOLLOWERS)} dashboard followers is reached.`;
+      throw unavailable(detail, 'Poll /dashboard/page instead.', 30);
+    }
     const stream = new PassThrough();
     const send = (text: string): void => {
       if (stream.writableLength + stream.readableLength > MAX_WAITING_BYTES) stream.destroy();
@@ -90,16 +93,13 @@ export function dashboardEventsRoute(service: Service, options: DashboardEventsO
     const seen = context.get('last-event-id');
     const unfollow = watch.follow({
       onState: (state) => {
-        if (state.version !== seen) send(eventText(state, clock()));
+        if (state.version === seen) return;
+        send(`id: ${state.version}\nevent: changed\ndata: ${stateJson(state, clock())}\n\n`);
       },
       onEnd: () => stream.end(),
     });
     answerEventStream(context, stream, { send, heartbeatMillis, onClose: unfollow });
   };
-}
-
-function eventText(state: MonitorFolderState, now: number): string {
-  return `id: ${state.version}\nevent: changed\ndata: ${stateJson(state, now)}\n\n`;
 }
 
 function stateJson({ page, updatedAt, alarms, watches }: MonitorFolderState, now: number): string {
@@ -116,9 +116,4 @@ function noFolder(): ServiceProblem {
     detail: 'There is no dashboard, because the service was started without a monitor folder.',
     suggestion: 'Start it with --monitor FOLDER, where FOLDER is the --output-dir of evenhand monitor.',
   });
-}
-
-function tooManyFollow(): ServiceProblem {
-  const detail = `The limit of ${String(MAX_FOLLOWERS)} dashboard followers is reached.`;
-  return unavailable(detail, 'Poll /dashboard/page instead.', 30);
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 
+import { snakeFields } from '../../internal/arguments.ts';
 import { VERSION } from '../../internal/version.ts';
-import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
+import type { Handler, Service } from '../context/service-context.ts';
 import { requireMediaType } from '../intake/media-type.ts';
 import { receiveBody } from '../intake/receive-body.ts';
 import { receiveForm } from '../intake/receive-form.ts';
@@ -9,11 +10,10 @@ import { openApiDocument } from '../openapi/open-api-document.ts';
 import type { OperationId } from '../openapi/operation-ids.ts';
 import { decodeBody, parseJson } from '../problem/parse-json.ts';
 import { fieldProblem, type ServiceProblem, unavailable } from '../problem/service-problem.ts';
-import { RUN_ENDPOINTS, RUN_STATUSES, type RunSummary } from '../runs/run-record.ts';
-import { answerRun, readIdempotencyKey } from './answer-run.ts';
+import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/runs.ts';
+import { answerRun, readIdempotencyKey, readQuery } from './answer-run.ts';
 import { dashboardEventsRoute, dashboardPageRoute, dashboardRoute } from './dashboard.ts';
 import { docsRoutes } from './docs.ts';
-import { readQuery } from './read-query.ts';
 import { deleteResultRoute, getResultDataRoute, getResultRoute } from './results.ts';
 import { runEventsRoute } from './run-events.ts';
 import { validateRoute } from './validate.ts';
@@ -29,11 +29,7 @@ function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
   return async (context) => {
     readQuery(context, []);
     const idempotency = readIdempotencyKey(context);
-    const { fields, file, folder, digest } = await receiveForm(context.req, {
-      limits: service.limits,
-      spoolRoot: service.spoolFolder,
-      allowed: { fields: ['config', ...FIELDS[kind]] },
-    });
+    const { fields, file, folder, digest } = await receiveForm(context.req, service, ['config', ...FIELDS[kind]]);
     const { config, ...others } = fields;
     if (config === undefined) {
       await folder.remove();
@@ -124,7 +120,7 @@ export function healthRoute({ clock }: Service): Handler {
   };
 }
 
-/** Handles GET /ready: reports that new work is accepted, and the load; 503 with the reason otherwise. */
+/** Handles GET /ready: reports the current load if new work is accepted. Otherwise, answers 503 with the reason. */
 export function readinessRoute({ runs, notReady }: Service): Handler {
   return async (context) => {
     const reason = notReady();
@@ -140,37 +136,14 @@ export function readinessRoute({ runs, notReady }: Service): Handler {
  */
 function listResultsRoute({ runs }: Service): Handler {
   return async (context) => {
-    const { isWanted, limit } = readFilter(context);
-    const list = await runs.list();
-    context.body = {
-      results: list
-        .filter(isWanted)
-        .slice(0, limit)
-        .map(({ runId, endpoint, status, createdAt, finishedAt }) => ({
-          run_id: runId,
-          endpoint,
-          status,
-          created_at: createdAt,
-          finished_at: finishedAt,
-        })),
-    };
-  };
-}
-
-interface Filter {
-  readonly isWanted: (run: RunSummary) => boolean;
-  readonly limit: number;
-}
-
-function readFilter(context: ServiceContext): Filter {
-  const { status, endpoint, limit } = readQuery(context, ['status', 'endpoint', 'limit']);
-  assertOneOf('status', status, RUN_STATUSES);
-  assertOneOf('endpoint', endpoint, RUN_ENDPOINTS);
-  if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) throw wrongValue('limit', 'a whole number from 1');
-  return {
-    isWanted: (run) =>
-      (status === undefined || run.status === status) && (endpoint === undefined || run.endpoint === endpoint),
-    limit: limit === undefined ? Infinity : Number(limit),
+    const { status, endpoint, limit } = readQuery(context, ['status', 'endpoint', 'limit']);
+    assertOneOf('status', status, RUN_STATUSES);
+    assertOneOf('endpoint', endpoint, RUN_ENDPOINTS);
+    if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) throw wrongValue('limit', 'a whole number from 1');
+    const wanted = (await runs.list()).filter(
+      (run) => (status === undefined || run.status === status) && (endpoint === undefined || run.endpoint === endpoint),
+    );
+    context.body = { results: wanted.slice(0, limit === undefined ? Infinity : Number(limit)).map(snakeFields) };
   };
 }
 

@@ -6,12 +6,9 @@ import { validationToMarkdown } from '../../integration/validation-report.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
 import { NAMES_FILE, type ReportNames, ROWS_NAMES } from '../jobs/job.ts';
-import { unknownRun } from '../problem/run-problems.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
-import type { RunRecord } from '../runs/run-record.ts';
-import type { Runs } from '../runs/runs.ts';
-import { answerText } from './answer-run.ts';
-import { readQuery } from './read-query.ts';
+import { ServiceProblem, unknownRun } from '../problem/service-problem.ts';
+import type { RunRecord, Runs } from '../runs/runs.ts';
+import { answerText, readQuery } from './answer-run.ts';
 
 /** The formats of reports for people. */
 const REPORT_FORMS = ['text/html', 'text/markdown'] as const;
@@ -24,19 +21,23 @@ const MAX_TEXT = 32_768;
 
 /**
  * Returns the report of a run: the file that the run wrote, or for a validation a report created from its result.
- * @param readFile reads a file of the run
  * @returns undefined if there is none
  */
 async function reportOf(
-  { endpoint, files, body }: RunRecord,
+  { runId, endpoint, files, body }: RunRecord,
   form: ReportForm,
-  readFile: (name: string) => Promise<string>,
   runs: Runs,
 ): Promise<string | undefined> {
+  const readOwn = async (name: string): Promise<string> => {
+    const bytes = await readFile(path.join(runs.folderOf(runId), name)).catch(() => {
+      throw unknownRun(runId);
+    });
+    return decodeUtf8(bytes, name);
+  };
   const file = form === 'text/html' ? 'report.html' : 'report.md';
-  if (files.includes(file)) return readFile(file);
+  if (files.includes(file)) return readOwn(file);
   if (endpoint !== '/validate' || body === null) return undefined;
-  const names = files.includes(NAMES_FILE) ? (JSON.parse(await readFile(NAMES_FILE)) as ReportNames) : ROWS_NAMES;
+  const names = files.includes(NAMES_FILE) ? (JSON.parse(await readOwn(NAMES_FILE)) as ReportNames) : ROWS_NAMES;
   if (form === 'text/markdown' && body.length <= MAX_TEXT) {
     return validationToMarkdown(validationFromJson(JSON.parse(body) as ValidationJson, names.attribute), names.source);
   }
@@ -53,15 +54,15 @@ const DATA_FORMS = [
 ] as const;
 
 /** Handles GET /results/{run_id}: returns JSON, or the report for people. */
-export function getResultRoute(service: Service): Handler {
+export function getResultRoute({ runs }: Service): Handler {
   return async (context) => {
     readQuery(context, []);
-    const record = await findRun(context, service);
+    const record = await findRun(context, runs);
     context.vary('Accept');
     const form = context.accepts('application/json', ...REPORT_FORMS);
     if (form === false) throw notAcceptable(['application/json', ...REPORT_FORMS], record.runId);
     if (form !== 'application/json' && record.body !== null) {
-      await answerReport(context, service, record, form as ReportForm);
+      await answerReport(context, runs, record, form as ReportForm);
       return;
     }
     if (form !== 'application/json' && context.accepts('application/json') === false) {
@@ -81,19 +82,8 @@ function recordText({ runId, endpoint, status, createdAt, finishedAt, body, prob
   return `{"run_id":${text(runId)},"endpoint":${text(endpoint)},"status":${text(status)},"result":${body ?? 'null'},"problem":${text(problem)},"created_at":${text(createdAt)},"finished_at":${text(finishedAt)}}`;
 }
 
-async function answerReport(
-  context: ServiceContext,
-  service: Service,
-  record: RunRecord,
-  form: ReportForm,
-): Promise<void> {
-  const readOwn = async (name: string): Promise<string> => {
-    const bytes = await readFile(path.join(service.runs.folderOf(record.runId), name)).catch(() => {
-      throw unknownRun(record.runId);
-    });
-    return decodeUtf8(bytes, name);
-  };
-  const report = await reportOf(record, form, readOwn, service.runs);
+async function answerReport(context: ServiceContext, runs: Runs, record: RunRecord, form: ReportForm): Promise<void> {
+  const report = await reportOf(record, form, runs);
   if (report === undefined) throw notAcceptable(['application/json'], record.runId);
   // A report is self-contained and loads no resources.
   context.set(
@@ -105,46 +95,47 @@ async function answerReport(
 }
 
 /** Handles GET /results/{run_id}/data: returns the transformed table. */
-export function getResultDataRoute(service: Service): Handler {
+export function getResultDataRoute({ runs }: Service): Handler {
   return async (context) => {
     const { format } = readQuery(context, ['format']);
-    const record = await findRun(context, service);
-    const there = DATA_FORMS.filter(({ name }) => record.files.includes(name));
+    const { runId, files, status, endpoint } = await findRun(context, runs);
+    const there = DATA_FORMS.filter(({ name }) => files.includes(name));
     if (there.length === 0) {
-      throw new ServiceProblem(404, {
-        detail:
-          record.status === 'succeeded'
-            ? `Runs of ${record.endpoint} have no data.`
-            : `The run has no data. Its status is ${record.status}.`,
-        suggestion:
-          record.status === 'succeeded'
-            ? 'Only runs of /pipeline and /workflow have data.'
-            : 'Try again after the run has succeeded; its events report that.',
-        runId: record.runId,
-      });
+      const [detail, suggestion] =
+        status === 'succeeded'
+          ? [`Runs of ${endpoint} have no data.`, 'Only runs of /pipeline and /workflow have data.']
+          : [
+              `The run has no data. Its status is ${status}.`,
+              'Try again after the run has succeeded; its events report that.',
+            ];
+      throw new ServiceProblem(404, { detail, suggestion, runId });
     }
     context.vary('Accept');
-    const form = chosenData(context, { there, format, runId: record.runId });
-    // The file is opened before the response begins. If the run is deleted at this moment, the response is an error and
-    // is not truncated.
-    const file = await open(path.join(service.runs.folderOf(record.runId), form.name)).catch(() => {
-      throw unknownRun(record.runId);
+    const form = chosenData(context, there, format, runId);
+    // The file is opened before the response begins. If the run is deleted at this moment, the client receives an error
+    // and not a truncated file.
+    const file = await open(path.join(runs.folderOf(runId), form.name)).catch(() => {
+      throw unknownRun(runId);
     });
-    context.attachment(`${record.runId}.${form.format}`);
+    context.attachment(`${runId}.${form.format}`);
     context.type = form.type;
     context.length = (await file.stat()).size;
     context.body = file.createReadStream();
   };
 }
 
-interface DataChoice {
-  readonly there: readonly (typeof DATA_FORMS)[number][];
-  /** The format that the query requests. It takes precedence over the Accept header. */
-  readonly format: string | undefined;
-  readonly runId: string;
-}
+type DataForm = (typeof DATA_FORMS)[number];
 
-function chosenData(context: ServiceContext, { there, format, runId }: DataChoice): (typeof DATA_FORMS)[number] {
+/**
+ * Returns the format in which the data are sent.
+ * @param format the format that the query requests; it takes precedence over the Accept header
+ */
+function chosenData(
+  context: ServiceContext,
+  there: readonly DataForm[],
+  format: string | undefined,
+  runId: string,
+): DataForm {
   const types = there.map(({ type }) => type);
   const wanted = format === undefined ? context.accepts(...types) : undefined;
   const found = there.find((form) => form.format === format || form.type === wanted);
@@ -173,8 +164,8 @@ export function deleteResultRoute({ runs }: Service): Handler {
   };
 }
 
-/** Returns the run in the path. */
-async function findRun(context: ServiceContext, { runs }: Service): Promise<RunRecord> {
+/** Returns the record of the run whose ID is in the path. */
+async function findRun(context: ServiceContext, runs: Runs): Promise<RunRecord> {
   const runId = runIdOf(context);
   const record = await runs.get(runId);
   if (record === undefined) throw unknownRun(runId);

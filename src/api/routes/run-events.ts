@@ -1,11 +1,37 @@
 import { PassThrough } from 'node:stream';
 
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
-import { unknownRun } from '../problem/run-problems.ts';
-import { unavailable } from '../problem/service-problem.ts';
-import { isFinal, type RunEvent } from '../runs/run-record.ts';
-import { answerEventStream, HEARTBEAT_MILLIS } from './event-stream.ts';
+import { unavailable, unknownRun } from '../problem/service-problem.ts';
+import { isFinal, type RunEvent } from '../runs/runs.ts';
 import { runIdOf } from './results.ts';
+
+/** The interval of heartbeats. Proxies close connections that are idle for long. */
+export const HEARTBEAT_MILLIS = 15_000;
+
+/** Options of an event stream. */
+export interface EventStreamOptions {
+  /** Writes to the stream. */
+  readonly send: (text: string) => void;
+  readonly heartbeatMillis: number;
+  /** Called when the client has disconnected or the stream has ended. */
+  readonly onClose: () => void;
+}
+
+/** Answers with server-sent events, and sends a comment regularly while there are no events. */
+export function answerEventStream(
+  context: ServiceContext,
+  stream: PassThrough,
+  { send, heartbeatMillis, onClose }: EventStreamOptions,
+): void {
+  const heartbeat = setInterval(send, heartbeatMillis, ': still here\n\n');
+  stream.once('close', () => {
+    clearInterval(heartbeat);
+    onClose();
+  });
+  context.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  context.type = 'text/event-stream; charset=utf-8';
+  context.body = stream;
+}
 
 /** The maximum number of followers. Each one holds a connection and about half a megabyte. */
 const MAX_FOLLOWERS = 250;
@@ -19,26 +45,18 @@ export function runEventsRoute({ runs }: Service): Handler {
     }
     // The follower is counted before any await, so that concurrent requests cannot exceed the limit.
     followers += 1;
-    let isCounted = true;
-    const release = (): void => {
-      if (isCounted) followers -= 1;
-      isCounted = false;
-    };
+    const stream = new PassThrough().once('close', () => (followers -= 1));
     try {
-      if (!(await follow(context, runs, release))) release();
+      await follow(context, runs, stream);
     } catch (error) {
-      release();
+      stream.destroy();
       throw error;
     }
   };
 }
 
-/**
- * Answers with the events of a run.
- * @param onClose called once when the client has disconnected or the stream has ended
- * @returns false if there is nothing to follow; `onClose` is not called in this case
- */
-async function follow(context: ServiceContext, runs: Service['runs'], onClose: () => void): Promise<boolean> {
+/** Answers with the events of a run. If there are no more events, the stream is destroyed. */
+async function follow(context: ServiceContext, runs: Service['runs'], stream: PassThrough): Promise<void> {
   const runId = runIdOf(context);
   const seen = lastEventId(context);
   const record = await runs.get(runId);
@@ -46,9 +64,9 @@ async function follow(context: ServiceContext, runs: Service['runs'], onClose: (
   if (isFinal(record.status) && seen >= record.lastEventId) {
     // An EventSource reconnects whenever a stream ends, until it receives 204.
     context.status = 204;
-    return false;
+    stream.destroy();
+    return;
   }
-  const stream = new PassThrough();
   const unfollow = await runs.follow(runId, seen, (event) => {
     stream.write(eventText(event));
     if (event.type === 'status' && isFinal(event.status)) stream.end();
@@ -57,12 +75,8 @@ async function follow(context: ServiceContext, runs: Service['runs'], onClose: (
   answerEventStream(context, stream, {
     send: (text) => stream.write(text),
     heartbeatMillis: HEARTBEAT_MILLIS,
-    onClose: () => {
-      onClose();
-      unfollow();
-    },
+    onClose: unfollow,
   });
-  return true;
 }
 
 /** Returns the ID of the last event that the client has received; 0 for none, so that all events are sent. */

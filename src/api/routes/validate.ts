@@ -1,15 +1,71 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
-
+import { knownMetric } from '../../integration/measure-attributes.ts';
+import { type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
+import { validationToJson } from '../../integration/validation-report.ts';
+import { metricKind } from '../../metrics/metric-definitions.ts';
+import { parseMetricGate } from '../../schemas/validate-values.ts';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
-import { noRoomOr } from '../intake/intake-problems.ts';
 import { requireMediaType } from '../intake/media-type.ts';
-import { receiveBody } from '../intake/receive-body.ts';
+import { receiveBody, writeBody } from '../intake/receive-body.ts';
 import { receiveTable, TABLE_TYPES } from '../intake/receive-table.ts';
-import { fillSpoolFolder, type ReceivedBody, type SpoolFolder } from '../intake/spool-folder.ts';
-import { answerRun, answerText, readIdempotencyKey, readPreference } from './answer-run.ts';
-import { readQuery } from './read-query.ts';
-import { validateAtOnce } from './validate-at-once.ts';
+import { readRowsBody } from '../jobs/rows-body.ts';
+import { answerBody } from '../runs/runs.ts';
+import { answerRun, answerText, readIdempotencyKey, readPreference, readQuery } from './answer-run.ts';
+
+/** The maximum number of groups. With more, a validation would block the event loop for too long. */
+const MAX_GROUPS = 12;
+
+/** The maximum number of counted columns, including crossed ones. */
+const MAX_COLUMNS = 6;
+
+/** The maximum number of replicates. With more, a validation would block the event loop for too long. */
+const MAX_SAMPLES = 1000;
+
+/**
+ * Validates arrays immediately and stores the result, if that takes no longer than reading the body.
+ * @returns the body of the answer; undefined if a thread must do the work
+ * @throws {ServiceProblem} 400 if the body is not UTF-8 or not strict JSON, 413 if an array is too long
+ * @throws {ConfigValidationError} if fields are invalid
+ */
+async function validateAtOnce(bytes: Buffer, service: Service): Promise<string | undefined> {
+  const input = readRowsBody(bytes, service.limits.arrayItems);
+  if (!isLight(input)) return undefined;
+  const result = JSON.stringify(validationToJson(validateRowsNow(input)));
+  const runId = service.createId();
+  const createdAt = new Date(service.clock()).toISOString();
+  const body = answerBody(runId, result, createdAt);
+  await service.runs.keep({ runId, endpoint: '/validate', createdAt, body });
+  return body;
+}
+
+/** Returns whether a validation costs about as much as reading its body. */
+function isLight(input: ValidateRowsInput): boolean {
+  const { backend = 'native', control, withCi, withPValue, sensitive, intersections = [] } = input;
+  if (backend !== 'native' || control !== undefined || withPValue === true) return false;
+  if (!Array.isArray(sensitive)) {
+    const crossed = intersections.reduce((sum, names) => sum + names.length, 0);
+    const columns = Object.values(sensitive);
+    return withCi !== true && columns.length + crossed <= MAX_COLUMNS && columns.every(hasFewGroups);
+  }
+  return hasFewGroups(sensitive) && (withCi !== true || hasLightInterval(input));
+}
+
+/** Returns whether the interval can be computed from counts alone. This is only possible for rates. */
+function hasLightInterval({ ciMethod = 'simultaneous', ciSamples = MAX_SAMPLES, metric }: ValidateRowsInput): boolean {
+  if (ciMethod !== 'simultaneous' || ciSamples > MAX_SAMPLES) return false;
+  const named = metric === undefined ? [] : [metric].flat().map(parseMetricGate);
+  return named.every((gate) => metricKind(knownMetric(gate.metric)) === 'classification');
+}
+
+/** Returns whether there are few groups. Searching a short list is faster than building a set of all labels. */
+function hasFewGroups(rows: unknown): boolean {
+  const groups: unknown[] = [];
+  for (const label of rows as readonly unknown[]) {
+    if (groups.includes(label)) continue;
+    if (groups.length === MAX_GROUPS) return false;
+    groups.push(label);
+  }
+  return true;
+}
 
 /** Handles POST /validate: arrays as JSON, or a table with the names of its columns in the query. */
 export function validateRoute(service: Service): Handler {
@@ -39,7 +95,8 @@ async function validateArrays(context: ServiceContext, service: Service): Promis
       return;
     }
   }
-  const { path: file, folder } = await onDisk(received, spoolRoot);
+  // A thread reads the body from disk.
+  const { path: file, folder } = received.kind === 'file' ? received : await writeBody([received.bytes], spoolRoot);
   await answerRun(context, service, {
     endpoint: '/validate',
     job: { kind: 'validate-rows', path: file, maxItems: limits.arrayItems },
@@ -48,25 +105,9 @@ async function validateArrays(context: ServiceContext, service: Service): Promis
   });
 }
 
-/** Writes the body to disk, where a thread reads it. */
-async function onDisk(
-  received: ReceivedBody,
-  spoolRoot: string,
-): Promise<{ readonly path: string; readonly folder: SpoolFolder }> {
-  if (received.kind === 'file') return received;
-  return fillSpoolFolder(spoolRoot, async (folder) => {
-    const file = path.join(folder.path, 'body');
-    await writeFile(file, received.bytes).catch((cause: unknown) => {
-      throw noRoomOr(cause);
-    });
-    return { path: file, folder };
-  });
-}
-
 async function validateTable(context: ServiceContext, service: Service): Promise<void> {
   const idempotency = readIdempotencyKey(context);
-  const source = { limits: service.limits, spoolRoot: service.spoolFolder };
-  const { path: file, format, folder, digest } = await receiveTable(context.req, source);
+  const { path: file, format, folder, digest } = await receiveTable(context.req, service);
   await answerRun(context, service, {
     endpoint: '/validate',
     job: { kind: 'validate-table', path: file, format, options: queryOf(context) },

@@ -1,18 +1,127 @@
 import type { Logger } from 'pino';
 
 import { invalidParameter } from '../../internal/arguments.ts';
+import { createDeferred } from '../../internal/deferred.ts';
+import type { ProgressEvent } from '../../internal/progress.ts';
+import { sleep } from '../../internal/retry.ts';
 import type { Job, JobOutcome, JobRunner } from '../jobs/job.ts';
-import { cancelledByEnd, cannotKeep, problemOfRun, queueFull, serviceEnds } from '../problem/run-problems.ts';
-import { type ProblemJson, ServiceProblem } from '../problem/service-problem.ts';
+import {
+  cancelledByEnd,
+  cannotKeep,
+  type ProblemJson,
+  problemOfRun,
+  queueFull,
+  serviceEnds,
+  ServiceProblem,
+} from '../problem/service-problem.ts';
 import { isSafeId } from '../store/result-store.ts';
-import { type ActiveRun, createActiveRun } from './active-run.ts';
-import type { KeptRuns } from './kept-runs.ts';
-import type { RunFolders } from './run-folders.ts';
-import { dropOldest, endedRecord, type RunRecord, succeededRecord } from './run-record.ts';
-import type { RunRequest, Submitted } from './runs.ts';
+import type { KeptRuns, RunFolders } from './kept-runs.ts';
+import {
+  dropOldest,
+  endedRecord,
+  type RunEvent,
+  type RunRecord,
+  type RunRequest,
+  type RunStatus,
+  type Submitted,
+  succeededRecord,
+  type Unfollow,
+} from './runs.ts';
 
-/** The maximum delay of a timer. */
-const MAX_MILLIS = 2 ** 31 - 1;
+/** The maximum number of progress reports kept for later followers. */
+const MAX_PROGRESS = 200;
+
+type OnEvent = (event: RunEvent) => void;
+
+/** The numbered events of one run. Stores the most recent ones and passes each event to all followers. */
+class EventLog {
+  readonly #onFailure: (error: unknown) => void;
+  readonly #followers = new Set<{ readonly onEvent: OnEvent }>();
+  #statuses: RunEvent[] = [];
+  #progress: RunEvent[] = [];
+  #lastId = 0;
+
+  /** @param onFailure called with the error that a follower throws; that follower receives no more events */
+  constructor(onFailure: (error: unknown) => void) {
+    this.#onFailure = onFailure;
+  }
+
+  /** The ID of the last event; 0 if there is none. */
+  get lastId(): number {
+    return this.#lastId;
+  }
+
+  status(status: RunStatus): void {
+    const event = Object.freeze({ id: ++this.#lastId, type: 'status', status } as const);
+    this.#statuses.push(event);
+    this.#report(event);
+  }
+
+  /** Adds a progress report, unless it equals the last one. */
+  progress({ stage, done, total }: ProgressEvent): void {
+    const last = this.#progress.at(-1);
+    if (last?.type === 'progress' && last.stage === stage && last.done === done && last.total === total) return;
+    const event = Object.freeze({ id: ++this.#lastId, type: 'progress', stage, done, total } as const);
+    this.#progress.push(event);
+    // The list is halved occasionally, which is cheaper than removing an item for each event.
+    if (this.#progress.length >= 2 * MAX_PROGRESS) this.#progress = this.#progress.slice(-MAX_PROGRESS);
+    this.#report(event);
+  }
+
+  /** Sends the stored events after the given ID immediately, and new events as they occur. */
+  follow(after: number, onEvent: OnEvent): Unfollow {
+    const follower = { onEvent };
+    this.#followers.add(follower);
+    const past = [...this.#statuses, ...this.#progress.slice(-MAX_PROGRESS)].filter(({ id }) => id > after);
+    for (const event of past.sort((a, b) => a.id - b.id)) this.#reportOne(follower, event);
+    return () => {
+      this.#followers.delete(follower);
+    };
+  }
+
+  #report(event: RunEvent): void {
+    for (const follower of [...this.#followers]) this.#reportOne(follower, event);
+  }
+
+  #reportOne(follower: { readonly onEvent: OnEvent }, event: RunEvent): void {
+    if (!this.#followers.has(follower)) return;
+    try {
+      follower.onEvent(event);
+    } catch (error) {
+      this.#followers.delete(follower);
+      this.#onFailure(error);
+    }
+  }
+}
+
+/** A run that has not ended. */
+class ActiveRun {
+  record: RunRecord;
+  /** See {@link RunRequest.isWaitedFor}. */
+  readonly isWaitedFor: boolean;
+  /** Whether the end of the run is decided. Later results are discarded. */
+  isDecided = false;
+  readonly events: EventLog;
+  /** Aborted to ask the job to stop. */
+  readonly controller = new AbortController();
+  /** Resolves to true if the run was accepted, otherwise to false. */
+  readonly accepted = createDeferred<boolean>();
+  /** Resolves to the last record, once it is stored. */
+  readonly ended = createDeferred<RunRecord>();
+
+  constructor(record: RunRecord, isWaitedFor: boolean, logger: Logger) {
+    this.record = record;
+    this.isWaitedFor = isWaitedFor;
+    this.events = new EventLog((error) => {
+      noteFollower(logger, record.runId, error);
+    });
+  }
+}
+
+/** Logs an error that a follower has thrown. */
+export function noteFollower(logger: Logger, runId: string, error: unknown): void {
+  logger.warn({ err: error, runId }, 'a follower of a run failed and gets no more events');
+}
 
 /** The dependencies of {@link ActiveRuns}. */
 export interface ActiveRunsParts {
@@ -52,7 +161,7 @@ export class ActiveRuns {
     return this.#runs.get(runId);
   }
 
-  /** Returns the last record of a run that was not stored, as long as it is known. */
+  /** Returns the last record of a run that was not stored; undefined if it is no longer remembered. */
   recentEnd(runId: string): RunRecord | undefined {
     return this.#recent.get(runId);
   }
@@ -68,9 +177,8 @@ export class ActiveRuns {
   }
 
   /**
-   * Accepts a run. The run is recorded in the store before this method resolves. It is passed to the runner as soon as
-   * there is room.
-   * @throws {ServiceProblem} 503 if there is no room, the service is ending, or the run cannot be stored
+   * Accepts a run and passes it to the runner. The run is recorded in the store before this method resolves.
+   * @throws {ServiceProblem} 503 if the queue is full, the service is shutting down, or the run cannot be stored
    */
   async accept(request: RunRequest): Promise<Submitted> {
     const { folders, kept } = this.#parts;
@@ -91,8 +199,8 @@ export class ActiveRuns {
   }
 
   /**
-   * Runs a job that is not a run and produces no files.
-   * @throws {ServiceProblem} 503 if there is no room or the service is ending
+   * Runs a job without recording it as a run. The job must not produce files.
+   * @throws {ServiceProblem} 503 if the queue is full or the service is shutting down
    */
   async doWork(job: Job): Promise<JobOutcome> {
     this.#assertRoom();
@@ -112,23 +220,15 @@ export class ActiveRuns {
   /** Stops accepting runs, waits for active ones, cancels the rest, and closes the runner. */
   async close(drainMillis: number): Promise<void> {
     this.#isClosing = true;
-    await this.#drain(drainMillis);
+    const waiting = new AbortController();
+    await Promise.race([this.#allEnded(), sleep(drainMillis, waiting.signal)]);
+    waiting.abort();
     for (const run of [...this.#runs.values()]) {
       if ((await run.accepted.promise) && !run.isDecided) await this.cancel(run, cancelledByEnd(run.record.runId));
     }
     await this.#allEnded();
     await this.#parts.runner.close();
     await Promise.all(this.#atWork.values());
-  }
-
-  /** Waits for all active runs, up to a time limit. */
-  async #drain(drainMillis: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeOver = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.min(drainMillis, MAX_MILLIS));
-    });
-    await Promise.race([this.#allEnded(), timeOver]);
-    clearTimeout(timer);
   }
 
   async #allEnded(): Promise<void> {
@@ -148,7 +248,7 @@ export class ActiveRuns {
     }
     const record = { runId, endpoint, status: 'queued', createdAt: now(), finishedAt: null } as const;
     const unfinished = { body: null, problem: null, lastEventId: 0, files: [] };
-    const run = createActiveRun(Object.freeze({ ...record, ...unfinished }), isWaitedFor, logger);
+    const run = new ActiveRun(Object.freeze({ ...record, ...unfinished }), isWaitedFor, logger);
     this.#runs.set(runId, run);
     run.events.status('queued');
     return run;

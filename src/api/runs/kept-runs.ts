@@ -1,10 +1,73 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+
 import type { Logger } from 'pino';
 
 import { DataValidationError } from '../../exceptions/index.ts';
-import { cannotKeep, damagedRun } from '../problem/run-problems.ts';
-import type { ResultStoreLike } from '../store/result-store.ts';
-import type { RunFolders } from './run-folders.ts';
-import { dropOldest, endedRecord, type RunRecord } from './run-record.ts';
+import { cannotKeep, damagedRun, unknownRun } from '../problem/service-problem.ts';
+import { isSafeId, type ResultStoreLike } from '../store/result-store.ts';
+import { dropOldest, endedRecord, type RunRecord } from './runs.ts';
+
+/** The default format of run IDs. Folders with other names may belong to other programs. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The folders of runs' files, `<filesFolder>/<runId>`, and the folders of their uploads. */
+export class RunFolders {
+  readonly #filesFolder: string;
+  readonly #logger: Logger;
+  readonly #inputs = new Set<string>();
+
+  constructor(filesFolder: string, logger: Logger) {
+    this.#filesFolder = path.resolve(filesFolder);
+    this.#logger = logger;
+  }
+
+  /**
+   * Returns the folder of a run.
+   * @throws {ServiceProblem} 404 if the ID would lead to another folder
+   */
+  pathOf(runId: string): string {
+    if (!isSafeId(runId)) throw unknownRun(runId);
+    return path.join(this.#filesFolder, runId);
+  }
+
+  async make(runId: string): Promise<void> {
+    await mkdir(this.pathOf(runId), { recursive: true });
+  }
+
+  async remove(runId: string): Promise<void> {
+    await this.#removeFolder(this.pathOf(runId));
+  }
+
+  /** Registers a folder with an upload as part of a run, until it is removed. */
+  addInput(folder: string): void {
+    this.#inputs.add(path.resolve(folder));
+  }
+
+  hasInput(folder: string): boolean {
+    return this.#inputs.has(path.resolve(folder));
+  }
+
+  async removeInput(folder: string): Promise<void> {
+    await this.#removeFolder(folder);
+    this.#inputs.delete(path.resolve(folder));
+  }
+
+  /** Removes a folder and its content. Failures are logged. */
+  async #removeFolder(folder: string): Promise<void> {
+    await rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch((error: unknown) => {
+      this.#logger.warn({ err: error, folder }, 'a folder cannot be removed');
+    });
+  }
+
+  /** Creates the parent folder, and removes folders of unknown runs from it. */
+  async start(isKnown: (runId: string) => Promise<boolean>): Promise<void> {
+    await mkdir(this.#filesFolder, { recursive: true });
+    const listed = await readdir(this.#filesFolder, { withFileTypes: true });
+    const left = listed.filter((one) => one.isDirectory() && UUID.test(one.name));
+    for (const { name } of left) if (!(await isKnown(name))) await this.remove(name);
+  }
+}
 
 /** The approximate size of a record without its body. */
 const RECORD_BYTES = 1024;
@@ -29,7 +92,7 @@ export class KeptRuns {
   readonly #options: KeptRunsOptions;
   /** Runs whose end could not be stored. They take precedence over the store. */
   readonly #unstored = new Map<string, RunRecord>();
-  /** Ended runs that have files. */
+  /** The IDs of ended runs that have files. */
   readonly #withFiles = new Set<string>();
   #isSweepDue = false;
 
@@ -37,7 +100,10 @@ export class KeptRuns {
     this.#options = options;
   }
 
-  /** @throws {ServiceProblem} 503 if the store fails, which is logged */
+  /**
+   * Stores a record.
+   * @throws {ServiceProblem} 503 if the store fails; the failure is logged
+   */
   async add(record: RunRecord): Promise<void> {
     const { store, logger } = this.#options;
     const { runId } = record;
@@ -66,7 +132,10 @@ export class KeptRuns {
     }
   }
 
-  /** @throws {ServiceProblem} 500 if the stored entry is damaged, which is logged */
+  /**
+   * Returns the record of a run; undefined if there is none.
+   * @throws {ServiceProblem} 500 if the stored entry is damaged; the damage is logged
+   */
   async get(runId: string): Promise<RunRecord | undefined> {
     const { store, logger } = this.#options;
     try {
@@ -78,12 +147,15 @@ export class KeptRuns {
     }
   }
 
-  /** Returns whether the store has a run, including damaged ones, which are not among the records. */
+  /** Returns whether the store has a run. A damaged run counts, although `records` omits it. */
   async has(runId: string): Promise<boolean> {
     return this.#options.store.has(runId);
   }
 
-  /** @throws {ServiceProblem} 503 if the store fails, which is logged */
+  /**
+   * Removes a run, and returns whether there was one.
+   * @throws {ServiceProblem} 503 if the store fails; the failure is logged
+   */
   async remove(runId: string): Promise<boolean> {
     const wasUnstored = this.#unstored.delete(runId);
     this.#sweepSoon();

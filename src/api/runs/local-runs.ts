@@ -1,14 +1,27 @@
 import type { Logger } from 'pino';
 
+import { whenAborted } from '../../internal/retry.ts';
 import type { Job, JobOutcome, JobRunner } from '../jobs/job.ts';
-import { cancelledByClient, keyUsedOtherwise, leftByEarlierProcess, unknownRun } from '../problem/run-problems.ts';
+import { cancelledByClient, keyUsedOtherwise, leftByEarlierProcess, unknownRun } from '../problem/service-problem.ts';
 import type { ResultStoreLike } from '../store/result-store.ts';
-import { noteFollower } from './active-run.ts';
-import { ActiveRuns } from './active-runs.ts';
-import { KeptRuns } from './kept-runs.ts';
-import { RunFolders } from './run-folders.ts';
-import { dropOldest, endedRecord, isFinal, type RunEvent, type RunRecord, type RunSummary } from './run-record.ts';
-import type { IdempotencyClaim, KeptRun, Removal, RunCounts, RunRequest, Runs, Submitted, Unfollow } from './runs.ts';
+import { ActiveRuns, type ActiveRunsParts, noteFollower } from './active-runs.ts';
+import { KeptRuns, RunFolders } from './kept-runs.ts';
+import {
+  dropOldest,
+  endedRecord,
+  type IdempotencyClaim,
+  isFinal,
+  type KeptRun,
+  type Removal,
+  type RunCounts,
+  type RunEvent,
+  type RunRecord,
+  type RunRequest,
+  type Runs,
+  type RunSummary,
+  type Submitted,
+  type Unfollow,
+} from './runs.ts';
 
 /** The maximum number of remembered keys. If there are more, the oldest key is dropped. */
 const MAX_KEYS = 10_000;
@@ -38,19 +51,17 @@ interface Entry {
  * memory only: after a restart, a key gives a new run.
  */
 export class IdempotencyKeys {
-  readonly #clock: () => number;
-  readonly #isUsable: (runId: string) => Promise<boolean>;
-  /** Oldest first. */
+  readonly #options: IdempotencyKeysOptions;
+  /** The claimed keys, oldest first. */
   readonly #entries = new Map<string, Entry>();
 
-  constructor({ clock, isUsable }: IdempotencyKeysOptions) {
-    this.#clock = clock;
-    this.#isUsable = isUsable;
+  constructor(options: IdempotencyKeysOptions) {
+    this.#options = options;
   }
 
   /**
    * Returns the run of an earlier request with this key, or accepts a new one.
-   * @throws {ServiceProblem} 422 if the earlier request was a different one; also what `accept` throws
+   * @throws {ServiceProblem} 422 if the earlier request was different; also any error that `accept` throws
    */
   async once({ key, fingerprint }: IdempotencyClaim, accept: () => Promise<Submitted>): Promise<Submitted> {
     for (;;) {
@@ -69,13 +80,13 @@ export class IdempotencyKeys {
 
   #fresh(key: string): Entry | undefined {
     const entry = this.#entries.get(key);
-    if (entry === undefined || this.#clock() - entry.since < KEPT_MILLIS) return entry;
+    if (entry === undefined || this.#options.clock() - entry.since < KEPT_MILLIS) return entry;
     this.#drop(key, entry);
     return undefined;
   }
 
   #note(key: string, fingerprint: string, submitted: Promise<Submitted>): Promise<Submitted> {
-    const entry = { fingerprint, submitted, since: this.#clock() };
+    const entry = { fingerprint, submitted, since: this.#options.clock() };
     this.#entries.set(key, entry);
     dropOldest(this.#entries, MAX_KEYS);
     // A rejected request may be repeated.
@@ -88,7 +99,7 @@ export class IdempotencyKeys {
   /** Returns the run of an entry once it is accepted; undefined if it was rejected or is gone. */
   async #usableRun({ submitted }: Entry): Promise<string | undefined> {
     const accepted = await submitted.catch(() => undefined);
-    return accepted !== undefined && (await this.#isUsable(accepted.runId)) ? accepted.runId : undefined;
+    return accepted !== undefined && (await this.#options.isUsable(accepted.runId)) ? accepted.runId : undefined;
   }
 
   #drop(key: string, entry: Entry): void {
@@ -107,7 +118,8 @@ export interface LocalRunsOptions {
   readonly store: ResultStoreLike<RunRecord>;
   readonly runner: JobRunner;
   /**
-   * The parent folder of the runs' folders. At the start, folders named by a UUID that belong to no run are removed.
+   * The parent folder of the runs' folders. At the start, folders that have a UUID as their name but belong to no run
+   * are removed.
    */
   readonly filesFolder: string;
   /** Returns the current time in milliseconds since 1970. */
@@ -124,15 +136,11 @@ export interface LocalRunsOptions {
 }
 
 /**
- * The runs in the process that owns them, from a store for their records and a runner for their jobs. Past events are
- * sent before `follow` resolves; for a run that has ended, only its final status is sent.
+ * Manages the runs in the process that owns them. A store holds their records, and a runner executes their jobs. Past
+ * events are sent before `follow` resolves; for a run that has ended, only its final status is sent.
  */
 export class LocalRuns implements Runs {
-  readonly #logger: Logger;
-  readonly #now: () => string;
-  readonly #runner: JobRunner;
-  readonly #folders: RunFolders;
-  readonly #kept: KeptRuns;
+  readonly #parts: ActiveRunsParts;
   readonly #active: ActiveRuns;
   readonly #keys: IdempotencyKeys;
   #closed: Promise<void> | undefined;
@@ -141,38 +149,34 @@ export class LocalRuns implements Runs {
     const now = (): string => new Date(clock()).toISOString();
     const folders = new RunFolders(filesFolder, logger);
     const kept = new KeptRuns({ store, folders, logger, maxUnstored: capacity });
-    this.#logger = logger;
-    this.#now = now;
-    this.#runner = runner;
-    this.#folders = folders;
-    this.#kept = kept;
-    this.#active = new ActiveRuns({ runner, folders, kept, createId, now, logger, maxRecent: capacity });
+    this.#parts = { runner, folders, kept, createId, now, logger, maxRecent: capacity };
+    this.#active = new ActiveRuns(this.#parts);
     this.#keys = new IdempotencyKeys({ clock, isUsable: (runId) => this.#isUsable(runId) });
   }
 
   /** Marks unfinished runs of an earlier process as failed, and removes unknown files. Call it first and await it. */
   async start(): Promise<void> {
-    const left = this.#kept.records().filter(({ status }) => !isFinal(status));
-    for (const record of left) await this.#kept.addEnd(this.#settled(record));
-    const withFiles = this.#kept.noteFiles();
-    const listed = new Set(this.#kept.records().map(({ runId }) => runId));
+    const left = this.#parts.kept.records().filter(({ status }) => !isFinal(status));
+    for (const record of left) await this.#parts.kept.addEnd(this.#settled(record));
+    const withFiles = this.#parts.kept.noteFiles();
+    const listed = new Set(this.#parts.kept.records().map(({ runId }) => runId));
     // Files of a run with a damaged entry are kept, because the entry may be restored from a backup.
-    await this.#folders.start(
-      async (runId) => withFiles.has(runId) || (!listed.has(runId) && (await this.#kept.has(runId))),
+    await this.#parts.folders.start(
+      async (runId) => withFiles.has(runId) || (!listed.has(runId) && (await this.#parts.kept.has(runId))),
     );
   }
 
   async keep({ runId, endpoint, createdAt, body }: KeptRun): Promise<void> {
-    const run = { runId, endpoint, status: 'succeeded', createdAt, finishedAt: this.#now() } as const;
-    await this.#kept.add(Object.freeze({ ...run, body, problem: null, lastEventId: 1, files: [] }));
+    const run = { runId, endpoint, status: 'succeeded', createdAt, finishedAt: this.#parts.now() } as const;
+    await this.#parts.kept.add(Object.freeze({ ...run, body, problem: null, lastEventId: 1, files: [] }));
   }
 
   async submit(request: RunRequest): Promise<Submitted> {
     const { idempotency, inputFolder } = request;
-    if (inputFolder !== null) this.#folders.addInput(inputFolder);
+    if (inputFolder !== null) this.#parts.folders.addInput(inputFolder);
     const accept = (): Promise<Submitted> => this.#active.accept(request);
     const dropInput = async (): Promise<void> => {
-      if (inputFolder !== null) await this.#folders.removeInput(inputFolder);
+      if (inputFolder !== null) await this.#parts.folders.removeInput(inputFolder);
     };
     try {
       const submitted = await (idempotency === null ? accept() : this.#keys.once(idempotency, accept));
@@ -186,8 +190,11 @@ export class LocalRuns implements Runs {
 
   async wait(runId: string, signal?: AbortSignal): Promise<RunRecord> {
     const run = this.#active.get(runId);
-    if (run !== undefined) return waitOrAbort(run.ended.promise, signal);
     signal?.throwIfAborted();
+    if (run !== undefined) {
+      const ended = run.ended.promise;
+      return signal === undefined ? ended : Promise.race([ended, whenAborted(signal)]);
+    }
     const record = (await this.get(runId)) ?? this.#active.recentEnd(runId);
     if (record === undefined) throw unknownRun(runId);
     return record;
@@ -196,7 +203,7 @@ export class LocalRuns implements Runs {
   async get(runId: string): Promise<RunRecord | undefined> {
     const run = this.#active.get(runId);
     if (run !== undefined) return run.record;
-    const record = await this.#kept.get(runId);
+    const record = await this.#parts.kept.get(runId);
     return record === undefined ? undefined : this.#settled(record);
   }
 
@@ -216,9 +223,9 @@ export class LocalRuns implements Runs {
       }
       await run.ended.promise;
     }
-    if (!(await this.#kept.remove(runId))) return 'unknown';
+    if (!(await this.#parts.kept.remove(runId))) return 'unknown';
     // A cancelled job that has not stopped yet removes its files itself.
-    if (!this.#active.isAtWork(runId)) await this.#folders.remove(runId);
+    if (!this.#active.isAtWork(runId)) await this.#parts.folders.remove(runId);
     return 'removed';
   }
 
@@ -230,7 +237,7 @@ export class LocalRuns implements Runs {
     try {
       onEvent({ id: record.lastEventId, type: 'status', status: record.status });
     } catch (error) {
-      noteFollower(this.#logger, runId, error);
+      noteFollower(this.#parts.logger, runId, error);
     }
     return () => undefined;
   }
@@ -241,17 +248,17 @@ export class LocalRuns implements Runs {
 
   counts(): Promise<RunCounts> {
     // The records are not used for this, because a cancelled run occupies its thread until its job stops.
-    const { queued, running } = this.#runner;
+    const { queued, running } = this.#parts.runner;
     return Promise.resolve({ queued, running, kept: this.#endedRecords().length });
   }
 
   /** Returns whether a folder with an upload belongs to a run. */
   hasInput(folder: string): boolean {
-    return this.#folders.hasInput(folder);
+    return this.#parts.folders.hasInput(folder);
   }
 
   folderOf(runId: string): string {
-    return this.#folders.pathOf(runId);
+    return this.#parts.folders.pathOf(runId);
   }
 
   /**
@@ -259,19 +266,19 @@ export class LocalRuns implements Runs {
    * @param drainMillis how long to wait before it cancels
    */
   close(drainMillis: number): Promise<void> {
-    return (this.#closed ??= this.#active.close(drainMillis).then(() => this.#kept.sweep()));
+    return (this.#closed ??= this.#active.close(drainMillis).then(() => this.#parts.kept.sweep()));
   }
 
   /** Corrects the record of a run that an earlier process left marked as active. */
   #settled(record: RunRecord): RunRecord {
     if (isFinal(record.status)) return record;
     const last = Object.freeze({ ...record, lastEventId: LAST_EVENT_LEFT });
-    return endedRecord(last, 'failed', leftByEarlierProcess(record.runId), this.#now());
+    return endedRecord(last, 'failed', leftByEarlierProcess(record.runId), this.#parts.now());
   }
 
   /** Returns the records of ended runs, least recently used first. */
   #endedRecords(): RunRecord[] {
-    return this.#kept.records().filter(({ runId }) => this.#active.get(runId) === undefined);
+    return this.#parts.kept.records().filter(({ runId }) => this.#active.get(runId) === undefined);
   }
 
   /** Returns whether a run is still a valid answer to its request. */
@@ -290,23 +297,4 @@ function byCreation(a: RunSummary, b: RunSummary): number {
 
 function summaryOf({ runId, endpoint, status, createdAt, finishedAt }: RunRecord): RunSummary {
   return { runId, endpoint, status, createdAt, finishedAt };
-}
-
-/** Waits for a promise or a signal. Rejects with the signal's reason if it is aborted, and removes its listener. */
-async function waitOrAbort<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (signal === undefined) return promise;
-  signal.throwIfAborted();
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => {
-      // The caller chooses the reason, so it need not be an Error.
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

@@ -6,14 +6,14 @@ import { ConfigValidationError } from '../../exceptions/index.ts';
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '[::1]'] as const;
 
 /**
- * Returns whether only this machine can reach an address: 127.0.0.0/8, ::1 or localhost. Other names may resolve
- * anywhere.
+ * Returns whether only this machine can reach an address: 127.0.0.0/8, ::1 or localhost. Other names may resolve to any
+ * address.
  */
 export function isLoopback(host: string): boolean {
   return (isIPv4(host) && host.startsWith('127.')) || host === '::1' || host.toLowerCase() === 'localhost';
 }
 
-/** The address of the service, and its protection. */
+/** The address of the service, and the settings that control access to it. */
 export interface Exposure {
   readonly host: string;
   readonly keys: readonly string[];
@@ -23,7 +23,7 @@ export interface Exposure {
 
 /**
  * Checks that an address that other machines can reach is protected by keys, or explicitly allowed without keys.
- * @throws {ConfigValidationError} with both possible fixes
+ * @throws {ConfigValidationError} if it is not protected; the suggestion names both fixes
  */
 export function assertSafe({ host, keys, insecure }: Exposure): void {
   if (insecure || keys.length > 0 || isLoopback(host)) return;

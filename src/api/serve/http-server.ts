@@ -11,7 +11,8 @@ const MAX_TURNS = 2_000;
 
 /**
  * Accepts the connections that the system has already established but this process has not accepted yet. The system
- * would reset them when the port is closed. Close the port in the same turn in which this resolves.
+ * would reset them when the port is closed. Close the port in the same turn of the event loop in which this function
+ * resolves.
  */
 export async function acceptWaiting(server: Server): Promise<void> {
   let hasAccepted = true;
@@ -22,16 +23,10 @@ export async function acceptWaiting(server: Server): Promise<void> {
   // The event loop accepts about one connection per turn.
   for (let turn = 0; hasAccepted && turn < MAX_TURNS; turn++) {
     hasAccepted = false;
-    await nextTurn();
+    // Resolves after the event loop has polled for connections once more.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   }
   server.off('connection', note);
-}
-
-/** Resolves after the event loop has polled for connections once more. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(() => setImmediate(resolve));
-  });
 }
 
 type Refusal = Pick<ProblemJson, 'detail' | 'suggestion'> & { readonly status: 400 | 408 | 431 };
@@ -50,7 +45,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 };
 
 /**
- * Answers a connection on which no request could be parsed with a problem (400, 408 or 431), and closes it.
+ * Answers a connection whose request could not be parsed: sends a problem (400, 408 or 431) and closes the connection.
  * @param response the answer in progress on this connection, if any
  */
 function answerClientError(
@@ -63,45 +58,36 @@ function answerClientError(
     socket.destroy();
     return;
   }
-  const refusal = REFUSALS[code] ?? MALFORMED;
-  const body = bodyOf(refusal);
-  const head = [
-    `HTTP/1.1 ${String(refusal.status)} ${titleOf(refusal)}`,
-    ...Object.entries(headersOf(body)).map(([name, value]) => `${name}: ${value}`),
-  ];
+  const { status, title, headers, body } = answerOf(REFUSALS[code] ?? MALFORMED);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const head = [`HTTP/1.1 ${String(status)} ${title}`, ...lines];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
 /** Answers 400 to an HTTP/1.1 request without a Host header, and closes the connection. */
 function refuseWithoutHost(response: ServerResponse): void {
-  const body = bodyOf(NO_HOST);
-  response.writeHead(NO_HOST.status, headersOf(body)).end(body);
+  const { status, headers, body } = answerOf(NO_HOST);
+  response.writeHead(status, headers).end(body);
 }
 
-function bodyOf(refusal: Refusal): string {
-  const { status, detail, suggestion } = refusal;
+interface RefusalAnswer {
+  readonly status: number;
+  readonly title: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+function answerOf({ status, detail, suggestion }: Refusal): RefusalAnswer {
+  const title = STATUS_CODES[status] ?? '';
   const [code] = PROBLEM_KINDS[status];
-  return JSON.stringify({
-    type: `urn:evenhand:problem:${code}`,
-    title: titleOf(refusal),
-    status,
-    code,
-    detail,
-    suggestion,
-  });
-}
-
-function titleOf({ status }: Refusal): string {
-  return STATUS_CODES[status] ?? '';
-}
-
-function headersOf(body: string): Readonly<Record<string, string>> {
-  return {
+  const body = JSON.stringify({ type: `urn:evenhand:problem:${code}`, title, status, code, detail, suggestion });
+  const headers = {
     connection: 'close',
     'content-type': 'application/problem+json',
     'content-length': String(Buffer.byteLength(body)),
     'x-content-type-options': 'nosniff',
   };
+  return { status, title, headers, body };
 }
 
 /** The maximum number of pipelined requests. A connection with more is closed. */
@@ -215,7 +201,7 @@ export interface HttpServerOptions {
   readonly idleMillis?: number | undefined;
 }
 
-/** A client that reads nothing of its answer for longer than this is disconnected. */
+/** A client that reads no part of its response for this time is disconnected. */
 const STALL_MILLIS = 30_000;
 
 /** Within this time after an answer, a client sends its next request or notices that the connection closes. */

@@ -4,26 +4,26 @@ import path from 'node:path';
 import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
+import { settingsOf } from '../app/app-options.ts';
 import { checkFolders, createOwner, type Owner } from '../app/create-owner.ts';
-import { settingsOf } from '../app/settings-of.ts';
-import { createMergedMetrics } from '../cluster/merged-metrics.ts';
 import type { WorkerSettings } from '../cluster/protocol.ts';
-import { serveRuns } from '../cluster/serve-runs.ts';
+import { serveRuns } from '../cluster/remote-runs.ts';
 import { createWorkerGroup, type WorkerGroup } from '../cluster/worker-group.ts';
 import { checkKeys, readKeys, warnOfShortKeys } from '../middleware/authenticate.ts';
-import { createServiceMetrics, type RenderedMetrics } from '../middleware/metrics.ts';
+import { MergedMetrics, type RenderedMetrics, ServiceMetrics } from '../middleware/metrics.ts';
 import { loadPackage } from '../packages.ts';
 import { allowedHostsOf, assertSafe, cannotListen } from './address.ts';
 import { forkWorker } from './forked-worker.ts';
 import { acceptWaiting, listenOn, type Position } from './http-server.ts';
 import { createListeningApp } from './listening-app.ts';
-import { createRunningService, stopInOrder } from './running-service.ts';
 import {
+  createRunningService,
   type FilledServeOptions,
   type RunningService,
   SERVE_OPTION_NAMES,
   type ServeOptions,
-} from './serve-options.ts';
+  stopInOrder,
+} from './running-service.ts';
 
 const HOST = '127.0.0.1';
 const PORT = 8000;
@@ -52,7 +52,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningService>
   const { workers = 1 } = options;
   assertInteger('workers', workers, 1, 1024);
   const filled = fillOptions(options);
-  // Reports invalid options before the start, and only once, not in each worker.
+  // Reports invalid options once, before any worker starts.
   const { keys, logger } = settingsOf(filled);
   warnOfShortKeys(keys, logger);
   checkFolders(filled, logger);
@@ -103,7 +103,7 @@ async function serveHere(options: FilledServeOptions): Promise<RunningService> {
  */
 async function serveByWorkers(options: FilledServeOptions, workers: number): Promise<RunningService> {
   const { host, drainMillis } = options;
-  const door = createDoor();
+  const door = new Door();
   const port = await door.listen(options).catch((cause: unknown) => {
     throw cannotListen(host, options.port, cause);
   });
@@ -134,8 +134,8 @@ async function serveByWorkers(options: FilledServeOptions, workers: number): Pro
 
 function startWorkers(options: FilledServeOptions, count: number, owner: Owner): WorkerGroup {
   const logger = getLogger();
-  const merged = createMergedMetrics();
-  const own = createServiceMetrics(() => owner.runs.counts());
+  const merged = new MergedMetrics();
+  const own = new ServiceMetrics(() => owner.runs.counts());
   const runHandlers = serveRuns(owner);
   const renderMetrics = async (): Promise<RenderedMetrics> => {
     const [workers, primary] = await Promise.all([group.metrics(), own.toJson()]);
@@ -168,39 +168,31 @@ function settingsFor(workerName: string, options: FilledServeOptions, owner: Own
   };
 }
 
-/** A listening port whose connections are passed to other processes. */
-interface Door {
-  /** Returns the port; rejects with the error of Node.js. */
-  readonly listen: (position: Position) => Promise<number>;
-  /** Sets the receiver of waiting and future connections. */
-  readonly open: (give: (socket: Socket) => void) => void;
-  /** Stops accepting connections, after those that are already established. */
-  readonly close: () => Promise<void>;
-}
-
-/** Creates a door. It reads nothing from its connections. */
-function createDoor(): Door {
-  let early: Socket[] = [];
-  let give = (socket: Socket): void => {
-    early.push(socket);
-  };
-  const server = createServer({ pauseOnConnect: true }, (socket) => {
+/** A listening port whose connections are passed to other processes. It reads nothing from its connections. */
+class Door {
+  #early: Socket[] = [];
+  #give = (socket: Socket): unknown => this.#early.push(socket);
+  readonly #server = createServer({ pauseOnConnect: true }, (socket) => {
     // A client that disconnects before anything is read is not an error.
     socket.on('error', () => undefined);
-    give(socket);
+    this.#give(socket);
   });
-  return {
-    listen: (position) => listenOn(server, position),
-    open: (giveTo) => {
-      give = giveTo;
-      const sockets = early;
-      early = [];
-      sockets.forEach(giveTo);
-    },
-    close: async () => {
-      await acceptWaiting(server);
-      server.close();
-      for (const socket of early) socket.destroy();
-    },
-  };
+
+  /** Returns the port; rejects with the error of Node.js. */
+  listen(position: Position): Promise<number> {
+    return listenOn(this.#server, position);
+  }
+
+  /** Sets the receiver of waiting and future connections. */
+  open(give: (socket: Socket) => void): void {
+    this.#give = give;
+    this.#early.splice(0).forEach(give);
+  }
+
+  /** Stops accepting connections, after those that are already established. */
+  async close(): Promise<void> {
+    await acceptWaiting(this.#server);
+    this.#server.close();
+    for (const socket of this.#early) socket.destroy();
+  }
 }

@@ -34,10 +34,7 @@ class TaskQueues {
   run<Result>(name: string, task: () => Promise<Result>): Promise<Result> {
     const before = this.#lasts.get(name) ?? Promise.resolve();
     const result = before.then(() => this.#inSlot(task));
-    const last = result.then(
-      () => undefined,
-      () => undefined,
-    );
+    const last = result.catch(() => undefined);
     this.#lasts.set(name, last);
     void last.then(() => {
       if (this.#lasts.get(name) === last) this.#lasts.delete(name);
@@ -89,19 +86,13 @@ interface Entry<Value> {
   readonly touchedAt: number;
 }
 
-/** A file in the folder. */
-interface TimedFile {
-  readonly name: string;
-  readonly touchedAt: number;
-}
-
 /**
  * A {@link ResultStore} whose entries are also files, `<folder>/<id>.json`, so that they survive the process. `set`
- * resolves when the entry is on disk, and a new process reads the files again. Evicted or deleted entries lose their
- * file.
+ * resolves when the entry is on disk, and a new process reads the files again. The file of an evicted or deleted entry
+ * is removed.
  *
- * All values are in memory too, so `maxBytes` limits both. Entries that exceed it lose their file as well, including
- * those from an earlier process with a higher limit.
+ * All values are in memory too, so `maxBytes` limits both. Entries that exceed the limit are evicted with their files.
+ * This includes entries from an earlier process with a higher limit.
  *
  * The modification time of a file records when its entry was last used, to the minute. A new process uses these times
  * to restore the order. Values must be representable as JSON. An entry is complete or absent, even after a power
@@ -135,7 +126,6 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   #lock: FolderLock | undefined;
 
   private constructor(folder: string, options: FileResultStoreOptions<Value>) {
-    assertKnownOptions('FileResultStore', options, FILE_RESULT_STORE_OPTION_NAMES);
     const { capacity, maxBytes, sizeOf, onEvict, clock } = options;
     this.folder = folder;
     this.#clock = clock ?? machineClock;
@@ -260,37 +250,38 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   async #read(): Promise<void> {
     const listed = await readdir(this.folder, { withFileTypes: true });
     const names = listed.filter((one) => one.isFile() && one.name !== LOCK_NAME).map(({ name }) => name);
-    const timed = await Promise.all(names.map((name) => this.#files.run(name, () => this.#timeOf(name))));
+    const timeOf = async (name: string): Promise<number> => {
+      const found = await stat(path.join(this.folder, name)).catch(() => undefined);
+      return found?.mtimeMs ?? 0;
+    };
+    const times = await Promise.all(names.map((name) => this.#files.run(name, () => timeOf(name))));
+    const timed = names.map((name, index) => ({ name, touchedAt: times[index] ?? 0 }));
     timed.sort((a, b) => a.touchedAt - b.touchedAt);
-    // A few at once, so that memory holds at most the content of the store plus these files.
+    // Only a few files are read at once, so that memory holds at most the content of the store plus these files.
     for (let next = 0; next < timed.length; next += FILES_AT_ONCE) {
       const some = timed.slice(next, next + FILES_AT_ONCE);
-      const entries = await Promise.all(some.map((file) => this.#files.run(file.name, () => this.#readFile(file))));
+      const entries = await Promise.all(
+        some.map(({ name, touchedAt }) => this.#files.run(name, () => this.#readFile(name, touchedAt))),
+      );
       for (const entry of entries) if (entry !== undefined) this.#memory.set(...entry);
     }
     await this.#files.idle();
     if (this.#unchecked > 0) warnOfNoChecksum(this.folder, this.#unchecked);
   }
 
-  async #timeOf(name: string): Promise<TimedFile> {
-    const found = await stat(path.join(this.folder, name)).catch(() => undefined);
-    return { name, touchedAt: found?.mtimeMs ?? 0 };
-  }
-
-  async #readFile({ name, touchedAt }: TimedFile): Promise<readonly [id: string, entry: Entry<Value>] | undefined> {
+  async #readFile(name: string, touchedAt: number): Promise<readonly [id: string, entry: Entry<Value>] | undefined> {
     const file = path.join(this.folder, name);
     if (UNFINISHED.test(name)) {
       await rm(file, { force: true });
       return undefined;
     }
     const id = idOfFileName(name);
-    const text = id === undefined ? '' : await textOf(file);
-    const stored = id === undefined ? undefined : entryInFileText(id, text, file);
-    if (id === undefined || stored === undefined || stored.kind === 'foreign') {
+    const stored = id === undefined ? undefined : entryInFileText(id, await textOf(file), file);
+    if (id === undefined || stored === undefined) {
       getLogger().warn(`'${file}' is not a result of evenhand or cannot be read; it is ignored`);
       return undefined;
     }
-    if (stored.kind === 'damaged') {
+    if ('cause' in stored) {
       this.#damaged.set(id, stored.cause);
       getLogger().warn(damagedEntry(id, file, stored.cause).message);
       return undefined;
@@ -373,23 +364,18 @@ function requireText(id: string, value: unknown): string {
  * @throws the error of the system, with its code
  */
 async function makeFolder(folder: string): Promise<void> {
-  for (const missing of (await missingFolders(folder)).reverse()) {
-    await mkdir(missing).catch(async (cause: unknown) => {
-      // Another process may have created it in the meantime.
-      if (!(await isFolder(missing))) throw cause;
-    });
-  }
+  if (await isFolder(folder)) return;
+  await makeFolder(path.dirname(folder));
+  await mkdir(folder).catch(async (cause: unknown) => {
+    // Another process may have created it in the meantime.
+    if (!(await isFolder(folder))) throw cause;
+  });
 }
 
-/** Returns the folder and its missing parent folders, innermost first. */
-async function missingFolders(folder: string): Promise<string[]> {
-  const missing: string[] = [];
-  for (let location = path.resolve(folder); !(await isFolder(location)); location = path.dirname(location))
-    missing.push(location);
-  return missing;
-}
-
-/** @throws if this cannot be determined: a part of the path is a file or is not readable */
+/**
+ * Returns whether a folder exists.
+ * @throws if this cannot be determined: a part of the path is a file or is not readable
+ */
 async function isFolder(location: string): Promise<boolean> {
   try {
     return (await stat(location)).isDirectory();

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+import { parseObject } from '../../internal/values.ts';
 
 /** Explanations of the system's error codes. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -105,7 +106,10 @@ async function created(location: string, content: string): Promise<boolean> {
   }
 }
 
-/** Reads the holder of a lock; undefined if there is none, even after a short wait (a writer may not have finished). */
+/**
+ * Reads the holder of a lock. If there is none, reads again after a short wait, because a writer may not have finished.
+ * Returns undefined if there is still none.
+ */
 async function readHolder(location: string): Promise<Holder | undefined> {
   for (const pauseMillis of [0, TAKE_OVER_MILLIS]) {
     await sleep(pauseMillis);
@@ -125,13 +129,9 @@ export async function textOf(location: string): Promise<string> {
 }
 
 function parseHolder(text: string): Holder | undefined {
-  try {
-    const { pid, startedAt } = JSON.parse(text) as Partial<Record<keyof Holder, unknown>>;
-    if (!Number.isSafeInteger(pid) || Number(pid) < 1) return undefined;
-    return { pid: Number(pid), startedAt: typeof startedAt === 'string' ? startedAt : null };
-  } catch {
-    return undefined;
-  }
+  const { pid, startedAt }: Partial<Record<keyof Holder, unknown>> = parseObject(text) ?? {};
+  if (!Number.isSafeInteger(pid) || Number(pid) < 1) return undefined;
+  return { pid: Number(pid), startedAt: typeof startedAt === 'string' ? startedAt : null };
 }
 
 /** Returns whether a process with this ID is running. */

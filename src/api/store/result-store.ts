@@ -4,8 +4,8 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../../in
 import { loadPackage } from '../packages.ts';
 
 /**
- * Letters, digits, dots, dashes and underscores, so that an ID is a valid file name on every system and cannot lead out
- * of its folder.
+ * Matches IDs of letters, digits, dots, dashes and underscores. Such an ID is a valid file name on every system and
+ * cannot refer to another folder.
  */
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
@@ -140,7 +140,7 @@ export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
   }
 }
 
-/** The byte limit in the cache's own option names. */
+/** The byte limit, with the option names of the cache. */
 interface ByteBound<Value> {
   readonly maxSize: number;
   readonly sizeCalculation: (box: Box<Value>) => number;
@@ -158,7 +158,7 @@ function boundOf<Value>(maxBytes: number, sizeOf: ((value: Value) => number) | u
   return { maxSize, sizeCalculation };
 }
 
-/** Returns a whole number in the valid range. */
+/** Returns the given number if it is a whole number in the valid range, and throws otherwise. */
 function requireInteger(name: string, given: number, most: number): number {
   if (Number.isSafeInteger(given) && given >= 1 && given <= most) return given;
   throw invalidParameter(name, `be a whole number from 1 to ${String(most)}`, given);

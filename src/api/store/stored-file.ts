@@ -28,27 +28,23 @@ export function fileTextOf(id: string, value: unknown): string | undefined {
   return text === undefined ? undefined : withChecksum(`${beginningOf(id)}${text}}`);
 }
 
-/** The content of an entry's file. */
-export type StoredEntry =
-  | { readonly kind: 'entry'; readonly value: unknown; readonly hasChecksum: boolean }
-  /** A file of the store that was changed later, by hand or by a disk error. */
-  | { readonly kind: 'damaged'; readonly cause: unknown }
-  | { readonly kind: 'foreign' };
+/** The content of an entry's file, or the reason why the file is damaged: it was edited, or there was a disk error. */
+type StoredEntry = { readonly value: unknown; readonly hasChecksum: boolean } | { readonly cause: unknown };
 
 /**
  * Parses the text of a file.
  * @param file the path, for the message about a damaged file
+ * @returns undefined if the file is not from a store
  */
-export function entryInFileText(id: string, text: string, file: string): StoredEntry {
+export function entryInFileText(id: string, text: string, file: string): StoredEntry | undefined {
   try {
     const checked = checkJsonText(text, file);
     const parsed = JSON.parse(checked.text) as Partial<Record<'format' | 'id' | 'value', unknown>> | null;
     const isOwn = parsed?.format === FORMAT && parsed.id === id && 'value' in parsed;
-    return isOwn ? { kind: 'entry', value: parsed.value, hasChecksum: checked.hasChecksum } : { kind: 'foreign' };
+    return isOwn ? { value: parsed.value, hasChecksum: checked.hasChecksum } : undefined;
   } catch (cause) {
-    return text.startsWith(beginningOf(id)) || FairnessToolkitError.isInstance(cause)
-      ? { kind: 'damaged', cause }
-      : { kind: 'foreign' };
+    const isDamaged = text.startsWith(beginningOf(id)) || FairnessToolkitError.isInstance(cause);
+    return isDamaged ? { cause } : undefined;
   }
 }
 

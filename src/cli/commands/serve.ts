@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import type { RunningService, ServeOptions } from '../../api/serve/serve-options.ts';
+import type { RunningService, ServeOptions } from '../../api/serve/running-service.ts';
 import type { ServeRequest } from '../../schemas/serve.ts';
 import { defineCommand } from '../define-command.ts';
 import { repeatable } from '../option-parsers.ts';

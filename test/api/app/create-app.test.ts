@@ -7,7 +7,7 @@ import Koa from 'koa';
 import inject, { type InjectOptions, type Response } from 'light-my-request';
 
 import { type AppOptions, createApp, type ServiceApp } from '../../../src/api/app/index.ts';
-import type { RunRecord } from '../../../src/api/runs/run-record.ts';
+import type { RunRecord } from '../../../src/api/runs/runs.ts';
 import { ResultStore } from '../../../src/api/store/index.ts';
 import { ConfigValidationError, DataValidationError, ValueError } from '../../../src/exceptions/index.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { parseEvents } from '../../../src/api/client/follow-run.ts';
+import { parseEvents } from '../../../src/api/client/create-client.ts';
 import { createClient, dataOf, type RunEvent, ServiceError } from '../../../src/api/client/index.ts';
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { events, json, ScriptedService } from './scripted-service.ts';

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 import { expect } from 'chai';
 
-import { createConnectionGiver, type Taker } from '../../../src/api/cluster/worker-group.ts';
+import { ConnectionGiver, type Taker } from '../../../src/api/cluster/worker-group.ts';
 
 /** Creates a fake socket with the members that the code uses. */
 function socketNamed(name: string, destroyed: string[]): Socket {
@@ -10,7 +10,7 @@ function socketNamed(name: string, destroyed: string[]): Socket {
 }
 
 function openBench() {
-  const giver = createConnectionGiver();
+  const giver = new ConnectionGiver();
   const given: string[] = [];
   const destroyed: string[] = [];
   const taker = (name: string): Taker => ({
@@ -23,7 +23,7 @@ function openBench() {
   return { giver, given, destroyed, taker, give };
 }
 
-describe('createConnectionGiver', () => {
+describe('ConnectionGiver', () => {
   it('hands connections to workers in turn', () => {
     const { giver, given, taker, give } = openBench();
     giver.add(taker('A'));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { createMergedMetrics } from '../../../src/api/cluster/merged-metrics.ts';
+import { MergedMetrics } from '../../../src/api/middleware/metrics.ts';
 
 /** Returns the metrics of a process with the given counts. */
 async function processWith(count: number) {
@@ -23,7 +23,7 @@ const COUNTED = ['asked_total{route="r"}', 'seconds_count', 'seconds_bucket{le="
 
 describe('metrics of several processes', () => {
   it('are added', async () => {
-    const merged = createMergedMetrics();
+    const merged = new MergedMetrics();
     const living = new Map([
       ['1', await processWith(2)],
       ['2', await processWith(3)],
@@ -34,7 +34,7 @@ describe('metrics of several processes', () => {
   });
 
   it('never decrease when a process ends, while its gauges are dropped', async () => {
-    const merged = createMergedMetrics();
+    const merged = new MergedMetrics();
     await merged.render(
       new Map([
         ['1', await processWith(2)],
@@ -51,7 +51,7 @@ describe('metrics of several processes', () => {
   });
 
   it('include the last known values of a process that does not answer', async () => {
-    const merged = createMergedMetrics();
+    const merged = new MergedMetrics();
     await merged.render(new Map([['1', await processWith(2)]]));
     const { text } = await merged.render(new Map([['2', await processWith(3)]]));
     for (const line of COUNTED) expect(valueOf(text, line), line).to.equal(5);

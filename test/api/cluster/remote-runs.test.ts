@@ -4,12 +4,10 @@ import { expect } from 'chai';
 
 import { type Channel, createChannel } from '../../../src/api/cluster/channel.ts';
 import type { Methods, RunMethods } from '../../../src/api/cluster/protocol.ts';
-import { createRemoteLimiter, createRemoteRuns } from '../../../src/api/cluster/remote-runs.ts';
-import { serveRuns } from '../../../src/api/cluster/serve-runs.ts';
+import { createRemoteLimiter, createRemoteRuns, serveRuns } from '../../../src/api/cluster/remote-runs.ts';
 import type { RateLimiter } from '../../../src/api/context/service-context.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
-import type { RunEvent, RunRecord } from '../../../src/api/runs/run-record.ts';
-import type { Runs } from '../../../src/api/runs/runs.ts';
+import type { RunEvent, RunRecord, Runs } from '../../../src/api/runs/runs.ts';
 import { createLinePair } from './lines.ts';
 
 const RECORD: RunRecord = {

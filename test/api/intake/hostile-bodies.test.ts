@@ -52,12 +52,12 @@ describe('hostile bodies', () => {
     server = await startIntake(async (request, spoolRoot) => {
       const type = request.headers['content-type'] ?? '';
       if (type.startsWith('multipart/')) {
-        const { folder, digest } = await receiveForm(request, { limits, spoolRoot, allowed: { fields: ['config'] } });
+        const { folder, digest } = await receiveForm(request, { limits, spoolFolder: spoolRoot }, ['config']);
         await folder.remove();
         return { digest };
       }
       if (type === 'text/csv') {
-        const { folder, digest } = await receiveTable(request, { limits, spoolRoot });
+        const { folder, digest } = await receiveTable(request, { limits, spoolFolder: spoolRoot });
         await folder.remove();
         return { digest };
       }

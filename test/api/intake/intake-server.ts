@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { createRandom } from '../../../src/internal/random.ts';
+import { leaveUnread } from '../../../src/api/intake/receive-body.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 
 /** A server on a free port that only receives bodies. */
@@ -32,6 +33,10 @@ export async function startIntake(receive: Receive): Promise<IntakeServer> {
       },
       (error: unknown) => {
         const problem = error instanceof ServiceProblem ? error : undefined;
+        if (!request.complete) {
+          leaveUnread(request);
+          response.setHeader('connection', 'close');
+        }
         response.writeHead(problem?.status ?? 500, { ...problem?.headers, 'content-type': 'application/json' });
         response.end(JSON.stringify(problem ?? { status: 500, detail: String(error) }));
       },

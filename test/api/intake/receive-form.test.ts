@@ -16,7 +16,7 @@ import { BOUNDARY, field, file, form, FORM_TYPE, part } from './multipart.ts';
 
 const limits = { ...DEFAULT_LIMITS, uploadBytes: 256 * 1024, fieldBytes: 4096, idleMillis: 300 };
 const MANY = Array.from({ length: 25 }, (_, index) => `field_${String(index)}`);
-const allowed = { fields: ['config', 'random_state', '__proto__'] };
+const allowed = ['config', 'random_state', '__proto__'];
 
 const CSV = 'y,sex\n1,F\n0,M\n';
 const PARQUET = Buffer.concat([Buffer.from('PAR1'), noise(5000), Buffer.from('PAR1')]);
@@ -25,8 +25,8 @@ describe('receiveForm', () => {
   let server: IntakeServer;
   before(async () => {
     server = await startIntake(async (request, spoolRoot) => {
-      const fields = request.headers['x-many'] === undefined ? allowed.fields : MANY;
-      const received = await receiveForm(request, { limits, spoolRoot, allowed: { fields } });
+      const fields = request.headers['x-many'] === undefined ? allowed : MANY;
+      const received = await receiveForm(request, { limits, spoolFolder: spoolRoot }, fields);
       const content = await readFile(received.file.path);
       const names = await readdir(received.folder.path);
       await received.folder.remove();
@@ -350,7 +350,7 @@ describe('receiveForm', () => {
     const stream = Readable.from(chunks, { objectMode: false });
     const request = Object.assign(stream, { headers: { 'content-type': FORM_TYPE } }) as unknown as IncomingMessage;
     try {
-      const received = await receiveForm(request, { limits, spoolRoot: server.spoolRoot, allowed });
+      const received = await receiveForm(request, { limits, spoolFolder: server.spoolRoot }, allowed);
       await received.folder.remove();
       return 200;
     } catch (error) {

@@ -18,7 +18,7 @@ describe('receiveTable', () => {
   let server: IntakeServer;
   before(async () => {
     server = await startIntake(async (request, spoolRoot) => {
-      const table = await receiveTable(request, { limits, spoolRoot });
+      const table = await receiveTable(request, { limits, spoolFolder: spoolRoot });
       const content = await readFile(table.path);
       const name = path.relative(table.folder.path, table.path);
       await table.folder.remove();

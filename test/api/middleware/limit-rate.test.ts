@@ -3,9 +3,8 @@ import { expect } from 'chai';
 import type { RateLimiter } from '../../../src/api/context/service-context.ts';
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
 import { authenticate } from '../../../src/api/middleware/authenticate.ts';
-import { createMemoryRateLimiter } from '../../../src/api/middleware/memory-rate-limiter.ts';
 import { limitRate } from '../../../src/api/middleware/service-layers.ts';
-import { clientAddress } from '../../../src/api/middleware/service-middleware.ts';
+import { clientAddress, createMemoryRateLimiter } from '../../../src/api/middleware/service-middleware.ts';
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { ask, bareApp, serviceWith, withState } from './bare-app.ts';
 

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { register } from 'prom-client';
 
-import { mergeMetrics } from '../../../src/api/cluster/merged-metrics.ts';
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
-import { createServiceMetrics, type ServiceMetrics } from '../../../src/api/middleware/metrics.ts';
+import { MergedMetrics, ServiceMetrics } from '../../../src/api/middleware/metrics.ts';
 import { requestId } from '../../../src/api/middleware/service-layers.ts';
 import { ask, bareApp, serviceWith } from './bare-app.ts';
 
@@ -19,9 +18,9 @@ function appOf(metrics: ServiceMetrics) {
 /** Returns the lines of a text that begin with a name. */
 const linesOf = (text: string, name: string) => text.split('\n').filter((line) => line.startsWith(name));
 
-describe('createServiceMetrics', () => {
+describe('ServiceMetrics', () => {
   it('counts answers by method, route and status', async () => {
-    const metrics = createServiceMetrics(counts);
+    const metrics = new ServiceMetrics(counts);
     const app = appOf(metrics);
     await ask(app, { method: 'POST', url: '/validate' });
     await ask(app, { method: 'POST', url: '/validate?x=1' });
@@ -39,7 +38,7 @@ describe('createServiceMetrics', () => {
   });
 
   it('creates a bounded number of series for any requests', async () => {
-    const metrics = createServiceMetrics(counts);
+    const metrics = new ServiceMetrics(counts);
     const app = appOf(metrics);
     for (let count = 0; count < 300; count++) {
       await ask(app, { method: 'GET', url: `/x${String(count)}/%22${String(count)}` });
@@ -54,7 +53,7 @@ describe('createServiceMetrics', () => {
 
   it('reads the numbers of runs when metrics are requested, and keeps the last numbers if that fails', async () => {
     let isBroken = false;
-    const metrics = createServiceMetrics(() => (isBroken ? Promise.reject(new Error('x')) : counts()));
+    const metrics = new ServiceMetrics(() => (isBroken ? Promise.reject(new Error('x')) : counts()));
     const expected = [
       'evenhand_runs{state="queued"} 2',
       'evenhand_runs{state="running"} 1',
@@ -66,7 +65,7 @@ describe('createServiceMetrics', () => {
   });
 
   it('contains process metrics, and names each metric once with its help and type', async () => {
-    const { text, contentType } = await createServiceMetrics(counts).render();
+    const { text, contentType } = await new ServiceMetrics(counts).render();
     expect(contentType).to.match(/^text\/plain; version=0\.0\.4/);
     expect(text)
       .to.include('evenhand_process_resident_memory_bytes ')
@@ -78,20 +77,23 @@ describe('createServiceMetrics', () => {
   });
 
   it('keeps the counts of two services separate, and does not use the global registry', async () => {
-    const [first, second] = [createServiceMetrics(counts), createServiceMetrics(counts)];
+    const [first, second] = [new ServiceMetrics(counts), new ServiceMetrics(counts)];
     await ask(appOf(first), { method: 'POST', url: '/validate' });
     expect(linesOf((await second.render()).text, 'evenhand_http_requests_total{')).to.deep.equal([]);
     expect(register.getMetricsAsArray()).to.deep.equal([]);
   });
 });
 
-describe('mergeMetrics', () => {
+describe('MergedMetrics', () => {
   it('adds the counts of processes, and counts runs, which all processes see, once', async () => {
-    const workers = [createServiceMetrics(counts), createServiceMetrics(counts)];
+    const workers = [new ServiceMetrics(counts), new ServiceMetrics(counts)];
     for (const metrics of workers) await ask(appOf(metrics), { method: 'POST', url: '/validate' });
     const sent = await Promise.all(workers.map((metrics) => metrics.toJson()));
     // As received from another process.
-    const { text } = await mergeMetrics(JSON.parse(JSON.stringify(sent)) as (readonly unknown[])[]);
+    const received = JSON.parse(JSON.stringify(sent)) as (readonly unknown[])[];
+    const { text } = await new MergedMetrics().render(
+      new Map(received.map((metrics, index) => [String(index), metrics])),
+    );
     expect(linesOf(text, 'evenhand_http_requests_total{')).to.deep.equal([
       'evenhand_http_requests_total{method="POST",route="/validate",status="200"} 2',
     ]);

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 
-import { createMemoryRateLimiter } from '../../../src/api/middleware/memory-rate-limiter.ts';
-import { createServiceMetrics } from '../../../src/api/middleware/metrics.ts';
+import { ServiceMetrics } from '../../../src/api/middleware/metrics.ts';
 import { serviceLayers } from '../../../src/api/middleware/service-layers.ts';
+import { createMemoryRateLimiter } from '../../../src/api/middleware/service-middleware.ts';
 import { ask, bareApp, keptLogger, serviceWith } from './bare-app.ts';
 
 const KEY = 'first-key-0123456789';
 
 function appOf() {
   const { logger, lines } = keptLogger();
-  const metrics = createServiceMetrics(() => Promise.resolve({ queued: 0, running: 0, kept: 0 }));
+  const metrics = new ServiceMetrics(() => Promise.resolve({ queued: 0, running: 0, kept: 0 }));
   const service = serviceWith({
     logger,
     keys: [KEY],

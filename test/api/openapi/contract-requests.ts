@@ -8,7 +8,7 @@ import type { Service } from '../../../src/api/context/service-context.ts';
 import { type OperationId, OPERATIONS } from '../../../src/api/openapi/operation-ids.ts';
 import { LLM_EVAL_EXAMPLES, VALIDATE_EXAMPLES } from '../../../src/api/openapi/operations.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
-import type { RunRecord } from '../../../src/api/runs/run-record.ts';
+import type { RunRecord } from '../../../src/api/runs/runs.ts';
 import { serviceWith } from '../middleware/bare-app.ts';
 
 type Headers = Readonly<Record<string, string>>;

@@ -1,11 +1,9 @@
 import { expect } from 'chai';
 
 import type { Job } from '../../../src/api/jobs/job.ts';
-import { problemOfToolkitError } from '../../../src/api/jobs/problem-of-toolkit-error.ts';
-import { inWireNames } from '../../../src/api/jobs/wire-names.ts';
+import { inWireNames, problemOfToolkitError } from '../../../src/api/jobs/problem-of-toolkit-error.ts';
 import { problemOfError } from '../../../src/api/middleware/answer-problems.ts';
-import { problemOfRun } from '../../../src/api/problem/run-problems.ts';
-import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
+import { problemOfRun, ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import {
   CacheMissError,
   ConfigValidationError,

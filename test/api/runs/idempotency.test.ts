@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import { IdempotencyKeys } from '../../../src/api/runs/local-runs.ts';
-import type { RunRecord } from '../../../src/api/runs/run-record.ts';
+import type { RunRecord } from '../../../src/api/runs/runs.ts';
 import { ResultStore } from '../../../src/api/store/index.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { createFixture, type Fixture } from './runs-fixture.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
-import type { RunEvent, RunRecord } from '../../../src/api/runs/run-record.ts';
+import type { RunEvent, RunRecord } from '../../../src/api/runs/runs.ts';
 import { FileResultStore, ResultStore, type ResultStoreLike } from '../../../src/api/store/index.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { createFixture, eventually, type Fixture, settle } from './runs-fixture.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import type { RunEvent } from '../../../src/api/runs/run-record.ts';
+import type { RunEvent } from '../../../src/api/runs/runs.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { createFixture } from './runs-fixture.ts';
 

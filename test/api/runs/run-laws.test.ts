@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
-import { isFinal, type RunEvent, type RunRecord } from '../../../src/api/runs/run-record.ts';
+import { isFinal, type RunEvent, type RunRecord } from '../../../src/api/runs/runs.ts';
 import { FileResultStore, ResultStore, type ResultStoreLike } from '../../../src/api/store/index.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { createFixture, settle } from './runs-fixture.ts';

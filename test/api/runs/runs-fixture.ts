@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from '
 import path from 'node:path';
 
 import { LocalRuns, type LocalRunsOptions } from '../../../src/api/runs/local-runs.ts';
-import type { RunRecord } from '../../../src/api/runs/run-record.ts';
-import type { RunRequest } from '../../../src/api/runs/runs.ts';
+import type { RunRecord, RunRequest } from '../../../src/api/runs/runs.ts';
 import { ResultStore } from '../../../src/api/store/index.ts';
 import { FakeRunner } from './fake-runner.ts';
 
