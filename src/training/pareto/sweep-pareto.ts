@@ -26,7 +26,7 @@ import { describeRows } from '../jobs/job-result.ts';
 import { crossEntropy } from '../logistic.ts';
 import { type FairnessPenaltyName, maxRowsOf } from '../networks/penalties.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
-import type { SweepShard } from '../networks/sweep-shard.ts';
+import type { SweepShard } from '../networks/sweep-worker.ts';
 import { trainShards } from '../networks/train-shards.ts';
 import { type EtaRange, findEtas, type ProbeEtas } from './find-etas.ts';
 import { hypervolume, markDominated, type ParetoPoint } from './pareto-points.ts';
