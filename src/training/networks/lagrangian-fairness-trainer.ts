@@ -23,8 +23,7 @@ import {
   type NetworkOptions,
 } from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
-import { type FilledTrainerOptions, NetworkTrainer } from './network-trainer.ts';
-import { readTrainerJson, trainerParamsSchema } from './trainer-json.ts';
+import { type FilledTrainerOptions, NetworkTrainer, readTrainerJson, trainerParamsSchema } from './network-trainer.ts';
 
 /** Options of {@link LagrangianFairnessTrainer}. */
 export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, 'lr'> {

@@ -1,14 +1,17 @@
-import { FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
+import { z } from 'zod';
+
+import { DataValidationError, FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
-import { loadTensorflow, type Tf } from '../../tensor/index.ts';
+import { loadTensorflow, TENSOR_BACKENDS, type Tf } from '../../tensor/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
+import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import { type EstimatorJson, PREDICT_OPTION_NAMES, type PredictOptions } from '../estimators/estimator.ts';
 import { featureTable, type NetworkFitOptions, type NetworkFitRows, readNetworkFit } from './fit-inputs.ts';
 import { applyNetwork, type FittedNetwork } from './fitted-network.ts';
-import { networkToJson } from './network-json.ts';
-import type { FilledNetworkOptions } from './network-options.ts';
-import type { NetworkTask } from './network-task.ts';
+import { fittedNetworkSchema, networkFromJson, networkToJson } from './network-json.ts';
+import { type FilledNetworkOptions, SCHEDULES } from './network-options.ts';
+import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import type { Objective } from './objective.ts';
 import { trainNetworks } from './train-networks.ts';
 
@@ -16,7 +19,7 @@ import { trainNetworks } from './train-networks.ts';
 export type FilledTrainerOptions = FilledNetworkOptions & { readonly task: NetworkTask; readonly posWeight: number };
 
 /** The result of fitting. */
-export interface TrainerState<Epoch> {
+interface TrainerState<Epoch> {
   readonly network: FittedNetwork;
   /** One entry per epoch. */
   readonly history: readonly Epoch[];
@@ -155,4 +158,52 @@ function backendFailed(cause: unknown, backend: string): TrainingError {
       'It may be out of memory: use fewer hidden units (hidden), smaller batches (batchSize) or another backend.',
     cause,
   });
+}
+
+/** The options in the JSON of every trainer. The trainer's constructor checks their values. */
+export const trainerParamsSchema = z.object({
+  epochs: z.number(),
+  lr: z.number(),
+  batchSize: z.union([z.number(), z.literal('auto')]),
+  hidden: z.array(z.number()),
+  patience: z.number(),
+  weightDecay: z.number(),
+  schedule: z.enum(SCHEDULES),
+  seed: z.number(),
+  backend: z.enum(['auto', ...TENSOR_BACKENDS]).optional(),
+  task: z.enum(NETWORK_TASKS),
+  posWeight: z.number(),
+});
+
+/**
+ * Reads the JSON that a trainer wrote.
+ * @throws {DataValidationError} if the kind differs, or if fields are missing or have another type
+ */
+export function readTrainerJson<Params extends z.ZodType<{ readonly task: NetworkTask }>, Epoch extends z.ZodType>(
+  json: unknown,
+  kind: string,
+  schemas: { readonly params: Params; readonly epoch: Epoch },
+): { readonly params: z.output<Params>; readonly state: TrainerState<z.output<Epoch>> | undefined } {
+  const { params, state } = readEstimatorJson(json, kind, {
+    params: schemas.params,
+    state: z.object({
+      network: fittedNetworkSchema,
+      history: z.array(schemas.epoch),
+      bestEpoch: z.int(),
+      batchSize: z.int(),
+      groups: z.array(z.string()),
+      warnings: z.array(z.string()),
+    }),
+  });
+  if (state !== null && state.network.task !== params.task) {
+    throw new DataValidationError(
+      `The network of this ${kind} has task '${state.network.task}', but its params have task '${params.task}'.`,
+      {
+        code: 'invalid-state',
+        context: { kind, params: params.task, network: state.network.task },
+        suggestion: 'Pass the unchanged output of the toJSON method of a trainer.',
+      },
+    );
+  }
+  return { params, state: state === null ? undefined : { ...state, network: networkFromJson(state.network) } };
 }

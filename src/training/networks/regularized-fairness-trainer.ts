@@ -18,10 +18,9 @@ import {
   type NetworkOptions,
 } from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
-import { NetworkTrainer } from './network-trainer.ts';
+import { NetworkTrainer, readTrainerJson, trainerParamsSchema } from './network-trainer.ts';
 import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './penalties.ts';
 import { createRegularizedObjective } from './regularized-objective.ts';
-import { readTrainerJson, trainerParamsSchema } from './trainer-json.ts';
 
 /** Options of {@link RegularizedFairnessTrainer}. */
 export interface RegularizedFairnessTrainerOptions extends NetworkOptions {
