@@ -9,7 +9,7 @@ import {
   PREDICT_OPTION_NAMES,
   type PredictOptions,
 } from '../estimators/estimator.ts';
-import { askPredictions, predictionKind } from './ask-predictions.ts';
+import { askPredictions, createOracle, predictionKind } from './oracle.ts';
 import { copyOptions } from './constraint-options.ts';
 import {
   GRID_SEARCH_OPTION_NAMES,
@@ -18,7 +18,6 @@ import {
   type GridSearchSettings,
   parseGridSearch,
 } from './grid-search-options.ts';
-import { createOracle } from './oracle.ts';
 import { poseProblem } from './pose-problem.ts';
 import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './reduction-rows.ts';
 import { fitToJson, GRID_SEARCH_KIND, optionsToJson, readGridSearch } from './reductions-json.ts';

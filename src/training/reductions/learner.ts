@@ -3,7 +3,7 @@ import { type EstimatorSource, toEstimator } from '../estimators/adapt-estimator
 import type { Estimator } from '../estimators/estimator.ts';
 import { LinearRegression } from '../estimators/linear-regression.ts';
 import { LogisticRegression } from '../estimators/logistic-regression.ts';
-import { predictionKind } from './ask-predictions.ts';
+import { predictionKind } from './oracle.ts';
 import type { ConstraintSettings } from './constraint-options.ts';
 
 /** The learner and the constraint. The learner's class weight has been moved into the constraint. */

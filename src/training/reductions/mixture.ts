@@ -1,7 +1,7 @@
 import { createRandom, mix } from '../../internal/random.ts';
 import type { Matrix } from '../data/read-matrix.ts';
 import type { Estimator } from '../estimators/estimator.ts';
-import { askPredictions, type PredictionKind } from './ask-predictions.ts';
+import { askPredictions, type PredictionKind } from './oracle.ts';
 import { cut, type LossRange } from './constraint-names.ts';
 
 /** Odd constants of MurmurHash3. */
