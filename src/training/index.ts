@@ -42,7 +42,7 @@ export {
   type ReductionConstraint,
 } from './reductions/constraint-names.ts';
 export type { BoundKind, ConstraintOptions } from './reductions/constraint-options.ts';
-export type { GridSearchFit, GridSearchOptions } from './reductions/grid-search-options.ts';
+export type { GridSearchFit, GridSearchOptions } from './reductions/search-grid.ts';
 export { GridSearchReduction } from './reductions/grid-search-reduction.ts';
 export type { Randomization } from './reductions/mixture.ts';
 export type { Multipliers, ReductionFit, ReductionIteration } from './reductions/reduction-fit.ts';

@@ -17,11 +17,11 @@ import {
   type GridSearchOptions,
   type GridSearchSettings,
   parseGridSearch,
-} from './grid-search-options.ts';
+  searchGrid,
+} from './search-grid.ts';
 import { poseProblem } from './pose-problem.ts';
 import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './reduction-rows.ts';
 import { fitToJson, GRID_SEARCH_KIND, optionsToJson, readGridSearch } from './reductions-json.ts';
-import { searchGrid } from './search-grid.ts';
 
 /**
  * Implements the grid search reduction. It fits the estimator once per point of a grid of multipliers. It keeps the
