@@ -1,5 +1,11 @@
 // Estimators
-export { adaptEstimator, type EstimatorSource, toEstimator } from './estimators/adapt-estimator.ts';
+export {
+  adaptEstimator,
+  type EstimatorSource,
+  type PlainModel,
+  type PlainModelOptions,
+  toEstimator,
+} from './estimators/adapt-estimator.ts';
 export type { ClassWeight } from './estimators/class-weight.ts';
 export { ConstantClassifier } from './estimators/constant-classifier.ts';
 export {
@@ -15,7 +21,6 @@ export { FixedMatrix, type Matrix, type MatrixSource } from './data/read-matrix.
 export { LinearRegression, type LinearRegressionOptions } from './estimators/linear-regression.ts';
 export { LogisticRegression, type LogisticRegressionOptions } from './estimators/logistic-regression.ts';
 export { MlLogisticRegression, type MlLogisticRegressionOptions } from './estimators/ml-logistic-regression.ts';
-export type { PlainModel, PlainModelOptions } from './estimators/plain-model.ts';
 
 // Networks
 export type { NetworkFitOptions } from './networks/fit-inputs.ts';
