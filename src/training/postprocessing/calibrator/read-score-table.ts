@@ -8,7 +8,7 @@ import {
   type TableSource,
   toBinary,
 } from '../../../table/index.ts';
-import { assertLabel } from '../../data/positive-label.ts';
+import { assertLabel } from '../../data/training-data.ts';
 import { outsideRange } from './calibration-rows.ts';
 
 /** A table of scores and the names of its columns. */
