@@ -14,7 +14,7 @@ import {
 } from '../data/feature-encoder.ts';
 import { assertBinary, readGroups, readTargets } from '../data/fit-rows.ts';
 import { isTableSource, type Matrix, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
-import { holdOut } from '../data/stratified-split.ts';
+import { holdOut } from '../data/row-splits.ts';
 import type { NetworkTask } from './network-task.ts';
 
 /** Options of a network's `fit`, in addition to features and targets. */

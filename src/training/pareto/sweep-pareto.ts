@@ -6,6 +6,7 @@ import { chooseBatchSize, loadTensorflow, type NetworkRows, type Tensorflow, tra
 import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import {
   assertComparable,
+  holdOut,
   joinRows,
   smallGroups,
   type Split,
@@ -13,7 +14,6 @@ import {
   strata,
   unseenGroups,
 } from '../data/row-splits.ts';
-import { holdOut } from '../data/stratified-split.ts';
 import {
   readTrainingData,
   takeTrainingRows,

@@ -4,7 +4,7 @@ import type { OnProgress } from '../../../internal/progress.ts';
 import { TRAINING_DEFAULTS } from '../../../schemas/training-job.ts';
 import { requireLevel, requireInteger } from '../../../stats/parameters.ts';
 import type { ColumnSource } from '../../../table/index.ts';
-import { stratifiedSplit } from '../../data/stratified-split.ts';
+import { stratifiedSplit } from '../../data/row-splits.ts';
 import { readSeed } from '../grouped-scores.ts';
 import {
   CALIBRATION_ROW_OPTION_NAMES,
