@@ -9,7 +9,7 @@ import {
   type MeasureCalibrationOptions,
   readMeasuredRows,
   scoreStatsOf,
-} from './measured-rows.ts';
+} from './measure-calibration.ts';
 
 /** Options of {@link reliabilityCurve}. */
 export interface ReliabilityCurveOptions extends MeasureCalibrationOptions {
