@@ -92,12 +92,10 @@ export {
   ThresholdOptimizer,
 } from './postprocessing/threshold-optimizer/threshold-optimizer.ts';
 export type {
-  ThresholdInterpolation,
-  ThresholdOperation,
-} from './postprocessing/threshold-optimizer/threshold-rule.ts';
-export type {
   GroupThresholds,
   PooledThreshold,
+  ThresholdInterpolation,
+  ThresholdOperation,
   ThresholdRules,
 } from './postprocessing/threshold-optimizer/threshold-rules.ts';
 

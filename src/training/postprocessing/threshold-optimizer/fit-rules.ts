@@ -6,16 +6,14 @@ import { countsAt, operationAt, type ScoreCurve, scoreCurves } from './score-cur
 import type { ScoredRows } from './scored-rows.ts';
 import {
   deterministicRule,
-  freezeRule,
-  mixDecisions,
-  type ThresholdInterpolation,
-  type ThresholdOperation,
-} from './threshold-rule.ts';
-import {
   firstOfLargest,
+  freezeRule,
   type GroupThresholds,
+  mixDecisions,
   type PooledThreshold,
   ROUNDING,
+  type ThresholdInterpolation,
+  type ThresholdOperation,
   type ThresholdRules,
   type ThresholdSettings,
   unitGrid,

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { camelFields, snakeFields } from '../../../internal/arguments.ts';
 import { readJson } from '../../data/read-json.ts';
 import { THRESHOLD_CONSTRAINTS, THRESHOLD_OBJECTIVES } from './constraints.ts';
-import { freezeRule, type ThresholdInterpolation } from './threshold-rule.ts';
-import { ROUNDING, type ThresholdRules } from './threshold-rules.ts';
+import { freezeRule, ROUNDING, type ThresholdInterpolation, type ThresholdRules } from './threshold-rules.ts';
 
 const rate = z.number().min(0).max(1);
 

@@ -27,8 +27,12 @@ import {
   type ThresholdDrawOptions,
   type ThresholdRowOptions,
 } from './threshold-decisions.ts';
-import { mixDecisions, type ThresholdInterpolation, type ThresholdOperation } from './threshold-rule.ts';
-import type { ThresholdRules } from './threshold-rules.ts';
+import {
+  mixDecisions,
+  type ThresholdInterpolation,
+  type ThresholdOperation,
+  type ThresholdRules,
+} from './threshold-rules.ts';
 
 /** Options of {@link ThresholdOptimizer.fit}. */
 export interface ThresholdFitOptions {
