@@ -8,14 +8,13 @@ import { type GroupedScores, readSeed } from '../grouped-scores.ts';
 import type { ThresholdConstraintName, ThresholdObjectiveName } from './constraints.ts';
 import { DRAWS } from './draw-uniforms.ts';
 import { fitRules } from './fit-rules.ts';
-import { optimizerParams, readOptimizerJson, type ThresholdOptimizerJson } from './optimizer-json.ts';
+import { optimizerParams, readOptimizerJson, rulesToJson, type ThresholdOptimizerJson } from './optimizer-json.ts';
 import {
   type OptimizerSettings,
   readOptimizerOptions,
   type ThresholdOptimizerOptions,
   type UnseenGroupsName,
 } from './optimizer-options.ts';
-import { rulesToJson } from './rules-json.ts';
 import { readGroupedScores, readScoredRows } from './scored-rows.ts';
 import {
   type DecisionChances,
