@@ -125,18 +125,16 @@ export {
   measureCalibration,
 } from './postprocessing/calibrator/measure-calibration.ts';
 export {
+  type GroupReliability,
   plotReliability,
   type PlotReliabilityOptions,
-  type ReliabilityComparison,
-} from './postprocessing/calibrator/plot-reliability.ts';
-export type { ScoreTableSource } from './postprocessing/calibrator/read-score-table.ts';
-export {
-  type GroupReliability,
   type ReliabilityBin,
+  type ReliabilityComparison,
   reliabilityCurve,
   type ReliabilityCurveOptions,
   type ReliabilityCurves,
 } from './postprocessing/calibrator/reliability-curve.ts';
+export type { ScoreTableSource } from './postprocessing/calibrator/read-score-table.ts';
 export {
   type TableCalibration,
   type TableCalibrationJson,
