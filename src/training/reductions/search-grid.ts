@@ -10,7 +10,7 @@ import {
   parseConstraint,
   refuseOptions,
 } from './constraint-options.ts';
-import { type ParsedLearner, parseLearner } from './learner.ts';
+import { type ParsedLearner, parseLearner } from './reductions-options.ts';
 import { GRID_COMPATS, type GridCompat, multiplierGrid } from './multiplier-grid.ts';
 import { nearestPredictor, type Oracle } from './oracle.ts';
 import { byName, type Multipliers } from './reduction-fit.ts';
