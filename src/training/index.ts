@@ -51,7 +51,7 @@ export type { GridSearchFit, GridSearchOptions } from './reductions/search-grid.
 export { GridSearchReduction } from './reductions/grid-search-reduction.ts';
 export type { Randomization } from './reductions/mixture.ts';
 export type { Multipliers, ReductionFit, ReductionIteration } from './reductions/reduction-fit.ts';
-export type { ReductionFitOptions } from './reductions/reduction-rows.ts';
+export type { ReductionFitOptions } from './reductions/row-cells.ts';
 export type { ReductionsOptions } from './reductions/reductions-options.ts';
 export {
   type DeterministicChoice,

@@ -20,7 +20,7 @@ import {
   searchGrid,
 } from './search-grid.ts';
 import { poseProblem } from './pose-problem.ts';
-import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './reduction-rows.ts';
+import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './row-cells.ts';
 import { fitToJson, GRID_SEARCH_KIND, optionsToJson, readGridSearch } from './reductions-json.ts';
 
 /**

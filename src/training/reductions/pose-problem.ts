@@ -6,8 +6,7 @@ import type { ConstraintSettings } from './constraint-options.ts';
 import { axesByAppearance, type GridCompat } from './multiplier-grid.ts';
 import { createParityConstraint } from './parity-constraint.ts';
 import { nameMultipliers, type ReductionProblem } from './reduction-problem.ts';
-import type { ReductionRows } from './reduction-rows.ts';
-import { cellMeans, rankGroups, type RowCells, tabulateRows } from './row-cells.ts';
+import { cellMeans, rankGroups, type ReductionRows, type RowCells, tabulateRows } from './row-cells.ts';
 
 /**
  * Sets up the optimization problem of a constraint on the given rows.

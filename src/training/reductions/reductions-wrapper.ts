@@ -18,7 +18,7 @@ import {
 } from './mixture.ts';
 import { poseProblem } from './pose-problem.ts';
 import { type Multipliers, reductionFit, type ReductionFit, type ReductionIteration } from './reduction-fit.ts';
-import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './reduction-rows.ts';
+import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './row-cells.ts';
 import { fitToJson, optionsToJson, readReductions, REDUCTIONS_KIND } from './reductions-json.ts';
 import {
   parseReductions,
