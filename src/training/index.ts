@@ -39,7 +39,7 @@ export {
 } from './networks/regularized-fairness-trainer.ts';
 
 // Reductions
-export type { MisclassificationCosts } from './reductions/classification-problem.ts';
+export type { MisclassificationCosts } from './reductions/pose-problem.ts';
 export {
   type GroupLossName,
   type LossRange,

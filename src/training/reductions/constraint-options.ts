@@ -1,6 +1,6 @@
 import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { type ClassWeight, parseClassWeight } from '../estimators/class-weight.ts';
-import { type MisclassificationCosts, parseCosts } from './classification-problem.ts';
+import { type MisclassificationCosts, parseCosts } from './pose-problem.ts';
 import {
   GROUP_LOSSES,
   type GroupLossName,
