@@ -4,7 +4,7 @@ import type { NetworkRows, Tf } from '../../tensor/index.ts';
 import { EVENTS, type FairnessConstraint, type FairnessEvent, gapIn, meanOver, rowsIn } from './fairness-events.ts';
 import { createGapBounds, type GapBoundsSpec } from './gap-bounds.ts';
 import { errorGradient, type NetworkTask, scoresOf } from './network-task.ts';
-import type { EpochOutputs, Judgement, Objective } from './regularized-objective.ts';
+import type { EpochOutputs, Judgement, Objective } from './objective.ts';
 import { crossEntropy, sigmoid } from '../logistic.ts';
 
 /** The settings of a Lagrangian objective. */

@@ -12,7 +12,7 @@ import { applyNetwork, type FittedNetwork } from './fitted-network.ts';
 import { fittedNetworkSchema, networkFromJson, networkToJson } from './network-json.ts';
 import { type FilledNetworkOptions, SCHEDULES } from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
-import type { Objective } from './regularized-objective.ts';
+import type { Objective } from './objective.ts';
 import { trainNetworks } from './train-networks.ts';
 
 /** Options shared by all trainers of a single network, with defaults filled in. */

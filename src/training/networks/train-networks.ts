@@ -20,7 +20,7 @@ import {
   weightOf,
 } from '../../tensor/index.ts';
 import type { FilledNetworkOptions, Schedule } from './network-options.ts';
-import type { Judgement, LossJudge, Objective, OutputJudge } from './regularized-objective.ts';
+import type { Judgement, LossJudge, Objective, OutputJudge } from './objective.ts';
 import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
 
 /**

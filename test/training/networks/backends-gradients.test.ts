@@ -11,8 +11,9 @@ import {
 import { EVENTS, FAIRNESS_CONSTRAINTS } from '../../../src/training/networks/fairness-events.ts';
 import { createLagrangianObjective } from '../../../src/training/networks/lagrangian-objective.ts';
 import type { NetworkTask } from '../../../src/training/networks/network-task.ts';
-import { createRegularizedObjective, type Objective } from '../../../src/training/networks/regularized-objective.ts';
+import type { Objective } from '../../../src/training/networks/objective.ts';
 import { FAIRNESS_PENALTIES } from '../../../src/training/networks/penalties.ts';
+import { createRegularizedObjective } from '../../../src/training/networks/regularized-objective.ts';
 import { createStackedNetwork, type StackedNetwork } from '../../../src/training/networks/stacked-network.ts';
 import { onDevice } from '../../helpers/on-device.ts';
 import { describeOn } from '../../helpers/software-gpu.ts';

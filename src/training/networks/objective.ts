@@ -1,0 +1,51 @@
+import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+
+import type { BatchRows } from '../../tensor/index.ts';
+
+/** The outputs of all models for all rows at the end of an epoch, on the host: [k, n], row-major. */
+export interface EpochOutputs {
+  readonly train: Float32Array;
+  readonly validation: Float32Array;
+  /** The values of the objective's watched tensors, in the same order. */
+  readonly watched: readonly Float32Array[];
+}
+
+/** The scores of the models at the end of an epoch. */
+export interface Judgement {
+  /** [k]; lower is better. */
+  readonly scores: ArrayLike<number>;
+  /** [k]; whether training of a model may stop if the model does not improve. If omitted, all models may stop. */
+  readonly mayRest?: readonly boolean[];
+}
+
+/** Scores models that are trained together by their mean losses on validation rows. */
+export interface LossJudge {
+  readonly kind: 'losses';
+  /** Returns the loss of each model on rows, [k]. */
+  readonly losses: (outputs: Tensor2D, rows: BatchRows) => Tensor1D;
+  /** The maximum number of rows at once, if the cost is quadratic in the number of rows. */
+  readonly maxRows?: number;
+}
+
+/** Scores models by their outputs on all rows, on the host. */
+export interface OutputJudge {
+  readonly kind: 'outputs';
+  /** The tensors that are read together with the outputs. */
+  readonly watched: readonly Tensor[];
+  readonly judge: (epoch: number, outputs: EpochOutputs) => Judgement;
+}
+
+/** The objective minimised by k networks that are trained together. */
+export interface Objective {
+  /**
+   * Returns the gradient of each model's loss on a batch with respect to its outputs, [k, n]; call inside `tf.tidy`.
+   */
+  slope(outputs: Tensor2D, batch: BatchRows): Tensor2D;
+  /** Runs after the models' step on a batch, inside `tf.tidy`. It receives the outputs from before the step. */
+  afterStep?(outputs: Tensor2D, batch: BatchRows): void;
+  /** How the models are scored at the end of an epoch. */
+  readonly judge: LossJudge | OutputJudge;
+  /** Warnings about the rows for which the objective was created. */
+  readonly warnings?: readonly string[];
+  dispose(): void;
+}
