@@ -6,12 +6,12 @@ import {
   type CalibrationMethod,
   endMargin,
   type FittedMap,
-  fitTemperature,
   type LabelledScores,
   type PlattInput,
 } from './calibration-map.ts';
 import { type CalibrationRows, takeCalibrationRows, withoutWeightless } from './calibration-rows.ts';
 import { fitPlatt } from './fit-platt.ts';
+import { fitTemperature } from './fit-temperature.ts';
 
 /** The settings of a calibrator, with defaults filled in. */
 export interface CalibratorSettings {
