@@ -6,7 +6,7 @@ import { sigmoid } from '../logistic.ts';
 import { classTotals } from './class-weight.ts';
 import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
 import { FIT_OPTION_NAMES, type FitOptions, PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
-import type { LinearScore } from './fitting/fit-linear-model.ts';
+import type { LinearScore } from './fitting/newton.ts';
 
 /**
  * The log odds of the class if all rows have the same class. Its probability is then indistinguishable from 1 in

@@ -1,19 +1,12 @@
 import { z } from 'zod';
 
-import {
-  assertKnownOptions,
-  type FilledOptions,
-  fillOptions,
-  invalidParameter,
-  oneOf,
-} from '../../internal/arguments.ts';
+import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
 import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
 import { requireInteger } from '../../stats/parameters.ts';
-import type { ColumnSource } from '../../table/index.ts';
-import type { MatrixSource } from '../data/read-matrix.ts';
+import type { Tf } from '../../tensor/index.ts';
 import { EVENTS, FAIRNESS_CONSTRAINTS, type FairnessConstraint } from './fairness-events.ts';
-import { NETWORK_FIT_OPTION_NAMES, type NetworkFitOptions } from './fit-inputs.ts';
-import { createLagrangianObjective, type LagrangianEpoch } from './lagrangian-objective.ts';
+import type { NetworkFitRows } from './fit-inputs.ts';
+import { createLagrangianObjective, type LagrangianEpoch, type LagrangianObjective } from './lagrangian-objective.ts';
 import {
   assertNonNegative,
   assertOption,
@@ -149,7 +142,11 @@ const KIND = 'lagrangian_fairness_trainer';
  * // true
  * ```
  */
-export class LagrangianFairnessTrainer extends NetworkTrainer<FilledLagrangianOptions, LagrangianEpoch> {
+export class LagrangianFairnessTrainer extends NetworkTrainer<
+  FilledLagrangianOptions,
+  LagrangianEpoch,
+  LagrangianObjective
+> {
   protected readonly kind = KIND;
 
   /** @throws {ValueError} if a value is out of range or a name is unknown */
@@ -157,26 +154,14 @@ export class LagrangianFairnessTrainer extends NetworkTrainer<FilledLagrangianOp
     super(readOptions(options));
   }
 
-  /**
-   * Fits the network. If fitting fails or is stopped, the result of an earlier fit is kept.
-   * @param x a matrix of numbers, or a table without the sensitive columns; each text column is encoded as one column
-   *   per value
-   * @param y [rows], 0 or 1; numbers for a regression
-   * @throws {DataValidationError} if the data cannot be fitted: one group, one class, missing values, too few rows
-   * @throws {TrainingError} if the loss diverges
-   */
-  async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
-    assertKnownOptions('LagrangianFairnessTrainer.fit', options, NETWORK_FIT_OPTION_NAMES);
+  protected objectiveOf(tf: Tf, rows: NetworkFitRows): LagrangianObjective {
     const { fairness, dpTol, eoTol } = this.options;
     const tolerances = EVENTS[fairness].map((event) => (event === 'all' ? dpTol : eoTol));
-    await this.fitNetwork(
-      x,
-      y,
-      options,
-      (tf, rows) => createLagrangianObjective(tf, { ...this.options, tolerances }, rows),
-      ({ history }) => history,
-    );
-    return this;
+    return createLagrangianObjective(tf, { ...this.options, tolerances }, rows);
+  }
+
+  protected historyOf({ history }: LagrangianObjective): readonly LagrangianEpoch[] {
+    return history;
   }
 
   /**

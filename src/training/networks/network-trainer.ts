@@ -7,7 +7,13 @@ import { loadTensorflow, TENSOR_BACKENDS, type Tf } from '../../tensor/index.ts'
 import type { MatrixSource } from '../data/read-matrix.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import { type EstimatorJson, PREDICT_OPTION_NAMES, type PredictOptions } from '../estimators/estimator.ts';
-import { featureTable, type NetworkFitOptions, type NetworkFitRows, readNetworkFit } from './fit-inputs.ts';
+import {
+  featureTable,
+  NETWORK_FIT_OPTION_NAMES,
+  type NetworkFitOptions,
+  type NetworkFitRows,
+  readNetworkFit,
+} from './fit-inputs.ts';
 import { applyNetwork, type FittedNetwork } from './fitted-network.ts';
 import { fittedNetworkSchema, networkFromJson, networkToJson } from './network-json.ts';
 import { type FilledNetworkOptions, SCHEDULES } from './network-options.ts';
@@ -34,7 +40,7 @@ interface TrainerState<Epoch> {
 }
 
 /** The base class of trainers that fit one network under a fairness objective. */
-export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch> {
+export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch, Kind extends Objective = Objective> {
   /** The options, with every default filled in. */
   readonly options: Options;
   #state: TrainerState<Epoch> | undefined;
@@ -107,36 +113,41 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     this.#state = state === undefined ? undefined : Object.freeze(state);
   }
 
-  /** Fits the network on rows, under the objective that `objectiveOf` creates. */
-  protected async fitNetwork<Kind extends Objective>(
-    x: MatrixSource,
-    y: ColumnSource,
-    options: NetworkFitOptions,
-    objectiveOf: (tf: Tf, rows: NetworkFitRows) => Kind,
-    historyOf: (objective: Kind, losses: readonly number[]) => readonly Epoch[],
-  ): Promise<void> {
+  /** Creates the objective for the rows of a fit. */
+  protected abstract objectiveOf(tf: Tf, rows: NetworkFitRows): Kind;
+
+  /** Returns the history of a fit from its objective and the loss of each epoch on the validation rows. */
+  protected abstract historyOf(objective: Kind, losses: readonly number[]): readonly Epoch[];
+
+  /**
+   * Fits the network. If fitting fails or is stopped, the result of an earlier fit is kept.
+   * @param x a matrix of numbers, or a table without the sensitive columns; each text column is encoded as one column
+   *   per value
+   * @param y [rows], 0 or 1; numbers for a regression
+   * @throws {DataValidationError} if the data cannot be fitted: one group, one class, missing values, too few rows
+   * @throws {TrainingError} if the loss diverges
+   */
+  async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
+    assertKnownOptions(`${this.constructor.name}.fit`, options, NETWORK_FIT_OPTION_NAMES);
     options.signal?.throwIfAborted();
     const { task } = this.options;
     const rows = await readNetworkFit(x, y, options, task, this.options.seed);
     const { tf, backend } = await loadTensorflow({ backend: this.options.backend });
-    const objective = objectiveOf(tf, rows);
+    const objective = this.objectiveOf(tf, rows);
     try {
       const problem = { train: rows.train, validation: rows.validation, names: ['the network'], objective };
       const trained = await trainNetworks(tf, problem, { ...this.options, ...options });
       const [layers = []] = trained.weights;
+      const losses = trained.losses.map(([loss = NaN]) => loss);
       this.#state = Object.freeze({
         network: Object.freeze({ task, specs: rows.specs, layers, target: rows.target, backend }),
-        history: Object.freeze([
-          ...historyOf(
-            objective,
-            trained.losses.map(([loss = NaN]) => loss),
-          ),
-        ]),
+        history: Object.freeze([...this.historyOf(objective, losses)]),
         bestEpoch: trained.bestEpochs[0] ?? 0,
         batchSize: trained.batchSize,
         groups: Object.freeze([...rows.groups.labels]),
         warnings: Object.freeze([...rows.warnings, ...(objective.warnings ?? [])]),
       });
+      return this;
     } catch (cause) {
       const isReported = FairnessToolkitError.isInstance(cause) || options.signal?.aborted === true;
       throw isReported ? cause : backendFailed(cause, backend);

@@ -1,15 +1,8 @@
 import { z } from 'zod';
 
-import {
-  assertKnownOptions,
-  type FilledOptions,
-  fillOptions,
-  invalidParameter,
-  oneOf,
-} from '../../internal/arguments.ts';
-import type { ColumnSource } from '../../table/index.ts';
-import type { MatrixSource } from '../data/read-matrix.ts';
-import { NETWORK_FIT_OPTION_NAMES, type NetworkFitOptions } from './fit-inputs.ts';
+import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
+import type { Tf } from '../../tensor/index.ts';
+import type { NetworkFitRows } from './fit-inputs.ts';
 import {
   assertNonNegative,
   assertPositive,
@@ -19,6 +12,7 @@ import {
 } from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import { NetworkTrainer, readTrainerJson, trainerParamsSchema } from './network-trainer.ts';
+import type { Objective } from './objective.ts';
 import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './penalties.ts';
 import { createRegularizedObjective } from './regularized-objective.ts';
 
@@ -93,25 +87,13 @@ export class RegularizedFairnessTrainer extends NetworkTrainer<FilledRegularized
     super(readOptions(options));
   }
 
-  /**
-   * Fits the network. If fitting fails or is stopped, the result of an earlier fit is kept.
-   * @param x a matrix of numbers, or a table without the sensitive columns; each text column is encoded as one column
-   *   per value
-   * @param y [rows], 0 or 1; numbers for a regression
-   * @throws {DataValidationError} if the data cannot be fitted: one group, one class, missing values, too few rows
-   * @throws {TrainingError} if the loss diverges
-   */
-  async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
-    assertKnownOptions('RegularizedFairnessTrainer.fit', options, NETWORK_FIT_OPTION_NAMES);
+  protected objectiveOf(tf: Tf, { train }: NetworkFitRows): Objective {
     const { eta, ...shared } = this.options;
-    await this.fitNetwork(
-      x,
-      y,
-      options,
-      (tf, { train }) => createRegularizedObjective(tf, { ...shared, etas: [eta], groupCount: train.groupCount }),
-      (_, losses) => losses.map((loss, index) => Object.freeze({ epoch: index + 1, loss })),
-    );
-    return this;
+    return createRegularizedObjective(tf, { ...shared, etas: [eta], groupCount: train.groupCount });
+  }
+
+  protected historyOf(_: Objective, losses: readonly number[]): readonly RegularizedEpoch[] {
+    return losses.map((loss, index) => Object.freeze({ epoch: index + 1, loss }));
   }
 
   /**

@@ -3,7 +3,7 @@ import type { OnProgress } from '../../internal/progress.ts';
 import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { chooseBatchSize, loadTensorflow, type NetworkRows, type Tensorflow, traitsOf } from '../../tensor/index.ts';
-import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
+import { encodedWidth, encodeFeatures, fitFeatures, type FittedFeatures } from '../data/feature-encoder.ts';
 import {
   assertComparable,
   holdOut,
@@ -262,12 +262,10 @@ function majorityShare(y: Uint8Array): number {
 }
 
 /** The networks of one split, with everything needed to apply them. */
-interface FittedNetworks {
-  readonly specs: readonly FeatureSpec[];
+interface FittedNetworks extends FittedFeatures {
   readonly weights: readonly (readonly LayerWeights[])[];
   /** The outputs of each network for the held-out rows. */
   readonly outputs: readonly Float32Array[];
-  readonly warnings: readonly string[];
   /** The number of rows per step. */
   readonly batchSize: number;
 }
@@ -322,13 +320,7 @@ function pickTraining(options: SweepPlan): Omit<SweepShard['options'], 'batchSiz
 }
 
 /** The rows of one split, encoded. */
-interface PreparedSplit {
-  readonly train: NetworkRows;
-  readonly validation: NetworkRows;
-  readonly heldOut: NetworkRows;
-  readonly specs: readonly FeatureSpec[];
-  readonly warnings: readonly string[];
-}
+type PreparedSplit = FittedFeatures & Pick<SweepShard, 'train' | 'validation' | 'heldOut'>;
 
 function prepareSplit(training: TrainingData, { train, test }: Split, seed: number): PreparedSplit {
   const { specs, warnings } = fitFeatures(train.table, training.features);

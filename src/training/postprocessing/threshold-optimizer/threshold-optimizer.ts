@@ -1,10 +1,11 @@
 import { ValueError } from '../../../exceptions/index.ts';
 import { assertKnownOptions, oneOf, type OptionNames } from '../../../internal/arguments.ts';
 import { escapeMarkdown, markdownTable } from '../../../metrics/metric-markdown.ts';
+import { requireSeed } from '../../../stats/parameters.ts';
 import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
 import type { MatrixSource } from '../../data/read-matrix.ts';
 import type { Estimator } from '../../estimators/estimator.ts';
-import { type GroupedScores, readSeed } from '../grouped-scores.ts';
+import type { GroupedScores } from '../grouped-scores.ts';
 import type { ThresholdConstraintName, ThresholdObjectiveName } from './constraints.ts';
 import { DRAWS } from './draw-uniforms.ts';
 import { fitRules } from './fit-rules.ts';
@@ -200,7 +201,7 @@ export class ThresholdOptimizer {
   async decide(scores: ScoreSource, options: ThresholdDrawOptions): Promise<ThresholdDecisions> {
     assertKnownOptions('ThresholdOptimizer.decide', options, THRESHOLD_DRAW_OPTION_NAMES);
     const draw = oneOf('draw', options.draw ?? 'sequence', DRAWS);
-    const seed = readSeed(options.seed ?? this.seed);
+    const seed = requireSeed(options.seed ?? this.seed);
     const { chances, rows } = await this.#chances(scores, options);
     return drawDecisions(chances, rows, { seed, draw, rowIds: options.rowIds });
   }
