@@ -1,10 +1,11 @@
 import { z } from 'zod';
 
 import { DataValidationError, FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
-import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { loadTensorflow, TENSOR_BACKENDS, type Tf } from '../../tensor/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
+import { decide } from '../estimators/estimator-rows.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import { type EstimatorJson, PREDICT_OPTION_NAMES, type PredictOptions } from '../estimators/estimator.ts';
 import {
@@ -94,8 +95,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     assertKnownOptions(`${this.constructor.name}.predict`, options, PREDICT_OPTION_NAMES);
     const scores = await this.predictProba(x);
     const threshold = options.threshold ?? (this.options.task === 'binary' ? 0.5 : undefined);
-    if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
-    return threshold === undefined ? scores : Uint8Array.from(scores, (score) => Number(score >= threshold));
+    return threshold === undefined ? scores : decide(scores, threshold);
   }
 
   /** Returns the options and, once fitted, the network, as plain data. */

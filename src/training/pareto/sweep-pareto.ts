@@ -22,6 +22,7 @@ import {
   type TrainingSource,
 } from '../data/training-data.ts';
 import { judgeDecisions } from '../decision-quality.ts';
+import { decide } from '../estimators/estimator-rows.ts';
 import { describeRows } from '../jobs/job-result.ts';
 import { crossEntropy } from '../logistic.ts';
 import { type FairnessPenaltyName, maxRowsOf } from '../networks/penalties.ts';
@@ -207,7 +208,7 @@ function probeOn(
     const report: OnProgress = ({ done, total }) => onProgress?.({ stage, done, total });
     const fits = await fitSplits(training, [split], runtime, { ...options, etas, onProgress: report });
     return etas.map((_, model) => {
-      const decisions = decide(joinOutputs(fits, model));
+      const decisions = decide(joinOutputs(fits, model), 0);
       free ??= decisions;
       const isAlike = decisions.every((decision) => decision === decisions[0]);
       const right = decisions.reduce((sum, decision, row) => sum + Number(decision === train.y[row]), 0);
@@ -247,13 +248,9 @@ function judgeLogits(
   groups: CategoricalColumn,
   options: FilledSweepOptions,
 ): Omit<ParetoPoint, 'eta' | 'dominated'> {
-  const { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff } = judgeDecisions(decide(logits), y, groups, options);
+  const { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff } = judgeDecisions(decide(logits, 0), y, groups, options);
   const loss = logits.reduce((sum, logit, row) => sum + crossEntropy(logit, y[row] as number), 0) / y.length;
   return { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff, loss };
-}
-
-function decide(logits: Float32Array): Uint8Array {
-  return Uint8Array.from(logits, (logit) => Number(logit >= 0));
 }
 
 function majorityShare(y: Uint8Array): number {

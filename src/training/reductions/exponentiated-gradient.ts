@@ -273,7 +273,8 @@ export async function exponentiatedGradient(
     const step = program === undefined || gradient.gap < program.gap ? gradient : program;
     steps.push(step);
     const isDone = step.gap < enough && t >= FEWEST_ITERATIONS;
-    report(options, isDone ? options.iterations : t + 1);
+    const done = isDone ? options.iterations : t + 1;
+    options.onProgress?.({ stage: 'exponentiated gradient', done, total: options.iterations });
     if (isDone) break;
     const eta = rate(t, gradient.gap);
     for (let index = 0; index < theta.length; index++) {
@@ -283,10 +284,6 @@ export async function exponentiatedGradient(
   const { members, oracleCalls, constantAnswers, fits } = pool;
   const bestIteration = lastOfSmallest(steps);
   return { members, steps, bestIteration, nu: enough ?? NaN, oracleCalls, constantAnswers, fits };
-}
-
-function report({ onProgress, iterations }: GradientOptions, done: number): void {
-  onProgress?.({ stage: 'exponentiated gradient', done, total: iterations });
 }
 
 /** Tracks how often each member was picked, and the mean of all multipliers. */

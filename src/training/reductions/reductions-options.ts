@@ -1,5 +1,5 @@
 import { ValueError } from '../../exceptions/index.ts';
-import { invalidParameter, oneOf } from '../../internal/arguments.ts';
+import { type FilledOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
 import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import { type EstimatorSource, toEstimator } from '../estimators/adapt-estimator.ts';
@@ -107,13 +107,11 @@ export const REDUCTIONS_OPTION_NAMES: Readonly<Record<keyof ReductionsOptions, u
 const MIN_EPS = 1e-12;
 
 /** {@link ReductionsOptions} with defaults filled in. */
-export interface ReductionsSettings extends ParsedLearner {
-  readonly eps: number;
+export interface ReductionsSettings
+  extends
+    ParsedLearner,
+    Pick<FilledOptions<ReductionsOptions, 'nu'>, 'eps' | 'nu' | 'eta0' | 'seed' | 'randomization'> {
   readonly iterations: number;
-  readonly nu: number | undefined;
-  readonly eta0: number;
-  readonly seed: number;
-  readonly randomization: Randomization;
 }
 
 /**

@@ -1,5 +1,11 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
-import { invalidParameter, oneOf, type OptionNames, suggestNames } from '../../internal/arguments.ts';
+import {
+  type FilledOptions,
+  invalidParameter,
+  oneOf,
+  type OptionNames,
+  suggestNames,
+} from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
@@ -70,13 +76,11 @@ const OF_THE_WRAPPER = 'ratioBoundSlack differenceBound upperBound bound eps T n
 const LARGEST_LIMIT = 1e100;
 
 /** {@link GridSearchOptions} with defaults filled in. */
-export interface GridSearchSettings extends ParsedLearner {
-  readonly gridSize: number;
-  readonly gridLimit: number;
-  readonly grid: readonly Multipliers[] | undefined;
-  readonly compat: GridCompat | undefined;
-  readonly constraintWeight: number;
-}
+export type GridSearchSettings = ParsedLearner &
+  Pick<
+    FilledOptions<GridSearchOptions, 'grid' | 'compat'>,
+    'gridSize' | 'gridLimit' | 'grid' | 'compat' | 'constraintWeight'
+  >;
 
 /**
  * Checks options and fills in defaults.
