@@ -7,19 +7,19 @@ import type { Tf } from '../../tensor/index.ts';
 import { EVENTS, FAIRNESS_CONSTRAINTS, type FairnessConstraint } from './fairness-events.ts';
 import type { NetworkFitRows } from './fit-inputs.ts';
 import { createLagrangianObjective, type LagrangianEpoch, type LagrangianObjective } from './lagrangian-objective.ts';
+import { assertNonNegative, assertOption, assertPositive } from './network-options.ts';
 import {
-  assertNonNegative,
-  assertOption,
-  assertPositive,
-  checkNetworkOptions,
-  NETWORK_DEFAULTS,
-  type NetworkOptions,
-} from './network-options.ts';
-import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
-import { type FilledTrainerOptions, NetworkTrainer, readTrainerJson, trainerParamsSchema } from './network-trainer.ts';
+  checkTrainerOptions,
+  type FilledTrainerOptions,
+  NetworkTrainer,
+  TRAINER_DEFAULTS,
+  type TrainerOptions,
+  readTrainerJson,
+  trainerParamsSchema,
+} from './network-trainer.ts';
 
 /** Options of {@link LagrangianFairnessTrainer}. */
-export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, 'lr'> {
+export interface LagrangianFairnessTrainerOptions extends Omit<TrainerOptions, 'lr'> {
   /**
    * The constrained gaps: the gap of selection rates, of true positive rates, or of both true and false positive rates.
    * @defaultValue 'demographic_parity'
@@ -55,13 +55,6 @@ export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, '
    * @defaultValue 10
    */
   readonly patience?: number | undefined;
-  /** @defaultValue 'binary' */
-  readonly task?: NetworkTask | undefined;
-  /**
-   * The factor applied to the loss of rows with a positive label.
-   * @defaultValue 1
-   */
-  readonly posWeight?: number | undefined;
   /**
    * The divisor of logits before rates are computed. With a lower temperature, soft rates are closer to the rates of
    * decisions, but fewer rows contribute to the gradient.
@@ -84,7 +77,7 @@ export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, '
 export type FilledLagrangianOptions = FilledTrainerOptions &
   Omit<FilledOptions<LagrangianFairnessTrainerOptions, 'backend'>, 'modelLr'>;
 
-const { lr: DEFAULT_LR, ...OTHER_DEFAULTS } = NETWORK_DEFAULTS;
+const { lr: DEFAULT_LR, task, posWeight, ...OTHER_DEFAULTS } = TRAINER_DEFAULTS;
 
 /** The defaults of {@link LagrangianFairnessTrainerOptions}. */
 export const LAGRANGIAN_DEFAULTS: FilledOptions<LagrangianFairnessTrainerOptions, 'backend'> = {
@@ -96,8 +89,8 @@ export const LAGRANGIAN_DEFAULTS: FilledOptions<LagrangianFairnessTrainerOptions
   dpTol: 0.02,
   eoTol: 0.02,
   lambdaLr: 1e-2,
-  task: 'binary',
-  posWeight: 1,
+  task,
+  posWeight,
   temperature: 0.1,
   smoothing: 0.9,
   minGroupSize: TRAINING_DEFAULTS.minGroupSize,
@@ -197,12 +190,11 @@ const EPOCH = z.object({
 
 function readOptions(options: LagrangianFairnessTrainerOptions): FilledLagrangianOptions {
   const { epochs, modelLr, ...given } = fillOptions('LagrangianFairnessTrainer', options, LAGRANGIAN_DEFAULTS);
-  const filled = checkNetworkOptions({ epochs, lr: modelLr, ...given }, 'modelLr');
+  const filled = checkTrainerOptions({ epochs, lr: modelLr, ...given }, 'modelLr');
   const { fairness, task, smoothing, minGroupSize } = filled;
   oneOf('fairness', fairness, FAIRNESS_CONSTRAINTS);
-  oneOf('task', task, NETWORK_TASKS);
   for (const name of ['dpTol', 'eoTol'] as const) assertNonNegative(name, filled[name]);
-  for (const name of ['lambdaLr', 'posWeight', 'temperature'] as const) assertPositive(name, filled[name]);
+  for (const name of ['lambdaLr', 'temperature'] as const) assertPositive(name, filled[name]);
   assertOption('smoothing', smoothing, 'be from 0 to below 1', smoothing >= 0 && smoothing < 1);
   requireInteger('minGroupSize', minGroupSize, 1);
   if (task === 'regression' && fairness !== 'demographic_parity') {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { DataValidationError, FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
-import { assertKnownOptions } from '../../internal/arguments.ts';
+import { assertKnownOptions, type FilledOptions, oneOf } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { loadTensorflow, TENSOR_BACKENDS, type Tf } from '../../tensor/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
@@ -17,13 +17,45 @@ import {
 } from './fit-inputs.ts';
 import { applyNetwork, type FittedNetwork } from './fitted-network.ts';
 import { fittedNetworkSchema, networkFromJson, networkToJson } from './network-json.ts';
-import { type FilledNetworkOptions, SCHEDULES } from './network-options.ts';
+import {
+  assertPositive,
+  checkNetworkOptions,
+  NETWORK_DEFAULTS,
+  type NetworkOptions,
+  SCHEDULES,
+} from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import type { Objective } from './objective.ts';
 import { trainNetworks } from './train-networks.ts';
 
-/** Options shared by all trainers of a single network, with defaults filled in. */
-export type FilledTrainerOptions = FilledNetworkOptions & { readonly task: NetworkTask; readonly posWeight: number };
+/** Options shared by all trainers of a single network. */
+export interface TrainerOptions extends NetworkOptions {
+  /** @defaultValue 'binary' */
+  readonly task?: NetworkTask | undefined;
+  /**
+   * The factor applied to the loss of rows with a positive label.
+   * @defaultValue 1
+   */
+  readonly posWeight?: number | undefined;
+}
+
+/** {@link TrainerOptions} with every default filled in. */
+export type FilledTrainerOptions = FilledOptions<TrainerOptions, 'backend'>;
+
+/** The defaults of {@link TrainerOptions}. */
+export const TRAINER_DEFAULTS: FilledTrainerOptions = { ...NETWORK_DEFAULTS, task: 'binary', posWeight: 1 };
+
+/**
+ * Checks options with defaults filled in, and returns them with a copy of `hidden`.
+ * @param lrName the name of the learning rate in errors
+ * @throws {ValueError} if a value is out of range or a name is unknown
+ */
+export function checkTrainerOptions<Filled extends FilledTrainerOptions>(filled: Filled, lrName = 'lr'): Filled {
+  const checked = checkNetworkOptions(filled, lrName);
+  oneOf('task', filled.task, NETWORK_TASKS);
+  assertPositive('posWeight', filled.posWeight);
+  return checked;
+}
 
 /** The result of fitting. */
 interface TrainerState<Epoch> {

@@ -3,21 +3,21 @@ import { z } from 'zod';
 import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
 import type { Tf } from '../../tensor/index.ts';
 import type { NetworkFitRows } from './fit-inputs.ts';
+import { assertNonNegative, NETWORK_DEFAULTS } from './network-options.ts';
 import {
-  assertNonNegative,
-  assertPositive,
-  checkNetworkOptions,
-  NETWORK_DEFAULTS,
-  type NetworkOptions,
-} from './network-options.ts';
-import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
-import { NetworkTrainer, readTrainerJson, trainerParamsSchema } from './network-trainer.ts';
+  checkTrainerOptions,
+  NetworkTrainer,
+  TRAINER_DEFAULTS,
+  type TrainerOptions,
+  readTrainerJson,
+  trainerParamsSchema,
+} from './network-trainer.ts';
 import type { Objective } from './objective.ts';
 import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './penalties.ts';
 import { createRegularizedObjective } from './regularized-objective.ts';
 
 /** Options of {@link RegularizedFairnessTrainer}. */
-export interface RegularizedFairnessTrainerOptions extends NetworkOptions {
+export interface RegularizedFairnessTrainerOptions extends TrainerOptions {
   /**
    * The weight of the penalty relative to the error, 0 or more.
    * @defaultValue 0.5
@@ -25,13 +25,6 @@ export interface RegularizedFairnessTrainerOptions extends NetworkOptions {
   readonly eta?: number | undefined;
   /** @defaultValue 'covariance' */
   readonly penalty?: FairnessPenaltyName | undefined;
-  /** @defaultValue 'binary' */
-  readonly task?: NetworkTask | undefined;
-  /**
-   * The factor applied to the loss of rows with a positive label.
-   * @defaultValue 1
-   */
-  readonly posWeight?: number | undefined;
 }
 
 /** {@link RegularizedFairnessTrainerOptions} with every default filled in. */
@@ -41,8 +34,7 @@ const DEFAULTS: FilledRegularizedOptions = {
   ...NETWORK_DEFAULTS,
   eta: 0.5,
   penalty: 'covariance',
-  task: 'binary',
-  posWeight: 1,
+  ...TRAINER_DEFAULTS,
 };
 
 /** One epoch of a regularized network's training. */
@@ -113,12 +105,10 @@ const PARAMS = trainerParamsSchema.extend({ eta: z.number(), penalty: z.enum(FAI
 const EPOCH = z.object({ epoch: z.int(), loss: z.number() }) satisfies z.ZodType<RegularizedEpoch>;
 
 function readOptions(options: RegularizedFairnessTrainerOptions): FilledRegularizedOptions {
-  const filled = checkNetworkOptions(fillOptions('RegularizedFairnessTrainer', options, DEFAULTS));
-  const { eta, penalty, task, posWeight } = filled;
+  const filled = checkTrainerOptions(fillOptions('RegularizedFairnessTrainer', options, DEFAULTS));
+  const { eta, penalty, task } = filled;
   oneOf('penalty', penalty, FAIRNESS_PENALTIES);
-  oneOf('task', task, NETWORK_TASKS);
   assertNonNegative('eta', eta);
-  assertPositive('posWeight', posWeight);
   if (task === 'regression' && penalty === 'equalized_odds') {
     throw invalidParameter('penalty', "be a penalty other than equalized_odds if task is 'regression'", penalty);
   }

@@ -267,7 +267,7 @@ export async function exponentiatedGradient(
     const { gamma } = pool.members[picked] as Hypothesis;
     enough ??= automaticGap(problem.targets, problem.weights, pool.firstPredictions);
     const game = { problem, pool, limit, enough };
-    const gradient = await evaluateStep(game, 'gradient', average.add(multipliers, picked, pool.members.length));
+    const gradient = await evaluateStep(game, 'gradient', average(multipliers, picked, pool.members.length));
     // With only one member, there is no mixture to optimize.
     const program = t === 0 ? undefined : await solveProgram(game);
     const step = program === undefined || gradient.gap < program.gap ? gradient : program;
@@ -287,23 +287,18 @@ export async function exponentiatedGradient(
 }
 
 /** Tracks how often each member was picked, and the mean of all multipliers. */
-function runningAverage(length: number): {
-  add: (multipliers: Float64Array, picked: number, members: number) => SaddlePoint;
-} {
+function runningAverage(length: number): (multipliers: Float64Array, picked: number, members: number) => SaddlePoint {
   const sum = new Float64Array(length);
   const picks: number[] = [];
   let count = 0;
-  return {
-    add: (multipliers, picked, members) => {
-      count++;
-      picks[picked] = (picks[picked] ?? 0) + 1;
-      for (let position = 0; position < length; position++)
-        (sum[position] as number) += multipliers[position] as number;
-      return {
-        weights: Float64Array.from({ length: members }, (_, index) => (picks[index] ?? 0) / count),
-        multipliers: sum.map((value) => value / count),
-      };
-    },
+  return (multipliers, picked, members) => {
+    count++;
+    picks[picked] = (picks[picked] ?? 0) + 1;
+    for (let position = 0; position < length; position++) (sum[position] as number) += multipliers[position] as number;
+    return {
+      weights: Float64Array.from({ length: members }, (_, index) => (picks[index] ?? 0) / count),
+      multipliers: sum.map((value) => value / count),
+    };
   };
 }
 
