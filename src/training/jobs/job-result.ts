@@ -6,7 +6,7 @@ import { type ModelDescription, saveModel } from '../models/save-model.ts';
 import type { TensorBackend } from '../../tensor/index.ts';
 import { type DecisionQuality, qualityToJson } from '../decision-quality.ts';
 import type { FilledJobOptions } from './job-options.ts';
-import type { JobRows } from './job-rows.ts';
+import type { JobRows } from './fit-job.ts';
 
 /** The part of a training job's result that is common to all methods. */
 export interface TrainingJobResult extends ModelData {

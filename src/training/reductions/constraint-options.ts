@@ -1,6 +1,6 @@
 import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { type ClassWeight, parseClassWeight } from '../estimators/class-weight.ts';
-import { type MisclassificationCosts, parseCosts } from './classification-problem.ts';
+import { type MisclassificationCosts, parseCosts } from './pose-problem.ts';
 import {
   GROUP_LOSSES,
   type GroupLossName,
@@ -99,18 +99,13 @@ export type ConstraintSettings = ParitySettings | GroupLossSettings;
  */
 export function parseConstraint(options: ConstraintOptions & BoundOptions, fallback: number): ConstraintSettings {
   const constraint = oneOf('constraint', options.constraint ?? 'demographic_parity', REDUCTION_CONSTRAINTS);
+  const where = `for the constraint '${constraint}'`;
   if (constraint === 'bounded_group_loss') {
-    refuseOptions(options, index(constraint), [
-      'ratioBound',
-      'ratioBoundSlack',
-      'costs',
-      'classWeight',
-      'differenceBound',
-      'bound',
-    ]);
+    const ofParity = ['ratioBound', 'ratioBoundSlack', 'costs', 'classWeight', 'differenceBound', 'bound'];
+    refuseOptions(options, where, ofParity);
     return { constraint, ...parseLoss(options), upperBound: atLeastZero('upperBound', options.upperBound ?? fallback) };
   }
-  refuseOptions(options, index(constraint), ['loss', 'range', 'upperBound']);
+  refuseOptions(options, where, ['loss', 'range', 'upperBound']);
   return {
     constraint,
     ...parseBound(options, fallback),
@@ -166,10 +161,6 @@ function boundOf(
 function atLeastZero(parameter: string, value: number): number {
   if (Number.isFinite(value) && value >= 0) return value;
   throw invalidParameter(parameter, 'be a number of 0 or more', value);
-}
-
-function index(constraint: ReductionConstraint): string {
-  return `for the constraint '${constraint}'`;
 }
 
 /**
